@@ -1,0 +1,74 @@
+"""The error taxonomy: six codes, raised as typed exceptions and mapped to an envelope at the edge.
+
+A message says what was wrong, with which value, and what to do about it. ``details`` carries the same facts
+for machines. Nothing in a message or in the details names a path outside the knowledge base.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+ErrorCode = Literal[
+    "INVALID_ARGUMENT",
+    "SCOPE_VIOLATION",
+    "BACKEND_UNAVAILABLE",
+    "TIMEOUT",
+    "BUDGET_EXCEEDED",
+    "INTERNAL_ERROR",
+]
+
+
+class GraphctxError(Exception):
+    """Base of every error that graphctx raises on purpose.
+
+    Args:
+        message: one or two sentences for a person: what, which value, what to do.
+        **details: the same facts as JSON values.
+    """
+
+    code: ClassVar[ErrorCode] = "INTERNAL_ERROR"
+
+    def __init__(self, message: str, **details: Any) -> None:
+        super().__init__(message)
+        self.message = message
+        self.details: dict[str, Any] = details
+
+    def envelope(self) -> dict[str, Any]:
+        """The error as ``{"error": {"code", "message", "details"}}``."""
+        return {"error": {"code": self.code, "message": self.message, "details": self.details}}
+
+
+class InvalidArgument(GraphctxError):
+    """A value that the caller gave is not acceptable."""
+
+    code = "INVALID_ARGUMENT"
+
+
+class ScopeViolation(GraphctxError):
+    """The caller asked for a project or a session that is not its own."""
+
+    code = "SCOPE_VIOLATION"
+
+
+class BackendUnavailable(GraphctxError):
+    """A store, an engine or a model cannot be used: absent, locked, damaged or of another format."""
+
+    code = "BACKEND_UNAVAILABLE"
+
+
+class TimedOut(GraphctxError):
+    """The work was stopped because it ran past its limit."""
+
+    code = "TIMEOUT"
+
+
+class BudgetExceeded(GraphctxError):
+    """Nothing useful fits into the budget that the caller gave."""
+
+    code = "BUDGET_EXCEEDED"
+
+
+class InternalError(GraphctxError):
+    """A fault of graphctx itself."""
+
+    code = "INTERNAL_ERROR"

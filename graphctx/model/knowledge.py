@@ -1,0 +1,122 @@
+"""What extraction finds in a document, and what resolution makes of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+MentionKind = Literal["ner", "noun_chunk", "proper", "identifier", "code", "acronym", "title", "heading"]
+"""Where a mention comes from. ``proper`` is a capitalised span, ``identifier`` is CamelCase, snake_case or a
+dotted name, ``code`` is a back-ticked span, ``title`` and ``heading`` name the document and its sections."""
+
+EntityLabel = Literal["person", "organization", "location", "event", "product", "work", "group", "code", "term"]
+"""A hint for readers. Labels of statistical taggers are unreliable on technical text, so no identity hangs on
+them; ``term`` is the label of everything without a better one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A span of the document that names something.
+
+    ``surface`` is the name in the form that resolution compares: the span without determiner, possessive and
+    markup. ``sentence`` is the index of the sentence inside the unit. ``alias_of`` is the surface of the longer
+    name that the text itself equates it with, as in "Site Reliability Group (SRG)".
+    """
+
+    unit_id: str
+    sentence: int
+    surface: str
+    label: EntityLabel
+    kind: MentionKind
+    start_char: int
+    end_char: int
+    alias_of: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RawFact:
+    """A subject–predicate–object triple as it was parsed, before its ends are resolved to entities.
+
+    ``start_char:end_char`` is the sentence that states it. The ends are spans of the document; ``subject`` and
+    ``object`` are their names in the form that resolution compares (a pronoun is already replaced by what it
+    stands for). ``predicate`` is the lemma of the verb with its particle and preposition, prefixed by ``not``
+    where the sentence negates it.
+    """
+
+    unit_id: str
+    sentence: int
+    subject: str
+    predicate: str
+    object: str
+    subject_start: int
+    subject_end: int
+    object_start: int
+    object_end: int
+    start_char: int
+    end_char: int
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """All that was found in one document, sorted by position."""
+
+    doc_id: str
+    mentions: tuple[Mention, ...]
+    facts: tuple[RawFact, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """Why two names became one entity: the rung of the resolution ladder and what it compared."""
+
+    alias: str
+    canonical: str
+    reason: Literal["exact", "acronym", "alias", "containment", "fuzzy"]
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A resolved name.
+
+    Attributes:
+        id: ``e_…``, from the normalised canonical name.
+        name: the most frequent surface form, ties to the longest and then the first in code-point order.
+        label: the most frequent label of its mentions other than ``term``.
+        aliases: the other surface forms, sorted.
+        n_mentions: how often it is mentioned.
+        n_units: in how many text units (its document frequency).
+    """
+
+    id: str
+    name: str
+    label: EntityLabel
+    aliases: tuple[str, ...]
+    n_mentions: int
+    n_units: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A triple whose ends are resolved. ``start_char:end_char`` is the sentence that states it."""
+
+    id: str
+    unit_id: str
+    sentence: int
+    subject_id: str
+    predicate: str
+    object_id: str
+    subject: str
+    object: str
+    start_char: int
+    end_char: int
+
+
+@dataclass(frozen=True, slots=True)
+class Community:
+    """A cluster of entities. ``level`` 0 is the finest; ``parent_id`` is ``None`` at the root level."""
+
+    id: str
+    level: int
+    parent_id: str | None
+    entity_ids: tuple[str, ...]
+    title: str
