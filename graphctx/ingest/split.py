@@ -1,0 +1,222 @@
+"""The split step: a document into sections, sections into text units, units into sentences.
+
+A text unit is one contiguous span inside one section. It is packed from whole blocks as long as they fit, so
+code blocks and tables stay in one piece up to their own, larger cap.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from graphctx.model.documents import Block, BlockKind, Document, Heading, Section, Sentence, TextUnit
+from graphctx.model.ids import content_id
+from graphctx.text.sentences import split_sentences
+
+SPLIT_VERSION = 1
+UNIT_TOKENS = 256
+"""Target and cap of a unit of prose: what the default embedder sees of a text."""
+
+WHOLE_BLOCK_TOKENS = 512
+"""A code block or a table is kept whole up to this many tokens."""
+
+
+class TokenCounter(Protocol):
+    """Counts the tokens of many texts at once."""
+
+    def count_many(self, texts: Sequence[str]) -> list[int]:
+        """The number of tokens of each text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """The parts of one document, in document order."""
+
+    sections: tuple[Section, ...]
+    units: tuple[TextUnit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Atom:
+    """What is never divided further: a sentence, or a whole block of code or a table that is small enough."""
+
+    kind: BlockKind
+    block: int
+    sentences: tuple[Sentence, ...]
+    tokens: int
+
+    @property
+    def start(self) -> int:
+        return self.sentences[0].start_char
+
+    @property
+    def end(self) -> int:
+        return self.sentences[-1].end_char
+
+
+def split_document(document: Document, counter: TokenCounter, *, unit_tokens: int = UNIT_TOKENS) -> Split:
+    """Split a document.
+
+    Args:
+        document: as it was read; its ``headings`` and ``blocks`` are sorted and do not overlap.
+        counter: the token counter of the embedder.
+        unit_tokens: cap of a unit of prose.
+
+    Returns:
+        Sections and units; every unit carries its sentences.
+    """
+    sections = _sections(document)
+    atoms = _atoms(document, counter, max(unit_tokens, WHOLE_BLOCK_TOKENS * unit_tokens // UNIT_TOKENS))
+    units: list[TextUnit] = []
+    seen: dict[str, int] = {}
+    at = 0
+    for section in sections:
+        mine: list[_Atom] = []
+        while at < len(atoms) and atoms[at].start < section.end_char:
+            mine.append(atoms[at])
+            at += 1
+        for group in _pack(mine, unit_tokens):
+            units.append(_unit(document, section, group, len(units), seen))
+    return Split(tuple(sections), tuple(units))
+
+
+def _sections(document: Document) -> list[Section]:
+    headings = document.headings
+    sections: list[Section] = []
+    first = headings[0].start_char if headings else len(document.text)
+    if first > 0 or not headings:
+        sections.append(
+            Section(content_id("s", document.id, 0), document.id, None, 0, 0, document.title, (), None, 0, first)
+        )
+    stack: list[Section] = []
+    repeats: dict[tuple[str, ...], int] = {}
+    for number, heading in enumerate(headings):
+        while stack and stack[-1].level >= heading.level:
+            stack.pop()
+        path = (*(stack[-1].path if stack else ()), heading.title)
+        repeats[path] = repeats.get(path, 0) + 1
+        end = headings[number + 1].start_char if number + 1 < len(headings) else len(document.text)
+        section = Section(
+            id=content_id("s", document.id, *path, repeats[path]),
+            doc_id=document.id,
+            parent_id=stack[-1].id if stack else None,
+            ordinal=len(sections),
+            level=heading.level,
+            title=heading.title,
+            path=path,
+            anchor=heading.anchor,
+            start_char=heading.start_char,
+            end_char=end,
+        )
+        sections.append(section)
+        stack.append(section)
+    return sections
+
+
+def _atoms(document: Document, counter: TokenCounter, whole_block_tokens: int) -> list[_Atom]:
+    blocks = [*document.blocks, *_lonely_headings(document)]
+    blocks.sort(key=lambda block: block.start_char)
+    texts = [document.text[block.start_char : block.end_char] for block in blocks]
+    sentences = [
+        tuple(Sentence(block.start_char + a, block.start_char + b) for a, b in split_sentences(text, block.kind))
+        for block, text in zip(blocks, texts, strict=True)
+    ]
+    flat = [(number, sentence) for number, group in enumerate(sentences) for sentence in group]
+    counts = counter.count_many([document.text[s.start_char : s.end_char] for _, s in flat])
+    atoms: list[_Atom] = []
+    whole: list[tuple[Sentence, int]] = []
+
+    def close(number: int) -> None:
+        """Turn the block that was just read into one atom, or into one atom for each sentence."""
+        total = sum(tokens for _, tokens in whole)
+        kind = blocks[number].kind
+        if whole and kind in ("code", "table") and total <= whole_block_tokens:
+            atoms.append(_Atom(kind, number, tuple(s for s, _ in whole), total))
+        else:
+            atoms.extend(_Atom(kind, number, (s,), tokens) for s, tokens in whole)
+        whole.clear()
+
+    last = -1
+    for (number, sentence), tokens in zip(flat, counts, strict=True):
+        if number != last and last >= 0:
+            close(last)
+        whole.append((sentence, tokens))
+        last = number
+    if last >= 0:
+        close(last)
+    return atoms
+
+
+def _lonely_headings(document: Document) -> list[Block]:
+    """Headings with neither text nor a deeper heading below them: what they say would be lost otherwise."""
+    starts = [block.start_char for block in document.blocks]
+    followers: list[Heading | None] = [*document.headings[1:], None]
+    lonely = []
+    for heading, following in zip(document.headings, followers, strict=False):
+        end = following.start_char if following else len(document.text)
+        has_text = bisect_left(starts, heading.end_char) < bisect_left(starts, end)
+        if not has_text and (following is None or following.level <= heading.level):
+            lonely.append(Block("prose", heading.start_char, heading.end_char))
+    return lonely
+
+
+def _pack(atoms: Sequence[_Atom], cap: int) -> list[list[_Atom]]:
+    """Group atoms into units: whole blocks first, a block that is too long for one unit evenly into several."""
+    groups: list[list[_Atom]] = []
+    current: list[_Atom] = []
+    size = 0
+    at = 0
+    while at < len(atoms):
+        end = at
+        while end < len(atoms) and atoms[end].block == atoms[at].block:
+            end += 1
+        block, at = atoms[at:end], end
+        tokens = sum(atom.tokens for atom in block)
+        if size + tokens > cap and current:
+            groups.append(current)
+            current, size = [], 0
+        if tokens <= cap:
+            current += block
+            size += tokens
+        else:
+            groups.extend(_evenly(block, tokens, cap))
+    if current:
+        groups.append(current)
+    return groups
+
+
+def _evenly(block: Sequence[_Atom], tokens: int, cap: int) -> list[list[_Atom]]:
+    parts = -(-tokens // cap)
+    share = tokens / parts
+    groups: list[list[_Atom]] = [[]]
+    size = 0.0
+    for atom in block:
+        fits = size + atom.tokens <= cap
+        if groups[-1] and (not fits or size + atom.tokens / 2 > share):
+            groups.append([])
+            size = 0.0
+        groups[-1].append(atom)
+        size += atom.tokens
+    return groups
+
+
+def _unit(
+    document: Document, section: Section, group: Sequence[_Atom], ordinal: int, seen: dict[str, int]
+) -> TextUnit:
+    start, end = group[0].start, group[-1].end
+    text = document.text[start:end]
+    seen[text] = seen.get(text, 0) + 1
+    kinds = {atom.kind for atom in group}
+    return TextUnit(
+        id=content_id("u", document.id, text, seen[text]),
+        doc_id=document.id,
+        section_id=section.id,
+        ordinal=ordinal,
+        kind=group[0].kind if len(kinds) == 1 else "prose",
+        start_char=start,
+        end_char=end,
+        n_tokens=sum(atom.tokens for atom in group),
+        sentences=tuple(sentence for atom in group for sentence in atom.sentences),
+    )

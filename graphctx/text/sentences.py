@@ -1,0 +1,149 @@
+"""Sentences by rule: exact, fast, the same on every machine.
+
+A sentence here is the smallest thing worth quoting: a sentence of prose, a list item's sentence, a table row, a
+code block. Spans are half open, in code points, trimmed of white space, in order, and never overlap.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from graphctx.model.documents import BlockKind
+
+Span = tuple[int, int]
+
+MAX_SENTENCE_CHARS = 1000
+"""A longer run without a boundary is cut at white space: no reader wants such a quote, and it keeps the work on
+a file without punctuation bounded."""
+
+WRAPPED_LINE_CHARS = 120
+"""Hard-wrapped prose has no longer lines; in a block that has one, a line break ends a sentence."""
+
+_ABBREVIATIONS = frozenset(
+    "mr mrs ms dr prof st sr jr vs etc eg ie cf al fig figs eq sec ch vol no nos pp ed eds rev inc ltd co corp bros "
+    "dept est approx ca gen col lt sgt capt cmdr adm gov sen rep hon pres mt ft ave blvd rd jan feb mar apr jun jul "
+    "aug sep sept oct nov dec mon tue wed thu fri sat sun e.g i.e a.m p.m u.s u.k u.n d.c ph.d b.c a.d viz resp".split()
+)
+_SENTENCE_INITIAL_ABBREVIATIONS = frozenset("etc a.m p.m u.s u.k u.n d.c ph.d b.c a.d inc ltd co corp jr sr al".split())
+"""These may also end a sentence: before a capital they do."""
+
+_TERMINATOR = re.compile(r"[.!?…。！？]+[\"'”’»)\]*_`]*(?=\s)")
+_LINE_BREAK = re.compile(r"\n+")
+_BLANK_LINE = re.compile(r"\n[ \t]*\n\s*")
+_BULLET = re.compile(r"(?m)^[ \t>]*(?:[-*+•‣◦]|\d{1,3}[.)]|[A-Za-z][.)])[ \t]+(?=\S)")
+_SPEAKER = re.compile(r"\n(?=[A-Z][\w.'’ -]{0,40}: )")
+_TABLE_RULE = re.compile(r"[\s|:+=-]*")
+_LAST_WORD = re.compile(r"[^\s(\[\"'“‘]+$")
+
+
+def split_sentences(text: str, kind: BlockKind = "prose") -> list[Span]:
+    """Split the text of one block into sentences.
+
+    Args:
+        text: the block's text.
+        kind: ``prose`` and ``list`` are split into sentences, ``table`` into rows; ``code`` stays whole up to
+            ``MAX_SENTENCE_CHARS`` and is then cut at blank lines and lines.
+    """
+    if kind == "code":
+        pieces: Iterator[Span] = iter([(0, len(text))])
+    elif kind == "table":
+        pieces = (row for row in _cut(text, _LINE_BREAK, 0, len(text)) if not _is_rule(text, row))
+    else:
+        pieces = _prose(text)
+    spans = []
+    for start, end in pieces:
+        start, end = _trim(text, start, end)
+        if start < end:
+            spans.extend(_bounded(text, start, end))
+    return spans
+
+
+def _is_rule(text: str, row: Span) -> bool:
+    return _TABLE_RULE.fullmatch(text, *row) is not None
+
+
+def _prose(text: str) -> Iterator[Span]:
+    for start, end in _cut(text, _BLANK_LINE, 0, len(text)):
+        lines_end_sentences = any(len(line) > WRAPPED_LINE_CHARS for line in text[start:end].split("\n"))
+        for item_start, item_end in _items(text, start, end):
+            inner = _LINE_BREAK if lines_end_sentences else _SPEAKER
+            for line_start, line_end in _cut(text, inner, item_start, item_end):
+                yield from _by_terminator(text, line_start, line_end)
+
+
+def _items(text: str, start: int, end: int) -> Iterator[Span]:
+    """Split at bullets; the marker belongs to no item."""
+    at = start
+    for match in _BULLET.finditer(text, start, end):
+        if at < match.start():
+            yield at, match.start()
+        at = match.end()
+    if at < end:
+        yield at, end
+
+
+def _by_terminator(text: str, start: int, end: int) -> Iterator[Span]:
+    at = start
+    for match in _TERMINATOR.finditer(text, start, end):
+        if _ends_sentence(text, at, match, end):
+            yield at, match.end()
+            at = match.end()
+    if at < end:
+        yield at, end
+
+
+def _ends_sentence(text: str, start: int, match: re.Match[str], end: int) -> bool:
+    following = match.end()
+    while following < end and text[following].isspace():
+        following += 1
+    if following >= end:
+        return True
+    after = text[following]
+    if after.islower():
+        return False
+    if match.group()[0] != "." or match.group().startswith(".."):
+        return True
+    found = _LAST_WORD.search(text, max(start, match.start() - 40), match.start())
+    if found is None:
+        return True
+    word = found.group()
+    if len(word) == 1 and word.isupper():  # an initial: "J. Smith"
+        return False
+    folded = word.casefold()
+    if folded in _ABBREVIATIONS:
+        return folded in _SENTENCE_INITIAL_ABBREVIATIONS and after.isupper()
+    return True
+
+
+def _cut(text: str, separator: re.Pattern[str], start: int, end: int) -> Iterator[Span]:
+    at = start
+    for match in separator.finditer(text, start, end):
+        if at < match.start():
+            yield at, match.start()
+        at = match.end()
+    if at < end:
+        yield at, end
+
+
+def _trim(text: str, start: int, end: int) -> Span:
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return start, end
+
+
+def _bounded(text: str, start: int, end: int) -> Iterator[Span]:
+    """Cut what is too long at the last line end, then white space, then anywhere before the bound."""
+    while end - start > MAX_SENTENCE_CHARS:
+        limit = start + MAX_SENTENCE_CHARS
+        cut = text.rfind("\n", start + MAX_SENTENCE_CHARS // 2, limit)
+        if cut == -1:
+            cut = next((i for i in range(limit, start + MAX_SENTENCE_CHARS // 2, -1) if text[i - 1].isspace()), limit)
+        first, last = _trim(text, start, cut)
+        if first < last:
+            yield first, last
+        start, end = _trim(text, cut, end)
+    if start < end:
+        yield start, end
