@@ -2,7 +2,8 @@
 
 Inputs refuse unknown fields and values out of range. Every span in an output counts code points of the
 document's text: `document.text[start_char:end_char]` is the ``preview``, ``quote`` or ``excerpt`` beside
-it. Fields that only a server session can fill (``passage_id``, ``scratch_uri``, ``uri``) are ``None`` in process.
+it. Fields that only a server session can fill (``passage_id``, ``scratch_uri``, ``uri``) are ``None`` in
+process.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ EmptyReason = Literal["empty_knowledge_base", "nothing_in_scope", "no_match"]
 Label = Annotated[str, Field(min_length=1, max_length=200)]
 PassageId = Annotated[
     str,
-    Field(min_length=1, max_length=200, description="A passage_id from kb.search or kb.retrieve_evidence."),
+    Field(min_length=1, max_length=200, description="A passage_id of an earlier answer, or a section_id."),
 ]
 Question = Annotated[str, Field(min_length=1, max_length=4000, pattern=r"\S")]
 Cursor = Annotated[str, Field(min_length=1, max_length=600)]

@@ -18,8 +18,8 @@ def parse_arguments(model: type[Model], arguments: Mapping[str, Any]) -> Model:
     """Check arguments and make the input model of them.
 
     Raises:
-        InvalidArgument: naming every offending field with its value and what is allowed. ``details`` holds the
-            first one as ``field``, ``value``, ``allowed`` and all of them as ``problems``.
+        InvalidArgument: naming every offending field with its value and what is allowed. ``details`` holds
+            the first one as ``field``, ``value``, ``allowed`` and all of them as ``problems``.
     """
     try:
         return model.model_validate(dict(arguments))
@@ -62,7 +62,8 @@ def _allowed(item: Any) -> str:
 def _fields_at(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:
     """The field names of the model that stands at a path inside another."""
     for part in path:
-        inner = model.model_fields[part].annotation if part in model.model_fields else None  # type: ignore[index]
+        field = model.model_fields.get(str(part))
+        inner = field.annotation if field else None
         if not (isinstance(inner, type) and issubclass(inner, BaseModel)):
             return []
         model = inner

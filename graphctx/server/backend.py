@@ -40,8 +40,9 @@ class Found:
 class Evidence:
     """The outcome of an extraction: every quote up to ``max_quotes`` in rank order.
 
-    ``quotes`` have ``passage_id`` and ``uri`` of ``None``. ``candidates`` is the number of text units that were
-    quoted from; ``stages`` holds counts of the retrieval stages (never times) for ``include_diagnostics``.
+    ``quotes`` have ``passage_id`` and ``uri`` of ``None``. ``candidates`` is the number of text units that
+    were quoted from; ``stages`` holds counts of the retrieval stages (never times) for
+    ``include_diagnostics``.
     """
 
     quotes: Sequence[Quote]
@@ -74,8 +75,8 @@ class Backend(Protocol):
     """A published knowledge base, as the server sees it.
 
     ``scope.project_id`` and ``scope.environment`` are already checked against `project_id` and `environment`
-    when a request arrives here; ``scope.doc_tags``, ``scope.repositories`` and ``filters`` are the backend's to
-    apply, before ranking. ``cursor`` and ``page_size`` are not its business.
+    when a request arrives here; ``scope.doc_tags``, ``scope.repositories`` and ``filters`` are the backend's
+    to apply, before ranking. ``cursor`` and ``page_size`` are not its business.
     """
 
     @property
@@ -118,4 +119,4 @@ class Backend(Protocol):
         """
 
     def warm(self) -> None:
-        """Load models and open tables, so that the next call is fast. Called once, from a background thread."""
+        """Load models and open tables, so that the next call is fast. Called from a background thread."""

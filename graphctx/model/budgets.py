@@ -1,0 +1,115 @@
+"""The response budget: what an answer may weigh, and cutting it from the end until it fits.
+
+There is one estimator, passed in as a function from text to tokens, so that what is promised and what is
+measured agree. A budget holds for the whole response, the readable text and the structured object together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from graphctx.errors import BudgetExceeded
+from graphctx.model.answers import Budget
+
+CountTokens = Callable[[str], int]
+"""Estimates how many tokens a model sees in a text."""
+
+CapReason = Literal["token_cap", "byte_cap"]
+
+DEFAULT_MAX_TOKENS = 8_000
+"""A default answer stays below the 10,000 tokens at which a common client warns."""
+DEFAULT_MAX_BYTES = 30_000
+"""A default answer stays below the 50,000 characters at which a common client cuts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one response may weigh."""
+
+    max_tokens: int = DEFAULT_MAX_TOKENS
+    max_bytes: int = DEFAULT_MAX_BYTES
+
+    def placeholder(self) -> Budget:
+        """The widest `Budget` that can be reported: it stands in the object while that is weighed."""
+        return Budget(
+            tokens=self.max_tokens,
+            bytes=self.max_bytes,
+            max_tokens=self.max_tokens,
+            max_bytes=self.max_bytes,
+        )
+
+    def report(self, weight: Weight) -> Budget:
+        """The budget as it is told to the caller."""
+        return Budget(
+            tokens=weight.tokens, bytes=weight.bytes, max_tokens=self.max_tokens, max_bytes=self.max_bytes
+        )
+
+    def exceeded_by(self, weight: Weight) -> CapReason | None:
+        """Which limit a weight breaks, bytes before tokens, or ``None``."""
+        if weight.bytes > self.max_bytes:
+            return "byte_cap"
+        if weight.tokens > self.max_tokens:
+            return "token_cap"
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """What a response weighs."""
+
+    tokens: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """How many items fit, what the response with them weighs, and what stopped the next one."""
+
+    n_items: int
+    weight: Weight
+    reason: CapReason | None
+
+
+def weigh(texts: list[str], count: CountTokens) -> Weight:
+    """Weigh the texts of one response: estimated tokens and UTF-8 bytes."""
+    return Weight(
+        tokens=sum(count(text) for text in texts),
+        bytes=sum(len(text.encode("utf-8", "surrogatepass")) for text in texts),
+    )
+
+
+def fit(n_items: int, weight_with: Callable[[int, CapReason | None], Weight], limits: Limits) -> Fitted:
+    """Find the largest number of leading items with which a response keeps its limits.
+
+    Args:
+        n_items: how many items there are.
+        weight_with: the weight of the response with the first ``n`` items, told why the others are missing.
+        limits: what the response may weigh.
+
+    Raises:
+        BudgetExceeded: there are items and not even the first one fits, or the empty response does not.
+    """
+    weight = weight_with(n_items, None)
+    reason = limits.exceeded_by(weight)
+    if reason is None:
+        return Fitted(n_items, weight, None)
+    low, high = 0, n_items  # with `high` items it is too heavy; `low` is the best count known to fit
+    best: Weight | None = None
+    while high - low > 1:
+        middle = (low + high) // 2
+        weight = weight_with(middle, reason)
+        if (broken := limits.exceeded_by(weight)) is None:
+            low, best = middle, weight
+        else:
+            high, reason = middle, broken
+    if best is None:
+        raise BudgetExceeded(
+            f"Not even one item fits into {limits.max_tokens} tokens and {limits.max_bytes} bytes. "
+            "Ask for shorter items, or raise the server's response budget.",
+            max_tokens=limits.max_tokens,
+            max_bytes=limits.max_bytes,
+            reason=reason,
+        )
+    return Fitted(low, best, reason)
