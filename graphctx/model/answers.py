@@ -146,6 +146,9 @@ class ExtractEvidenceInput(QuoteLimits):
 
     question: Question = Field(description="The question, as a full sentence.")
     passage_ids: list[PassageId] = Field(min_length=1, max_length=20, description="Passages to quote from.")
+    cursor: Cursor | None = Field(
+        None, description="next_cursor of the last call; repeat the other arguments."
+    )
     scope: Scope = Field(default_factory=Scope)
 
 

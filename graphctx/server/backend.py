@@ -55,7 +55,11 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class UnitText:
-    """A text unit with its words and its place: ``document.text[start_char:end_char] == text``."""
+    """A text unit with its words and its place: ``document.text[start_char:end_char] == text``.
+
+    ``doc_tag`` is the document's tags joined by commas, ``line`` the 1-based line at which the unit starts,
+    and ``page_starts`` the offsets at which the document's pages start (empty where there are none).
+    """
 
     section_id: str
     doc_id: str
@@ -67,6 +71,8 @@ class UnitText:
     text: str
     start_char: int
     end_char: int
+    line: int
+    page_starts: tuple[int, ...] = ()
     updated_at: str | None = None
 
 

@@ -151,8 +151,8 @@ class ScratchStore:
                 return self._touch(passage_id)
         raise InvalidArgument(
             f"passage_id {passage_id[:60]!r} is unknown in this session, or no longer held (they are kept "
-            f"for {self._ttl / 60:g} minutes after their last use, as memory allows). Repeat the kb.search or "
-            "kb.retrieve_evidence call that returned it and use the new passage_id, or pass the section_id.",
+            f"for {self._ttl / 60:g} minutes after their last use, as memory allows). Repeat the kb.search or"
+            " kb.retrieve_evidence call that returned it and use the new passage_id, or pass the section_id.",
             field="passage_id",
             value=passage_id[:200],
             allowed="a passage_id from an answer of this session, or a section_id",

@@ -1,0 +1,127 @@
+"""The desk at which one call is served: backend, session, scope and budget in one place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from graphctx.errors import ScopeViolation
+from graphctx.model.answers import Answer, Budget, Scope
+from graphctx.model.budgets import CapReason, CountTokens, Weight, fit, weigh
+from graphctx.server.backend import Backend, UnitText
+from graphctx.server.config import ServerConfig
+from graphctx.server.names import NameStyle, restyle
+from graphctx.server.scratch import Passage, ScratchStore
+from graphctx.server.tool import Reply
+
+Out = TypeVar("Out", bound=Answer)
+
+_RANDOM_ID = re.compile(r"\b([px])_[a-z2-7]{16}\b")
+_SAME_COST = (
+    r"\1_4q7zk2vx5wj3hy6n"  # random ids differ in estimated tokens; what fits must not depend on that
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """Everything that a tool's handler may use."""
+
+    backend: Backend
+    count: CountTokens
+    scratch: ScratchStore
+    session_id: str
+    config: ServerConfig
+    style: NameStyle = "dotted"
+
+    def say(self, sentence: str) -> str:
+        """A sentence of ours with the names of tools as this client knows them."""
+        return restyle(sentence, self.style)
+
+    def scope(self, asked: Scope) -> Scope:
+        """The scope that applies: what was asked for, filled up from the settings.
+
+        Raises:
+            ScopeViolation: another project or environment is asked for.
+        """
+        for name, own in (
+            ("project_id", self.backend.project_id),
+            ("environment", self.backend.environment),
+        ):
+            value = getattr(asked, name)
+            if value is not None and value != own:
+                raise ScopeViolation(
+                    f"scope.{name} is {value!r}, but this server answers for {own!r} only. "
+                    f"Leave scope.{name} out, or connect to the server of that one.",
+                    field=f"scope.{name}",
+                    value=value,
+                    allowed=own,
+                )
+        return Scope(
+            project_id=self.backend.project_id,
+            environment=self.backend.environment,
+            doc_tags=asked.doc_tags or list(self.config.doc_tags),
+            repositories=asked.repositories or list(self.config.repositories),
+        )
+
+    def shelve(self, section_id: str) -> Passage:
+        """Put a unit into this session's scratch store."""
+        return self.scratch.put(self.session_id, self.backend.snapshot_id, self.backend.unit(section_id))
+
+    def passage(self, passage_id: str, scope: Scope) -> Passage:
+        """The passage that a caller names by its passage id or by its section id.
+
+        Raises:
+            InvalidArgument: no such passage for this session.
+            ScopeViolation: it lies outside ``scope``.
+        """
+        if passage_id.startswith("p_"):
+            passage = self.scratch.get(self.session_id, passage_id)
+        else:
+            passage = self.shelve(passage_id)
+        if not _within(passage.unit, scope):
+            raise ScopeViolation(
+                f"passage {passage_id!r} is of {passage.unit.doc_uri}, which lies outside the doc_tags or "
+                "repositories of the scope. Widen the scope, or search within it.",
+                field="passage_id",
+                value=passage_id,
+                allowed=scope.model_dump(mode="json"),
+            )
+        return passage
+
+    def reply(
+        self,
+        n_items: int,
+        build: Callable[[int, CapReason | None, Budget], Out],
+        render: Callable[[Desk, Out], str],
+    ) -> Reply[Out]:
+        """Make the answer with as many leading items as the response budget takes.
+
+        This is the one place where the budget is enforced: on text and structure together.
+
+        Args:
+            n_items: how many items there are to give.
+            build: makes the answer of the first ``n`` items, told what cut the others off and the budget.
+            render: makes the readable text.
+
+        Raises:
+            BudgetExceeded: not even one item fits.
+        """
+        limits = self.config.limits
+
+        def weight_with(n: int, reason: CapReason | None) -> Weight:
+            answer = build(n, reason, limits.placeholder())
+            texts = (render(self, answer), answer.model_dump_json())
+            return weigh([_RANDOM_ID.sub(_SAME_COST, text) for text in texts], self.count)
+
+        fitted = fit(n_items, weight_with, limits)
+        answer = build(fitted.n_items, fitted.reason, limits.report(fitted.weight))
+        return Reply(answer, render(self, answer))
+
+
+def _within(unit: UnitText, scope: Scope) -> bool:
+    tags = {tag.strip() for tag in unit.doc_tag.split(",")}
+    if scope.doc_tags and tags.isdisjoint(scope.doc_tags):
+        return False
+    return not scope.repositories or any(unit.doc_uri.startswith(f"{name}/") for name in scope.repositories)

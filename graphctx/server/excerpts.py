@@ -1,0 +1,74 @@
+"""What the two excerpt tools share: the answer around a span of a passage's document."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+
+from graphctx.model.answers import Budget, Citation, ExcerptAnswer, Scope
+from graphctx.model.budgets import CapReason
+from graphctx.server.desk import Desk
+from graphctx.server.render import excerpt_text
+from graphctx.server.scratch import Passage
+from graphctx.server.tool import Reply
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A span to show.
+
+    ``offset`` is where it starts in the passage (negative: before it); ``cut`` is what shortened it.
+    """
+
+    offset: int
+    text: str
+    cut: CapReason | None
+
+
+def excerpt_reply(
+    desk: Desk, passage: Passage, scope: Scope, span: Span, *, cite: bool = True, bullets: bool = False
+) -> Reply[ExcerptAnswer]:
+    """Answer with a span, shortened from its end if the response budget asks for that."""
+    unit = passage.unit
+    start = unit.start_char + span.offset
+
+    def build(n: int, squeezed: CapReason | None, budget: Budget) -> ExcerptAnswer:
+        cut = squeezed or span.cut
+        end = span.offset + n
+        rest = cut is not None and 0 <= end < len(unit.text)
+        return ExcerptAnswer(
+            passage_id=passage.passage_id,
+            excerpt=span.text[:n],
+            start_char=start,
+            end_char=start + n,
+            truncated=cut is not None,
+            next_start_char=end if rest else None,
+            limit_reason=cut or "none",
+            citation=_cite(passage, span.offset, desk) if cite else None,
+            session_id=desk.session_id,
+            scope=scope,
+            budget=budget,
+        )
+
+    return desk.reply(len(span.text), build, lambda at, answer: excerpt_text(at, answer, bullets))
+
+
+def _cite(passage: Passage, offset: int, desk: Desk) -> Citation:
+    unit = passage.unit
+    start = unit.start_char + offset
+    if offset >= 0:
+        line = unit.line + unit.text.count("\n", 0, offset)
+    else:
+        line = unit.line - desk.backend.document_text(unit.doc_id).count("\n", start, unit.start_char)
+    return Citation(
+        section_id=unit.section_id,
+        doc_tag=unit.doc_tag,
+        title=unit.title,
+        heading=unit.heading,
+        uri=passage.uri,
+        doc_uri=unit.doc_uri,
+        doc_id=unit.doc_id,
+        line=line,
+        page=bisect_right(unit.page_starts, start) if unit.page_starts else None,
+        anchor=unit.anchor,
+    )

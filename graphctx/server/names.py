@@ -1,0 +1,49 @@
+"""The two forms of a tool's name, and which of them a client is listed.
+
+``kb.search`` is the tool's name. Several hosts refuse names with a dot, one of them so that every chat fails
+while the server is connected, so each tool is also ``kb_search``. **Both forms can always be called.**
+Listing:
+
+* ``dotted`` and ``underscore`` list that form to everybody.
+* ``auto`` over HTTP lists dotted names: there a list must not depend on who asks.
+* ``auto`` on stdio lists underscore names to clients known to refuse dots, by the name that they give
+  themselves (in the handshake, or with each request in the era without one), and dotted names to all others.
+  A stdio process has one client, so its list never changes. A client that gives no name is listed dotted
+  names, as the protocol allows them; a host that refuses them is configured with ``--tool-names underscore``.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from graphctx.server.config import ServerConfig
+
+NameStyle = Literal["dotted", "underscore"]
+
+_REFUSES_DOTS = re.compile(
+    r"^claude-ai\b"  # Claude Desktop and claude.ai connectors
+    r"|^claude[ -]?desktop"
+    r"|^cursor"  # cursor-vscode and the like
+    r"|copilot",  # Copilot CLI and its JetBrains plugin; VS Code calls itself Visual Studio Code
+    re.IGNORECASE,
+)
+
+
+def name_style(config: ServerConfig, client_name: str | None) -> NameStyle:
+    """The form in which tools are listed to a client, and in which texts speak of them."""
+    if config.tool_names != "auto":
+        return config.tool_names
+    if config.transport == "stdio" and client_name and _REFUSES_DOTS.search(client_name):
+        return "underscore"
+    return "dotted"
+
+
+def styled(name: str, style: NameStyle) -> str:
+    """A dotted tool name in a style: ``kb.search`` or ``kb_search``."""
+    return name if style == "dotted" else name.replace(".", "_")
+
+
+def restyle(text: str, style: NameStyle) -> str:
+    """Our own sentences about tools, with the tools' names in a style. Never for text of a document."""
+    return re.sub(r"\bkb\.[a-z]+(?:_[a-z]+)*\b", lambda match: styled(match[0], style), text)

@@ -1,0 +1,104 @@
+"""The readable text of an answer: short and complete, with citations, what was cut and what to call next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from graphctx.model.answers import EvidenceAnswer, ExcerptAnswer, LimitReason, SearchAnswer
+from graphctx.text.sentences import split_sentences
+
+if TYPE_CHECKING:
+    from graphctx.server.desk import Desk
+
+_EMPTY = {
+    "empty_knowledge_base": "The knowledge base holds no documents yet. Ingest some, then ask again.",
+    "nothing_in_scope": "The scope and filters leave no document to look in. Widen or drop them.",
+    "no_match": "Nothing fits. Try other words, or a larger top_k.",
+}
+_CUT: dict[LimitReason, str] = {
+    "token_cap": "the response's token limit",
+    "byte_cap": "the response's size limit",
+    "page_size": "the page size",
+}
+
+
+def citation(title: str, heading: str, doc_uri: str, line: int, page: int | None) -> str:
+    """``title › heading — uri:line``, with the page where there are pages."""
+    place = f"{title} › {heading}" if heading else title
+    at = f"{doc_uri}:{line}"
+    return f"{place} — {at} (page {page})" if page is not None else f"{place} — {at}"
+
+
+def _quoted(text: str) -> str:
+    return "\n".join(f"> {line}" for line in text.split("\n"))
+
+
+def _more(cursor: str | None, reason: LimitReason, call: str) -> list[str]:
+    if cursor is None:
+        return []
+    return [f"Cut by {_CUT.get(reason, 'a limit')}. For the rest, repeat {call} with cursor={cursor}"]
+
+
+def search_text(desk: Desk, answer: SearchAnswer) -> str:
+    """Previews with citations."""
+    if answer.empty_reason:
+        return f"No results. {_EMPTY[answer.empty_reason]}"
+    blocks = [f"{len(answer.results)} results from project {answer.scope.project_id}."]
+    for result in answer.results:
+        where = citation(result.title, result.heading, result.doc_uri, result.line, result.page)
+        blocks.append(f"[{result.rank}] {where}\npassage {result.passage_id}\n{_quoted(result.preview)}")
+    blocks += _more(answer.next_cursor, answer.limit_reason, desk.say("kb.search"))
+    if answer.results:
+        blocks.append(
+            desk.say(
+                "Previews only. Quotes: kb.extract_evidence with passage ids; text: kb.read_excerpt. "
+                f"Whole passages: graphctx://scratch/{answer.session_id}/<passage>"
+            )
+        )
+    return "\n\n".join(blocks)
+
+
+def evidence_text(desk: Desk, answer: EvidenceAnswer) -> str:
+    """Quotes with citations."""
+    if answer.empty_reason:
+        return f"No quotes. {_EMPTY[answer.empty_reason]}"
+    blocks = [f"{len(answer.quotes)} quotes from project {answer.scope.project_id}, word for word."]
+    for number, quote in enumerate(answer.quotes, start=1):
+        where = citation(quote.title, quote.heading, quote.doc_uri, quote.line, quote.page)
+        cut = ", shortened" if quote.truncated else ""
+        blocks.append(
+            f"[{number}] {where}\npassage {quote.passage_id}, confidence {quote.confidence:.2f}{cut}\n"
+            f"{_quoted(quote.quote)}"
+        )
+    blocks += _more(answer.next_cursor, answer.limit_reason, "the call")
+    if answer.quotes:
+        blocks.append(
+            desk.say(
+                "To read on around a quote: kb.read_excerpt or kb.expand_excerpt with its passage. "
+                f"Whole passages: graphctx://scratch/{answer.session_id}/<passage>"
+            )
+        )
+    return "\n\n".join(blocks)
+
+
+def excerpt_text(desk: Desk, answer: ExcerptAnswer, bullets: bool = False) -> str:
+    """The excerpt below its citation; as a list of its sentences where that is asked for."""
+    blocks = []
+    if (source := answer.citation) is not None:
+        where = citation(source.title, source.heading, source.doc_uri, source.line, source.page)
+        blocks.append(f"{where}\npassage {answer.passage_id}, {source.uri}")
+    if bullets:
+        sentences = (answer.excerpt[start:end] for start, end in split_sentences(answer.excerpt))
+        blocks.append("\n".join(f"- {' '.join(sentence.split())}" for sentence in sentences))
+    else:
+        blocks.append(_quoted(answer.excerpt))
+    if answer.next_start_char is not None:
+        blocks.append(
+            desk.say(
+                f"The passage goes on: kb.read_excerpt with passage_id={answer.passage_id}, "
+                f"start_char={answer.next_start_char}"
+            )
+        )
+    elif answer.truncated:
+        blocks.append(desk.say("Cut at the excerpt's limit. Use smaller numbers with kb.expand_excerpt."))
+    return "\n\n".join(blocks)

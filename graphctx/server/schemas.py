@@ -1,0 +1,114 @@
+"""JSON Schemas of the tools, in the plain form that every client digests.
+
+Clients differ in what they can read, so: definitions are inlined (no ``$ref``), the root has no combinator,
+every array says what its items are. An optional argument is left out of ``required`` and typed without null
+(null is accepted all the same); a nullable output is typed ``["…", "null"]``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel
+
+from graphctx.model.answers import Answer
+
+if TYPE_CHECKING:
+    from graphctx.server.tool import AnyTool
+
+Direction = Literal["input", "output"]
+Schema = dict[str, Any]
+
+
+def tool_schema(model: type[BaseModel], direction: Direction) -> Schema:
+    """The schema of a tool's arguments or of its structured content."""
+    raw = model.model_json_schema(mode="validation")
+    schema = _plain(raw, raw.get("$defs", {}), direction)
+    schema.pop("description", None)  # the tool's own description says it
+    return schema
+
+
+def _plain(node: Schema, definitions: dict[str, Schema], direction: Direction) -> Schema:
+    node = {key: value for key, value in node.items() if key not in ("title", "$defs")}
+    if reference := node.pop("$ref", None):
+        target = _plain(definitions[reference.rsplit("/", 1)[-1]], definitions, direction)
+        target.pop("description", None)
+        return target | node
+    if branches := node.pop("anyOf", None):
+        node = _merged([_plain(branch, definitions, direction) for branch in branches], direction) | node
+    if node.get("default", "") is None:
+        del node["default"]
+    if "properties" in node:
+        node["properties"] = {
+            name: _plain(inner, definitions, direction) for name, inner in node["properties"].items()
+        }
+        if direction == "output":
+            node["required"] = [name for name in node["properties"] if name not in _sometimes_absent()]
+            for inner in node["properties"].values():
+                inner.pop("default", None)
+    for key in ("items", "additionalProperties"):
+        if isinstance(node.get(key), dict):
+            node[key] = _plain(node[key], definitions, direction)
+    return node
+
+
+def _merged(branches: list[Schema], direction: Direction) -> Schema:
+    """Alternatives as one schema with a list of types; null only where answers need it."""
+    real = [branch for branch in branches if branch.get("type") != "null"]
+    merged: Schema = {}
+    for branch in real:
+        merged |= branch
+    types = [branch["type"] for branch in real]
+    if direction == "output" and len(real) < len(branches):
+        types.append("null")
+        if "enum" in merged:
+            merged["enum"] = [*merged["enum"], None]
+    merged["type"] = types[0] if len(types) == 1 else types
+    return merged
+
+
+def _sometimes_absent() -> set[str]:
+    return {name for answer in Answer.__subclasses__() for name in answer.OMIT_IF_NONE}
+
+
+def tool_document(tool: AnyTool) -> Schema:
+    """All that is published about a tool: name, title, description, annotations and both schemas."""
+    return {
+        "name": tool.name,
+        "title": tool.title,
+        "description": tool.description.text(),
+        "annotations": tool.hints,
+        "inputSchema": tool_schema(tool.input, "input"),
+        "outputSchema": tool_schema(tool.output, "output"),
+    }
+
+
+def _rendered(tools: Iterable[AnyTool]) -> dict[str, str]:
+    return {
+        f"{tool.name}.json": json.dumps(tool_document(tool), indent=2, ensure_ascii=False) + "\n"
+        for tool in tools
+    }
+
+
+def write_schemas(directory: Path, tools: Iterable[AnyTool]) -> list[Path]:
+    """Write one JSON file for each tool, and remove files of tools that are no more."""
+    directory.mkdir(parents=True, exist_ok=True)
+    rendered = _rendered(tools)
+    for stale in directory.glob("*.json"):
+        if stale.name not in rendered:
+            stale.unlink()
+    for name, text in rendered.items():
+        (directory / name).write_text(text, encoding="utf-8")
+    return [directory / name for name in rendered]
+
+
+def check_schemas(directory: Path, tools: Iterable[AnyTool]) -> list[str]:
+    """The names of files that are missing, stale or different from what `write_schemas` would write."""
+    rendered = _rendered(tools)
+    present = {path.name: path.read_text(encoding="utf-8") for path in directory.glob("*.json")}
+    return sorted(
+        name for name in rendered.keys() | present.keys() if rendered.get(name) != present.get(name)
+    )

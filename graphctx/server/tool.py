@@ -1,0 +1,72 @@
+"""What a tool is: declared once, listed, documented and called from that declaration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from graphctx.model.answers import Answer, Strict
+
+if TYPE_CHECKING:
+    from graphctx.server.desk import Desk
+
+In = TypeVar("In", bound=Strict)
+Out = TypeVar("Out", bound=Answer)
+
+READ_ONLY_HINTS = {
+    "readOnlyHint": True,
+    "destructiveHint": False,
+    "idempotentHint": True,
+    "openWorldHint": False,
+}
+"""Of all retrieval tools (tool contract, section 7.2)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """The five parts that every tool's description has (tool contract, section 7.1)."""
+
+    use_when: str
+    not_when: str
+    returns: str
+    follow_up: str
+    defaults: str
+
+    def text(self) -> str:
+        """The description as a client gets it."""
+        return (
+            f"Use when {self.use_when}\n"
+            f"Do not use when {self.not_when}\n"
+            f"Returns at most {self.returns}\n"
+            f"If you need more, {self.follow_up}\n"
+            f"Defaults: {self.defaults}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Reply(Generic[Out]):
+    """An answer and its readable rendering; each stands alone: many clients show a model only one."""
+
+    answer: Out
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tool(Generic[In, Out]):
+    """A tool's declaration. ``run`` is synchronous and raises the typed errors."""
+
+    name: str
+    title: str
+    description: Description
+    input: type[In]
+    output: type[Out]
+    run: Callable[[Desk, In], Reply[Out]]
+
+    @property
+    def hints(self) -> dict[str, bool]:
+        """The annotations, by their names on the wire."""
+        return dict(READ_ONLY_HINTS)
+
+
+AnyTool = Tool[Any, Any]

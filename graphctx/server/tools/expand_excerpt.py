@@ -1,0 +1,62 @@
+"""kb.expand_excerpt: a passage with some of the document around it (tool contract, section 4.5)."""
+
+from __future__ import annotations
+
+from graphctx.errors import InvalidArgument
+from graphctx.model.answers import MAX_EXCERPT_BYTES, MAX_EXCERPT_TOKENS, ExcerptAnswer, ExpandExcerptInput
+from graphctx.server.clip import clip_end, clip_start
+from graphctx.server.desk import Desk
+from graphctx.server.excerpts import Span, excerpt_reply
+from graphctx.server.tool import Description, Reply, Tool
+
+
+def _run(desk: Desk, request: ExpandExcerptInput) -> Reply[ExcerptAnswer]:
+    scope = desk.scope(request.scope)
+    passage = desk.passage(request.passage_id, scope)
+    unit = passage.unit
+    document = desk.backend.document_text(unit.doc_id)
+    if document[unit.start_char : unit.end_char] != unit.text:
+        raise InvalidArgument(
+            f"{unit.doc_uri} has changed since this passage was found. "
+            "Repeat the kb.search or kb.retrieve_evidence call and use the new passage_id.",
+            field="passage_id",
+            value=request.passage_id,
+            allowed="a passage_id of the published snapshot",
+        )
+    n_before, n_after = _shares(request, MAX_EXCERPT_TOKENS - desk.count(unit.text))
+    before = document[max(0, unit.start_char - MAX_EXCERPT_BYTES) : unit.start_char]
+    lead = clip_start(before, n_before, MAX_EXCERPT_BYTES, desk.count).length
+    after = document[unit.end_char : unit.end_char + MAX_EXCERPT_BYTES]
+    tail = clip_end(after, n_after, MAX_EXCERPT_BYTES, desk.count).length if n_after and after else 0
+    wanted = document[unit.start_char - lead : unit.end_char + tail]
+    clip = clip_end(wanted, MAX_EXCERPT_TOKENS, MAX_EXCERPT_BYTES, desk.count)
+    less = n_before < request.before_tokens or n_after < request.after_tokens
+    return excerpt_reply(
+        desk, passage, scope, Span(-lead, wanted[: clip.length], clip.cut or ("token_cap" if less else None))
+    )
+
+
+def _shares(request: ExpandExcerptInput, spare: int) -> tuple[int, int]:
+    """Tokens before and after, scaled down together to what the cap leaves beside the passage."""
+    asked = request.before_tokens + request.after_tokens
+    if asked <= spare:
+        return request.before_tokens, request.after_tokens
+    spare = max(0, spare)
+    return request.before_tokens * spare // asked, request.after_tokens * spare // asked
+
+
+EXPAND_EXCERPT = Tool(
+    name="kb.expand_excerpt",
+    title="Read around a passage",
+    description=Description(
+        use_when="a passage starts or stops too early and you want the text of the document around it.",
+        not_when="the passage itself has not been read to its end yet (kb.read_excerpt).",
+        returns="800 tokens and 32 KB: the passage with before_tokens and after_tokens of its document "
+        "around it, one contiguous span, with its citation.",
+        follow_up="call again with larger numbers, or kb.search for other passages of the document.",
+        defaults="before_tokens 150, after_tokens 150. Max: 800 tokens in all.",
+    ),
+    input=ExpandExcerptInput,
+    output=ExcerptAnswer,
+    run=_run,
+)

@@ -1,0 +1,38 @@
+"""kb.extract_evidence: quotes on a question from given passages (tool contract, section 4.6)."""
+
+from __future__ import annotations
+
+from graphctx.model.answers import EvidenceAnswer, ExtractEvidenceInput
+from graphctx.server.desk import Desk
+from graphctx.server.quotes import evidence_reply
+from graphctx.server.tool import Description, Reply, Tool
+
+
+def _run(desk: Desk, asked: ExtractEvidenceInput) -> Reply[EvidenceAnswer]:
+    scope = desk.scope(asked.scope)
+    request = asked.model_copy(update={"scope": scope})
+    held = [desk.passage(passage_id, scope) for passage_id in request.passage_ids]
+    passages = {passage.unit.section_id: passage for passage in held}
+    evidence = desk.backend.extract(request, list(passages))
+    return evidence_reply(desk, request, evidence, passages, with_stages=False)
+
+
+EXTRACT_EVIDENCE = Tool(
+    name="kb.extract_evidence",
+    title="Quote given passages on a question",
+    description=Description(
+        use_when="you have passage ids from kb.search and want only the sentences in them that bear on a "
+        "question.",
+        not_when="you have no passages yet (kb.retrieve_evidence finds and quotes in one call), or want to "
+        "read a passage through (kb.read_excerpt).",
+        returns="max_quotes quotes (6) of max_quote_tokens (80) each, word for word from the passages, with "
+        "citation and character offsets. A response stays below 8,000 tokens and 30,000 bytes.",
+        follow_up="call kb.read_excerpt with a quote's passage_id, or again with next_cursor or "
+        "other passages.",
+        defaults="max_quotes 6, max_quote_tokens 80, include_context_tokens 20. "
+        "Max: 20 passage_ids, max_quotes 20, max_quote_tokens 200, include_context_tokens 100.",
+    ),
+    input=ExtractEvidenceInput,
+    output=EvidenceAnswer,
+    run=_run,
+)

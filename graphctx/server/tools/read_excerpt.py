@@ -1,0 +1,53 @@
+"""kb.read_excerpt: a bounded piece of a passage's text (tool contract, section 4.4)."""
+
+from __future__ import annotations
+
+from graphctx.errors import InvalidArgument
+from graphctx.model.answers import MAX_EXCERPT_BYTES, ExcerptAnswer, ReadExcerptInput
+from graphctx.server.clip import clip_end
+from graphctx.server.desk import Desk
+from graphctx.server.excerpts import Span, excerpt_reply
+from graphctx.server.tool import Description, Reply, Tool
+
+
+def _run(desk: Desk, request: ReadExcerptInput) -> Reply[ExcerptAnswer]:
+    scope = desk.scope(request.scope)
+    passage = desk.passage(request.passage_id, scope)
+    text = passage.unit.text
+    if request.start_char >= len(text):
+        raise InvalidArgument(
+            f"start_char = {request.start_char}: the passage has {len(text)} characters; "
+            f"start_char must be from 0 to {len(text) - 1}.",
+            field="start_char",
+            value=request.start_char,
+            allowed=f"0 to {len(text) - 1}",
+        )
+    rest = text[request.start_char :]
+    clip = clip_end(rest, request.max_tokens, MAX_EXCERPT_BYTES, desk.count)
+    span = Span(request.start_char, rest[: clip.length], clip.cut)
+    return excerpt_reply(
+        desk,
+        passage,
+        scope,
+        span,
+        cite=request.options.include_citation,
+        bullets=request.options.format == "bullets",
+    )
+
+
+READ_EXCERPT = Tool(
+    name="kb.read_excerpt",
+    title="Read a passage",
+    description=Description(
+        use_when="a preview or a quote is not enough and you want to read the passage that it comes from.",
+        not_when="you have not narrowed down to three passages or fewer; kb.retrieve_evidence and "
+        "kb.extract_evidence give only the sentences that matter.",
+        returns="max_tokens tokens (300) and 32 KB of one passage, word for word, with its citation.",
+        follow_up="call again with start_char set to next_start_char, or kb.expand_excerpt for the text "
+        "around the passage.",
+        defaults="max_tokens 300, start_char 0, format text. Max: max_tokens 800.",
+    ),
+    input=ReadExcerptInput,
+    output=ExcerptAnswer,
+    run=_run,
+)

@@ -1,0 +1,36 @@
+"""kb.retrieve_evidence: a question in, cited quotes out, in one call (tool contract, section 4.7)."""
+
+from __future__ import annotations
+
+from graphctx.model.answers import EvidenceAnswer, RetrieveInput
+from graphctx.server.desk import Desk
+from graphctx.server.quotes import evidence_reply
+from graphctx.server.tool import Description, Reply, Tool
+
+
+def _run(desk: Desk, asked: RetrieveInput) -> Reply[EvidenceAnswer]:
+    request = asked.model_copy(update={"scope": desk.scope(asked.scope)})
+    evidence = desk.backend.evidence(request)
+    passages = {quote.section_id: desk.shelve(quote.section_id) for quote in evidence.quotes}
+    return evidence_reply(desk, request, evidence, passages, request.options.include_diagnostics)
+
+
+RETRIEVE_EVIDENCE = Tool(
+    name="kb.retrieve_evidence",
+    title="Quote the documents on a question",
+    description=Description(
+        use_when="you need to answer a question from this knowledge base. This is the tool to try first: it "
+        "searches, follows links between documents and picks the sentences that bear on the question.",
+        not_when="you want to browse candidates (kb.search), or to quote from passages that you already have "
+        "(kb.extract_evidence).",
+        returns="max_quotes quotes (6) of max_quote_tokens (80) each, word for word from the documents, with "
+        "citation and character offsets. A response stays below 8,000 tokens and 30,000 bytes.",
+        follow_up="call kb.read_excerpt or kb.expand_excerpt with a quote's passage_id, or ask again in "
+        "other words or with a larger top_k.",
+        defaults="top_k 5, max_quotes 6, max_quote_tokens 80, include_context_tokens 20, mode auto. "
+        "Max: top_k 50, max_quotes 20, max_quote_tokens 200, include_context_tokens 100.",
+    ),
+    input=RetrieveInput,
+    output=EvidenceAnswer,
+    run=_run,
+)

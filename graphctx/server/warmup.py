@@ -1,0 +1,73 @@
+"""Opening the knowledge base in the background, so that the server answers from its first second.
+
+Listing tools needs no model and no table. A call that comes before the warm-up is done waits for it; one that
+failed is tried again by the next call, since the cause (no index yet, a lock) may be gone by then.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from graphctx.model.budgets import CountTokens
+from graphctx.server.backend import Backend
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """What calls run on: the knowledge base, and the one estimator of tokens."""
+
+    backend: Backend
+    count: CountTokens
+
+
+class Warmup:
+    """An engine that is opened once, by whoever comes first.
+
+    Args:
+        open_engine: opens it; may take seconds, may raise the typed errors.
+    """
+
+    def __init__(self, open_engine: Callable[[], Engine]) -> None:
+        self._open = open_engine
+        self._lock = threading.Lock()
+        self._engine: Engine | None = None
+
+    def start(self) -> None:
+        """Begin to open and warm the engine in a background thread."""
+        threading.Thread(target=self._warm, name="graphctx-warmup", daemon=True).start()
+
+    def get(self) -> Engine:
+        """The engine; blocks until it is open.
+
+        Raises:
+            GraphctxError: what opening raised.
+        """
+        engine = self._engine
+        if engine is None:
+            with self._lock:
+                engine = self._engine
+                if engine is None:
+                    engine = self._open()
+                    engine.backend.warm()
+                    engine.count("warm")
+                    self._engine = engine
+        return engine
+
+    def _warm(self) -> None:
+        try:
+            self.get()
+        except Exception as error:  # whatever it is, the next call meets it again and reports it
+            log.warning("the knowledge base is not ready yet: %s", error)
+
+
+def open_engine(kb_path: str) -> Engine:
+    """Open the knowledge base at a path, with the WordPiece tokenizer's counts as the estimate of tokens."""
+    from graphctx.knowledge_base import KnowledgeBase
+    from graphctx.nlp.tokens import WordPieceCounter
+
+    return Engine(KnowledgeBase.open(kb_path), WordPieceCounter().count)
