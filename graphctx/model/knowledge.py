@@ -9,7 +9,9 @@ MentionKind = Literal["ner", "noun_chunk", "proper", "identifier", "code", "acro
 """Where a mention comes from. ``proper`` is a capitalised span, ``identifier`` is CamelCase, snake_case or a
 dotted name, ``code`` is a back-ticked span, ``title`` and ``heading`` name the document and its sections."""
 
-EntityLabel = Literal["person", "organization", "location", "event", "product", "work", "group", "code", "term"]
+EntityLabel = Literal[
+    "person", "organization", "location", "event", "product", "work", "group", "code", "term"
+]
 """A hint for readers. Labels of statistical taggers are unreliable on technical text, so no identity hangs on
 them; ``term`` is the label of everything without a better one."""
 
@@ -113,7 +115,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Community:
-    """A cluster of entities. ``level`` 0 is the finest; ``parent_id`` is ``None`` at the root level."""
+    """A cluster of entities. Level 0 is the root level, where ``parent_id`` is ``None``; deeper levels are finer."""
 
     id: str
     level: int

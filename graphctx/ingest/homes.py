@@ -1,0 +1,111 @@
+"""Homes: the units that are *about* a name, told from titles, headings and definitional first sentences.
+
+The values follow a measured recipe: a title is worth 1, what stands before its comma 0.7, a lead subject 0.9 in an
+untitled document and 0.7 in a titled one. A heading is a title of its section.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from graphctx.model.documents import Document, Section, TextUnit
+from graphctx.text.lexical import STOPWORDS
+from graphctx.text.names import normalise_name
+
+TITLE = 1.0
+TITLE_BEFORE_COMMA = 0.7
+TITLE_LATER_UNIT = 0.6
+"""For the further units of a document without headings: they go on about the same thing."""
+HEADING = 0.9
+CODE_IN_HEADING = 0.7
+LEAD_UNTITLED = 0.9
+LEAD_TITLED = 0.7
+
+MAX_NAME_WORDS = 10
+MIN_SINGLE_WORD_CHARS = 3
+
+_PARENTHESIS = re.compile(r"\s*\([^()]*\)\s*$")
+_CODE = re.compile(r"`([^`]+)`")
+_LEAD = re.compile(
+    r"[\s*_\"“]*(?P<name>(?:[Tt]he |An? )?[A-Z0-9][^.;:!?\n(),]{0,90}?)[*_\"”]*"
+    r"(?:\s*\([^()]{0,160}\))?(?:,[^,.;\n]{1,120},)?\s+(?:is|was|are|were)\s+(?:a|an|the|one)\b"
+)
+_LEAD_MAX_WORDS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """A unit that is about a name, and how much, in 0..1. ``key`` is the normalised name."""
+
+    key: str
+    surface: str
+    unit_row: int
+    value: float
+
+
+def find_homes(
+    document: Document, sections: Sequence[Section], units: Sequence[TextUnit], first_row: int
+) -> list[Home]:
+    """The homes in one document.
+
+    Args:
+        document: whose units they are.
+        sections: its sections.
+        units: its units, in order; their rows start at ``first_row``.
+
+    Returns:
+        The best value for each name and unit, sorted by unit and name.
+    """
+    by_id = {section.id: section for section in sections}
+    best: dict[tuple[int, str], Home] = {}
+    seen_sections: set[str] = set()
+    flat = not document.headings
+    for row, unit in enumerate(units, first_row):
+        names = list(_lead_subject(document, unit))
+        section = by_id[unit.section_id]
+        if document.titled and (row == first_row or flat):
+            weight = 1.0 if row == first_row else TITLE_LATER_UNIT
+            names += [(name, value * weight) for name, value in title_names(document.title)]
+        if section.level > 0 and section.id not in seen_sections:
+            names += _heading_names(section.title)
+        seen_sections.add(section.id)
+        for surface, value in names:
+            key = normalise_name(surface)
+            known = best.get((row, key))
+            if usable(key) and (known is None or known.value < value):
+                best[row, key] = Home(key, surface, row, value)
+    return [best[at] for at in sorted(best)]
+
+
+def title_names(title: str) -> Iterator[tuple[str, float]]:
+    """The names that a title gives its document, with their values."""
+    yield title, TITLE
+    bare = _PARENTHESIS.sub("", title)
+    if bare and bare != title:
+        yield bare, TITLE
+    head, comma, _ = title.partition(", ")
+    if comma:
+        yield head, TITLE_BEFORE_COMMA
+
+
+def usable(key: str) -> bool:
+    """Whether a normalised name is specific enough to be anyone's home."""
+    parts = key.split()
+    if not parts or len(parts) > MAX_NAME_WORDS:
+        return False
+    return len(parts) > 1 or (len(key) >= MIN_SINGLE_WORD_CHARS and key not in STOPWORDS)
+
+
+def _heading_names(title: str) -> Iterable[tuple[str, float]]:
+    yield from ((name, value * HEADING) for name, value in title_names(title))
+    yield from ((code, CODE_IN_HEADING) for code in _CODE.findall(title))
+
+
+def _lead_subject(document: Document, unit: TextUnit) -> Iterator[tuple[str, float]]:
+    if unit.kind != "prose":
+        return
+    match = _LEAD.match(document.text, unit.start_char, min(unit.end_char, unit.start_char + 400))
+    if match and len(match["name"].split()) <= _LEAD_MAX_WORDS:
+        yield match["name"].strip(), LEAD_TITLED if document.titled else LEAD_UNTITLED

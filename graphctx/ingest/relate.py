@@ -1,0 +1,148 @@
+"""The entity graph: which entities are related, and how strongly.
+
+Two entities are related where a fact joins them, where sentences name both more often than chance would have it
+(positive pointwise mutual information), or where their names are near-synonyms.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from graphctx.store.schema import RELATED
+
+Int = npt.NDArray[np.int64]
+Vectors = npt.NDArray[np.float32]
+
+MAX_ENTITIES_PER_SENTENCE = 12
+"""A sentence that names more is a list; only neighbours within this distance count as named together."""
+
+SYNONYM_COSINE = 0.86
+SYNONYMS_PER_ENTITY = 3
+MAX_SYNONYM_ENTITIES = 40_000
+"""The most mentioned entities are compared, so that the step stays bounded: 40k x 40k x 384 is about a minute."""
+
+_BLOCK = 2048
+_DIGITS = re.compile(r"\d+")
+
+
+def related_edges(
+    mention_sentence: Int, mention_entity: Int, fact_subject: Int, fact_object: Int, synonyms: tuple[Int, Int, Vectors]
+) -> pa.Table:
+    """Join facts, co-mentions and synonyms to one undirected weighted edge list.
+
+    Args:
+        mention_sentence, mention_entity: rows, one for each mention.
+        fact_subject, fact_object: entity rows, one for each fact.
+        synonyms: entity rows, entity rows and cosines, as `near_synonyms` gives them.
+
+    Returns:
+        A table of schema ``RELATED``. ``weight = log(1 + facts) + npmi * log(1 + sentences) + similarity``, where
+        ``npmi`` is the positive part of normalised pointwise mutual information (Bouma 2009).
+    """
+    pairs, together, npmi = _co_mentions(mention_sentence, mention_entity)
+    facts, n_facts = _counted(fact_subject, fact_object)
+    same, similarity = _ordered(synonyms[0], synonyms[1]), synonyms[2]
+    every = np.unique(np.concatenate([pairs, facts, same]), axis=0)
+    if not len(every):
+        return RELATED.empty_table()
+    columns = {
+        name: _spread(every, some, values)
+        for name, some, values in (
+            ("together", pairs, together.astype(np.float64)),
+            ("npmi", pairs, npmi),
+            ("facts", facts, n_facts.astype(np.float64)),
+            ("similarity", same, similarity.astype(np.float64)),
+        )
+    }
+    weight = (
+        np.log1p(columns["facts"]) + columns["npmi"] * np.log1p(columns["together"]) + columns["similarity"]
+    )
+    keep = weight > 0
+    return pa.table(
+        [
+            pa.array(every[keep, 0].astype(np.int32)),
+            pa.array(every[keep, 1].astype(np.int32)),
+            pa.array(weight[keep].astype(np.float32)),
+            pa.array(columns["facts"][keep].astype(np.int32)),
+            pa.array(columns["together"][keep].astype(np.int32)),
+            pa.array(columns["similarity"][keep].astype(np.float32)),
+        ],
+        schema=RELATED,
+    )
+
+
+def near_synonyms(vectors: Vectors, names: list[str], n_mentions: Int) -> tuple[Int, Int, Vectors]:
+    """Pairs of entities whose names mean nearly the same, by cosine; names that differ in their digits never do.
+
+    Args:
+        vectors: float32 [E, d], L2-normalised.
+        names: E names.
+        n_mentions: int [E].
+
+    Returns:
+        Lower rows, higher rows, cosines; sorted.
+    """
+    order = np.lexsort((np.arange(len(names)), -n_mentions))[:MAX_SYNONYM_ENTITIES]
+    chosen = np.sort(order)
+    some = vectors[chosen]
+    found: dict[tuple[int, int], float] = {}
+    for start in range(0, len(chosen), _BLOCK):
+        cosines = some[start : start + _BLOCK] @ some.T
+        cosines[np.arange(len(cosines)), np.arange(start, start + len(cosines))] = -1.0
+        rows, columns = np.nonzero(cosines >= SYNONYM_COSINE)
+        values = cosines[rows, columns]
+        best = np.lexsort((columns, -values, rows))
+        rank = np.arange(len(best)) - np.searchsorted(rows[best], rows[best])
+        for at in best[rank < SYNONYMS_PER_ENTITY]:
+            a, b = int(chosen[start + rows[at]]), int(chosen[columns[at]])
+            if _DIGITS.findall(names[a]) == _DIGITS.findall(names[b]):
+                found[min(a, b), max(a, b)] = round(float(values[at]), 4)
+    edges = sorted(found)
+    ends = np.array(edges, dtype=np.int64).reshape(-1, 2)
+    return ends[:, 0], ends[:, 1], np.array([found[edge] for edge in edges], dtype=np.float32)
+
+
+def _co_mentions(sentence: Int, entity: Int) -> tuple[Int, Int, npt.NDArray[np.float64]]:
+    """Pairs named in one sentence, in how many sentences, and their positive normalised PMI."""
+    named = np.unique(np.stack([sentence, entity], axis=1), axis=0) if len(sentence) else np.empty((0, 2), np.int64)
+    left, right = [], []
+    for lag in range(1, MAX_ENTITIES_PER_SENTENCE):
+        same = named[lag:, 0] == named[:-lag, 0]
+        left.append(named[:-lag, 1][same])
+        right.append(named[lag:, 1][same])
+    pairs, together = _counted(np.concatenate(left), np.concatenate(right))
+    if not len(pairs):
+        return pairs, together, np.empty(0)
+    n_sentences = len(np.unique(named[:, 0]))
+    occurrences = np.bincount(named[:, 1])
+    joint = together / n_sentences
+    independent = occurrences[pairs[:, 0]] * occurrences[pairs[:, 1]] / n_sentences**2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        npmi = np.log(joint / independent) / -np.log(joint)
+    return pairs, together, np.clip(np.nan_to_num(npmi, nan=0.0, posinf=1.0), 0.0, 1.0)
+
+
+def _ordered(a: Int, b: Int) -> Int:
+    return np.stack([np.minimum(a, b), np.maximum(a, b)], axis=1).astype(np.int64).reshape(-1, 2)
+
+
+def _counted(a: Int, b: Int) -> tuple[Int, Int]:
+    """Distinct undirected pairs without loops, and how often each occurs."""
+    pairs = _ordered(a, b)
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    unique, counts = np.unique(pairs, axis=0, return_counts=True)
+    return unique.reshape(-1, 2), counts.astype(np.int64)
+
+
+def _spread(every: Int, some: Int, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Values of some of the pairs, at the places of those pairs among all; zero elsewhere."""
+    result = np.zeros(len(every))
+    if len(some):
+        width = int(every.max()) + 1
+        at = np.searchsorted(every[:, 0] * width + every[:, 1], some[:, 0] * width + some[:, 1])
+        result[at] = values
+    return result

@@ -1,0 +1,96 @@
+"""The walk arrays: the graph of units and entities as compressed sparse rows, for queries that take microseconds.
+
+A *pair* is one entity in one unit. Pairs are sorted by unit, then entity; ``entity_pair`` lists them the other way
+round, by entity, then unit. All rows are those of the snapshot's tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+import numpy as np
+import numpy.typing as npt
+
+Int = npt.NDArray[np.int32]
+Long = npt.NDArray[np.int64]
+Real = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class WalkArrays:
+    """N units, M sentences, E entities, P pairs, K names.
+
+    Attributes:
+        unit_doc: int32 [N], the document row of each unit.
+        unit_sentence: int64 [N+1], the sentence rows of unit ``i`` are ``unit_sentence[i]:unit_sentence[i+1]``.
+        sentence_start, sentence_end: int32 [M], spans in the document's text.
+        unit_pair: int64 [N+1], the pairs of each unit.
+        pair_unit, pair_entity: int32 [P].
+        pair_place: float32 [P], where the unit names the entity: 0.7 title, 0.5 first sentence, 0.3 elsewhere.
+        pair_home: float32 [P], how much the unit is *about* the entity, 0 where it only mentions it.
+        pair_sentence_ptr: int64 [P+1] and pair_sentence: int32, the sentence rows that hold the pair's mentions.
+        entity_ptr: int64 [E+1] and entity_pair: int32 [P], the pairs of each entity.
+        home_ptr: int64 [E+1], home_unit: int32 and home_value: float32, the homes of each entity.
+        entity_proper: float32 [E], the share of its mentions that are capitalised, smoothed by one.
+        name_hash: uint64 [K] sorted, name_entity: int32 [K], for the dictionary match of a question.
+        home_share: float32 [1], the share of units that are the home of something (the gate's corpus side).
+    """
+
+    unit_doc: Int
+    unit_sentence: Long
+    sentence_start: Int
+    sentence_end: Int
+    unit_pair: Long
+    pair_unit: Int
+    pair_entity: Int
+    pair_place: Real
+    pair_home: Real
+    pair_sentence_ptr: Long
+    pair_sentence: Int
+    entity_ptr: Long
+    entity_pair: Int
+    home_ptr: Long
+    home_unit: Int
+    home_value: Real
+    entity_proper: Real
+    name_hash: npt.NDArray[np.uint64]
+    name_entity: Int
+    home_share: Real
+
+    @property
+    def n_units(self) -> int:
+        """The number of text units."""
+        return len(self.unit_doc)
+
+    @property
+    def n_entities(self) -> int:
+        """The number of entities."""
+        return len(self.entity_ptr) - 1
+
+    def as_dict(self) -> dict[str, npt.NDArray[np.generic]]:
+        """Name to array, for saving and hashing."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @classmethod
+    def from_dict(cls, arrays: Mapping[str, npt.NDArray[np.generic]]) -> WalkArrays:
+        """The opposite of `as_dict`; extra arrays are ignored, a missing one is a ``KeyError``."""
+        return cls(**{field.name: arrays[field.name] for field in fields(cls)})  # type: ignore[arg-type]
+
+
+def pointers(rows: npt.NDArray[np.integer], count: int) -> Long:
+    """The CSR pointer array [count+1] of sorted row numbers."""
+    return np.searchsorted(rows, np.arange(count + 1), side="left").astype(np.int64)
+
+
+def gather(ptr: Long, rows: npt.NDArray[np.integer]) -> tuple[Long, Long]:
+    """Concatenate the ranges ``ptr[r]:ptr[r+1]`` of some rows.
+
+    Returns:
+        The positions, and for each position the index into ``rows`` that it came from.
+    """
+    starts = ptr[rows]
+    lengths = ptr[np.asarray(rows) + 1] - starts
+    owner = np.repeat(np.arange(len(rows)), lengths)
+    offsets = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return starts[owner] + offsets, owner
