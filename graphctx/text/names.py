@@ -1,0 +1,166 @@
+"""Names as they are compared: pure functions on the surface of an entity.
+
+Two surfaces are the same name where `normalise_name` maps both to one string. Resolution, homes and the dictionary
+match of a question all compare that string.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+DETERMINERS = frozenset(
+    "the a an this that these those my your his her its our their some any each every no another such".split()
+)
+"""Words that may stand before a name and are no part of it: determiners and possessive pronouns."""
+
+STOPWORDS = frozenset(
+    "i me we us you he him she it they them who whom whose which what that this these those here there one ones "
+    "something anything everything nothing someone anyone everyone nobody none all both either neither each other "
+    "others another any some many much more most few less least several such same own so too very just only also "
+    "and or but nor if then else than as at by for from in into of off on onto out over to up with without about "
+    "after before between through during under above below again once when where why how not no yes do does did "
+    "done is are was were be been being have has had will would can could shall should may might must the a an "
+    "his her its our your their my mine yours hers ours theirs himself herself itself themselves myself yourself "
+    "etc eg ie let lets us now well even still yet".split()
+)
+"""Function words: no name consists of them alone."""
+
+_SMALL_WORDS = frozenset("of the and for in on at to a an de do da dos del di la le les et y du der von van & with".split())
+"""Words that an acronym usually skips."""
+
+_CODE_GENERICS = re.compile(r"([\w.:]*\w)\s*<.*>")
+_POSSESSIVE = re.compile(r"(?<=\w)['’´`](?:s\b|(?=\s|$))", re.IGNORECASE)
+_EDGES = re.compile(r"^[^\w.#@$/+-]+|[^\w+#/]+$")
+_DASHES = re.compile(r"(?<=\w)[-‐‑‒–—]+(?=\w)")
+_INITIALS = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]?\.?")
+_DROPPED = re.compile(r"[`*\"“”„«»,;!?()\[\]{}|\\]+")
+_APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "´": "'", "ʼ": "'"})
+_DIGITS = re.compile(r"\d+")
+_LETTER = re.compile(r"[^\W\d_]")
+
+
+def normalise_name(surface: str) -> str:
+    """Fold a surface to the form in which names are compared.
+
+    Case, accents, markup, a leading determiner or possessive, a trailing possessive ``'s``, hyphens, commas,
+    the dots of initials, call brackets and generic parameters of an identifier are folded away. Dots, ``::`` and
+    underscores inside an identifier stay, and so do the dashes that open a command-line flag.
+
+    Args:
+        surface: any string.
+
+    Returns:
+        Words joined by single spaces; empty where nothing of a name is left. Applying it twice changes nothing.
+    """
+    text = surface
+    while True:
+        folded = _fold(text)
+        if folded == text:
+            return folded
+        text = folded
+
+
+def _fold(surface: str) -> str:
+    text = surface.casefold()
+    if not text.isascii():
+        decomposed = unicodedata.normalize("NFKD", text)
+        text = "".join(char for char in decomposed if not unicodedata.combining(char)).translate(_APOSTROPHES).casefold()
+    generics = _CODE_GENERICS.fullmatch(text.strip(" `*"))
+    if generics:
+        text = generics.group(1)
+    text = _POSSESSIVE.sub("", text)
+    text = _DROPPED.sub(" ", text).replace("&", " and ")
+    words = []
+    for word in _DASHES.sub(" ", text).split():
+        if _INITIALS.fullmatch(word):
+            word = word.replace(".", "")
+        word = _EDGES.sub("", word).strip("_") if word.strip("_") else ""
+        if _LETTER.search(word) or _DIGITS.search(word):
+            words.append(word)
+    words = _join_initials(words)
+    start = 0
+    while start < len(words) - 1 and words[start] in DETERMINERS:
+        start += 1
+    if start and all(word in STOPWORDS for word in words[start:]):  # "The Who"
+        start = 0
+    return " ".join(words[start:])
+
+
+def _join_initials(words: list[str]) -> list[str]:
+    """Join a run of single letters that opens a longer name: ``j r r tolkien`` is ``jrr tolkien``."""
+    run = 0
+    while run < len(words) and len(words[run]) == 1 and words[run].isalpha() and words[run] != "a":
+        run += 1
+    if 2 <= run < len(words):
+        return ["".join(words[:run]), *words[run:]]
+    return words
+
+
+def is_nameable(name: str) -> bool:
+    """Whether a normalised name can stand for an entity: two characters, a letter, and not only function words."""
+    return len(name) > 1 and _LETTER.search(name) is not None and not all(word in STOPWORDS for word in name.split())
+
+
+def digits_of(name: str) -> tuple[str, ...]:
+    """The runs of digits of a name, in order; names that differ in them are different things."""
+    return tuple(_DIGITS.findall(name))
+
+
+def acronym_of(name: str) -> str:
+    """The upper-case initials of a name's words, without articles, prepositions and conjunctions.
+
+    ``Site Reliability Group`` gives ``SRG``, ``Journal of Mathematical Physics`` gives ``JMP``.
+    """
+    words = re.split(r"[\s\-–/]+", name.strip())
+    return "".join(word[0] for word in words if word and word.casefold() not in _SMALL_WORDS).upper()
+
+
+def is_acronym_of(short: str, long: str) -> bool:
+    """Whether ``short`` abbreviates ``long``: its letters are found in order, each at or after a word's start.
+
+    The first letter opens the first word, every word but small ones gives at least its initial, and further
+    letters are taken from inside the words (``Prometheus Query Language``, ``PromQL``).
+    """
+    letters = [char for char in short.casefold() if char.isalnum()]
+    if len(letters) > 2 and letters[-1] == "s" and short[-1] == "s":  # a plural: "SLOs"
+        letters.pop()
+    words = [word for word in re.split(r"[\s\-–/]+", long.casefold()) if word]
+    if len(letters) < 2 or len(words) < 2 or len(letters) > 2 * len(words) + 2:
+        return False
+    return _abbreviates(letters, words, 0, 0)
+
+
+def _abbreviates(letters: list[str], words: list[str], at: int, word: int) -> bool:
+    """Match ``letters[at:]`` against ``words[word:]``."""
+    if word == len(words):
+        return at == len(letters)
+    current = words[word]
+    if current in _SMALL_WORDS and _abbreviates(letters, words, at, word + 1):
+        return True
+    if at == len(letters) or not current.startswith(letters[at]):
+        return False
+    taken, inside = at + 1, 1
+    while True:
+        if _abbreviates(letters, words, taken, word + 1):
+            return True
+        if taken == len(letters):
+            return False
+        found = current.find(letters[taken], inside)
+        if found == -1:
+            return False
+        taken, inside = taken + 1, found + 1
+
+
+def singular_of(name: str) -> str:
+    """The name with its last word made singular by the regular English rules; unchanged where it is no plural."""
+    head, _, last = name.rpartition(" ")
+    if len(last) < 4 or not last.endswith("s") or last.endswith(("ss", "us", "is", "ous", "ics", "news")):
+        return name
+    if last.endswith("ies") and len(last) > 4:
+        last = last[:-3] + "y"
+    elif last.endswith(("ches", "shes", "xes", "sses", "zes")):
+        last = last[:-2]
+    else:
+        last = last[:-1]
+    return f"{head} {last}" if head else last

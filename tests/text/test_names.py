@@ -1,0 +1,112 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphctx.text.names import (
+    acronym_of,
+    digits_of,
+    is_acronym_of,
+    is_nameable,
+    normalise_name,
+    singular_of,
+)
+
+
+@pytest.mark.parametrize(
+    ("surface", "name"),
+    [
+        ("The Harbour Relay", "harbour relay"),
+        ("the  Harbour\nRelay's", "harbour relay"),
+        ("José Müller", "jose muller"),
+        ("`std::fs::File`", "std::fs::file"),
+        ("drop()", "drop"),
+        ("**Site-Reliability** Group", "site reliability group"),
+        ("Option<T>", "option"),
+        ("Result<T, E>", "result"),
+        ("U.S.", "us"),
+        ("J. R. R. Tolkien", "jrr tolkien"),
+        ("J.R.R. Tolkien", "jrr tolkien"),
+        ("Acme, Inc.", "acme inc"),
+        ("AT&T", "at and t"),
+        ("C++", "c++"),
+        ("C#", "c#"),
+        ("--release", "--release"),
+        ("snake_case_name", "snake_case_name"),
+        ("_emphasis_", "emphasis"),
+        ("INC-2041", "inc 2041"),
+        ("The Who", "the who"),
+        ("their new house", "new house"),
+        ("workers’ rights", "workers rights"),
+        ("...", ""),
+        ("", ""),
+    ],
+)
+def test_a_surface_is_folded_to_the_name_it_is_compared_by(surface: str, name: str) -> None:
+    assert normalise_name(surface) == name
+
+
+@given(st.text(max_size=40))
+def test_folding_a_name_twice_changes_nothing(surface: str) -> None:
+    once = normalise_name(surface)
+    assert normalise_name(once) == once
+
+
+@given(st.text(alphabet="Thea 's-.`*_&<>()ABéß１", max_size=30))
+def test_folding_markup_and_determiners_twice_changes_nothing(surface: str) -> None:
+    once = normalise_name(surface)
+    assert normalise_name(once) == once
+
+
+@pytest.mark.parametrize(
+    ("short", "long"),
+    [
+        ("SRG", "Site Reliability Group"),
+        ("SLOs", "service level objectives"),
+        ("PromQL", "Prometheus Query Language"),
+        ("BMN", "Brigada de Melhoramentos do Norte"),
+        ("NASA", "National Aeronautics and Space Administration"),
+        ("AJAX", "Asynchronous JavaScript and XML"),
+    ],
+)
+def test_an_acronym_is_known_by_the_words_it_shortens(short: str, long: str) -> None:
+    assert is_acronym_of(short, long)
+    assert not is_acronym_of(short, "Quiet Zebra Kennel")
+
+
+def test_an_acronym_needs_every_large_word() -> None:
+    assert not is_acronym_of("SG", "Site Reliability Group")
+    assert not is_acronym_of("SRX", "Site Reliability Group")
+
+
+def test_small_words_give_no_initial() -> None:
+    assert acronym_of("Journal of Mathematical Physics") == "JMP"
+
+
+@pytest.mark.parametrize(
+    ("plural", "singular"),
+    [
+        ("smart pointers", "smart pointer"),
+        ("policies", "policy"),
+        ("boxes", "box"),
+        ("class", "class"),
+        ("status", "status"),
+        ("physics", "physics"),
+        ("gas", "gas"),
+    ],
+)
+def test_the_last_word_is_made_singular(plural: str, singular: str) -> None:
+    assert singular_of(plural) == singular
+
+
+def test_digits_tell_names_apart() -> None:
+    assert digits_of("incident 2041 of 3") == ("2041", "3")
+
+
+@pytest.mark.parametrize("name", ["", "x", "42", "3.11", "it", "the who", "this one"])
+def test_noise_is_no_name(name: str) -> None:
+    assert not is_nameable(name)
+
+
+def test_a_word_is_a_name() -> None:
+    assert is_nameable("drop")
+    assert is_nameable("inc 2041")
