@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from graphctx.text.lexical import STOPWORDS, fold
 
-_WORD = re.compile(r"[^\W_]+(?:[.'’_-][^\W_]+)*")
+_WORD = re.compile(r"[^\W_]+(?:[.'’_]+[^\W_]+)*")
 
 
 @dataclass(frozen=True, slots=True)

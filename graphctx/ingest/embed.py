@@ -1,0 +1,91 @@
+"""The embed step: vectors of units, sentences and entities, each computed once and memoised by its text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from graphctx.model.documents import Document, Section, TextUnit
+from graphctx.model.ids import fingerprint
+from graphctx.nlp.base import Embedder, Vectors
+from graphctx.store.cache import Memo
+
+MIN_SENTENCE_CHARS = 15
+"""Shorter sentences say too little to be ranked by meaning; their vector is zero."""
+
+_BATCH = 512
+_KIND = "vector"
+
+
+@dataclass(frozen=True, slots=True)
+class Quantised:
+    """int8 vectors [n, d] with a float32 scale [n] each: ``vector = values * scale``, error below 0.4 %."""
+
+    values: npt.NDArray[np.int8]
+    scale: npt.NDArray[np.float32]
+
+
+def heading_path(document: Document, section: Section) -> str:
+    """The headings above a unit, without the document's own title, joined by `` › ``."""
+    path = section.path
+    if path and path[0].casefold() == document.title.casefold():
+        path = path[1:]
+    return " › ".join(path)
+
+
+def unit_text(document: Document, heading: str, unit: TextUnit) -> str:
+    """What is embedded of a unit: title and headings, then its text."""
+    label = " › ".join(part for part in (document.title, heading) if part)
+    text = document.text[unit.start_char : unit.end_char]
+    return f"{label}\n{text}" if label else text
+
+
+def sentence_texts(document: Document, heading: str, unit: TextUnit) -> list[str]:
+    """What is embedded of each sentence of a unit: its nearest title, then the sentence; empty if too short."""
+    label = heading.rsplit(" › ", 1)[-1] or document.title
+    texts = [document.text[s.start_char : s.end_char] for s in unit.sentences]
+    return [
+        "" if len(text) < MIN_SENTENCE_CHARS else (f"{label}: {text}" if label else text) for text in texts
+    ]
+
+
+def embed_texts(
+    texts: Sequence[str], embedder: Embedder, memo: Memo, on_done: Callable[[int], None] | None = None
+) -> Vectors:
+    """Embed texts, taking what was embedded before from the memo.
+
+    Returns:
+        float32 [len(texts), d]; the row of an empty text is zero.
+    """
+    vectors = np.zeros((len(texts), embedder.dimension), dtype=np.float32)
+    rows: dict[str, list[int]] = {}
+    for row, text in enumerate(texts):
+        if text:
+            rows.setdefault(text, []).append(row)
+    distinct = list(rows)
+    for start in range(0, len(distinct), _BATCH):
+        batch = distinct[start : start + _BATCH]
+        keys = [fingerprint((embedder.fingerprint, text)) for text in batch]
+        known = memo.get_many(_KIND, keys)
+        missing = [at for at, key in enumerate(keys) if key not in known]
+        if missing:
+            made = embedder.embed([batch[at] for at in missing])
+            fresh = {keys[at]: vector.tobytes() for at, vector in zip(missing, made, strict=True)}
+            memo.put_many(_KIND, fresh)
+            known |= fresh
+        for key, text in zip(keys, batch, strict=True):
+            vectors[rows[text]] = np.frombuffer(known[key], dtype=np.float32)
+        if on_done:
+            on_done(sum(len(rows[text]) for text in batch))
+    return vectors
+
+
+def quantise(vectors: Vectors) -> Quantised:
+    """Quantise rows symmetrically to int8; a zero row stays zero."""
+    peak = np.abs(vectors).max(axis=1, initial=0.0)
+    scale = (peak / 127).astype(np.float32)
+    divisor = np.where(scale > 0, scale, 1.0).astype(np.float32)
+    return Quantised(np.rint(vectors / divisor[:, None]).astype(np.int8), scale)

@@ -1,0 +1,305 @@
+"""The link step: mentions, homes and names become the walk arrays; hyperlinks and titles link documents."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from urllib.parse import unquote, urlsplit
+
+import numpy as np
+
+from graphctx.ingest.corpus import Corpus
+from graphctx.ingest.homes import Home, find_homes
+from graphctx.model.documents import Document
+from graphctx.model.ids import content_id
+from graphctx.model.knowledge import Entity, Extraction
+from graphctx.store.walk import WalkArrays, pointers
+from graphctx.text.gazetteer import Gazetteer
+from graphctx.text.names import normalise_name
+
+PLACE_TITLE, PLACE_FIRST_SENTENCE, PLACE_ELSEWHERE = 0.7, 0.5, 0.3
+"""How much a place of mention says that a unit is close to an entity (measured recipe, step 6)."""
+
+MAX_HEADING_ENTITY_WORDS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class MentionRows:
+    """One row for each mention: int64 arrays, and the kind of each."""
+
+    unit: np.ndarray
+    sentence: np.ndarray
+    entity: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+    capital: np.ndarray
+    kind: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """What the link step gives: final entities by id, mentions, the walk arrays, and links between documents.
+
+    ``entity_row`` maps the entities' ids to rows. ``links`` has columns source row, target row, hyperlinks and
+    title mentions, sorted.
+    """
+
+    entities: list[Entity]
+    entity_row: dict[str, int]
+    mentions: MentionRows
+    arrays: WalkArrays
+    links: np.ndarray
+
+
+def link(
+    corpus: Corpus, extractions: Sequence[Extraction], resolved: Sequence[Entity], mention_entity: Sequence[int]
+) -> Linked:
+    """Link everything that was found.
+
+    Args:
+        corpus: documents, sections and units in row order.
+        extractions: one for each document, in row order.
+        resolved: entities of the resolve step.
+        mention_entity: for each mention in order, the position of its entity in ``resolved``, or -1.
+    """
+    homes = [
+        home
+        for number, document in enumerate(corpus.documents)
+        for home in find_homes(
+            document, corpus.sections_of(number), corpus.units_of(number), corpus.first_unit[number]
+        )
+    ]
+    names = {
+        normalise_name(surface): number
+        for number, entity in reversed(list(enumerate(resolved)))
+        for surface in (*entity.aliases, entity.name)
+    }
+    entities = list(resolved)
+    for home in homes:
+        if home.key not in names and _is_name(home):
+            names[home.key] = len(entities)
+            entities.append(Entity(content_id("e", home.key), home.surface, "term", (), 0, 0))
+    homes = [home for home in homes if home.key in names]
+    home_names = {home.key: names[home.key] for home in homes}
+    found = _mentions(corpus, extractions, mention_entity, Gazetteer(home_names))
+    return _finish(corpus, entities, names, homes, found, home_names)
+
+
+def _is_name(home: Home) -> bool:
+    """Whether a home that nobody mentions is worth an entity: a question or a long heading is none."""
+    return len(home.key.split()) <= MAX_HEADING_ENTITY_WORDS and not home.surface.rstrip().endswith(("?", "!", ":"))
+
+
+def _mentions(
+    corpus: Corpus, extractions: Sequence[Extraction], mention_entity: Sequence[int], gazetteer: Gazetteer
+) -> MentionRows:
+    rows: list[tuple[int, int, int, int, int, bool]] = []
+    kinds: list[str] = []
+    unit_row = {unit.id: row for row, unit in enumerate(corpus.units)}
+    at = 0
+    for number, (document, extraction) in enumerate(zip(corpus.documents, extractions, strict=True)):
+        taken: set[tuple[int, int]] = set()
+        for mention in extraction.mentions:
+            entity = int(mention_entity[at])
+            at += 1
+            row = unit_row.get(mention.unit_id)
+            if entity < 0 or row is None:
+                continue
+            surface = document.text[mention.start_char : mention.end_char]
+            rows.append(
+                (
+                    row,
+                    corpus.first_sentence[row] + mention.sentence,
+                    entity,
+                    mention.start_char,
+                    mention.end_char,
+                    any(c.isupper() for c in surface),
+                )
+            )
+            kinds.append(mention.kind)
+            taken.add((mention.start_char, entity))
+        for row, unit in enumerate(corpus.units_of(number), corpus.first_unit[number]):
+            for order, sentence in enumerate(unit.sentences):
+                text = document.text[sentence.start_char : sentence.end_char]
+                for match in gazetteer.find(text):
+                    start = sentence.start_char + match.start
+                    if (start, match.value) not in taken:
+                        end = sentence.start_char + match.end
+                        capital = any(c.isupper() for c in document.text[start:end])
+                        rows.append((row, corpus.first_sentence[row] + order, match.value, start, end, capital))
+                        kinds.append("proper")
+    columns = np.array(rows, dtype=np.int64).reshape(-1, 6)
+    order = np.lexsort((columns[:, 2], columns[:, 4], columns[:, 3], columns[:, 0]))
+    columns = columns[order]
+    return MentionRows(*(columns[:, i] for i in range(6)), kind=[kinds[i] for i in order])
+
+
+def _finish(
+    corpus: Corpus,
+    entities: list[Entity],
+    names: Mapping[str, int],
+    homes: Sequence[Home],
+    mentions: MentionRows,
+    home_names: Mapping[str, int],
+) -> Linked:
+    """Drop entities that nothing mentions, sort the rest by id, and build the arrays over the new rows."""
+    gazetteer = Gazetteer(home_names)
+    titles = [
+        sorted({names_in.value for names_in in gazetteer.find(document.title)} | _own(document, home_names))
+        for document in corpus.documents
+    ]
+    title_pairs = [
+        (row, entity)
+        for number in range(len(corpus.documents))
+        for row in range(corpus.first_unit[number], corpus.first_unit[number] + len(corpus.units_of(number)))
+        for entity in titles[number]
+    ]
+    home_pairs = {(home.unit_row, home_names[home.key]): 0.0 for home in homes}
+    for home in homes:
+        pair = (home.unit_row, home_names[home.key])
+        home_pairs[pair] = max(home_pairs[pair], home.value)
+    used = np.zeros(len(entities), dtype=bool)
+    used[mentions.entity] = True
+    for _, entity in [*title_pairs, *home_pairs]:
+        used[entity] = True
+    kept = sorted((entity.id, number) for number, entity in enumerate(entities) if used[number])
+    new_row = np.full(len(entities), -1, dtype=np.int64)
+    for row, (_, number) in enumerate(kept):
+        new_row[number] = row
+    mentions = replace(mentions, entity=new_row[mentions.entity])
+    order = np.lexsort((mentions.entity, mentions.end, mentions.start, mentions.unit))
+    mentions = MentionRows(
+        *(getattr(mentions, name)[order] for name in ("unit", "sentence", "entity", "start", "end", "capital")),
+        kind=[mentions.kind[i] for i in order],
+    )
+    arrays = _arrays(
+        corpus,
+        len(kept),
+        mentions,
+        [(unit, int(new_row[entity])) for unit, entity in title_pairs],
+        {(unit, int(new_row[entity])): value for (unit, entity), value in home_pairs.items()},
+        {name: int(new_row[entity]) for name, entity in names.items() if new_row[entity] >= 0},
+    )
+    n_units = np.diff(arrays.entity_ptr)
+    n_mentions = np.bincount(mentions.entity, minlength=len(kept))
+    final = [
+        replace(entities[number], n_mentions=int(n_mentions[row]), n_units=int(n_units[row]))
+        for row, (_, number) in enumerate(kept)
+    ]
+    entity_row = {entity.id: row for row, entity in enumerate(final)}
+    return Linked(final, entity_row, mentions, arrays, _document_links(corpus, titles, arrays, new_row))
+
+
+def _own(document: Document, home_names: Mapping[str, int]) -> set[int]:
+    key = normalise_name(document.title)
+    return {home_names[key]} if document.titled and key in home_names else set()
+
+
+def _arrays(
+    corpus: Corpus,
+    n_entities: int,
+    mentions: MentionRows,
+    title_pairs: Sequence[tuple[int, int]],
+    homes: Mapping[tuple[int, int], float],
+    names: Mapping[str, int],
+) -> WalkArrays:
+    n_units = len(corpus.units)
+    width = max(n_entities, 1)
+    mention_key = mentions.unit * width + mentions.entity
+    title_key = np.array([unit * width + entity for unit, entity in title_pairs], dtype=np.int64)
+    home_key = np.array([unit * width + entity for unit, entity in homes], dtype=np.int64)
+    pair_key = np.unique(np.concatenate([mention_key, title_key, home_key]))
+    pair_unit, pair_entity = pair_key // width, pair_key % width
+    place = np.full(len(pair_key), PLACE_ELSEWHERE, dtype=np.float32)
+    first = np.isin(mentions.sentence, np.asarray(corpus.first_sentence[:-1], dtype=np.int64))
+    place[np.searchsorted(pair_key, mention_key[first])] = PLACE_FIRST_SENTENCE
+    place[np.searchsorted(pair_key, title_key)] = PLACE_TITLE
+    home_value = np.fromiter(homes.values(), dtype=np.float32, count=len(homes))
+    pair_home = np.zeros(len(pair_key), dtype=np.float32)
+    pair_home[np.searchsorted(pair_key, home_key)] = home_value
+    by_pair = np.unique(
+        np.stack([np.searchsorted(pair_key, mention_key), mentions.sentence], axis=1).reshape(-1, 2), axis=0
+    )
+    by_entity = np.lexsort((pair_unit, pair_entity))
+    at_home = by_entity[pair_home[by_entity] > 0]
+    capitals = np.bincount(mentions.entity, weights=mentions.capital, minlength=n_entities)
+    counts = np.bincount(mentions.entity, minlength=n_entities)
+    hashes = np.array([name_hash(name) for name in names], dtype=np.uint64)
+    name_order = np.argsort(hashes, kind="stable")
+    n_docs_units = np.repeat(
+        np.arange(len(corpus.documents)), [len(corpus.units_of(i)) for i in range(len(corpus.documents))]
+    )
+    return WalkArrays(
+        unit_doc=n_docs_units.astype(np.int32),
+        unit_sentence=np.asarray(corpus.first_sentence, dtype=np.int64),
+        sentence_start=np.array([s.start_char for u in corpus.units for s in u.sentences], dtype=np.int32),
+        sentence_end=np.array([s.end_char for u in corpus.units for s in u.sentences], dtype=np.int32),
+        unit_pair=pointers(pair_unit, n_units),
+        pair_unit=pair_unit.astype(np.int32),
+        pair_entity=pair_entity.astype(np.int32),
+        pair_place=place,
+        pair_home=pair_home,
+        pair_sentence_ptr=pointers(by_pair[:, 0], len(pair_key)),
+        pair_sentence=by_pair[:, 1].astype(np.int32),
+        entity_ptr=pointers(pair_entity[by_entity], n_entities),
+        entity_pair=by_entity.astype(np.int32),
+        home_ptr=pointers(pair_entity[at_home], n_entities),
+        home_unit=pair_unit[at_home].astype(np.int32),
+        home_value=pair_home[at_home],
+        entity_proper=((capitals + 1) / (counts + 1)).astype(np.float32),
+        name_hash=hashes[name_order],
+        name_entity=np.array(list(names.values()), dtype=np.int32)[name_order],
+        home_share=np.array([len(np.unique(pair_unit[at_home])) / max(1, n_units)], dtype=np.float32),
+    )
+
+
+def name_hash(name: str) -> int:
+    """The 64-bit key of a normalised name in ``WalkArrays.name_hash``."""
+    return int.from_bytes(hashlib.blake2b(name.encode("utf-8"), digest_size=8).digest(), "little")
+
+
+def _document_links(
+    corpus: Corpus, titles: Sequence[Sequence[int]], arrays: WalkArrays, new_row: np.ndarray
+) -> np.ndarray:
+    """Hyperlinks that lead to another document of the corpus, and mentions of other documents' titles."""
+    by_uri = {document.uri: row for row, document in enumerate(corpus.documents)}
+    counts: dict[tuple[int, int], list[int]] = {}
+    for row, document in enumerate(corpus.documents):
+        for target in (_target_uri(document, item.target) for item in document.links):
+            other = by_uri.get(target) if target else None
+            if other is not None and other != row:
+                counts.setdefault((row, other), [0, 0])[0] += 1
+    owner: dict[int, int] = {}
+    for row, document in enumerate(corpus.documents):
+        if document.titled and titles[row]:
+            own = int(new_row[titles[row][0]]) if len(titles[row]) == 1 else -1
+            if own >= 0:
+                owner[own] = -1 if own in owner else row
+    for entity, row in owner.items():
+        if row < 0:
+            continue
+        pairs = arrays.entity_pair[arrays.entity_ptr[entity] : arrays.entity_ptr[entity + 1]]
+        for source in np.unique(arrays.unit_doc[arrays.pair_unit[pairs]]):
+            if source != row:
+                counts.setdefault((int(source), row), [0, 0])[1] += 1
+    return np.array([(*edge, *counts[edge]) for edge in sorted(counts)], dtype=np.int64).reshape(-1, 4)
+
+
+def _target_uri(document: Document, target: str) -> str | None:
+    """The URI that a relative link leads to, or ``None`` where it leads outside."""
+    try:
+        parts = urlsplit(target)
+    except ValueError:
+        return None
+    if parts.scheme or parts.netloc or not parts.path or parts.path.startswith("/"):
+        return None
+    stack = document.uri.split("/")[:-1]
+    for part in unquote(parts.path).split("/"):
+        if part == "..":
+            if not stack:
+                return None
+            stack.pop()
+        elif part not in ("", "."):
+            stack.append(part)
+    return "/".join(stack)

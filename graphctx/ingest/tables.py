@@ -1,0 +1,147 @@
+"""The write step's first half: everything that was found, as the tables of the snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from graphctx.ingest.corpus import Corpus
+from graphctx.ingest.embed import heading_path
+from graphctx.ingest.link import Linked, MentionRows
+from graphctx.model.knowledge import Community, Fact
+from graphctx.store import schema
+
+
+def headings_of(corpus: Corpus) -> list[str]:
+    """The heading path of every unit, in row order."""
+    headings = []
+    for number, document in enumerate(corpus.documents):
+        paths = {section.id: heading_path(document, section) for section in corpus.sections_of(number)}
+        headings += [paths[unit.section_id] for unit in corpus.units_of(number)]
+    return headings
+
+
+def build_tables(
+    corpus: Corpus,
+    headings: Sequence[str],
+    linked: Linked,
+    facts: Sequence[Fact],
+    related: pa.Table,
+    communities: Sequence[Community],
+) -> dict[str, pa.Table]:
+    """Lay out all tables of `graphctx.store.schema`, in their order."""
+    return {
+        "documents": _documents(corpus),
+        "sections": _sections(corpus),
+        "units": _units(corpus, headings),
+        "sentences": _sentences(corpus),
+        "entities": _records(schema.ENTITIES, linked.entities),
+        "mentions": _mentions(linked.mentions),
+        "facts": _facts(corpus, facts),
+        "related": related,
+        "links": pa.table(
+            [pa.array(column.astype(np.int32)) for column in linked.links.T], schema=schema.LINKS
+        ),
+        "communities": pa.Table.from_pylist(
+            [
+                {
+                    "id": c.id,
+                    "level": c.level,
+                    "parent_id": c.parent_id,
+                    "title": c.title,
+                    "n_entities": len(c.entity_ids),
+                    "entity_ids": list(c.entity_ids),
+                }
+                for c in communities
+            ],
+            schema=schema.COMMUNITIES,
+        ),
+    }
+
+
+def _records(table: pa.Schema, items: Sequence[object]) -> pa.Table:
+    """Objects whose attributes are named like the columns."""
+    return pa.table(
+        [pa.array([getattr(item, field.name) for item in items], type=field.type) for field in table], schema=table
+    )
+
+
+def _documents(corpus: Corpus) -> pa.Table:
+    rows = [
+        {name: getattr(document, name) for name in schema.DOCUMENTS.names if name != "n_units"}
+        | {"n_units": len(corpus.units_of(number))}
+        for number, document in enumerate(corpus.documents)
+    ]
+    return pa.Table.from_pylist(rows, schema=schema.DOCUMENTS)
+
+
+def _sections(corpus: Corpus) -> pa.Table:
+    return _records(schema.SECTIONS, [section for split in corpus.splits for section in split.sections])
+
+
+def _units(corpus: Corpus, headings: Sequence[str]) -> pa.Table:
+    rows = []
+    for number, document in enumerate(corpus.documents):
+        anchors = {section.id: section.anchor for section in corpus.sections_of(number)}
+        for row, unit in enumerate(corpus.units_of(number), corpus.first_unit[number]):
+            rows.append(
+                {
+                    "id": unit.id,
+                    "doc_id": document.id,
+                    "doc_row": number,
+                    "doc_uri": document.uri,
+                    "section_id": unit.section_id,
+                    "ordinal": unit.ordinal,
+                    "kind": unit.kind,
+                    "title": document.title,
+                    "heading": headings[row],
+                    "anchor": anchors[unit.section_id],
+                    "start_char": unit.start_char,
+                    "end_char": unit.end_char,
+                    "n_tokens": unit.n_tokens,
+                    "tags": list(document.tags),
+                    "updated_at": document.updated_at or document.mtime,
+                    "text": document.text[unit.start_char : unit.end_char],
+                }
+            )
+    return pa.Table.from_pylist(rows, schema=schema.UNITS)
+
+
+def _sentences(corpus: Corpus) -> pa.Table:
+    counts = np.diff(np.asarray(corpus.first_sentence))
+    rows = np.repeat(np.arange(len(corpus.units)), counts)
+    ordinals = np.arange(len(rows)) - np.asarray(corpus.first_sentence[:-1], dtype=np.int64)[rows]
+    spans = [(s.start_char, s.end_char) for unit in corpus.units for s in unit.sentences]
+    ends = np.array(spans, dtype=np.int32).reshape(-1, 2)
+    columns = [rows.astype(np.int32), ordinals.astype(np.int32), ends[:, 0], ends[:, 1]]
+    return pa.table([pa.array(column) for column in columns], schema=schema.SENTENCES)
+
+
+def _mentions(mentions: MentionRows) -> pa.Table:
+    numbers = (mentions.unit, mentions.sentence, mentions.entity)
+    columns = [pa.array(column.astype(np.int32)) for column in numbers]
+    spans = [pa.array(column.astype(np.int32)) for column in (mentions.start, mentions.end)]
+    return pa.table([*columns, pa.array(mentions.kind, pa.string()), *spans], schema=schema.MENTIONS)
+
+
+def _facts(corpus: Corpus, facts: Sequence[Fact]) -> pa.Table:
+    unit_row = {unit.id: row for row, unit in enumerate(corpus.units)}
+    rows = []
+    for fact in facts:
+        row = unit_row[fact.unit_id]
+        rows.append(
+            {
+                name: getattr(fact, name)
+                for name in schema.FACTS.names
+                if name not in ("unit_row", "sentence_row", "text")
+            }
+            | {
+                "unit_row": row,
+                "sentence_row": corpus.first_sentence[row] + fact.sentence,
+                "text": f"{fact.subject} {fact.predicate} {fact.object}",
+            }
+        )
+    rows.sort(key=lambda row: (row["sentence_row"], row["id"]))
+    return pa.Table.from_pylist(rows, schema=schema.FACTS)

@@ -1,0 +1,104 @@
+"""Every setting, its default and where the default comes from.
+
+A value is taken from, in this order: an argument in code or on the command line, an environment variable
+(``GRAPHCTX_RETRIEVE__TOP_UNITS=8``), the knowledge base's ``kb.toml`` (``[retrieve] top_units = 8``), the default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from graphctx.errors import InvalidArgument
+
+
+class _Group(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class IngestSettings(_Group):
+    """``[ingest]``: how documents become an index. A change takes effect at the next ingest."""
+
+    unit_tokens: int = Field(256, ge=32, le=2048, description="Cap of a text unit; the default embedder sees 256.")
+    max_file_mb: int = Field(256, ge=1, description="Larger files are skipped.")
+    processes: int = Field(0, ge=0, description="Worker processes for extraction; 0 is one for each core.")
+    max_community_size: int = Field(40, ge=3, description="A community with more entities is divided.")
+    max_community_depth: int = Field(6, ge=1, le=20, description="Levels of the community hierarchy at most.")
+    keep_snapshots: int = Field(3, ge=1, description="Older snapshots are removed after a publish.")
+
+
+class RetrieveSettings(_Group):
+    """``[retrieve]``: how evidence is found. Values without a source come from a measured recipe."""
+
+    first_stage: Literal["arrays", "lancedb"] = Field(
+        "arrays",
+        description="Where BM25 and vector search run: exact in memory, or in LanceDB for corpora that do not fit.",
+    )
+    candidates: int = Field(200, ge=10, le=5000, description="Units taken from each first-stage search.")
+    top_units: int = Field(5, ge=1, le=50, description="Units that evidence is quoted from.")
+    max_per_document: int = Field(3, ge=1, le=50, description="Of those, at most so many from one document.")
+    timeout_seconds: float = Field(30.0, gt=0, description="A graph query or a call that runs longer is stopped.")
+
+
+class ServerSettings(_Group):
+    """``[server]``: how the MCP server answers."""
+
+    tool_names: Literal["auto", "dotted", "underscore"] = Field("auto", description="How tool names are listed.")
+    max_tokens: int = Field(8000, ge=200, description="Tokens of a whole response; a common client warns at 10,000.")
+    max_bytes: int = Field(30_000, ge=1000, description="Bytes of a whole response; a common client cuts at 50,000.")
+    call_timeout_seconds: float = Field(45.0, gt=0, description="Clients commonly give up after 60.")
+    scratch_ttl_seconds: float = Field(1800.0, gt=0, description="Life of a passage id after its last use.")
+    scratch_mb: int = Field(256, ge=1, description="Memory for passages, all sessions together.")
+    doc_tags: tuple[str, ...] = Field((), description="Default scope: only documents with one of these tags.")
+    repositories: tuple[str, ...] = Field((), description="Default scope: only these top-level folders.")
+    environment: Literal["dev", "prod", "scratch"] = Field("dev", description="The environment this server is of.")
+
+
+class Settings(BaseSettings):
+    """All groups."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="GRAPHCTX_", env_nested_delimiter="__", frozen=True, extra="ignore"
+    )
+
+    ingest: IngestSettings = IngestSettings()
+    retrieve: RetrieveSettings = RetrieveSettings()
+    server: ServerSettings = ServerSettings()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Let environment variables win over ``kb.toml``, whose tables arrive as init arguments."""
+        return env_settings, init_settings
+
+
+def load_settings(kb_tables: Mapping[str, Any] | None = None) -> Settings:
+    """Read the settings of a knowledge base.
+
+    Args:
+        kb_tables: the tables of ``kb.toml``; names that are no settings group are left alone.
+
+    Raises:
+        InvalidArgument: a value is of the wrong type or out of range, or a setting has an unknown name.
+    """
+    groups = {name: value for name, value in (kb_tables or {}).items() if name in Settings.model_fields}
+    try:
+        return Settings(**groups)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        name = ".".join(str(part) for part in first["loc"])
+        raise InvalidArgument(
+            f"Setting {name} is {first['input']!r}: {first['msg']}. Correct it in kb.toml or in the environment "
+            f"(GRAPHCTX_{name.upper().replace('.', '__')}).",
+            setting=name,
+            value=str(first["input"]),
+        ) from error
