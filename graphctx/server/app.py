@@ -45,9 +45,9 @@ LIST_TTL_MS = 3_600_000
 INSTRUCTIONS = (
     "Answers from a knowledge base of documents, as exact quotes with citations. Start with "
     "kb.retrieve_evidence: it returns the sentences that bear on a question. kb.search lists passages with "
-    "previews; kb.extract_evidence quotes from passages that you choose; kb.read_excerpt and kb.expand_excerpt "
-    "read on. Quotes are word for word; cite them by title and URI. An empty answer says why in empty_reason. "
-    "Every answer is bounded: when partial is true, repeat the call with next_cursor."
+    "previews; kb.extract_evidence quotes from passages that you choose; kb.read_excerpt and "
+    "kb.expand_excerpt read on. Quotes are word for word; cite them by title and URI. An empty answer says "
+    "why in empty_reason. Every answer is bounded: when partial is true, repeat the call with next_cursor."
 )
 
 

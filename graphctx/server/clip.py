@@ -43,4 +43,6 @@ def clip_start(text: str, max_tokens: int, max_bytes: int, count: CountTokens) -
     """Keep the end of a text within both limits; nothing if ``max_tokens`` is 0."""
     if max_tokens <= 0 or not text:
         return Clip(0, "token_cap" if text else None)
-    return clip_end(text[::-1], max_tokens, max_bytes, lambda part: count(part[::-1]))
+    clip = clip_end(text[::-1], max_tokens, max_bytes, lambda part: count(part[::-1]))
+    kept = text[len(text) - clip.length :]
+    return Clip(len(kept.lstrip()) if clip.cut else clip.length, clip.cut)

@@ -1,0 +1,197 @@
+"""A small knowledge base in memory: real strings, lexical ranking, the real models and the real span algorithm."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from graphctx.errors import InvalidArgument
+from graphctx.model.answers import (
+    Environment,
+    ExtractEvidenceInput,
+    Filters,
+    Quote,
+    RetrieveInput,
+    Scope,
+    SearchInput,
+    SearchResult,
+)
+from graphctx.model.ids import content_id
+from graphctx.server.backend import Evidence, Found, UnitText
+from graphctx.text.spans import best_spans, overlap, question_tokens
+
+
+def count_tokens(text: str) -> int:
+    """Words and punctuation marks: an estimator for tests of what a limit does, whatever the tokenizer."""
+    return len(re.findall(r"\w+|[^\w\s]", text))
+
+
+HANDBOOK = {
+    "ops/backup.md": (
+        "Backups",
+        "ops",
+        "# Backups\n\nThe nightly backup of the ledger starts at 02:10 and is kept for 35 days. It is run by the "
+        "night watch.\n\n# Restore\n\nA restore begins with a call to the duty officer. Only the duty officer may "
+        "unseal the vault key. The restore of the ledger takes about forty minutes.\n",
+    ),
+    "people/duty.md": (
+        "Duty rota",
+        "people,ops",
+        "# Duty officer\n\nThe duty officer for the ledger is Ines Halvorsen until March. She is reached on the "
+        "red telephone.\n\n# Night watch\n\nThe night watch looks after backups – and coffee ☕. It hands over at "
+        "06:00.\n",
+    ),
+    "glossary.txt": (
+        "Glossary",
+        "",
+        "Ledger: the book of all accounts, kept since 1974.\n\nVault key: the key that opens sealed backups.\n",
+    ),
+}
+
+
+@dataclass
+class Library:
+    """Implements `graphctx.server.backend.Backend`; a unit is a paragraph."""
+
+    documents: dict[str, tuple[str, str, str]] = field(default_factory=lambda: dict(HANDBOOK))
+    project_id: str = "handbook"
+    environment: Environment = "dev"
+    snapshot_id: str = "snap-1"
+
+    def __post_init__(self) -> None:
+        self.texts: dict[str, str] = {}
+        self.units: dict[str, UnitText] = {}
+        for uri, (title, tags, text) in sorted(self.documents.items()):
+            doc_id = content_id("d", uri)
+            self.texts[doc_id] = text
+            heading = ""
+            for match in re.finditer(r"(?:[^\n]+\n?)+", text):
+                if match[0].startswith("# "):
+                    heading = match[0][2:].strip()
+                    continue
+                body = match[0].rstrip()
+                unit = UnitText(
+                    section_id=content_id("u", uri, match.start()),
+                    doc_id=doc_id,
+                    doc_uri=uri,
+                    doc_tag=tags,
+                    title=title,
+                    heading=heading,
+                    anchor=heading.lower().replace(" ", "-") or None,
+                    text=body,
+                    start_char=match.start(),
+                    end_char=match.start() + len(body),
+                    line=1 + text.count("\n", 0, match.start()),
+                )
+                self.units[unit.section_id] = unit
+
+    def warm(self) -> None:
+        """Nothing to load."""
+
+    def unit(self, section_id: str) -> UnitText:
+        if section_id not in self.units:
+            raise InvalidArgument(
+                f"There is no section {section_id!r}.", field="section_id", value=section_id
+            )
+        return self.units[section_id]
+
+    def document_text(self, doc_id: str) -> str:
+        return self.texts[doc_id]
+
+    def _allowed(self, scope: Scope, filters: Filters) -> list[UnitText]:
+        def fits(unit: UnitText) -> bool:
+            tags = set(unit.doc_tag.split(","))
+            return (
+                (not scope.doc_tags or bool(tags & set(scope.doc_tags)))
+                and (not filters.doc_tag or bool(tags & set(filters.doc_tag)))
+                and (
+                    not scope.repositories
+                    or any(unit.doc_uri.startswith(f"{r}/") for r in scope.repositories)
+                )
+                and unit.doc_uri.startswith(filters.path_prefix or "")
+            )
+
+        return [unit for unit in self.units.values() if fits(unit)]
+
+    def _ranked(
+        self, query: str, units: Sequence[UnitText], max_per_doc: int
+    ) -> list[tuple[float, UnitText]]:
+        tokens = question_tokens(query)
+        scored = sorted(
+            ((overlap(tokens, u.text), u) for u in units), key=lambda su: (-su[0], su[1].section_id)
+        )
+        taken: dict[str, int] = {}
+        ranked = []
+        for score, unit in scored:
+            if score > 0 and taken.get(unit.doc_id, 0) < max_per_doc:
+                taken[unit.doc_id] = taken.get(unit.doc_id, 0) + 1
+                ranked.append((score, unit))
+        return ranked
+
+    def find(self, request: SearchInput) -> Found:
+        allowed = self._allowed(request.scope, request.filters)
+        ranked = self._ranked(request.query, allowed, request.options.max_per_doc)[: request.top_k]
+        results = []
+        for rank, (score, unit) in enumerate(ranked, start=1):
+            best = best_spans(request.query, [unit.text], 1)[0]
+            start = unit.start_char + best.start_char
+            end = min(unit.start_char + best.end_char, start + request.options.max_snippet_chars)
+            text = self.texts[unit.doc_id]
+            results.append(
+                SearchResult(
+                    section_id=unit.section_id,
+                    doc_uri=unit.doc_uri,
+                    doc_id=unit.doc_id,
+                    doc_tag=unit.doc_tag,
+                    title=unit.title,
+                    heading=unit.heading,
+                    rank=rank,
+                    score=round(score, 4),
+                    source="bm25",
+                    preview=text[start:end],
+                    start_char=start,
+                    end_char=end,
+                    line=1 + text.count("\n", 0, start),
+                    anchor=unit.anchor,
+                    size_bytes=len(unit.text.encode()),
+                    scores={"overlap": score} if request.options.include_scores else None,
+                )
+            )
+        empty = None if results else ("no_match" if allowed else "nothing_in_scope")
+        return Found(results, self.snapshot_id, empty if self.units else "empty_knowledge_base")
+
+    def evidence(self, request: RetrieveInput) -> Evidence:
+        allowed = self._allowed(request.scope, request.filters)
+        units = [unit for _, unit in self._ranked(request.question, allowed, 5)[: request.top_k]]
+        return self._quoted(request, units, None if units else "no_match" if allowed else "nothing_in_scope")
+
+    def extract(self, request: ExtractEvidenceInput, section_ids: Sequence[str]) -> Evidence:
+        return self._quoted(request, [self.unit(section_id) for section_id in section_ids], None)
+
+    def _quoted(
+        self, request: RetrieveInput | ExtractEvidenceInput, units: list[UnitText], empty
+    ) -> Evidence:  # type: ignore[no-untyped-def]
+        quotes = []
+        for span in best_spans(request.question, [unit.text for unit in units], request.max_quotes):
+            unit = units[span.passage]
+            start, end = unit.start_char + span.start_char, unit.start_char + span.end_char
+            text = self.texts[unit.doc_id]
+            quotes.append(
+                Quote(
+                    quote=text[start:end],
+                    doc_uri=unit.doc_uri,
+                    doc_id=unit.doc_id,
+                    section_id=unit.section_id,
+                    title=unit.title,
+                    heading=unit.heading,
+                    start_char=start,
+                    end_char=end,
+                    line=1 + text.count("\n", 0, start),
+                    anchor=unit.anchor,
+                    confidence=span.score,
+                )
+            )
+        if not quotes and empty is None:
+            empty = "no_match"
+        return Evidence(quotes, self.snapshot_id, "vector_only", len(units), empty, {"units": len(units)})
