@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from binary_source import Piece, Source
     from docx.document import Document as WordDocument
     from docx.text.paragraph import Paragraph
-    from binary_source import Piece, Source
 
 _INLINE = re.compile(r"\[(?P<label>[^\]]+)\]\((?P<target>[^)]+)\)|\*(?P<em>[^*]+)\*")
 _ZIP_DATE = (1980, 1, 1, 0, 0, 0)  # the earliest date that a zip archive can hold
@@ -25,12 +25,8 @@ def write_docx(source: Source, target: Path) -> None:
     word = Document()
     stamp = source.date.astimezone(UTC).replace(tzinfo=None)
     core = word.core_properties
-    core.title, core.author, core.subject, core.keywords = (
-        source.title,
-        source.author,
-        source.subject,
-        source.subject,
-    )
+    core.title, core.author = source.title, source.author
+    core.subject = core.keywords = source.subject
     core.last_modified_by = source.author
     core.comments = ""
     core.created = core.modified = stamp
