@@ -60,9 +60,7 @@ class ServerSettings(_Group):
 class Settings(BaseSettings):
     """All groups."""
 
-    model_config = SettingsConfigDict(
-        env_prefix="GRAPHCTX_", env_nested_delimiter="__", frozen=True, extra="ignore"
-    )
+    model_config = SettingsConfigDict(env_prefix="GRAPHCTX_", env_nested_delimiter="__", frozen=True, extra="ignore")
 
     ingest: IngestSettings = IngestSettings()
     retrieve: RetrieveSettings = RetrieveSettings()

@@ -81,9 +81,7 @@ class _Hierarchy:
 
     @staticmethod
     def _parts(graph) -> list[list[int]]:  # type: ignore[no-untyped-def]
-        clusters = graph.community_leiden(
-            objective_function="modularity", weights="weight", n_iterations=_ITERATIONS
-        )
+        clusters = graph.community_leiden(objective_function="modularity", weights="weight", n_iterations=_ITERATIONS)
         return [members for members in clusters if len(members) >= MIN_COMMUNITY_SIZE]
 
     def _community(self, graph, members: list[int], level: int, parent: str | None) -> Community:  # type: ignore[no-untyped-def]

@@ -47,9 +47,7 @@ def sentence_texts(document: Document, heading: str, unit: TextUnit) -> list[str
     """What is embedded of each sentence of a unit: its nearest title, then the sentence; empty if too short."""
     label = heading.rsplit(" › ", 1)[-1] or document.title
     texts = [document.text[s.start_char : s.end_char] for s in unit.sentences]
-    return [
-        "" if len(text) < MIN_SENTENCE_CHARS else (f"{label}: {text}" if label else text) for text in texts
-    ]
+    return ["" if len(text) < MIN_SENTENCE_CHARS else (f"{label}: {text}" if label else text) for text in texts]
 
 
 def embed_texts(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import unquote, urlsplit
@@ -13,9 +12,9 @@ from graphctx.ingest.corpus import Corpus
 from graphctx.ingest.homes import Home, find_homes
 from graphctx.model.documents import Document
 from graphctx.model.ids import content_id
-from graphctx.model.knowledge import Entity, Extraction
-from graphctx.store.walk import WalkArrays, pointers
-from graphctx.text.gazetteer import Gazetteer
+from graphctx.model.knowledge import LABELS, Entity, Extraction
+from graphctx.store.walk import WalkArrays, name_hash, pointers
+from graphctx.text.gazetteer import Gazetteer, name_words
 from graphctx.text.names import normalise_name
 
 PLACE_TITLE, PLACE_FIRST_SENTENCE, PLACE_ELSEWHERE = 0.7, 0.5, 0.3
@@ -53,7 +52,10 @@ class Linked:
 
 
 def link(
-    corpus: Corpus, extractions: Sequence[Extraction], resolved: Sequence[Entity], mention_entity: Sequence[int]
+    corpus: Corpus,
+    extractions: Sequence[Extraction],
+    resolved: Sequence[Entity],
+    mention_entity: Sequence[int],
 ) -> Linked:
     """Link everything that was found.
 
@@ -66,9 +68,7 @@ def link(
     homes = [
         home
         for number, document in enumerate(corpus.documents)
-        for home in find_homes(
-            document, corpus.sections_of(number), corpus.units_of(number), corpus.first_unit[number]
-        )
+        for home in find_homes(document, corpus.sections_of(number), corpus.units_of(number), corpus.first_unit[number])
     ]
     names = {
         normalise_name(surface): number
@@ -180,6 +180,7 @@ def _finish(
         [(unit, int(new_row[entity])) for unit, entity in title_pairs],
         {(unit, int(new_row[entity])): value for (unit, entity), value in home_pairs.items()},
         {name: int(new_row[entity]) for name, entity in names.items() if new_row[entity] >= 0},
+        np.array([LABELS.index(entities[number].label) for _, number in kept], dtype=np.int8),
     )
     n_units = np.diff(arrays.entity_ptr)
     n_mentions = np.bincount(mentions.entity, minlength=len(kept))
@@ -203,6 +204,7 @@ def _arrays(
     title_pairs: Sequence[tuple[int, int]],
     homes: Mapping[tuple[int, int], float],
     names: Mapping[str, int],
+    labels: np.ndarray,
 ) -> WalkArrays:
     n_units = len(corpus.units)
     width = max(n_entities, 1)
@@ -225,7 +227,7 @@ def _arrays(
     at_home = by_entity[pair_home[by_entity] > 0]
     capitals = np.bincount(mentions.entity, weights=mentions.capital, minlength=n_entities)
     counts = np.bincount(mentions.entity, minlength=n_entities)
-    hashes = np.array([name_hash(name) for name in names], dtype=np.uint64)
+    hashes = np.array([name_hash([word for word, _, _ in name_words(name)]) for name in names], dtype=np.uint64)
     name_order = np.argsort(hashes, kind="stable")
     n_docs_units = np.repeat(
         np.arange(len(corpus.documents)), [len(corpus.units_of(i)) for i in range(len(corpus.documents))]
@@ -248,15 +250,11 @@ def _arrays(
         home_unit=pair_unit[at_home].astype(np.int32),
         home_value=pair_home[at_home],
         entity_proper=((capitals + 1) / (counts + 1)).astype(np.float32),
+        entity_label=labels,
         name_hash=hashes[name_order],
         name_entity=np.array(list(names.values()), dtype=np.int32)[name_order],
         home_share=np.array([len(np.unique(pair_unit[at_home])) / max(1, n_units)], dtype=np.float32),
     )
-
-
-def name_hash(name: str) -> int:
-    """The 64-bit key of a normalised name in ``WalkArrays.name_hash``."""
-    return int.from_bytes(hashlib.blake2b(name.encode("utf-8"), digest_size=8).digest(), "little")
 
 
 def _document_links(

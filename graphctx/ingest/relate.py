@@ -30,7 +30,11 @@ _DIGITS = re.compile(r"\d+")
 
 
 def related_edges(
-    mention_sentence: Int, mention_entity: Int, fact_subject: Int, fact_object: Int, synonyms: tuple[Int, Int, Vectors]
+    mention_sentence: Int,
+    mention_entity: Int,
+    fact_subject: Int,
+    fact_object: Int,
+    synonyms: tuple[Int, Int, Vectors],
 ) -> pa.Table:
     """Join facts, co-mentions and synonyms to one undirected weighted edge list.
 
@@ -58,9 +62,7 @@ def related_edges(
             ("similarity", same, similarity.astype(np.float64)),
         )
     }
-    weight = (
-        np.log1p(columns["facts"]) + columns["npmi"] * np.log1p(columns["together"]) + columns["similarity"]
-    )
+    weight = np.log1p(columns["facts"]) + columns["npmi"] * np.log1p(columns["together"]) + columns["similarity"]
     keep = weight > 0
     return pa.table(
         [

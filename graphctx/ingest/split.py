@@ -202,9 +202,7 @@ def _evenly(block: Sequence[_Atom], tokens: int, cap: int) -> list[list[_Atom]]:
     return groups
 
 
-def _unit(
-    document: Document, section: Section, group: Sequence[_Atom], ordinal: int, seen: dict[str, int]
-) -> TextUnit:
+def _unit(document: Document, section: Section, group: Sequence[_Atom], ordinal: int, seen: dict[str, int]) -> TextUnit:
     start, end = group[0].start, group[-1].end
     text = document.text[start:end]
     seen[text] = seen.get(text, 0) + 1

@@ -41,9 +41,7 @@ def build_tables(
         "mentions": _mentions(linked.mentions),
         "facts": _facts(corpus, facts),
         "related": related,
-        "links": pa.table(
-            [pa.array(column.astype(np.int32)) for column in linked.links.T], schema=schema.LINKS
-        ),
+        "links": pa.table([pa.array(column.astype(np.int32)) for column in linked.links.T], schema=schema.LINKS),
         "communities": pa.Table.from_pylist(
             [
                 {
@@ -64,7 +62,8 @@ def build_tables(
 def _records(table: pa.Schema, items: Sequence[object]) -> pa.Table:
     """Objects whose attributes are named like the columns."""
     return pa.table(
-        [pa.array([getattr(item, field.name) for item in items], type=field.type) for field in table], schema=table
+        [pa.array([getattr(item, field.name) for item in items], type=field.type) for field in table],
+        schema=table,
     )
 
 

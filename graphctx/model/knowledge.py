@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 MentionKind = Literal["ner", "noun_chunk", "proper", "identifier", "code", "acronym", "title", "heading"]
 """Where a mention comes from. ``proper`` is a capitalised span, ``identifier`` is CamelCase, snake_case or a
 dotted name, ``code`` is a back-ticked span, ``title`` and ``heading`` name the document and its sections."""
 
-EntityLabel = Literal[
-    "person", "organization", "location", "event", "product", "work", "group", "code", "term"
-]
+EntityLabel = Literal["person", "organization", "location", "event", "product", "work", "group", "code", "term"]
 """A hint for readers. Labels of statistical taggers are unreliable on technical text, so no identity hangs on
 them; ``term`` is the label of everything without a better one."""
+
+LABELS: tuple[EntityLabel, ...] = get_args(EntityLabel)
+"""The labels in a fixed order, for arrays that store their positions."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ round, by entity, then unit. All rows are those of the snapshot's tables.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -33,6 +34,7 @@ class WalkArrays:
         entity_ptr: int64 [E+1] and entity_pair: int32 [P], the pairs of each entity.
         home_ptr: int64 [E+1], home_unit: int32 and home_value: float32, the homes of each entity.
         entity_proper: float32 [E], the share of its mentions that are capitalised, smoothed by one.
+        entity_label: int8 [E], positions in ``graphctx.model.knowledge.LABELS``.
         name_hash: uint64 [K] sorted, name_entity: int32 [K], for the dictionary match of a question.
         home_share: float32 [1], the share of units that are the home of something (the gate's corpus side).
     """
@@ -54,6 +56,7 @@ class WalkArrays:
     home_unit: Int
     home_value: Real
     entity_proper: Real
+    entity_label: npt.NDArray[np.int8]
     name_hash: npt.NDArray[np.uint64]
     name_entity: Int
     home_share: Real
@@ -76,6 +79,11 @@ class WalkArrays:
     def from_dict(cls, arrays: Mapping[str, npt.NDArray[np.generic]]) -> WalkArrays:
         """The opposite of `as_dict`; extra arrays are ignored, a missing one is a ``KeyError``."""
         return cls(**{field.name: arrays[field.name] for field in fields(cls)})  # type: ignore[arg-type]
+
+
+def name_hash(words: Sequence[str]) -> int:
+    """The 64-bit key of a name's folded words in ``WalkArrays.name_hash``."""
+    return int.from_bytes(hashlib.blake2b(" ".join(words).encode("utf-8"), digest_size=8).digest(), "little")
 
 
 def pointers(rows: npt.NDArray[np.integer], count: int) -> Long:

@@ -20,6 +20,26 @@ class Match:
     end: int
 
 
+def name_words(text: str) -> list[tuple[str, int, int]]:
+    """The words of a text as names are compared, each with its span: folded, without a possessive ``'s``."""
+    return [(_bare(fold(match.group())), match.start(), match.end()) for match in _WORD.finditer(text)]
+
+
+def counts_as_name(text: str, start: int, end: int, n_words: int, *, first_word: bool = False) -> bool:
+    """Whether a span that is in the dictionary is meant as a name there.
+
+    More than one word always is. A single one counts only where it is written like an identifier or capitalised,
+    and not for a capital that any first word of a question has.
+    """
+    if n_words > 1:
+        return True
+    word = text[start:end]
+    if any(c in "._0123456789" for c in word):
+        return True
+    inner_capital = any(c.isupper() for c in word[1:])
+    return (inner_capital or (word[:1].isupper() and not first_word)) and word.casefold() not in STOPWORDS
+
+
 class Gazetteer:
     """Finds the longest dictionary names in texts.
 
@@ -32,40 +52,26 @@ class Gazetteer:
         self._values: dict[tuple[str, ...], int] = {}
         self._longest: dict[str, int] = {}
         for name, value in sorted(names.items()):
-            key = tuple(fold(word) for word in _WORD.findall(name))
+            key = tuple(word for word, _, _ in name_words(name))
             if key and key not in self._values:
                 self._values[key] = value
                 self._longest[key[0]] = max(self._longest.get(key[0], 0), len(key))
 
-    def find(self, text: str, *, skip_first_word: bool = False) -> Iterable[Match]:
-        """Yield the matches in order; they do not overlap.
-
-        Args:
-            text: where to look.
-            skip_first_word: a capital there says nothing (a question's first word), so a name of one word does
-                not count there.
-        """
-        spans = [(match.start(), match.end()) for match in _WORD.finditer(text)]
-        words = [_bare(fold(text[start:end])) for start, end in spans]
+    def find(self, text: str) -> Iterable[Match]:
+        """Yield the matches in a text in order; they do not overlap."""
+        found = name_words(text)
+        words = [word for word, _, _ in found]
         at = 0
         while at < len(words):
             length = min(self._longest.get(words[at], 0), len(words) - at)
             while length:
                 value = self._values.get(tuple(words[at : at + length]))
-                if value is not None and self._counts(text, spans[at], length, skip_first_word and at == 0):
-                    yield Match(value, spans[at][0], spans[at + length - 1][1])
+                start, end = found[at][1], found[at + length - 1][2]
+                if value is not None and counts_as_name(text, start, end, length):
+                    yield Match(value, start, end)
                     break
                 length -= 1
             at += max(1, length)
-
-    @staticmethod
-    def _counts(text: str, span: tuple[int, int], length: int, first_word: bool) -> bool:
-        if length > 1:
-            return True
-        word = text[span[0] : span[1]]
-        if any(c in "._0123456789" for c in word):
-            return True
-        return not first_word and any(c.isupper() for c in word) and word.casefold() not in STOPWORDS
 
 
 def _bare(word: str) -> str:
