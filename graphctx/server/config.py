@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from graphctx.model.budgets import Limits
+
+if TYPE_CHECKING:
+    from graphctx.settings import ServerSettings
 
 ToolNames = Literal["auto", "dotted", "underscore"]
 Transport = Literal["stdio", "http"]
@@ -35,3 +38,19 @@ class ServerConfig:
     scratch_bytes: int = 256 * 1024 * 1024
     doc_tags: tuple[str, ...] = ()
     repositories: tuple[str, ...] = ()
+
+    @classmethod
+    def from_settings(
+        cls, settings: ServerSettings, transport: Transport = "stdio", tool_names: ToolNames | None = None
+    ) -> ServerConfig:
+        """Take the ``[server]`` settings of a knowledge base; ``tool_names`` wins over theirs."""
+        return cls(
+            tool_names=tool_names or settings.tool_names,
+            transport=transport,
+            limits=Limits(settings.max_tokens, settings.max_bytes),
+            call_timeout=settings.call_timeout_seconds,
+            scratch_ttl=settings.scratch_ttl_seconds,
+            scratch_bytes=settings.scratch_mb * 1024 * 1024,
+            doc_tags=settings.doc_tags,
+            repositories=settings.repositories,
+        )

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphctx.errors import BudgetExceeded
+from graphctx.model.arguments import parse_arguments
+from graphctx.model.budgets import Limits
+from graphctx.server.config import ServerConfig
+from graphctx.server.desk import Desk
+from graphctx.server.scratch import ScratchStore
+from graphctx.server.tools import TOOLS
+
+from .library import Library, count_tokens
+
+LIBRARY = Library(
+    {
+        f"notes/{number:02}.md": (
+            f"Note {number}",
+            "notes",
+            f"# Part é{number}\n\nThe lamp number {number} burns at night ☕. "
+            + "It is lit by the keeper. " * number,
+        )
+        for number in range(40)
+    }
+)
+BY_NAME = {tool.name: tool for tool in TOOLS}
+SECTIONS = sorted(LIBRARY.units)
+
+calls = st.one_of(
+    st.tuples(
+        st.just("kb.search"),
+        st.fixed_dictionaries(
+            {
+                "query": st.just("lamp keeper night"),
+                "top_k": st.integers(1, 50),
+                "page_size": st.integers(1, 50),
+            }
+        ),
+    ),
+    st.tuples(
+        st.just("kb.retrieve_evidence"),
+        st.fixed_dictionaries(
+            {
+                "question": st.just("Who lights the lamp?"),
+                "top_k": st.integers(1, 50),
+                "max_quotes": st.integers(1, 20),
+            }
+        ),
+    ),
+    st.tuples(
+        st.just("kb.read_excerpt"),
+        st.fixed_dictionaries({"passage_id": st.sampled_from(SECTIONS), "max_tokens": st.integers(1, 800)}),
+    ),
+    st.tuples(
+        st.just("kb.expand_excerpt"),
+        st.fixed_dictionaries(
+            {
+                "passage_id": st.sampled_from(SECTIONS),
+                "before_tokens": st.integers(0, 800),
+                "after_tokens": st.integers(0, 800),
+            }
+        ),
+    ),
+)
+
+
+def spans(answer: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    """Every span of an answer with the text that it claims."""
+    if "excerpt" in answer:
+        return [(answer["excerpt"], answer | {"doc_id": answer["citation"]["doc_id"]})]
+    items = answer.get("results") or answer.get("quotes") or []
+    return [(item.get("preview") or item["quote"], item) for item in items]
+
+
+@given(calls, st.integers(150, 8000), st.integers(800, 30_000))
+def test_every_response_keeps_its_budget_and_every_span_slices_back(
+    call: tuple[str, dict[str, Any]], max_tokens: int, max_bytes: int
+) -> None:
+    tool = BY_NAME[call[0]]
+    config = ServerConfig(limits=Limits(max_tokens, max_bytes))
+    desk = Desk(LIBRARY, count_tokens, ScratchStore(1 << 20, 60), "x_aaaaaaaaaaaaaaaa", config)
+    try:
+        reply = tool.run(desk, parse_arguments(tool.input, call[1]))
+    except BudgetExceeded:
+        assert max_tokens < 1000 or max_bytes < 3000  # a single item and its frame weigh less than that
+        return
+    answer = reply.answer.model_dump(mode="json")
+    sent = reply.text + reply.answer.model_dump_json()
+    assert len(sent.encode()) <= answer["budget"]["bytes"] <= max_bytes
+    assert answer["budget"]["tokens"] <= max_tokens
+    assert count_tokens(sent) <= max_tokens
+    for text, span in spans(answer):
+        assert LIBRARY.texts[span["doc_id"]][span["start_char"] : span["end_char"]] == text
+    if answer["truncated"]:
+        assert answer["limit_reason"] in ("token_cap", "byte_cap")
+        assert answer.get("next_cursor") or call[0] not in ("kb.search", "kb.retrieve_evidence")
