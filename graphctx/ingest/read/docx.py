@@ -1,0 +1,109 @@
+"""Word documents: converted to HTML, then read as HTML."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from graphctx.errors import InvalidArgument
+from graphctx.ingest.read.base import Metadata, Reading, make_document
+from graphctx.ingest.read.dates import iso_date
+from graphctx.ingest.read.html import parse_html
+from graphctx.text.normalise import normalise
+
+MAX_UNPACKED_BYTES = 512 * 1024 * 1024
+"""A document that unpacks to more is taken for a decompression bomb."""
+
+MAX_XML_BYTES = 64 * 1024 * 1024
+"""The same for one of its XML parts, which is held in memory as a tree many times its size."""
+
+MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+
+_OLE_MAGIC = b"\xd0\xcf\x11\xe0"
+_PROPERTIES = "docProps/core.xml"
+_TITLE = re.compile(r"<dc:title[^<>]*>([^<]{1,500})</dc:title>")
+_MODIFIED = re.compile(r"<dcterms:modified[^<>]*>([^<]{1,40})</dcterms:modified>")
+_TEMPLATE_TITLES = frozenset(("word document", "document", "untitled"))
+_STYLES = """
+p[style-name='Title'] => h1:fresh
+p[style-name='Subtitle'] => p:fresh
+p[style-name='Code'] => pre:separator('\\n')
+p[style-name='Source Code'] => pre:separator('\\n')
+p[style-name='HTML Preformatted'] => pre:separator('\\n')
+p[style-name='macro'] => pre:separator('\\n')
+p[style-name='List Bullet'] => ul > li:fresh
+p[style-name='List Bullet 2'] => ul > li > ul > li:fresh
+p[style-name='List Number'] => ol > li:fresh
+r[style-name='Code'] => code
+r[style-name='Source Text'] => code
+r[style-name='HTML Code'] => code
+"""
+
+
+class DocxReader:
+    """Office Open XML text documents."""
+
+    media_types: ClassVar[Mapping[str, str]] = {".docx": MEDIA_TYPE}
+    version: ClassVar[int] = 1
+
+    def read(self, data: bytes, uri: str) -> Reading:
+        """Read one document; see :class:`graphctx.ingest.read.base.Reader`."""
+        metadata = _check(data, uri)
+        try:
+            html = _to_html(data)
+        except Exception as error:  # the library raises whatever a damaged file leads it to
+            raise InvalidArgument(
+                f"{uri} is damaged or not a Word document: {type(error).__name__}.", uri=uri
+            ) from error
+        text, outline, _ = parse_html(normalise(html))
+        return Reading((make_document(uri, MEDIA_TYPE, text, outline, metadata),))
+
+
+def _check(data: bytes, uri: str) -> Metadata:
+    """Refuse what is no package or a bomb before anything is unpacked; read the package's properties."""
+    if data.startswith(_OLE_MAGIC):
+        raise InvalidArgument(
+            f"{uri} is encrypted or in the old .doc format. Save it as .docx without a password.", uri=uri
+        )
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as package:
+            parts = package.infolist()
+            largest = max((p.file_size for p in parts if p.filename.endswith((".xml", ".rels"))), default=0)
+            unpacked = sum(part.file_size for part in parts)
+            if unpacked > MAX_UNPACKED_BYTES or largest > MAX_XML_BYTES:
+                raise InvalidArgument(
+                    f"{uri} would unpack to {unpacked} bytes, more than is safe.", uri=uri, unpacked_bytes=unpacked
+                )
+            names = {part.filename for part in parts}
+            properties = package.read(_PROPERTIES).decode("utf-8", "replace") if _PROPERTIES in names else ""
+    except InvalidArgument:
+        raise
+    except Exception as error:  # bad headers, bad checksums, unknown compression, truncation
+        raise InvalidArgument(f"{uri} is damaged or not a Word document: its ZIP is bad.", uri=uri) from error
+    return _metadata(properties)
+
+
+def _metadata(properties: str) -> Metadata:
+    from html import unescape
+
+    title, modified = _TITLE.search(properties), _MODIFIED.search(properties)
+    name = " ".join(normalise(unescape(title.group(1))).split()) if title else ""
+    return Metadata(
+        "" if name.lower() in _TEMPLATE_TITLES else name,
+        (),
+        iso_date(modified.group(1)) if modified else None,
+    )
+
+
+def _to_html(data: bytes) -> str:
+    import mammoth
+
+    def without_image(_: Any) -> list[Any]:
+        """Images would come as megabytes of base64."""
+        return []
+
+    result = mammoth.convert_to_html(io.BytesIO(data), style_map=_STYLES, convert_image=without_image)
+    return str(result.value)

@@ -1,0 +1,86 @@
+"""Lines of a Markdown file that are no Markdown: blanked before parsing, so that the line numbers stay true.
+
+Site generators put their own directives into Markdown. As CommonMark they would be prose ("/// tip"), or they would
+turn the prose below them into code (an indented admonition).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+_FENCE = re.compile(r"\s*(?:(?:[-*+]|\d{1,9}[.)])\s+)*(`{3,}(?=[^`]*$)|~{3,})")
+_DIRECTIVE = re.compile(
+    r"\s*(?:"
+    r"/{3,}(?:\s+\S.*)?"  # /// tip | Title
+    r"|:{3,}\s*(?:\{?[A-Za-z].*)?"  # :::warning Title
+    r"|\{[*%].*[*%]\}"  # {* include *}, {% tag %}
+    r"|\{\{.*\}\}"  # {{#include file}}, {{< shortcode >}}
+    r"|\[TOC\]|\[\[_?TOC_?\]\]"
+    r"|import\s+(?:[\w*{}\s,$]+\s+from\s+)?['\"][^'\"]+['\"];?"  # an ES module import
+    r")\s*",
+    re.IGNORECASE,
+)
+_API_DIRECTIVE = re.compile(r":::\s+[\w.]+\s*")  # ::: package.module, its options indented below
+_ALERT = re.compile(r"(\s*>\s*)\[![A-Z]+\][-+]?.*")  # > [!NOTE]
+_ADMONITION = re.compile(r"(?:!!!|\?\?\?\+?|={3})\s+[\"\w].*")  # !!! note, ??? tip, === "Tab"
+_BODY_INDENT = 4  # of what stands inside such an admonition
+
+_MDX_STATEMENT = re.compile(r"(?:import\s*[\w{*]|export\s+(?:default|const|let|function|async)\b)")
+_MDX_COMMENT = ("{/*", "*/}")
+
+
+def mask(lines: Sequence[str], *, mdx: bool) -> list[str]:
+    """Blank out what is no Markdown.
+
+    Args:
+        lines: the file's lines, without its front matter.
+        mdx: whether JavaScript statements may stand between the paragraphs.
+
+    Returns:
+        As many lines. The bodies of indented admonitions are moved to the left; nothing else is changed.
+    """
+    masked: list[str] = []
+    fence = ""
+    dedent = 0  # of the admonition that the line stands in
+    until = ""  # what the construct that is being skipped ends with: "" outside, "\n" for a blank line
+    options = False  # whether indented lines are options of an API directive
+    for line in lines:
+        stripped = line.strip()
+        if until:
+            masked.append("")
+            until = "" if (until in stripped if until != "\n" else not stripped) else until
+            continue
+        if stripped and dedent and not fence:
+            indent = len(line) - len(line.lstrip(" "))
+            dedent = min(dedent, indent // _BODY_INDENT * _BODY_INDENT)
+        line = line[dedent:] if dedent and not line[:dedent].strip() else line
+        found = _FENCE.match(line)
+        if fence:
+            if found and found.group(1).startswith(fence) and not stripped.strip(fence[0]):
+                fence = ""
+            masked.append(line)
+            continue
+        if options and (not stripped or line[:1].isspace()):
+            masked.append("")
+            continue
+        options = False
+        if found:
+            fence = found.group(1)
+        elif _API_DIRECTIVE.fullmatch(line):
+            options, line = True, ""
+        elif _DIRECTIVE.fullmatch(line):
+            line = ""
+        elif _ADMONITION.fullmatch(line):
+            dedent += _BODY_INDENT
+            line = ""
+        elif (alert := _ALERT.fullmatch(line)) is not None:
+            line = alert.group(1)
+        elif stripped.startswith(_MDX_COMMENT[0]):
+            until = "" if _MDX_COMMENT[1] in stripped else _MDX_COMMENT[1]
+            line = ""
+        elif mdx and _MDX_STATEMENT.match(line):
+            until = "\n" if line.startswith("export") or not stripped.endswith((";", "'", '"')) else ""
+            line = ""
+        masked.append(line)
+    return masked

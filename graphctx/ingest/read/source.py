@@ -1,0 +1,192 @@
+"""From the paths that a user gives to a sorted list of files to read, and the reasons why others are not read."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from graphctx.errors import InvalidArgument
+from graphctx.ingest.read.base import Skipped
+from graphctx.ingest.read.registry import reader_for, readers
+
+MAX_FILE_BYTES = 256 * 1024 * 1024
+"""A larger file is skipped: its text is held in memory several times while it is read."""
+
+JUNK_FOLDERS = frozenset(("node_modules", "__pycache__", "__pypackages__", "site-packages"))
+"""Folders of other people's or of generated files; hidden folders are left out anyway."""
+
+_VENV_MARK = "pyvenv.cfg"
+_OFFICE_LOCK = "~$"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class SourceFile:
+    """A file to read.
+
+    Attributes:
+        rel: its path below ``root``, with ``/``.
+        root: the folder that was given, or the folder of the file that was given.
+        path: where it is.
+    """
+
+    rel: str
+    root: Path
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Discovery:
+    """The files to read, sorted by ``rel``, and what was left out, sorted by URI."""
+
+    files: tuple[SourceFile, ...]
+    skipped: tuple[Skipped, ...]
+
+
+def discover(paths: Sequence[Path], *, max_bytes: int = MAX_FILE_BYTES) -> Discovery:
+    """Find the files below the given paths.
+
+    Folders are walked to the bottom. Hidden files and folders, virtual environments and other generated folders
+    below a given folder are passed over. A link is followed only to what lies below the same given folder, and no
+    file is taken twice.
+
+    Args:
+        paths: files and folders.
+        max_bytes: larger files are skipped.
+
+    Raises:
+        InvalidArgument: no path was given, one does not exist, or a folder holds nothing that can be read.
+    """
+    if not paths:
+        raise InvalidArgument("No path was given. Name a file or a folder to ingest.")
+    missing = [str(path) for path in paths if not path.exists()]
+    if missing:
+        raise InvalidArgument(f"There is no such file or folder: {', '.join(missing)}.", paths=missing)
+    search = _Search(max_bytes)
+    for path in sorted({Path(os.path.abspath(path)) for path in paths}):  # noqa: PTH100 - links must stay
+        search.add(path)
+    return Discovery(tuple(sorted(search.files)), tuple(sorted(set(search.skipped), key=_by_uri)))
+
+
+@dataclass(slots=True)
+class _Search:
+    max_bytes: int
+    files: list[SourceFile] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    _seen: set[str] = field(default_factory=set)  # real paths of files
+    _entered: set[str] = field(default_factory=set)  # real paths of folders
+
+    def add(self, path: Path) -> None:
+        """Take one of the given paths."""
+        if not path.is_dir():
+            self._take(path, path.parent, path.name)
+            if not self.files and len(self.skipped) == 1:
+                return
+            return
+        before, passed = len(self.files), len(self.skipped)
+        covered = os.path.realpath(path) in self._entered
+        links: list[Path] = []
+        self._walk(path, path, links)
+        while links:  # only when all real files are known, so that a file keeps its own name
+            found: list[Path] = []
+            for link in sorted(links):
+                self._follow(link, path, found)
+            links = found
+        if len(self.files) == before and not covered:
+            suffixes = ", ".join(readers())
+            raise InvalidArgument(
+                f"Nothing in the folder {path} can be read ({len(self.skipped) - passed} skipped). "
+                f"Supported suffixes: {suffixes}.",
+                path=str(path),
+                skipped=[[s.uri, s.reason] for s in self.skipped[passed:][:20]],
+                supported=sorted(readers()),
+            )
+
+    def _walk(self, folder: Path, root: Path, links: list[Path]) -> None:
+        todo = [folder]
+        while todo:
+            at = todo.pop()
+            real = os.path.realpath(at)
+            if real in self._entered:
+                continue
+            self._entered.add(real)
+            for entry in self._entries(at, root):
+                if entry.is_symlink():
+                    links.append(Path(entry.path))
+                elif entry.is_dir(follow_symlinks=False):
+                    if not _is_junk(Path(entry.path)):
+                        todo.append(Path(entry.path))
+                else:
+                    self._take(Path(entry.path), root, _relative(Path(entry.path), root))
+
+    def _entries(self, folder: Path, root: Path) -> Iterator[os.DirEntry[str]]:
+        try:
+            with os.scandir(folder) as entries:
+                found = sorted(entries, key=lambda entry: entry.name)
+        except OSError as error:
+            self._skip(_relative(folder, root), f"the folder cannot be opened: {_cause(error)}")
+            return
+        for entry in found:
+            if not entry.name.startswith((".", _OFFICE_LOCK)):
+                yield entry
+
+    def _follow(self, link: Path, root: Path, links: list[Path]) -> None:
+        rel = _relative(link, root)
+        try:
+            target = link.resolve(strict=True)
+        except (OSError, RuntimeError):
+            self._skip(rel, "a link to nothing, or to itself")
+            return
+        if not target.is_relative_to(root.resolve()):
+            self._skip(rel, "a link to outside of the given folder")
+        elif target.is_dir():
+            if str(target) in self._entered:
+                self._skip(rel, "a link to a folder that is read already")
+            elif not _is_junk(target):
+                self._walk(link, root, links)
+        else:
+            self._take(link, root, rel)
+
+    def _take(self, path: Path, root: Path, rel: str) -> None:
+        if reader_for(path.name) is None:
+            suffix = path.suffix.lower()
+            self._skip(rel, f"unsupported type {suffix}" if suffix else "unsupported type (no suffix)")
+            return
+        try:
+            status = path.stat()
+        except OSError as error:
+            self._skip(rel, f"the file cannot be opened: {_cause(error)}")
+            return
+        real = os.path.realpath(path)
+        if not stat.S_ISREG(status.st_mode):
+            self._skip(rel, "not a regular file")
+        elif status.st_size == 0:
+            self._skip(rel, "the file is empty (0 bytes)")
+        elif status.st_size > self.max_bytes:
+            self._skip(rel, f"{status.st_size} bytes are more than the limit of {self.max_bytes}")
+        elif real not in self._seen:
+            self._seen.add(real)
+            self.files.append(SourceFile(rel, root, path))
+        elif path.is_symlink():
+            self._skip(rel, "a link to a file that is read already")
+
+    def _skip(self, uri: str, reason: str) -> None:
+        self.skipped.append(Skipped(uri, reason))
+
+
+def _is_junk(folder: Path) -> bool:
+    return folder.name in JUNK_FOLDERS or (folder / _VENV_MARK).exists()
+
+
+def _relative(path: Path, root: Path) -> str:
+    return path.relative_to(root).as_posix()
+
+
+def _cause(error: OSError) -> str:
+    return (error.strerror or type(error).__name__).lower()
+
+
+def _by_uri(skipped: Skipped) -> tuple[str, str]:
+    return skipped.uri, skipped.reason
