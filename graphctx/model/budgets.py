@@ -42,9 +42,7 @@ class Limits:
 
     def report(self, weight: Weight) -> Budget:
         """The budget as it is told to the caller."""
-        return Budget(
-            tokens=weight.tokens, bytes=weight.bytes, max_tokens=self.max_tokens, max_bytes=self.max_bytes
-        )
+        return Budget(tokens=weight.tokens, bytes=weight.bytes, max_tokens=self.max_tokens, max_bytes=self.max_bytes)
 
     def exceeded_by(self, weight: Weight) -> CapReason | None:
         """Which limit a weight breaks, bytes before tokens, or ``None``."""
@@ -65,7 +63,7 @@ class Weight:
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """How many items fit, what the response with them weighs, and what stopped the next one."""
+    """How many items fit, what the response with them weighs, and which limit all of them would break."""
 
     n_items: int
     weight: Weight
@@ -100,10 +98,10 @@ def fit(n_items: int, weight_with: Callable[[int, CapReason | None], Weight], li
     while high - low > 1:
         middle = (low + high) // 2
         weight = weight_with(middle, reason)
-        if (broken := limits.exceeded_by(weight)) is None:
+        if limits.exceeded_by(weight) is None:
             low, best = middle, weight
         else:
-            high, reason = middle, broken
+            high = middle
     if best is None:
         raise BudgetExceeded(
             f"Not even one item fits into {limits.max_tokens} tokens and {limits.max_bytes} bytes. "

@@ -63,9 +63,7 @@ class GraphctxServer:
         self._workers = anyio.CapacityLimiter(config.workers)
         self._lists: dict[NameStyle, list[types.Tool]] = {}
 
-    async def list_tools(
-        self, ctx: Context, params: types.PaginatedRequestParams | None
-    ) -> types.ListToolsResult:
+    async def list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         """Answer ``tools/list``: always the same list in the same order."""
         style = name_style(self.config, client_name(ctx))
         if style not in self._lists:
@@ -101,9 +99,7 @@ class GraphctxServer:
         """Answer ``resources/templates/list``."""
         return types.ListResourceTemplatesResult(resource_templates=[resources.template()])
 
-    async def read_resource(
-        self, ctx: Context, params: types.ReadResourceRequestParams
-    ) -> types.ReadResourceResult:
+    async def read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         """Answer ``resources/read``. What cannot be read is a protocol error that carries the envelope."""
         try:
             contents = resources.read(self.scratch, self.sessions.of(ctx), params.uri)
@@ -113,9 +109,7 @@ class GraphctxServer:
             raise MCPError(code=INVALID_PARAMS, message=message, data=error.envelope()) from error
         return types.ReadResourceResult(contents=[contents])
 
-    def _run(
-        self, tool: AnyTool, arguments: dict[str, Any], session_id: str, style: NameStyle
-    ) -> types.CallToolResult:
+    def _run(self, tool: AnyTool, arguments: dict[str, Any], session_id: str, style: NameStyle) -> types.CallToolResult:
         """Serve one call; runs in a worker thread."""
         request = parse_arguments(tool.input, arguments)
         engine = self._warmup.get()

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from graphctx.model.budgets import CapReason, CountTokens
 
+_CHARS_PER_TOKEN = 12  # how much of a long text is counted at first; English has about five
+
 
 @dataclass(frozen=True, slots=True)
 class Clip:
@@ -24,9 +26,13 @@ def clip_end(text: str, max_tokens: int, max_bytes: int, count: CountTokens) -> 
     whole = min(len(text), max(1, whole))
     cut: CapReason | None = "byte_cap" if whole < len(text) else None
     fits = whole
-    if count(text[:whole]) > max_tokens:
+    window = max(64, max_tokens * _CHARS_PER_TOKEN)
+    while window < whole and count(text[:window]) <= max_tokens:
+        window *= 4
+    window = min(window, whole)
+    if count(text[:window]) > max_tokens:
         cut = "token_cap"
-        fits, too_long = 1, whole
+        fits, too_long = 1, window
         while too_long - fits > 1:
             middle = (fits + too_long) // 2
             if count(text[:middle]) <= max_tokens:

@@ -19,9 +19,10 @@ from graphctx.server.tool import Reply
 Out = TypeVar("Out", bound=Answer)
 
 _RANDOM_ID = re.compile(r"\b([px])_[a-z2-7]{16}\b")
-_SAME_COST = (
-    r"\1_4q7zk2vx5wj3hy6n"  # random ids differ in estimated tokens; what fits must not depend on that
-)
+_SAME_COST = r"\1_4q7zk2vx5wj3hy6n"  # random ids differ in estimated tokens; what fits must not depend on that
+
+_NUMBERS_RESERVE = 8
+"""Tokens that the two numbers of the budget may take beyond those that stood in their place while weighing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,8 @@ class Desk:
     ) -> Reply[Out]:
         """Make the answer with as many leading items as the response budget takes.
 
-        This is the one place where the budget is enforced: on text and structure together.
+        This is the one place where the budget is enforced: on text and structure together. What is reported is an
+        upper bound, exact but for the budget's own numbers.
 
         Args:
             n_items: how many items there are to give.
@@ -113,7 +115,8 @@ class Desk:
         def weight_with(n: int, reason: CapReason | None) -> Weight:
             answer = build(n, reason, limits.placeholder())
             texts = (render(self, answer), answer.model_dump_json())
-            return weigh([_RANDOM_ID.sub(_SAME_COST, text) for text in texts], self.count)
+            weight = weigh([_RANDOM_ID.sub(_SAME_COST, text) for text in texts], self.count)
+            return Weight(weight.tokens + _NUMBERS_RESERVE, weight.bytes)
 
         fitted = fit(n_items, weight_with, limits)
         answer = build(fitted.n_items, fitted.reason, limits.report(fitted.weight))

@@ -42,8 +42,7 @@ def http_app(
 
     if host not in LOCAL_HOSTS and not allowed_hosts:
         raise InvalidArgument(
-            f"host {host!r} is not local: name the Host headers to let in (allowed_hosts), "
-            "or bind 127.0.0.1.",
+            f"host {host!r} is not local: name the Host headers to let in (allowed_hosts), or bind 127.0.0.1.",
             field="host",
             value=host,
             allowed=list(LOCAL_HOSTS),

@@ -21,8 +21,7 @@ def template() -> types.ResourceTemplate:
         uri_template=URI_TEMPLATE,
         name="scratch",
         title="Passages of this session",
-        description="The whole text of a passage that a search or a quote came from, while the session "
-        "holds it.",
+        description="The whole text of a passage that a search or a quote came from, while the session holds it.",
         mime_type=MIME_TYPE,
         annotations=types.Annotations(audience=["assistant"], priority=_PRIORITY),
     )

@@ -42,9 +42,7 @@ def _plain(node: Schema, definitions: dict[str, Schema], direction: Direction) -
     if node.get("default", "") is None:
         del node["default"]
     if "properties" in node:
-        node["properties"] = {
-            name: _plain(inner, definitions, direction) for name, inner in node["properties"].items()
-        }
+        node["properties"] = {name: _plain(inner, definitions, direction) for name, inner in node["properties"].items()}
         if direction == "output":
             node["required"] = [name for name in node["properties"] if name not in _sometimes_absent()]
             for inner in node["properties"].values():
@@ -87,10 +85,7 @@ def tool_document(tool: AnyTool) -> Schema:
 
 
 def _rendered(tools: Iterable[AnyTool]) -> dict[str, str]:
-    return {
-        f"{tool.name}.json": json.dumps(tool_document(tool), indent=2, ensure_ascii=False) + "\n"
-        for tool in tools
-    }
+    return {f"{tool.name}.json": json.dumps(tool_document(tool), indent=2, ensure_ascii=False) + "\n" for tool in tools}
 
 
 def write_schemas(directory: Path, tools: Iterable[AnyTool]) -> list[Path]:
@@ -109,6 +104,4 @@ def check_schemas(directory: Path, tools: Iterable[AnyTool]) -> list[str]:
     """The names of files that are missing, stale or different from what `write_schemas` would write."""
     rendered = _rendered(tools)
     present = {path.name: path.read_text(encoding="utf-8") for path in directory.glob("*.json")}
-    return sorted(
-        name for name in rendered.keys() | present.keys() if rendered.get(name) != present.get(name)
-    )
+    return sorted(name for name in rendered.keys() | present.keys() if rendered.get(name) != present.get(name))

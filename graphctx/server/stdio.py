@@ -18,9 +18,7 @@ from graphctx.server.config import ServerConfig
 from graphctx.server.warmup import Warmup, open_engine
 
 
-def serve_stdio(
-    kb_path: str | Path, config: ServerConfig | None = None, warmup: Warmup | None = None
-) -> None:
+def serve_stdio(kb_path: str | Path, config: ServerConfig | None = None, warmup: Warmup | None = None) -> None:
     """Serve a knowledge base over standard input and output until the client closes them.
 
     Args:

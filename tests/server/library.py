@@ -91,9 +91,7 @@ class Library:
 
     def unit(self, section_id: str) -> UnitText:
         if section_id not in self.units:
-            raise InvalidArgument(
-                f"There is no section {section_id!r}.", field="section_id", value=section_id
-            )
+            raise InvalidArgument(f"There is no section {section_id!r}.", field="section_id", value=section_id)
         return self.units[section_id]
 
     def document_text(self, doc_id: str) -> str:
@@ -105,22 +103,15 @@ class Library:
             return (
                 (not scope.doc_tags or bool(tags & set(scope.doc_tags)))
                 and (not filters.doc_tag or bool(tags & set(filters.doc_tag)))
-                and (
-                    not scope.repositories
-                    or any(unit.doc_uri.startswith(f"{r}/") for r in scope.repositories)
-                )
+                and (not scope.repositories or any(unit.doc_uri.startswith(f"{r}/") for r in scope.repositories))
                 and unit.doc_uri.startswith(filters.path_prefix or "")
             )
 
         return [unit for unit in self.units.values() if fits(unit)]
 
-    def _ranked(
-        self, query: str, units: Sequence[UnitText], max_per_doc: int
-    ) -> list[tuple[float, UnitText]]:
+    def _ranked(self, query: str, units: Sequence[UnitText], max_per_doc: int) -> list[tuple[float, UnitText]]:
         tokens = question_tokens(query)
-        scored = sorted(
-            ((overlap(tokens, u.text), u) for u in units), key=lambda su: (-su[0], su[1].section_id)
-        )
+        scored = sorted(((overlap(tokens, u.text), u) for u in units), key=lambda su: (-su[0], su[1].section_id))
         taken: dict[str, int] = {}
         ranked = []
         for score, unit in scored:
@@ -169,9 +160,7 @@ class Library:
     def extract(self, request: ExtractEvidenceInput, section_ids: Sequence[str]) -> Evidence:
         return self._quoted(request, [self.unit(section_id) for section_id in section_ids], None)
 
-    def _quoted(
-        self, request: RetrieveInput | ExtractEvidenceInput, units: list[UnitText], empty
-    ) -> Evidence:  # type: ignore[no-untyped-def]
+    def _quoted(self, request: RetrieveInput | ExtractEvidenceInput, units: list[UnitText], empty) -> Evidence:  # type: ignore[no-untyped-def]
         quotes = []
         for span in best_spans(request.question, [unit.text for unit in units], request.max_quotes):
             unit = units[span.passage]

@@ -240,9 +240,7 @@ async def test_a_bad_argument_is_refused_by_name(
 async def test_reading_past_the_end_says_how_long_the_passage_is(connect: Connect, library: Library) -> None:
     unit = next(iter(library.units.values()))
     async with connect() as client:
-        error = error_of(
-            await client.call_tool("kb.read_excerpt", {"passage_id": unit.section_id, "start_char": 9999})
-        )
+        error = error_of(await client.call_tool("kb.read_excerpt", {"passage_id": unit.section_id, "start_char": 9999}))
     assert str(len(unit.text)) in error["message"]
 
 
@@ -257,18 +255,12 @@ async def test_another_project_is_a_scope_violation_in_every_tool(
         for scope in ({"project_id": "another"}, {"environment": "prod"}):
             error = error_of(await client.call_tool(tool.name, arguments | {"scope": scope}))
             assert error["code"] == "SCOPE_VIOLATION"
-        assert not (
-            await client.call_tool(tool.name, arguments | {"scope": {"project_id": "handbook"}})
-        ).is_error
+        assert not (await client.call_tool(tool.name, arguments | {"scope": {"project_id": "handbook"}})).is_error
 
 
-async def test_tags_of_the_scope_hold_for_searching_and_for_reading(
-    connect: Connect, library: Library
-) -> None:
+async def test_tags_of_the_scope_hold_for_searching_and_for_reading(connect: Connect, library: Library) -> None:
     async with connect() as client:
-        found = await client.call_tool(
-            "kb.search", {"query": "ledger vault key", "scope": {"doc_tags": ["people"]}}
-        )
+        found = await client.call_tool("kb.search", {"query": "ledger vault key", "scope": {"doc_tags": ["people"]}})
         assert {r["doc_uri"] for r in found.structured_content["results"]} == {"people/duty.md"}
         glossary = next(u for u in library.units.values() if u.doc_uri == "glossary.txt")
         result = await client.call_tool(
@@ -304,9 +296,7 @@ async def test_the_budget_drops_from_the_end_and_says_so(connect: Connect) -> No
         assert first.next_cursor in text_of(result)
         assert first.budget.tokens <= limits.max_tokens
         rest = EvidenceAnswer.model_validate(
-            (
-                await client.call_tool("kb.retrieve_evidence", asked | {"cursor": first.next_cursor})
-            ).structured_content
+            (await client.call_tool("kb.retrieve_evidence", asked | {"cursor": first.next_cursor})).structured_content
         )
     quotes = [quote.quote for quote in first.quotes + rest.quotes]
     assert quotes == [quote.quote for quote in everything.quotes][: len(quotes)]
@@ -355,9 +345,7 @@ async def test_scratch_passages_are_resources(connect: Connect, library: Library
 
 async def test_a_resource_of_another_session_or_of_no_session_cannot_be_read(connect: Connect) -> None:
     async with connect() as client:
-        uri = (await client.call_tool("kb.search", {"query": "ledger"})).structured_content["results"][0][
-            "scratch_uri"
-        ]
+        uri = (await client.call_tool("kb.search", {"query": "ledger"})).structured_content["results"][0]["scratch_uri"]
     async with connect() as client:
         for wrong in (
             uri,
@@ -406,9 +394,7 @@ async def test_a_call_that_takes_too_long_is_given_up(connect: Connect, library:
             released.set()
 
 
-async def test_an_index_that_comes_later_is_found_by_the_next_call(
-    connect: Connect, library: Library
-) -> None:
+async def test_an_index_that_comes_later_is_found_by_the_next_call(connect: Connect, library: Library) -> None:
     from graphctx.errors import BackendUnavailable
 
     published: list[Library] = []
@@ -419,9 +405,6 @@ async def test_an_index_that_comes_later_is_found_by_the_next_call(
         return Engine(published[0], count_tokens)
 
     async with connect(server=build_server(Warmup(open_engine))) as client:
-        assert (
-            error_of(await client.call_tool("kb.search", {"query": "ledger"}))["code"]
-            == "BACKEND_UNAVAILABLE"
-        )
+        assert error_of(await client.call_tool("kb.search", {"query": "ledger"}))["code"] == "BACKEND_UNAVAILABLE"
         published.append(library)
         assert not (await client.call_tool("kb.search", {"query": "ledger"})).is_error

@@ -3,9 +3,12 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graphctx.nlp.tokens import WordPieceCounter
 from graphctx.server.clip import clip_end, clip_start
 
 from .library import count_tokens
+
+WORD_PIECES = WordPieceCounter()
 
 texts = st.text(st.sampled_from("ab cdé☕\n. 𝄞"), max_size=200)
 
@@ -31,3 +34,11 @@ def test_a_clipped_start_keeps_both_limits(text: str, tokens: int, size: int) ->
 def test_words_stay_whole_where_they_can() -> None:
     assert clip_end("one two three", 100, 9, count_tokens).length == len("one two ")
     assert clip_start("one two three", 2, 100, count_tokens).length == len("two three")
+
+
+@given(texts, st.integers(1, 40))
+def test_the_shipped_tokenizer_agrees_that_a_clip_fits(text: str, tokens: int) -> None:
+    count = WORD_PIECES.count
+    assert count(text[: clip_end(text, tokens, 10_000, count).length]) <= tokens
+    kept = clip_start(text, tokens, 10_000, count).length
+    assert count(text[len(text) - kept :]) <= tokens

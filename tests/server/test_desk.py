@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+import re
 from typing import Any
 
-from hypothesis import given
+import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphctx.errors import BudgetExceeded
 from graphctx.model.arguments import parse_arguments
-from graphctx.model.budgets import Limits
+from graphctx.model.budgets import CountTokens, Limits
+from graphctx.nlp.tokens import WordPieceCounter
 from graphctx.server.config import ServerConfig
 from graphctx.server.desk import Desk
 from graphctx.server.scratch import ScratchStore
@@ -20,12 +23,12 @@ LIBRARY = Library(
         f"notes/{number:02}.md": (
             f"Note {number}",
             "notes",
-            f"# Part é{number}\n\nThe lamp number {number} burns at night ☕. "
-            + "It is lit by the keeper. " * number,
+            f"# Part é{number}\n\nThe lamp number {number} burns at night ☕. " + "It is lit by the keeper. " * number,
         )
         for number in range(40)
     }
 )
+WORD_PIECES = WordPieceCounter()
 BY_NAME = {tool.name: tool for tool in TOOLS}
 SECTIONS = sorted(LIBRARY.units)
 
@@ -75,23 +78,29 @@ def spans(answer: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     return [(item.get("preview") or item["quote"], item) for item in items]
 
 
-@given(calls, st.integers(150, 8000), st.integers(800, 30_000))
+@pytest.mark.parametrize("count", [count_tokens, WORD_PIECES.count], ids=["words", "word-pieces"])
+@given(call=calls, max_tokens=st.integers(150, 8000), max_bytes=st.integers(800, 30_000))
+@settings(deadline=None)
 def test_every_response_keeps_its_budget_and_every_span_slices_back(
-    call: tuple[str, dict[str, Any]], max_tokens: int, max_bytes: int
+    count: CountTokens, call: tuple[str, dict[str, Any]], max_tokens: int, max_bytes: int
 ) -> None:
     tool = BY_NAME[call[0]]
     config = ServerConfig(limits=Limits(max_tokens, max_bytes))
-    desk = Desk(LIBRARY, count_tokens, ScratchStore(1 << 20, 60), "x_aaaaaaaaaaaaaaaa", config)
+    desk = Desk(LIBRARY, count, ScratchStore(1 << 20, 60), "x_aaaaaaaaaaaaaaaa", config)
     try:
         reply = tool.run(desk, parse_arguments(tool.input, call[1]))
     except BudgetExceeded:
-        assert max_tokens < 1000 or max_bytes < 3000  # a single item and its frame weigh less than that
+        assert max_tokens < 1500 or max_bytes < 3000  # a single item and its frame weigh less than that
         return
     answer = reply.answer.model_dump(mode="json")
     sent = reply.text + reply.answer.model_dump_json()
     assert len(sent.encode()) <= answer["budget"]["bytes"] <= max_bytes
     assert answer["budget"]["tokens"] <= max_tokens
-    assert count_tokens(sent) <= max_tokens
+    same_ids = [
+        re.sub(r"\b([px])_[a-z2-7]{16}\b", r"\1_4q7zk2vx5wj3hy6n", text)
+        for text in (reply.text, reply.answer.model_dump_json())
+    ]
+    assert sum(count(text) for text in same_ids) <= answer["budget"]["tokens"]
     for text, span in spans(answer):
         assert LIBRARY.texts[span["doc_id"]][span["start_char"] : span["end_char"]] == text
     if answer["truncated"]:

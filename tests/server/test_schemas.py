@@ -91,9 +91,7 @@ def test_defaults_in_the_description_are_those_of_the_model(tool: AnyTool) -> No
 
 
 def test_the_tools_together_stay_small() -> None:
-    listed = sum(
-        len(str(tool_document(tool)["inputSchema"])) + len(tool.description.text()) for tool in TOOLS
-    )
+    listed = sum(len(str(tool_document(tool)["inputSchema"])) + len(tool.description.text()) for tool in TOOLS)
     assert listed < 16_000
 
 

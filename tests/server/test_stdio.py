@@ -47,12 +47,8 @@ async def test_a_question_is_answered_over_real_pipes_by_a_noisy_process(mode: s
     with (tmp_path / "stderr").open("w+") as errors:
         from mcp.client.stdio import stdio_client
 
-        parameters = StdioServerParameters(
-            command=sys.executable, args=["-c", NOISY_SERVER], env=environment()
-        )
-        async with Client(
-            stdio_client(parameters, errlog=errors), mode=mode, read_timeout_seconds=30
-        ) as client:
+        parameters = StdioServerParameters(command=sys.executable, args=["-c", NOISY_SERVER], env=environment())
+        async with Client(stdio_client(parameters, errlog=errors), mode=mode, read_timeout_seconds=30) as client:
             assert len((await client.list_tools()).tools) == 5
             result = await client.call_tool("kb.retrieve_evidence", {"question": "Who is the duty officer?"})
             assert any("Ines Halvorsen" in quote["quote"] for quote in result.structured_content["quotes"])
