@@ -36,7 +36,7 @@ LANGUAGES = (
         "text/javascript",
         ".js .mjs .cjs .jsx",
         rf"{_MODIFIERS}(?:function\*?\s+|class\s+"
-        rf"|(?:const|let|var)\s+(?=[\w$]+\s*=\s*(?:async\s*)?(?:function\b|\()))){_NAME}",
+        rf"|(?:const|let|var)\s+(?=[\w$]+\s*=\s*(?:async\s*)?(?:function\b|\())){_NAME}",
     ),
     _language(
         "text/typescript",

@@ -183,9 +183,8 @@ class _Scan:
             self._list = indent
         elif self._list is not None and indent <= self._list:
             self._list = None
-        if first == 0 or (self.headings and not self.fields and self._is_first_body(first)):
-            if self._take_fields(first, self._at):
-                return
+        if (first == 0 or self._is_first_body(first)) and self._take_fields(first, self._at):
+            return
         kind: BlockKind = "prose" if self._list is None else "list"
         if any(c.isalnum() for line in lines[first : self._at] for c in line):
             yield from self._lines.block(kind, first, self._at)
@@ -196,6 +195,7 @@ class _Scan:
         """Whether nothing but one title stands before this line: the place of the bibliographic fields."""
         return (
             len(self.headings) == 1
+            and not self.fields
             and not self._lines.text[self.headings[0].end_char : self._lines.starts[first]].strip()
         )
 
