@@ -73,7 +73,9 @@ def _heading(pdf: FPDF, piece: Piece) -> None:
 
 
 def _table(pdf: FPDF, piece: Piece) -> None:
-    with pdf.table(text_align="LEFT", line_height=LINE_MM, padding=1) as table:
+    # Columns as wide as their longest cell asks, in shares of the page: a row then rarely needs two lines.
+    widths = [max(len(cells[column]) for cells in piece.rows) + 3 for column in range(len(piece.rows[0]))]
+    with pdf.table(text_align="LEFT", line_height=LINE_MM, padding=1, col_widths=widths) as table:
         for cells in piece.rows:
             row = table.row()
             for cell in cells:
