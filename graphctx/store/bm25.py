@@ -55,7 +55,7 @@ class Bm25:
         return scores
 
     def idf(self, term: str) -> float:
-        """Inverse document frequency of a term: ``log(1 + (N - n + 0.5) / (n + 0.5))``; of an unknown one the largest."""
+        """Inverse document frequency of a term, ``log(1 + (N - n + 0.5) / (n + 0.5))``; the largest for an unknown one."""
         pointers = self._index.scores["indptr"]
         n_docs = self._index.scores["num_docs"]
         at = self._known.get(term)

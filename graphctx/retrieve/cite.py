@@ -1,0 +1,133 @@
+"""Quotes and previews: exact spans with their citation and the text around them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from graphctx.model.answers import MAX_QUOTE_CHARS, Quote
+from graphctx.retrieve.index import DocumentText, SearchIndex
+
+
+class Tokens(Protocol):
+    """The token counter that budgets are measured with."""
+
+    def count(self, text: str) -> int:
+        """The number of tokens of a text."""
+
+    def clip(self, text: str, max_tokens: int) -> int:
+        """The end of the longest prefix with at most so many tokens, cut between tokens and graphemes."""
+
+    def offsets(self, text: str) -> list[tuple[int, int]]:
+        """The span of each token."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A span after its limits were applied."""
+
+    start_char: int
+    end_char: int
+    truncated: bool
+
+
+def cut_span(text: str, start: int, end: int, max_tokens: int, tokens: Tokens, max_chars: int = MAX_QUOTE_CHARS) -> Cut:
+    """Shorten a span from its end to a number of tokens and characters, at a word's end where there is one."""
+    limit = min(end, start + max_chars)
+    stop = start + tokens.clip(text[start:limit], max_tokens)
+    if stop >= end:
+        return Cut(start, end, False)
+    if stop < len(text) and text[stop - 1 : stop].isalnum() and text[stop].isalnum():
+        space = max(text.rfind(mark, start, stop) for mark in " \n\t")
+        if space > start + (stop - start) // 2:
+            stop = space
+    while stop > start + 1 and text[stop - 1].isspace():
+        stop -= 1
+    return Cut(start, stop, True)
+
+
+def around(document: DocumentText, start: int, end: int, n_tokens: int, tokens: Tokens) -> tuple[str, str]:
+    """The text before and after a span, up to so many tokens each: exact, contiguous with the span."""
+    if n_tokens <= 0:
+        return "", ""
+    reach = n_tokens * 12  # no token of prose is longer, white space included
+    before = document.text[max(0, start - reach) : start]
+    spans = tokens.offsets(before)
+    if len(spans) > n_tokens:
+        before = before[_word_start(before, spans[-n_tokens][0]) :]
+    after = document.text[end : end + reach]
+    kept = tokens.clip(after, n_tokens)
+    if kept < len(after) and kept and after[kept - 1].isalnum() and after[kept].isalnum():
+        kept = max(after.rfind(mark, 0, kept) for mark in " \n\t") + 1
+    return before, after[:kept]
+
+
+def _word_start(text: str, at: int) -> int:
+    while at < len(text) and at > 0 and text[at - 1].isalnum() and text[at].isalnum():
+        at += 1
+    return at
+
+
+def quote(
+    index: SearchIndex,
+    unit_row: int,
+    start: int,
+    end: int,
+    *,
+    max_tokens: int,
+    context_tokens: int,
+    confidence: float,
+    tokens: Tokens,
+) -> Quote:
+    """Make a quote of a span of a unit's document."""
+    unit = index.unit(unit_row)
+    document = index.text_of(unit.doc_row)
+    cut = cut_span(document.text, start, end, max_tokens, tokens)
+    before, after = around(document, cut.start_char, cut.end_char, context_tokens, tokens)
+    return Quote(
+        quote=document.text[cut.start_char : cut.end_char],
+        doc_uri=document.uri,
+        doc_id=document.id,
+        section_id=unit.id,
+        title=document.title,
+        heading=unit.heading,
+        start_char=cut.start_char,
+        end_char=cut.end_char,
+        line=document.line(cut.start_char),
+        page=document.page(cut.start_char),
+        anchor=unit.anchor,
+        context_before=before,
+        context_after=after,
+        confidence=confidence,
+        truncated=cut.truncated,
+    )
+
+
+def preview_span(
+    spans: Sequence[tuple[int, int]], value: Callable[[int], float], max_chars: int
+) -> tuple[int, int, bool]:
+    """One to three consecutive sentences around the best one, within a number of characters.
+
+    Args:
+        spans: the sentences of a unit, in order.
+        value: how well the sentence at a position fits.
+        max_chars: longest preview.
+
+    Returns:
+        Start, end, and whether a single sentence was too long and has to be cut.
+    """
+    best = min(range(len(spans)), key=lambda at: (-value(at), at))
+    first = last = best
+    if spans[best][1] - spans[best][0] > max_chars:
+        return spans[best][0], spans[best][0] + max_chars, True
+    while last - first < 2:
+        options = [
+            (value(at), -at, low, high)
+            for at, low, high in ((first - 1, first - 1, last), (last + 1, first, last + 1))
+            if 0 <= at < len(spans) and spans[high][1] - spans[low][0] <= max_chars
+        ]
+        if not options:
+            break
+        _, _, first, last = max(options)
+    return spans[first][0], spans[last][1], False

@@ -1,0 +1,121 @@
+"""Evidence: which sentences of the best units are quoted.
+
+Sentences are taken greedily by a fixed mix of features, minus a penalty for each quote that was already taken
+from the same unit, so that the quotes cover the hops of a question instead of repeating the first. Weights are
+those of the measured recipe's second round.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from graphctx.retrieve.index import Scores, SearchIndex
+from graphctx.retrieve.question import Question
+from graphctx.retrieve.rank import Ranking, cap_per_document
+from graphctx.retrieve.sentences import SentencePool, sentence_pool
+
+UNIT_WEIGHT = 1.5
+COSINE_WEIGHT = 0.5
+LEXICAL_WEIGHT = 0.2
+LEAD_WEIGHT = 0.15
+BRIDGE_WEIGHT = 0.3
+KIND_WEIGHT = 0.1
+LINKED_PENALTY = 0.2
+UNLINKED_PENALTY = 0.02
+LINKED_FROM = 0.2
+"""The best units count as linked where a home edge between two of them is worth more."""
+BRIDGE_POOL = 10
+"""Bridges count between this many of the best units."""
+
+MIN_CHARS = 12
+"""A shorter sentence quotes nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """A sentence to quote: its position in the pool, its score, and its confidence in 0..1."""
+
+    at: int
+    score: float
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The pool, and what was picked from it in rank order."""
+
+    pool: SentencePool
+    unit_positions: np.ndarray
+    picks: list[Pick]
+
+
+def find_evidence(
+    index: SearchIndex,
+    question: Question,
+    ranking: Ranking,
+    *,
+    top_units: int,
+    max_per_document: int,
+    max_quotes: int,
+) -> Evidence:
+    """Pick the sentences to quote.
+
+    Args:
+        index: of the snapshot.
+        question: made ready.
+        ranking: units in rank order.
+        top_units: quote from the best so many units.
+        max_per_document: of those, at most so many from one document.
+        max_quotes: at most so many quotes.
+    """
+    positions = cap_per_document(index, ranking, top_units, max_per_document)
+    pool = sentence_pool(index, question, ranking.rows[positions])
+    if not len(pool):
+        return Evidence(pool, positions, [])
+    best = float(ranking.scores[:BRIDGE_POOL].max())
+    unit_score = ranking.scores[positions] / best if best > 0 else np.ones(len(positions))
+    bridges, linked = _bridges(ranking, pool)
+    score = (
+        UNIT_WEIGHT * unit_score[pool.unit]
+        + COSINE_WEIGHT * pool.cosine
+        + LEXICAL_WEIGHT * pool.lexical
+        + LEAD_WEIGHT * pool.lead
+        + BRIDGE_WEIGHT * bridges
+        + KIND_WEIGHT * pool.wanted
+    )
+    penalty = LINKED_PENALTY if linked else UNLINKED_PENALTY
+    confidence = confidences(pool)
+    picks = []
+    free = np.array([len(text) >= MIN_CHARS for text in pool.texts])
+    taken = np.zeros(len(positions))
+    while len(picks) < max_quotes and free.any():
+        value = np.where(free, np.round(score - penalty * taken[pool.unit], 6), -np.inf)
+        at = int(np.argmax(value))
+        picks.append(Pick(at, float(value[at]), float(confidence[at])))
+        free[at] = False
+        free &= [text != pool.texts[at] for text in pool.texts]
+        taken[pool.unit[at]] += 1
+    return Evidence(pool, positions, picks)
+
+
+def confidences(pool: SentencePool) -> Scores:
+    """How likely each sentence bears on the question: its cosine and its lexical cover, evenly, in 0..1."""
+    return np.round(np.clip(0.5 * np.maximum(pool.cosine, 0) + 0.5 * pool.lexical, 0.0, 1.0), 3)
+
+
+def _bridges(ranking: Ranking, pool: SentencePool) -> tuple[Scores, bool]:
+    """The value of the best edge that each sentence carries between two of the best units, and whether they link."""
+    values = np.zeros(len(pool), dtype=np.float32)
+    if ranking.walk is None:
+        return values, False
+    front = ranking.rows[:BRIDGE_POOL]
+    linked = False
+    for edges in (ranking.walk.home, ranking.walk.sentence):
+        inside = np.isin(edges.source, front) & np.isin(edges.target, front)
+        if edges is ranking.walk.home:
+            linked = bool(inside.any() and edges.value[inside].max() > LINKED_FROM)
+        for row, value in zip(edges.sentence[inside], edges.value[inside], strict=True):
+            values[pool.rows == row] = np.maximum(values[pool.rows == row], value)
+    return np.minimum(values, 1.0), linked

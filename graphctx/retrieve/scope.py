@@ -1,0 +1,44 @@
+"""Scope and filters as a mask over the units: what is outside is never scored, walked over or counted."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import numpy as np
+import numpy.typing as npt
+
+from graphctx.model.answers import Filters, Scope
+from graphctx.retrieve.index import SearchIndex
+
+Mask = npt.NDArray[np.bool_]
+
+
+def unit_mask(index: SearchIndex, scope: Scope, filters: Filters) -> Mask | None:
+    """Which units may be seen, bool [N]; ``None`` where all may."""
+    wanted = [set(tags) for tags in (scope.doc_tags, filters.doc_tag) if tags]
+    if not (wanted or scope.repositories or filters.path_prefix or filters.updated_after):
+        return None
+    documents = index.documents
+    keep = np.ones(documents.num_rows, dtype=bool)
+    if wanted:
+        tags = documents["tags"].to_pylist()
+        keep &= [all(group & set(own) for group in wanted) for own in tags]
+    if scope.repositories or filters.path_prefix:
+        uris = documents["uri"].to_pylist()
+        if scope.repositories:
+            folders = tuple(f"{name.rstrip('/')}/" for name in scope.repositories)
+            keep &= [uri.startswith(folders) for uri in uris]
+        if filters.path_prefix:
+            keep &= [uri.startswith(filters.path_prefix) for uri in uris]
+    if filters.updated_after:
+        after = moment(filters.updated_after)
+        stated = zip(documents["updated_at"].to_pylist(), documents["mtime"].to_pylist(), strict=True)
+        keep &= [bool(own or mtime) and moment(own or mtime) > after for own, mtime in stated]
+    mask: Mask = keep[index.walk.unit_doc]
+    return mask
+
+
+def moment(text: str) -> datetime:
+    """Parse an ISO 8601 date or time; one without a zone is taken as UTC."""
+    parsed = datetime.fromisoformat(text)
+    return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
