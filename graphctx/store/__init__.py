@@ -16,8 +16,8 @@ Public parts, by module:
 
     ``GraphStore`` (protocol, an open graph, read-only):
     ``query(cypher, params=None, *, timeout_ms=None, max_rows=None) -> QueryResult``;
-    ``counts() -> dict[str, int]``; ``nodes(kind, ids) -> list[dict]`` (order of ``ids``, absent ones left out);
-    ``neighbours(node_id, rel_types=None, direction="both", limit=50) -> list[Neighbour]``;
+    ``counts() -> dict[str, int]``; ``nodes(kind, ids) -> list[dict]`` (order of ``ids``, absent ones left
+    out); ``neighbours(node_id, rel_types=None, direction="both", limit=50) -> list[Neighbour]``;
     ``shortest_paths(source_id, target_id, max_hops=4, limit=10) -> list[tuple[str, ...]]`` over ``RELATED``;
     ``close()``
 
@@ -32,9 +32,10 @@ Public parts, by module:
 
 ``tables``
     ``write_tables(directory, tables, vectors, tag) -> dict[str, int]``;
-    ``TableReader(directory, versions)`` with ``take(table, rows, columns)``, ``take_ids(table, ids, columns)``,
-    ``search_text(table, query, k, where=None) -> list[Hit]``,
-    ``search_vector(table, vector, k, where=None) -> list[Hit]``; ``Hit(id, row, score)``, best first, ties by id
+    ``TableReader(directory, versions)`` with ``take(table, rows, columns)``, ``take_ids(table, ids,
+    columns)``, ``search_text(table, query, k, where=None) -> list[Hit]``,
+    ``search_vector(table, vector, k, where=None) -> list[Hit]``; ``Hit(id, row, score)``, best first, ties by
+    id
 
 ``arrays``
     ``save_arrays(path, arrays)``, ``load_arrays(path) -> dict[str, ndarray]`` (``.npz``, same bytes for same
@@ -44,22 +45,24 @@ Public parts, by module:
     ``content_hash(tables, vectors, arrays) -> str``, 64 hex characters
 
 ``manifest``
-    ``Manifest``, ``Versions``, ``FileEntry`` (pydantic), ``snapshot_id(content_hash, engine, variant=()) -> str``
+    ``Manifest``, ``Versions``, ``FileEntry`` (pydantic), ``snapshot_id(content_hash, engine, variant=()) ->
+    str``
 
 ``publish``
-    ``SnapshotContent(tables, vectors, arrays, matrices, extras)``: ``vectors`` ``{"units", "entities"}`` float32
-    for LanceDB; ``arrays`` go to ``walk.npz``; ``matrices`` to ``vectors/<name>.npy``; ``extras`` is
+    ``SnapshotContent(tables, vectors, arrays, matrices, extras)``: ``vectors`` ``{"units", "entities"}``
+    float32 for LanceDB; ``arrays`` go to ``walk.npz``; ``matrices`` to ``vectors/<name>.npy``; ``extras`` is
     ``{"bm25": callable(directory)}``, each called with an empty directory of the snapshot to write into.
 
-    ``publish(kb_dir, content, *, engine, project_id, versions, created_at, variant=(), on_step=None) -> Manifest``
-    does it all: writes, verifies in a subprocess, renames, swaps ``CURRENT``. Same content: same id, kept as is.
-    Call it while holding ``IngestLock``.
+    ``publish(kb_dir, content, *, engine, project_id, versions, created_at, variant=(), on_step=None) ->
+    Manifest``
+    does it all: writes, verifies in a subprocess, renames, swaps ``CURRENT``. Same content: same id, kept as
+    is. Call it while holding ``IngestLock``.
 
 ``snapshot``
     ``open_snapshot(kb_dir, snapshot_id=None) -> Snapshot``: verifies first. ``Snapshot`` has ``.id``,
-    ``.directory``, ``.manifest``, ``.graph: GraphStore``, ``.tables: TableReader`` (both opened on first use),
-    ``.arrays() -> dict[str, ndarray]``, ``.matrix(name) -> ndarray``, ``.table(name, columns=None) -> pa.Table``
-    (from Parquet), ``.close()``; it is a context manager. ``current_id(kb_dir) -> str | None``
+    ``.directory``, ``.manifest``, ``.graph: GraphStore``, ``.tables: TableReader`` (both opened on first
+    use), ``.arrays() -> dict[str, ndarray]``, ``.matrix(name) -> ndarray``, ``.table(name, columns=None) ->
+    pa.Table`` (from Parquet), ``.close()``; it is a context manager. ``current_id(kb_dir) -> str | None``
 
 ``history``
     ``list_snapshots(kb_dir) -> list[SnapshotInfo]``, ``rollback(kb_dir, snapshot_id) -> None``,
@@ -69,8 +72,8 @@ Public parts, by module:
     ``IngestLock(kb_dir)``, a context manager; ``BackendUnavailable`` at once when another process holds it
 
 ``cache``
-    ``Memo(path)``: ``get_many(kind, keys) -> dict[str, bytes]``, ``put_many(kind, items: Mapping[str, bytes])``,
-    ``prune(kind, keep)``, ``counts()``, ``size_bytes()``, ``close()``; a context manager
+    ``Memo(path)``: ``get_many(kind, keys) -> dict[str, bytes]``, ``put_many(kind, items: Mapping[str,
+    bytes])``, ``prune(kind, keep)``, ``counts()``, ``size_bytes()``, ``close()``; a context manager
 
 ``config``
     ``KbConfig(project_id, engine, embedder, sources, settings)``, ``SourceEntry(name, path)``,

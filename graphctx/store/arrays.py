@@ -1,0 +1,90 @@
+"""Named numpy arrays on disk: small ones together in one ``.npz``, large matrices alone and memory-mapped."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from graphctx.errors import BackendUnavailable, InvalidArgument
+
+Array = npt.NDArray[Any]
+
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time that a zip entry can carry: no clock in the bytes
+
+
+def save_arrays(path: Path, arrays: Mapping[str, Array]) -> None:
+    """Write arrays to an uncompressed ``.npz`` whose bytes depend on names and values alone.
+
+    Args:
+        path: the file, replaced if there.
+        arrays: any numeric, boolean or fixed-width string arrays; names in any order.
+
+    Raises:
+        InvalidArgument: an array of Python objects.
+    """
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+        for name in sorted(arrays):
+            buffer = io.BytesIO()
+            np.lib.format.write_array(buffer, plain(name, arrays[name]), version=(1, 0), allow_pickle=False)
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy", _EPOCH), buffer.getbuffer())
+
+
+def load_arrays(path: Path) -> dict[str, Array]:
+    """Read all arrays of an ``.npz``, in the order of their names.
+
+    Raises:
+        BackendUnavailable: the file is absent or is no such archive.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            return {name: archive[name] for name in sorted(archive.files)}
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise _unreadable(path, error) from error
+
+
+def save_matrix(path: Path, matrix: Array) -> None:
+    """Write one array as ``.npy`` in C order."""
+    with path.open("wb") as file:
+        np.lib.format.write_array(file, plain(path.stem, matrix), version=(1, 0), allow_pickle=False)
+
+
+def open_matrix(path: Path) -> Array:
+    """Map a ``.npy`` file into memory, read-only: pages are read when they are touched.
+
+    Raises:
+        BackendUnavailable: the file is absent or is no ``.npy``.
+    """
+    try:
+        # An array without elements cannot be mapped: there is no byte to map.
+        if 0 in _header_shape(path):
+            return np.asarray(np.load(path, allow_pickle=False))
+        return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
+    except (OSError, ValueError, EOFError) as error:
+        raise _unreadable(path, error) from error
+
+
+def plain(name: str, array: Array) -> Array:
+    """The array in C order and little-endian, so that its bytes are its values."""
+    if array.dtype.hasobject:
+        raise InvalidArgument(f"Array {name!r} holds Python objects; give numbers.", array=name)
+    return np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<")).reshape(array.shape)
+
+
+def _header_shape(path: Path) -> tuple[int, ...]:
+    with path.open("rb") as file:
+        version = np.lib.format.read_magic(file)
+        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, _, _ = read(file)
+    return tuple(shape)
+
+
+def _unreadable(path: Path, error: Exception) -> BackendUnavailable:
+    return BackendUnavailable(
+        f"Cannot read the arrays of {path.name}: {type(error).__name__}. Ingest again.", file=path.name
+    )

@@ -1,0 +1,191 @@
+"""The memo store: results of costly steps by the hash of their input. It may be lost at any time, never
+wrong.
+
+SQLite in WAL mode keeps whole transactions through a kill; each value carries a checksum of its key and
+bytes, so a damaged page reads as "not there". A file that SQLite cannot use is moved aside, and an empty one
+takes its place.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from types import TracebackType
+from typing import TypeVar
+
+from graphctx.errors import BackendUnavailable
+from graphctx.store.files import disk_errors
+
+T = TypeVar("T")
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS memo (
+    kind TEXT NOT NULL, key TEXT NOT NULL, crc INTEGER NOT NULL, value BLOB NOT NULL, UNIQUE (kind, key)
+)
+"""
+_READ_KEYS = 500  # keys per SELECT: below SQLite's oldest limit of 999 variables, and no slower than more
+_WRITE_ROWS = 2_000  # rows per transaction: a full disk or a kill loses no more than this
+
+
+class Memo:
+    """A key-value store of bytes for one process at a time.
+
+    Args:
+        path: the SQLite file; made with its directory if it is not there, replaced if it is damaged.
+
+    Raises:
+        BackendUnavailable: another process has it open, or the disk is full or refuses writes.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = Path(path)
+        with disk_errors("the cache"):
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+        self._db = self._open_or_rebuild()
+
+    def __enter__(self) -> Memo:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def get_many(self, kind: str, keys: Iterable[str]) -> dict[str, bytes]:
+        """The values of those keys that are there, in the order of ``keys``."""
+        wanted = list(dict.fromkeys(keys))
+
+        def read() -> dict[str, bytes]:
+            found: dict[str, bytes] = {}
+            for batch in _batches(wanted, _READ_KEYS):
+                marks = ",".join("?" * len(batch))
+                query = f"SELECT key, crc, value FROM memo WHERE kind = ? AND key IN ({marks})"
+                for key, crc, value in self._db.execute(query, (kind, *batch)):
+                    if isinstance(value, bytes) and crc == _crc(kind, key, value):
+                        found[key] = value
+            return found
+
+        nothing: dict[str, bytes] = {}
+        found = self._guarded(read, default=nothing)
+        return {key: found[key] for key in wanted if key in found}
+
+    def put_many(self, kind: str, items: Mapping[str, bytes]) -> None:
+        """Store values, replacing those that are there; what is stored when a kill comes stays stored."""
+
+        def write() -> None:
+            for batch in _batches(items.items(), _WRITE_ROWS):
+                rows = [(kind, key, _crc(kind, key, value), value) for key, value in batch]
+                with self._db:
+                    self._db.executemany("INSERT OR REPLACE INTO memo VALUES (?, ?, ?, ?)", rows)
+
+        self._guarded(write, default=None)
+
+    def prune(self, kind: str, keep: Iterable[str]) -> int:
+        """Drop every value of ``kind`` whose key is not in ``keep``, give the space back, return how many."""
+        kept = set(keep)
+
+        def drop() -> int:
+            stored = [row[0] for row in self._db.execute("SELECT key FROM memo WHERE kind = ?", (kind,))]
+            unused = [(kind, key) for key in stored if key not in kept]
+            if unused:
+                with self._db:
+                    self._db.executemany("DELETE FROM memo WHERE kind = ? AND key = ?", unused)
+                self._db.execute("VACUUM")
+            return len(unused)
+
+        return self._guarded(drop, default=0)
+
+    def counts(self) -> dict[str, int]:
+        """How many values there are of each kind, by kind."""
+        query = "SELECT kind, count(*) FROM memo GROUP BY kind ORDER BY kind"
+        return self._guarded(lambda: dict(self._db.execute(query).fetchall()), default={})
+
+    def size_bytes(self) -> int:
+        """Bytes on disk."""
+        return sum(path.stat().st_size for path in self._files() if path.exists())
+
+    def close(self) -> None:
+        """Close the file. A closed memo cannot be used again."""
+        self._db.close()
+
+    def _guarded(self, work: Callable[[], T], default: T) -> T:
+        try:
+            return work()
+        except sqlite3.OperationalError as error:
+            self._refuse(error)
+            raise
+        except (sqlite3.DatabaseError, UnicodeDecodeError):
+            self._db.close()
+            self._db = self._rebuild()
+            return default
+
+    def _open_or_rebuild(self) -> sqlite3.Connection:
+        try:
+            return self._open()
+        except sqlite3.OperationalError as error:
+            self._refuse(error)
+            return self._rebuild()
+        except sqlite3.DatabaseError:
+            return self._rebuild()
+
+    def _open(self) -> sqlite3.Connection:
+        db = sqlite3.connect(self._path, timeout=0, check_same_thread=False)
+        try:
+            # Exclusive mode needs no shared memory, so that WAL works on any file system.
+            db.execute("PRAGMA locking_mode = EXCLUSIVE")
+            db.execute("PRAGMA journal_mode = WAL")
+            db.execute("PRAGMA synchronous = NORMAL")
+            with db:
+                db.execute(_SCHEMA)
+            db.execute("SELECT kind, key, crc, value FROM memo LIMIT 1").fetchall()
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+    def _rebuild(self) -> sqlite3.Connection:
+        with disk_errors("the cache"):
+            for path in self._files():
+                if path.exists():
+                    path.replace(path.with_name(f"{path.name}.damaged"))
+        try:
+            return self._open()
+        except sqlite3.OperationalError as error:
+            self._refuse(error)
+            raise
+
+    def _files(self) -> Iterator[Path]:
+        yield self._path
+        yield self._path.with_name(f"{self._path.name}-wal")
+
+    def _refuse(self, error: sqlite3.OperationalError) -> None:
+        """Raise what no rebuilding mends: a cache in use, a full or read-only disk."""
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            raise BackendUnavailable(
+                "Another process is using this knowledge base's cache. Wait until its ingest is done."
+            ) from error
+        if code in (
+            sqlite3.SQLITE_FULL,
+            sqlite3.SQLITE_IOERR,
+            sqlite3.SQLITE_READONLY,
+            sqlite3.SQLITE_CANTOPEN,
+        ):
+            raise BackendUnavailable(
+                f"Cannot use the cache ({error}). Check the free space and the permissions of the knowledge "
+                "base, then run the command again.",
+                reason=str(error),
+            ) from error
+
+
+def _crc(kind: str, key: str, value: bytes) -> int:
+    return zlib.crc32(value, zlib.crc32(f"{kind}\x1f{key}".encode("utf-8", "surrogatepass")))
+
+
+def _batches(items: Iterable[T], size: int) -> Iterator[Sequence[T]]:
+    left = iter(items)
+    while batch := list(islice(left, size)):
+        yield batch

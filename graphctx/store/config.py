@@ -1,0 +1,168 @@
+"""``kb.toml``: which project a knowledge base belongs to, its engine, its embedder and its sources."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import tomllib
+from collections.abc import Mapping
+from datetime import date, datetime, time
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from graphctx.errors import BackendUnavailable
+from graphctx.store.files import disk_errors, write_atomic
+
+CONFIG_NAME = "kb.toml"
+CONFIG_FORMAT = 1
+
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+
+
+class SourceEntry(BaseModel):
+    """A folder or file that was ingested: the name that its documents' URIs may carry, and where it lies."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = Field(min_length=1)
+    path: str = Field(min_length=1)
+
+
+class KbConfig(BaseModel):
+    """The settings of one knowledge base.
+
+    Attributes:
+        project_id: fixed when the knowledge base is made; every request must name this one or none.
+        engine: the graph engine, ``[graph] engine``.
+        embedder: the embedder's name, ``[embedder] name``; empty means the default one.
+        sources: what was ingested, in the order of the first ingest.
+        settings: every other table and key of the file, kept as it stands.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    project_id: str = Field(min_length=1, max_length=200)
+    engine: Literal["kuzu", "ladybug"] = "kuzu"
+    embedder: str = ""
+    sources: tuple[SourceEntry, ...] = ()
+    settings: dict[str, Any] = Field(default_factory=dict)
+
+
+def read_config(kb_dir: Path) -> KbConfig:
+    """Read ``kb.toml``.
+
+    Raises:
+        BackendUnavailable: there is none, it is no TOML, a value is wrong, or it is of another format.
+    """
+    path = Path(kb_dir) / CONFIG_NAME
+    try:
+        data = tomllib.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        raise BackendUnavailable(
+            f"There is no knowledge base here: {CONFIG_NAME} is missing. Make one: `graphctx ingest PATH`.",
+            file=CONFIG_NAME,
+        ) from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise _wrong(str(error)) from error
+    found = data.pop("format", CONFIG_FORMAT)
+    if found != CONFIG_FORMAT:
+        raise BackendUnavailable(
+            f"{CONFIG_NAME} is of format {found!r}; this version of graphctx reads format {CONFIG_FORMAT}. "
+            "Use the version that wrote it, or ingest into a new knowledge base.",
+            file=CONFIG_NAME,
+            format=found,
+        )
+    values = {
+        "project_id": data.pop("project_id", ""),
+        "sources": data.pop("sources", []),
+        **_lift(data, "graph", "engine", "engine"),
+        **_lift(data, "embedder", "name", "embedder"),
+        "settings": data,
+    }
+    try:
+        return KbConfig.model_validate(values)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise _wrong(f"{where}: {first['msg']} (found {first['input']!r})") from error
+
+
+def write_config(kb_dir: Path, config: KbConfig) -> None:
+    """Write ``kb.toml`` in one stroke, unless it already says the same (so that hand-written comments stay).
+
+    Raises:
+        BackendUnavailable: the disk is full or refuses the write.
+    """
+    path = Path(kb_dir) / CONFIG_NAME
+    try:
+        if read_config(kb_dir) == config:
+            return
+    except BackendUnavailable:
+        pass  # absent or unreadable: it is written anew
+    own: dict[str, Any] = {"graph": {"engine": config.engine}}
+    if config.embedder:
+        own["embedder"] = {"name": config.embedder}
+    tables = {key: value for key, value in config.settings.items() if isinstance(value, Mapping)}
+    scalars = {key: value for key, value in config.settings.items() if key not in tables}
+    merged = {key: {**own.get(key, {}), **tables.get(key, {})} for key in sorted({*own, *tables})}
+    data = {"format": CONFIG_FORMAT, "project_id": config.project_id, **scalars, **merged}
+    lines = [_dump(data)]
+    lines += [f"\n[[sources]]\n{_dump(source.model_dump())}" for source in config.sources]
+    with disk_errors(CONFIG_NAME):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomic(path, "".join(lines).encode("utf-8"))
+
+
+def _lift(data: dict[str, Any], table: str, key: str, name: str) -> dict[str, Any]:
+    """Take ``[table] key`` out of ``data``, as ``{name: value}``; an empty table goes with it."""
+    inner = data.get(table)
+    if not isinstance(inner, dict) or key not in inner:
+        return {}
+    value = inner.pop(key)
+    if not inner:
+        del data[table]
+    return {name: value}
+
+
+def _dump(data: Mapping[str, Any], prefix: str = "") -> str:
+    """TOML of a mapping: its plain values first, then each table within it under its own header."""
+    tables = {key: value for key, value in data.items() if isinstance(value, Mapping)}
+    lines = [f"{_key(key)} = {_value(value)}\n" for key, value in data.items() if key not in tables]
+    for key, table in tables.items():
+        name = f"{prefix}{_key(key)}"
+        lines.append(f"\n[{name}]\n{_dump(table, f'{name}.')}")
+    return "".join(lines)
+
+
+def _key(key: str) -> str:
+    return key if _BARE_KEY.fullmatch(key) else _string(key)
+
+
+def _string(text: str) -> str:
+    # A JSON string is a TOML basic string, but for DEL, which TOML wants escaped.
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return _string(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return "nan" if math.isnan(value) else ("inf" if value > 0 else "-inf")
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, datetime | date | time):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_key(key)} = {_value(item)}" for key, item in value.items()) + "}"
+    return "[" + ", ".join(_value(item) for item in value) + "]"
+
+
+def _wrong(reason: str) -> BackendUnavailable:
+    return BackendUnavailable(
+        f"{CONFIG_NAME} cannot be used: {reason}. Mend that line.", file=CONFIG_NAME, reason=reason
+    )

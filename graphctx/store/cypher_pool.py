@@ -1,0 +1,80 @@
+"""At most one open database object per graph file in a process.
+
+Two objects on one file are not refused by the engines, and lose data without a word when one of them writes.
+So
+opening is counted here, by device and inode: a path under which a file was replaced is another file.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from graphctx.errors import BackendUnavailable
+
+READ_POOL_BYTES = 512 << 20  # pages kept in memory; the engines' default, 80 % of the machine, starves the models
+MAX_DB_BYTES = 1 << 38  # address space that is reserved: 256 GiB, where kuzu's 8 TiB fails under a memory limit
+
+_Key = tuple[str, int, int]
+
+
+@dataclass(slots=True)
+class _Open:
+    database: Any
+    users: int
+
+
+_lock = threading.Lock()
+_open: dict[_Key, _Open] = {}
+
+
+class SharedDatabase:
+    """A counted use of the one read-only database object of a file.
+
+    Args:
+        module: the engine's Python module.
+        path: the finished graph file.
+
+    Raises:
+        BackendUnavailable: absent, damaged, locked by a writer, or written by another engine.
+    """
+
+    def __init__(self, module: ModuleType, path: Path) -> None:
+        try:
+            status = path.stat()
+        except OSError as error:
+            raise BackendUnavailable(
+                f"The graph file {path.name} is missing. Run `graphctx ingest` again.", file=path.name
+            ) from error
+        self._key: _Key = (module.__name__, status.st_dev, status.st_ino)
+        with _lock:
+            entry = _open.get(self._key)
+            if entry is None:
+                entry = _open[self._key] = _Open(_open_database(module, path), 0)
+            entry.users += 1
+        self.database = entry.database
+
+    def release(self) -> None:
+        """Give the use back; the last one closes the file."""
+        with _lock:
+            entry = _open[self._key]
+            entry.users -= 1
+            if entry.users == 0:
+                del _open[self._key]
+                entry.database.close()
+
+
+def _open_database(module: ModuleType, path: Path) -> Any:
+    try:
+        return module.Database(str(path), read_only=True, buffer_pool_size=READ_POOL_BYTES, max_db_size=MAX_DB_BYTES)
+    except (RuntimeError, OSError, ValueError, IndexError, MemoryError) as error:
+        reason = str(error).replace(str(path), path.name)
+        raise BackendUnavailable(
+            f"{module.__name__} cannot open {path.name}: {reason} Run `graphctx ingest` again.",
+            file=path.name,
+            engine=module.__name__,
+            reason=reason,
+        ) from error

@@ -1,0 +1,105 @@
+"""Files that are either wholly there or not at all, and a disk that may be full."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from graphctx.errors import BackendUnavailable
+
+_CHUNK = 1 << 20  # hashlib releases the interpreter lock above 2 KiB; 1 MiB reads keep the disk busy
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+# Engines report a failed write as text: strerror() of the numbers above, with or without "(os error N)".
+_FULL_TEXTS = tuple(os.strerror(number).lower() for number in sorted(_FULL))
+
+
+def fsync_path(path: Path) -> None:
+    """Make a file's content, or a directory's entries, survive a power cut."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def fsync_tree(paths: Iterable[Path]) -> None:
+    """Sync files and then every directory that holds one of them."""
+    files = sorted(paths)
+    for path in files:
+        fsync_path(path)
+    for directory in sorted({path.parent for path in files}):
+        fsync_path(directory)
+
+
+def write_atomic(path: Path, data: bytes) -> None:
+    """Replace ``path`` by ``data`` so that a reader, or a crash, sees the old content or the new one."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with temporary.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    fsync_path(path.parent)
+
+
+def sha256_of(path: Path) -> str:
+    """The hex SHA-256 of a file's bytes."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def files_below(directory: Path) -> list[Path]:
+    """Every regular file below ``directory``, sorted; none if there is no such directory."""
+    return sorted(path for path in directory.rglob("*") if path.is_file())
+
+
+@contextmanager
+def disk_errors(what: str) -> Iterator[None]:
+    """Turn a disk that is full, or that refuses the write, into ``BackendUnavailable``.
+
+    Args:
+        what: what was being written, relative to the knowledge base: "the snapshot", "kb.toml".
+
+    Raises:
+        BackendUnavailable: no space, over quota, over the file size limit, read-only or not permitted.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.errno in _FULL or _is_full(error):
+            raise _full(what, error) from error
+        if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
+            message = f"Cannot write {what}: {error.strerror}. Check the permissions of the knowledge base."
+            raise BackendUnavailable(message, what=what, errno=error.errno) from error
+        raise
+    except (RuntimeError, ValueError) as error:  # kuzu and lance raise these for a failed write
+        if _is_full(error):
+            raise _full(what, error) from error
+        raise
+
+
+def _is_full(error: BaseException) -> bool:
+    text = str(error).lower()
+    return any(marker in text for marker in _FULL_TEXTS)
+
+
+def _full(what: str, error: BaseException) -> BackendUnavailable:
+    number = error.errno if isinstance(error, OSError) and error.errno else errno.ENOSPC
+    reason = os.strerror(number)
+    return BackendUnavailable(
+        f"Cannot write {what}: {reason}. Free some space, or move the knowledge base to a larger disk, and "
+        "run the command again; what was published before is untouched.",
+        what=what,
+        errno=number,
+    )
