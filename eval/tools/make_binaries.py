@@ -33,9 +33,7 @@ def make_all(out: Path) -> list[Path]:
 
 def main() -> None:
     """Command line."""
-    parser = argparse.ArgumentParser(
-        description="Write the handbook's PDF and DOCX files from their sources."
-    )
+    parser = argparse.ArgumentParser(description="Write the handbook's PDF and DOCX files from their sources.")
     parser.add_argument("--out", type=Path, default=HANDBOOK, help="folder to write below (the handbook)")
     for path in make_all(parser.parse_args().out):
         print(path)
