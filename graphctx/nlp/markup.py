@@ -24,10 +24,10 @@ _MASKED = tuple(
         (r"(?<!\w)</?[A-Za-z][\w-]*(?:\s+[\w:-]+=[^<>]*)?/?>", 0),
         (r"\{\{[^{}\n]*\}\}", 0),
         (r"(?m)^[ \t]*\[[^\]\n]+\]:[ \t]*\S.*$", 0),  # a link definition
-        (r"(!?\[)[^\[\]\n]*(?:\n[^\[\]\n]+)*(\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+\"[^\"\n]*\")?\))", 0),
-        (r"(\[)[^\[\]\n]+(\]\[[^\[\]\n]*\])", 0),
+        (r"(!?\[)[^\[\]]{0,300}(\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+\"[^\"\n]*\")?\))", 0),
+        (r"(\[)[^\[\]]{1,300}(\]\[[^\[\]\n]*\])", 0),
         (r"\[\^[^\[\]\s]+\]:?", 0),  # a footnote mark
-        (r"(?<![\w\]])(\[)(?=[^\[\]\n]*\w)[^\[\]\n]+(\])(?![\w(])", 0),
+        (r"(?<![\w\]])(\[)(?=[^\[\]\n]*\w)[^\[\]]{1,300}(\])(?![\w(])", 0),
         (r"\{[#.:][^{}\n]*\}", 0),  # attributes of a heading or an element
         (r"(?<!\w)(:[a-z][\w.:-]*:)(?=`|\s*\x00)", 0),  # a reStructuredText role
         (r"<?\b[a-z][a-z0-9+.-]*://[^\s<>\"')\]]+>?", re.IGNORECASE),
@@ -75,6 +75,8 @@ def mask_markup(text: str) -> Masked:
     hidden = list(text)  # what the patterns see: code spans are opaque
     for match in _CODE_SPAN.finditer(text):
         start, end = match.span(2)
+        if "''" in match.group(2):  # quotes in the manner of TeX
+            continue
         while start < end and text[start].isspace():
             start += 1
         while end > start and text[end - 1].isspace():

@@ -15,18 +15,20 @@ DETERMINERS = frozenset(
 """Words that may stand before a name and are no part of it: determiners and possessive pronouns."""
 
 STOPWORDS = frozenset(
-    "i me we us you he him she it they them who whom whose which what that this these those here there one ones "
-    "something anything everything nothing someone anyone everyone nobody none all both either neither each other "
-    "others another any some many much more most few less least several such same own so too very just only also "
-    "and or but nor if then else than as at by for from in into of off on onto out over to up with without about "
-    "after before between through during under above below again once when where why how not no yes do does did "
-    "done is are was were be been being have has had will would can could shall should may might must the a an "
-    "his her its our your their my mine yours hers ours theirs himself herself itself themselves myself yourself "
-    "etc eg ie let lets us now well even still yet".split()
+    "i me we us you he him she it they them who whom whose which what that this these those here there one "
+    "ones something anything everything nothing someone anyone everyone nobody none all both either neither "
+    "each other others another any some many much more most few less least several such same own so too very "
+    "just only also and or but nor if then else than as at by for from in into of off on onto out over to up "
+    "with without about after before between through during under above below again once when where why how "
+    "not no yes do does did done is are was were be been being have has had will would can could shall should "
+    "may might must the a an his her its our your their my mine yours hers ours theirs himself herself itself "
+    "themselves myself yourself etc eg ie let lets us now well even still yet".split()
 )
 """Function words: no name consists of them alone."""
 
-_SMALL_WORDS = frozenset("of the and for in on at to a an de do da dos del di la le les et y du der von van & with".split())
+_SMALL_WORDS = frozenset(
+    "of the and for in on at to a an de do da dos del di la le les et y du der von van & with".split()
+)
 """Words that an acronym usually skips."""
 
 _CODE_GENERICS = re.compile(r"([\w.:]*\w)\s*<.*>")
@@ -34,6 +36,7 @@ _POSSESSIVE = re.compile(r"(?<=\w)['’´`](?:s\b|(?=\s|$))", re.IGNORECASE)
 _EDGES = re.compile(r"^[^\w.#@$/+-]+|[^\w+#/]+$")
 _DASHES = re.compile(r"(?<=\w)[-‐‑‒–—]+(?=\w)")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]?\.?")
+_UNITED_STATES = re.compile(r"\s*(?:[Tt]he )?U\.?S\.?(?:A\.?)?(?:['’]s)?\s*")  # without case it would be a pronoun
 _DROPPED = re.compile(r"[`*\"“”„«»,;!?()\[\]{}|\\]+")
 _APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "´": "'", "ʼ": "'"})
 _DIGITS = re.compile(r"\d+")
@@ -62,10 +65,14 @@ def normalise_name(surface: str) -> str:
 
 
 def _fold(surface: str) -> str:
+    if _UNITED_STATES.fullmatch(surface):
+        return "usa"
     text = surface.casefold()
     if not text.isascii():
         decomposed = unicodedata.normalize("NFKD", text)
-        text = "".join(char for char in decomposed if not unicodedata.combining(char)).translate(_APOSTROPHES).casefold()
+        text = (
+            "".join(char for char in decomposed if not unicodedata.combining(char)).translate(_APOSTROPHES).casefold()
+        )
     generics = _CODE_GENERICS.fullmatch(text.strip(" `*"))
     if generics:
         text = generics.group(1)

@@ -1,0 +1,133 @@
+"""Names that the text itself equates: "Long Name (LN)", "LN (Long Name)", "X, also known as Y"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from graphctx.model.knowledge import MentionKind
+from graphctx.nlp.candidates import Candidate, covering, surface_of
+from graphctx.nlp.parse import Parse
+from graphctx.nlp.propers import capitalised
+from graphctx.text.names import is_acronym_of
+
+MAX_EXPANSION_TOKENS = 9
+
+_ALSO = (
+    ("also", "known", "as"),
+    ("better", "known", "as"),
+    ("commonly", "known", "as"),
+    ("formerly", "known", "as"),
+    ("also", "called"),
+    ("a.k.a.",),
+    ("aka",),
+    ("known", "as"),
+    ("abbreviated", "as"),
+    ("abbreviated",),
+    ("shortened", "to"),
+)
+
+
+def expansions(parse: Parse, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Mark the aliases that the unit states; a long form that was no mention yet becomes one.
+
+    Returns:
+        The given candidates, some with ``alias_of`` set, and long forms that were missing.
+    """
+    found = list(candidates)
+    for opening, word in enumerate(parse.words):
+        if word == "(":
+            found = _in_brackets(parse, found, opening)
+    return _also_known(parse, found)
+
+
+def _in_brackets(parse: Parse, candidates: list[Candidate], opening: int) -> list[Candidate]:
+    segment = parse.segments[opening]
+    closing = next(
+        (
+            token
+            for token in range(opening + 1, min(opening + MAX_EXPANSION_TOKENS + 2, len(parse.words)))
+            if parse.words[token] == ")" and parse.segments[token] == segment
+        ),
+        -1,
+    )
+    if closing < opening + 2 or opening == 0 or parse.segments[opening - 1] != segment:
+        return candidates
+    if closing == opening + 2 and _is_short(parse.words[opening + 1]):
+        short = opening + 1
+        bottom = max(0, opening - MAX_EXPANSION_TOKENS)
+        for first in range(opening - 2, bottom - 1, -1):
+            if parse.segments[first] != segment:
+                break
+            if is_acronym_of(parse.words[short], surface_of(parse, first, opening)) and _opens(parse, first):
+                return _equate(parse, candidates, (short, short + 1), (first, opening))
+    elif _is_short(parse.words[opening - 1]):
+        short = opening - 1
+        if is_acronym_of(parse.words[short], surface_of(parse, opening + 1, closing)):
+            return _equate(parse, candidates, (short, short + 1), (opening + 1, closing))
+    return candidates
+
+
+def _is_short(word: str) -> bool:
+    return 2 <= len(word) <= 10 and word[0].isalnum() and sum(char.isupper() for char in word) >= 2
+
+
+def _opens(parse: Parse, token: int) -> bool:
+    """Whether a long form may start at a token: not with a small word."""
+    return parse.tags[token] not in ("DT", "IN", "CC", "TO", "PRP", "PRP$")
+
+
+def _equate(
+    parse: Parse, candidates: list[Candidate], short: tuple[int, int], long: tuple[int, int]
+) -> list[Candidate]:
+    """Make ``short`` an alias of ``long``; both become mentions, and no other name stays inside the long form."""
+    same = [c for c in candidates if (c.first, c.last) == long]
+    name = surface_of(parse, *long)
+    both = (*covering(candidates, *long), *covering(candidates, *short))
+    kept = [c for c in candidates if c not in both or (c.first, c.last) == long]
+    if not same:
+        kind: MentionKind = "proper" if any(capitalised(parse.words[t]) for t in range(*long)) else "noun_chunk"
+        kept.append(Candidate.over(parse, *long, kind, "term"))
+    label = same[0].mention.label if same else "term"
+    alias = Candidate.over(parse, *short, "acronym", label)
+    kept.append(alias.with_mention(replace(alias.mention, alias_of=name)))
+    return kept
+
+
+def _also_known(parse: Parse, candidates: list[Candidate]) -> list[Candidate]:
+    """Two names around "also known as" and its like name one thing."""
+    ends = {c.last: c for c in candidates if c.is_name and _stands_alone(parse, c)}
+    starts = {c.first: c for c in candidates if c.is_name}
+    aliases: dict[int, str] = {}
+    for last, name in ends.items():
+        at = last
+        while at < len(parse.words) and parse.words[at] in (",", "("):
+            at += 1
+        for phrase in _ALSO:
+            words = tuple(word.casefold() for word in parse.words[at : at + len(phrase)])
+            if words != phrase:
+                continue
+            at += len(phrase)
+            while at < len(parse.words) and (parse.words[at] in ("“", '"', "``", "‘") or parse.tags[at] == "DT"):
+                at += 1
+            other = starts.get(at)
+            if other is not None and parse.segments[at] == parse.segments[name.first]:
+                aliases[at] = name.mention.surface
+            break
+    return [
+        c.with_mention(replace(c.mention, alias_of=aliases[c.first]))
+        if c.is_name and c.first in aliases and c.mention.surface != aliases[c.first]
+        else c
+        for c in candidates
+    ]
+
+
+def _stands_alone(parse: Parse, name: Candidate) -> bool:
+    """Whether what follows a name is said of it: not in "Acme, Ohio, also known as …" and "lake in Ohio, also …"."""
+    if (
+        name.first > 0
+        and parse.words[name.first - 1] == ","
+        and parse.segments[name.first - 1] == parse.segments[name.first]
+    ):
+        return False
+    return parse.deps[name.last - 1] != "pobj"

@@ -1,0 +1,86 @@
+"""Base noun phrases on the parse, trimmed to the words that could be a term."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from graphctx.nlp.candidates import Candidate
+from graphctx.nlp.parse import Parse
+from graphctx.nlp.propers import QUANTITIES
+from graphctx.text.names import STOPWORDS
+
+MAX_CHUNK_TOKENS = 6
+"""Longer chunks are descriptions; their last words are taken."""
+
+_PHRASE_DEPS = frozenset("oprd nsubj dobj nsubjpass pcomp pobj dative appos attr ROOT npadvmod dep".split())
+_TRIMMED_TAGS = frozenset("DT PDT PRP PRP$ CD WDT WP WP$ RB RBR RBS IN CC TO EX WRB".split())
+_TRIMMED_WORDS = frozenset(
+    "many other such several same own first last next more most few various certain following previous only latter "
+    "former different single whole entire particular given specific another second third".split()
+)
+_BREAKS = frozenset(", . ; : ! ? ( ) [ ] { } \" ' ` `` '' “ ” ‘ ’ / | = < > * _ … – —".split())
+
+GENERIC = frozenset(
+    "way ways thing things lot lots kind kinds sort sorts part parts number numbers example examples case cases fact "
+    "time times bit reason reasons something anything nothing everything someone anyone everyone people person one "
+    "ones rest half variety series set end start beginning place point points side sides result results use uses "
+    "order member members use addition note day days week weeks month months year years today name names type types "
+    "value values thanks hand level matter question questions problem problems answer others "
+    "course instance effect terms sense majority amount range line section chapter page step steps".split()
+)
+"""Heads that say nothing by themselves; a chunk that is only such a word is no term."""
+
+
+def noun_chunks(parse: Parse) -> list[Candidate]:
+    """The base noun phrases with a noun as their head, without determiners, quantities and clausal parts."""
+    quantity = [False] * len(parse.words)
+    for entity in parse.entities:
+        if entity.label in QUANTITIES:
+            quantity[entity.first : entity.last] = [True] * (entity.last - entity.first)
+    found = []
+    for first, head in _phrases(parse):
+        start = _start(parse, first, head)
+        if quantity[head] or not _is_term(parse, start, head):
+            continue
+        found.append(Candidate.over(parse, start, head + 1, "noun_chunk", "term"))
+    return found
+
+
+def _phrases(parse: Parse) -> Iterator[tuple[int, int]]:
+    """First token and head of each base noun phrase; they do not nest."""
+    previous = -1
+    for head, tag in enumerate(parse.tags):
+        if not tag.startswith("NN"):
+            continue
+        first = parse.left_edge(head)
+        if first <= previous:
+            first = previous + 1
+        at = head
+        while parse.deps[at] == "conj" and parse.heads[at] < at:
+            at = parse.heads[at]
+        if parse.deps[at] in _PHRASE_DEPS:
+            previous = head
+            yield first, head
+
+
+def _start(parse: Parse, first: int, head: int) -> int:
+    for token in range(head - 1, first - 1, -1):
+        if parse.words[token] in _BREAKS or parse.tags[token] == "POS":
+            first = token + 1
+            break
+    while first < head and (
+        parse.tags[first] in _TRIMMED_TAGS
+        or parse.words[first].casefold() in _TRIMMED_WORDS
+        or parse.words[first] == "-"
+    ):
+        first += 1
+    while head + 1 - first > MAX_CHUNK_TOKENS or parse.words[first] == "-":
+        first += 1
+    return first
+
+
+def _is_term(parse: Parse, first: int, head: int) -> bool:
+    word = parse.words[head].casefold()
+    if not any(char.isalpha() for char in word) or len(word) < 2 or parse.code[head]:
+        return False
+    return first < head or (word not in GENERIC and word not in STOPWORDS and len(word) > 2)

@@ -1,0 +1,182 @@
+"""Mentions in a parsed unit: names, identifiers, code spans, noun chunks, acronyms, titles and headings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+
+from graphctx.model.documents import Document, TextUnit
+from graphctx.model.knowledge import EntityLabel, Mention, MentionKind
+from graphctx.nlp.aliases import expansions
+from graphctx.nlp.candidates import NAME_KINDS, Candidate, covering
+from graphctx.nlp.chunks import noun_chunks
+from graphctx.nlp.identifiers import code_identifiers, is_camel, is_capitals, is_identifier
+from graphctx.nlp.layout import sentence_kinds
+from graphctx.nlp.markup import MAX_CODE_SPAN_CHARS, mask_markup
+from graphctx.nlp.parse import Parse
+from graphctx.nlp.propers import proper_spans, tagged_spans
+from graphctx.text.names import is_nameable, normalise_name, singular_of
+
+MAX_TITLE_WORDS = 10
+"""A longer title or heading is a sentence, not a name."""
+
+MAX_KEY_TERM_WORDS = 4
+
+SHOUTED_SHARE = 0.5
+"""In a sentence with a larger share of words in capitals, capitals make no acronym."""
+
+_FAMILY_PREFIXES = ("Mc", "Mac", "De", "Di", "La", "Le", "Van", "Fitz")
+"""Family names with a capital inside; what the tagger takes for a person and starts so is no identifier."""
+
+_QUALIFIER = re.compile(r"\s*\([^()]*\)$")
+
+
+def find_mentions(parse: Parse, document: Document) -> list[Candidate]:
+    """Find the mentions of one unit, with the tokens that they cover, in order.
+
+    Names (tagged, capitalised, identifiers, code) do not overlap: the longest stays. A noun chunk may hold names,
+    and a title or heading may hold anything.
+    """
+    shaped = _shaped(parse)
+    names = _longest([*shaped, *tagged_spans(parse), *proper_spans(parse)])
+    names = _titled(parse, document, names)
+    chunks = [chunk for chunk in noun_chunks(parse) if not _is_one_of(chunk, names)]
+    found = expansions(parse, [*names, *chunks])
+    return sorted(
+        (c for c in found if is_nameable(normalise_name(c.mention.surface))),
+        key=lambda c: (c.mention.start_char, c.mention.end_char, c.mention.kind),
+    )
+
+
+def identifiers_of_code(document: Document, unit: TextUnit) -> list[Mention]:
+    """The identifiers of the code blocks of a unit, each once a block."""
+    mentions = []
+    for number, (sentence, kind) in enumerate(zip(unit.sentences, sentence_kinds(document, unit), strict=True)):
+        if kind != "code":
+            continue
+        text = document.text[sentence.start_char : sentence.end_char]
+        for start, end in code_identifiers(text):
+            at = sentence.start_char + start
+            mentions.append(
+                Mention(unit.id, number, text[start:end], "code", "identifier", at, sentence.start_char + end)
+            )
+    return mentions
+
+
+def named_headings(document: Document, unit: TextUnit) -> list[Mention]:
+    """The headings that stand inside a unit's text, as names of what the unit is about."""
+    mentions = []
+    for heading in document.headings:
+        if not unit.start_char <= heading.start_char < heading.end_char <= unit.end_char:
+            continue
+        name = " ".join(mask_markup(heading.title).text.split())
+        if len(name.split()) > MAX_TITLE_WORDS or not is_nameable(normalise_name(name)):
+            continue
+        sentence = next((n for n, s in enumerate(unit.sentences) if s.end_char > heading.start_char), 0)
+        kind: MentionKind = "title" if heading.title == document.title else "heading"
+        mentions.append(Mention(unit.id, sentence, name, "term", kind, heading.start_char, heading.end_char))
+    return mentions
+
+
+def key_terms(document: Document) -> frozenset[str]:
+    """Normalised, singular names of what a document is about: its title, its headings and their halves."""
+    terms = set()
+    for title in (document.title, *(heading.title for heading in document.headings)):
+        for part in (title, *re.split(r" and |: ", title)):
+            name = singular_of(normalise_name(mask_markup(part).text))
+            if len(name.split()) <= MAX_KEY_TERM_WORDS and is_nameable(name):
+                terms.add(name)
+    return frozenset(terms)
+
+
+def _shaped(parse: Parse) -> list[Candidate]:
+    """Code spans, identifiers and words in capitals: single tokens, known by how they are written."""
+    found = []
+    labels = {e.first: e.label for e in parse.entities if e.last == e.first + 1}
+    for first, last in parse.segment_bounds():
+        words = [parse.words[t] for t in range(first, last) if parse.words[t].isalpha() and len(parse.words[t]) > 1]
+        shouted = sum(word.isupper() for word in words) > SHOUTED_SHARE * len(words) and len(words) > 2
+        for token in range(first, last):
+            word = parse.words[token]
+            if parse.code[token]:
+                if len(word) <= MAX_CODE_SPAN_CHARS:
+                    found.append(Candidate.over(parse, token, token + 1, "code", "code"))
+            elif is_identifier(word):
+                label = "term" if is_camel(word) else "code"
+                if (
+                    label == "term"
+                    and labels.get(token) == "PERSON"
+                    and word.startswith(("Mc", "Mac", "De", "La", "O'"))
+                ):
+                    continue  # a family name
+                found.append(Candidate.over(parse, token, token + 1, "identifier", label))
+            elif not shouted and is_capitals(word) and parse.tags[token][:2] in ("NN", "JJ", "FW"):
+                found.append(Candidate.over(parse, token, token + 1, "acronym", "term"))
+    return found
+
+
+def _longest(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Keep the longest of overlapping names; of equal spans the first given, with the better label."""
+    ranked = sorted(enumerate(candidates), key=lambda pair: (pair[1].first - pair[1].last, pair[0]))
+    kept: list[Candidate] = []
+    owner: dict[int, int] = {}
+    for _, candidate in ranked:
+        tokens = range(candidate.first, candidate.last)
+        if not any(token in owner for token in tokens):
+            owner.update(dict.fromkeys(tokens, len(kept)))
+            kept.append(candidate)
+            continue
+        other = kept[owner[candidate.first]] if candidate.first in owner else None
+        if (
+            other is not None
+            and (other.first, other.last) == (candidate.first, candidate.last)
+            and other.mention.label == "term"
+            and candidate.mention.label != "term"
+        ):
+            index = owner[candidate.first]
+            kept[index] = other.with_mention(replace(other.mention, label=candidate.mention.label))
+    return kept
+
+
+def _titled(parse: Parse, document: Document, names: list[Candidate]) -> list[Candidate]:
+    """Take the document's own title, where the text uses it, as one name: the first time in each sentence."""
+    title = _QUALIFIER.sub("", document.title.strip())
+    wanted = title.split()
+    if not document.titled or not 1 <= len(wanted) <= MAX_TITLE_WORDS or not any(c.isupper() for c in title):
+        return names
+    if len(wanted) == 1 and (len(title) < 4 or not parse.words):
+        return names
+    spans = _occurrences(parse, title)
+    for first, last in spans:
+        inside = covering(names, first, last)
+        if any(c.first <= first and last <= c.last and (c.first, c.last) != (first, last) for c in inside):
+            continue  # part of a longer name
+        label: EntityLabel = next((c.mention.label for c in inside if (c.first, c.last) == (first, last)), "term")
+        if len(wanted) == 1 and not inside:
+            continue  # a capitalised word at the start of a sentence
+        names = [c for c in names if c not in inside]
+        names.append(Candidate.over(parse, first, last, "title", label))
+    return names
+
+
+def _occurrences(parse: Parse, title: str) -> list[tuple[int, int]]:
+    compact = "".join(title.split())
+    spans = []
+    for first, last in parse.segment_bounds():
+        for token in range(first, last):
+            if not compact.startswith(parse.words[token]):
+                continue
+            built, end = "", token
+            while end < last and len(built) < len(compact):
+                built += parse.words[end].replace(" ", "")
+                end += 1
+            if built == compact:
+                spans.append((token, end))
+                break
+    return spans
+
+
+def _is_one_of(chunk: Candidate, names: list[Candidate]) -> bool:
+    """Whether a chunk's head belongs to a name: then the chunk is that name, or that name with a title before it."""
+    return any(c.first < chunk.last <= c.last and c.mention.kind in NAME_KINDS for c in names)

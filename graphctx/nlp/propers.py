@@ -1,0 +1,156 @@
+"""Proper names: what the statistical tagger labels, and runs of capitalised words."""
+
+from __future__ import annotations
+
+from graphctx.model.knowledge import EntityLabel
+from graphctx.nlp.candidates import Candidate
+from graphctx.nlp.parse import EntitySpan, Parse
+
+LABELS: dict[str, EntityLabel] = {
+    "PERSON": "person",
+    "ORG": "organization",
+    "GPE": "location",
+    "LOC": "location",
+    "FAC": "location",
+    "NORP": "group",
+    "EVENT": "event",
+    "PRODUCT": "product",
+    "WORK_OF_ART": "work",
+    "LAW": "work",
+    "LANGUAGE": "term",
+}
+"""OntoNotes labels that name things; numbers, dates and amounts do not."""
+
+QUANTITIES = frozenset({"CARDINAL", "DATE", "MONEY", "ORDINAL", "PERCENT", "QUANTITY", "TIME"})
+MAX_NAME_TOKENS = 10
+TITLE_CASE_SHARE = 0.8
+"""A sentence of at least five words with a larger share of capitals is a title line: its capitals mark nothing."""
+
+_HONORIFICS = frozenset("mr mr. mrs mrs. ms ms. dr dr. sir dame prof prof. st. rev rev. gen. sen. gov. rep.".split())
+_CONNECTORS = frozenset("of for de da do del di der von van du la le & bin ibn al".split())
+_INSTITUTIONS = frozenset(
+    "airport award awards prize medal university college school institute foundation center centre museum library "
+    "hospital church cathedral street avenue road bridge park house hall palace castle stadium theatre theater "
+    "company corporation inc group trust band orchestra quartet trio show island islands county city lake river "
+    "mountain mountains bay cup trophy act law theorem station records pictures studios films press court".split()
+)
+"""A name that ends so is called after a person, and is none."""
+
+_CLOSED_TAGS = frozenset("DT IN PRP PRP$ WDT WP WP$ WRB CC MD TO EX UH RB RBR VBZ VBD VBP VB".split())
+_EDGE_PUNCTUATION = frozenset("-–—,.;:!?\"'`“”‘’()[]{}/*_~<>|&%$+=") | {"``", "''", "'s", "’s"}
+
+
+def tagged_spans(parse: Parse) -> list[Candidate]:
+    """The tagger's spans that hold a capital and no code, without determiner, honorific and possessive."""
+    found = []
+    for entity in parse.entities:
+        label = LABELS.get(entity.label)
+        if label is None:
+            continue
+        for first, last in _apart(parse, *trimmed(parse, entity.first, entity.last)):
+            if not 0 < last - first <= MAX_NAME_TOKENS or any(parse.code[first:last]):
+                continue
+            if any(capitalised(parse.words[token]) for token in range(first, last)):
+                found.append(Candidate.over(parse, first, last, "ner", label))
+    return found
+
+
+def _apart(parse: Parse, first: int, last: int) -> list[tuple[int, int]]:
+    """Two words joined by "and" are two names ("Starlette and Pydantic"); longer spans may be one."""
+    if last - first == 3 and parse.words[first + 1].lower() == "and":
+        return [(first, first + 1), (last - 1, last)]
+    return [(first, last)]
+
+
+def proper_spans(parse: Parse) -> list[Candidate]:
+    """Runs of capitalised words, joined by small words ("University of Copenhagen"), with a number behind them.
+
+    A run that ends in a person's name and only puts a title before it ("President Lincoln") is left to the tagger.
+    """
+    quantity = [False] * len(parse.words)
+    people = {}
+    given: dict[int, EntitySpan] = {}
+    for entity in parse.entities:
+        if entity.label in QUANTITIES:
+            quantity[entity.first : entity.last] = [True] * (entity.last - entity.first)
+        if entity.label == "PERSON":
+            people[trimmed(parse, entity.first, entity.last)[1]] = entity.first
+            given[entity.first] = entity
+    found = []
+    for first, last in parse.segment_bounds():
+        if _is_title_line(parse, first, last):
+            continue
+        token = first
+        while token < last:
+            if quantity[token] or not _opens_name(parse, token, token == first):
+                token += 1
+                continue
+            end = _run_end(parse, token, last, quantity)
+            start, end = trimmed(parse, token, end)
+            if start < end and people.get(end, start) <= start:
+                person = start in given and parse.words[end - 1].casefold() not in _INSTITUTIONS
+                found.append(Candidate.over(parse, start, end, "proper", "person" if person else "term"))
+            token = max(end, token + 1)
+    return found
+
+
+def capitalised(word: str) -> bool:
+    """Whether a word opens with a capital, behind quotes at most."""
+    return word[:1].isupper() or (word[:1] in "'‘’“\"" and word[1:2].isupper())
+
+
+def trimmed(parse: Parse, first: int, last: int) -> tuple[int, int]:
+    """Cut determiners, honorifics and punctuation off the edges of a span."""
+    while first < last and (
+        parse.tags[first] in ("DT", "PRP$", "PDT", "POS")
+        or parse.words[first].casefold() in _HONORIFICS
+        or parse.words[first] in _EDGE_PUNCTUATION
+    ):
+        first += 1
+    while first < last and (parse.tags[last - 1] == "POS" or parse.words[last - 1] in _EDGE_PUNCTUATION):
+        last -= 1
+    return first, last
+
+
+def _is_title_line(parse: Parse, first: int, last: int) -> bool:
+    words = [parse.words[token] for token in range(first, last) if parse.words[token][:1].isalpha()]
+    return len(words) >= 5 and sum(capitalised(word) for word in words) >= TITLE_CASE_SHARE * len(words)
+
+
+def _opens_name(parse: Parse, token: int, opens_sentence: bool) -> bool:
+    word, tag = parse.words[token], parse.tags[token]
+    if not capitalised(word) or parse.code[token] or tag in _CLOSED_TAGS or word == "I":
+        return False
+    return tag.startswith("NNP") if opens_sentence or _after_quote(parse, token) else True
+
+
+def _after_quote(parse: Parse, token: int) -> bool:
+    return token > 0 and parse.words[token - 1] in ("“", '"', "``", "‘", ":", "(", "•", "*")
+
+
+def _run_end(parse: Parse, token: int, last: int, quantity: list[bool]) -> int:
+    """The end of the run of name words that starts at a token."""
+    end = token + 1
+    while end < last and end - token < MAX_NAME_TOKENS:
+        word = parse.words[end]
+        if _continues(parse, end, quantity):
+            end += 1
+            continue
+        if word == "-" or word.casefold() in _CONNECTORS:
+            after = end + 1
+            if after < last and word.casefold() == "of" and parse.words[after].casefold() == "the":
+                after += 1
+            if after < last and _continues(parse, after, quantity) and not parse.words[after].isdigit():
+                end = after + 1
+                continue
+        break
+    return end
+
+
+def _continues(parse: Parse, token: int, quantity: list[bool]) -> bool:
+    word, tag = parse.words[token], parse.tags[token]
+    if parse.code[token]:
+        return False
+    if tag == "CD" and word[:1].isdigit() and word.isalnum() and parse.tags[token - 1].startswith("NNP"):
+        return len(word) <= 3 or word[-1:].isalpha()  # "Apollo 11", but no year
+    return capitalised(word) and not quantity[token] and tag not in _CLOSED_TAGS and word != "I"
