@@ -15,8 +15,8 @@ from graphctx.nlp import weights
 if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer
 
-# Lone surrogates come out of JSON escapes and cannot be encoded. U+FFFD is also one code point, so that offsets
-# stay, and the tokenizer drops it.
+# Lone surrogates come out of JSON escapes and cannot be encoded. U+FFFD is also one code point, so that
+# offsets stay, and the tokenizer drops it.
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 # A clip of n tokens looks first at this many characters per token; English has about five.
@@ -96,7 +96,7 @@ class WordPieceCounter:
             raise InvalidArgument(f"max_tokens is {max_tokens}; give 0 or more.", max_tokens=max_tokens)
         window = max(64, max_tokens * _CHARS_PER_TOKEN)
         while True:
-            # Tokens never cross a space, so that those of a prefix which ends before one are those of the text.
+            # No token crosses a space, so that the tokens of a prefix which ends before one are the text's own.
             cut = text.rfind(" ", 0, window) if window < len(text) else len(text)
             spans = self.offsets(text[:cut]) if cut > 0 else []
             if len(spans) > max_tokens:

@@ -46,14 +46,12 @@ def read_verified(name: str, folder: Path = FOLDER) -> bytes:
     try:
         content = (folder / name).read_bytes()
     except OSError as error:
-        raise BackendUnavailable(
-            f"The embedding model's file {name} cannot be read. {_REMEDY}", file=name
-        ) from error
+        raise BackendUnavailable(f"The embedding model's file {name} cannot be read. {_REMEDY}", file=name) from error
     actual = hashlib.sha256(content).hexdigest()
     if actual != expected:
         raise BackendUnavailable(
-            f"The embedding model's file {name} is damaged: its sha256 is {actual[:12]}…, not {expected[:12]}…. "
-            f"{_REMEDY}",
+            f"The embedding model's file {name} is damaged: its sha256 is {actual[:12]}…, "
+            f"not {expected[:12]}…. {_REMEDY}",
             file=name,
             expected=expected,
             actual=actual,

@@ -1,0 +1,34 @@
+"""Embedders by name, as settings and command line give them."""
+
+from __future__ import annotations
+
+from graphctx.errors import InvalidArgument
+from graphctx.nlp.base import Embedder
+
+DEFAULT = "minilm-int8"
+"""Shipped inside the package: no download, no torch."""
+
+CHOICES = (DEFAULT, "st:<folder or model name>")
+
+
+def make_embedder(name: str = DEFAULT, *, threads: int | None = None) -> Embedder:
+    """Make an embedder. It loads its model on first use.
+
+    Args:
+        name: ``minilm-int8``, or ``st:`` and a folder or a model's name on the Hugging Face hub.
+        threads: processors to use; all by default.
+
+    Raises:
+        InvalidArgument: no embedder has this name, or ``threads`` is below 1.
+    """
+    if name == DEFAULT:
+        from graphctx.nlp.onnx import OnnxEmbedder
+
+        return OnnxEmbedder(threads=threads)
+    if name.startswith("st:") and name != "st:":
+        from graphctx.nlp.sentence_transformer import SentenceTransformerEmbedder
+
+        return SentenceTransformerEmbedder(name.removeprefix("st:"), threads=threads)
+    raise InvalidArgument(
+        f"There is no embedder {name!r}; choose one of: {', '.join(CHOICES)}.", name=name, choices=list(CHOICES)
+    )
