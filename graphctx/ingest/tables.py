@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -10,6 +10,7 @@ import pyarrow as pa
 from graphctx.ingest.corpus import Corpus
 from graphctx.ingest.embed import heading_path
 from graphctx.ingest.link import Linked, MentionRows
+from graphctx.ingest.outline import outline_of
 from graphctx.model.knowledge import Community, Fact
 from graphctx.store import schema
 
@@ -30,10 +31,11 @@ def build_tables(
     facts: Sequence[Fact],
     related: pa.Table,
     communities: Sequence[Community],
+    source_of: Mapping[str, str],
 ) -> dict[str, pa.Table]:
     """Lay out all tables of `graphctx.store.schema`, in their order."""
     return {
-        "documents": _documents(corpus),
+        "documents": _documents(corpus, source_of),
         "sections": _sections(corpus),
         "units": _units(corpus, headings),
         "sentences": _sentences(corpus),
@@ -67,10 +69,15 @@ def _records(table: pa.Schema, items: Sequence[object]) -> pa.Table:
     )
 
 
-def _documents(corpus: Corpus) -> pa.Table:
+def _documents(corpus: Corpus, source_of: Mapping[str, str]) -> pa.Table:
+    own = [name for name in schema.DOCUMENTS.names if name not in ("n_units", "outline", "source")]
     rows = [
-        {name: getattr(document, name) for name in schema.DOCUMENTS.names if name != "n_units"}
-        | {"n_units": len(corpus.units_of(number))}
+        {name: getattr(document, name) for name in own}
+        | {
+            "n_units": len(corpus.units_of(number)),
+            "outline": outline_of(document),
+            "source": source_of[document.uri],
+        }
         for number, document in enumerate(corpus.documents)
     ]
     return pa.Table.from_pylist(rows, schema=schema.DOCUMENTS)

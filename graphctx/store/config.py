@@ -23,12 +23,19 @@ _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 class SourceEntry(BaseModel):
-    """A folder or file that was ingested: the name that its documents' URIs may carry, and where it lies."""
+    """A folder that was ingested.
+
+    Attributes:
+        name: unique among the sources; documents remember it.
+        path: where it lies on this machine.
+        prefix: what its documents' URIs start with; empty as long as their paths clash with no other source's.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str = Field(min_length=1)
     path: str = Field(min_length=1)
+    prefix: str = ""
 
 
 class KbConfig(BaseModel):

@@ -25,6 +25,8 @@ DOCUMENTS = pa.schema(  # sorted by uri
         pa.field("mtime", pa.string()),
         pa.field("page_starts", pa.list_(pa.int32()), nullable=False),
         pa.field("n_units", pa.int32(), nullable=False),
+        pa.field("outline", pa.string(), nullable=False),  # headings, blocks and links as JSON, to split again
+        pa.field("source", pa.string(), nullable=False),  # the name of its source in kb.toml
     ]
 )
 
@@ -157,7 +159,7 @@ TABLES: dict[str, pa.Schema] = {
 }
 
 UNHASHED_COLUMNS: dict[str, frozenset[str]] = {
-    "documents": frozenset({"mtime"}),
+    "documents": frozenset({"mtime", "source"}),
     "units": frozenset({"updated_at"}),
 }
 """Columns that the content hash leaves out, because a copy of the same corpus may differ in them."""

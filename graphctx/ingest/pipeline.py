@@ -1,0 +1,230 @@
+"""Documents in, snapshot out: the steps of an ingest, in order.
+
+``read -> split -> extract -> resolve -> embed -> link -> relate -> cluster -> write -> publish``
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from graphctx.ingest.changes import Changes, gather_documents
+from graphctx.ingest.cluster import cluster
+from graphctx.ingest.corpus import Corpus
+from graphctx.ingest.embed import embed_texts, quantise, sentence_texts, unit_text
+from graphctx.ingest.link import Linked, link
+from graphctx.ingest.memoised import extract_memoised
+from graphctx.ingest.relate import near_synonyms, related_edges
+from graphctx.ingest.report import IngestReport, OnProgress, Progress, SkippedFile, Step
+from graphctx.ingest.resolve import Resolution, resolve
+from graphctx.ingest.split import split_document
+from graphctx.ingest.tables import build_tables, headings_of
+from graphctx.ingest.versions import versions
+from graphctx.nlp.base import Embedder, Extractor, Vectors
+from graphctx.nlp.tokens import WordPieceCounter
+from graphctx.settings import IngestSettings
+from graphctx.store.bm25 import write_bm25
+from graphctx.store.cache import Memo
+from graphctx.store.config import KbConfig, read_config, write_config
+from graphctx.store.history import prune
+from graphctx.store.lock import IngestLock
+from graphctx.store.manifest import Manifest
+from graphctx.store.publish import SnapshotContent, publish
+from graphctx.store.snapshot import current_manifest
+from graphctx.text.lexical import terms
+
+
+@dataclass(slots=True)
+class Ingest:
+    """One ingest into one knowledge base.
+
+    Attributes:
+        kb_dir: the knowledge base; ``kb.toml`` exists.
+        embedder, extractor: the models.
+        settings: of the ``[ingest]`` group.
+        on_progress: told how far each step is.
+        prune_missing: whether to drop documents whose file has gone from the ingested folders.
+    """
+
+    kb_dir: Path
+    embedder: Embedder
+    extractor: Extractor
+    settings: IngestSettings
+    on_progress: OnProgress | None = None
+    prune_missing: bool = False
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    def run(self, paths: Sequence[Path]) -> IngestReport:
+        """Ingest files and folders and publish a snapshot, or keep the published one where nothing changed.
+
+        Raises:
+            InvalidArgument: a path does not exist, or there is nothing to read.
+            BackendUnavailable: another ingest is running, or the disk refuses a write.
+        """
+        started = time.perf_counter()
+        with IngestLock(self.kb_dir), Memo(self.kb_dir / "cache" / "memo.sqlite") as memo:
+            config = read_config(self.kb_dir)
+            with self._step("read"):
+                changes = gather_documents(self.kb_dir, paths, config, self.settings, self.prune_missing, self._tell)
+            now = versions(config.engine, self.embedder, self.extractor, self.settings)
+            manifest = current_manifest(self.kb_dir)
+            before = manifest.snapshot_id if manifest else None
+            if manifest is None or changes.any or manifest.versions != now:
+                manifest = self._build(changes, memo, config, now)
+                prune(self.kb_dir, keep=self.settings.keep_snapshots)
+            write_config(self.kb_dir, config.model_copy(update={"sources": changes.sources}))
+        return self._report(changes, manifest, config, before, time.perf_counter() - started)
+
+    def _build(self, changes: Changes, memo: Memo, config: KbConfig, now: object) -> Manifest:
+        corpus = self._split(changes)
+        with self._step("extract"):
+            extractions = extract_memoised(corpus, self.extractor, memo, self.settings.processes, self._tell)
+        with self._step("resolve"):
+            resolution = resolve(extractions, n_units=len(corpus.units))
+        with self._step("link"):
+            linked = link(corpus, extractions, resolution.entities, resolution.mention_entity)
+        headings = headings_of(corpus)
+        vectors = self._embed(corpus, headings, linked, memo)
+        with self._step("relate"):
+            related = _relate(linked, resolution, vectors["entities"])
+        with self._step("cluster"):
+            communities = cluster(
+                related,
+                [entity.id for entity in linked.entities],
+                [entity.name for entity in linked.entities],
+                max_size=self.settings.max_community_size,
+                max_depth=self.settings.max_community_depth,
+            )
+        with self._step("write"):
+            tables = build_tables(corpus, headings, linked, resolution.facts, related, communities, changes.source_of)
+            content = _content(corpus, headings, tables, vectors, linked)
+        with self._step("publish"):
+            return publish(
+                self.kb_dir,
+                content,
+                engine=config.engine,
+                project_id=config.project_id,
+                versions=now,
+                created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+                counts=_counts(corpus, tables),
+                on_step=lambda text: self._tell(Progress("publish", 0, 0, text)),
+            )
+
+    def _split(self, changes: Changes) -> Corpus:
+        counter = WordPieceCounter()
+        parts = []
+        with self._step("split"):
+            for number, document in enumerate(changes.documents, 1):
+                parts.append((document, split_document(document, counter, unit_tokens=self.settings.unit_tokens)))
+                self._tell(Progress("split", number, len(changes.documents), "documents"))
+            return Corpus.of(parts)
+
+    def _embed(self, corpus: Corpus, headings: Sequence[str], linked: Linked, memo: Memo) -> dict[str, Vectors]:
+        owner = [document for n, document in enumerate(corpus.documents) for _ in corpus.units_of(n)]
+        placed = list(zip(owner, headings, corpus.units, strict=True))
+        texts = {
+            "units": [unit_text(document, heading, unit) for document, heading, unit in placed],
+            "sentences": [
+                text for document, heading, unit in placed for text in sentence_texts(document, heading, unit)
+            ],
+            "entities": [entity.name for entity in linked.entities],
+        }
+        total, done = sum(len(group) for group in texts.values()), 0
+
+        def advance(count: int) -> None:
+            nonlocal done
+            done += count
+            self._tell(Progress("embed", min(done, total), total, "texts"))
+
+        with self._step("embed"):
+            return {name: embed_texts(group, self.embedder, memo, advance) for name, group in texts.items()}
+
+    def _report(
+        self, changes: Changes, manifest: Manifest, config: KbConfig, before: str | None, total: float
+    ) -> IngestReport:
+        counts = manifest.counts
+        return IngestReport(
+            project_id=config.project_id,
+            snapshot_id=manifest.snapshot_id,
+            content_hash=manifest.content_hash,
+            changed=manifest.snapshot_id != before,
+            added=changes.added,
+            replaced=changes.replaced,
+            removed=changes.removed,
+            unchanged=changes.unchanged,
+            **{
+                name: counts[name]
+                for name in (
+                    "documents",
+                    "sections",
+                    "units",
+                    "sentences",
+                    "words",
+                    "entities",
+                    "mentions",
+                    "facts",
+                    "edges",
+                    "communities",
+                )
+            },
+            seconds={name: round(value, 3) for name, value in self.seconds.items()},
+            total_seconds=round(total, 3),
+            skipped=[SkippedFile(uri=item.uri, reason=item.reason) for item in changes.skipped],
+            no_longer_found=list(changes.no_longer_found),
+        )
+
+    def _tell(self, progress: Progress) -> None:
+        if self.on_progress:
+            self.on_progress(progress)
+
+    @contextmanager
+    def _step(self, name: Step) -> Iterator[None]:
+        self._tell(Progress(name, 0, 0, ""))
+        started = time.perf_counter()
+        yield
+        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - started
+
+
+def _relate(linked: Linked, resolution: Resolution, vectors: Vectors) -> pa.Table:
+    row = linked.entity_row
+    mentioned = np.array([entity.n_mentions for entity in linked.entities], dtype=np.int64)
+    facts = [fact for fact in resolution.facts if fact.subject_id in row and fact.object_id in row]
+    return related_edges(
+        linked.mentions.sentence,
+        linked.mentions.entity,
+        np.array([row[fact.subject_id] for fact in facts], dtype=np.int64),
+        np.array([row[fact.object_id] for fact in facts], dtype=np.int64),
+        near_synonyms(vectors, [entity.name for entity in linked.entities], mentioned),
+    )
+
+
+def _content(
+    corpus: Corpus, headings: Sequence[str], tables: dict[str, pa.Table], vectors: dict[str, Vectors], linked: Linked
+) -> SnapshotContent:
+    sentences = quantise(vectors["sentences"])
+    owner = [document for n, document in enumerate(corpus.documents) for _ in corpus.units_of(n)]
+    lexical = [
+        terms(f"{document.title}\n{heading}\n{document.text[unit.start_char : unit.end_char]}")
+        for document, heading, unit in zip(owner, headings, corpus.units, strict=True)
+    ]
+    return SnapshotContent(
+        tables=tables,
+        vectors={"units": vectors["units"], "entities": vectors["entities"]},
+        arrays=linked.arrays.as_dict(),
+        matrices={"units": vectors["units"], "sentences": sentences.values, "sentence_scale": sentences.scale},
+        extras={"bm25": lambda directory: write_bm25(directory, lexical)},
+    )
+
+
+def _counts(corpus: Corpus, tables: dict[str, pa.Table]) -> dict[str, int]:
+    counts = {name: table.num_rows for name, table in tables.items()}
+    edges = sum(counts[name] for name in ("related", "links", "mentions", "facts"))
+    words = sum(len(document.text.split()) for document in corpus.documents)
+    return {**counts, "edges": edges, "words": words}

@@ -1,0 +1,451 @@
+"""The façade: one knowledge base, to fill and to ask."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pydantic import BaseModel
+
+from graphctx.errors import InvalidArgument, ScopeViolation
+from graphctx.model.answers import (
+    Budget,
+    Diagnostics,
+    Environment,
+    EvidenceAnswer,
+    ExtractEvidenceInput,
+    Filters,
+    Mode,
+    RetrieveInput,
+    Scope,
+    SearchAnswer,
+    SearchInput,
+)
+from graphctx.model.arguments import parse_arguments
+from graphctx.model.budgets import CapReason, Limits, fit, weigh
+from graphctx.model.found import Evidence, Found, UnitText
+from graphctx.settings import Settings, load_settings
+from graphctx.store.config import KbConfig, read_config, write_config
+
+if TYPE_CHECKING:
+    from graphctx.ingest.report import IngestReport, OnProgress
+    from graphctx.nlp.base import Embedder
+    from graphctx.nlp.tokens import WordPieceCounter
+    from graphctx.retrieve.index import DocumentText, SearchIndex
+    from graphctx.retrieve.service import Retriever
+    from graphctx.status import Status
+    from graphctx.store.base import QueryResult
+
+Out = TypeVar("Out", SearchAnswer, EvidenceAnswer)
+Input = TypeVar("Input", bound=BaseModel)
+
+
+class KnowledgeBase:
+    """A folder with an index of documents.
+
+    Reads are thread-safe and always see one published snapshot; a snapshot that another process publishes is
+    picked up by the next call. `ingest` holds a lock across processes.
+    """
+
+    def __init__(self, path: Path, config: KbConfig, *, snapshot_id: str | None = None) -> None:
+        """Use `open` instead."""
+        self.path = path
+        self.config = config
+        self.settings: Settings = load_settings(config.settings)
+        self._pinned = snapshot_id
+        self._lock = threading.RLock()
+        self._retriever: Retriever | None = None
+
+    @classmethod
+    def open(
+        cls,
+        path: str | Path,
+        *,
+        create: bool = False,
+        project_id: str | None = None,
+        engine: str | None = None,
+        embedder: str | None = None,
+        snapshot_id: str | None = None,
+    ) -> KnowledgeBase:
+        """Open a knowledge base.
+
+        Args:
+            path: its folder.
+            create: make one if there is none.
+            project_id: of a fresh one; by default the name of the folder, or of the folder above ``.graphctx``.
+                For an existing one it must be its own.
+            engine: of a fresh one: ``kuzu`` or ``ladybug``.
+            embedder: of a fresh one: ``minilm-int8`` or ``st:<model>``.
+            snapshot_id: stay with this snapshot instead of following the published one.
+
+        Raises:
+            BackendUnavailable: there is none and ``create`` is false, or its ``kb.toml`` cannot be used.
+            ScopeViolation: it belongs to another project.
+            InvalidArgument: an unknown engine or embedder.
+        """
+        folder = Path(path).expanduser()
+        if folder.exists() and not folder.is_dir():
+            raise InvalidArgument(f"{folder.name} is a file; a knowledge base is a folder.", path=folder.name)
+        if create and not (folder / "kb.toml").exists():
+            _create(folder, project_id, engine, embedder)
+        config = read_config(folder)
+        if project_id is not None and project_id != config.project_id:
+            raise ScopeViolation(
+                f"This knowledge base belongs to project {config.project_id!r}, not to {project_id!r}. "
+                "Leave the project out, or use another folder for the other project.",
+                value=project_id,
+                allowed=config.project_id,
+            )
+        for name, asked, own in (("engine", engine, config.engine), ("embedder", embedder, config.embedder)):
+            if asked is not None and asked != (own or "minilm-int8"):
+                raise InvalidArgument(
+                    f"This knowledge base has {name} {own or 'minilm-int8'!r}, not {asked!r}. Change it in kb.toml and "
+                    "ingest again, or use another folder.",
+                    **{name: asked},
+                )
+        return cls(folder, config, snapshot_id=snapshot_id)
+
+    # Filling it
+
+    def ingest(
+        self,
+        paths: Iterable[str | Path] | str | Path,
+        *,
+        prune: bool = False,
+        processes: int | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> IngestReport:
+        """Read documents, index them and publish a snapshot.
+
+        Documents are added, or replaced where one has the same URI; all others stay.
+
+        Args:
+            paths: files and folders.
+            prune: drop documents whose file has gone from the given folders.
+            processes: worker processes for extraction; by default one for each core.
+            on_progress: called as the steps advance.
+
+        Raises:
+            InvalidArgument: a path does not exist, or nothing in it can be read.
+            BackendUnavailable: another ingest is running, or the disk refuses a write. The published snapshot
+                is untouched.
+        """
+        from graphctx.ingest.pipeline import Ingest
+        from graphctx.nlp.spacy_extractor import SpacyExtractor
+
+        chosen = [paths] if isinstance(paths, str | Path) else list(paths)
+        changes = {} if processes is None else {"processes": processes}
+        report = Ingest(
+            kb_dir=self.path,
+            embedder=self._embedder,
+            extractor=SpacyExtractor(),
+            settings=self.settings.ingest.model_copy(update=changes),
+            on_progress=on_progress,
+            prune_missing=prune,
+        ).run([Path(path) for path in chosen])
+        self.config = read_config(self.path)
+        return report
+
+    # Asking it
+
+    def search(
+        self,
+        query: str,
+        *,
+        top_k: int = 5,
+        mode: Mode = "auto",
+        scope: Scope | Mapping[str, Any] | None = None,
+        filters: Filters | Mapping[str, Any] | None = None,
+        max_per_doc: int = 1,
+        max_snippet_chars: int = 280,
+        include_scores: bool = False,
+    ) -> SearchAnswer:
+        """Find passages.
+
+        Returns:
+            The output of ``kb.search``, all ``top_k`` results on one page as far as the response budget goes.
+
+        Raises:
+            InvalidArgument: a value is out of range.
+            ScopeViolation: ``scope`` names another project or environment.
+        """
+        request = _parse(
+            SearchInput,
+            query=query,
+            top_k=top_k,
+            page_size=top_k,
+            scope=scope,
+            filters=filters,
+            options={
+                "mode": mode,
+                "max_per_doc": max_per_doc,
+                "max_snippet_chars": max_snippet_chars,
+                "include_scores": include_scores,
+            },
+        )
+        request = request.model_copy(update={"scope": self._scope(request.scope)})
+        found = self.find(request)
+
+        def build(n: int, cut: CapReason | None, budget: Budget) -> SearchAnswer:
+            return SearchAnswer(
+                results=list(found.results[:n]),
+                partial=n < len(found.results),
+                limit_reason=cut or "none",
+                scope=request.scope,
+                budget=budget,
+                truncated=cut is not None,
+                empty_reason=found.empty_reason,
+                snapshot_id=found.snapshot_id,
+            )
+
+        return self._within_budget(len(found.results), build)
+
+    def retrieve_evidence(
+        self,
+        question: str,
+        *,
+        top_k: int = 5,
+        max_quotes: int = 6,
+        max_quote_tokens: int = 80,
+        include_context_tokens: int = 20,
+        mode: Mode = "auto",
+        rerank: bool = True,
+        scope: Scope | Mapping[str, Any] | None = None,
+        filters: Filters | Mapping[str, Any] | None = None,
+        include_diagnostics: bool = False,
+    ) -> EvidenceAnswer:
+        """Answer a question with quotes.
+
+        Returns:
+            The output of ``kb.retrieve_evidence``.
+
+        Raises:
+            InvalidArgument: a value is out of range.
+            ScopeViolation: ``scope`` names another project or environment.
+        """
+        request = _parse(
+            RetrieveInput,
+            question=question,
+            top_k=top_k,
+            max_quotes=max_quotes,
+            max_quote_tokens=max_quote_tokens,
+            include_context_tokens=include_context_tokens,
+            scope=scope,
+            filters=filters,
+            options={"mode": mode, "rerank": rerank, "include_diagnostics": include_diagnostics},
+        )
+        request = request.model_copy(update={"scope": self._scope(request.scope)})
+        evidence = self.evidence(request)
+
+        def build(n: int, cut: CapReason | None, budget: Budget) -> EvidenceAnswer:
+            quotes = list(evidence.quotes[:n])
+            return EvidenceAnswer(
+                quotes=quotes,
+                partial=n < len(evidence.quotes),
+                truncated=cut is not None or any(quote.truncated for quote in quotes),
+                limit_reason=cut or "none",
+                scope=request.scope,
+                budget=budget,
+                empty_reason=evidence.empty_reason,
+                diagnostics=Diagnostics(
+                    mode=evidence.mode,
+                    candidates=evidence.candidates,
+                    snapshot_id=evidence.snapshot_id,
+                    stages=dict(evidence.stages) if include_diagnostics else None,
+                ),
+            )
+
+        return self._within_budget(len(evidence.quotes), build)
+
+    def document(self, doc_uri: str) -> DocumentText:
+        """A document by its URI or id, with its text.
+
+        Raises:
+            InvalidArgument: the published snapshot has no such document.
+        """
+        return self._index().document(doc_uri)
+
+    def cypher(
+        self,
+        query: str,
+        params: Mapping[str, Any] | None = None,
+        *,
+        timeout_ms: int | None = None,
+        max_rows: int | None = None,
+    ) -> QueryResult:
+        """Ask the graph in Cypher; only reading is allowed.
+
+        Raises:
+            InvalidArgument: the query is wrong or would write.
+            TimedOut: it ran past its limit.
+        """
+        limit = timeout_ms or int(self.settings.retrieve.timeout_seconds * 1000)
+        return self._index().snapshot.graph.query(query, params, timeout_ms=limit, max_rows=max_rows)
+
+    def status(self) -> Status:
+        """What is in it: project, snapshot, counts, sizes, sources."""
+        from graphctx.status import status_of
+
+        return status_of(self.path, self.config)
+
+    # What a server needs (``graphctx.server.backend.Backend``)
+
+    @property
+    def project_id(self) -> str:
+        """The project that this knowledge base holds; fixed in ``kb.toml``."""
+        return self.config.project_id
+
+    @property
+    def environment(self) -> Environment:
+        """The environment that answers are for; a setting."""
+        return self.settings.server.environment
+
+    @property
+    def snapshot_id(self) -> str:
+        """The snapshot that the next answer comes from; empty before the first ingest."""
+        from graphctx.store.snapshot import current_id
+
+        return self._pinned or current_id(self.path) or ""
+
+    def find(self, request: SearchInput) -> Found:
+        """Find the units that bear on a query, all of them up to ``top_k``."""
+        retriever = self._current()
+        if retriever is None:
+            return Found((), "", "empty_knowledge_base")
+        return retriever.find(request)
+
+    def evidence(self, request: RetrieveInput) -> Evidence:
+        """Find units and quote from them."""
+        retriever = self._current()
+        if retriever is None:
+            return Evidence((), "", "hybrid_local", 0, "empty_knowledge_base")
+        return retriever.evidence(request)
+
+    def extract(self, request: ExtractEvidenceInput, section_ids: Sequence[str]) -> Evidence:
+        """Quote from given units by lexical overlap."""
+        return self._require().extract(request, section_ids)
+
+    def unit(self, section_id: str) -> UnitText:
+        """The whole text of a unit."""
+        return self._require().unit(section_id)
+
+    def document_text(self, doc_id: str) -> str:
+        """The text that spans count in."""
+        return self._index().document(doc_id).text
+
+    def warm(self) -> None:
+        """Load the model and open the index, so that the next call is fast."""
+        _ = self._tokens
+        retriever = self._current()
+        if retriever is not None:
+            retriever.index.warm()
+
+    def close(self) -> None:
+        """Close what is open; a later call opens it again."""
+        with self._lock:
+            if self._retriever is not None:
+                self._retriever.index.close()
+                self._retriever = None
+
+    def __enter__(self) -> KnowledgeBase:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # Beneath
+
+    @cached_property
+    def _embedder(self) -> Embedder:
+        from graphctx.nlp.embedders import DEFAULT, make_embedder
+
+        return make_embedder(self.config.embedder or DEFAULT)
+
+    @cached_property
+    def _tokens(self) -> WordPieceCounter:
+        from graphctx.nlp.tokens import WordPieceCounter
+
+        return WordPieceCounter()
+
+    def _current(self) -> Retriever | None:
+        """The retriever of the published snapshot, opened again when another one was published."""
+        wanted = self.snapshot_id
+        if not wanted:
+            return None
+        with self._lock:
+            if self._retriever is None or self._retriever.index.snapshot.id != wanted:
+                from graphctx.retrieve.index import SearchIndex
+                from graphctx.retrieve.service import Retriever
+                from graphctx.store.snapshot import open_snapshot
+
+                index = SearchIndex(open_snapshot(self.path, wanted), self._embedder)
+                # The one before is left to calls that still use it; it is closed when the last of them is done.
+                self._retriever = Retriever(index, self._tokens, self.settings.retrieve)
+            return self._retriever
+
+    def _require(self) -> Retriever:
+        retriever = self._current()
+        if retriever is None:
+            raise InvalidArgument("Nothing is published here yet. Run `graphctx ingest PATH` first.")
+        return retriever
+
+    def _index(self) -> SearchIndex:
+        return self._require().index
+
+    def _scope(self, asked: Scope) -> Scope:
+        for name, own in (("project_id", self.project_id), ("environment", self.environment)):
+            value = getattr(asked, name)
+            if value is not None and value != own:
+                raise ScopeViolation(
+                    f"scope.{name} is {value!r}, but this knowledge base is of {own!r}. Leave it out.",
+                    field=f"scope.{name}",
+                    value=value,
+                    allowed=own,
+                )
+        return asked.model_copy(update={"project_id": self.project_id, "environment": self.environment})
+
+    def _within_budget(self, n_items: int, build: Callable[[int, CapReason | None, Budget], Out]) -> Out:
+        limits = Limits(self.settings.server.max_tokens, self.settings.server.max_bytes)
+
+        def weight_with(n: int, reason: CapReason | None) -> Any:
+            return weigh([build(n, reason, limits.placeholder()).model_dump_json()], self._tokens.count)
+
+        fitted = fit(n_items, weight_with, limits)
+        return build(fitted.n_items, fitted.reason, limits.report(fitted.weight))
+
+
+def _parse(model: type[Input], **values: Any) -> Input:
+    plain = {
+        name: value.model_dump(exclude_none=True) if isinstance(value, BaseModel) else value
+        for name, value in values.items()
+        if value is not None
+    }
+    return parse_arguments(model, plain)
+
+
+def _create(folder: Path, project_id: str | None, engine: str | None, embedder: str | None) -> None:
+    from graphctx.nlp.embedders import make_embedder
+    from graphctx.store.graph import make_graph_engine
+
+    if embedder is not None:
+        make_embedder(embedder)
+    if engine is not None:
+        make_graph_engine(engine)
+    place = folder.resolve()
+    name = place.parent.name if place.name == ".graphctx" else place.name
+    write_config(
+        folder,
+        KbConfig.model_validate(
+            {
+                "project_id": project_id or name or "default",
+                **({"engine": engine} if engine else {}),
+                **({"embedder": embedder} if embedder else {}),
+            }
+        ),
+    )

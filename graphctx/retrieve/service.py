@@ -1,0 +1,205 @@
+"""Questions in, evidence out: the steps of retrieval, in order.
+
+``question -> first stage -> seeds -> walk -> rank -> spans -> citations``
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from graphctx.model.answers import (
+    EmptyReason,
+    ExtractEvidenceInput,
+    Filters,
+    Mode,
+    RetrieveInput,
+    RunMode,
+    Scope,
+    SearchInput,
+    SearchResult,
+)
+from graphctx.model.found import Evidence, Found, UnitText
+from graphctx.retrieve.cite import Tokens, cut_span, preview_span, quote
+from graphctx.retrieve.evidence import confidences, find_evidence
+from graphctx.retrieve.extract import extract
+from graphctx.retrieve.index import SearchIndex
+from graphctx.retrieve.question import Question, understand
+from graphctx.retrieve.rank import Ranking, cap_per_document, rank
+from graphctx.retrieve.scope import unit_mask
+from graphctx.retrieve.sentences import sentence_pool
+from graphctx.settings import RetrieveSettings
+
+
+class Retriever:
+    """Retrieval over one snapshot. Thread-safe."""
+
+    def __init__(self, index: SearchIndex, tokens: Tokens, settings: RetrieveSettings) -> None:
+        self.index = index
+        self._tokens = tokens
+        self._settings = settings
+
+    def find(self, request: SearchInput) -> Found:
+        """Find the units that bear on a query, with previews that show why."""
+        ranked = self._rank(request.query, request.options.mode, request.scope, request.filters)
+        if not isinstance(ranked, tuple):
+            return Found((), self.index.snapshot.id, ranked)
+        question, ranking = ranked
+        positions = cap_per_document(self.index, ranking, request.top_k, request.options.max_per_doc)
+        results = self._results(question, ranking, positions, request)
+        return Found(results, self.index.snapshot.id, None if results else "no_match")
+
+    def evidence(self, request: RetrieveInput) -> Evidence:
+        """Find units and quote the sentences that answer the question."""
+        ranked = self._rank(request.question, request.options.mode, request.scope, request.filters)
+        if not isinstance(ranked, tuple):
+            return Evidence((), self.index.snapshot.id, self._mode(request.options.mode), 0, ranked)
+        question, ranking = ranked
+        limit = max(1, min(self._settings.max_per_document, request.top_k))
+        found = find_evidence(
+            self.index,
+            question,
+            ranking,
+            top_units=request.top_k,
+            max_per_document=limit,
+            max_quotes=request.max_quotes,
+        )
+        pool = found.pool
+        rows = ranking.rows[found.unit_positions]
+        walk = self.index.walk
+        quotes = [
+            quote(
+                self.index,
+                int(rows[pool.unit[pick.at]]),
+                int(walk.sentence_start[pool.rows[pick.at]]),
+                int(walk.sentence_end[pool.rows[pick.at]]),
+                max_tokens=request.max_quote_tokens,
+                context_tokens=request.include_context_tokens,
+                confidence=pick.confidence,
+                tokens=self._tokens,
+            )
+            for pick in found.picks
+        ]
+        return Evidence(
+            quotes,
+            self.index.snapshot.id,
+            ranking.mode,
+            len(rows),
+            None if quotes else "no_match",
+            _stages(question, ranking, len(pool)),
+        )
+
+    def extract(self, request: ExtractEvidenceInput, section_ids: Sequence[str]) -> Evidence:
+        """Quote from given units by the lexical algorithm alone."""
+        rows = [self.index.unit_row(section_id) for section_id in section_ids]
+        quotes = extract(self.index, request.question, rows, request, self._tokens)
+        reason: EmptyReason | None = None if quotes else "no_match"
+        return Evidence(quotes, self.index.snapshot.id, self._mode("auto"), len(rows), reason)
+
+    def unit(self, section_id: str) -> UnitText:
+        """The whole text of a unit, with its place."""
+        unit = self.index.unit(self.index.unit_row(section_id))
+        document = self.index.text_of(unit.doc_row)
+        return UnitText(
+            section_id=unit.id,
+            doc_id=document.id,
+            doc_uri=document.uri,
+            doc_tag=",".join(document.tags),
+            title=document.title,
+            heading=unit.heading,
+            anchor=unit.anchor,
+            text=document.text[unit.start_char : unit.end_char],
+            start_char=unit.start_char,
+            end_char=unit.end_char,
+            line=document.line(unit.start_char),
+            page_starts=document.page_starts,
+            updated_at=document.updated_at,
+        )
+
+    def _mode(self, asked: Mode) -> RunMode:
+        if asked == "auto":
+            return "hybrid_local" if self.index.walk.n_entities else "vector_only"
+        return asked
+
+    def _rank(self, text: str, mode: Mode, scope: Scope, filters: Filters) -> tuple[Question, Ranking] | EmptyReason:
+        """Rank units, or say why there are none to rank."""
+        if not self.index.walk.n_units:
+            return "empty_knowledge_base"
+        mask = unit_mask(self.index, scope, filters)
+        if mask is not None and not mask.any():
+            return "nothing_in_scope"
+        question = understand(text, self.index)
+        ranking = rank(
+            self.index,
+            question,
+            mask=mask,
+            mode=self._mode(mode),
+            candidates=self._settings.candidates,
+            engine=self._settings.first_stage,
+        )
+        return question, ranking
+
+    def _results(
+        self, question: Question, ranking: Ranking, positions: np.ndarray, request: SearchInput
+    ) -> list[SearchResult]:
+        pool = sentence_pool(self.index, question, ranking.rows[positions])
+        confidence = confidences(pool)
+        walk = self.index.walk
+        results = []
+        for number, position in enumerate(positions):
+            unit = self.index.unit(int(ranking.rows[position]))
+            document = self.index.text_of(unit.doc_row)
+            own = np.flatnonzero(pool.unit == number)
+            spans = [(int(walk.sentence_start[pool.rows[at]]), int(walk.sentence_end[pool.rows[at]])) for at in own]
+            values = confidence[own]
+            start, end, too_long = preview_span(
+                spans or [(unit.start_char, unit.end_char)],
+                lambda at, values=values: float(values[at]) if len(values) else 0.0,  # type: ignore[misc]
+                request.options.max_snippet_chars,
+            )
+            if too_long:
+                cut = cut_span(document.text, start, end, end - start, self._tokens, request.options.max_snippet_chars)
+                start, end = cut.start_char, _word_end(document.text, start, cut.end_char)
+            base = ranking.base.at(ranking.rows[position : position + 1])
+            results.append(
+                SearchResult(
+                    section_id=unit.id,
+                    doc_uri=document.uri,
+                    doc_id=document.id,
+                    doc_tag=",".join(document.tags),
+                    title=document.title,
+                    heading=unit.heading,
+                    rank=number + 1,
+                    score=round(float(ranking.scores[position]), 4),
+                    source=ranking.sources[position],
+                    preview=document.text[start:end],
+                    start_char=start,
+                    end_char=end,
+                    line=document.line(start),
+                    page=document.page(start),
+                    anchor=unit.anchor,
+                    size_bytes=len(document.text[unit.start_char : unit.end_char].encode("utf-8")),
+                    scores={"base": round(float(base[0]), 4)} if request.options.include_scores else None,
+                )
+            )
+        return results
+
+
+def _word_end(text: str, start: int, end: int) -> int:
+    if end >= len(text) or not (text[end - 1].isalnum() and text[end].isalnum()):
+        return end
+    space = max(text.rfind(mark, start, end) for mark in " \n\t")
+    return space if space > start + (end - start) // 2 else end
+
+
+def _stages(question: Question, ranking: Ranking, n_sentences: int) -> dict[str, str | int | float | bool]:
+    walk = ranking.walk
+    return {
+        "question_terms": len(question.terms),
+        "question_entities": len(question.entities),
+        "units_scored": ranking.n_candidates,
+        "home_edges": len(walk.home.value) if walk else 0,
+        "entity_edges": len(walk.place.value) if walk else 0,
+        "sentences_scored": n_sentences,
+    }
