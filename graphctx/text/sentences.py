@@ -51,7 +51,7 @@ def split_sentences(text: str, kind: BlockKind = "prose") -> list[Span]:
         pieces = (row for row in _cut(text, _LINE_BREAK, 0, len(text)) if not _is_rule(text, row))
     else:
         pieces = _prose(text)
-    spans = []
+    spans: list[Span] = []
     for start, end in pieces:
         start, end = _trim(text, start, end)
         if start < end:
