@@ -112,7 +112,7 @@ class Canvas:
     def _put(self, text: str) -> None:
         if self._at and self._gap:
             self._append("\n" * self._gap)
-        elif self._at and self._space:
+        elif self._at and self._space and not self._pieces[-1].endswith(" "):
             self._append(" ")
         if self._start < 0:
             self._start = self._at

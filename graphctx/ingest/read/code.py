@@ -57,7 +57,7 @@ def outline_code(text: str, uri: str) -> Outline:
         found = definition.match(line) if definition and len(line) <= MAX_LINE_CHARS else None
         if found:
             first = number
-            while first and first - 1 not in cuts and _LEADING.match(lines.lines[first - 1]):
+            while first and _LEADING.match(lines.lines[first - 1]):
                 first -= 1
             cuts.add(first)
             title = " ".join(found.group().strip(" \t({:=<").split()) or line.strip()

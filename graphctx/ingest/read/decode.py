@@ -11,7 +11,7 @@ PROBE_BYTES = 65_536
 """So much of a file is looked at to tell text from binary data."""
 
 BINARY_SHARE = 0.01
-"""From this share of NUL bytes on a file is binary; a stray NUL in a text file is replaced instead."""
+"""From this share of NUL bytes on a file is binary; a stray NUL in text that decodes is replaced instead."""
 
 _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
@@ -28,6 +28,8 @@ def decode(data: bytes, uri: str) -> str:
     try:
         return normalise(data.decode(encoding))
     except UnicodeDecodeError as error:
+        if encoding != "utf-16" and 0 in data[:PROBE_BYTES]:
+            raise _binary(data, uri) from None
         offset = error.start + (len(codecs.BOM_UTF8) if data.startswith(codecs.BOM_UTF8) else 0)
         name = "UTF-16" if encoding == "utf-16" else "UTF-8"
         raise InvalidArgument(
@@ -41,4 +43,8 @@ def refuse_binary(data: bytes, uri: str) -> None:
     """Raise ``InvalidArgument`` if the start of a file looks like binary data."""
     probe = data[:PROBE_BYTES]
     if probe.count(0) > BINARY_SHARE * len(probe):
-        raise InvalidArgument(f"{uri} looks like a binary file, not text.", uri=uri, byte_offset=probe.index(0))
+        raise _binary(data, uri)
+
+
+def _binary(data: bytes, uri: str) -> InvalidArgument:
+    return InvalidArgument(f"{uri} looks like a binary file, not text.", uri=uri, byte_offset=data.index(0))

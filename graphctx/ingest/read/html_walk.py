@@ -182,8 +182,8 @@ class HtmlWalk:
         self._cells += 1
 
     def _open_code(self, node: LexborNode) -> None:
-        text = (node.text_content or "").strip()
-        ticked = bool(text) and "`" not in text and "\n" not in text and not any(self._ticks)
+        text = "" if self._ticks else node.text().strip()  # only the outermost: this keeps the walk linear
+        ticked = bool(text) and "`" not in text and "\n" not in text
         self._ticks.append(ticked)
         if ticked:
             self._canvas.write("`")
@@ -191,7 +191,7 @@ class HtmlWalk:
     def _heading(self, node: LexborNode, tag: str) -> bool:
         if self._table:
             return True
-        title = "".join(_heading_text(node))
+        title = "".join(heading_text(node))
         self._canvas.heading(_HEADINGS[tag], title, _anchor(node) or self._section_id)
         self._section_id = None
         self._resume()
@@ -201,7 +201,7 @@ class HtmlWalk:
         if self._table:
             return True
         self._canvas.open("code")
-        self._canvas.write_verbatim(node.text_content or "")
+        self._canvas.write_verbatim(node.text())
         self._resume()
         return False
 
@@ -245,7 +245,7 @@ def _anchor(heading: LexborNode) -> str | None:
     return None
 
 
-def _heading_text(heading: LexborNode) -> list[str]:
+def heading_text(heading: LexborNode) -> list[str]:
     """The visible text of a heading, code in back-ticks, permalinks left out."""
     pieces: list[str] = []
     for node in heading.traverse(include_text=True):

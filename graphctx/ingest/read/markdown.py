@@ -29,6 +29,7 @@ _ATTRIBUTE_ID = re.compile(r"\{[^{}]*#([\w:.-]+)")
 _ANCHOR_TAG = re.compile(r"<a\s[^<>]{0,300}?\b(?:id|name)=[\"']([^\"'<>]+)[\"'][^<>]{0,300}>", re.IGNORECASE)
 _HTML_HEADING = re.compile(r"<h([1-6])\b([^<>]{0,500})>(.{0,1000}?)</h\1\s*>", re.IGNORECASE | re.DOTALL)
 _HTML_ID = re.compile(r"\bid=[\"']([^\"'<>]+)[\"']", re.IGNORECASE)
+_INLINE_MARKUP = re.compile(r"[^\w\s.,:;()'\"?/-]|_")
 _TAG = re.compile(r"<[^<>]*>")
 _INCLUDES_ONLY = re.compile(r"(?:\s*\{\{#.*\}\}\s*|\s*--8<--.*\s*)+")
 _QUOTE_MARKS = re.compile(r"[> \t]*(?:#{1,6}[ \t]+)?")
@@ -186,7 +187,7 @@ class _Walk:
 
 def _plain(content: str) -> str:
     """A heading's text without its markup, on one line."""
-    if len(content) <= MAX_TITLE_CHARS:
+    if len(content) <= MAX_TITLE_CHARS and _INLINE_MARKUP.search(content):
         tokens = _inline_parser().parseInline(content)
         content = "".join(
             " " if child.type in ("softbreak", "hardbreak") else child.content

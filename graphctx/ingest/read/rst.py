@@ -12,6 +12,7 @@ from graphctx.ingest.read.decode import decode
 from graphctx.ingest.read.lines import Lines, join_lists
 from graphctx.ingest.read.rst_directives import Directive, indent_of, role_of
 from graphctx.ingest.read.rst_links import find_links, link_targets, plain_title
+from graphctx.ingest.read.slugs import Slugger
 from graphctx.model.documents import Block, BlockKind, Heading
 
 _ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1*\s*")
@@ -23,6 +24,7 @@ _GRID = re.compile(r"\s*\+(?:[-=]+\+)+\s*")
 _GRID_ROW = re.compile(r"\s*[+|].*")
 _SIMPLE = re.compile(r"\s*=+(?:\s+=+)+\s*")
 _DATE_FIELDS = ("updated", "last-updated", "modified", "date")
+_NOT_IN_ID = re.compile(r"[\W_]+")
 _MAX_LEVEL = 6
 
 
@@ -63,7 +65,7 @@ class _Scan:
         self._at = 0
         self._styles: list[tuple[str, bool]] = []  # adornments by level: the character, whether with an overline
         self._target: str | None = None  # an explicit target that waits for its heading
-        self._anchors: set[str] = set()
+        self._slugger = Slugger()
         self._list: int | None = None  # indent of the list item that was last begun
 
     def run(self) -> Iterator[Block]:
@@ -114,20 +116,13 @@ class _Scan:
         if style not in self._styles:
             self._styles.append(style)
         shown = plain_title(title)
-        anchor = self._target or self._unique(shown)
+        slug = self._slugger.unique(_NOT_IN_ID.sub("-", shown.lower()).strip("-"))
+        anchor = self._target or slug
         start, end = self._lines.span(first, last)
         if shown:
             level = min(self._styles.index(style) + 1, _MAX_LEVEL)
             self.headings.append(Heading(level, shown, anchor, start, end))
         self._at, self._target, self._list = last, None, None
-
-    def _unique(self, title: str) -> str | None:
-        slug = base = re.sub(r"[\W_]+", "-", title.lower()).strip("-")
-        number = 1
-        while slug in self._anchors:
-            slug, number = f"{base}-{number}", number + 1
-        self._anchors.add(slug)
-        return slug or None
 
     def _explicit(self, line: str) -> Iterator[Block]:
         """A directive, a footnote, a substitution or a comment."""

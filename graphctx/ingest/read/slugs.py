@@ -15,7 +15,10 @@ class Slugger:
 
     def slug(self, title: str) -> str | None:
         """The anchor of the next heading; ``None`` if nothing of its title is left."""
-        base = _DROPPED.sub("", title.strip().lower()).replace(" ", "-")
+        return self.unique(_DROPPED.sub("", title.strip().lower()).replace(" ", "-"))
+
+    def unique(self, base: str) -> str | None:
+        """``base``, or with the first free number behind it; ``None`` if it is empty."""
         if not base:
             return None
         count = self._taken.get(base)

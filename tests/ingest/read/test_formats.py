@@ -1,0 +1,235 @@
+"""What is particular to HTML, reStructuredText, plain text, source code and JSON Lines."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from graphctx.errors import InvalidArgument
+from graphctx.ingest.read import Reading, readers
+from graphctx.model.documents import Document
+
+from .samples import HTML, JSONL, PLAIN, PYTHON, RST
+
+
+def read(text: str | bytes, name: str) -> Document:
+    data = text if isinstance(text, bytes) else text.encode("utf-8")
+    (document,) = readers()["." + name.rpartition(".")[2]].read(data, name).documents
+    return document
+
+
+def blocks(document: Document) -> list[tuple[str, str]]:
+    return [(b.kind, document.text[b.start_char : b.end_char]) for b in document.blocks]
+
+
+def headings(document: Document) -> list[tuple[int, str, str | None]]:
+    return [(h.level, h.title, h.anchor) for h in document.headings]
+
+
+def links(document: Document) -> dict[str, str]:
+    return {document.text[link.start_char : link.end_char]: link.target for link in document.links}
+
+
+def test_html_gives_the_readable_text_of_its_main_part() -> None:
+    document = read(HTML, "storage.html")
+    assert (document.title, document.updated_at) == ("Storage guide", "2024-03-02")
+    assert headings(document) == [(1, "Storage guide", None), (2, "Limits", "limits")]
+    assert blocks(document) == [
+        ("prose", "Volumes hold many blocks; call `mount()` first."),
+        ("list", "- one\n- two\n  1. inner"),
+        ("code", "mount /dev/x\n  --force"),
+        ("table", "size | name\n1 | small"),
+    ]
+    assert links(document) == {"many blocks": "blocks.html"}
+    for unseen in ("secret", "aside", "Home", "alert", "imprint", "¶"):
+        assert unseen not in document.text
+
+
+def test_html_code_inside_a_list_splits_the_list() -> None:
+    document = read("<ul><li><p>a</p><pre>x = 1</pre>after</li><li>b</li></ul>", "l.html")
+    assert blocks(document) == [("list", "- a"), ("code", "x = 1"), ("list", "after\n- b")]
+
+
+def test_html_tables_keep_their_columns_where_cells_are_empty_or_hold_lists() -> None:
+    source = "<table><tr><th>a<th></tr><tr><td><td><ul><li>x<li>y</ul></tr></table><p>end"
+    assert blocks(read(source, "t.html")) == [("table", "a |\n| x y"), ("prose", "end")] or blocks(
+        read(source, "t.html")
+    ) == [("table", "a | \n| x y"), ("prose", "end")]
+
+
+def test_html_tables_that_only_arrange_the_page_are_not_tables() -> None:
+    source = "<table><tr><td><h1>T</h1><p>text</p><table><tr><td>1</td><td>2</td></tr></table></td></tr></table>"
+    document = read(source, "t.html")
+    assert headings(document) == [(1, "T", None)]
+    assert blocks(document) == [("prose", "text"), ("table", "1 | 2")]
+
+
+def test_html_accents_compose_across_elements_and_spans_follow() -> None:
+    document = read("<p>e<b>&#x301;</b> <a href='x'>ab</a></p><p>next</p>", "n.html")
+    assert blocks(document) == [("prose", "é ab"), ("prose", "next")]
+    assert links(document) == {"ab": "x"}
+
+
+def test_html_in_a_declared_encoding_is_decoded() -> None:
+    document = read('<meta charset="iso-8859-1"><p>Café'.encode("latin-1"), "c.html")
+    assert document.text == "Café"
+
+
+def test_html_without_a_visible_word_is_refused() -> None:
+    with pytest.raises(InvalidArgument, match="no text"):
+        read("<script>x</script><p hidden>y</p>", "e.html")
+
+
+def test_html_nested_without_end_is_refused_in_time() -> None:
+    with pytest.raises(InvalidArgument, match="nests"):
+        read("<div>" * 200_000 + "x", "deep.html")
+    assert read("<div>" * 3000 + "x", "deep.html").text == "x"
+
+
+def test_rst_sections_levels_and_targets() -> None:
+    document = read(RST, "guide.rst")
+    assert document.text == RST
+    assert (document.title, document.tags, document.updated_at) == ("Title", ("alpha", "beta"), "2024-05-01")
+    assert headings(document) == [
+        (1, "Title", "top"),
+        (2, "Section One", "section-one"),
+        (3, "Sub code section", "setup"),
+    ]
+
+
+def test_rst_blocks_by_kind() -> None:
+    assert blocks(read(RST, "guide.rst")) == [
+        ("prose", "Intro with ``code``, a `label <https://example.org>`_ and :doc:`/guide/install`."),
+        ("list", "* item one\n* item two::"),
+        ("code", "    literal = 1"),
+        ("code", "   def f():\n       pass"),
+        ("prose", "A note\n   that goes on."),
+        ("table", "+-----+-----+\n| a   | b   |\n+=====+=====+\n| 1   | 2   |\n+-----+-----+"),
+        ("prose", "See :ref:`how <setup>`."),
+    ]
+
+
+def test_rst_links() -> None:
+    assert links(read(RST, "guide.rst")) == {
+        "label": "https://example.org",
+        "/guide/install": "/guide/install",
+        "how": "#setup",
+    }
+    text = "See Python_ and `the docs`_ or ``no_``.\n\n.. _Python: https://python.org\n.. _the docs: d.html\n"
+    assert links(read(text, "x.rst")) == {"Python": "https://python.org", "the docs": "d.html"}
+
+
+def test_rst_simple_tables_literals_doctests_and_signatures() -> None:
+    text = (
+        "=====  ====\nname   sum\n=====  ====\na      1\n\nb      2\n=====  ====\n\nAfter::\n\n  x = 1\n\n  y = 2\n\n"
+        "Text.\n\n>>> f(1)\n2\n\n.. py:function:: load(path, *, strict=True)\n\n   Loads it.\n\n.. [1] A footnote.\n"
+    )
+    assert blocks(read(text, "x.rst")) == [
+        ("table", text[: text.index("\n\nAfter")]),
+        ("prose", "After::"),
+        ("code", "  x = 1\n\n  y = 2"),
+        ("prose", "Text."),
+        ("code", ">>> f(1)\n2"),
+        ("code", "load(path, *, strict=True)"),
+        ("prose", "Loads it."),
+        ("prose", "A footnote."),
+    ]
+
+
+def test_rst_headings_agree_with_docutils() -> None:
+    docutils = pytest.importorskip("docutils.core")
+    from docutils import nodes
+
+    text = "Top\n===\n\nA\n---\n\nt\n\n~~~\nB\n~~~\n\nt\n\nC\n---\n\n::\n\n   Not\n   ---\n\nD\n===\n\n* E\n\n----\n\nend\n"
+    options = {"report_level": 5, "doctitle_xform": False, "halt_level": 6}
+    tree = docutils.publish_doctree(text, settings_overrides=options)
+    expected = []
+    for section in tree.findall(nodes.section):
+        level, parent = 1, section.parent
+        while isinstance(parent, nodes.section):
+            level, parent = level + 1, parent.parent
+        expected.append((level, section.next_node(nodes.title).astext()))
+    assert [(level, title) for level, title, _ in headings(read(text, "x.rst"))] == expected
+
+
+def test_plain_text_has_paragraphs_lists_and_underlined_headings() -> None:
+    document = read(PLAIN, "notes.txt")
+    assert headings(document) == [(1, "Field notes", "field-notes"), (2, "Findings", "findings")]
+    assert blocks(document) == [
+        ("prose", "The first paragraph\nruns over two lines."),
+        ("list", "- a point\n- another point"),
+        ("prose", "The last paragraph."),
+    ]
+
+
+def test_code_is_split_between_definitions_which_are_headings() -> None:
+    document = read(PYTHON, "store.py")
+    assert (document.title, document.titled) == ("store.py", False)
+    assert headings(document) == [(1, "def count", "count"), (1, "class Store", "Store")]
+    assert [text for _, text in blocks(document)] == [
+        '"""Module docstring."""',
+        "import os",
+        PYTHON[PYTHON.index("# Counts") : PYTHON.index("\n\n\nclass")],
+        PYTHON[PYTHON.index("class") :].rstrip(),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "title"),
+    [
+        ("a.go", "func (s *Store) Get(k string) string {\n}\n", "func (s *Store) Get"),
+        ("a.rs", "pub(crate) async fn run<T>(x: T) {\n}\n", "pub(crate) async fn run"),
+        ("a.ts", "export interface Shape {\n}\n", "export interface Shape"),
+        ("a.js", "export const load = async (x) => {\n};\n", "export const load"),
+        ("a.java", "public final class Main {\n}\n", "public final class Main"),
+        ("a.c", "static int add(int a, int b)\n{\n}\n", "static int add"),
+        ("a.cpp", "void Store::clear() {\n}\n", "void Store::clear"),
+        ("a.rb", "class Order < Base\nend\n", "class Order"),
+        ("a.sh", "deploy() {\n  echo\n}\n", "deploy"),
+        ("a.sql", "CREATE TABLE IF NOT EXISTS users (id int);\n", "CREATE TABLE IF NOT EXISTS users"),
+        ("a.toml", "[tool.ruff]\nx = 1\n", "[tool.ruff]"),
+    ],
+)
+def test_definitions_are_known_in_many_languages(name: str, source: str, title: str) -> None:
+    assert [h.title for h in read(source, name).headings] == [title]
+
+
+def rows(*lines: str | bytes) -> Reading:
+    data = b"\n".join(line if isinstance(line, bytes) else line.encode("utf-8") for line in lines)
+    return readers()[".jsonl"].read(data, "rows.jsonl")
+
+
+def test_every_row_is_a_document_with_its_own_uri() -> None:
+    first, second = rows(JSONL).documents
+    assert (first.uri, first.title, first.titled, first.tags) == ("rows.jsonl#a1", "Alpha", True, ("a", "x"))
+    assert len(first.blocks) == 2
+    assert (second.uri, second.title, second.titled) == ("rows.jsonl#2", "2", False)
+    assert second.updated_at == "2024-01-02T02:04:05Z"
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        ("{", "not JSON"),
+        ("[1]", "object"),
+        ('{"text": "x"}', "id"),
+        ('{"id": true, "text": "x"}', "id"),
+        ('{"id": "a\\nb", "text": "x"}', "id"),
+        ('{"id": "b"}', "text"),
+        ('{"id": "b", "text": "  "}', "text"),
+        ('{"id": "b", "text": "x", "tags": "y"}', "tags"),
+        ('{"id": "b", "text": "x", "updated_at": "soon"}', "updated_at"),
+        ('{"id": "b", "text": "x", "title": 3}', "title"),
+        ('{"id": "ok", "text": "again"}', "line 1"),
+        (b'{"id": "b", "text": "\xff"}', "UTF-8"),
+        ("[" * 100_000, "not JSON"),
+    ],
+)
+def test_a_bad_row_is_reported_with_its_line_and_the_others_go_on(row: str | bytes, reason: str) -> None:
+    good = json.dumps({"id": "ok", "text": "fine"})
+    reading = rows(good, "", row, json.dumps({"id": "last", "text": "fine"}))
+    assert [d.uri for d in reading.documents] == ["rows.jsonl#ok", "rows.jsonl#last"]
+    (skipped,) = reading.skipped
+    assert skipped.reason.startswith("line 3: ")
+    assert reason in skipped.reason

@@ -1,0 +1,98 @@
+"""PDF and Word documents."""
+
+from __future__ import annotations
+
+import io
+import logging
+import zipfile
+
+import pytest
+
+from graphctx.errors import InvalidArgument
+from graphctx.ingest.read import readers
+from graphctx.model.documents import Document
+
+from .samples import docx, pdf
+
+PDF, DOCX = readers()[".pdf"], readers()[".docx"]
+
+
+def read_pdf(data: bytes) -> Document:
+    (document,) = PDF.read(data, "report.pdf").documents
+    return document
+
+
+def test_a_pdf_gives_the_text_of_its_pages_and_where_they_start() -> None:
+    document = read_pdf(pdf("Alpha text.", "Beta text.", title="Yearly report"))
+    assert (document.title, document.titled) == ("Yearly report", True)
+    assert document.page_starts[0] == 0
+    assert len(document.page_starts) == 2
+    assert document.text[document.page_starts[1] :].startswith("Part 2")
+    assert "Beta text." in document.text[document.page_starts[1] :]
+    assert "Beta" not in document.text[: document.page_starts[1]]
+
+
+@pytest.mark.parametrize("bookmarks", [True, False])
+def test_pdf_headings_come_from_bookmarks_or_from_large_type(bookmarks: bool) -> None:
+    document = read_pdf(pdf("Alpha text. " * 20, "Beta text. " * 20, bookmarks=bookmarks))
+    assert [(h.level, h.title, h.anchor) for h in document.headings] == [
+        (1, "Part 1", "page=1"),
+        (1, "Part 2", "page=2"),
+    ]
+    shown = [document.text[b.start_char : b.end_char] for b in document.blocks]
+    assert all("Part" not in text for text in shown)
+    assert len(shown) == 2
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"", "empty"),
+        (b"hello world", "not a PDF"),
+        (pdf("Text.")[:300], "damaged"),
+        (pdf("Secret text.", password="hunter2"), "encrypted"),
+        (pdf("", ""), "no text on its 2 pages"),
+    ],
+    ids=["zero bytes", "no pdf", "cut off", "encrypted", "images only"],
+)
+def test_a_pdf_that_cannot_be_read_says_why(data: bytes, reason: str, capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(InvalidArgument, match=reason):
+        read_pdf(data)
+    assert capfd.readouterr() == ("", "")
+    assert logging.getLogger("pypdf").level == logging.NOTSET
+
+
+def test_a_word_document_gives_headings_lists_and_tables() -> None:
+    (document,) = DOCX.read(docx(), "policy.docx").documents
+    assert document.title == "Travel policy"
+    assert [(h.level, h.title) for h in document.headings] == [(1, "Travel policy"), (1, "Limits")]
+    assert [(b.kind, document.text[b.start_char : b.end_char]) for b in document.blocks] == [
+        ("prose", "Trips need approval by the lead."),
+        ("list", "- Hotels up to 120\n- Trains always"),
+        ("table", "city | rate\nBern | 140"),
+    ]
+
+
+def packed(**parts: bytes) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as package:
+        for name, data in parts.items():
+            package.writestr(name, data)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"", "damaged"),
+        (b"PK\x03\x04 but no more", "damaged"),
+        (docx()[:-200], "damaged"),
+        (packed(**{"hello.txt": b"hi"}), "not a Word document"),
+        (b"\xd0\xcf\x11\xe0" + b"x" * 600, "encrypted"),
+        (packed(**{"word/document.xml": b" " * (80 * 1024 * 1024)}), "more than is safe"),
+    ],
+    ids=["zero bytes", "cut off", "no directory", "another zip", "old format", "bomb"],
+)
+def test_a_word_document_that_cannot_be_read_says_why(data: bytes, reason: str) -> None:
+    with pytest.raises(InvalidArgument, match=reason):
+        DOCX.read(data, "policy.docx")

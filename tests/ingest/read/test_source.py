@@ -1,0 +1,188 @@
+"""From paths to files, and from files to documents."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from graphctx.errors import InvalidArgument
+from graphctx.ingest.read import SourceFile, discover, read_file, readers
+
+
+def make(root: Path, **files: str | bytes) -> None:
+    for name, content in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
+
+
+def rels(*paths: Path) -> list[str]:
+    return [file.rel for file in discover(paths).files]
+
+
+def reasons(*paths: Path) -> dict[str, str]:
+    return {skipped.uri: skipped.reason for skipped in discover(paths).skipped}
+
+
+def test_a_folder_is_walked_to_the_bottom_in_order(tmp_path: Path) -> None:
+    make(tmp_path, **{"b.md": "b", "a/z.txt": "z", "a/b/c.rst": "c", "README": "r", "Makefile": "all:"})
+    assert rels(tmp_path) == ["Makefile", "README", "a/b/c.rst", "a/z.txt", "b.md"]
+
+
+def test_hidden_and_generated_folders_are_passed_over(tmp_path: Path) -> None:
+    make(
+        tmp_path,
+        **{"a.md": "a", ".git/x.md": "x", "node_modules/p/y.md": "y", ".hidden.md": "h", "__pycache__/z.py": "z"},
+    )
+    make(tmp_path, **{"env/pyvenv.cfg": "home", "env/lib/q.py": "q", ".graphctx/kb.toml": "k", "~$a.docx": "lock"})
+    assert rels(tmp_path) == ["a.md"]
+    assert reasons(tmp_path) == {}
+
+
+def test_a_hidden_folder_that_is_named_is_read(tmp_path: Path) -> None:
+    make(tmp_path, **{".notes/a.md": "a"})
+    assert rels(tmp_path / ".notes") == ["a.md"]
+
+
+def test_what_is_given_twice_is_read_once_in_any_order(tmp_path: Path) -> None:
+    make(tmp_path, **{"docs/a.md": "a", "docs/sub/b.md": "b"})
+    paths = [tmp_path / "docs", tmp_path / "docs/sub", tmp_path / "docs/a.md"]
+    assert discover(paths) == discover(paths[::-1])
+    assert rels(*paths) == ["a.md", "sub/b.md"]
+
+
+def test_files_that_are_not_read_come_with_a_reason(tmp_path: Path) -> None:
+    make(tmp_path, **{"a.md": "a", "b.xyz": "text", "c.png": b"\x89PNG", "noext": "x", "empty.md": ""})
+    assert reasons(tmp_path) == {
+        "b.xyz": "unsupported type .xyz",
+        "c.png": "unsupported type .png",
+        "empty.md": "the file is empty (0 bytes)",
+        "noext": "unsupported type (no suffix)",
+    }
+
+
+def test_a_file_over_the_limit_is_skipped(tmp_path: Path) -> None:
+    make(tmp_path, **{"a.md": "a", "big.md": "x" * 1001})
+    discovery = discover([tmp_path], max_bytes=1000)
+    assert [file.rel for file in discovery.files] == ["a.md"]
+    assert discovery.skipped[0].reason == "1001 bytes are more than the limit of 1000"
+
+
+def test_links_are_followed_only_inside_the_root(tmp_path: Path) -> None:
+    make(tmp_path, **{"root/a.md": "a", "root/.store/c.md": "c", "outside/b.md": "b"})
+    root = tmp_path / "root"
+    (root / "inside.md").symlink_to(root / ".store/c.md")
+    (root / "again.md").symlink_to(root / "a.md")
+    (root / "out.md").symlink_to(tmp_path / "outside/b.md")
+    (root / "outdir").symlink_to(tmp_path / "outside")
+    (root / "broken.md").symlink_to(root / "none.md")
+    (root / "self.md").symlink_to(root / "self.md")
+    assert rels(root) == ["a.md", "inside.md"]
+    assert reasons(root) == {
+        "again.md": "a link to a file that is read already",
+        "broken.md": "a link to nothing, or to itself",
+        "out.md": "a link to outside of the given folder",
+        "outdir": "a link to outside of the given folder",
+        "self.md": "a link to nothing, or to itself",
+    }
+
+
+def test_a_loop_of_links_ends(tmp_path: Path) -> None:
+    make(tmp_path, **{"a/x.md": "x", "b/y.md": "y"})
+    (tmp_path / "a/up").symlink_to(tmp_path)
+    (tmp_path / "a/b").symlink_to(tmp_path / "b")
+    (tmp_path / "b/a").symlink_to(tmp_path / "a")
+    assert rels(tmp_path) == ["a/x.md", "b/y.md"]
+    assert set(reasons(tmp_path)) == {"a/up", "a/b", "b/a"}
+
+
+def test_a_pipe_is_never_opened(tmp_path: Path) -> None:
+    make(tmp_path, **{"a.md": "a"})
+    os.mkfifo(tmp_path / "pipe.md")
+    assert rels(tmp_path) == ["a.md"]
+    assert reasons(tmp_path) == {"pipe.md": "not a regular file"}
+
+
+def test_a_missing_path_is_an_error_that_names_it(tmp_path: Path) -> None:
+    with pytest.raises(InvalidArgument, match="nowhere"):
+        discover([tmp_path / "nowhere"])
+    with pytest.raises(InvalidArgument, match="No path"):
+        discover([])
+
+
+def test_a_folder_with_nothing_to_read_is_an_error_that_names_the_suffixes(tmp_path: Path) -> None:
+    make(tmp_path, **{"a.xyz": "a"})
+    with pytest.raises(InvalidArgument, match=r"1 skipped.*\.docx.*\.md") as caught:
+        discover([tmp_path])
+    assert ".md" in caught.value.details["supported"]
+
+
+def one(tmp_path: Path, name: str, content: bytes) -> SourceFile:
+    (tmp_path / name).write_bytes(content)
+    return SourceFile(name, tmp_path, tmp_path / name)
+
+
+def test_a_document_carries_the_files_time_in_utc(tmp_path: Path) -> None:
+    file = one(tmp_path, "a.md", b"# A\n\ntext")
+    os.utime(file.path, (1_700_000_000, 1_700_000_000))
+    (document,), skipped = read_file(file, "docs/a.md")
+    assert (document.uri, document.mtime, document.updated_at) == ("docs/a.md", "2023-11-14T22:13:20Z", None)
+    assert skipped == []
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("a.md", b"", "empty"),
+        ("a.md", b"  \n", "no text"),
+        ("a.md", b"good caf\xe9 text", "byte 8 "),
+        ("a.txt", b"\xef\xbb\xbfab\xff", "byte 5 "),
+        ("a.txt", b"\xff\xfea\x00b", "UTF-16"),
+        ("a.txt", bytes(range(256)) * 10, "binary"),
+        ("a.pdf", b"", "empty"),
+        ("a.pdf", b"%PDF-1.7 nothing", "damaged"),
+        ("a.jsonl", b"\n\n", "no rows"),
+    ],
+)
+def test_a_bad_file_is_skipped_with_a_reason(tmp_path: Path, name: str, content: bytes, reason: str) -> None:
+    documents, (skipped,) = read_file(one(tmp_path, name, content), name)
+    assert documents == []
+    assert skipped.uri == name
+    assert reason in skipped.reason
+
+
+def test_a_file_that_vanishes_or_may_not_be_opened_is_skipped(tmp_path: Path) -> None:
+    file = one(tmp_path, "a.md", b"text")
+    if os.geteuid() == 0:  # root may open anything: let the file go instead
+        file.path.unlink()
+    else:
+        file.path.chmod(0)
+    documents, (skipped,) = read_file(file, "a.md")
+    assert documents == []
+    assert skipped.reason.startswith("the file cannot be opened: ")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_text_with_a_byte_order_mark_is_decoded_by_it(tmp_path: Path, encoding: str) -> None:
+    (document,), _ = read_file(one(tmp_path, "a.txt", "Grüße, 世界".encode(encoding)), "a.txt")
+    assert document.text == "Grüße, 世界"
+
+
+@pytest.mark.parametrize("ending", [".md", ".txt", ".rst", ".html", ".py"])
+@pytest.mark.parametrize("unit", ["lorem ipsum dolor ", "a", "[", "`` `", "<b", "- ", "*_", "<a '", "|", "[x]("])
+def test_a_huge_single_line_is_read_in_linear_time(ending: str, unit: str) -> None:
+    def seconds(size: int) -> float:
+        data = (unit * (size // len(unit))).encode("utf-8")
+        start = time.perf_counter()
+        try:
+            readers()[ending].read(data, f"huge{ending}")
+        except InvalidArgument:
+            pass  # nothing visible, or nested too deep: refused is fine, and must be quick as well
+        return time.perf_counter() - start
+
+    small = min(seconds(50_000) for _ in range(2))
+    # eight times the size: linear is 8, quadratic 64; the constant forgives a busy machine on tiny times
+    assert seconds(400_000) < 30 * small + 0.5
