@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from graphctx.nlp.tokens import WordPieceCounter
     from graphctx.retrieve.index import DocumentText, SearchIndex
     from graphctx.retrieve.service import Retriever
-    from graphctx.status import Status
     from graphctx.store.base import QueryResult
+    from graphctx.store.status import Status
 
 Out = TypeVar("Out", SearchAnswer, EvidenceAnswer)
 Input = TypeVar("Input", bound=BaseModel)
@@ -288,7 +288,7 @@ class KnowledgeBase:
 
     def status(self) -> Status:
         """What is in it: project, snapshot, counts, sizes, sources."""
-        from graphctx.status import status_of
+        from graphctx.store.status import status_of
 
         return status_of(self.path, self.config)
 

@@ -35,10 +35,13 @@ from graphctx.store.cache import Memo
 from graphctx.store.config import KbConfig, read_config, write_config
 from graphctx.store.history import prune
 from graphctx.store.lock import IngestLock
-from graphctx.store.manifest import Manifest
+from graphctx.store.manifest import Manifest, Versions, read_manifest
 from graphctx.store.publish import SnapshotContent, publish
-from graphctx.store.snapshot import current_manifest
+from graphctx.store.snapshot import current_id
 from graphctx.text.lexical import terms
+
+_COUNTED = ("documents", "sections", "units", "sentences", "entities", "mentions", "facts", "communities")
+_EDGE_TABLES = ("related", "links", "mentions", "facts")
 
 
 @dataclass(slots=True)
@@ -74,15 +77,15 @@ class Ingest:
             with self._step("read"):
                 changes = gather_documents(self.kb_dir, paths, config, self.settings, self.prune_missing, self._tell)
             now = versions(config.engine, self.embedder, self.extractor, self.settings)
-            manifest = current_manifest(self.kb_dir)
-            before = manifest.snapshot_id if manifest else None
+            before = current_id(self.kb_dir)
+            manifest = read_manifest(self.kb_dir / "snapshots" / before) if before else None
             if manifest is None or changes.any or manifest.versions != now:
                 manifest = self._build(changes, memo, config, now)
                 prune(self.kb_dir, keep=self.settings.keep_snapshots)
             write_config(self.kb_dir, config.model_copy(update={"sources": changes.sources}))
         return self._report(changes, manifest, config, before, time.perf_counter() - started)
 
-    def _build(self, changes: Changes, memo: Memo, config: KbConfig, now: object) -> Manifest:
+    def _build(self, changes: Changes, memo: Memo, config: KbConfig, now: Versions) -> Manifest:
         corpus = self._split(changes)
         with self._step("extract"):
             extractions = extract_memoised(corpus, self.extractor, memo, self.settings.processes, self._tell)
@@ -113,7 +116,6 @@ class Ingest:
                 project_id=config.project_id,
                 versions=now,
                 created_at=datetime.now(UTC).isoformat(timespec="seconds"),
-                counts=_counts(corpus, tables),
                 on_step=lambda text: self._tell(Progress("publish", 0, 0, text)),
             )
 
@@ -149,7 +151,7 @@ class Ingest:
     def _report(
         self, changes: Changes, manifest: Manifest, config: KbConfig, before: str | None, total: float
     ) -> IngestReport:
-        counts = manifest.counts
+        rows = manifest.counts
         return IngestReport(
             project_id=config.project_id,
             snapshot_id=manifest.snapshot_id,
@@ -159,21 +161,9 @@ class Ingest:
             replaced=changes.replaced,
             removed=changes.removed,
             unchanged=changes.unchanged,
-            **{
-                name: counts[name]
-                for name in (
-                    "documents",
-                    "sections",
-                    "units",
-                    "sentences",
-                    "words",
-                    "entities",
-                    "mentions",
-                    "facts",
-                    "edges",
-                    "communities",
-                )
-            },
+            **{name: rows[name] for name in _COUNTED},
+            words=sum(len(document.text.split()) for document in changes.documents),
+            edges=sum(rows[name] for name in _EDGE_TABLES),
             seconds={name: round(value, 3) for name, value in self.seconds.items()},
             total_seconds=round(total, 3),
             skipped=[SkippedFile(uri=item.uri, reason=item.reason) for item in changes.skipped],
@@ -221,10 +211,3 @@ def _content(
         matrices={"units": vectors["units"], "sentences": sentences.values, "sentence_scale": sentences.scale},
         extras={"bm25": lambda directory: write_bm25(directory, lexical)},
     )
-
-
-def _counts(corpus: Corpus, tables: dict[str, pa.Table]) -> dict[str, int]:
-    counts = {name: table.num_rows for name, table in tables.items()}
-    edges = sum(counts[name] for name in ("related", "links", "mentions", "facts"))
-    words = sum(len(document.text.split()) for document in corpus.documents)
-    return {**counts, "edges": edges, "words": words}

@@ -1,0 +1,71 @@
+"""What a knowledge base holds, for people and for monitors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from graphctx.errors import GraphctxError
+from graphctx.store.config import KbConfig, SourceEntry
+from graphctx.store.manifest import Versions, read_manifest
+from graphctx.store.snapshot import current_id, verify_files
+
+
+class Status(BaseModel):
+    """The state of a knowledge base. Everything about a snapshot is empty before the first ingest.
+
+    ``bytes_by_part`` sizes the folder's parts on disk; ``fault`` says what verification found wrong, if anything.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    project_id: str
+    engine: str
+    embedder: str
+    sources: list[SourceEntry]
+    snapshot_id: str | None = None
+    content_hash: str | None = None
+    created_at: str | None = None
+    versions: Versions | None = None
+    counts: dict[str, int] = Field(default_factory=dict)
+    bytes_by_part: dict[str, int] = Field(default_factory=dict)
+    verified: bool = False
+    fault: str | None = None
+
+
+def status_of(kb_dir: Path, config: KbConfig) -> Status:
+    """Read and verify the published snapshot and measure the folder."""
+    common = Status(
+        project_id=config.project_id,
+        engine=config.engine,
+        embedder=config.embedder or "minilm-int8",
+        sources=list(config.sources),
+        bytes_by_part={name: _size(kb_dir / name) for name in ("snapshots", "cache")},
+    )
+    try:
+        snapshot = current_id(kb_dir)
+        if snapshot is None:
+            return common
+        directory = kb_dir / "snapshots" / snapshot
+        manifest = read_manifest(directory)
+    except GraphctxError as error:
+        return common.model_copy(update={"fault": error.message})
+    known = common.model_copy(
+        update={
+            "snapshot_id": manifest.snapshot_id,
+            "content_hash": manifest.content_hash,
+            "created_at": manifest.created_at,
+            "versions": manifest.versions,
+            "counts": manifest.counts,
+        }
+    )
+    try:
+        verify_files(directory, manifest)
+    except GraphctxError as error:
+        return known.model_copy(update={"fault": error.message})
+    return known.model_copy(update={"verified": True})
+
+
+def _size(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
