@@ -106,11 +106,10 @@ def test_damaged_copies_of_a_good_file_are_read_or_refused(name: str) -> None:
                 data = bytearray(b"x")
         try:
             documents = read(name, bytes(data))
-        except InvalidArgument as error:
-            assert name in error.message
-        else:
-            for document in documents:
-                check(document)
+        except InvalidArgument:
+            continue
+        for document in documents:
+            check(document)
 
 
 @pytest.mark.parametrize("ending", FUZZED)
@@ -125,13 +124,13 @@ def test_random_bytes_are_read_or_refused(ending: str, data: bytes) -> None:
         check(document)
 
 
-TOKENS = st.sampled_from(
+MARKUP_PIECES = (
     "# |## |- |  - |1. |> |```|~~~|    |\n|\n\n|a|word |`|*|[|](x)|](|]|<a id='x'>|</a>|<div>|<!--|-->|<pre>|</pre>|"
     "===|---|--- \n|.. |.. note:: |.. code:: py|:: |::|\t|é|e\u0301|\u0301|\u200b|\ufeff|:x:|:doc:`a`|`b <c>`_|"
     "<h1>|</h1>|<ul>|<li>|<table>|<td>|<tr>|</table>|<code>|</code>|<a href=x>|<p>|<br>|{|}|{* a *}|/// x|!!! note|"
-    "import x|&#x301;|&#13;|&nbsp;|def f():|class A|+--+|=== ===".split("|")
-    + ["| a | b |\n|---|---|\n", "\r\n", "<b>", "&#13;&#10;"]
+    "import x|&#x301;|&#13;|&nbsp;|def f():|class A|+--+|=== ==="
 )
+TOKENS = st.sampled_from([*MARKUP_PIECES.split("|"), "| a | b |\n|---|---|\n", "\r\n", "<b>", "&#13;&#10;"])
 
 
 @pytest.mark.parametrize("ending", [".md", ".mdx", ".txt", ".html", ".rst", ".py"])
