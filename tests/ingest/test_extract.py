@@ -1,0 +1,157 @@
+"""The extract step on one and on several processes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphctx.errors import BackendUnavailable, InternalError
+from graphctx.ingest import extract as extract_step
+from graphctx.ingest.extract import extract_all, extraction_from_bytes, extraction_to_bytes
+from graphctx.model.documents import Block, Document, Sentence, TextUnit
+from graphctx.model.ids import content_id
+from graphctx.model.knowledge import Extraction, Mention, RawFact
+from graphctx.text.sentences import split_sentences
+
+TEXTS = [
+    "Maria Noor leads the Site Reliability Group (SRG). She joined Acme in 2019.",
+    "The `Drop` trait is part of the Rust prelude. Rust calls `drop` for every value.",
+    "Harbour Relay forwards events to the Ledger service. Acme built Harbour Relay in Oslo, Norway.",
+    "Nothing here.",
+    "",
+]
+
+
+def item(number: int, text: str) -> tuple[Document, list[TextUnit]]:
+    doc_id = content_id("d", number)
+    document = Document(
+        doc_id, f"{number}.md", f"Page {number}", text, "", "text/markdown", blocks=(Block("prose", 0, len(text)),)
+    )
+    sentences = tuple(Sentence(*span) for span in split_sentences(text))
+    if not sentences:
+        return document, []
+    unit_id = content_id("u", doc_id, text)
+    return document, [TextUnit(unit_id, doc_id, "s_x", 0, "prose", 0, len(text), 10, sentences)]
+
+
+class FailingExtractor:
+    """Fails as an extractor without its model does."""
+
+    fingerprint = "failing"
+
+    def extract(self, document: Document, units: Sequence[TextUnit]) -> Extraction:
+        raise BackendUnavailable("no model", model="none")
+
+
+class DyingExtractor:
+    """Ends its process, as the kernel does when memory runs out."""
+
+    fingerprint = "dying"
+
+    def extract(self, document: Document, units: Sequence[TextUnit]) -> Extraction:
+        os._exit(9)
+
+
+@pytest.fixture
+def workers_for_anything(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extract_step, "MIN_CHARS_FOR_WORKERS", 0)
+    monkeypatch.setattr(extract_step, "BATCH_CHARS", 150)
+
+
+def test_two_processes_and_one_find_the_same(workers_for_anything: None) -> None:
+    items = [item(number, text) for number, text in enumerate(TEXTS)]
+    counted: list[int] = []
+    alone = extract_all(items, processes=1)
+    together = extract_all(items, processes=2, on_done=counted.append)
+    assert together == alone
+    assert counted == sorted(counted)
+    assert counted[-1] == len(items)
+    assert len(counted) > 1
+    assert [extraction.doc_id for extraction in alone] == [document.id for document, _ in items]
+    assert any(fact.predicate == "join" for fact in alone[0].facts)
+
+
+def test_a_document_gives_the_same_whatever_stands_beside_it() -> None:
+    first = item(0, TEXTS[0])
+    assert extract_all([first], processes=1)[0] == extract_all([item(1, TEXTS[1]), first], processes=1)[1]
+
+
+def test_the_hash_seed_changes_nothing(tmp_path: Path) -> None:
+    program = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "from test_extract import TEXTS, item\n"
+        "from graphctx.ingest.extract import extract_all, extraction_to_bytes\n"
+        "import hashlib\n"
+        "found = extract_all([item(n, t) for n, t in enumerate(TEXTS)], processes=1)\n"
+        "print(hashlib.sha256(b''.join(map(extraction_to_bytes, found))).hexdigest())\n"
+    )
+    digests = {
+        subprocess.run(
+            [sys.executable, "-c", program, str(Path(__file__).parent)],
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(digests) == 1
+
+
+def test_an_error_in_a_worker_is_raised_here(workers_for_anything: None) -> None:
+    items = [item(number, text) for number, text in enumerate(TEXTS)]
+    with pytest.raises(BackendUnavailable, match="no model") as caught:
+        extract_all(items, processes=2, make_extractor=FailingExtractor)
+    assert caught.value.details == {"model": "none"}
+
+
+def test_a_worker_that_dies_is_reported(workers_for_anything: None) -> None:
+    items = [item(number, text) for number, text in enumerate(TEXTS)]
+    with pytest.raises(InternalError, match="fewer processes"):
+        extract_all(items, processes=2, make_extractor=DyingExtractor)
+
+
+def test_nothing_in_gives_nothing_out() -> None:
+    assert extract_all([], processes=4) == []
+
+
+_offsets = st.integers(0, 10**6)
+_mentions = st.builds(
+    Mention,
+    st.sampled_from(["u_a", "u_b"]),
+    st.integers(0, 9),
+    st.text(max_size=12),
+    st.sampled_from(["person", "term"]),
+    st.sampled_from(["ner", "code"]),
+    _offsets,
+    _offsets,
+    st.none() | st.text(max_size=5),
+)
+_facts = st.builds(
+    RawFact,
+    st.sampled_from(["u_a", "u_c"]),
+    st.integers(0, 9),
+    st.text(max_size=5),
+    st.text(max_size=5),
+    st.text(max_size=5),
+    *[_offsets] * 6,
+)
+
+
+@given(st.lists(_mentions, max_size=5), st.lists(_facts, max_size=5))
+def test_an_extraction_survives_its_bytes(mentions: list[Mention], facts: list[RawFact]) -> None:
+    extraction = Extraction("d_x", tuple(mentions), tuple(facts))
+    assert extraction_from_bytes(extraction_to_bytes(extraction)) == extraction
+
+
+@pytest.mark.parametrize("data", [b"", b"junk", extraction_to_bytes(Extraction("d", (), ()))[:-4]])
+def test_damaged_bytes_are_refused(data: bytes) -> None:
+    with pytest.raises(InternalError, match="damaged"):
+        extraction_from_bytes(data)
