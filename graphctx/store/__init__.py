@@ -5,9 +5,9 @@ Nothing heavy is imported here; users import the part that they need. Engines st
     <kb>/kb.toml                      config.py     which project, engine and embedder
     <kb>/CURRENT                      snapshot.py   the published snapshot's id
     <kb>/ingest.lock                  lock.py       one ingester at a time
-    <kb>/snapshots/<id>/…             publish.py    graph.<engine> walk.npz vectors/ parquet/ … MANIFEST.json
-    <kb>/tables/                      tables.py     LanceDB; snapshots pin their versions by tag
-    <kb>/cache/                       cache.py      memoised steps, verification stamps
+    <kb>/snapshots/<id>/…             publish.py    graph.<engine> tables/ (LanceDB) parquet/ walk.npz
+                                                    vectors/ MANIFEST.json
+    <kb>/cache/                       cache.py      memoised steps
 
 Public parts, by module:
 
@@ -31,7 +31,7 @@ Public parts, by module:
     ``NODE_TABLES``, ``REL_TABLES``; ``ddl() -> str``, the text of ``schemas/graph.cypher``
 
 ``tables``
-    ``write_tables(directory, tables, vectors, tag) -> dict[str, int]``;
+    ``write_tables(directory, tables, vectors) -> dict[str, int]``;
     ``TableReader(directory, versions)`` with ``take(table, rows, columns)``, ``take_ids(table, ids,
     columns)``, ``search_text(table, query, k, where=None) -> list[Hit]``,
     ``search_vector(table, vector, k, where=None) -> list[Hit]``; ``Hit(id, row, score)``, best first, ties by

@@ -28,7 +28,8 @@ class SourceEntry(BaseModel):
     Attributes:
         name: unique among the sources; documents remember it.
         path: where it lies on this machine.
-        prefix: what its documents' URIs start with; empty as long as their paths clash with no other source's.
+        prefix: what its documents' URIs start with; empty as long as their paths clash with no other
+            source's.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from graphctx.model.ids import content_id
+from graphctx.store.manifest import Manifest, Versions
+from graphctx.store.publish import SnapshotContent, publish
 from graphctx.store.schema import TABLES
 
 DIMENSION = 16
@@ -126,6 +128,8 @@ def world(n_docs: int = 4, units_per_doc: int = 3, *, stamp: str = "first") -> d
         "entity_ids": sorted(entity_ids),
     }
     rows["communities"] = [*communities, whole]
+    for row in rows["documents"]:
+        row |= {"outline": "{}", "source": "notes"}
     return {name: pa.Table.from_pylist(rows[name], schema=schema) for name, schema in TABLES.items()}
 
 
@@ -139,5 +143,24 @@ def entity_id(topic: str) -> str:
     return content_id("e", topic)
 
 
-def extras() -> Mapping[str, Callable[[Path], None]]:
-    return {"bm25": lambda directory: (directory / "index.json").write_text('{"words": 3}') and None}
+def content(n_docs: int = 4, *, stamp: str = "first") -> SnapshotContent:
+    tables = world(n_docs, stamp=stamp)
+    units, entities = tables["units"].num_rows, tables["entities"].num_rows
+    return SnapshotContent(
+        tables=tables,
+        vectors={"units": unit_vectors(units), "entities": unit_vectors(entities, 8)},
+        arrays={"unit_pair": np.arange(units + 1, dtype=np.int64), "home_share": np.array([0.5], np.float32)},
+        matrices={"units": unit_vectors(units), "sentences": np.ones((2 * units, DIMENSION), np.int8)},
+        extras={"bm25": write_words},
+    )
+
+
+def write_words(directory: Path) -> None:
+    (directory / "words.json").write_text('["harbour"]')
+
+
+def publish_world(
+    kb_dir: Path, n_docs: int = 4, *, stamp: str = "first", at: str = "2026-01-01T00:00:00Z", **given: Any
+) -> Manifest:
+    given = {"engine": "kuzu", "project_id": "test", "versions": Versions(graphctx="0.1.0"), **given}
+    return publish(kb_dir, content(n_docs, stamp=stamp), created_at=at, **given)

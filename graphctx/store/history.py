@@ -1,0 +1,90 @@
+"""The snapshots of a knowledge base: list them, go back to one, drop old ones."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from graphctx.errors import BackendUnavailable, InvalidArgument
+from graphctx.store.manifest import Manifest, read_manifest
+from graphctx.store.snapshot import SNAPSHOTS_DIR, TEMPORARY_PREFIX, current_or_none, open_snapshot, set_current
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotInfo:
+    """One snapshot. ``problem`` says why its manifest cannot be used; then the rest of it is empty."""
+
+    id: str
+    current: bool
+    created_at: str
+    size_bytes: int
+    counts: dict[str, int]
+    engine: str
+    problem: str | None
+
+
+def list_snapshots(kb_dir: Path) -> list[SnapshotInfo]:
+    """All snapshots, the newest first, ties by id. Reads the manifests alone; files are verified on opening."""
+    kb_dir = Path(kb_dir)
+    current = current_or_none(kb_dir)
+    found = []
+    for directory in sorted((kb_dir / SNAPSHOTS_DIR).glob("sn_*")):
+        try:
+            manifest: Manifest | None = read_manifest(directory)
+            problem = None
+        except BackendUnavailable as error:
+            manifest, problem = None, error.message
+        found.append(
+            SnapshotInfo(
+                id=directory.name,
+                current=directory.name == current,
+                created_at=manifest.created_at if manifest else "",
+                size_bytes=manifest.size_bytes if manifest else 0,
+                counts=manifest.counts if manifest else {},
+                engine=manifest.engine if manifest else "",
+                problem=problem,
+            )
+        )
+    return sorted(found, key=lambda info: info.created_at, reverse=True)
+
+
+def rollback(kb_dir: Path, snapshot_id: str) -> None:
+    """Make an older snapshot the published one, after verifying it.
+
+    Raises:
+        BackendUnavailable: it is missing or damaged; ``CURRENT`` stays as it is.
+        InvalidArgument: ``snapshot_id`` is no id.
+    """
+    open_snapshot(kb_dir, snapshot_id).close()
+    set_current(kb_dir, snapshot_id)
+
+
+def prune(kb_dir: Path, keep: int = 2) -> list[str]:
+    """Delete all but the newest snapshots and the current one. Call it while holding ``IngestLock``.
+
+    Args:
+        kb_dir: the knowledge base.
+        keep: how many to keep, the current one among them; at least 1. Damaged ones are the first to go.
+
+    Returns:
+        The ids of those that were deleted, the newest first.
+
+    Raises:
+        InvalidArgument: ``keep`` below 1.
+    """
+    if keep < 1:
+        raise InvalidArgument(f"keep must be 1 or more, not {keep}: the current snapshot always stays.", keep=keep)
+    found = list_snapshots(kb_dir)
+    others = [info for info in found if not info.current]
+    kept = keep - (len(found) - len(others))
+    dropped = others[kept:]
+    for info in dropped:
+        directory = Path(kb_dir) / SNAPSHOTS_DIR / info.id
+        # Renamed first, so that a reader finds a whole snapshot under the id, or none; the next ingest
+        # deletes what this process leaves should it die here.
+        aside = directory.with_name(f"{TEMPORARY_PREFIX}{secrets.token_hex(8)}")
+        directory.rename(aside)
+        shutil.rmtree(aside, ignore_errors=True)
+    return [info.id for info in dropped]

@@ -1,0 +1,248 @@
+"""Make a snapshot and publish it: nothing of it is visible before it is whole, and then all of it at once."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyarrow as pa
+
+import graphctx
+from graphctx.errors import BackendUnavailable, InvalidArgument
+from graphctx.store.arrays import Array, save_arrays, save_matrix
+from graphctx.store.content import content_hash
+from graphctx.store.files import disk_errors, files_below, fsync_path, fsync_tree, sha256_of
+from graphctx.store.graph import make_graph_engine
+from graphctx.store.manifest import (
+    FORMAT_VERSION,
+    FileEntry,
+    Manifest,
+    Versions,
+    snapshot_id,
+    write_manifest,
+)
+from graphctx.store.schema import TABLES
+from graphctx.store.snapshot import (
+    ARRAYS_NAME,
+    CURRENT_NAME,
+    MATRICES_DIR,
+    PARQUET_DIR,
+    SNAPSHOTS_DIR,
+    TABLES_DIR,
+    TEMPORARY_PREFIX,
+    current_or_none,
+    open_snapshot,
+    set_current,
+)
+from graphctx.store.tables import write_tables
+
+STEPS = ("hash", "parquet", "tables", "graph", "arrays", "verify", "publish")
+"""What ``on_step`` is told, in this order; ``hash`` and ``publish`` alone when the content is there already."""
+
+_ROW_GROUP = 16_384  # rows: bounds the memory of a write, and lets a reader of few columns skip
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotContent:
+    """What a snapshot says.
+
+    Attributes:
+        tables: every table of ``schema.TABLES``, with its columns.
+        vectors: float32 ``[rows, dimension]`` for the LanceDB tables ``units`` and ``entities``,
+            L2-normalised.
+        arrays: small numpy arrays by name, kept together and read into memory.
+        matrices: large numpy arrays by name, kept apart and mapped into memory.
+        extras: writers by name; each is called with an empty directory of that name inside the snapshot. What
+            they write must follow from the rest, for it is no part of the content hash.
+    """
+
+    tables: Mapping[str, pa.Table]
+    vectors: Mapping[str, Array] = field(default_factory=dict)
+    arrays: Mapping[str, Array] = field(default_factory=dict)
+    matrices: Mapping[str, Array] = field(default_factory=dict)
+    extras: Mapping[str, Callable[[Path], None]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name, schema in TABLES.items():
+            if name not in self.tables:
+                raise InvalidArgument(f"The snapshot lacks the table {name!r}.", table=name)
+            if not self.tables[name].schema.equals(schema):
+                raise InvalidArgument(f"The table {name!r} has not the columns of its schema.", table=name)
+        for name in (*self.matrices, *self.extras):
+            if not name.isidentifier() or name in (PARQUET_DIR, TABLES_DIR, MATRICES_DIR):
+                raise InvalidArgument(f"{name!r} cannot name a file of the snapshot.", name=name)
+
+
+def publish(
+    kb_dir: Path,
+    content: SnapshotContent,
+    *,
+    engine: str,
+    project_id: str,
+    versions: Versions,
+    created_at: str,
+    variant: Sequence[str] = (),
+    on_step: Callable[[str], None] | None = None,
+) -> Manifest:
+    """Write, verify and publish a snapshot. Call it while holding ``IngestLock``.
+
+    The same content gives the same id; a sound snapshot of that id is kept as it is and made the current one.
+
+    Args:
+        kb_dir: the knowledge base.
+        content: what the snapshot says.
+        engine: the graph engine's name.
+        project_id: the project of the knowledge base.
+        versions: what made the content; ``engine`` is filled in here.
+        created_at: ISO 8601, UTC.
+        variant: see ``manifest.snapshot_id``.
+        on_step: told the name of each of ``STEPS`` before it starts.
+
+    Raises:
+        BackendUnavailable: the disk is full, or the snapshot did not pass its verification. ``CURRENT`` and
+            what it names are as before, and nothing is left behind.
+    """
+    kb_dir = Path(kb_dir)
+    tell = on_step or (lambda _step: None)
+    with disk_errors(SNAPSHOTS_DIR):
+        (kb_dir / SNAPSHOTS_DIR).mkdir(parents=True, exist_ok=True)
+        clean_leftovers(kb_dir)
+    tell("hash")
+    digest = content_hash(
+        content.tables,
+        content.vectors,
+        {
+            **{f"arrays/{name}": array for name, array in content.arrays.items()},
+            **{f"matrices/{name}": array for name, array in content.matrices.items()},
+        },
+    )
+    new_id = snapshot_id(digest, engine, variant)
+    try:
+        with open_snapshot(kb_dir, new_id) as existing:
+            manifest = existing.manifest
+    except BackendUnavailable:
+        temporary = kb_dir / SNAPSHOTS_DIR / f"{TEMPORARY_PREFIX}{secrets.token_hex(8)}"
+        try:
+            with disk_errors(f"{SNAPSHOTS_DIR}/{new_id}"):
+                temporary.mkdir()
+                built = _write(temporary, content, engine, tell)
+                tell("verify")
+                _verify(temporary, built)
+                manifest = Manifest(
+                    format_version=FORMAT_VERSION,
+                    snapshot_id=new_id,
+                    content_hash=digest,
+                    created_at=created_at,
+                    project_id=project_id,
+                    parent=current_or_none(kb_dir),
+                    engine=engine,
+                    counts=built.counts,
+                    graph_counts=built.graph_counts,
+                    table_versions=built.table_versions,
+                    files=_sync_and_hash(temporary),
+                    versions=versions.model_copy(update={"engine": make_graph_engine(engine).version}),
+                )
+                write_manifest(temporary, manifest)
+                _move_in(temporary, kb_dir / SNAPSHOTS_DIR / new_id)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+    tell("publish")
+    set_current(kb_dir, new_id)
+    return manifest
+
+
+def clean_leftovers(kb_dir: Path) -> list[str]:
+    """Delete what killed ingests left behind, return the names. Call it while holding ``IngestLock``."""
+    left = sorted((kb_dir / SNAPSHOTS_DIR).glob(f"{TEMPORARY_PREFIX}*"))
+    for path in left:
+        shutil.rmtree(path, ignore_errors=True)
+    for path in kb_dir.glob(f".{CURRENT_NAME}.*.tmp"):
+        path.unlink(missing_ok=True)
+    return [path.name for path in left]
+
+
+@dataclass(frozen=True, slots=True)
+class _Built:
+    engine: str
+    counts: dict[str, int]
+    graph_counts: dict[str, int]
+    table_versions: dict[str, int]
+    matrices: list[str]
+
+
+def _write(directory: Path, content: SnapshotContent, engine: str, tell: Callable[[str], None]) -> _Built:
+    import pyarrow.parquet as pq
+
+    tell("parquet")
+    (directory / PARQUET_DIR).mkdir()
+    for name in TABLES:
+        path = directory / PARQUET_DIR / f"{name}.parquet"
+        pq.write_table(content.tables[name], path, compression="zstd", row_group_size=_ROW_GROUP)
+    tell("tables")
+    table_versions = write_tables(directory / TABLES_DIR, content.tables, content.vectors)
+    tell("graph")
+    graph_counts = make_graph_engine(engine).build(directory / f"graph.{engine}", content.tables)
+    tell("arrays")
+    save_arrays(directory / ARRAYS_NAME, content.arrays)
+    (directory / MATRICES_DIR).mkdir()
+    for name in sorted(content.matrices):
+        save_matrix(directory / MATRICES_DIR / f"{name}.npy", content.matrices[name])
+    for name in sorted(content.extras):
+        (directory / name).mkdir()
+        content.extras[name](directory / name)
+    return _Built(
+        engine=engine,
+        counts={name: content.tables[name].num_rows for name in TABLES},
+        graph_counts=graph_counts,
+        table_versions=table_versions,
+        matrices=sorted(content.matrices),
+    )
+
+
+def _verify(directory: Path, built: _Built) -> None:
+    """Open everything in a process of its own, for an engine may crash on what another process wrote badly."""
+    expected = {name: getattr(built, name) for name in built.__slots__}
+    root = str(Path(graphctx.__file__).resolve().parent.parent)
+    paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
+    done = subprocess.run(
+        [sys.executable, "-m", "graphctx.store.verify", str(directory)],
+        input=json.dumps(expected),
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        lines = (done.stdout.strip() or done.stderr.strip()).splitlines()
+        reason = lines[-1] if lines else f"the check ended with code {done.returncode}"
+        raise BackendUnavailable(
+            f"The snapshot did not pass its verification: {reason} What was published before is untouched. "
+            "Run `graphctx doctor`, then ingest again.",
+            reason=reason,
+            exit_code=done.returncode,
+        )
+
+
+def _sync_and_hash(directory: Path) -> dict[str, FileEntry]:
+    files = files_below(directory)
+    fsync_tree(files)
+    return {
+        path.relative_to(directory).as_posix(): FileEntry(size=path.stat().st_size, sha256=sha256_of(path))
+        for path in files
+    }
+
+
+def _move_in(temporary: Path, target: Path) -> None:
+    """Rename the finished snapshot to its place; a damaged one of the same id gives way."""
+    if target.exists():
+        target.rename(target.with_name(f"{TEMPORARY_PREFIX}{secrets.token_hex(8)}"))
+    temporary.rename(target)
+    fsync_path(target.parent)
+    clean_leftovers(target.parent.parent)

@@ -1,0 +1,249 @@
+"""A published snapshot, verified and open for reading."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from graphctx.errors import BackendUnavailable, InvalidArgument
+from graphctx.store.files import disk_errors, files_below, sha256_of, write_atomic
+from graphctx.store.manifest import ID_PATTERN, MANIFEST_NAME, MEND, FileEntry, Manifest, read_manifest
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from graphctx.store.arrays import Array
+    from graphctx.store.base import GraphStore
+    from graphctx.store.tables import TableReader
+
+CURRENT_NAME = "CURRENT"
+SNAPSHOTS_DIR = "snapshots"
+PARQUET_DIR = "parquet"
+TABLES_DIR = "tables"
+MATRICES_DIR = "vectors"
+ARRAYS_NAME = "walk.npz"
+TEMPORARY_PREFIX = ".tmp-"
+"""Of directories that are being written or deleted; whatever a killed process leaves of them is rubbish."""
+
+_HASH_THREADS = min(4, os.cpu_count() or 1)  # hashlib runs outside the interpreter lock
+_SWAPS = 3  # how often CURRENT may move, and its old snapshot be pruned, while one reader opens
+
+
+class Snapshot:
+    """One snapshot; make it with ``open_snapshot``. A context manager.
+
+    Attributes:
+        id: ``sn_…``.
+        directory: where its files are; those of ``extras`` are below it under their names.
+        manifest: what it is made of.
+    """
+
+    def __init__(self, directory: Path, manifest: Manifest) -> None:
+        self.id = manifest.snapshot_id
+        self.directory = directory
+        self.manifest = manifest
+        self._graph: GraphStore | None = None
+        self._tables: TableReader | None = None
+
+    def __enter__(self) -> Snapshot:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def graph(self) -> GraphStore:
+        """The graph, opened when it is first asked something."""
+        if self._graph is None:
+            from graphctx.store.graph import make_graph_engine
+
+            engine = self.manifest.engine
+            self._graph = make_graph_engine(engine).open(self.directory / f"graph.{engine}")
+        return self._graph
+
+    @property
+    def tables(self) -> TableReader:
+        """The LanceDB tables, each opened when it is first read."""
+        if self._tables is None:
+            from graphctx.store.tables import TableReader
+
+            self._tables = TableReader(self.directory / TABLES_DIR, self.manifest.table_versions)
+        return self._tables
+
+    def arrays(self) -> dict[str, Array]:
+        """The walk arrays by name, read into memory."""
+        from graphctx.store.arrays import load_arrays
+
+        return load_arrays(self.directory / ARRAYS_NAME)
+
+    def matrix(self, name: str) -> Array:
+        """A large matrix by name, mapped into memory read-only.
+
+        Raises:
+            InvalidArgument: the snapshot has none of that name.
+        """
+        from graphctx.store.arrays import open_matrix
+
+        return open_matrix(self._file(f"{MATRICES_DIR}/{name}.npy", f"matrix {name!r}"))
+
+    def table(self, name: str, columns: Sequence[str] | None = None) -> pa.Table:
+        """A table of ``schema.TABLES``, all its rows, from Parquet.
+
+        Args:
+            name: the table.
+            columns: those wanted, in this order; all by default.
+
+        Raises:
+            InvalidArgument: an unknown table or column.
+            BackendUnavailable: the file cannot be read.
+        """
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        path = self._file(f"{PARQUET_DIR}/{name}.parquet", f"table {name!r}")
+        wanted = None if columns is None else list(columns)
+        try:
+            names = pq.read_schema(path).names
+            if unknown := [column for column in wanted or () if column not in names]:
+                raise InvalidArgument(f"{name!r} has no column {unknown[0]!r}; it has {', '.join(names)}.")
+            return pq.read_table(path, columns=wanted, use_threads=False)
+        except (OSError, pa.ArrowException) as error:
+            raise BackendUnavailable(
+                f"{self._relative(path)} cannot be read. {MEND}", file=path.name, reason=str(error)
+            ) from error
+
+    def close(self) -> None:
+        """Give the files back. The snapshot opens them again when it is used again."""
+        if self._graph is not None:
+            self._graph.close()
+        if self._tables is not None:
+            self._tables.close()
+
+    def _file(self, name: str, what: str) -> Path:
+        if name not in self.manifest.files:
+            raise InvalidArgument(f"Snapshot {self.id} has no {what}.", snapshot=self.id)
+        return self.directory / name
+
+    def _relative(self, path: Path) -> str:
+        return f"{SNAPSHOTS_DIR}/{self.id}/{path.relative_to(self.directory).as_posix()}"
+
+
+def current_id(kb_dir: Path) -> str | None:
+    """The id that ``CURRENT`` names, or ``None`` where nothing is published yet.
+
+    Raises:
+        BackendUnavailable: ``CURRENT`` does not name a snapshot.
+    """
+    try:
+        text = (Path(kb_dir) / CURRENT_NAME).read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise BackendUnavailable(f"{CURRENT_NAME} cannot be read: {error.strerror}.", file=CURRENT_NAME) from error
+    found = text.decode("ascii", "replace").removesuffix("\n")
+    if not re.fullmatch(ID_PATTERN, found):
+        raise BackendUnavailable(f"{CURRENT_NAME} is damaged: it names no snapshot. {MEND}", file=CURRENT_NAME)
+    return found
+
+
+def current_or_none(kb_dir: Path) -> str | None:
+    """The id that ``CURRENT`` names, or ``None`` where it names none."""
+    try:
+        return current_id(kb_dir)
+    except BackendUnavailable:
+        return None
+
+
+def set_current(kb_dir: Path, snapshot_id: str) -> None:
+    """Make a snapshot the published one, in one stroke.
+
+    Raises:
+        BackendUnavailable: the disk is full or refuses the write.
+    """
+    with disk_errors(CURRENT_NAME):
+        write_atomic(Path(kb_dir) / CURRENT_NAME, f"{snapshot_id}\n".encode("ascii"))
+
+
+def open_snapshot(kb_dir: Path, snapshot_id: str | None = None) -> Snapshot:
+    """Verify a snapshot file by file, then open it.
+
+    Every file is hashed each time (about 1 GB/s and core): a graph engine may crash the process on a page
+    that was damaged, so nothing is opened before.
+
+    Args:
+        kb_dir: the knowledge base.
+        snapshot_id: which one; the current one by default.
+
+    Raises:
+        BackendUnavailable: nothing is published, or the snapshot is missing, incomplete, damaged, or of
+            another format; the message names the file and the mend.
+        InvalidArgument: ``snapshot_id`` is no id.
+    """
+    if snapshot_id is not None:
+        return _open(Path(kb_dir), snapshot_id)
+    for _ in range(_SWAPS):
+        found = current_id(kb_dir)
+        if found is None:
+            raise BackendUnavailable("Nothing is published here yet. Run `graphctx ingest PATH`.")
+        try:
+            return _open(Path(kb_dir), found)
+        except BackendUnavailable:
+            if current_id(kb_dir) == found:
+                raise
+    raise BackendUnavailable("The published snapshot changes faster than it can be opened. Try again.")
+
+
+def _open(kb_dir: Path, snapshot_id: str) -> Snapshot:
+    if not re.fullmatch(ID_PATTERN, snapshot_id):
+        raise InvalidArgument(f"{snapshot_id!r} is no snapshot's id; `graphctx snapshots list` shows them.")
+    directory = kb_dir / SNAPSHOTS_DIR / snapshot_id
+    if not directory.is_dir():
+        raise BackendUnavailable(
+            f"{SNAPSHOTS_DIR}/{snapshot_id} is missing. {MEND}", file=f"{SNAPSHOTS_DIR}/{snapshot_id}"
+        )
+    manifest = read_manifest(directory)
+    verify_files(directory, manifest)
+    return Snapshot(directory, manifest)
+
+
+def verify_files(directory: Path, manifest: Manifest) -> None:
+    """Compare every file of a snapshot with its manifest.
+
+    Raises:
+        BackendUnavailable: a file is missing, of another size, changed, or not part of the snapshot.
+    """
+    here = f"{SNAPSHOTS_DIR}/{directory.name}"
+    listed = {*manifest.files, MANIFEST_NAME}
+    for path in files_below(directory):
+        name = path.relative_to(directory).as_posix()
+        # Beside the graph, a stray log would be replayed into it; in the tables, a version would be seen.
+        if name not in listed and name.startswith(("graph.", f"{TABLES_DIR}/")):
+            raise BackendUnavailable(f"{here}/{name} is not part of the snapshot. {MEND}", file=f"{here}/{name}")
+
+    def check(item: tuple[str, FileEntry]) -> str | None:
+        name, entry = item
+        try:
+            size = (directory / name).stat().st_size
+            if size != entry.size:
+                return f"{here}/{name} is damaged: it has {size} bytes, not {entry.size}."
+            if sha256_of(directory / name) != entry.sha256:
+                return f"{here}/{name} is damaged: its content is not what was published."
+        except FileNotFoundError:
+            return f"{here}/{name} is missing."
+        except OSError as error:
+            return f"{here}/{name} cannot be read: {error.strerror}."
+        return None
+
+    with ThreadPoolExecutor(_HASH_THREADS) as pool:
+        for (name, _), fault in zip(
+            sorted(manifest.files.items()), pool.map(check, sorted(manifest.files.items())), strict=True
+        ):
+            if fault is not None:
+                raise BackendUnavailable(f"{fault} {MEND}", file=f"{here}/{name}", snapshot=directory.name)
