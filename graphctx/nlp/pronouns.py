@@ -90,7 +90,8 @@ class Antecedents:
         for token in range(first, last):
             if parse.deps[token] not in ("nsubj", "nsubjpass"):
                 continue
-            nouns = list(expand(parse, token))
+            # An antecedent may stand after its pronoun, or be it ("he who …"): only what was read already counts.
+            nouns = [noun for noun in expand(parse, token) if noun < last]
             main = parse.deps[parse.heads[token]] == "ROOT"
             for noun in nouns:
                 candidate = self.resolve(noun) if parse.tags[noun] == "PRP" else self._end_at(noun)
