@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from graphctx.model.ids import content_id
 from graphctx.model.knowledge import Community
+
+if TYPE_CHECKING:
+    import igraph
 
 CLUSTER_VERSION = 1
 MAX_COMMUNITY_SIZE = 40
@@ -66,9 +70,9 @@ class _Hierarchy:
         self._ids, self._names, self._strength = ids, names, strength
         self._max_size, self._max_depth = max_size, max_depth
 
-    def build(self, graph) -> list[Community]:  # type: ignore[no-untyped-def]
+    def build(self, graph: igraph.Graph) -> list[Community]:
         found: list[Community] = []
-        waiting = [(graph, 0, None)]
+        waiting: list[tuple[igraph.Graph, int, str | None]] = [(graph, 0, None)]
         while waiting:
             part, level, parent = waiting.pop()
             for members in self._parts(part):
@@ -80,11 +84,11 @@ class _Hierarchy:
         return sorted(found, key=lambda c: (c.level, c.id))
 
     @staticmethod
-    def _parts(graph) -> list[list[int]]:  # type: ignore[no-untyped-def]
+    def _parts(graph: igraph.Graph) -> list[list[int]]:
         clusters = graph.community_leiden(objective_function="modularity", weights="weight", n_iterations=_ITERATIONS)
         return [members for members in clusters if len(members) >= MIN_COMMUNITY_SIZE]
 
-    def _community(self, graph, members: list[int], level: int, parent: str | None) -> Community:  # type: ignore[no-untyped-def]
+    def _community(self, graph: igraph.Graph, members: list[int], level: int, parent: str | None) -> Community:
         rows = [graph.vs[member]["row"] for member in members]
         ids = sorted(self._ids[row] for row in rows)
         leaders = sorted(rows, key=lambda row: (-self._strength[row], self._ids[row]))[:_TITLE_NAMES]

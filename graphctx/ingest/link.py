@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from urllib.parse import unquote, urlsplit
 
 import numpy as np
+import numpy.typing as npt
 
 from graphctx.ingest.corpus import Corpus
 from graphctx.ingest.homes import Home, find_homes
 from graphctx.model.documents import Document
 from graphctx.model.ids import content_id
 from graphctx.model.knowledge import LABELS, Entity, Extraction
-from graphctx.store.walk import WalkArrays, name_hash, pointers
+from graphctx.store.walk import Long, WalkArrays, name_hash, pointers
 from graphctx.text.gazetteer import Gazetteer, name_words
 from graphctx.text.names import normalise_name
 
@@ -25,15 +26,45 @@ MAX_HEADING_ENTITY_WORDS = 6
 
 @dataclass(frozen=True, slots=True)
 class MentionRows:
-    """One row for each mention: int64 arrays, and the kind of each."""
+    """Mentions, sorted by unit, span and entity.
 
-    unit: np.ndarray
-    sentence: np.ndarray
-    entity: np.ndarray
-    start: np.ndarray
-    end: np.ndarray
-    capital: np.ndarray
+    ``columns`` is int64 [n, 6]: unit row, sentence row, entity row, start, end, and whether it is capitalised.
+    """
+
+    columns: Long
     kind: list[str]
+
+    @classmethod
+    def sort(cls, columns: Long, kind: Sequence[str]) -> MentionRows:
+        """Bring mentions into their order."""
+        order = np.lexsort((columns[:, 2], columns[:, 4], columns[:, 3], columns[:, 0]))
+        return cls(columns[order], [kind[at] for at in order])
+
+    def with_entities(self, entity: Long) -> MentionRows:
+        """The same mentions, of entities with other rows."""
+        columns = self.columns.copy()
+        columns[:, 2] = entity
+        return MentionRows.sort(columns, self.kind)
+
+    @property
+    def unit(self) -> Long:
+        """Unit rows."""
+        return self.columns[:, 0]
+
+    @property
+    def sentence(self) -> Long:
+        """Sentence rows."""
+        return self.columns[:, 1]
+
+    @property
+    def entity(self) -> Long:
+        """Entity rows."""
+        return self.columns[:, 2]
+
+    @property
+    def capital(self) -> Long:
+        """1 where the mention has a capital, else 0."""
+        return self.columns[:, 5]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +79,7 @@ class Linked:
     entity_row: dict[str, int]
     mentions: MentionRows
     arrays: WalkArrays
-    links: np.ndarray
+    links: Long
 
 
 def link(
@@ -129,10 +160,7 @@ def _mentions(
                         capital = any(c.isupper() for c in document.text[start:end])
                         rows.append((row, corpus.first_sentence[row] + order, match.value, start, end, capital))
                         kinds.append("proper")
-    columns = np.array(rows, dtype=np.int64).reshape(-1, 6)
-    order = np.lexsort((columns[:, 2], columns[:, 4], columns[:, 3], columns[:, 0]))
-    columns = columns[order]
-    return MentionRows(*(columns[:, i] for i in range(6)), kind=[kinds[i] for i in order])
+    return MentionRows.sort(np.array(rows, dtype=np.int64).reshape(-1, 6), kinds)
 
 
 def _finish(
@@ -167,12 +195,7 @@ def _finish(
     new_row = np.full(len(entities), -1, dtype=np.int64)
     for row, (_, number) in enumerate(kept):
         new_row[number] = row
-    mentions = replace(mentions, entity=new_row[mentions.entity])
-    order = np.lexsort((mentions.entity, mentions.end, mentions.start, mentions.unit))
-    mentions = MentionRows(
-        *(getattr(mentions, name)[order] for name in ("unit", "sentence", "entity", "start", "end", "capital")),
-        kind=[mentions.kind[i] for i in order],
-    )
+    mentions = mentions.with_entities(new_row[mentions.entity])
     arrays = _arrays(
         corpus,
         len(kept),
@@ -204,7 +227,7 @@ def _arrays(
     title_pairs: Sequence[tuple[int, int]],
     homes: Mapping[tuple[int, int], float],
     names: Mapping[str, int],
-    labels: np.ndarray,
+    labels: npt.NDArray[np.int8],
 ) -> WalkArrays:
     n_units = len(corpus.units)
     width = max(n_entities, 1)
@@ -257,9 +280,7 @@ def _arrays(
     )
 
 
-def _document_links(
-    corpus: Corpus, titles: Sequence[Sequence[int]], arrays: WalkArrays, new_row: np.ndarray
-) -> np.ndarray:
+def _document_links(corpus: Corpus, titles: Sequence[Sequence[int]], arrays: WalkArrays, new_row: Long) -> Long:
     """Hyperlinks that lead to another document of the corpus, and mentions of other documents' titles."""
     by_uri = {document.uri: row for row, document in enumerate(corpus.documents)}
     counts: dict[tuple[int, int], list[int]] = {}

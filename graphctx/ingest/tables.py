@@ -41,7 +41,7 @@ def build_tables(
         "sentences": _sentences(corpus),
         "entities": _records(schema.ENTITIES, linked.entities),
         "mentions": _mentions(linked.mentions),
-        "facts": _facts(corpus, facts),
+        "facts": _facts(corpus, facts, linked.entity_row),
         "related": related,
         "links": pa.table([pa.array(column.astype(np.int32)) for column in linked.links.T], schema=schema.LINKS),
         "communities": pa.Table.from_pylist(
@@ -128,14 +128,16 @@ def _sentences(corpus: Corpus) -> pa.Table:
 def _mentions(mentions: MentionRows) -> pa.Table:
     numbers = (mentions.unit, mentions.sentence, mentions.entity)
     columns = [pa.array(column.astype(np.int32)) for column in numbers]
-    spans = [pa.array(column.astype(np.int32)) for column in (mentions.start, mentions.end)]
+    spans = [pa.array(column.astype(np.int32)) for column in (mentions.columns[:, 3], mentions.columns[:, 4])]
     return pa.table([*columns, pa.array(mentions.kind, pa.string()), *spans], schema=schema.MENTIONS)
 
 
-def _facts(corpus: Corpus, facts: Sequence[Fact]) -> pa.Table:
+def _facts(corpus: Corpus, facts: Sequence[Fact], entity_row: Mapping[str, int]) -> pa.Table:
     unit_row = {unit.id: row for row, unit in enumerate(corpus.units)}
     rows = []
     for fact in facts:
+        if fact.subject_id not in entity_row or fact.object_id not in entity_row:
+            continue  # an end that nothing mentions was pruned
         row = unit_row[fact.unit_id]
         rows.append(
             {

@@ -87,7 +87,7 @@ def find_evidence(
     )
     penalty = LINKED_PENALTY if linked else UNLINKED_PENALTY
     confidence = confidences(pool)
-    picks = []
+    picks: list[Pick] = []
     free = np.array([len(text) >= MIN_CHARS for text in pool.texts])
     taken = np.zeros(len(positions))
     while len(picks) < max_quotes and free.any():

@@ -110,11 +110,11 @@ def rank(
     scores[: len(kept)] = np.maximum(scores[: len(kept)], total.max(initial=0.0))
     expanded = gain[rows][order] > np.maximum(scored.values[order], boost[rows][order])
     found = np.isin(rows[order], stage.rows)
-    sources: tuple[Source, ...] = tuple(
+    sources: list[Source] = [
         "graph_expanded" if walked_to or not direct else "hybrid"
         for walked_to, direct in zip(expanded, found, strict=True)
-    )
-    return Ranking(rows[order], scores, sources, scored, walked, mode, len(rows))
+    ]
+    return Ranking(rows[order], scores, tuple(sources), scored, walked, mode, len(rows))
 
 
 def _seeds(base: BaseScores, alias_rows: Rows, alias: Scores) -> Rows:

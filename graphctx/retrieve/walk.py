@@ -63,7 +63,8 @@ def entity_specificity(walk: WalkArrays, entities: Rows) -> Scores:
     """``ln(N / df) / ln N`` of some entities, in 0..1."""
     n = max(walk.n_units, 2)
     frequency = np.maximum(walk.entity_ptr[entities + 1] - walk.entity_ptr[entities], 1)
-    return np.clip(np.log(n / frequency) / np.log(n), 0.0, 1.0).astype(np.float32)
+    specificity: Scores = np.clip(np.log(n / frequency) / np.log(n), 0.0, 1.0).astype(np.float32)
+    return specificity
 
 
 def alias_scores(walk: WalkArrays, question: Question, mask: Mask | None) -> tuple[Rows, Scores]:
@@ -144,7 +145,7 @@ def _home_edges(walk: WalkArrays, start: _Start) -> Edges:
         entity,
         walk.home_unit[homes].astype(np.int64),
         start.sentence[owner],
-        start.force[owner] * walk.home_value[homes] * weight,
+        (start.force[owner] * walk.home_value[homes] * weight).astype(np.float32),
     )
 
 
