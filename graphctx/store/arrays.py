@@ -64,7 +64,8 @@ def open_matrix(path: Path) -> Array:
         # An array without elements cannot be mapped: there is no byte to map.
         if 0 in _header_shape(path):
             return np.asarray(np.load(path, allow_pickle=False))
-        return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
+        mapped: Array = np.load(path, mmap_mode="r", allow_pickle=False)
+        return mapped
     except (OSError, ValueError, EOFError) as error:
         raise _unreadable(path, error) from error
 

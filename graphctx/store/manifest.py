@@ -22,7 +22,7 @@ MEND = "Run `graphctx ingest` again, or go back with `graphctx snapshots rollbac
 
 
 class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
 class FileEntry(_Model):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -227,23 +228,27 @@ def verify_files(directory: Path, manifest: Manifest) -> None:
         if name not in listed and name.startswith(("graph.", f"{TABLES_DIR}/")):
             raise BackendUnavailable(f"{here}/{name} is not part of the snapshot. {MEND}", file=f"{here}/{name}")
 
-    def check(item: tuple[str, FileEntry]) -> str | None:
-        name, entry = item
-        try:
-            size = (directory / name).stat().st_size
-            if size != entry.size:
-                return f"{here}/{name} is damaged: it has {size} bytes, not {entry.size}."
-            if sha256_of(directory / name) != entry.sha256:
-                return f"{here}/{name} is damaged: its content is not what was published."
-        except FileNotFoundError:
-            return f"{here}/{name} is missing."
-        except OSError as error:
-            return f"{here}/{name} cannot be read: {error.strerror}."
-        return None
+    def sized(name: str, entry: FileEntry) -> str | None:
+        size = (directory / name).stat().st_size
+        return None if size == entry.size else f"is damaged: it has {size} bytes, not {entry.size}."
 
+    def hashed(name: str, entry: FileEntry) -> str | None:
+        same = sha256_of(directory / name) == entry.sha256
+        return None if same else "is damaged: its content is not what was published."
+
+    items = sorted(manifest.files.items())
     with ThreadPoolExecutor(_HASH_THREADS) as pool:
-        for (name, _), fault in zip(
-            sorted(manifest.files.items()), pool.map(check, sorted(manifest.files.items())), strict=True
-        ):
-            if fault is not None:
-                raise BackendUnavailable(f"{fault} {MEND}", file=f"{here}/{name}", snapshot=directory.name)
+        for check in (sized, hashed):  # sizes first: they cost nothing
+            for (name, _), fault in zip(items, pool.map(partial(_fault, check), items), strict=True):
+                if fault is not None:
+                    message = f"{here}/{name} {fault} {MEND}"
+                    raise BackendUnavailable(message, file=f"{here}/{name}", snapshot=directory.name)
+
+
+def _fault(check: Callable[[str, FileEntry], str | None], item: tuple[str, FileEntry]) -> str | None:
+    try:
+        return check(*item)
+    except FileNotFoundError:
+        return "is missing."
+    except OSError as error:
+        return f"cannot be read: {error.strerror}."

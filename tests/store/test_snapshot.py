@@ -66,7 +66,8 @@ def test_every_file_that_is_missing_is_named_below_the_knowledge_base(kb_dir: Pa
 def test_every_file_that_is_cut_short_is_noticed(kb_dir: Path) -> None:
     for path in files_of(kb_dir):
         data = path.read_bytes()
-        for length in {0, len(data) // 2, len(data) - 1}:
+        shortest = len(data) - (2 if path.name == MANIFEST_NAME else 1)  # its last byte is a line end
+        for length in {0, len(data) // 2, shortest}:
             path.write_bytes(data[:length])
             with pytest.raises(BackendUnavailable):
                 open_snapshot(kb_dir)
