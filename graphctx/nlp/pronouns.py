@@ -43,6 +43,7 @@ class Antecedents:
         self._people = [c for c in candidates if c.mention.label == "person"]
         self._read: list[list[_Subject]] = []
         self._last: tuple[int, int] = (0, 0)
+        self._resolved: dict[int, Candidate | None] = {}
 
     def close(self, first: int, last: int) -> None:
         """The sentence ``first:last`` has been read: its subjects can be referred to from the next ones."""
@@ -52,6 +53,11 @@ class Antecedents:
 
     def resolve(self, pronoun: int) -> Candidate | None:
         """What a personal pronoun stands for: the nearest subject that it agrees with, or ``None``."""
+        if pronoun not in self._resolved:
+            self._resolved[pronoun] = self._resolve(pronoun)
+        return self._resolved[pronoun]
+
+    def _resolve(self, pronoun: int) -> Candidate | None:
         parse = self._parse
         word = parse.words[pronoun].lower()
         if word not in _PEOPLE | _THING | _MANY:

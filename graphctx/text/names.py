@@ -26,6 +26,8 @@ STOPWORDS = frozenset(
 )
 """Function words: no name consists of them alone."""
 
+_SAME_PLURAL = frozenset("news means headquarters series species always besides perhaps lens".split())
+
 _SMALL_WORDS = frozenset(
     "of the and for in on at to a an de do da dos del di la le les et y du der von van & with".split()
 )
@@ -36,7 +38,9 @@ _POSSESSIVE = re.compile(r"(?<=\w)['’´`](?:s\b|(?=\s|$))", re.IGNORECASE)
 _EDGES = re.compile(r"^[^\w.#@$/+-]+|[^\w+#/]+$")
 _DASHES = re.compile(r"(?<=\w)[-‐‑‒–—]+(?=\w)")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]?\.?")
-_UNITED_STATES = re.compile(r"\s*(?:[Tt]he )?U\.?S\.?(?:A\.?)?(?:['’]s)?\s*")  # without case it would be a pronoun
+_UNITED_STATES = re.compile(r"\s*(?:[Tt]he )?(?:U\.?S\.?(?:A\.?)?|United States of America)(?:['’]s)?\s*")
+"""Its short form would be a pronoun once case is folded."""
+
 _DROPPED = re.compile(r"[`*\"“”„«»,;!?()\[\]{}|\\]+")
 _APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "´": "'", "ʼ": "'"})
 _DIGITS = re.compile(r"\d+")
@@ -66,7 +70,7 @@ def normalise_name(surface: str) -> str:
 
 def _fold(surface: str) -> str:
     if _UNITED_STATES.fullmatch(surface):
-        return "usa"
+        return "united states"
     text = surface.casefold()
     if not text.isascii():
         decomposed = unicodedata.normalize("NFKD", text)
@@ -162,7 +166,12 @@ def _abbreviates(letters: list[str], words: list[str], at: int, word: int) -> bo
 def singular_of(name: str) -> str:
     """The name with its last word made singular by the regular English rules; unchanged where it is no plural."""
     head, _, last = name.rpartition(" ")
-    if len(last) < 4 or not last.endswith("s") or last.endswith(("ss", "us", "is", "ous", "ics", "news")):
+    if (
+        len(last) < 4
+        or not last.endswith("s")
+        or last.endswith(("ss", "us", "is", "ous", "ics"))
+        or last in _SAME_PLURAL
+    ):
         return name
     if last.endswith("ies") and len(last) > 4:
         last = last[:-3] + "y"

@@ -23,8 +23,9 @@ from graphctx.text.names import (
         ("**Site-Reliability** Group", "site reliability group"),
         ("Option<T>", "option"),
         ("Result<T, E>", "result"),
-        ("the U.S.", "usa"),
-        ("US", "usa"),
+        ("the U.S.", "united states"),
+        ("US", "united states"),
+        ("United States of America", "united states"),
         ("U.N.", "un"),
         ("U.S. Army", "us army"),
         ("J. R. R. Tolkien", "jrr tolkien"),
@@ -95,6 +96,7 @@ def test_small_words_give_no_initial() -> None:
         ("status", "status"),
         ("physics", "physics"),
         ("gas", "gas"),
+        ("by all means", "by all means"),
     ],
 )
 def test_the_last_word_is_made_singular(plural: str, singular: str) -> None:

@@ -1,0 +1,67 @@
+"""Rung two: aliases that the text states, and acronyms whose long form stands in the same document."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+
+from graphctx.ingest.resolution.forest import Forest, Reason
+from graphctx.ingest.resolution.names import Name, NameTable
+from graphctx.text.names import acronym_of
+
+MIN_CORPUS_ACRONYM = 3
+"""Characters of an acronym that means the same in the whole corpus once one document says what; shorter ones are
+too often reused, and hold in that document only."""
+
+
+def merge_aliases(table: NameTable, forest: Forest) -> None:
+    """Merge what the documents equate: for the whole corpus where they all agree, else document by document."""
+    pairs = [(s.document, s.alias, s.name) for s in table.stated]
+    _merge_pairs(pairs, forest, lambda at: _reason(table.names[at]), lambda at: _holds_everywhere(table.names[at]))
+
+
+def merge_acronyms(table: NameTable, forest: Forest) -> None:
+    """Merge an acronym with the one name of its document that it abbreviates."""
+    pairs = []
+    for number, document in enumerate(table.documents):
+        if not document.acronyms:
+            continue
+        longs: dict[str, set[int]] = defaultdict(set)
+        for at in document.labels:
+            name = table.names[at]
+            if " " in name.text and not name.code:
+                longs[acronym_of(name.text)].add(forest.root(at))
+        for at in sorted(document.acronyms):
+            short = table.names[at].text.upper()
+            found = longs.get(short, set())
+            if len(short) >= MIN_CORPUS_ACRONYM and len(found) == 1 and forest.root_in(number, at) == at:
+                pairs.append((number, at, next(iter(found))))
+    _merge_pairs(pairs, forest, lambda at: "acronym", lambda at: True)
+
+
+def _merge_pairs(
+    pairs: list[tuple[int, int, int]],
+    forest: Forest,
+    reason: Callable[[int], Reason],
+    holds_everywhere: Callable[[int], bool],
+) -> None:
+    """Merge ``(document, alias, name)``: everywhere if the alias has one meaning only, else where it is stated."""
+    meanings: dict[int, set[int]] = defaultdict(set)
+    for _, alias, name in pairs:
+        meanings[alias].add(forest.root(name))
+    for document, alias, name in pairs:
+        if len(meanings[alias]) == 1 and holds_everywhere(alias):
+            forest.merge(alias, name, reason(alias))
+        else:
+            forest.merge_in(document, alias, name, reason(alias))
+
+
+def _reason(name: Name) -> Reason:
+    return "acronym" if name.acronym else "alias"
+
+
+def _holds_everywhere(name: Name) -> bool:
+    """A single word that is no acronym ("Cascade") names other things in other documents."""
+    if name.acronym:
+        return len(name.text) >= MIN_CORPUS_ACRONYM
+    return " " in name.text

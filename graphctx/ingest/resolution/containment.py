@@ -1,0 +1,100 @@
+"""Rung three: a name inside a longer one of the same type."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from graphctx.ingest.resolution.forest import Forest
+from graphctx.ingest.resolution.names import DocumentNames, Name, NameTable
+
+KIND_NOUNS = frozenset(
+    "service system application app platform project product library framework tool toolkit package module crate "
+    "trait struct enum class type function method macro procedure command subcommand keyword operator operation "
+    "language database protocol format file directory folder attribute parameter argument variable constant flag "
+    "option field endpoint header statement expression directive annotation decorator property interface object "
+    "plugin extension driver daemon utility program script software website standard specification".split()
+)
+"""Nouns that only say what sort of thing the name before them is: "the Drop trait" is Drop. "Team", "city" or
+"server" are not among them: the Harbour Relay team is not Harbour Relay."""
+
+LEGAL_FORMS = frozenset("inc corp corporation ltd limited llc plc gmbh ag co company incorporated sa nv".split())
+"""Endings of a company's name that its short form leaves out."""
+
+
+def merge_kind_nouns(table: NameTable, forest: Forest) -> None:
+    """Merge "X service" into "X", and "Acme Inc" into "Acme".
+
+    "X service" is X only where the text writes X as a name in it: "the `new` method" is, "the new method" is not.
+    """
+    for at, base in sorted(table.opened):
+        head, _, last = table.names[at].text.rpartition(" ")
+        short = table.names[base]
+        if head == short.text and last in KIND_NOUNS and short.label not in ("person", "location", "group"):
+            forest.merge(at, base, "containment")
+    for at, name in enumerate(table.names):
+        head, _, last = name.text.rpartition(" ")
+        base = table.index.get(head, -1)
+        if last in LEGAL_FORMS and base >= 0 and name.label == "organization":
+            if table.names[base].label in ("organization", "term") and table.names[base].is_named:
+                forest.merge(at, base, "containment")
+
+
+def merge_people(table: NameTable, forest: Forest) -> None:
+    """Merge a first or last name into the one full name of its document that has it.
+
+    Where every document that settles the question settles it alike, and the corpus knows no other person of that
+    name, it holds for the documents that do not settle it too.
+    """
+    bearers = _bearers(table)
+    settled: dict[int, set[int]] = defaultdict(set)
+    for number, document in enumerate(table.documents):
+        people = [at for at in document.labels if _is_person(table.names[at], document, at)]
+        full = _by_part(table, [at for at in people if " " in table.names[at].text])
+        for at in people:
+            name = table.names[at].text
+            if " " in name:
+                found = {one for one in full.get(name.split()[-1], ()) if _is_shortened(name, table.names[one].text)}
+            else:
+                found = full.get(name, set())
+            if len(found) == 1:
+                into = next(iter(found))
+                forest.merge_in(number, at, into, "containment")
+                settled[at].add(into)
+    for at in sorted(settled):
+        known = bearers.get(table.names[at].text, set())
+        if len(settled[at]) == 1 and known == settled[at] and table.names[at].label == "person":
+            forest.merge(at, next(iter(known)), "containment")
+
+
+def _bearers(table: NameTable) -> dict[str, set[int]]:
+    """First and last names to the full names of the corpus's people."""
+    full = [at for at, name in enumerate(table.names) if " " in name.text and name.labels.get("person")]
+    return _by_part(table, full)
+
+
+def _by_part(table: NameTable, full: list[int]) -> dict[str, set[int]]:
+    parts: dict[str, set[int]] = defaultdict(set)
+    for at in full:
+        words = table.names[at].text.split()
+        for word in {words[0], words[-1]}:
+            if len(word) > 1:
+                parts[word].add(at)
+    return parts
+
+
+def _is_person(name: Name, document: DocumentNames, at: int) -> bool:
+    """Whether a document speaks of it as a person at least as often as of anything else."""
+    if name.code or name.acronym or any(char.isdigit() for char in name.text):
+        return False
+    labels = document.labels[at]
+    others = max((count for label, count in labels.items() if label not in ("person", "term")), default=0)
+    return labels["person"] > 0 and labels["person"] >= others
+
+
+def _is_shortened(short: str, long: str) -> bool:
+    """Whether a name leaves out or shortens middle names: ``john booth``, ``john w booth``, ``john wilkes booth``."""
+    few, many = short.split(), long.split()
+    if len(few) >= len(many) or few[0] != many[0] or few[-1] != many[-1]:
+        return False
+    middle = iter(many[1:-1])
+    return all(any(full.startswith(part) for full in middle) for part in few[1:-1])

@@ -1,0 +1,219 @@
+"""The resolve step: mentions of a whole corpus become entities, by a ladder of ever weaker evidence.
+
+normalised exact → stated alias and acronym → containment with type agreement → spelling. Every merge says why. A
+wrong merge puts the facts of two things on one node and cannot be seen later, so each rung prefers to leave two
+names apart: where a short name is ambiguous, it is resolved document by document or not at all.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from graphctx.ingest.resolution.aliases import merge_acronyms, merge_aliases
+from graphctx.ingest.resolution.containment import merge_kind_nouns, merge_people
+from graphctx.ingest.resolution.forest import Forest
+from graphctx.ingest.resolution.names import NameTable, most_frequent
+from graphctx.ingest.resolution.similar import merge_plurals, merge_spellings
+from graphctx.model.ids import content_id
+from graphctx.model.knowledge import Entity, EntityLabel, Extraction, Fact, Merge
+from graphctx.text.names import is_nameable
+
+RESOLVER_VERSION = "1"
+"""Counts up with every change that can change a resolution."""
+
+HUB_SHARE = 0.05
+"""A description that stands in more of the units than this ("the user", "data") connects everything to everything.
+Names stay: their edges are weighted down by their frequency at query time."""
+
+CODE_HUB_SHARE = 0.2
+"""The same for identifiers: what stands in every fifth unit is scaffolding ("main.rs", an include directive)."""
+
+HUB_MIN_UNITS = 50
+"""In a small corpus a share says little: a description in fewer units than this is no hub."""
+
+
+LABEL_SHARE = 0.25
+"""A label on fewer of the mentions is a slip of the tagger."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """What the mentions of a corpus stand for.
+
+    Attributes:
+        entities: sorted by id.
+        mention_entity: for each mention, in the order of the extractions and of the mentions inside them, the
+            position of its entity in ``entities``, or -1 where it was pruned.
+        facts: those whose ends are both entities, in the order of the extractions, without duplicates.
+        merges: every name that stands for another one, with the reason; sorted.
+    """
+
+    entities: list[Entity]
+    mention_entity: npt.NDArray[np.int32]
+    facts: list[Fact]
+    merges: list[Merge]
+
+
+@dataclass(slots=True)
+class _Cluster:
+    """What the mentions of one canonical name add up to."""
+
+    mentions: int = 0
+    named: int = 0
+    proper: int = 0
+    units: int = 0
+    last_unit: str = ""
+    facts: int = 0
+    labels: dict[EntityLabel, int] = field(default_factory=dict)
+    surfaces: dict[str, int] = field(default_factory=dict)
+
+
+def resolve(extractions: Sequence[Extraction], *, n_units: int) -> Resolution:
+    """Resolve the mentions and facts of a corpus.
+
+    Args:
+        extractions: one for each document, in a fixed order; their mentions are sorted by position.
+        n_units: text units of the corpus, the base of document frequencies.
+    """
+    table = NameTable.of(extractions)
+    forest = Forest(len(table.names))
+    merge_aliases(table, forest)
+    merge_acronyms(table, forest)
+    merge_kind_nouns(table, forest)
+    merge_people(table, forest)
+    merge_plurals(table, forest)
+    merge_spellings(table, forest)
+
+    roots, clusters = _gather(extractions, table, forest)
+    ends = list(_fact_ends(extractions, table, forest))
+    for subject, thing in ends:
+        if subject != thing and subject in clusters and thing in clusters:
+            clusters[subject].facts += 1
+            clusters[thing].facts += 1
+    kept = {root: cluster for root, cluster in clusters.items() if _is_kept(table.names[root].text, cluster, n_units)}
+
+    ids = {root: content_id("e", table.names[root].text) for root in kept}
+    order = sorted(kept, key=ids.__getitem__)
+    position = {root: at for at, root in enumerate(order)}
+    entities = [_entity(ids[root], kept[root], table.names[root].surfaces) for root in order]
+    lookup = np.full(len(table.names) + 1, -1, dtype=np.int32)  # the last slot is for mentions without a name
+    for root, at in position.items():
+        lookup[root] = at
+    return Resolution(
+        entities=entities,
+        mention_entity=lookup[np.frombuffer(roots, dtype=np.int32)] if len(roots) else np.empty(0, dtype=np.int32),
+        facts=list(_facts(extractions, ends, ids)),
+        merges=_merges(table, forest, {root: entities[at].name for root, at in position.items()}),
+    )
+
+
+def _gather(
+    extractions: Sequence[Extraction], table: NameTable, forest: Forest
+) -> tuple[array[int], dict[int, _Cluster]]:
+    """The canonical name of each mention, and what the mentions of each add up to."""
+    roots: array[int] = array("i")
+    clusters: dict[int, _Cluster] = {}
+    at = 0
+    for number, extraction in enumerate(extractions):
+        for mention in extraction.mentions:
+            name = table.mentions[at]
+            at += 1
+            root = forest.root_in(number, name) if name >= 0 else -1
+            roots.append(root)
+            if root < 0:
+                continue
+            cluster = clusters.get(root)
+            if cluster is None:
+                cluster = clusters[root] = _Cluster()
+            cluster.mentions += 1
+            cluster.named += mention.kind != "noun_chunk" and not (mention.kind == "code" and " " in mention.surface)
+            cluster.proper += mention.kind not in ("noun_chunk", "code", "identifier")
+            if cluster.last_unit != mention.unit_id:
+                cluster.last_unit = mention.unit_id
+                cluster.units += 1
+            if mention.label != "term":
+                cluster.labels[mention.label] = cluster.labels.get(mention.label, 0) + 1
+            cluster.surfaces[mention.surface] = cluster.surfaces.get(mention.surface, 0) + 1
+    return roots, clusters
+
+
+def _fact_ends(extractions: Sequence[Extraction], table: NameTable, forest: Forest) -> Iterator[tuple[int, int]]:
+    for number, extraction in enumerate(extractions):
+        for fact in extraction.facts:
+            subject, thing = table.find(fact.subject), table.find(fact.object)
+            yield (
+                forest.root_in(number, subject) if subject >= 0 else -1,
+                forest.root_in(number, thing) if thing >= 0 else -1,
+            )
+
+
+def _is_kept(name: str, cluster: _Cluster, n_units: int) -> bool:
+    """Whether a name is worth a node: not noise, not a hub, and not a description that occurs once and says nothing."""
+    if not is_nameable(name):
+        return False
+    if 2 * cluster.named >= cluster.mentions:
+        scaffolding = 2 * cluster.proper < cluster.mentions and cluster.units > CODE_HUB_SHARE * n_units
+        return not (scaffolding and cluster.units > HUB_MIN_UNITS)
+    if cluster.units > max(HUB_MIN_UNITS, HUB_SHARE * n_units):
+        return False
+    return cluster.mentions > 1 or cluster.facts > 0
+
+
+def _entity(entity_id: str, cluster: _Cluster, own: dict[str, int]) -> Entity:
+    """Make the entity; its name is the most frequent form of the canonical name itself."""
+    forms = {surface: count for surface, count in cluster.surfaces.items() if surface in own} or cluster.surfaces
+    name = min(forms, key=lambda form: (-forms[form], -len(form), form))
+    label = most_frequent(cluster.labels)
+    return Entity(
+        id=entity_id,
+        name=name,
+        label=label if cluster.labels.get(label, 0) >= LABEL_SHARE * cluster.mentions else "term",
+        aliases=tuple(sorted(form for form in cluster.surfaces if form != name)),
+        n_mentions=cluster.mentions,
+        n_units=cluster.units,
+    )
+
+
+def _facts(extractions: Sequence[Extraction], ends: Sequence[tuple[int, int]], ids: dict[int, str]) -> Iterator[Fact]:
+    seen = set()
+    at = 0
+    for extraction in extractions:
+        for raw in extraction.facts:
+            subject, thing = ends[at]
+            at += 1
+            if subject == thing or subject not in ids or thing not in ids:
+                continue
+            fact_id = content_id("f", raw.unit_id, raw.sentence, ids[subject], raw.predicate, ids[thing])
+            if fact_id not in seen:
+                seen.add(fact_id)
+                yield Fact(
+                    id=fact_id,
+                    unit_id=raw.unit_id,
+                    sentence=raw.sentence,
+                    subject_id=ids[subject],
+                    predicate=raw.predicate,
+                    object_id=ids[thing],
+                    subject=raw.subject,
+                    object=raw.object,
+                    start_char=raw.start_char,
+                    end_char=raw.end_char,
+                )
+
+
+def _merges(table: NameTable, forest: Forest, canonical: dict[int, str]) -> list[Merge]:
+    """Every written form that stands for another one, with the rung that decided it."""
+    found = set()
+    for at, name in enumerate(table.names):
+        root = forest.root(at)
+        if root in canonical:
+            reason = "exact" if root == at else forest.reasons[at]
+            found |= {Merge(form, canonical[root], reason) for form in name.surfaces if form != canonical[root]}
+    for at, root, reason in forest.local():
+        if root in canonical:
+            found |= {Merge(form, canonical[root], reason) for form in table.names[at].surfaces}
+    return sorted(found, key=lambda merge: (merge.canonical, merge.alias, merge.reason))
