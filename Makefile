@@ -1,0 +1,92 @@
+# Chores. `make help` lists them. They need Python 3.11, 3.12 or 3.13 and PyPI, and make .venv themselves.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.ONESHELL:
+.DEFAULT_GOAL := help
+
+BIN := .venv/bin
+
+# make run: the documents, and one question instead of the three about the handbook.
+DOCS ?= eval/corpora/handbook
+Q ?=
+KB ?= .kb/$(or $(notdir $(patsubst %/,%,$(DOCS))),documents)
+
+# Arguments for pytest: make test T="tests/text -k spans".
+T ?=
+
+.PHONY: help run test check lint types imports generated generate bench clean
+
+help: ## List the chores
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
+
+run: .venv/.installed ## Ingest the sample handbook and ask three questions over MCP (DOCS=folder Q="question")
+	@kb="$(KB)"
+	if [[ -n "$$QUESTION" ]]; then
+	    asked=(-q "$$QUESTION")
+	elif [[ "$$DOCUMENTS" == eval/corpora/handbook ]]; then
+	    asked=(-q "Which boat was lost in November 2008, and where?"
+	           -q "Who leads the team that gets messages from the buoys to shore?"
+	           -q "Which decision was made after FW-22 went adrift?")
+	else
+	    echo 'Say what to ask: make run DOCS=/some/folder Q="a question"' >&2
+	    exit 2
+	fi
+	$(BIN)/graphctx demo "$$DOCUMENTS" --kb "$$kb" "$${asked[@]}"
+	echo "Ask more: $(BIN)/graphctx ask --kb \"$$kb\" \"your question\""
+
+# Through the environment, so that a question may hold quotes and dollar signs.
+run: export QUESTION := $(value Q)
+run: export DOCUMENTS := $(value DOCS)
+
+test: .venv/.installed-dev ## Run the whole test suite (T="arguments for pytest")
+	$(BIN)/python -m pytest -n auto $(T)
+
+check: lint types imports generated test ## Everything that CI checks, then the tests
+
+lint: .venv/.installed-dev ## Lint, and check the format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: .venv/.installed-dev ## Check types
+	$(BIN)/mypy
+
+imports: .venv/.installed-dev ## Check that imports go one way
+	$(BIN)/lint-imports
+
+generated: .venv/.installed-dev ## Check that generated files are up to date
+	$(BIN)/python -m graphctx.cli.reference --check
+
+generate: .venv/.installed-dev ## Write schemas/ and docs/reference/ from the code
+	$(BIN)/python -m graphctx.cli.reference
+
+bench: .venv/.installed-dev ## Measure ingest, queries, memory and size, and print a table
+	$(BIN)/python -m eval.bench
+
+clean: ## Remove what the chores made: .venv, caches, sample knowledge bases
+	rm -rf .venv .venv-st .kb build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
+
+# The first interpreter of a supported version that can make a virtual environment; PYTHON=… decides otherwise.
+.venv/bin/python:
+	@supported='import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))'
+	for python in $(or $(PYTHON),python3 python3.12 python3.13 python3.11); do
+	    if "$$python" -c "$$supported" 2>/dev/null; then
+	        echo "Making .venv with $$("$$python" --version)"
+	        "$$python" -m venv .venv
+	        exit 0
+	    fi
+	done
+	echo "graphctx needs Python 3.11, 3.12 or 3.13 with the module venv (on Debian: apt install python3-venv)." >&2
+	echo "None was found; name one: make PYTHON=/path/to/python3.12 ..." >&2
+	exit 1
+
+.venv/.installed: pyproject.toml | .venv/bin/python
+	@echo "Installing graphctx and its dependencies (about a minute, about 1 GB on disk)"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	touch $@
+
+.venv/.installed-dev: pyproject.toml | .venv/bin/python
+	@echo "Installing graphctx, its dependencies and the tools of development"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch .venv/.installed $@

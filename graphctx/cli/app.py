@@ -1,0 +1,61 @@
+"""The command ``graphctx``: its commands, in the order in which one meets them."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from graphctx.cli import ask, cypher, demo, doctor, ingest, mcp_config, search, serve, snapshots, status
+from graphctx.cli.guard import GuardedCommand
+
+app = typer.Typer(
+    name="graphctx",
+    help="Turn documents into a knowledge graph and answer questions with exact, cited quotes. "
+    "Offline, without an LLM, and over MCP.",
+    epilog="Start with: graphctx ingest FOLDER, then graphctx ask 'your question'.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,  # GuardedCommand reports every error in its own way
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        typer.echo(f"graphctx {version('graphctx')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Options before the command."""
+
+
+app.command("ingest", cls=GuardedCommand)(ingest.ingest)
+app.command("ask", cls=GuardedCommand)(ask.ask)
+app.command("search", cls=GuardedCommand)(search.search)
+app.command("serve", cls=GuardedCommand)(serve.serve)
+app.command("mcp-config", cls=GuardedCommand)(mcp_config.mcp_config)
+app.command("status", cls=GuardedCommand)(status.status)
+app.command("doctor", cls=GuardedCommand)(doctor.doctor)
+app.command("cypher", cls=GuardedCommand)(cypher.cypher)
+app.add_typer(snapshots.app, name="snapshots")
+app.command("demo", cls=GuardedCommand, hidden=True)(demo.demo)
+
+
+def main() -> None:
+    """Run the command line and exit: 0 done, 1 an error of the taxonomy, 2 bad usage, 130 stopped by Ctrl-C."""
+    for stream in (sys.stdout, sys.stderr):
+        if (reconfigure := getattr(stream, "reconfigure", None)) is not None:
+            # Documents hold any character; a terminal's legacy encoding must not turn one into a crash.
+            reconfigure(encoding="utf-8", errors="backslashreplace")
+    app()

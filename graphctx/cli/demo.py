@@ -1,0 +1,78 @@
+"""``graphctx demo``: a folder in, questions asked by a real MCP client, quotes out. ``make run`` runs it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from graphctx.cli.mcp_config import program
+from graphctx.cli.options import DEFAULT_KB, KbOption
+from graphctx.errors import BackendUnavailable
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+CALL_SECONDS = 60
+"""Clients commonly give up on a call after this time."""
+
+
+def demo(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The documents.")],
+    kb: KbOption = DEFAULT_KB,
+    question: Annotated[
+        list[str], typer.Option("--question", "-q", metavar="QUESTION", help="What to ask; may be repeated.")
+    ] = [],  # noqa: B006 - typer copies the default
+) -> None:
+    """Ingest a folder, then ask questions through an MCP client that starts the server, as an editor would."""
+    import anyio
+
+    from graphctx.cli.console import output_console
+
+    console = output_console()
+    command = program()
+    _say(console, "graphctx", "ingest", str(folder), "--kb", str(kb))
+    sys.stdout.flush()
+    done = subprocess.run([*command, "ingest", str(folder), "--kb", str(kb)], check=False)
+    if done.returncode:
+        raise typer.Exit(done.returncode)
+    _say(console, "graphctx", "serve", "--kb", str(kb))
+    console.print("(started by an MCP client session over stdio, which calls kb.retrieve_evidence)\n", style="dim")
+    anyio.run(_ask_all, console, [*command, "serve", "--kb", str(kb)], question)
+
+
+def _say(console: Console, *command: str) -> None:
+    console.print(f"\n$ {' '.join(command)}", style="bold green", soft_wrap=True)
+
+
+async def _ask_all(console: Console, command: list[str], questions: list[str]) -> None:
+    from mcp import Client, StdioServerParameters
+    from mcp.client.stdio import stdio_client
+
+    parameters = StdioServerParameters(command=command[0], args=command[1:])
+    async with Client(stdio_client(parameters), read_timeout_seconds=CALL_SECONDS) as client:
+        tools = [tool.name for tool in (await client.list_tools()).tools]
+        console.print(f"The server offers: {', '.join(tools)}\n", soft_wrap=True)
+        for question in questions:
+            result = await client.call_tool("kb.retrieve_evidence", {"question": question, "max_quotes": 3})
+            answer: dict[str, Any] = result.structured_content or {}
+            if result.is_error or "quotes" not in answer:
+                text = "\n".join(getattr(part, "text", "") for part in result.content)
+                raise BackendUnavailable(f"The server did not answer {question!r}: {text}", question=question)
+            _show(console, question, answer)
+
+
+def _show(console: Console, question: str, answer: dict[str, Any]) -> None:
+    console.print(f"Q: {question}", style="bold", soft_wrap=True)
+    if not answer["quotes"]:
+        console.print(f"   No evidence: {answer['empty_reason']}\n", soft_wrap=True)
+    for quote in answer["quotes"]:
+        for line in quote["quote"].split("\n"):
+            console.print(f"   │ {line}", soft_wrap=True)
+        heading = f" › {quote['heading']}" if quote["heading"] else ""
+        span = f"characters {quote['start_char']}–{quote['end_char']}"
+        where = f"{quote['title']}{heading} — {quote['doc_uri']}:{quote['line']} ({span})"
+        console.print(f"   {where}\n", style="dim", soft_wrap=True)

@@ -1,0 +1,111 @@
+"""``graphctx ingest``: documents in, a published snapshot out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from graphctx.cli.options import DEFAULT_KB, JsonOption
+from graphctx.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from graphctx.ingest.report import IngestReport
+    from graphctx.knowledge_base import KnowledgeBase
+
+
+def ingest(
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files and folders to read.")] = [],  # noqa: B006
+    kb: Annotated[
+        Path | None,
+        typer.Option(
+            "--kb",
+            envvar="GRAPHCTX_KB",
+            metavar="DIR",
+            help="The knowledge base's folder; made if there is none.",
+            show_default=str(DEFAULT_KB),
+            rich_help_panel="Common",
+        ),
+    ] = None,
+    pipeline: Annotated[
+        Path | None, typer.Option("--pipeline", metavar="FILE", help="Run the job that this TOML file describes.")
+    ] = None,
+    prune: Annotated[bool, typer.Option("--prune", help="Drop documents whose file has gone.")] = False,
+    processes: Annotated[
+        int | None,
+        typer.Option("--processes", metavar="N", min=1, help="Worker processes; by default one for each core."),
+    ] = None,
+    project_id: Annotated[
+        str | None,
+        typer.Option("--project-id", metavar="ID", help="The project; fixed when the knowledge base is made."),
+    ] = None,
+    graph_engine: Annotated[
+        str | None, typer.Option("--graph-engine", metavar="kuzu|ladybug", help="Of a fresh knowledge base.")
+    ] = None,
+    engine: Annotated[
+        str, typer.Option("--engine", metavar="local|dask", help="Where the work is done; dask is not available yet.")
+    ] = "local",
+    as_json: JsonOption = False,
+) -> None:
+    """Read documents, index them and publish a snapshot.
+
+    A later ingest into the same knowledge base adds and replaces documents; what has not changed is not worked on
+    again. What was published before stays in use until the fresh snapshot is complete, and stays if the ingest
+    fails or is stopped.
+    """
+    from graphctx.cli.console import errors_console, output_console, print_json
+    from graphctx.cli.jobs import Job, read_job
+    from graphctx.cli.summary import show_report
+
+    _check_engine(engine)
+    if (pipeline is None) == (not paths):
+        raise InvalidArgument("Give either paths or --pipeline FILE, and only one of them: graphctx ingest FOLDER.")
+    job = read_job(pipeline) if pipeline else Job(paths=[str(path) for path in paths])
+    if missing := [path for path in job.paths if not Path(path).exists()]:
+        raise InvalidArgument(f"There is no such file or folder: {', '.join(missing)}.", paths=missing)
+    folder = kb or Path(job.kb or DEFAULT_KB)
+    try:
+        with _opened(folder, job.project_id if project_id is None else project_id, graph_engine, job.ingest) as base:
+            report = _run(base, job.paths, prune=prune or job.prune, processes=processes)
+    except KeyboardInterrupt:
+        errors_console().print("stopped; the published snapshot is untouched", style="yellow")
+        raise typer.Exit(130) from None
+    if as_json:
+        print_json(report)
+        return
+    show_report(output_console(), report)
+    where = "" if folder == DEFAULT_KB else f" --kb {folder}"
+    output_console().print(f'\nNext: graphctx ask{where} "your question"', style="green", soft_wrap=True)
+
+
+def _check_engine(engine: str) -> None:
+    if engine == "dask":
+        raise InvalidArgument(
+            "--engine dask is not available yet. Leave it out: the work is spread over the cores of this machine.",
+            field="engine",
+            value=engine,
+            allowed=["local"],
+        )
+    if engine != "local":
+        raise InvalidArgument(f"--engine is {engine!r}; use local.", field="engine", value=engine, allowed=["local"])
+
+
+def _opened(
+    folder: Path, project_id: str | None, graph_engine: str | None, settings: dict[str, object]
+) -> KnowledgeBase:
+    from graphctx.knowledge_base import KnowledgeBase
+    from graphctx.model.arguments import parse_arguments
+    from graphctx.settings import IngestSettings
+
+    base = KnowledgeBase.open(folder, create=True, project_id=project_id, engine=graph_engine)
+    group = parse_arguments(IngestSettings, {**base.settings.ingest.model_dump(), **settings})
+    base.settings = base.settings.model_copy(update={"ingest": group})
+    return base
+
+
+def _run(base: KnowledgeBase, paths: list[str], *, prune: bool, processes: int | None) -> IngestReport:
+    from graphctx.cli.progress import progress_view
+
+    with progress_view() as view:
+        return base.ingest(paths, prune=prune, processes=processes, on_progress=view)

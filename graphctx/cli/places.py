@@ -1,0 +1,72 @@
+"""From a document's URI to the file that it was read from, and to the line where a quote stands in that file."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from graphctx.store.config import SourceEntry
+
+_MAX_BYTES = 16 * 1024 * 1024  # a line number is not worth the reading of a larger file
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where to look: the file, if it is still there, and the line, if the file's own lines show the quote there.
+
+    PDF, Word and HTML files have other lines than the text that is read from them: there ``line`` is ``None``.
+    """
+
+    path: Path | None
+    line: int | None
+
+
+def place_of(sources: Sequence[SourceEntry], doc_uri: str, line: int, text: str) -> Place:
+    """Find the place of a span.
+
+    Args:
+        sources: the folders of the knowledge base.
+        doc_uri: the document's URI; the row of a JSONL file is told by what follows ``#``.
+        line: the line of the document's text at which the span starts, from 1.
+        text: the span's text.
+    """
+    path = _file_of(sources, doc_uri)
+    if path is None or not _shows(path, line, text):
+        return Place(path, None)
+    return Place(path, line)
+
+
+def _file_of(sources: Sequence[SourceEntry], doc_uri: str) -> Path | None:
+    for source in sources:
+        prefix = getattr(source, "prefix", "")
+        if prefix and not doc_uri.startswith(f"{prefix}/"):
+            continue
+        below = doc_uri.removeprefix(f"{prefix}/") if prefix else doc_uri
+        for name in (below, below.partition("#")[0]):
+            path = Path(source.path) / name
+            if path.is_file():
+                return path
+    return None
+
+
+def _shows(path: Path, line: int, text: str) -> bool:
+    try:
+        if path.stat().st_size > _MAX_BYTES:
+            return False
+        lines = path.read_text(encoding="utf-8-sig", errors="replace").split("\n")
+    except OSError:
+        return False
+    first = text.split("\n", 1)[0].strip()
+    return line <= len(lines) and first in unicodedata.normalize("NFC", lines[line - 1])
+
+
+def shown_path(path: Path) -> str:
+    """The path as a person would type it: relative to the working directory where that is shorter."""
+    try:
+        return str(path.relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)

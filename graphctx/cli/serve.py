@@ -1,0 +1,87 @@
+"""``graphctx serve``: the knowledge base as an MCP server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from graphctx.cli.options import DEFAULT_KB, KbOption
+from graphctx.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from graphctx.server.config import ServerConfig
+
+
+def serve(
+    kb: KbOption = DEFAULT_KB,
+    transport: Annotated[
+        str, typer.Option("--transport", metavar="stdio|http", help="stdio is started by a client; http is for many.")
+    ] = "stdio",
+    host: Annotated[str, typer.Option("--host", metavar="HOST", help="Address to bind (http).")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", metavar="PORT", min=1, max=65535, help="Port to bind (http).")] = 8765,
+    allowed_host: Annotated[
+        list[str],
+        typer.Option(
+            "--allowed-host",
+            metavar="NAME:PORT",
+            help="A Host header to let in; required where --host is not local; may be repeated (http).",
+        ),
+    ] = [],  # noqa: B006 - typer copies the default
+    allowed_origin: Annotated[
+        list[str],
+        typer.Option("--allowed-origin", metavar="URL", help="A browser's Origin to let in; may be repeated (http)."),
+    ] = [],  # noqa: B006
+    tool_names: Annotated[
+        str | None,
+        typer.Option(
+            "--tool-names",
+            metavar="auto|dotted|underscore",
+            help="How tool names are listed; both forms can always be called.",
+            show_default="auto",
+        ),
+    ] = None,
+) -> None:
+    """Serve the knowledge base over MCP.
+
+    With stdio, nothing but protocol is on standard output and logs are on standard error. The server answers
+    tools/list at once and opens the knowledge base in the background; if it cannot be opened, calls say why, and
+    work as soon as the cause is gone. With http the endpoint is /mcp, without authentication: bind a local address.
+    """
+    if transport not in ("stdio", "http"):
+        raise InvalidArgument(
+            f"--transport is {transport!r}; use stdio or http.",
+            field="transport",
+            value=transport,
+            allowed=["stdio", "http"],
+        )
+    config = _config(kb, transport, tool_names)
+    if transport == "stdio":
+        from graphctx.server.stdio import serve_stdio
+
+        serve_stdio(kb, config)
+    else:
+        from graphctx.cli.console import errors_console
+        from graphctx.server.http import serve_http
+
+        errors_console().print(f"MCP at http://{host}:{port}/mcp (stop with Ctrl-C)", soft_wrap=True)
+        serve_http(kb, config, host, port, allowed_host, allowed_origin)
+
+
+def _config(kb: Path, transport: str, tool_names: str | None) -> ServerConfig:
+    from typing import cast
+
+    from graphctx.errors import BackendUnavailable
+    from graphctx.model.arguments import parse_arguments
+    from graphctx.server.config import ServerConfig, Transport
+    from graphctx.settings import ServerSettings, load_settings
+    from graphctx.store.config import read_config
+
+    try:
+        tables = read_config(kb).settings
+    except BackendUnavailable:  # calls tell of it; a client that starts before the first ingest must not fail
+        tables = {}
+    given = load_settings(tables).server.model_dump()
+    settings = parse_arguments(ServerSettings, given if tool_names is None else {**given, "tool_names": tool_names})
+    return ServerConfig.from_settings(settings, transport=cast(Transport, transport))

@@ -1,0 +1,98 @@
+"""Answers as a person reads them: what was asked, each quote in a block, where it stands, what was left out."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from graphctx.cli.places import place_of, shown_path
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from graphctx.model.answers import EvidenceAnswer, Quote, SearchAnswer, SearchResult
+    from graphctx.store.config import SourceEntry
+
+_EMPTY = {
+    "empty_knowledge_base": (
+        "there are no documents in this knowledge base yet",
+        "Put some in: graphctx ingest FOLDER",
+    ),
+    "nothing_in_scope": (
+        "no document passes the filters",
+        "Drop --tag, --path-prefix or --updated-after; graphctx search without them shows what there is.",
+    ),
+    "no_match": (
+        "nothing in the documents fits",
+        "Try the words that the documents would use, or graphctx search with a few key words.",
+    ),
+}
+_BAR = "│ "
+
+
+def show_evidence(console: Console, question: str, answer: EvidenceAnswer, sources: Sequence[SourceEntry]) -> None:
+    """Print quotes with their citations."""
+    console.print(f"Question: {question}\n", style="bold", soft_wrap=True)
+    if not answer.quotes:
+        _show_empty(console, "No evidence found", answer.empty_reason or "no_match")
+        return
+    for number, quote in enumerate(answer.quotes, start=1):
+        cut = " · shortened" if quote.truncated else ""
+        _show_span(console, number, quote, quote.quote, f"confidence {quote.confidence:.2f}{cut}", sources)
+    if answer.limit_reason != "none":
+        console.print("More quotes fit the question than the response budget allows (--max-quotes).", style="dim")
+
+
+def show_search(console: Console, query: str, answer: SearchAnswer, sources: Sequence[SourceEntry]) -> None:
+    """Print previews with their citations."""
+    console.print(f"Query: {query}\n", style="bold", soft_wrap=True)
+    if not answer.results:
+        _show_empty(console, "No results", answer.empty_reason or "no_match")
+        return
+    for result in answer.results:
+        _show_span(console, result.rank, result, result.preview, f"score {result.score:.3f}", sources)
+    if answer.limit_reason != "none":
+        console.print("More results fit than the response budget allows.", style="dim")
+
+
+def _show_span(
+    console: Console, number: int, item: Quote | SearchResult, text: str, note: str, sources: Sequence[SourceEntry]
+) -> None:
+    from rich.text import Text
+
+    where = f"{item.title} › {item.heading}" if item.heading else item.title
+    console.print(Text(f"[{number}] ", style="bold cyan").append(where, style="bold"), soft_wrap=True)
+    for line in _lines(console, text):
+        console.print(Text("    ").append(_BAR, style="cyan").append(line), soft_wrap=True)
+    place = place_of(sources, item.doc_uri, item.line, text)
+    shown, style = item.doc_uri, ""
+    if place.path is not None:
+        shown, style = shown_path(place.path), f"link {place.path.as_uri()}"
+    if place.line is not None:
+        shown += f":{place.line}"
+    elif item.page is not None:
+        note = f"page {item.page} · {note}"
+    if "#" in item.doc_uri:
+        note = f"{item.doc_uri.partition('#')[2]} · {note}"
+    console.print(Text("    ").append(shown, style=style).append(f" · {note}", style="dim"), soft_wrap=True)
+    console.print()
+
+
+def _lines(console: Console, text: str) -> list[str]:
+    """The lines of a span; on a terminal, those that are too long are wrapped, and no other is touched."""
+    lines = text.split("\n")
+    if not console.is_terminal:
+        return lines
+    width = max(40, min(console.width, 120) - 4 - len(_BAR))
+    return [
+        part
+        for line in lines
+        for part in (textwrap.wrap(line, width, break_on_hyphens=False) if len(line) > width else [line])
+    ]
+
+
+def _show_empty(console: Console, what: str, reason: str) -> None:
+    why, remedy = _EMPTY[reason]
+    console.print(f"{what}: {why}.", style="yellow", soft_wrap=True)
+    console.print(remedy, style="dim", soft_wrap=True)

@@ -1,0 +1,49 @@
+"""The closing summary of an ingest."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from graphctx.ingest.report import IngestReport
+
+_SHOWN = 20
+"""Skipped files that are listed by name; all of them are in the JSON report."""
+
+
+def show_report(console: Console, report: IngestReport) -> None:
+    """Print what an ingest did and what there is now."""
+    from rich.table import Table
+
+    outcome = "published" if report.changed else "nothing to do: the published snapshot stands"
+    console.print(f"{report.project_id} · snapshot {report.snapshot_id} · {outcome}", style="bold", soft_wrap=True)
+    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+    table.add_column(justify="right")
+    table.add_column()
+    changes = {
+        "added": report.added,
+        "replaced": report.replaced,
+        "removed": report.removed,
+        "unchanged": report.unchanged,
+    }
+    note = ", ".join(f"{count:,} {name}" for name, count in changes.items() if count)
+    table.add_row(f"{report.documents:,}", f"documents ({note})" if note else "documents")
+    for name in ("words", "sections", "units", "sentences", "entities", "mentions", "facts", "edges", "communities"):
+        table.add_row(f"{getattr(report, name):,}", name)
+    console.print(table)
+    steps = ", ".join(f"{step} {seconds:.1f}" for step, seconds in report.seconds.items())
+    console.print(f"{report.total_seconds:.1f} s in all: {steps}", soft_wrap=True)
+    _list(console, "Skipped", [f"{item.uri}: {item.reason}" for item in report.skipped])
+    _list(console, "No longer found (kept; --prune drops them)", report.no_longer_found)
+
+
+def _list(console: Console, what: str, lines: list[str]) -> None:
+    if not lines:
+        return
+    console.print(f"{what}, {len(lines):,}:", style="yellow", soft_wrap=True)
+    for line in lines[:_SHOWN]:
+        console.print(f"  {line}", soft_wrap=True)
+    if len(lines) > _SHOWN:
+        console.print(f"  and {len(lines) - _SHOWN:,} more (all of them with --json)", soft_wrap=True)

@@ -1,0 +1,14 @@
+CREATE NODE TABLE Document (id STRING, uri STRING, title STRING, media_type STRING, tags STRING[], updated_at STRING, n_units INT32, PRIMARY KEY (id));
+CREATE NODE TABLE Section (id STRING, doc_id STRING, ordinal INT32, level INT32, title STRING, path STRING[], anchor STRING, start_char INT32, end_char INT32, PRIMARY KEY (id));
+CREATE NODE TABLE TextUnit (id STRING, doc_id STRING, doc_uri STRING, section_id STRING, ordinal INT32, kind STRING, title STRING, heading STRING, start_char INT32, end_char INT32, n_tokens INT32, PRIMARY KEY (id));
+CREATE NODE TABLE Entity (id STRING, name STRING, label STRING, aliases STRING[], n_mentions INT32, n_units INT32, PRIMARY KEY (id));
+CREATE NODE TABLE Community (id STRING, level INT32, title STRING, n_entities INT32, PRIMARY KEY (id));
+CREATE REL TABLE HAS_SECTION (FROM Document TO Section);
+CREATE REL TABLE PARENT_OF (FROM Section TO Section);
+CREATE REL TABLE HAS_UNIT (FROM Section TO TextUnit);
+CREATE REL TABLE NEXT (FROM TextUnit TO TextUnit);
+CREATE REL TABLE MENTIONS (FROM TextUnit TO Entity, n_mentions INT32);
+CREATE REL TABLE RELATED (FROM Entity TO Entity, weight FLOAT, n_facts INT32, n_units INT32, similarity FLOAT);
+CREATE REL TABLE LINKS_TO (FROM Document TO Document, n_links INT32, n_title_mentions INT32);
+CREATE REL TABLE IN_COMMUNITY (FROM Entity TO Community);
+CREATE REL TABLE CHILD_OF (FROM Community TO Community);
