@@ -42,9 +42,10 @@ def load_arrays(path: Path) -> dict[str, Array]:
         BackendUnavailable: the file is absent or is no such archive.
     """
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        # Given a path, numpy leaves the file open when it turns out to be no archive.
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             return {name: archive[name] for name in sorted(archive.files)}
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+    except (OSError, ValueError, TypeError, AttributeError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise _unreadable(path, error) from error
 
 

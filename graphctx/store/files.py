@@ -66,23 +66,22 @@ def files_below(directory: Path) -> list[Path]:
 
 @contextmanager
 def disk_errors(what: str) -> Iterator[None]:
-    """Turn a disk that is full, or that refuses the write, into ``BackendUnavailable``.
+    """Turn a disk that is full, or that refuses the write otherwise, into ``BackendUnavailable``.
 
     Args:
         what: what was being written, relative to the knowledge base: "the snapshot", "kb.toml".
 
     Raises:
-        BackendUnavailable: no space, over quota, over the file size limit, read-only or not permitted.
+        BackendUnavailable: no space, over quota, over the file size limit, read-only, not permitted, not a
+            folder.
     """
     try:
         yield
     except OSError as error:
         if error.errno in _FULL or _is_full(error):
             raise _full(what, error) from error
-        if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
-            message = f"Cannot write {what}: {error.strerror}. Check the permissions of the knowledge base."
-            raise BackendUnavailable(message, what=what, errno=error.errno) from error
-        raise
+        message = f"Cannot write {what}: {error.strerror}. Check the knowledge base's folder and permissions."
+        raise BackendUnavailable(message, what=what, errno=error.errno) from error
     except (RuntimeError, ValueError) as error:  # kuzu and lance raise these for a failed write
         if _is_full(error):
             raise _full(what, error) from error

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from graphctx.errors import BackendUnavailable, InvalidArgument
+from graphctx.store.arrays import load_arrays, open_matrix, save_arrays, save_matrix
+
+ARRAYS = st.dictionaries(
+    st.text("abcdef_", min_size=1, max_size=5),
+    hnp.arrays(
+        st.sampled_from([np.int8, np.int32, np.int64, np.uint64, np.float32, np.bool_]),
+        hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4),
+    ),
+    max_size=4,
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
+@given(arrays=ARRAYS)
+def test_arrays_come_back_as_they_were_and_their_bytes_follow_from_them(
+    tmp_path: Path, arrays: dict[str, np.ndarray]
+) -> None:
+    save_arrays(tmp_path / "a.npz", arrays)
+    found = load_arrays(tmp_path / "a.npz")
+    assert list(found) == sorted(arrays)
+    for name, array in arrays.items():
+        assert found[name].dtype == array.dtype
+        assert found[name].shape == array.shape
+        assert found[name].tobytes() == array.tobytes()
+    save_arrays(tmp_path / "b.npz", dict(reversed(arrays.items())))
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+
+
+def test_a_matrix_is_mapped_and_cannot_be_written(tmp_path: Path) -> None:
+    matrix = np.arange(12, dtype=np.float32).reshape(3, 4)
+    save_matrix(tmp_path / "m.npy", matrix.T)
+    opened = open_matrix(tmp_path / "m.npy")
+    assert isinstance(opened, np.memmap)
+    assert (opened == matrix.T).all()
+    assert opened.flags.c_contiguous
+    with pytest.raises(ValueError, match="read-only"):
+        opened[0, 0] = 1
+
+
+def test_a_matrix_without_rows_is_a_matrix(tmp_path: Path) -> None:
+    save_matrix(tmp_path / "m.npy", np.zeros((0, 384), np.float32))
+    assert open_matrix(tmp_path / "m.npy").shape == (0, 384)
+
+
+def test_objects_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidArgument, match="'words'"):
+        save_arrays(tmp_path / "a.npz", {"words": np.array(["a", None], dtype=object)})
+
+
+@pytest.mark.parametrize("data", [b"", b"PK\x03\x04rubbish", b"\x93NUMPY\x01\x00", b"\x93NUMPY\x07\x00", b"plain"])
+def test_a_file_that_is_none_is_unavailable(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "x").write_bytes(data)
+    with pytest.raises(BackendUnavailable):
+        load_arrays(tmp_path / "x")
+    with pytest.raises(BackendUnavailable):
+        open_matrix(tmp_path / "x")
+    with pytest.raises(BackendUnavailable):
+        load_arrays(tmp_path / "absent")
+    with pytest.raises(BackendUnavailable):
+        open_matrix(tmp_path / "absent")

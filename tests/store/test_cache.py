@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from graphctx.errors import BackendUnavailable
+from graphctx.store.cache import Memo
+
+EFFORT = float(os.environ.get("GRAPHCTX_TEST_EFFORT", "1"))
+
+
+def test_what_is_put_is_got_in_the_order_asked_and_survives_closing(tmp_path: Path) -> None:
+    path = tmp_path / "cache" / "memo.sqlite"
+    with Memo(path) as memo:
+        memo.put_many("vector", {"b": b"2", "a": b"1", "empty": b""})
+        memo.put_many("extract", {"a": b"other"})
+        memo.put_many("vector", {"b": b"3"})
+    with Memo(path) as memo:
+        found = memo.get_many("vector", ["b", "absent", "a", "b", "empty"])
+        assert list(found.items()) == [("b", b"3"), ("a", b"1"), ("empty", b"")]
+        assert memo.get_many("extract", ["a"]) == {"a": b"other"}
+        assert memo.get_many("vector", []) == {}
+        assert memo.counts() == {"extract": 1, "vector": 3}
+        assert memo.size_bytes() > 0
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30, deadline=None)
+@given(items=st.dictionaries(st.text(max_size=8).filter(str.isprintable), st.binary(max_size=50), max_size=20))
+def test_any_key_and_value_come_back(tmp_path: Path, items: dict[str, bytes]) -> None:
+    with Memo(tmp_path / "memo.sqlite") as memo:
+        memo.put_many("kind", items)
+        assert memo.get_many("kind", items) == items
+        memo.prune("kind", [])
+
+
+def test_a_hundred_thousand_keys_are_read_in_batches(tmp_path: Path) -> None:
+    items = {f"{i:032x}": i.to_bytes(4, "little") * 8 for i in range(100_000)}
+    with Memo(tmp_path / "memo.sqlite") as memo:
+        memo.put_many("vector", items)
+        assert memo.get_many("vector", items) == items
+
+
+def test_pruning_drops_what_is_unused_and_gives_the_space_back(tmp_path: Path) -> None:
+    with Memo(tmp_path / "memo.sqlite") as memo:
+        memo.put_many("vector", {str(i): bytes(1000) for i in range(2000)})
+        memo.put_many("extract", {"kept": b"x"})
+        assert memo.prune("vector", ["3", "7", "absent"]) == 1998
+        assert memo.get_many("vector", [str(i) for i in range(2000)]) == {"3": bytes(1000), "7": bytes(1000)}
+        assert memo.counts() == {"extract": 1, "vector": 2}
+    assert (tmp_path / "memo.sqlite").stat().st_size < 100_000
+
+
+def test_a_second_process_is_told_so_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "memo.sqlite"
+    with Memo(path) as memo:
+        memo.put_many("kind", {"a": b"1"})
+        script = (
+            "import sys; from pathlib import Path; from graphctx.store.cache import Memo\n"
+            "from graphctx.errors import BackendUnavailable\n"
+            "try: Memo(Path(sys.argv[1]))\nexcept BackendUnavailable as error: print(error.message)"
+        )
+        done = subprocess.run([sys.executable, "-c", script, str(path)], capture_output=True, text=True, check=True)
+        assert "Another process" in done.stdout
+        assert memo.get_many("kind", ["a"]) == {"a": b"1"}
+    assert not list(tmp_path.glob("*.damaged"))
+
+
+@pytest.mark.parametrize("data", [b"not a database, but text " * 100, b"SQLite format 3\x00" + b"\xff" * 4080])
+def test_a_file_that_is_none_is_moved_aside(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "memo.sqlite"
+    path.write_bytes(data)
+    with Memo(path) as memo:
+        assert memo.get_many("kind", ["a"]) == {}
+        memo.put_many("kind", {"a": b"1"})
+        assert memo.get_many("kind", ["a"]) == {"a": b"1"}
+    assert (tmp_path / "memo.sqlite.damaged").read_bytes() == data
+
+
+def test_flipped_bytes_lose_values_but_never_change_one(tmp_path: Path) -> None:
+    path = tmp_path / "memo.sqlite"
+    items = {f"{i:08d}": bytes([i % 251]) * 300 for i in range(500)}
+    with Memo(path) as memo:
+        memo.put_many("kind", items)
+    sound = path.read_bytes()
+    draw = random.Random(5)
+    for _ in range(max(4, round(40 * EFFORT))):
+        spoilt = bytearray(sound)
+        for _ in range(draw.choice([1, 1, 4, 64])):
+            spoilt[draw.randrange(len(spoilt))] ^= 1 << draw.randrange(8)
+        path.write_bytes(bytes(spoilt))
+        with Memo(path) as memo:
+            found = memo.get_many("kind", items)
+            assert all(items[key] == value for key, value in found.items())
+            memo.put_many("kind", items)
+            memo.put_many("kind", {"last": b"1"})
+            assert memo.get_many("kind", ["last"]) in ({"last": b"1"}, {})
+        for left in tmp_path.glob("memo.sqlite*"):
+            left.unlink()
+
+
+def test_a_cut_file_is_never_fatal(tmp_path: Path) -> None:
+    path = tmp_path / "memo.sqlite"
+    items = {f"{i:08d}": bytes([i % 251]) * 300 for i in range(500)}
+    with Memo(path) as memo:
+        memo.put_many("kind", items)
+    sound = path.read_bytes()
+    for length in (0, 1, 100, 4096, 5000, len(sound) // 2, len(sound) - 1):
+        path.write_bytes(sound[:length])
+        with Memo(path) as memo:
+            assert all(items[key] == value for key, value in memo.get_many("kind", items).items())
+            memo.put_many("kind", {"new": b"1"})
+        for left in tmp_path.glob("memo.sqlite*"):
+            left.unlink()
+
+
+def test_a_kill_in_the_middle_keeps_what_was_stored(tmp_path: Path) -> None:
+    path = tmp_path / "memo.sqlite"
+    script = (
+        "import sys; from pathlib import Path; from graphctx.store.cache import Memo\n"
+        "memo = Memo(Path(sys.argv[1])); start = int(sys.argv[2])\n"
+        "for i in range(start, start + 10_000):\n"
+        "    memo.put_many('kind', {f'{i}.{j}': f'{i}.{j}'.encode() * 20 for j in range(50)}); print(i, flush=True)\n"
+    )
+    last = -1
+    for _ in range(max(2, round(6 * EFFORT))):
+        process = subprocess.Popen(
+            [sys.executable, "-c", script, str(path), str(last + 1)], stdout=subprocess.PIPE, text=True
+        )
+        assert process.stdout is not None
+        for _ in range(random.Random(last).randrange(5, 60)):
+            last = int(process.stdout.readline())
+        process.send_signal(signal.SIGKILL)
+        rest = process.stdout.read().split()
+        process.wait()
+        process.stdout.close()
+        last = int(rest[-1]) if rest else last
+        keys = [f"{i}.{j}" for i in range(last + 1) for j in range(50)]
+        with Memo(path) as memo:
+            assert memo.get_many("kind", keys) == {key: key.encode() * 20 for key in keys}
+    assert not list(tmp_path.glob("*.damaged"))
+
+
+def test_a_folder_that_cannot_be_made_is_unavailable(tmp_path: Path) -> None:
+    (tmp_path / "cache").write_bytes(b"a file")
+    with pytest.raises(BackendUnavailable, match="the cache"):
+        Memo(tmp_path / "cache" / "memo.sqlite")

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from graphctx.errors import BackendUnavailable, InvalidArgument
+from graphctx.store.history import list_snapshots, prune, rollback
+from graphctx.store.snapshot import current_id, open_snapshot
+
+from .world import publish_world
+
+
+@pytest.fixture(scope="module")
+def three(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    kb_dir = tmp_path_factory.mktemp("kb")
+    ids = [
+        publish_world(kb_dir, stamp=stamp, at=f"2026-01-0{day}").snapshot_id
+        for day, stamp in ((1, "a"), (2, "b"), (3, "c"))
+    ]
+    return kb_dir, ids
+
+
+@pytest.fixture
+def kb(three: tuple[Path, list[str]], tmp_path: Path) -> tuple[Path, list[str]]:
+    import shutil
+
+    return Path(shutil.copytree(three[0], tmp_path / "kb")), three[1]
+
+
+def test_snapshots_are_listed_newest_first(three: tuple[Path, list[str]]) -> None:
+    kb_dir, ids = three
+    found = list_snapshots(kb_dir)
+    assert [info.id for info in found] == ids[::-1]
+    assert [info.current for info in found] == [True, False, False]
+    assert all(info.counts["units"] == 12 and info.size_bytes > 0 and info.problem is None for info in found)
+    assert list_snapshots(kb_dir / "nowhere") == []
+
+
+def test_going_back_publishes_the_older_one(kb: tuple[Path, list[str]]) -> None:
+    kb_dir, ids = kb
+    rollback(kb_dir, ids[0])
+    with open_snapshot(kb_dir) as snapshot:
+        assert snapshot.id == ids[0]
+        assert "a built" in snapshot.table("units", ["text"])["text"][0].as_py()
+
+
+def test_going_back_to_what_is_damaged_or_absent_changes_nothing(kb: tuple[Path, list[str]]) -> None:
+    kb_dir, ids = kb
+    (kb_dir / "snapshots" / ids[0] / "walk.npz").write_bytes(b"x")
+    with pytest.raises(BackendUnavailable, match=r"walk\.npz"):
+        rollback(kb_dir, ids[0])
+    with pytest.raises(BackendUnavailable, match="missing"):
+        rollback(kb_dir, "sn_aaaaaaaaaaaaaaaa")
+    with pytest.raises(InvalidArgument):
+        rollback(kb_dir, "latest")
+    assert current_id(kb_dir) == ids[2]
+
+
+def test_pruning_keeps_the_current_one_and_the_newest(kb: tuple[Path, list[str]]) -> None:
+    kb_dir, ids = kb
+    rollback(kb_dir, ids[0])
+    assert prune(kb_dir, keep=2) == [ids[1]]
+    assert {info.id for info in list_snapshots(kb_dir)} == {ids[0], ids[2]}
+    assert prune(kb_dir, keep=1) == [ids[2]]
+    assert prune(kb_dir, keep=1) == []
+    assert [path.name for path in (kb_dir / "snapshots").iterdir()] == [ids[0]]
+    open_snapshot(kb_dir).close()
+    with pytest.raises(InvalidArgument, match="keep"):
+        prune(kb_dir, keep=0)
+
+
+def test_a_damaged_one_is_listed_with_its_problem_and_goes_first(kb: tuple[Path, list[str]]) -> None:
+    kb_dir, ids = kb
+    (kb_dir / "snapshots" / ids[1] / "MANIFEST.json").write_text("{")
+    listed = {info.id: info for info in list_snapshots(kb_dir)}
+    assert "damaged" in (listed[ids[1]].problem or "")
+    assert prune(kb_dir, keep=2) == [ids[1]]
+
+
+def test_an_open_snapshot_outlives_its_pruning(kb: tuple[Path, list[str]]) -> None:
+    kb_dir, ids = kb
+    with open_snapshot(kb_dir, ids[0]) as old:
+        matrix = old.matrix("units")
+        before = old.graph.counts()
+        prune(kb_dir, keep=1)
+        assert old.graph.counts() == before
+        assert float(matrix.sum()) == float(matrix.sum())
+
+
+def test_without_a_current_one_the_newest_stay(kb: tuple[Path, list[str]]) -> None:
+    kb_dir, ids = kb
+    (kb_dir / "CURRENT").write_text("rubbish")
+    assert prune(kb_dir, keep=1) == [ids[1], ids[0]]
+    rollback(kb_dir, ids[2])
+    assert current_id(kb_dir) == ids[2]
