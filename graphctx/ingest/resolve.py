@@ -123,7 +123,7 @@ def _gather(
         for mention in extraction.mentions:
             name = table.mentions[at]
             at += 1
-            root = forest.root_in(number, name) if name >= 0 else -1
+            root = forest.root_in(number, name, mention.surface) if name >= 0 else -1
             roots.append(root)
             if root < 0:
                 continue
@@ -147,8 +147,8 @@ def _fact_ends(extractions: Sequence[Extraction], table: NameTable, forest: Fore
         for fact in extraction.facts:
             subject, thing = table.find(fact.subject), table.find(fact.object)
             yield (
-                forest.root_in(number, subject) if subject >= 0 else -1,
-                forest.root_in(number, thing) if thing >= 0 else -1,
+                forest.root_in(number, subject, fact.subject) if subject >= 0 else -1,
+                forest.root_in(number, thing, fact.object) if thing >= 0 else -1,
             )
 
 
@@ -215,5 +215,6 @@ def _merges(table: NameTable, forest: Forest, canonical: dict[int, str]) -> list
             found |= {Merge(form, canonical[root], reason) for form in name.surfaces if form != canonical[root]}
     for at, root, reason in forest.local():
         if root in canonical:
-            found |= {Merge(form, canonical[root], reason) for form in table.names[at].surfaces}
+            forms = (form for form in table.names[at].surfaces if form != form.lower())
+            found |= {Merge(form, canonical[root], reason) for form in forms}
     return sorted(found, key=lambda merge: (merge.canonical, merge.alias, merge.reason))

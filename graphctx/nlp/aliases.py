@@ -16,12 +16,10 @@ MAX_EXPANSION_TOKENS = 9
 _ALSO = (
     ("also", "known", "as"),
     ("better", "known", "as"),
-    ("commonly", "known", "as"),
     ("formerly", "known", "as"),
     ("also", "called"),
     ("a.k.a.",),
     ("aka",),
-    ("known", "as"),
     ("abbreviated", "as"),
     ("abbreviated",),
     ("shortened", "to"),
@@ -124,10 +122,8 @@ def _also_known(parse: Parse, candidates: list[Candidate]) -> list[Candidate]:
 
 def _stands_alone(parse: Parse, name: Candidate) -> bool:
     """Whether what follows a name is said of it: not in "Acme, Ohio, also known as …" and "lake in Ohio, also …"."""
-    if (
-        name.first > 0
-        and parse.words[name.first - 1] == ","
-        and parse.segments[name.first - 1] == parse.segments[name.first]
-    ):
+    before = name.first - 1
+    joined = before >= 0 and (parse.words[before] == "," or parse.tags[before] in ("CC", "IN"))
+    if joined and parse.segments[before] == parse.segments[name.first]:
         return False
     return parse.deps[name.last - 1] != "pobj"

@@ -12,6 +12,9 @@ from graphctx.text.names import STOPWORDS
 MAX_CHUNK_TOKENS = 6
 """Longer chunks are descriptions; their last words are taken."""
 
+MAX_CHUNK_CHARS = 80
+"""A chunk may hold a code span of any length; a longer one is no term."""
+
 _PHRASE_DEPS = frozenset("oprd nsubj dobj nsubjpass pcomp pobj dative appos attr ROOT npadvmod dep".split())
 _TRIMMED_TAGS = frozenset("DT PDT PRP PRP$ CD WDT WP WP$ RB RBR RBS IN CC TO EX WRB".split())
 _TRIMMED_WORDS = frozenset(
@@ -65,7 +68,7 @@ def _phrases(parse: Parse) -> Iterator[tuple[int, int]]:
 
 def _start(parse: Parse, first: int, head: int) -> int:
     for token in range(head - 1, first - 1, -1):
-        if parse.words[token] in _BREAKS or parse.tags[token] == "POS":
+        if parse.words[token] in _BREAKS or parse.tags[token] in ("POS", "MD", "VBZ", "VBP"):
             first = token + 1
             break
     while first < head and (
@@ -82,5 +85,7 @@ def _start(parse: Parse, first: int, head: int) -> int:
 def _is_term(parse: Parse, first: int, head: int) -> bool:
     word = parse.words[head].casefold()
     if not any(char.isalpha() for char in word) or len(word) < 2 or parse.code[head]:
+        return False
+    if parse.ends[head] - parse.starts[first] > MAX_CHUNK_CHARS:
         return False
     return first < head or (word not in GENERIC and word not in STOPWORDS and len(word) > 2)

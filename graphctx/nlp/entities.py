@@ -29,6 +29,7 @@ SHOUTED_SHARE = 0.5
 _FAMILY_PREFIXES = ("Mc", "Mac", "De", "Di", "La", "Le", "Van", "Fitz")
 """Family names with a capital inside; what the tagger takes for a person and starts so is no identifier."""
 
+_FENCE = re.compile(r"(?:`{3,}|~{3,}).*\n?")
 _QUALIFIER = re.compile(r"\s*\([^()]*\)$")
 
 
@@ -56,11 +57,12 @@ def identifiers_of_code(document: Document, unit: TextUnit) -> list[Mention]:
         if kind != "code":
             continue
         text = document.text[sentence.start_char : sentence.end_char]
-        for start, end in code_identifiers(text):
-            at = sentence.start_char + start
-            mentions.append(
-                Mention(unit.id, number, text[start:end], "code", "identifier", at, sentence.start_char + end)
-            )
+        opening = _FENCE.match(text)  # its attributes are no code
+        skipped = opening.end() if opening else 0
+        base = sentence.start_char + skipped
+        for start, end in code_identifiers(text[skipped:]):
+            name = document.text[base + start : base + end]
+            mentions.append(Mention(unit.id, number, name, "code", "identifier", base + start, base + end))
     return mentions
 
 

@@ -28,11 +28,12 @@ TITLE_CASE_SHARE = 0.8
 
 _HONORIFICS = frozenset("mr mr. mrs mrs. ms ms. dr dr. sir dame prof prof. st. rev rev. gen. sen. gov. rep.".split())
 _CONNECTORS = frozenset("of for de da do del di der von van du la le & bin ibn al".split())
-_INSTITUTIONS = frozenset(
+INSTITUTIONS = frozenset(
     "airport award awards prize medal university college school institute foundation center centre museum library "
     "hospital church cathedral street avenue road bridge park house hall palace castle stadium theatre theater "
     "company corporation inc group trust band orchestra quartet trio show island islands county city lake river "
-    "mountain mountains bay cup trophy act law theorem station records pictures studios films press court".split()
+    "mountain mountains bay cup trophy act law theorem station records pictures studios films press court falls valley village creek "
+    "hill hills beach mount port fort airline airlines line".split()
 )
 """A name that ends so is called after a person, and is none."""
 
@@ -88,7 +89,7 @@ def proper_spans(parse: Parse) -> list[Candidate]:
             end = _run_end(parse, token, last, quantity)
             start, end = trimmed(parse, token, end)
             if start < end and people.get(end, start) <= start:
-                person = start in given and parse.words[end - 1].casefold() not in _INSTITUTIONS
+                person = start in given and parse.words[end - 1].casefold() not in INSTITUTIONS
                 found.append(Candidate.over(parse, start, end, "proper", "person" if person else "term"))
             token = max(end, token + 1)
     return found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
 
 from graphctx.ingest.resolution.forest import Forest, Reason
 from graphctx.ingest.resolution.names import Name, NameTable
@@ -17,7 +16,7 @@ too often reused, and hold in that document only."""
 def merge_aliases(table: NameTable, forest: Forest) -> None:
     """Merge what the documents equate: for the whole corpus where they all agree, else document by document."""
     pairs = [(s.document, s.alias, s.name) for s in table.stated]
-    _merge_pairs(pairs, forest, lambda at: _reason(table.names[at]), lambda at: _holds_everywhere(table.names[at]))
+    _merge_pairs(table, pairs, forest)
 
 
 def merge_acronyms(table: NameTable, forest: Forest) -> None:
@@ -34,26 +33,25 @@ def merge_acronyms(table: NameTable, forest: Forest) -> None:
         for at in sorted(document.acronyms):
             short = table.names[at].text.upper()
             found = longs.get(short, set())
-            if len(short) >= MIN_CORPUS_ACRONYM and len(found) == 1 and forest.root_in(number, at) == at:
+            if len(short) >= MIN_CORPUS_ACRONYM and len(found) == 1 and forest.root_in(number, at, short) == at:
                 pairs.append((number, at, next(iter(found))))
-    _merge_pairs(pairs, forest, lambda at: "acronym", lambda at: True)
+    _merge_pairs(table, pairs, forest)
 
 
-def _merge_pairs(
-    pairs: list[tuple[int, int, int]],
-    forest: Forest,
-    reason: Callable[[int], Reason],
-    holds_everywhere: Callable[[int], bool],
-) -> None:
-    """Merge ``(document, alias, name)``: everywhere if the alias has one meaning only, else where it is stated."""
+def _merge_pairs(table: NameTable, pairs: list[tuple[int, int, int]], forest: Forest) -> None:
+    """Merge ``(document, alias, name)``: everywhere if the alias has one meaning only, else where it is stated.
+
+    A name that stands in one document alone says nothing about the others: their "NHK" may be another one.
+    """
     meanings: dict[int, set[int]] = defaultdict(set)
     for _, alias, name in pairs:
         meanings[alias].add(forest.root(name))
     for document, alias, name in pairs:
-        if len(meanings[alias]) == 1 and holds_everywhere(alias):
-            forest.merge(alias, name, reason(alias))
+        short, long = table.names[alias], table.names[name]
+        if len(meanings[alias]) == 1 and _holds_everywhere(short) and (long.documents > 1 or short.documents == 1):
+            forest.merge(alias, name, _reason(short))
         else:
-            forest.merge_in(document, alias, name, reason(alias))
+            forest.merge_in(document, alias, name, _reason(short))
 
 
 def _reason(name: Name) -> Reason:

@@ -6,19 +6,34 @@ from collections import defaultdict
 
 from graphctx.ingest.resolution.forest import Forest
 from graphctx.ingest.resolution.names import DocumentNames, Name, NameTable
+from graphctx.nlp.propers import INSTITUTIONS
 
-KIND_NOUNS = frozenset(
-    "service system application app platform project product library framework tool toolkit package module crate "
-    "trait struct enum class type function method macro procedure command subcommand keyword operator operation "
-    "language database protocol format file directory folder attribute parameter argument variable constant flag "
-    "option field endpoint header statement expression directive annotation decorator property interface object "
-    "plugin extension driver daemon utility program script software website standard specification".split()
+CODE_KINDS = frozenset(
+    "function method macro command subcommand keyword operator operation module file directory folder attribute "
+    "parameter argument variable constant flag option field endpoint header statement expression directive "
+    "annotation decorator property interface object type script utility program".split()
 )
-"""Nouns that only say what sort of thing the name before them is: "the Drop trait" is Drop. "Team", "city" or
-"server" are not among them: the Harbour Relay team is not Harbour Relay."""
+"""Nouns that say what sort of thing an identifier before them is: "the `drop` method" is `drop`."""
+
+THING_KINDS = frozenset(
+    "service system application app platform product library framework toolkit tool package crate trait struct enum "
+    "class language database protocol format plugin extension driver daemon software".split()
+)
+"""Nouns that say what sort of thing any name before them is: "the Harbour Relay service" is Harbour Relay. "Team",
+"city", "project" or "server" are not among them: the Harbour Relay team is not Harbour Relay."""
 
 LEGAL_FORMS = frozenset("inc corp corporation ltd limited llc plc gmbh ag co company incorporated sa nv".split())
 """Endings of a company's name that its short form leaves out."""
+
+
+_TITLES = frozenset(
+    "king queen prince princess emperor empress duke duchess pope bishop saint st lord lady sir dame count baron "
+    "president senator general captain colonel professor doctor father mother brother sister uncle aunt miss".split()
+)
+"""First words that many people share."""
+
+
+_DIRECTIONS = frozenset("north south east west new old upper lower great little fort mount".split())
 
 
 def merge_kind_nouns(table: NameTable, forest: Forest) -> None:
@@ -29,14 +44,16 @@ def merge_kind_nouns(table: NameTable, forest: Forest) -> None:
     for at, base in sorted(table.opened):
         head, _, last = table.names[at].text.rpartition(" ")
         short = table.names[base]
-        if head == short.text and last in KIND_NOUNS and short.label not in ("person", "location", "group"):
+        kinds = CODE_KINDS | THING_KINDS if short.code else THING_KINDS
+        if head == short.text and last in kinds and not short.labels.keys() & {"person", "location", "group"}:
             forest.merge(at, base, "containment")
     for at, name in enumerate(table.names):
         head, _, last = name.text.rpartition(" ")
         base = table.index.get(head, -1)
-        if last in LEGAL_FORMS and base >= 0 and name.label == "organization":
-            if table.names[base].label in ("organization", "term") and table.names[base].is_named:
-                forest.merge(at, base, "containment")
+        if last not in LEGAL_FORMS or base < 0 or name.label != "organization":
+            continue
+        if table.names[base].label in ("organization", "term") and table.names[base].is_named:
+            forest.merge(at, base, "containment")
 
 
 def merge_people(table: NameTable, forest: Forest) -> None:
@@ -62,8 +79,12 @@ def merge_people(table: NameTable, forest: Forest) -> None:
                 settled[at].add(into)
     for at in sorted(settled):
         known = bearers.get(table.names[at].text, set())
-        if len(settled[at]) == 1 and known == settled[at] and table.names[at].label == "person":
+        if len(settled[at]) == 1 and known == settled[at] and _is_always_person(table.names[at]):
             forest.merge(at, next(iter(known)), "containment")
+
+
+def _is_always_person(name: Name) -> bool:
+    return name.label == "person" and 10 * name.named >= 9 * name.mentions
 
 
 def _bearers(table: NameTable) -> dict[str, set[int]]:
@@ -76,8 +97,10 @@ def _by_part(table: NameTable, full: list[int]) -> dict[str, set[int]]:
     parts: dict[str, set[int]] = defaultdict(set)
     for at in full:
         words = table.names[at].text.split()
+        if "of" in words or words[-1] in INSTITUTIONS or words[0] in _DIRECTIONS or table.names[at].label != "person":
+            continue  # "Ferdinand of Brunswick" has no last name, "Batesville Airport" is no person
         for word in {words[0], words[-1]}:
-            if len(word) > 1:
+            if len(word) > 1 and word not in _TITLES:
                 parts[word].add(at)
     return parts
 

@@ -39,9 +39,12 @@ class Forest:
         if self.root(name) != self.root(into):
             self._here.setdefault((document, name), (into, reason))
 
-    def root_in(self, document: int, name: int) -> int:
-        """The canonical name of a name in a document."""
-        here = self._here.get((document, name))
+    def root_in(self, document: int, name: int, surface: str) -> int:
+        """The canonical name of a name in a document.
+
+        A surface in lower case is never a short form: in a text about Ms Park, "the park" is a park.
+        """
+        here = self._here.get((document, name)) if surface != surface.lower() else None
         return self.root(name if here is None else here[0])
 
     def local(self) -> list[tuple[int, int, Reason]]:

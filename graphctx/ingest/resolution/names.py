@@ -20,6 +20,7 @@ class Name:
     Attributes:
         text: the normalised form.
         mentions: how often it is mentioned.
+        documents: in how many documents.
         named: how many of these mentions name a thing rather than describe it.
         labels: how often each label other than ``term`` was given.
         surfaces: how often each written form occurs.
@@ -29,6 +30,7 @@ class Name:
 
     text: str
     mentions: int = 0
+    documents: int = 0
     named: int = 0
     labels: dict[EntityLabel, int] = field(default_factory=dict)
     surfaces: dict[str, int] = field(default_factory=dict)
@@ -93,21 +95,23 @@ class NameTable:
     stated: list[StatedAlias]
     documents: list[DocumentNames]
     opened: set[tuple[int, int]]
+    _known: dict[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, extractions: Sequence[Extraction]) -> NameTable:
         """Gather the names of a corpus."""
         table = cls([], {}, array("i"), [], [], set())
-        known: dict[str, int] = {}
         for number, extraction in enumerate(extractions):
             labels: dict[int, Counter[EntityLabel]] = {}
+            here: set[int] = set()
             acronyms = set()
             opener = (-1, -1)  # where the last name started, and which it was
             for mention in extraction.mentions:
-                at = table._intern(mention.surface, known)
+                at = table._intern(mention.surface)
                 table.mentions.append(at)
                 if at < 0:
                     continue
+                here.add(at)
                 table.names[at].count(mention)
                 if mention.kind in _NAMING:
                     labels.setdefault(at, Counter())[mention.label] += 1
@@ -117,25 +121,28 @@ class NameTable:
                 if mention.kind == "acronym":
                     acronyms.add(at)
                 if mention.alias_of is not None:
-                    name = table._intern(mention.alias_of, known)
+                    name = table._intern(mention.alias_of)
                     if name not in (-1, at):
                         table.stated.append(StatedAlias(number, at, name))
+            for at in here:
+                table.names[at].documents += 1
             table.documents.append(DocumentNames(labels, frozenset(acronyms)))
         return table
 
     def find(self, surface: str) -> int:
         """The name of a surface, or -1."""
-        return self.index.get(normalise_name(surface), -1)
+        at = self._known.get(surface)
+        return self.index.get(normalise_name(surface), -1) if at is None else at
 
-    def _intern(self, surface: str, known: dict[str, int]) -> int:
-        at = known.get(surface)
+    def _intern(self, surface: str) -> int:
+        at = self._known.get(surface)
         if at is None:
             text = normalise_name(surface)
             at = self.index.get(text, -1)
             if at == -1 and text:
                 at = self.index[text] = len(self.names)
                 self.names.append(Name(text))
-            known[surface] = at
+            self._known[surface] = at
         return at
 
 

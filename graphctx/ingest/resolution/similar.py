@@ -54,7 +54,7 @@ def merge_spellings(table: NameTable, forest: Forest) -> None:
         if len(squashed) < MIN_CHARS:
             continue
         other = joined.setdefault(squashed, at)
-        if other != at:
+        if other != at and digits_of(table.names[other].text) == digits_of(table.names[at].text):
             forest.merge(at, other, "fuzzy")
     for one, other in _pairs(table, fit):
         common, rare = sorted((one, other), key=lambda at: _rank(table.names[at]))
