@@ -32,8 +32,8 @@ INSTITUTIONS = frozenset(
     "airport award awards prize medal university college school institute foundation center centre museum library "
     "hospital church cathedral street avenue road bridge park house hall palace castle stadium theatre theater "
     "company corporation inc group trust band orchestra quartet trio show island islands county city lake river "
-    "mountain mountains bay cup trophy act law theorem station records pictures studios films press court falls valley village creek "
-    "hill hills beach mount port fort airline airlines line".split()
+    "mountain mountains bay cup trophy act law theorem station records pictures studios films press court "
+    "falls valley village creek hill hills beach mount port fort airline airlines line".split()
 )
 """A name that ends so is called after a person, and is none."""
 
