@@ -28,10 +28,13 @@ _ABBREVIATIONS = frozenset(
 _SENTENCE_INITIAL_ABBREVIATIONS = frozenset("etc a.m p.m u.s u.k u.n d.c ph.d b.c a.d inc ltd co corp jr sr al".split())
 """These may also end a sentence: before a capital they do."""
 
-_TERMINATOR = re.compile(r"[.!?…。！？]+[\"'”’»)\]*_`]*(?=\s)")
+_TERMINATOR = re.compile(
+    r"(?<![.!?…।؟])[.!?…।؟]++[\"'”’»)\]*_`]*+(?=\s)"  # possessive, from a run's start: a file of dots stays linear
+    r"|[。！？｡]+[」』）”’\"]*"  # scripts without spaces
+)
 _LINE_BREAK = re.compile(r"\n+")
 _BLANK_LINE = re.compile(r"\n[ \t]*\n\s*")
-_BULLET = re.compile(r"(?m)^[ \t>]*(?:[-*+•‣◦]|\d{1,3}[.)]|[A-Za-z][.)])[ \t]+(?=\S)")
+_BULLET = re.compile(r"(?m)^[ \t>]*(?:[-*+•‣◦]|\d{1,3}[.)]|[a-z][.)]|[A-Z]\))[ \t]+(?=\S)")
 _SPEAKER = re.compile(r"\n(?=[A-Z][\w.'’ -]{0,40}: )")
 _TABLE_RULE = re.compile(r"[\s|:+=-]*")
 _LAST_WORD = re.compile(r"[^\s(\[\"'“‘]+$")
