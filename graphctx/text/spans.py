@@ -19,6 +19,7 @@ _BOUNDARY = re.compile(
     r"|\n(?=[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+\S)"  # a bullet
 )
 _BULLET_MARK = re.compile(r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+(?=\S)")
+_NUMBER_MARK = re.compile(r"\s*\d{1,3}\.")
 _NOT_ALPHANUMERIC = re.compile(r"[\W_]+")
 
 
@@ -81,6 +82,8 @@ def best_spans(question: str, passages: Sequence[str], limit: int) -> list[Score
 def _split_prose(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     at = start
     for boundary in _BOUNDARY.finditer(text, start, end):
+        if _NUMBER_MARK.fullmatch(text, at, boundary.start()):  # the dot of "1. First" ends no sentence
+            continue
         yield from _trimmed(text, at, boundary.start())
         at = boundary.end()
     yield from _trimmed(text, at, end)
