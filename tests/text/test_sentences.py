@@ -1,0 +1,164 @@
+import re
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphctx.model.documents import BlockKind
+from graphctx.text.sentences import MAX_SENTENCE_CHARS, split_sentences
+
+BULLET = re.compile(r"(?m)^[ \t>]*(?:[-*+•‣◦]|\d{1,3}[.)]|[A-Za-z][.)])[ \t]+")
+RULE = re.compile(r"(?m)^[\s|:+=-]*$")
+
+FRAGMENTS = st.sampled_from(
+    [
+        "Dr. Smith",
+        "the 3.5 mm pin",
+        "e.g. rope",
+        "e.g.",
+        "Stop!",
+        "Why?",
+        "“Yes.”",
+        "J. R. Tolkien",
+        "a.b.c",
+        "...",
+        "今日は。",
+        "明日は",
+    ]
+    + [
+        "`x = 1`",
+        "\n",
+        "\n\n",
+        "\n- ",
+        "\n1. ",
+        "\n  * ",
+        ". ",
+        "! ",
+        " ",
+        "\t",
+        "|",
+        "---",
+        "Alice: ",
+        "é",
+        "😀",
+        "(a)",
+        "x" * 130,
+    ]
+)
+BLOCKS = st.lists(FRAGMENTS, max_size=40).map("".join) | st.text(max_size=200)
+KINDS: st.SearchStrategy[BlockKind] = st.sampled_from(["prose", "list", "code", "table"])
+
+
+def texts(block: str, kind: BlockKind = "prose") -> list[str]:
+    return [block[start:end] for start, end in split_sentences(block, kind)]
+
+
+@given(BLOCKS, KINDS)
+def test_spans_are_in_order_trimmed_bounded_and_never_overlap(block: str, kind: BlockKind) -> None:
+    spans = split_sentences(block, kind)
+    assert all(0 <= start < end <= len(block) for start, end in spans)
+    assert all(before[1] <= after[0] for before, after in zip(spans, spans[1:], strict=False))
+    assert all(block[start:end] == block[start:end].strip() for start, end in spans)
+    assert all(end - start <= MAX_SENTENCE_CHARS for start, end in spans)
+
+
+@given(BLOCKS, KINDS)
+def test_nothing_is_left_out_but_white_space_bullet_marks_and_table_rules(block: str, kind: BlockKind) -> None:
+    allowed = set()
+    for pattern in {"table": [RULE], "code": []}.get(kind, [BULLET]):
+        for match in pattern.finditer(block):
+            allowed |= set(range(*match.span()))
+    covered = {at for span in split_sentences(block, kind) for at in range(*span)}
+    lost = [block[at] for at in range(len(block)) if not block[at].isspace() and at not in covered | allowed]
+    assert not lost
+
+
+@given(st.text(st.characters(categories=("L", "P", "Zs")), max_size=3000))
+def test_code_stays_whole_up_to_the_cap(code: str) -> None:
+    spans = split_sentences(code, "code")
+    if 0 < len(code.strip()) <= MAX_SENTENCE_CHARS:
+        assert [code[a:b] for a, b in spans] == [code.strip()]
+
+
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        ["Dr. Smith met J. R. R. Tolkien at 3 p.m. on Main St. yesterday.", "He left."],
+        ["It costs $3.50, i.e. less than 1.2 million.", "That is cheap."],
+        ["He lived in the U.S.", "Then he moved to Acme Inc.", "It was sold."],
+        ["“Stop!” she said.", "He did."],
+        ["She asked: “Why?”", "Nobody knew."],
+        ["Use graphctx.toml or v2.0.1 of it.", "See example.com for more."],
+        ["Wait... there is more!", "Is there?", "Yes."],
+        ["See Fig. 3 and Sec. 4 for details.", "They help."],
+        ["A. Smith wrote this.", "B. Jones did not."],
+    ],
+)
+def test_sentences_end_where_a_reader_ends_them(sentences: list[str]) -> None:
+    assert texts(" ".join(sentences)) == sentences
+
+
+def test_scripts_without_spaces_are_split_at_their_own_full_stops() -> None:
+    assert texts("今日は晴れです。明日は雨でしょう！「傘は。」と聞いた？終わり") == [
+        "今日は晴れです。",
+        "明日は雨でしょう！",
+        "「傘は。」",
+        "と聞いた？",
+        "終わり",
+    ]
+
+
+def test_arabic_and_hindi_marks_end_a_sentence() -> None:
+    assert texts("هل هذا صحيح؟ نعم.") == ["هل هذا صحيح؟", "نعم."]
+    assert texts("यह एक है। यह दो है।") == ["यह एक है।", "यह दो है।"]
+
+
+def test_a_chat_log_is_split_at_each_speaker() -> None:
+    log = "Alice: is the gate up?\nBob Ray: since noon. All good\nAlice: thanks"
+    assert texts(log) == ["Alice: is the gate up?", "Bob Ray: since noon.", "All good", "Alice: thanks"]
+
+
+def test_hard_wrapped_prose_keeps_its_sentences_across_lines() -> None:
+    assert texts("The gate is opened\nby hand. It closes\nby itself.") == [
+        "The gate is opened\nby hand.",
+        "It closes\nby itself.",
+    ]
+
+
+def test_a_line_break_ends_a_sentence_where_lines_are_not_wrapped() -> None:
+    long = "word " * 40
+    assert texts(f"{long.strip()}\nShort line\nAnother") == [long.strip(), "Short line", "Another"]
+
+
+def test_list_items_are_sentences_without_their_bullets() -> None:
+    block = "- one. Two.\n* three\n  goes on\n1. four\na) five\n• six"
+    assert texts(block, "list") == ["one.", "Two.", "three\n  goes on", "four", "five", "six"]
+
+
+def test_table_rows_are_sentences_and_rules_are_none() -> None:
+    table = "| a | b |\n|:--|--:|\n| 1. x | 2 |\n+---+---+\n"
+    assert texts(table, "table") == ["| a | b |", "| 1. x | 2 |"]
+
+
+def test_code_that_is_too_long_is_cut_at_line_ends() -> None:
+    code = "".join(f"call_number_{i}()\n" for i in range(200))
+    pieces = texts(code, "code")
+    assert len(pieces) > 1
+    assert all(piece.startswith("call_number_") and piece.endswith("()") for piece in pieces)
+    assert "\n".join(pieces) == code.strip()
+
+
+@pytest.mark.parametrize(
+    "pattern", ["a", "a ", ".", ". ", ".)", "a. ", "!\n", "- ", "\n", " ", "A: b\n", "(", "\n \n", " >\n", "。"]
+)
+def test_work_grows_with_the_length_of_a_text_and_no_faster(pattern: str) -> None:
+    def seconds(size: int) -> float:
+        block = (pattern * size)[:size]
+        started = time.perf_counter()
+        for kind in ("prose", "table", "code"):
+            split_sentences(block, kind)  # type: ignore[arg-type]
+        return time.perf_counter() - started
+
+    # Quadratic work would take hundreds of times as long on the 32 times longer text, where this allows 100.
+    assert seconds(2_000_000) < 100 * max(seconds(62_500), 0.02)
