@@ -1,3 +1,5 @@
+import itertools
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -53,7 +55,7 @@ def test_the_capital_of_a_first_word_is_no_sign_of_a_name_in_a_question() -> Non
 def test_matches_are_names_of_the_dictionary_in_order_without_overlap(parts: list[str]) -> None:
     text = " ".join(parts)
     matches = list(Gazetteer(NAMES).find(text))
-    assert all(a.end <= b.start for a, b in zip(matches, matches[1:], strict=False))
+    assert all(a.end <= b.start for a, b in itertools.pairwise(matches))
     by_words = {tuple(word for word, _, _ in name_words(name)): value for name, value in NAMES.items()}
     for match in matches:
         assert by_words[tuple(word for word, _, _ in name_words(text[match.start : match.end]))] == match.value

@@ -1,3 +1,4 @@
+import itertools
 import re
 
 from hypothesis import given
@@ -60,7 +61,7 @@ def test_the_number_of_a_list_item_is_no_span_of_its_own() -> None:
 def test_spans_are_exact_trimmed_in_order_and_never_overlap(passage: str) -> None:
     spans = split_spans(passage)
     assert all(0 <= start < end <= len(passage) for start, end in spans)
-    assert all(before[1] <= after[0] for before, after in zip(spans, spans[1:], strict=False))
+    assert all(before[1] <= after[0] for before, after in itertools.pairwise(spans))
     assert all(text == text.strip() for text in texts(passage))
 
 
