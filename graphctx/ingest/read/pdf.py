@@ -6,12 +6,20 @@ import io
 import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from graphctx.errors import InvalidArgument
 from graphctx.ingest.read.base import Metadata, Outline, Reading, make_document
 from graphctx.ingest.read.dates import iso_moment
-from graphctx.ingest.read.pdf_headings import PageText, place_headings, read_bookmarks
+from graphctx.ingest.read.pdf_headings import (
+    PageText,
+    largest_line,
+    page_lines,
+    place_headings,
+    read_bookmarks,
+    running_lines,
+)
 from graphctx.ingest.read.plain import outline_plain
 from graphctx.model.documents import Block
 from graphctx.text.normalise import normalise
@@ -46,8 +54,14 @@ class PdfFileReader:
                 pages=len(pages),
             )
         text, starts = _join([page.text for page in pages])
-        headings = place_headings(text, starts, pages, bookmarks)
-        outline = Outline(headings, _blocks(text, [(h.start_char, h.end_char) for h in headings]), [])
+        lines = [page_lines(text, start, len(page.text)) for start, page in zip(starts, pages, strict=True)]
+        if not metadata.title:
+            metadata = replace(metadata, title=largest_line(lines[0], pages[0]))
+        running = set(running_lines(lines))
+        lines = [[line for line in page if line[1:] not in running] for page in lines]
+        headings = place_headings(lines, pages, bookmarks)
+        apart = sorted({*running, *((h.start_char, h.end_char) for h in headings)})
+        outline = Outline(headings, _blocks(text, apart), [])
         return Reading((make_document(uri, "application/pdf", text, outline, metadata, starts),))
 
 
@@ -79,7 +93,7 @@ def _page(page: PageObject) -> PageText:
         line = " ".join(text.split())
         if line:
             scale = abs(float(text_matrix[3]) or 1.0) * abs(float(matrix[3]) or 1.0)
-            sizes[line] = round(float(size) * scale, 1)
+            sizes[line] = max(sizes.get(line, 0.0), round(float(size) * scale, 1))
 
     text = normalise(page.extract_text(visitor_text=visit) or "")
     return PageText("\n".join(line.rstrip() for line in text.split("\n")).strip("\n"), sizes)
@@ -115,11 +129,11 @@ def _join(pages: list[str]) -> tuple[str, list[int]]:
     return "".join(pieces), starts
 
 
-def _blocks(text: str, headings: list[tuple[int, int]]) -> list[Block]:
-    """Paragraphs as in plain text, in the stretches between the headings."""
+def _blocks(text: str, apart: list[tuple[int, int]]) -> list[Block]:
+    """Paragraphs as in plain text, in the stretches between headings, page headers and footers."""
     blocks: list[Block] = []
     at = 0
-    for start, end in [*headings, (len(text), len(text))]:
+    for start, end in [*apart, (len(text), len(text))]:
         blocks += [
             Block(block.kind, at + block.start_char, at + block.end_char)
             for block in outline_plain(text[at:start], headings=False).blocks

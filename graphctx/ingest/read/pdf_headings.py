@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
@@ -23,6 +24,15 @@ LARGER = 1.15
 MAX_LEVEL = 6
 MAX_BOOKMARKS = 10_000
 """A file with more is broken or hostile."""
+
+
+MIN_RUNNING_PAGES = 3
+"""A line that recurs on fewer pages is no page header."""
+
+Line = tuple[str, int, int]
+"""A line of a page: its text with single spaces, and its span in the document."""
+
+_DIGITS = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,29 +62,50 @@ def read_bookmarks(reader: PdfReader) -> list[tuple[int, str, int]]:
     return found
 
 
+def running_lines(lines: Sequence[Sequence[Line]]) -> list[tuple[int, int]]:
+    """The spans of page headers and footers: first and last lines that recur on most pages but for their digits.
+
+    Args:
+        lines: the lines of every page, as :func:`page_lines` gives them.
+    """
+    edges = [[*page[:1], *(page[-1:] if len(page) > 1 else [])] for page in lines]
+    counts = Counter(shape for page in edges for shape in {_shape(line) for line in page})
+    enough = max(MIN_RUNNING_PAGES, len(lines) // 2)
+    return [(start, end) for page in edges for shown, start, end in page if counts[_shape((shown, 0, 0))] >= enough]
+
+
+def largest_line(lines: Sequence[Line], page: PageText) -> str:
+    """The line in the largest type of a page if it is larger than the rest: on the first page, the title."""
+    sizes = sorted({page.sizes[shown] for shown, _, _ in lines if shown in page.sizes}, reverse=True)
+    if len(sizes) < 2 or sizes[0] < LARGER * sizes[1]:
+        return ""
+    found = next(shown for shown, _, _ in lines if page.sizes.get(shown) == sizes[0])
+    return found if len(found) <= MAX_HEADING_CHARS and any(map(str.isalpha, found)) else ""
+
+
+def _shape(line: Line) -> str:
+    return _DIGITS.sub("0", line[0])
+
+
 def place_headings(
-    text: str, starts: Sequence[int], pages: Sequence[PageText], bookmarks: Sequence[tuple[int, str, int]]
+    lines: Sequence[Sequence[Line]], pages: Sequence[PageText], bookmarks: Sequence[tuple[int, str, int]]
 ) -> list[Heading]:
     """Find the lines of the text that are headings.
 
     Args:
-        text: the whole text.
-        starts: the offset of each page.
+        lines: the lines of every page, without headers and footers.
         pages: the pages.
         bookmarks: as :func:`read_bookmarks` gives them; if one of them is found as a line, they alone count.
 
     Returns:
         Headings with ``page=<number from 1>`` as anchors, in order.
     """
-    lines = [_lines(text, start, len(page.text)) for start, page in zip(starts, pages, strict=True)]
     headings = _from_bookmarks(lines, bookmarks) or _from_type(lines, pages)
     return sorted(headings, key=lambda heading: heading.start_char)
 
 
-_Line = tuple[str, int, int]  # its text on one line with single spaces, its span
-
-
-def _lines(text: str, start: int, length: int) -> list[_Line]:
+def page_lines(text: str, start: int, length: int) -> list[Line]:
+    """The lines of ``text[start : start + length]`` that are not blank."""
     found = []
     at = start
     for line in text[start : start + length].split("\n"):
@@ -86,7 +117,7 @@ def _lines(text: str, start: int, length: int) -> list[_Line]:
     return found
 
 
-def _from_bookmarks(lines: Sequence[Sequence[_Line]], bookmarks: Sequence[tuple[int, str, int]]) -> list[Heading]:
+def _from_bookmarks(lines: Sequence[Sequence[Line]], bookmarks: Sequence[tuple[int, str, int]]) -> list[Heading]:
     headings: list[Heading] = []
     taken: set[int] = set()
     for level, title, page in bookmarks:
@@ -101,7 +132,7 @@ def _from_bookmarks(lines: Sequence[Sequence[_Line]], bookmarks: Sequence[tuple[
     return headings
 
 
-def _from_type(lines: Sequence[Sequence[_Line]], pages: Sequence[PageText]) -> list[Heading]:
+def _from_type(lines: Sequence[Sequence[Line]], pages: Sequence[PageText]) -> list[Heading]:
     weights: Counter[float] = Counter()
     for page in pages:
         for run, size in page.sizes.items():
@@ -109,7 +140,7 @@ def _from_type(lines: Sequence[Sequence[_Line]], pages: Sequence[PageText]) -> l
     if not weights:
         return []
     body = max(weights.items(), key=lambda item: (item[1], -item[0]))[0]
-    large: list[tuple[int, float, _Line]] = []
+    large: list[tuple[int, float, Line]] = []
     for number, (page, page_lines) in enumerate(zip(pages, lines, strict=True)):
         for line in page_lines:
             size = page.sizes.get(line[0], 0.0)

@@ -44,6 +44,33 @@ def test_pdf_headings_come_from_bookmarks_or_from_large_type(bookmarks: bool) ->
     assert len(shown) == 2
 
 
+def test_page_headers_and_footers_are_in_no_block() -> None:
+    from fpdf import FPDF
+
+    class Book(FPDF):
+        def header(self) -> None:
+            self.set_font("helvetica", size=9)
+            self.cell(text="The Harbour Book", new_x="LMARGIN", new_y="NEXT")
+
+        def footer(self) -> None:
+            self.set_y(-15)
+            self.cell(text=f"page {self.page_no()}")
+
+    book = Book()
+    for topic in ("Anchors", "Buoys", "Chains", "Docks"):
+        book.add_page()
+        book.set_font("helvetica", size=11)
+        book.multi_cell(0, text=f"{topic} are kept in the yard and are looked at twice a year.")
+    document = read_pdf(bytes(book.output()))
+    assert document.text.count("The Harbour Book") == 4
+    assert [document.text[b.start_char : b.end_char].split()[0] for b in document.blocks] == [
+        "Anchors",
+        "Buoys",
+        "Chains",
+        "Docks",
+    ]
+
+
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
