@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 
 from graphctx.ingest.corpus import Corpus
@@ -38,7 +39,7 @@ def extract_memoised(
     tell(Progress("extract", total - len(missing), total, "documents"))
     made = extract_all(
         [(corpus.documents[row], corpus.units_of(row)) for row in missing],
-        processes=processes,
+        processes=processes or os.cpu_count() or 1,
         on_done=lambda count: tell(Progress("extract", total - len(missing) + count, total, "documents")),
     )
     fresh = {keys[row]: extraction for row, extraction in zip(missing, made, strict=True)}

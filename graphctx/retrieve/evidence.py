@@ -2,7 +2,8 @@
 
 Sentences are taken greedily by a fixed mix of features, minus a penalty for each quote that was already taken
 from the same unit, so that the quotes cover the hops of a question instead of repeating the first. Weights are
-those of the measured recipe's second round.
+those of the measured recipe's second round, but for the penalty of unlinked units, which was 0.02 there: with quotes
+that grow, 0.1 finds more answers on every development set that has long units.
 """
 
 from __future__ import annotations
@@ -11,9 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graphctx.retrieve.index import Scores, SearchIndex
+from graphctx.model.answers import MAX_QUOTE_CHARS
+from graphctx.retrieve.cite import Tokens
+from graphctx.retrieve.index import Rows, Scores, SearchIndex
 from graphctx.retrieve.question import Question
 from graphctx.retrieve.rank import Ranking, cap_per_document
+from graphctx.retrieve.scope import Mask
 from graphctx.retrieve.sentences import SentencePool, sentence_pool
 
 UNIT_WEIGHT = 1.5
@@ -23,7 +27,7 @@ LEAD_WEIGHT = 0.15
 BRIDGE_WEIGHT = 0.3
 KIND_WEIGHT = 0.1
 LINKED_PENALTY = 0.2
-UNLINKED_PENALTY = 0.02
+UNLINKED_PENALTY = 0.1
 LINKED_FROM = 0.2
 """The best units count as linked where a home edge between two of them is worth more."""
 BRIDGE_POOL = 10
@@ -35,9 +39,10 @@ MIN_CHARS = 12
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """A sentence to quote: its position in the pool, its score, and its confidence in 0..1."""
+    """Consecutive sentences to quote: positions in the pool, the score of the best, and its confidence in 0..1."""
 
-    at: int
+    first: int
+    last: int
     score: float
     confidence: float
 
@@ -59,8 +64,13 @@ def find_evidence(
     top_units: int,
     max_per_document: int,
     max_quotes: int,
+    max_quote_tokens: int,
+    tokens: Tokens,
 ) -> Evidence:
     """Pick the sentences to quote.
+
+    Each quote starts as the best sentence that is left and grows by whole neighbours of its unit, the better one
+    first, as long as it keeps to its length: an answer often stands beside the sentence that is like the question.
 
     Args:
         index: of the snapshot.
@@ -69,35 +79,67 @@ def find_evidence(
         top_units: quote from the best so many units.
         max_per_document: of those, at most so many from one document.
         max_quotes: at most so many quotes.
+        max_quote_tokens: a quote grows up to so many tokens.
+        tokens: counts them.
     """
     positions = cap_per_document(index, ranking, top_units, max_per_document)
     pool = sentence_pool(index, question, ranking.rows[positions])
     if not len(pool):
         return Evidence(pool, positions, [])
+    score, linked = _scores(ranking, pool, positions)
+    penalty = LINKED_PENALTY if linked else UNLINKED_PENALTY
+    confidence = confidences(pool)
+    picks: list[Pick] = []
+    free = np.array([len(text) >= MIN_CHARS for text in pool.texts])
+    covered = np.zeros(len(pool), dtype=bool)
+    taken = np.zeros(len(positions))
+    while len(picks) < max_quotes and free.any():
+        value = np.where(free, np.round(score - penalty * taken[pool.unit], 6), -np.inf)
+        at = int(np.argmax(value))
+        first, last = _grow(index, pool, score, covered, at, max_quote_tokens, tokens)
+        sure = float(confidence[first : last + 1].max())
+        picks.append(Pick(first, last, float(value[at]), sure))
+        covered[first : last + 1] = True
+        quoted = set(pool.texts[first : last + 1])
+        free &= [text not in quoted for text in pool.texts]
+        taken[pool.unit[at]] += 1
+    return Evidence(pool, positions, picks)
+
+
+def _scores(ranking: Ranking, pool: SentencePool, positions: Rows) -> tuple[Scores, bool]:
+    """The fixed mix of features for each sentence, and whether the best units are linked."""
     best = float(ranking.scores[:BRIDGE_POOL].max())
     unit_score = ranking.scores[positions] / best if best > 0 else np.ones(len(positions))
     bridges, linked = _bridges(ranking, pool)
-    score = (
+    score: Scores = (
         UNIT_WEIGHT * unit_score[pool.unit]
         + COSINE_WEIGHT * pool.cosine
         + LEXICAL_WEIGHT * pool.lexical
         + LEAD_WEIGHT * pool.lead
         + BRIDGE_WEIGHT * bridges
         + KIND_WEIGHT * pool.wanted
-    )
-    penalty = LINKED_PENALTY if linked else UNLINKED_PENALTY
-    confidence = confidences(pool)
-    picks: list[Pick] = []
-    free = np.array([len(text) >= MIN_CHARS for text in pool.texts])
-    taken = np.zeros(len(positions))
-    while len(picks) < max_quotes and free.any():
-        value = np.where(free, np.round(score - penalty * taken[pool.unit], 6), -np.inf)
-        at = int(np.argmax(value))
-        picks.append(Pick(at, float(value[at]), float(confidence[at])))
-        free[at] = False
-        free &= [text != pool.texts[at] for text in pool.texts]
-        taken[pool.unit[at]] += 1
-    return Evidence(pool, positions, picks)
+    ).astype(np.float32)
+    return score, linked
+
+
+def _grow(
+    index: SearchIndex, pool: SentencePool, score: Scores, covered: Mask, at: int, max_tokens: int, tokens: Tokens
+) -> tuple[int, int]:
+    """The first and last position of the quote around a sentence."""
+    starts, ends = index.walk.sentence_start[pool.rows], index.walk.sentence_end[pool.rows]
+    text = pool.documents[at].text
+    first = last = at
+    while True:
+        options = []
+        for low, high, added in ((first - 1, last, first - 1), (first, last + 1, last + 1)):
+            if not 0 <= added < len(pool) or pool.unit[added] != pool.unit[at] or covered[added]:
+                continue
+            span = text[starts[low] : ends[high]]
+            if len(span) <= MAX_QUOTE_CHARS and tokens.count(span) <= max_tokens:
+                options.append((float(score[added]), -added, low, high))
+        if not options:
+            return first, last
+        _, _, first, last = max(options)
 
 
 def confidences(pool: SentencePool) -> Scores:

@@ -131,7 +131,8 @@ def _by_vector(stage: FirstStage) -> Ranking:
     order = np.argsort(rows)
     base = BaseScores(rows[order], cosine[order], cosine[order], stage.scorer.bm25(rows[order]))
     scores = np.round(cosine, 6)
-    return Ranking(rows, scores, ("vector",) * len(rows), base, None, "vector_only", len(rows))
+    sources: list[Source] = ["vector"] * len(rows)
+    return Ranking(rows, scores, tuple(sources), base, None, "vector_only", len(rows))
 
 
 def cap_per_document(index: SearchIndex, ranking: Ranking, limit: int, max_per_document: int) -> Rows:

@@ -64,6 +64,8 @@ class Retriever:
             top_units=request.top_k,
             max_per_document=limit,
             max_quotes=request.max_quotes,
+            max_quote_tokens=request.max_quote_tokens,
+            tokens=self._tokens,
         )
         pool = found.pool
         rows = ranking.rows[found.unit_positions]
@@ -71,9 +73,9 @@ class Retriever:
         quotes = [
             quote(
                 self.index,
-                int(rows[pool.unit[pick.at]]),
-                int(walk.sentence_start[pool.rows[pick.at]]),
-                int(walk.sentence_end[pool.rows[pick.at]]),
+                int(rows[pool.unit[pick.first]]),
+                int(walk.sentence_start[pool.rows[pick.first]]),
+                int(walk.sentence_end[pool.rows[pick.last]]),
                 max_tokens=request.max_quote_tokens,
                 context_tokens=request.include_context_tokens,
                 confidence=pick.confidence,
