@@ -19,6 +19,7 @@ from graphctx.nlp.pronouns import Antecedents
 from graphctx.text.names import normalise_name, singular_of
 
 _APPOSABLE = frozenset({"person", "organization", "location"})
+MAX_ROLE_WORDS = 3
 _PASSIVE_AGENT = "by"
 
 
@@ -150,7 +151,8 @@ def _role_first(parse: Parse, clause: Clause, subject: int, thing: int) -> Itera
 
 
 def _noun(parse: Parse, token: int) -> str:
-    return parse.words[token].lower()
+    word = parse.words[token]
+    return word if word.isupper() else word.lower()
 
 
 def _noun_triples(parse: Parse, ends: _Ends, first: int, last: int) -> Iterator[tuple[int, str, int]]:
@@ -158,8 +160,7 @@ def _noun_triples(parse: Parse, ends: _Ends, first: int, last: int) -> Iterator[
     for token in range(first, last):
         if parse.deps[token] == "appos":
             yield from _of_apposition(parse, ends, parse.heads[token], token)
-        elif parse.deps[token] in ("compound", "nmod", "poss"):
-            yield from _of_modifier(parse, ends, token)
+        yield from _of_role_before(parse, ends, token)
         if parse.words[token] == "," and first < token < last - 1:
             place, within = ends.at(token - 1), ends.at(token + 1)
             if (
@@ -199,15 +200,20 @@ def _of_role(parse: Parse, named: int, role: int) -> Iterator[tuple[int, str, in
             yield named, f"be {_noun(parse, role)} of", thing
 
 
-def _of_modifier(parse: Parse, ends: _Ends, token: int) -> Iterator[tuple[int, str, int]]:
-    """A role before a person's name: "the actor John Booth", "Acme's CEO Ada Poe"."""
-    head = parse.heads[token]
-    person = ends.at(head)
-    if person is None or not person.is_name or person.mention.label != "person" or token >= person.first:
+def _of_role_before(parse: Parse, ends: _Ends, token: int) -> Iterator[tuple[int, str, int]]:
+    """A role right before a person's name: "the actor John Booth", "Acme's CEO Ada Poe".
+
+    Read off the words, as the parser ties such roles in many ways.
+    """
+    person = ends.at(token)
+    if person is None or person.last != token + 1 or not person.is_name or person.mention.label != "person":
         return
-    roles = [t for t in range(token, person.first) if parse.tags[t] == "NN" and parse.heads[t] == head]
-    if parse.deps[token] == "poss":
-        for role in roles[-1:]:
-            yield head, f"be {_noun(parse, role)} of", token
-    elif token == person.first - 1 and parse.tags[token] == "NN" and not parse.code[token]:
-        yield head, "be", token
+    role = first = person.first - 1
+    if role < 0 or parse.tags[role] not in ("NN", "NNP") or parse.code[role]:
+        return
+    while first > 0 and role - first < MAX_ROLE_WORDS and parse.tags[first] in ("NN", "NNP", "JJ"):
+        first -= 1
+    if parse.tags[first] == "POS" and first > 0 and parse.segments[first] == parse.segments[token]:
+        yield token, f"be {_noun(parse, role)} of", first - 1
+    elif parse.tags[role] == "NN" and parse.deps[role] in ("compound", "nmod") and parse.heads[role] == token:
+        yield token, "be", role

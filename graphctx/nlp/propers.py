@@ -86,7 +86,7 @@ def proper_spans(parse: Parse) -> list[Candidate]:
             if quantity[token] or not _opens_name(parse, token, token == first):
                 token += 1
                 continue
-            end = _run_end(parse, token, last, quantity)
+            end = _run_end(parse, token, last, quantity, given[token].last if token in given else -1)
             start, end = trimmed(parse, token, end)
             if start < end and people.get(end, start) <= start:
                 person = start in given and parse.words[end - 1].casefold() not in INSTITUTIONS
@@ -129,15 +129,18 @@ def _after_quote(parse: Parse, token: int) -> bool:
     return token > 0 and parse.words[token - 1] in ("“", '"', "``", "‘", ":", "(", "•", "*")
 
 
-def _run_end(parse: Parse, token: int, last: int, quantity: list[bool]) -> int:
-    """The end of the run of name words that starts at a token."""
+def _run_end(parse: Parse, token: int, last: int, quantity: list[bool], person: int) -> int:
+    """The end of the run of name words that starts at a token; what belongs to a person is not in the name.
+
+    "Ada Poe of the Harbour Team" is Ada Poe; ``person`` is the end of the person's name that starts here, or -1.
+    """
     end = token + 1
     while end < last and end - token < MAX_NAME_TOKENS:
         word = parse.words[end]
         if _continues(parse, end, quantity):
             end += 1
             continue
-        if word == "-" or word.casefold() in _CONNECTORS:
+        if word == "-" or (word.casefold() in _CONNECTORS and not (end == person and word in ("of", "for"))):
             after = end + 1
             if after < last and word.casefold() == "of" and parse.words[after].casefold() == "the":
                 after += 1

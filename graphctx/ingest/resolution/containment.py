@@ -33,6 +33,9 @@ _TITLES = frozenset(
 """First words that many people share."""
 
 
+RIVAL_TIMES = 3
+"""So much better known another person must be to cast doubt on a short form."""
+
 _DIRECTIONS = frozenset("north south east west new old upper lower great little fort mount".split())
 
 
@@ -75,12 +78,19 @@ def merge_people(table: NameTable, forest: Forest) -> None:
                 found = full.get(name, set())
             if len(found) == 1:
                 into = next(iter(found))
+                if _has_rival(table, into, bearers.get(name.split()[-1], set())):
+                    continue
                 forest.merge_in(number, at, into, "containment")
                 settled[at].add(into)
     for at in sorted(settled):
         known = bearers.get(table.names[at].text, set())
         if len(settled[at]) == 1 and known == settled[at] and _is_always_person(table.names[at]):
             forest.merge(at, next(iter(known)), "containment")
+
+
+def _has_rival(table: NameTable, one: int, bearers: set[int]) -> bool:
+    """Whether the corpus speaks far more often of another person of that name: then the short form may mean them."""
+    return any(table.names[other].mentions > RIVAL_TIMES * table.names[one].mentions for other in bearers - {one})
 
 
 def _is_always_person(name: Name) -> bool:

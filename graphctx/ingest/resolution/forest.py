@@ -42,7 +42,7 @@ class Forest:
     def root_in(self, document: int, name: int, surface: str) -> int:
         """The canonical name of a name in a document.
 
-        A surface in lower case is never a short form: in a text about Ms Park, "the park" is a park.
+        A surface in lower case is never a short form: in a text about Ms Snow, "the snow" is snow.
         """
         here = self._here.get((document, name)) if surface != surface.lower() else None
         return self.root(name if here is None else here[0])
