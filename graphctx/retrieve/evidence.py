@@ -97,7 +97,7 @@ def find_evidence(
         value = np.where(free, np.round(score - penalty * taken[pool.unit], 6), -np.inf)
         at = int(np.argmax(value))
         first, last = _grow(index, pool, score, covered, at, max_quote_tokens, tokens)
-        sure = float(confidence[first : last + 1].max())
+        sure = round(float(confidence[first : last + 1].max()), 3)  # again: float32 has no 0.487
         picks.append(Pick(first, last, float(value[at]), sure))
         covered[first : last + 1] = True
         quoted = set(pool.texts[first : last + 1])
