@@ -124,7 +124,7 @@ def _atoms(document: Document, counter: TokenCounter, whole_block_tokens: int) -
         for block, text in zip(blocks, texts, strict=True)
     ]
     flat = [(number, sentence) for number, group in enumerate(sentences) for sentence in group]
-    counts = counter.count_many([document.text[s.start_char : s.end_char] for _, s in flat])
+    counts = counter.count_many([document.text[start:end] for start, end in _stretches(blocks, flat)])
     atoms: list[_Atom] = []
     whole: list[tuple[Sentence, int]] = []
 
@@ -147,6 +147,18 @@ def _atoms(document: Document, counter: TokenCounter, whole_block_tokens: int) -
     if last >= 0:
         close(last)
     return atoms
+
+
+def _stretches(blocks: Sequence[Block], flat: Sequence[tuple[int, Sentence]]) -> list[tuple[int, int]]:
+    """Each sentence with what stands between it and the one before in its block: bullets and rules weigh too."""
+    at, last = 0, -1
+    stretches = []
+    for number, sentence in flat:
+        if number != last:
+            at, last = blocks[number].start_char, number
+        stretches.append((at, sentence.end_char))
+        at = sentence.end_char
+    return stretches
 
 
 def _lonely_headings(document: Document) -> list[Block]:
