@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 import numpy as np
@@ -22,6 +23,9 @@ PLACE_TITLE, PLACE_FIRST_SENTENCE, PLACE_ELSEWHERE = 0.7, 0.5, 0.3
 """How much a place of mention says that a unit is close to an entity (measured recipe, step 6)."""
 
 MAX_HEADING_ENTITY_WORDS = 6
+
+_PAGE_SUFFIXES = frozenset(("", ".html", ".htm"))
+_FOLDER_PAGES = ("index", "README", "_index")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +90,7 @@ def link(
     corpus: Corpus,
     extractions: Sequence[Extraction],
     resolved: Sequence[Entity],
-    mention_entity: Sequence[int],
+    mention_entity: npt.NDArray[np.int32],
 ) -> Linked:
     """Link everything that was found.
 
@@ -123,7 +127,7 @@ def _is_name(home: Home) -> bool:
 
 
 def _mentions(
-    corpus: Corpus, extractions: Sequence[Extraction], mention_entity: Sequence[int], gazetteer: Gazetteer
+    corpus: Corpus, extractions: Sequence[Extraction], mention_entity: npt.NDArray[np.int32], gazetteer: Gazetteer
 ) -> MentionRows:
     rows: list[tuple[int, int, int, int, int, bool]] = []
     kinds: list[str] = []
@@ -212,7 +216,7 @@ def _finish(
         for row, (_, number) in enumerate(kept)
     ]
     entity_row = {entity.id: row for row, entity in enumerate(final)}
-    return Linked(final, entity_row, mentions, arrays, _document_links(corpus, titles, arrays, new_row))
+    return Linked(final, entity_row, mentions, arrays, _document_links(corpus, home_names, arrays, new_row))
 
 
 def _own(document: Document, home_names: Mapping[str, int]) -> set[int]:
@@ -280,21 +284,20 @@ def _arrays(
     )
 
 
-def _document_links(corpus: Corpus, titles: Sequence[Sequence[int]], arrays: WalkArrays, new_row: Long) -> Long:
+def _document_links(corpus: Corpus, home_names: Mapping[str, int], arrays: WalkArrays, new_row: Long) -> Long:
     """Hyperlinks that lead to another document of the corpus, and mentions of other documents' titles."""
-    by_uri = {document.uri: row for row, document in enumerate(corpus.documents)}
+    addresses = _Addresses([document.uri for document in corpus.documents])
     counts: dict[tuple[int, int], list[int]] = {}
     for row, document in enumerate(corpus.documents):
         for target in (_target_uri(document, item.target) for item in document.links):
-            other = by_uri.get(target) if target else None
+            other = addresses.row(target) if target else None
             if other is not None and other != row:
                 counts.setdefault((row, other), [0, 0])[0] += 1
     owner: dict[int, int] = {}
     for row, document in enumerate(corpus.documents):
-        if document.titled and titles[row]:
-            own = int(new_row[titles[row][0]]) if len(titles[row]) == 1 else -1
-            if own >= 0:
-                owner[own] = -1 if own in owner else row
+        for named in _own(document, home_names):
+            own = int(new_row[named])
+            owner[own] = -1 if own in owner else row
     for entity, row in owner.items():
         if row < 0:
             continue
@@ -303,6 +306,35 @@ def _document_links(corpus: Corpus, titles: Sequence[Sequence[int]], arrays: Wal
             if source != row:
                 counts.setdefault((int(source), row), [0, 0])[1] += 1
     return np.array([(*edge, *counts[edge]) for edge in sorted(counts)], dtype=np.int64).reshape(-1, 4)
+
+
+class _Addresses:
+    """Finds the document that a link means: its very URI, or the source that a site makes the linked page from.
+
+    Sites link to ``guide.html``, ``guide`` or ``guide/`` where the source is ``guide.md`` or ``guide/index.md``.
+    """
+
+    def __init__(self, uris: Sequence[str]) -> None:
+        self._rows = {uri: row for row, uri in enumerate(uris)}
+        self._sources: dict[str, int | None] = {}
+        for row, uri in enumerate(uris):
+            if "#" not in uri:
+                stem = _stem(uri)
+                self._sources[stem] = None if stem in self._sources else row  # of two sources neither is meant
+
+    def row(self, uri: str) -> int | None:
+        """The row of the document at a URI, or ``None``."""
+        known = self._rows.get(uri)
+        if known is not None or PurePosixPath(uri).suffix not in _PAGE_SUFFIXES:
+            return known
+        stem = _stem(uri)
+        places = (f"{stem}/{name}" for name in _FOLDER_PAGES)
+        return next((row for place in (stem, *places) if (row := self._sources.get(place)) is not None), None)
+
+
+def _stem(uri: str) -> str:
+    path = PurePosixPath(uri)
+    return str(path.with_suffix("")) if path.name else ""
 
 
 def _target_uri(document: Document, target: str) -> str | None:
