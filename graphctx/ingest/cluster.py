@@ -76,6 +76,8 @@ class _Hierarchy:
         while waiting:
             part, level, parent = waiting.pop()
             for members in self._parts(part):
+                if parent is not None and len(members) == part.vcount():
+                    continue  # it cannot be divided, and once is enough
                 community = self._community(part, members, level, parent)
                 found.append(community)
                 divisible = len(members) > self._max_size and len(members) < part.vcount()
