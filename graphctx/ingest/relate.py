@@ -96,13 +96,13 @@ def near_synonyms(vectors: Vectors, names: list[str], n_mentions: Int) -> tuple[
         cosines = some[start : start + _BLOCK] @ some.T
         cosines[np.arange(len(cosines)), np.arange(start, start + len(cosines))] = -1.0
         rows, columns = np.nonzero(cosines >= SYNONYM_COSINE)
-        values = cosines[rows, columns]
+        values = np.round(cosines[rows, columns], 4)  # so that the last bits of a product decide no order
         best = np.lexsort((columns, -values, rows))
         rank = np.arange(len(best)) - np.searchsorted(rows[best], rows[best])
         for at in best[rank < SYNONYMS_PER_ENTITY]:
             a, b = int(chosen[start + rows[at]]), int(chosen[columns[at]])
             if _DIGITS.findall(names[a]) == _DIGITS.findall(names[b]):
-                found[min(a, b), max(a, b)] = round(float(values[at]), 4)
+                found[min(a, b), max(a, b)] = float(values[at])
     edges = sorted(found)
     ends = np.array(edges, dtype=np.int64).reshape(-1, 2)
     return ends[:, 0], ends[:, 1], np.array([found[edge] for edge in edges], dtype=np.float32)
