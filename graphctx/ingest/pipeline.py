@@ -138,12 +138,12 @@ class Ingest:
             ],
             "entities": [entity.name for entity in linked.entities],
         }
-        total, done = sum(len(group) for group in texts.values()), 0
+        total, done = sum(1 for group in texts.values() for text in group if text), 0
 
         def advance(count: int) -> None:
             nonlocal done
             done += count
-            self._tell(Progress("embed", min(done, total), total, "texts"))
+            self._tell(Progress("embed", done, total, "texts"))
 
         with self._step("embed"):
             return {name: embed_texts(group, self.embedder, memo, advance) for name, group in texts.items()}
