@@ -147,6 +147,13 @@ def test_plurals_and_word_breaks_are_folded() -> None:
     assert len(set(resolved([chunk("time series database"), chunk("timeseries database")]))) == 1
 
 
+def test_the_plural_of_an_acronym_is_written_like_one() -> None:
+    slo: Spec = ("SLO", "term", "acronym")
+    assert len(set(resolved([slo, ("SLOs", "term", "acronym")]))) == 1
+    crown: Spec = ("CROWN", "term", "acronym")
+    assert len(set(resolved([crown, chunk("crowns"), chunk("crowns")]))) == 2
+
+
 def test_identifiers_are_not_made_singular() -> None:
     assert len(set(resolved([code("read_line"), code("read_lines")]))) == 2
 

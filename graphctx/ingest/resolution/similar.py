@@ -41,8 +41,14 @@ def merge_plurals(table: NameTable, forest: Forest) -> None:
             continue
         if one.is_named and not one.acronym and not one.code and name.is_named and not name.code:
             continue  # two proper names: "Beatle", "Beatles"
+        if one.acronym and one.is_named and not any(_has_capitals(surface) for surface in name.surfaces):
+            continue  # "SLOs" are of SLO, but "crowns" are not of CROWN
         if not any(mark in text for mark in ("_", "::", ".", "--")):
             forest.merge(at, singular, "fuzzy")
+
+
+def _has_capitals(surface: str) -> bool:
+    return sum(char.isupper() for char in surface) > 1
 
 
 def merge_spellings(table: NameTable, forest: Forest) -> None:
