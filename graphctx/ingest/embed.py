@@ -36,16 +36,21 @@ def heading_path(document: Document, section: Section) -> str:
     return " › ".join(path)
 
 
+def naming_title(document: Document) -> str:
+    """The title, where it says something: a JSONL row without one has only its id."""
+    return document.title if document.titled or "#" not in document.uri else ""
+
+
 def unit_text(document: Document, heading: str, unit: TextUnit) -> str:
     """What is embedded of a unit: title and headings, then its text."""
-    label = " › ".join(part for part in (document.title, heading) if part)
+    label = " › ".join(part for part in (naming_title(document), heading) if part)
     text = document.text[unit.start_char : unit.end_char]
     return f"{label}\n{text}" if label else text
 
 
 def sentence_texts(document: Document, heading: str, unit: TextUnit) -> list[str]:
     """What is embedded of each sentence of a unit: its nearest title, then the sentence; empty if too short."""
-    label = heading.rsplit(" › ", 1)[-1] or document.title
+    label = heading.rsplit(" › ", 1)[-1] or naming_title(document)
     texts = [document.text[s.start_char : s.end_char] for s in unit.sentences]
     return ["" if len(text) < MIN_SENTENCE_CHARS else (f"{label}: {text}" if label else text) for text in texts]
 

@@ -18,7 +18,7 @@ import pyarrow as pa
 from graphctx.ingest.changes import Changes, gather_documents
 from graphctx.ingest.cluster import cluster
 from graphctx.ingest.corpus import Corpus
-from graphctx.ingest.embed import embed_texts, quantise, sentence_texts, unit_text
+from graphctx.ingest.embed import embed_texts, naming_title, quantise, sentence_texts, unit_text
 from graphctx.ingest.link import Linked, link
 from graphctx.ingest.memoised import extract_memoised
 from graphctx.ingest.relate import near_synonyms, related_edges
@@ -201,7 +201,7 @@ def _content(
     sentences = quantise(vectors["sentences"])
     owner = [document for n, document in enumerate(corpus.documents) for _ in corpus.units_of(n)]
     lexical = [
-        terms(f"{document.title}\n{heading}\n{document.text[unit.start_char : unit.end_char]}")
+        terms(f"{naming_title(document)}\n{heading}\n{document.text[unit.start_char : unit.end_char]}")
         for document, heading, unit in zip(owner, headings, corpus.units, strict=True)
     ]
     return SnapshotContent(

@@ -60,7 +60,8 @@ def split_document(document: Document, counter: TokenCounter, *, unit_tokens: in
     """Split a document.
 
     Args:
-        document: as it was read; its ``headings`` and ``blocks`` are sorted and do not overlap.
+        document: as it was read; its ``headings`` and ``blocks`` are sorted. Blocks do not overlap; in source code
+            a block may start with the line that is its heading.
         counter: the token counter of the embedder.
         unit_tokens: cap of a unit of prose.
 
@@ -168,7 +169,7 @@ def _lonely_headings(document: Document) -> list[Block]:
     lonely = []
     for heading, following in zip(document.headings, followers, strict=False):
         end = following.start_char if following else len(document.text)
-        has_text = bisect_left(starts, heading.end_char) < bisect_left(starts, end)
+        has_text = bisect_left(starts, heading.start_char) < bisect_left(starts, end)
         if not has_text and (following is None or following.level <= heading.level):
             lonely.append(Block("prose", heading.start_char, heading.end_char))
     return lonely
