@@ -26,7 +26,9 @@ def reader(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     tables = world(100 if request.param == "indexed" else DOCS)
     vectors = {"units": unit_vectors(tables["units"].num_rows), "entities": unit_vectors(7)}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tables_module, "INDEX_ROWS", 256 if request.param == "indexed" else 10_000)
+        least = 256 if request.param == "indexed" else 10_000
+        patch.setattr(tables_module, "INDEX_ROWS", least)
+        patch.setattr(tables_module, "VECTOR_INDEX_ROWS", {"units": least, "entities": least})
         return TableReader(directory, write_tables(directory, tables, vectors))
 
 
