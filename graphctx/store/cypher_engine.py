@@ -70,12 +70,12 @@ class CypherEngine:
         if path.exists():
             raise InvalidArgument(f"{path.name} is there already; a graph is built anew.", file=path.name)
         nodes, relations = node_rows(tables), relation_rows(tables)
-        with disk_errors(path.name):
-            try:
+        try:
+            with disk_errors(path.name):
                 self._copy(path, {**nodes, **relations})
-            except RuntimeError as error:
-                reason = str(error).replace(str(path), path.name)
-                raise self._failed(reason) from error
+        except RuntimeError as error:
+            reason = str(error).replace(str(path), path.name)
+            raise self._failed(reason) from error
         if left := [
             other.name for other in path.parent.iterdir() if other.name.startswith(path.name) and other != path
         ]:
@@ -90,21 +90,19 @@ class CypherEngine:
         return CypherStore(self._module, path)
 
     def _copy(self, path: Path, rows: Mapping[str, pa.Table]) -> None:
+        # Closed on success alone: kuzu aborts the process on closing what it could not write. That it may do so
+        # later, when these objects go, is why `publish` builds in a process of its own.
         database = self._module.Database(str(path), buffer_pool_size=BUILD_POOL_BYTES, max_db_size=MAX_DB_BYTES)
-        try:
-            connection = self._module.Connection(database)
-            schema: tuple[NodeTable | RelTable, ...] = (*NODE_TABLES, *REL_TABLES)
-            try:
-                for table in schema:
-                    connection.execute(table.ddl).close()
-                    if rows[table.label].num_rows:
-                        connection.execute(f"COPY {table.label} FROM $rows", {"rows": rows[table.label]}).close()
-                # Without it the rows may lie in the write-ahead log, and kuzu drops a damaged log silently.
-                connection.execute("CHECKPOINT").close()
-            finally:
-                connection.close()
-        finally:
-            database.close()
+        connection = self._module.Connection(database)
+        schema: tuple[NodeTable | RelTable, ...] = (*NODE_TABLES, *REL_TABLES)
+        for table in schema:
+            connection.execute(table.ddl).close()
+            if rows[table.label].num_rows:
+                connection.execute(f"COPY {table.label} FROM $rows", {"rows": rows[table.label]}).close()
+        # Without it the rows may lie in the write-ahead log, and kuzu drops a damaged log silently.
+        connection.execute("CHECKPOINT").close()
+        connection.close()
+        database.close()
 
     def _failed(self, reason: str) -> Exception:
         if reason.startswith(("Copy exception", "Binder exception", "Runtime exception")):

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graphctx.errors import BackendUnavailable, InvalidArgument
-from graphctx.store.manifest import Manifest, read_manifest
+from graphctx.store.lease import is_leased
+from graphctx.store.manifest import MANIFEST_NAME, Manifest, read_manifest
 from graphctx.store.snapshot import SNAPSHOTS_DIR, TEMPORARY_PREFIX, current_or_none, open_snapshot, set_current
 
 
@@ -62,7 +63,9 @@ def rollback(kb_dir: Path, snapshot_id: str) -> None:
 
 
 def prune(kb_dir: Path, keep: int = 2) -> list[str]:
-    """Delete all but the newest snapshots and the current one. Call it while holding ``IngestLock``.
+    """Delete all but the newest snapshots, the current one and those that are being read.
+
+    Call it while holding ``IngestLock``.
 
     Args:
         kb_dir: the knowledge base.
@@ -80,11 +83,15 @@ def prune(kb_dir: Path, keep: int = 2) -> list[str]:
     others = [info for info in found if not info.current]
     kept = keep - (len(found) - len(others))
     dropped = others[kept:]
+    gone = []
     for info in dropped:
         directory = Path(kb_dir) / SNAPSHOTS_DIR / info.id
+        if is_leased(directory / MANIFEST_NAME):
+            continue
         # Renamed first, so that a reader finds a whole snapshot under the id, or none; the next ingest
         # deletes what this process leaves should it die here.
         aside = directory.with_name(f"{TEMPORARY_PREFIX}{secrets.token_hex(8)}")
         directory.rename(aside)
         shutil.rmtree(aside, ignore_errors=True)
-    return [info.id for info in dropped]
+        gone.append(info.id)
+    return gone

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import os
 import secrets
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
 
-import graphctx
-from graphctx.errors import BackendUnavailable, InvalidArgument
+from graphctx.errors import BackendUnavailable, GraphctxError, InvalidArgument
 from graphctx.store.arrays import Array, save_arrays, save_matrix
+from graphctx.store.child import run_child
 from graphctx.store.content import content_hash
 from graphctx.store.files import disk_errors, files_below, fsync_path, fsync_tree, sha256_of
 from graphctx.store.graph import make_graph_engine
@@ -46,6 +43,7 @@ from graphctx.store.tables import write_tables
 STEPS = ("hash", "parquet", "tables", "graph", "arrays", "verify", "publish")
 """What ``on_step`` is told, in this order; ``hash`` and ``publish`` alone when the content is there already."""
 
+_LITTLE_SPACE = 64 << 20  # bytes; kuzu's log and its file stand beside each other while it writes
 _ROW_GROUP = 16_384  # rows: bounds the memory of a write, and lets a reader of few columns skip
 
 
@@ -151,6 +149,8 @@ def publish(
                 )
                 write_manifest(temporary, manifest)
                 _move_in(temporary, kb_dir / SNAPSHOTS_DIR / new_id)
+        except BackendUnavailable as error:
+            raise _with_free_space(error, kb_dir) from error
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
     tell("publish")
@@ -188,7 +188,8 @@ def _write(directory: Path, content: SnapshotContent, engine: str, tell: Callabl
     tell("tables")
     table_versions = write_tables(directory / TABLES_DIR, content.tables, content.vectors)
     tell("graph")
-    graph_counts = make_graph_engine(engine).build(directory / f"graph.{engine}", content.tables)
+    parquet, graph = directory / PARQUET_DIR, directory / f"graph.{engine}"
+    graph_counts = run_child("build", engine=engine, parquet=str(parquet), path=str(graph))
     tell("arrays")
     save_arrays(directory / ARRAYS_NAME, content.arrays)
     (directory / MATRICES_DIR).mkdir()
@@ -207,27 +208,25 @@ def _write(directory: Path, content: SnapshotContent, engine: str, tell: Callabl
 
 
 def _verify(directory: Path, built: _Built) -> None:
-    """Open everything in a process of its own, for an engine may crash on what another process wrote badly."""
-    expected = {name: getattr(built, name) for name in built.__slots__}
-    root = str(Path(graphctx.__file__).resolve().parent.parent)
-    paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
-    done = subprocess.run(
-        [sys.executable, "-m", "graphctx.store.verify", str(directory)],
-        input=json.dumps(expected),
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode != 0:
-        lines = (done.stdout.strip() or done.stderr.strip()).splitlines()
-        reason = lines[-1] if lines else f"the check ended with code {done.returncode}"
+    try:
+        faults = run_child("verify", directory=str(directory), expected=asdict(built))
+    except GraphctxError as error:
+        faults = [error.message.replace(f"{directory}{os.sep}", "")]
+    if faults:
         raise BackendUnavailable(
-            f"The snapshot did not pass its verification: {reason} What was published before is untouched. "
+            f"The snapshot did not pass its verification: {faults[0]} What was published before is untouched. "
             "Run `graphctx doctor`, then ingest again.",
-            reason=reason,
-            exit_code=done.returncode,
+            faults=faults,
         )
+
+
+def _with_free_space(error: BackendUnavailable, kb_dir: Path) -> BackendUnavailable:
+    """Name the likely cause: on a full disk kuzu says anything, such as "Invalid transaction type"."""
+    free = shutil.disk_usage(kb_dir).free
+    if free >= _LITTLE_SPACE or "errno" in error.details:
+        return error
+    message = f"{error.message} Only {free / 2**20:.1f} MiB are free on this disk."
+    return BackendUnavailable(message, **error.details, free_bytes=free)
 
 
 def _sync_and_hash(directory: Path) -> dict[str, FileEntry]:

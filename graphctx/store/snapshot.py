@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from graphctx.errors import BackendUnavailable, InvalidArgument
 from graphctx.store.files import disk_errors, files_below, sha256_of, write_atomic
+from graphctx.store.lease import Lease
 from graphctx.store.manifest import ID_PATTERN, MANIFEST_NAME, MEND, FileEntry, Manifest, read_manifest
 
 if TYPE_CHECKING:
@@ -44,7 +45,8 @@ class Snapshot:
         manifest: what it is made of.
     """
 
-    def __init__(self, directory: Path, manifest: Manifest) -> None:
+    def __init__(self, directory: Path, manifest: Manifest, lease: Lease) -> None:
+        self._lease = lease
         self.id = manifest.snapshot_id
         self.directory = directory
         self.manifest = manifest
@@ -121,7 +123,10 @@ class Snapshot:
             ) from error
 
     def close(self) -> None:
-        """Give the files back. The snapshot opens them again when it is used again."""
+        """Give the files back, and leave them to pruning. A closed snapshot that is used again opens them again
+        if they are still there.
+        """
+        self._lease.release()
         if self._graph is not None:
             self._graph.close()
         if self._tables is not None:
@@ -209,9 +214,18 @@ def _open(kb_dir: Path, snapshot_id: str) -> Snapshot:
         raise BackendUnavailable(
             f"{SNAPSHOTS_DIR}/{snapshot_id} is missing. {MEND}", file=f"{SNAPSHOTS_DIR}/{snapshot_id}"
         )
-    manifest = read_manifest(directory)
-    verify_files(directory, manifest)
-    return Snapshot(directory, manifest)
+    try:
+        lease = Lease(directory / MANIFEST_NAME)
+    except OSError:
+        read_manifest(directory)  # says what is wrong with it
+        raise
+    try:
+        manifest = read_manifest(directory)
+        verify_files(directory, manifest)
+    except BaseException:
+        lease.release()
+        raise
+    return Snapshot(directory, manifest, lease)
 
 
 def verify_files(directory: Path, manifest: Manifest) -> None:

@@ -6,12 +6,9 @@ output; an engine that crashes gives its signal instead.
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
 from typing import Any
 
-from graphctx.errors import GraphctxError
 from graphctx.store.arrays import load_arrays, open_matrix
 from graphctx.store.graph import make_graph_engine
 from graphctx.store.snapshot import ARRAYS_NAME, MATRICES_DIR, PARQUET_DIR, TABLES_DIR
@@ -49,20 +46,3 @@ def faults(directory: Path, expected: dict[str, Any]) -> list[str]:
     for name in expected["matrices"]:
         open_matrix(directory / MATRICES_DIR / f"{name}.npy")
     return found
-
-
-def main() -> int:
-    """Run the command."""
-    try:
-        found = faults(Path(sys.argv[1]), json.load(sys.stdin))
-    except GraphctxError as error:
-        found = [error.message]
-    except Exception as error:
-        found = [f"{type(error).__name__}: {error}"]
-    for fault in found:
-        print(fault)
-    return 1 if found else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

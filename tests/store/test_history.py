@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -23,8 +26,6 @@ def three(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
 
 @pytest.fixture
 def kb(three: tuple[Path, list[str]], tmp_path: Path) -> tuple[Path, list[str]]:
-    import shutil
-
     return Path(shutil.copytree(three[0], tmp_path / "kb")), three[1]
 
 
@@ -78,14 +79,22 @@ def test_a_damaged_one_is_listed_with_its_problem_and_goes_first(kb: tuple[Path,
     assert prune(kb_dir, keep=2) == [ids[1]]
 
 
-def test_an_open_snapshot_outlives_its_pruning(kb: tuple[Path, list[str]]) -> None:
+def test_a_snapshot_that_is_being_read_is_not_pruned(kb: tuple[Path, list[str]]) -> None:
     kb_dir, ids = kb
-    with open_snapshot(kb_dir, ids[0]) as old:
-        matrix = old.matrix("units")
-        before = old.graph.counts()
-        prune(kb_dir, keep=1)
-        assert old.graph.counts() == before
-        assert float(matrix.sum()) == float(matrix.sum())
+    with open_snapshot(kb_dir, ids[0]) as mine:
+        script = (
+            "import sys; from pathlib import Path; from graphctx.store.snapshot import open_snapshot\n"
+            "with open_snapshot(Path(sys.argv[1]), sys.argv[2]):\n    print('open', flush=True); sys.stdin.read()\n"
+        )
+        command = [sys.executable, "-c", script, str(kb_dir), ids[1]]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+            assert other.stdout is not None
+            assert other.stdout.readline() == "open\n"
+            assert prune(kb_dir, keep=1) == []
+            other.kill()
+        assert prune(kb_dir, keep=1) == [ids[1]]
+        assert mine.tables.count("units") == 12
+    assert prune(kb_dir, keep=1) == [ids[0]]
 
 
 def test_without_a_current_one_the_newest_stay(kb: tuple[Path, list[str]]) -> None:

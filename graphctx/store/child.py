@@ -1,0 +1,104 @@
+"""Work with graph engines in a process that may crash.
+
+Kuzu aborts the process when a disk is full, and crashes on what it wrote badly. So a graph is built, and a new
+snapshot opened for the first time, by ``python -m graphctx.store.child``: a JSON request on standard input, a JSON
+answer on the last line of standard output.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import graphctx
+from graphctx import errors
+from graphctx.errors import BackendUnavailable, GraphctxError, InternalError
+
+_ERRORS: dict[str, type[GraphctxError]] = {
+    kind.code: kind
+    for kind in vars(errors).values()
+    if isinstance(kind, type) and issubclass(kind, GraphctxError) and kind is not GraphctxError
+}
+
+
+def run_child(task: str, **arguments: Any) -> Any:
+    """Run a task in a process of its own.
+
+    Args:
+        task: ``build`` (``engine``, ``parquet``, ``path``) writes a graph file from Parquet files and returns its
+            counts; ``verify`` (``directory``, ``expected``) is ``verify.faults``.
+        **arguments: JSON values.
+
+    Returns:
+        What the task returned, as JSON values.
+
+    Raises:
+        GraphctxError: of the kind that the task raised.
+        BackendUnavailable: the process crashed.
+    """
+    root = str(Path(graphctx.__file__).resolve().parent.parent)
+    paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
+    done = subprocess.run(
+        [sys.executable, "-m", "graphctx.store.child"],
+        input=json.dumps({"task": task, "arguments": arguments}),
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    try:
+        answer = json.loads(done.stdout.splitlines()[-1])
+    except (IndexError, ValueError):
+        said = (done.stderr.strip().splitlines() or ["nothing"])[-1]
+        raise BackendUnavailable(
+            f"The graph engine crashed (exit code {done.returncode}, it said: {said}). Look for free disk space "
+            "and memory, then ingest again.",
+            task=task,
+            exit_code=done.returncode,
+        ) from None
+    if "error" in answer:
+        error = answer["error"]
+        raise _ERRORS[error["code"]](error["message"], **error["details"])
+    return answer["result"]
+
+
+def _build(engine: str, parquet: str, path: str) -> dict[str, int]:
+    import pyarrow.parquet as pq
+
+    from graphctx.store.graph import make_graph_engine
+    from graphctx.store.schema import TABLES
+
+    tables = {name: pq.read_table(Path(parquet) / f"{name}.parquet") for name in TABLES}
+    return make_graph_engine(engine).build(Path(path), tables)
+
+
+def _verify(directory: str, expected: dict[str, Any]) -> list[str]:
+    from graphctx.store.verify import faults
+
+    return faults(Path(directory), expected)
+
+
+def main() -> None:
+    """Answer one request and leave without tidying up: what closes a graph that failed is what aborts."""
+    request = json.load(sys.stdin)
+    try:
+        tasks: dict[str, Callable[..., Any]] = {"build": _build, "verify": _verify}
+        _answer({"result": tasks[request["task"]](**request["arguments"])})
+    except GraphctxError as error:
+        _answer(error.envelope())
+    except Exception as error:
+        _answer(InternalError(f"{type(error).__name__}: {error}").envelope())
+
+
+def _answer(answer: dict[str, Any]) -> None:
+    print(json.dumps(answer), flush=True)
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()
