@@ -34,8 +34,8 @@ Public parts, by module:
     ``write_tables(directory, tables, vectors) -> dict[str, int]``;
     ``TableReader(directory, versions)`` with ``take(table, rows, columns)``, ``take_ids(table, ids,
     columns)``, ``search_text(table, query, k, where=None) -> list[Hit]``,
-    ``search_vector(table, vector, k, where=None) -> list[Hit]``; ``Hit(id, row, score)``, best first, ties by
-    id
+    ``search_vector(table, vector, k, where=None, *, exact=False) -> list[Hit]``; ``Hit(id, row, score)``, best first,
+    ties by id
 
 ``arrays``
     ``save_arrays(path, arrays)``, ``load_arrays(path) -> dict[str, ndarray]`` (``.npz``, same bytes for same

@@ -15,7 +15,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import graphctx
 from graphctx import errors
 from graphctx.errors import BackendUnavailable, GraphctxError, InternalError
 
@@ -41,7 +40,7 @@ def run_child(task: str, **arguments: Any) -> Any:
         GraphctxError: of the kind that the task raised.
         BackendUnavailable: the process crashed.
     """
-    root = str(Path(graphctx.__file__).resolve().parent.parent)
+    root = str(Path(errors.__file__).resolve().parent.parent)
     paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
     done = subprocess.run(
         [sys.executable, "-m", "graphctx.store.child"],

@@ -78,7 +78,8 @@ def test_words_that_find_nothing_are_no_error(reader: TableReader, words: str) -
 def test_a_vector_finds_itself_first(reader: TableReader) -> None:
     vectors = unit_vectors(reader.count("units"))
     for row in (0, 7, 23):
-        hits = reader.search_vector("units", vectors[row], 4)
+        assert reader.search_vector("units", vectors[row], 4)[0].row == row
+        hits = reader.search_vector("units", vectors[row], 4, exact=True)
         assert hits[0].row == row
         assert hits[0].score == pytest.approx(1.0, abs=1e-5)
         exact = np.sort(vectors @ vectors[row])[::-1][:4]
