@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+import graphctx
 from graphctx.cli import ask, cypher, demo, doctor, ingest, mcp_config, search, serve, snapshots, status
 from graphctx.cli.guard import GuardedCommand
 
@@ -25,9 +26,7 @@ app = typer.Typer(
 
 def _show_version(asked: bool) -> None:
     if asked:
-        from importlib.metadata import version
-
-        typer.echo(f"graphctx {version('graphctx')}")
+        typer.echo(f"graphctx {graphctx.__version__}")
         raise typer.Exit
 
 
@@ -58,4 +57,4 @@ def main() -> None:
         if (reconfigure := getattr(stream, "reconfigure", None)) is not None:
             # Documents hold any character; a terminal's legacy encoding must not turn one into a crash.
             reconfigure(encoding="utf-8", errors="backslashreplace")
-    app()
+    app(prog_name="graphctx")

@@ -71,6 +71,12 @@ def ingest(
     except KeyboardInterrupt:
         errors_console().print("stopped; the published snapshot is untouched", style="yellow")
         raise typer.Exit(130) from None
+    if not report.added + report.replaced + report.removed + report.unchanged:
+        raise InvalidArgument(
+            f"None of the {len(report.skipped)} files could be read, so nothing was ingested: "
+            + "; ".join(f"{item.uri}: {item.reason}" for item in report.skipped[:5]),
+            skipped=[item.model_dump() for item in report.skipped],
+        )
     if as_json:
         print_json(report)
         return

@@ -63,9 +63,10 @@ def serve(
         serve_stdio(kb, config)
     else:
         from graphctx.cli.console import errors_console
-        from graphctx.server.http import serve_http
+        from graphctx.server.http import LOCAL_HOSTS, serve_http
 
-        errors_console().print(f"MCP at http://{host}:{port}/mcp (stop with Ctrl-C)", soft_wrap=True)
+        if host in LOCAL_HOSTS or allowed_host:  # else it is refused
+            errors_console().print(f"MCP at http://{host}:{port}/mcp (stop with Ctrl-C)", soft_wrap=True)
         serve_http(kb, config, host, port, allowed_host, allowed_origin)
 
 

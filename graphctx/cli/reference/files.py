@@ -20,9 +20,9 @@ def generated() -> dict[str, str]:
     from graphctx.cli.reference.tools import tools_page
     from graphctx.ingest.report import IngestReport
     from graphctx.settings import Settings
-    from graphctx.store.status import Status
     from graphctx.store.ddl import ddl
     from graphctx.store.manifest import Manifest
+    from graphctx.store.status import Status
 
     models: dict[str, type[BaseModel]] = {
         "ingest-report": IngestReport,

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from graphctx.cli.app import app
+
+HEAVY = ("numpy", "pyarrow", "lancedb", "spacy", "onnxruntime", "tokenizers", "kuzu", "igraph", "mcp", "mcp_types")
+
+
+def modules_after(code: str) -> set[str]:
+    """The top-level modules that a fresh interpreter has loaded after running some code."""
+    script = f"{code}\nimport json, sys\nsys.stderr.write(json.dumps(sorted(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+    return {name.partition(".")[0] for name in json.loads(done.stderr)}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import graphctx.cli.app",
+        "from typer.testing import CliRunner; from graphctx.cli.app import app\n"
+        "assert CliRunner().invoke(app, ['--help']).exit_code == 0",
+        "from typer.testing import CliRunner; from graphctx.cli.app import app\n"
+        "assert CliRunner().invoke(app, ['ingest', '--help']).exit_code == 0",
+    ],
+    ids=["import", "help", "help-of-a-command"],
+)
+def test_help_loads_nothing_heavy(code: str) -> None:
+    assert not modules_after(code) & set(HEAVY)
+
+
+def test_the_command_without_arguments_shows_its_help() -> None:
+    shown = CliRunner().invoke(app, [])
+    assert "graphctx ingest FOLDER" in shown.output
+
+
+def test_version_is_that_of_the_package() -> None:
+    from graphctx import __version__
+
+    assert __version__ in CliRunner().invoke(app, ["--version"]).output
+
+
+@pytest.mark.parametrize("arguments", [["no-such-command"], ["ask"], ["ask", "x", "--no-such-option"]])
+def test_bad_usage_exits_with_2(arguments: list[str]) -> None:
+    assert CliRunner().invoke(app, arguments).exit_code == 2
+
+
+def test_every_command_and_option_has_help() -> None:
+    from typer.main import get_command
+
+    from graphctx.cli.reference.commands import visible_commands
+
+    for path, command in visible_commands(get_command(app), "graphctx"):
+        assert command.help, path
+        for parameter in command.params:
+            assert parameter.help, f"{path} {parameter.name}"

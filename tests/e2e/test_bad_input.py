@@ -1,0 +1,173 @@
+"""Bad input: a clear message, a non-zero exit where the job failed, and the published snapshot untouched."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from pypdf import PdfWriter
+
+from .house import COMMAND, SECONDS, answer_of, environment, error_of, graphctx, published, write_lighthouse
+
+
+def write_bad_files(folder: Path) -> None:
+    """One of each: not UTF-8, empty, encrypted, not what its suffix says, links that lead nowhere good."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "latin.md").write_bytes(b"# Caf\xe9\n\nThe caf\xe9 \xff\xfe opens at noon.\n\x81\x8d\n")
+    (folder / "nothing.pdf").write_bytes(b"")
+    (folder / "broken.pdf").write_bytes(b"%PDF-1.7\nnothing follows")
+    (folder / "broken.docx").write_bytes(b"PK\x03\x04 and then nothing")
+    locked = PdfWriter()
+    locked.add_blank_page(200, 200)
+    locked.encrypt("secret", algorithm="RC4-128")
+    locked.write(folder / "locked.pdf")
+    (folder / "loop").symlink_to(folder, target_is_directory=True)
+    (folder / "self.md").symlink_to(folder / "self.md")
+    (folder / "outside.md").symlink_to(folder.parent.parent / "secret.md")
+
+
+def test_bad_files_among_good_ones_are_skipped_and_reported(own_kb: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret.md").write_text("# Secret\n\nThis is outside of the given folder.\n")
+    documents = tmp_path / "in" / "documents"
+    write_bad_files(documents)
+    (documents / "boat.md").write_text("# The boat\n\nThe boat of Gull Point is called Kittiwake.\n")
+    report = answer_of("ingest", documents, "--kb", own_kb)
+    reasons = {item["uri"]: item["reason"] for item in report["skipped"]}
+    assert {"nothing.pdf", "broken.pdf", "broken.docx", "locked.pdf", "loop", "self.md", "outside.md"} <= set(reasons)
+    assert "0 bytes" in reasons["nothing.pdf"]
+    assert "encrypted" in reasons["locked.pdf"] or "password" in reasons["locked.pdf"]
+    assert "outside" in reasons["outside.md"]
+    assert all(reasons.values())
+    assert answer_of("ask", "What is the boat called?", "--kb", own_kb)["quotes"]
+    assert str(tmp_path) not in json.dumps(report["skipped"])
+    found = answer_of("search", "secret outside of the given folder", "--kb", own_kb)["results"]
+    assert "outside.md" not in {result["doc_uri"] for result in found}
+
+
+def test_a_folder_of_nothing_but_bad_files_fails_and_leaves_the_snapshot(own_kb: Path, tmp_path: Path) -> None:
+    documents = tmp_path / "in" / "documents"
+    write_bad_files(documents)
+    (documents / "latin.md").unlink()
+    before = published(own_kb)
+    error = error_of("ingest", documents, "--kb", own_kb)
+    assert error["code"] == "INVALID_ARGUMENT"
+    assert published(own_kb) == before
+
+
+def test_an_empty_folder_is_refused_with_what_could_be_read(own_kb: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    before = published(own_kb)
+    error = error_of("ingest", tmp_path / "empty", "--kb", own_kb)
+    assert error["code"] == "INVALID_ARGUMENT"
+    assert ".md" in error["message"]
+    assert published(own_kb) == before
+
+
+def test_a_missing_path_is_named_and_makes_no_knowledge_base(tmp_path: Path) -> None:
+    error = error_of("ingest", tmp_path / "no-such-folder", "--kb", tmp_path / "kb")
+    assert error["code"] == "INVALID_ARGUMENT"
+    assert "no-such-folder" in error["message"]
+    assert not (tmp_path / "kb").exists()
+
+
+def test_a_knowledge_base_of_another_project_is_refused(own_kb: Path, tmp_path: Path) -> None:
+    before = published(own_kb)
+    error = error_of("ingest", write_lighthouse(tmp_path / "d"), "--kb", own_kb, "--project-id", "other")
+    assert error["code"] == "SCOPE_VIOLATION"
+    assert "lighthouse" in error["message"]
+    assert published(own_kb) == before
+
+
+def test_a_snapshot_of_an_unknown_format_is_refused(own_kb: Path) -> None:
+    manifest = own_kb / "snapshots" / (own_kb / "CURRENT").read_text().strip() / "MANIFEST.json"
+    manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "format_version": 99}))
+    error = error_of("ask", "Who lit the lamp?", "--kb", own_kb)
+    assert error["code"] == "BACKEND_UNAVAILABLE"
+    assert "99" in error["message"]
+
+
+@pytest.mark.parametrize("pattern", ["graph.*", "walk.npz", "parquet/units*", "vectors/*"])
+def test_a_damaged_file_is_an_error_and_never_a_crash(own_kb: Path, pattern: str) -> None:
+    victim = next((own_kb / "snapshots" / (own_kb / "CURRENT").read_text().strip()).glob(pattern))
+    data = bytearray(victim.read_bytes())
+    data[len(data) // 2] ^= 0xFF
+    victim.write_bytes(data)
+    error = error_of("ask", "Who lit the lamp?", "--kb", own_kb)
+    assert error["code"] == "BACKEND_UNAVAILABLE"
+    assert victim.name in error["message"]
+    status = graphctx("status", "--kb", own_kb, "--json")
+    assert status.returncode == 1
+    assert victim.name in json.loads(status.stdout)["fault"]
+
+
+def test_a_disk_without_room_fails_the_ingest_and_nothing_else(own_kb: Path, tmp_path: Path) -> None:
+    documents = write_lighthouse(tmp_path / "documents")
+    (documents / "boat.md").write_text("# The boat\n\nThe boat of Gull Point is called Kittiwake.\n")
+    before = published(own_kb)
+    largest = max(path.stat().st_size for path in (own_kb / "snapshots").rglob("*") if path.is_file())
+    blocks = largest // 2 // 1024  # a file cannot grow beyond this: for the writer the disk is full
+    done = subprocess.run(
+        ["bash", "-c", f'ulimit -f {blocks}; exec "$@"', "-", *COMMAND, "ingest", documents, "--kb", own_kb, "--json"],
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+        env=environment(),
+    )
+    assert done.returncode == 1, done.stderr
+    assert json.loads(done.stdout)["error"]["code"] == "BACKEND_UNAVAILABLE"
+    assert "Traceback" not in done.stderr
+    assert published(own_kb) == before
+    assert answer_of("ask", "Who lit the lamp?", "--kb", own_kb)["quotes"]
+    assert answer_of("ingest", documents, "--kb", own_kb)["added"] == 4
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("ask", "   "),
+        ("ask", "Who?", "--max-quotes", 99),
+        ("ask", "Who?", "--mode", "magic"),
+        ("search", "Who?", "--updated-after", "yesterday"),
+        ("snapshots", "rollback", "../../etc"),
+        ("cypher", "MATCH (n"),
+        ("cypher", "RETURN $x", "--param", "x"),
+        ("mcp-config", "no-such-client"),
+        ("serve", "--transport", "smoke"),
+        ("serve", "--tool-names", "loud"),
+        ("serve", "--transport", "http", "--host", "0.0.0.0"),
+        ("ingest",),
+        ("ingest", ".", "--engine", "dask"),
+        ("ingest", ".", "--graph-engine", "magic"),
+    ],
+    ids=lambda arguments: " ".join(map(str, arguments)).replace("/", "-"),
+)
+def test_a_bad_argument_is_an_error_with_a_hint(
+    lighthouse_kb: Path, tmp_path: Path, arguments: tuple[object, ...]
+) -> None:
+    kb = tmp_path / "kb" if arguments[0] == "ingest" else lighthouse_kb
+    done = graphctx(*arguments, "--kb", kb, cwd=tmp_path)
+    assert done.returncode == 1, done.stdout
+    assert done.stderr.startswith("error: INVALID_ARGUMENT ")
+    assert "hint: " in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_where_there_is_no_knowledge_base_the_message_says_where_it_looked(tmp_path: Path) -> None:
+    done = graphctx("ask", "Who?", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "graphctx ingest" in done.stderr
+    assert ".graphctx" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_fault_of_our_own_shows_its_traceback_only_when_asked(own_kb: Path) -> None:
+    (own_kb / "CURRENT").unlink()
+    (own_kb / "CURRENT").mkdir()
+    plain = graphctx("ask", "Who lit the lamp?", "--kb", own_kb)
+    assert plain.returncode == 1
+    assert "Traceback" not in plain.stderr
+    assert plain.stderr.startswith("error: ")
+    assert "Traceback" in graphctx("ask", "Who lit the lamp?", "--kb", own_kb, GRAPHCTX_DEBUG="1").stderr
