@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -13,8 +13,6 @@ from pydantic import BaseModel
 
 from graphctx.errors import InvalidArgument, ScopeViolation
 from graphctx.model.answers import (
-    Budget,
-    Diagnostics,
     Environment,
     EvidenceAnswer,
     ExtractEvidenceInput,
@@ -26,7 +24,8 @@ from graphctx.model.answers import (
     SearchInput,
 )
 from graphctx.model.arguments import parse_arguments
-from graphctx.model.budgets import CapReason, Limits, fit, weigh
+from graphctx.model.assemble import evidence_answer, search_answer
+from graphctx.model.budgets import Limits
 from graphctx.model.found import Evidence, Found, UnitText
 from graphctx.settings import Settings, load_settings
 from graphctx.store.config import KbConfig, read_config, write_config
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
     from graphctx.store.base import QueryResult
     from graphctx.store.status import Status
 
-Out = TypeVar("Out", SearchAnswer, EvidenceAnswer)
 Input = TypeVar("Input", bound=BaseModel)
 
 
@@ -188,21 +186,7 @@ class KnowledgeBase:
             },
         )
         request = request.model_copy(update={"scope": self._scope(request.scope)})
-        found = self.find(request)
-
-        def build(n: int, cut: CapReason | None, budget: Budget) -> SearchAnswer:
-            return SearchAnswer(
-                results=list(found.results[:n]),
-                partial=n < len(found.results),
-                limit_reason=cut or "none",
-                scope=request.scope,
-                budget=budget,
-                truncated=cut is not None,
-                empty_reason=found.empty_reason,
-                snapshot_id=found.snapshot_id,
-            )
-
-        return self._within_budget(len(found.results), build)
+        return search_answer(request, self.find(request), self._limits, self._tokens.count)
 
     def retrieve_evidence(
         self,
@@ -239,27 +223,7 @@ class KnowledgeBase:
             options={"mode": mode, "rerank": rerank, "include_diagnostics": include_diagnostics},
         )
         request = request.model_copy(update={"scope": self._scope(request.scope)})
-        evidence = self.evidence(request)
-
-        def build(n: int, cut: CapReason | None, budget: Budget) -> EvidenceAnswer:
-            quotes = list(evidence.quotes[:n])
-            return EvidenceAnswer(
-                quotes=quotes,
-                partial=n < len(evidence.quotes),
-                truncated=cut is not None or any(quote.truncated for quote in quotes),
-                limit_reason=cut or "none",
-                scope=request.scope,
-                budget=budget,
-                empty_reason=evidence.empty_reason,
-                diagnostics=Diagnostics(
-                    mode=evidence.mode,
-                    candidates=evidence.candidates,
-                    snapshot_id=evidence.snapshot_id,
-                    stages=dict(evidence.stages) if include_diagnostics else None,
-                ),
-            )
-
-        return self._within_budget(len(evidence.quotes), build)
+        return evidence_answer(request, self.evidence(request), self._limits, self._tokens.count)
 
     def document(self, doc_uri: str) -> DocumentText:
         """A document by its URI or id, with its text.
@@ -410,14 +374,9 @@ class KnowledgeBase:
                 )
         return asked.model_copy(update={"project_id": self.project_id, "environment": self.environment})
 
-    def _within_budget(self, n_items: int, build: Callable[[int, CapReason | None, Budget], Out]) -> Out:
-        limits = Limits(self.settings.server.max_tokens, self.settings.server.max_bytes)
-
-        def weight_with(n: int, reason: CapReason | None) -> Any:
-            return weigh([build(n, reason, limits.placeholder()).model_dump_json()], self._tokens.count)
-
-        fitted = fit(n_items, weight_with, limits)
-        return build(fitted.n_items, fitted.reason, limits.report(fitted.weight))
+    @property
+    def _limits(self) -> Limits:
+        return Limits(self.settings.server.max_tokens, self.settings.server.max_bytes)
 
 
 def _parse(model: type[Input], **values: Any) -> Input:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from graphctx import __version__
 from graphctx.ingest.cluster import CLUSTER_VERSION
 from graphctx.ingest.read import READ_VERSION
 from graphctx.ingest.split import SPLIT_VERSION
@@ -12,6 +11,7 @@ from graphctx.settings import IngestSettings
 from graphctx.store.graph import make_graph_engine
 from graphctx.store.manifest import Versions
 from graphctx.text.lexical import LEXICAL_VERSION
+from graphctx.version import __version__
 
 LINK_VERSION = 1
 """Of the steps resolve, embed, link and relate."""

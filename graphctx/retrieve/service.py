@@ -56,6 +56,8 @@ class Retriever:
         if not isinstance(ranked, tuple):
             return Evidence((), self.index.snapshot.id, self._mode(request.options.mode), 0, ranked)
         question, ranking = ranked
+        if not request.options.rerank:
+            return self._lexical_evidence(request, question, ranking)
         limit = max(1, min(self._settings.max_per_document, request.top_k))
         found = find_evidence(
             self.index,
@@ -91,6 +93,14 @@ class Retriever:
             None if quotes else "no_match",
             _stages(question, ranking, len(pool)),
         )
+
+    def _lexical_evidence(self, request: RetrieveInput, question: Question, ranking: Ranking) -> Evidence:
+        """Quote from the best units, one of each document, by lexical overlap alone."""
+        rows = ranking.rows[cap_per_document(self.index, ranking, request.top_k, 1)]
+        quotes = extract(self.index, request.question, [int(row) for row in rows], request, self._tokens)
+        reason: EmptyReason | None = None if quotes else "no_match"
+        stages = _stages(question, ranking, 0)
+        return Evidence(quotes, self.index.snapshot.id, ranking.mode, len(rows), reason, stages)
 
     def extract(self, request: ExtractEvidenceInput, section_ids: Sequence[str]) -> Evidence:
         """Quote from given units by the lexical algorithm alone."""

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from graphctx import errors
+import graphctx.errors as errors
 from graphctx.errors import BackendUnavailable, GraphctxError, InternalError
 
 _ERRORS: dict[str, type[GraphctxError]] = {
