@@ -35,7 +35,8 @@ class RetrieveSettings(_Group):
 
     first_stage: Literal["arrays", "lancedb"] = Field(
         "arrays",
-        description="Where BM25 and vector search run: exact in memory, or in LanceDB for corpora that do not fit; there the vector search is approximate from 10,000 units on.",
+        description="Where BM25 and vector search run: exact in memory, or in LanceDB for corpora that do not fit; "
+        "there the vector search is approximate from 10,000 units on.",
     )
     candidates: int = Field(200, ge=10, le=5000, description="Units taken from each first-stage search.")
     top_units: int = Field(5, ge=1, le=50, description="Units that evidence is quoted from.")
