@@ -112,7 +112,7 @@ def _shaped(parse: Parse) -> list[Candidate]:
                     and word.startswith(("Mc", "Mac", "De", "La", "O'"))
                 ):
                     continue  # a family name
-                found.append(Candidate.over(parse, token, token + 1, "identifier", label))
+                found.append(Candidate.over(parse, token, token + 1, "identifier", shape))
             elif not shouted and is_capitals(word) and parse.tags[token][:2] in ("NN", "JJ", "FW"):
                 found.append(Candidate.over(parse, token, token + 1, "acronym", "term"))
     return found
