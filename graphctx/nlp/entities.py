@@ -105,13 +105,9 @@ def _shaped(parse: Parse) -> list[Candidate]:
                 if len(word) <= MAX_CODE_SPAN_CHARS:
                     found.append(Candidate.over(parse, token, token + 1, "code", "code"))
             elif is_identifier(word):
-                label = "term" if is_camel(word) else "code"
-                if (
-                    label == "term"
-                    and labels.get(token) == "PERSON"
-                    and word.startswith(("Mc", "Mac", "De", "La", "O'"))
-                ):
-                    continue  # a family name
+                if labels.get(token) == "PERSON" and is_camel(word) and word.startswith(_FAMILY_PREFIXES):
+                    continue
+                shape: EntityLabel = "term" if is_camel(word) else "code"
                 found.append(Candidate.over(parse, token, token + 1, "identifier", shape))
             elif not shouted and is_capitals(word) and parse.tags[token][:2] in ("NN", "JJ", "FW"):
                 found.append(Candidate.over(parse, token, token + 1, "acronym", "term"))
