@@ -79,7 +79,7 @@ class Ingest:
             now = versions(config.engine, self.embedder, self.extractor, self.settings)
             before = current_id(self.kb_dir)
             manifest = read_manifest(self.kb_dir / "snapshots" / before) if before else None
-            if manifest is None or changes.any or manifest.versions != now:
+            if manifest is None or changes.any or (manifest.engine, manifest.versions) != (config.engine, now):
                 manifest = self._build(changes, memo, config, now)
                 prune(self.kb_dir, keep=self.settings.keep_snapshots)
             write_config(self.kb_dir, config.model_copy(update={"sources": changes.sources}))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from graphctx.ingest.cluster import CLUSTER_VERSION
 from graphctx.ingest.read import READ_VERSION
+from graphctx.ingest.resolve import RESOLVER_VERSION
 from graphctx.ingest.split import SPLIT_VERSION
 from graphctx.model.ids import fingerprint
 from graphctx.nlp.base import Embedder, Extractor
@@ -14,18 +15,18 @@ from graphctx.text.lexical import LEXICAL_VERSION
 from graphctx.version import __version__
 
 LINK_VERSION = 1
-"""Of the steps resolve, embed, link and relate."""
+"""Of the steps embed, link and relate."""
 
 _BUILD_SETTINGS = ("unit_tokens", "max_community_size", "max_community_depth")
 
 
 def versions(engine: str, embedder: Embedder, extractor: Extractor, settings: IngestSettings) -> Versions:
     """The versions of everything that shapes an index."""
-    steps = (READ_VERSION, SPLIT_VERSION, LINK_VERSION, CLUSTER_VERSION, LEXICAL_VERSION)
+    steps = (READ_VERSION, SPLIT_VERSION, RESOLVER_VERSION, LINK_VERSION, CLUSTER_VERSION, LEXICAL_VERSION)
     chosen = [f"{name}={getattr(settings, name)}" for name in _BUILD_SETTINGS]
     return Versions(
         graphctx=__version__,
-        engine=f"{engine} {make_graph_engine(engine).version}",
+        engine=make_graph_engine(engine).version,
         embedder=embedder.fingerprint,
         extractor=extractor.fingerprint,
         settings=fingerprint([*map(str, steps), *chosen]),
