@@ -24,7 +24,8 @@ def write_bm25(directory: Path, terms: Iterable[Sequence[str]]) -> None:
     # ids by first occurrence depend on the unit order only, which the snapshot fixes
     index = bm25s.BM25(k1=K1, b=B, method="lucene", backend="numpy")
     vocabulary.setdefault("", len(vocabulary))
-    index.index((rows or [[]], vocabulary), create_empty_token=False, show_progress=False)
+    with np.errstate(invalid="ignore"):  # units without a single term have a mean length of zero
+        index.index((rows or [[]], vocabulary), create_empty_token=False, show_progress=False)
     index.save(str(directory), show_progress=False)
 
 
