@@ -2,12 +2,13 @@
 
 A document's URI is its path below the folder that was ingested, so that a copy of the folder elsewhere gives the
 same index. Only where that would clash with a document of another folder do the second folder's documents get its
-name in front.
+name in front. A folder or file below a known source's folder belongs to that source.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,34 +44,55 @@ def locate(
     by_root: dict[Path, list[SourceFile]] = {}
     for file in files:
         by_root.setdefault(file.root, []).append(file)
-    for root in sorted(by_root):
+    for root in sorted(by_root, key=lambda root: (root.name, root)):  # by name, so that a copy elsewhere is the same
         own = by_root[root]
-        entry = _entry(root, own, sources, taken)
-        if all(source.name != entry.name for source in sources):
+        stayed = [source for source in known if source in sources]
+        entry = _known(root, sources) or _moved(root, own, stayed, taken) or _fresh(root, own, sources, taken)
+        sources = [entry if source.name == entry.name else source for source in sources]
+        if entry not in sources:
             sources.append(entry)
-        else:
-            sources = [entry if source.name == entry.name else source for source in sources]
         for file in own:
-            uri = f"{entry.prefix}/{file.rel}" if entry.prefix else file.rel
+            uri = _uri(entry, _below(root, entry) + file.rel)
             taken[uri] = entry.name
             located.append(Located(file, uri, entry.name))
     return sorted(located, key=lambda item: item.uri), tuple(sources)
 
 
-def _entry(
-    root: Path, files: Iterable[SourceFile], sources: Sequence[SourceEntry], taken: Mapping[str, str]
+def _uri(source: SourceEntry, rel: str) -> str:
+    return f"{source.prefix}/{rel}" if source.prefix else rel
+
+
+def _below(root: Path, source: SourceEntry) -> str:
+    """Where a folder lies below its source's, with a slash at the end, or nothing where it is that folder."""
+    inner = root.relative_to(source.path).as_posix()
+    return "" if inner == "." else f"{inner}/"
+
+
+def _known(root: Path, sources: Sequence[SourceEntry]) -> SourceEntry | None:
+    """The source of this folder, or of the nearest folder around it."""
+    around = [source for source in sources if root.is_relative_to(source.path)]
+    return max(around, key=lambda source: len(Path(source.path).parts), default=None)
+
+
+def _moved(
+    root: Path, files: Sequence[SourceFile], known: Sequence[SourceEntry], taken: Mapping[str, str]
+) -> SourceEntry | None:
+    """The source whose folder was moved here: it is gone, and at least half of what it held is here again."""
+    held = Counter(taken.values())
+    for source in known:
+        same = sum(taken.get(_uri(source, file.rel)) == source.name for file in files)
+        if same and 2 * same >= held[source.name] and not Path(source.path).exists():
+            return source.model_copy(update={"path": str(root)})
+    return None
+
+
+def _fresh(
+    root: Path, files: Sequence[SourceFile], sources: Sequence[SourceEntry], taken: Mapping[str, str]
 ) -> SourceEntry:
-    for source in sources:
-        if Path(source.path) == root:
-            return source
-    names = {source.name for source in sources}
-    name = _unused(root.name or "root", names)
-    rivals = {taken[file.rel] for file in files if file.rel in taken}
-    gone = {source.name for source in sources if not Path(source.path).exists()}
-    if rivals and rivals <= gone and len(rivals) == 1:  # the folder was moved: it is the same source
-        moved = next(source for source in sources if source.name in rivals)
-        return moved.model_copy(update={"path": str(root)})
-    return SourceEntry(name=name, path=str(root), prefix=name if rivals else "")
+    clash = any(file.rel in taken for file in files)
+    folders = {uri.partition("/")[0] for uri in taken} if clash else set()
+    name = _unused(root.name or "root", {source.name for source in sources} | folders)
+    return SourceEntry(name=name, path=str(root), prefix=name if clash else "")
 
 
 def _unused(name: str, names: set[str]) -> str:
