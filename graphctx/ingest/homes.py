@@ -62,6 +62,7 @@ def find_homes(
     best: dict[tuple[int, str], Home] = {}
     seen_sections: set[str] = set()
     flat = not document.headings
+    written = {h.start_char: document.text[h.start_char : h.end_char] for h in document.headings}
     for row, unit in enumerate(units, first_row):
         names = list(_lead_subject(document, unit))
         section = by_id[unit.section_id]
@@ -69,7 +70,7 @@ def find_homes(
             weight = 1.0 if row == first_row else TITLE_LATER_UNIT
             names += [(name, value * weight) for name, value in title_names(document.title)]
         if section.level > 0 and section.id not in seen_sections:
-            names += _heading_names(section.title)
+            names += _heading_names(section.title, written.get(section.start_char, ""))
         seen_sections.add(section.id)
         for surface, value in names:
             key = normalise_name(surface)
@@ -98,9 +99,10 @@ def usable(key: str) -> bool:
     return len(parts) > 1 or (len(key) >= MIN_SINGLE_WORD_CHARS and key not in STOPWORDS)
 
 
-def _heading_names(title: str) -> Iterable[tuple[str, float]]:
+def _heading_names(title: str, written: str) -> Iterable[tuple[str, float]]:
+    """The names in a heading; ``written`` is the heading with its markup, which tells what is code."""
     yield from ((name, value * HEADING) for name, value in title_names(title))
-    yield from ((code, CODE_IN_HEADING) for code in _CODE.findall(title))
+    yield from ((code, CODE_IN_HEADING) for code in _CODE.findall(written))
 
 
 def _lead_subject(document: Document, unit: TextUnit) -> Iterator[tuple[str, float]]:
