@@ -13,8 +13,10 @@ import pytest
 from filelock import FileLock
 from hypothesis import HealthCheck, settings
 
+from graphctx.ingest.read import reader_for
 from graphctx.ingest.report import IngestReport
 from graphctx.knowledge_base import KnowledgeBase
+from graphctx.model.documents import Document
 
 REPO = Path(__file__).resolve().parents[1]
 EFFORT = float(os.environ.get("GRAPHCTX_TEST_EFFORT", "1.0"))
@@ -112,6 +114,18 @@ def make_kb(tmp_path: Path, write_files: Callable[..., Path]) -> Iterator[MakeKb
     yield make
     for kb in opened:
         kb.close()
+
+
+@pytest.fixture(scope="session")
+def read_text() -> Callable[[str, str], Document]:
+    """Read one document from a string: ``read_text("a/b.md", "# B")``."""
+
+    def read(uri: str, text: str) -> Document:
+        reader = reader_for(uri)
+        assert reader is not None
+        return reader.read(text.encode("utf-8"), uri).documents[0]
+
+    return read
 
 
 @pytest.fixture(scope="session")

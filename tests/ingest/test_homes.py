@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from graphctx.ingest.homes import find_homes, title_names, usable
+from graphctx.ingest.split import split_document
+from graphctx.model.documents import Document
+from graphctx.nlp.tokens import WordPieceCounter
+
+Read = Callable[[str, str], Document]
+
+
+def homes(document: Document) -> dict[tuple[str, int], float]:
+    split = split_document(document, WordPieceCounter())
+    return {(h.key, h.unit_row): round(h.value, 3) for h in find_homes(document, split.sections, split.units, 0)}
+
+
+def test_a_title_is_at_home_in_the_first_unit(read_text: Read) -> None:
+    found = homes(read_text("a.md", "# Harbour Gate\n\nIt opens.\n\n## Keys\n\nThere are two."))
+    assert found["harbour gate", 0] == 1.0
+    assert found["keys", 1] == 0.9
+    assert ("harbour gate", 1) not in found
+
+
+def test_a_title_gives_its_name_without_parenthesis_and_before_the_comma() -> None:
+    assert list(title_names("Mercury (planet)")) == [("Mercury (planet)", 1.0), ("Mercury", 1.0)]
+    assert list(title_names("Averil, Port of")) == [("Averil, Port of", 1.0), ("Averil", 0.7)]
+
+
+def test_the_subject_of_a_definition_is_at_home_where_it_is_defined(read_text: Read) -> None:
+    found = homes(
+        read_text(
+            "a.md",
+            "# Notes\n\n## One\n\nThe **Old Margaret** (FW-03), a buoy, is a station.\n\n## Two\n\nIt was a gate.",
+        )
+    )
+    assert found["old margaret", 0] == 0.7
+    assert not [key for key, _ in found if key == "it"]
+
+
+def test_an_untitled_document_is_at_home_in_its_lead_subject(read_text: Read) -> None:
+    found = homes(read_text("a.txt", "Brannoch was a fishing village on the north shore. It had nine houses.\n"))
+    assert found["brannoch", 0] == 0.9
+    assert set(found) == {("brannoch", 0)}
+
+
+def test_a_file_name_is_no_title(read_text: Read) -> None:
+    assert homes(read_text("harbour-gate.txt", "opens at noon, closes at six, and nobody minds that much.\n")) == {}
+
+
+def test_code_in_a_heading_is_at_home_below_it(read_text: Read) -> None:
+    found = homes(read_text("a.md", "# T\n\nx\n\n## The `max_wave` setting\n\nIt is a number."))
+    assert found["max_wave", 1] == 0.7
+
+
+@pytest.mark.parametrize(
+    ("key", "good"), [("", False), ("a", False), ("it", False), ("gate", True), ("a b", True), ("x " * 11, False)]
+)
+def test_a_name_must_be_specific(key: str, good: bool) -> None:
+    assert usable(key.strip()) is good

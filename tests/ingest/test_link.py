@@ -1,0 +1,229 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphctx.ingest.corpus import Corpus
+from graphctx.ingest.link import Linked, link
+from graphctx.ingest.resolve import resolve
+from graphctx.ingest.split import split_document
+from graphctx.model.documents import Document
+from graphctx.model.knowledge import LABELS
+from graphctx.nlp.spacy_extractor import SpacyExtractor
+from graphctx.nlp.tokens import WordPieceCounter
+from graphctx.store.walk import WalkArrays, name_hash
+from graphctx.text.gazetteer import name_words
+
+Read = Callable[[str, str], Document]
+EXTRACTOR = SpacyExtractor()
+COUNTER = WordPieceCounter()
+
+
+def build(read: Read, files: Mapping[str, str]) -> tuple[Corpus, Linked]:
+    documents = [read(uri, text) for uri, text in files.items()]
+    corpus = Corpus.of([(document, split_document(document, COUNTER, unit_tokens=64)) for document in documents])
+    found = [EXTRACTOR.extract(document, corpus.units_of(row)) for row, document in enumerate(corpus.documents)]
+    resolution = resolve(found, n_units=len(corpus.units))
+    return corpus, link(corpus, found, resolution.entities, resolution.mention_entity)
+
+
+def links(read: Read, files: Mapping[str, str]) -> dict[tuple[str, str], tuple[int, int]]:
+    corpus, linked = build(read, files)
+    uris = [document.uri for document in corpus.documents]
+    return {(uris[a], uris[b]): (int(n), int(titles)) for a, b, n, titles in linked.links}
+
+
+def named(linked: Linked, name: str) -> int:
+    return next(row for row, e in enumerate(linked.entities) if name in (e.name, *e.aliases))
+
+
+WORDS = st.sampled_from(
+    [
+        "Maren Halloran",
+        "Harbour Gate",
+        "the sieve",
+        "Sieve",
+        "FW-17",
+        "opens",
+        "was built by",
+        "`max_wave`",
+        "is a station",
+        "Storm Ottilie",
+        ".",
+        "\n\n",
+        "\n\n# Harbour Gate\n\n",
+        "\n\n## Sieve (filter)\n\n",
+        "[gate](b.md)",
+        "and",
+        "Port Averil, old",
+    ]
+)
+FILES = st.dictionaries(
+    st.sampled_from(["a.md", "b.md", "c/d.md"]), st.lists(WORDS, min_size=3, max_size=25).map(" ".join), min_size=1
+).filter(lambda files: all(any(c.isalnum() for c in text) for text in files.values()))
+
+
+@settings(max_examples=40)
+@given(files=FILES)
+def test_the_walk_arrays_fit_together(read_text: Read, files: dict[str, str]) -> None:
+    corpus, linked = build(read_text, files)
+    check(corpus, linked)
+
+
+def test_the_walk_arrays_of_documents_without_any_name_fit_together(read_text: Read) -> None:
+    corpus, linked = build(read_text, {"a.txt": "and so on, and on, and on\n", "b.txt": "1 2 3\n"})
+    check(corpus, linked)
+
+
+def check(corpus: Corpus, linked: Linked) -> None:
+    walk: WalkArrays = linked.arrays
+    n, e, p = len(corpus.units), len(linked.entities), len(walk.pair_unit)
+    assert walk.n_units == n
+    assert walk.n_entities == e
+    for ptr, count, total in (
+        (walk.unit_sentence, n, len(walk.sentence_start)),
+        (walk.unit_pair, n, p),
+        (walk.pair_sentence_ptr, p, len(walk.pair_sentence)),
+        (walk.entity_ptr, e, p),
+        (walk.home_ptr, e, len(walk.home_unit)),
+    ):
+        assert len(ptr) == count + 1
+        assert ptr[0] == 0
+        assert ptr[-1] == total
+        assert (np.diff(ptr) >= 0).all()
+    pairs = list(zip(walk.pair_unit.tolist(), walk.pair_entity.tolist(), strict=True))
+    assert pairs == sorted(set(pairs))
+    assert sorted(walk.entity_pair.tolist()) == list(range(p))
+    for entity in range(e):
+        own = walk.entity_pair[walk.entity_ptr[entity] : walk.entity_ptr[entity + 1]]
+        assert (walk.pair_entity[own] == entity).all()
+        assert (np.diff(walk.pair_unit[own]) > 0).all()
+        at_home = own[walk.pair_home[own] > 0]
+        homes = slice(walk.home_ptr[entity], walk.home_ptr[entity + 1])
+        assert walk.home_unit[homes].tolist() == walk.pair_unit[at_home].tolist()
+        assert walk.home_value[homes].tolist() == walk.pair_home[at_home].tolist()
+        assert linked.entities[entity].n_units == len(own)
+    for pair, (unit, _) in enumerate(pairs):
+        rows = walk.pair_sentence[walk.pair_sentence_ptr[pair] : walk.pair_sentence_ptr[pair + 1]]
+        assert ((rows >= walk.unit_sentence[unit]) & (rows < walk.unit_sentence[unit + 1])).all()
+    assert ((walk.pair_home >= 0) & (walk.pair_home <= 1)).all()
+    assert ((walk.pair_place > 0) & (walk.pair_place <= 0.7)).all()
+    assert ((walk.entity_proper > 0) & (walk.entity_proper <= 1)).all()
+    assert ((walk.entity_label >= 0) & (walk.entity_label < len(LABELS))).all()
+    assert (np.diff(walk.name_hash.astype(object)) >= 0).all()
+    assert ((walk.name_entity >= 0) & (walk.name_entity < max(e, 1))).all()
+    ids = [entity.id for entity in linked.entities]
+    assert ids == sorted(set(ids))
+    assert {entity_id: row for row, entity_id in enumerate(ids)} == linked.entity_row
+    unit, sentence, entity, start, end, _ = (linked.mentions.columns[:, at] for at in range(6))
+    keys = list(zip(unit.tolist(), start.tolist(), end.tolist(), entity.tolist(), strict=True))
+    assert keys == sorted(keys)
+    assert len(linked.mentions.kind) == len(keys)
+    assert ((walk.unit_sentence[unit] <= sentence) & (sentence < walk.unit_sentence[unit + 1])).all()
+    assert (start < end).all()
+    assert all(corpus.units[u].start_char <= s and t <= corpus.units[u].end_char for u, s, t, _ in keys)
+
+
+def test_a_name_that_only_a_heading_introduces_is_found_wherever_it_is_mentioned(read_text: Read) -> None:
+    corpus, linked = build(
+        read_text,
+        {
+            "a.md": "# Ropewalk\n\n## Gannet Tide Model\n\nIt counts.",
+            "b.md": "# B\n\nEvery hour the gannet tide model runs.",
+        },
+    )
+    row = named(linked, "Gannet Tide Model")
+    walk = linked.arrays
+    units = walk.pair_unit[walk.entity_pair[walk.entity_ptr[row] : walk.entity_ptr[row + 1]]]
+    assert {corpus.documents[walk.unit_doc[unit]].uri for unit in units} == {"a.md", "b.md"}
+
+
+def test_every_name_of_an_entity_is_in_the_dictionary_of_questions(read_text: Read) -> None:
+    _, linked = build(
+        read_text,
+        {"a.md": "# Site Reliability Group (SRG)\n\nThe Site Reliability Group (SRG) keeps the gate. SRG is on call."},
+    )
+    walk = linked.arrays
+    for name in ("Site Reliability Group", "SRG"):
+        at = np.searchsorted(walk.name_hash, np.uint64(name_hash([w for w, _, _ in name_words(name)])))
+        assert walk.name_hash[at] == np.uint64(name_hash([w for w, _, _ in name_words(name)]))
+        assert linked.entities[walk.name_entity[at]].name == linked.entities[named(linked, name)].name
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "written"),
+    [
+        ("a.md", "b.md", "b.md"),
+        ("a.md", "b.md", "./b.md#keys"),
+        ("x/a.md", "b.md", "../b.md"),
+        ("x/y/a.md", "x/z/b.md", "../z/b.md?plain=1#k"),
+        ("a.md", "my file.md", "my%20file.md"),
+        ("a.md", "größe.md", "gr%C3%B6%C3%9Fe.md"),
+        ("a.md", "x/b.md", "x/b.html"),
+        ("a.md", "x/b.md", "x/b"),
+        ("a.md", "x/index.md", "x/"),
+        ("a.md", "x/README.md", "x"),
+        ("a.md", "x/b.rst", "x/b.html#part"),
+    ],
+)
+def test_a_relative_link_leads_to_the_document_that_it_means(
+    read_text: Read, source: str, target: str, written: str
+) -> None:
+    files = {
+        source: f"# Source Page\n\nSee [it]({written}).",
+        target: "# Target\n\nHere.\n" if target.endswith("md") else "Target\n======\n\nHere.\n",
+    }
+    assert links(read_text, files)[source, target][0] == 1
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "https://example.org/b.md",
+        "//example.org/b.md",
+        "/b.md",
+        "../b.md",
+        "../../../b.md",
+        "#keys",
+        "mailto:b.md",
+        "c.html",
+        "http://[b",
+        "a.md",
+    ],
+)
+def test_a_link_to_elsewhere_leads_nowhere(read_text: Read, written: str) -> None:
+    assert links(read_text, {"a.md": f"# Source Page\n\nSee [that]({written}).", "b.md": "# Target\n\nHere."}) == {}
+
+
+def test_a_page_with_two_possible_sources_leads_to_neither(read_text: Read) -> None:
+    files = {"a.md": "# Source Page\n\nSee [it](b.html).", "b.md": "# Target\n\nHere.", "b.txt": "There it is.\n"}
+    assert links(read_text, files) == {}
+
+
+def test_a_document_that_names_the_title_of_another_is_linked_to_it(read_text: Read) -> None:
+    files = {"a.md": "# Winter Desk\n\nIt reads the Storm Ledger each night.", "b.md": "# Storm Ledger\n\nA book."}
+    assert links(read_text, files) == {("a.md", "b.md"): (0, 1)}
+
+
+def test_a_title_that_two_documents_share_links_to_none_of_them(read_text: Read) -> None:
+    files = {
+        "a.md": "# Winter Desk\n\nThe Storm Ledger.",
+        "b.md": "# Storm Ledger\n\nA book.",
+        "c.md": "# Storm Ledger\n\nA file.",
+    }
+    assert not [edge for edge in links(read_text, files) if edge[0] == "a.md"]
+
+
+def test_a_longer_title_does_not_take_the_mentions_of_the_name_inside_it(read_text: Read) -> None:
+    long = "# How and why the people of the whole old harbour must all read the Storm Ledger every night"
+    files = {
+        "a.md": "# Winter Desk\n\nThe Storm Ledger.",
+        "b.md": "# Storm Ledger\n\nA book.",
+        "c.md": f"{long}\n\nThey do.",
+    }
+    assert links(read_text, files)["a.md", "b.md"] == (0, 1)
+    assert ("a.md", "c.md") not in links(read_text, files)

@@ -1,0 +1,176 @@
+"""The ingest as a whole: the same documents give the same index, and nothing is done twice."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from graphctx.ingest.pipeline import Ingest
+from graphctx.ingest.report import IngestReport, Progress
+from graphctx.knowledge_base import KnowledgeBase
+from graphctx.nlp.base import Embedder, Extractor, Vectors
+from graphctx.nlp.embedders import DEFAULT, make_embedder
+from graphctx.nlp.spacy_extractor import SpacyExtractor
+from graphctx.settings import IngestSettings
+from graphctx.store.snapshot import open_snapshot
+
+INGEST = """
+import sys
+from graphctx.knowledge_base import KnowledgeBase
+with KnowledgeBase.open(sys.argv[1], create=True, project_id="handbook") as kb:
+    print(kb.ingest(sys.argv[2:], processes=1).content_hash)
+"""
+
+
+def test_a_shuffled_copy_in_another_process_with_another_hash_seed_gives_the_same_content(
+    handbook_report: IngestReport, handbook_folder: Path, tmp_path: Path, python: Callable[..., str]
+) -> None:
+    copy = tmp_path / "copy"
+    files = sorted(path for path in handbook_folder.rglob("*") if path.is_file())
+    for path in np.random.default_rng(4).permutation(np.array(files, dtype=object)):
+        target = copy / path.relative_to(handbook_folder)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, target)
+    assert python(INGEST, tmp_path / "kb", copy, PYTHONHASHSEED="77").strip() == handbook_report.content_hash
+
+
+def test_documents_that_came_one_by_one_give_the_same_content_as_all_at_once(
+    make_kb: Callable[..., KnowledgeBase], write_files: Callable[..., Path], tmp_path: Path
+) -> None:
+    files = {
+        "a.md": "# Harbour Gate\n\nMaren Halloran opens the Harbour Gate at noon.\n",
+        "b.md": "# Maren Halloran\n\nShe works for the [Harbour Gate](a.md).\n",
+        "c.md": "# Sieve\n\nThe Sieve was built by Maren Halloran.\n",
+    }
+    at_once = make_kb(files, "all").ingest(tmp_path / "all-docs")
+    kb = make_kb({"c.md": files["c.md"]}, "one")
+    for name in ("b.md", "a.md"):
+        write_files({name: files[name]}, "one-docs")
+        report = kb.ingest(tmp_path / "one-docs")
+    assert report.content_hash == at_once.content_hash
+    assert report.snapshot_id == at_once.snapshot_id
+
+
+def test_two_processes_extract_what_one_does(
+    handbook_report: IngestReport, handbook_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("graphctx.ingest.extract.MIN_CHARS_FOR_WORKERS", 0)
+    with KnowledgeBase.open(tmp_path / "kb", create=True, project_id="handbook") as kb:
+        assert kb.ingest(handbook_folder, processes=2).content_hash == handbook_report.content_hash
+
+
+class CountingEmbedder:
+    def __init__(self, inner: Embedder) -> None:
+        self._inner, self.n_texts = inner, 0
+        self.name, self.dimension, self.max_tokens = inner.name, inner.dimension, inner.max_tokens
+        self.fingerprint = inner.fingerprint
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        self.n_texts += len(texts)
+        return self._inner.embed(texts)
+
+
+def ingest(
+    kb: KnowledgeBase, folder: Path, extractor: Extractor, **settings: object
+) -> tuple[IngestReport, int, list[Progress]]:
+    """Ingest with the real models; also how many texts were embedded, and the progress."""
+    embedder = CountingEmbedder(make_embedder(DEFAULT))
+    told: list[Progress] = []
+    report = Ingest(
+        kb_dir=kb.path,
+        embedder=embedder,
+        extractor=extractor,
+        settings=IngestSettings(processes=1).model_copy(update=settings),
+        on_progress=told.append,
+    ).run([folder])
+    return report, embedder.n_texts, told
+
+
+def extracted(told: list[Progress]) -> int:
+    """How many documents were not taken from the memo."""
+    steps = [p for p in told if p.step == "extract" and p.unit == "documents"]
+    return steps[-1].total - steps[0].done if steps else 0
+
+
+def test_only_what_changed_is_extracted_and_embedded_again(
+    make_kb: Callable[..., KnowledgeBase], write_files: Callable[..., Path], tmp_path: Path
+) -> None:
+    files = {
+        f"{name}.md": f"# {name.title()} Gate\n\nThe {name} gate opens at noon. It closes at six."
+        for name in ("north", "south", "east")
+    }
+    kb = make_kb(files)
+    folder = tmp_path / "kb-docs"
+    report, n_texts, told = ingest(kb, folder, SpacyExtractor())
+    assert (report.changed, n_texts) == (False, 0)
+    assert {progress.step for progress in told} == {"read"}
+    write_files({"south.md": files["south.md"] + " Nobody knows why that is."}, "kb-docs")
+    report, n_texts, told = ingest(kb, folder, SpacyExtractor())
+    assert (report.replaced, report.unchanged, extracted(told)) == (1, 2, 1)
+    assert 1 <= n_texts <= 3  # the unit, its last sentence, perhaps one name
+    write_files({"south.md": files["south.md"]}, "kb-docs")
+    report, n_texts, told = ingest(kb, folder, SpacyExtractor())
+    assert (report.replaced, extracted(told), n_texts) == (1, 0, 0)
+
+
+def test_another_cap_of_units_makes_another_index_of_the_same_documents(
+    make_kb: Callable[..., KnowledgeBase], tmp_path: Path
+) -> None:
+    kb = make_kb({"a.md": "# Gate\n\n" + "The harbour gate opens at noon, as it always has. " * 40})
+    before = kb.snapshot_id
+    report, _, _ = ingest(kb, tmp_path / "kb-docs", SpacyExtractor(), unit_tokens=64)
+    assert (report.unchanged, report.changed) == (1, True)
+    assert report.snapshot_id != before
+    assert report.units > 4
+
+
+def test_another_graph_engine_makes_another_snapshot_of_the_same_content(
+    make_kb: Callable[..., KnowledgeBase], tmp_path: Path
+) -> None:
+    pytest.importorskip("ladybug", reason="needs the extra graphctx[ladybug]")
+    kb = make_kb({"a.md": "# Harbour Gate\n\nMaren Halloran opens the Harbour Gate at noon.\n"})
+    before, answer = kb.snapshot_id, kb.search("Who opens the gate?")
+    text = (kb.path / "kb.toml").read_text("utf-8")
+    (kb.path / "kb.toml").write_text(text.replace('"kuzu"', '"ladybug"'), "utf-8")
+    with KnowledgeBase.open(kb.path) as other:
+        report = other.ingest(tmp_path / "kb-docs")
+        assert (report.unchanged, report.changed) == (1, True)
+        assert other.snapshot_id != before
+        assert other.search("Who opens the gate?").results == answer.results
+
+
+def test_progress_ends_at_its_total(
+    make_kb: Callable[..., KnowledgeBase], write_files: Callable[..., Path], tmp_path: Path
+) -> None:
+    kb = make_kb({"a.md": "# A\n\nHi. The harbour gate opens at noon.\n"})
+    write_files({"b.md": "# B\n\nHi. Yes. The gate opens at noon.\n"}, "kb-docs")
+    _, _, told = ingest(kb, tmp_path / "kb-docs", SpacyExtractor())
+    last = {progress.step: progress for progress in told if progress.total}
+    assert set(last) >= {"read", "split", "extract", "embed"}
+    assert all(progress.done == progress.total for progress in last.values())
+    for step in last:
+        done = [p.done for p in told if p.step == step and p.total]
+        assert done == sorted(done)
+
+
+def test_the_report_counts_what_the_snapshot_holds(handbook_report: IngestReport, handbook_path: Path) -> None:
+    with open_snapshot(handbook_path) as snapshot:
+        for name in ("documents", "sections", "units", "sentences", "entities", "mentions", "facts", "communities"):
+            assert getattr(handbook_report, name) == snapshot.table(name).num_rows > 0
+        assert handbook_report.content_hash == snapshot.manifest.content_hash
+    assert handbook_report.skipped == []
+    assert handbook_report.words > 15_000
+
+
+@pytest.mark.parametrize("text", ["x", "1 2 3", "# Only a heading", "- ", "。", "and so on and on"])
+def test_a_knowledge_base_of_next_to_nothing_can_be_made_and_asked(
+    make_kb: Callable[..., KnowledgeBase], text: str
+) -> None:
+    kb = make_kb({"a.md": text})
+    answer = kb.retrieve_evidence("What is x?")
+    assert all(kb.document(q.doc_uri).text[q.start_char : q.end_char] == q.quote for q in answer.quotes)
+    assert kb.search("x").limit_reason == "none"
