@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import astuple, fields
 from typing import Any
@@ -36,6 +36,7 @@ def extract_all(
     *,
     processes: int,
     on_done: Callable[[int], None] = lambda count: None,
+    on_results: Callable[[Mapping[int, Extraction]], None] = lambda results: None,
     make_extractor: Callable[[], Extractor] = SpacyExtractor,
 ) -> list[Extraction]:
     """Extract from documents.
@@ -46,6 +47,8 @@ def extract_all(
         items: documents with their units.
         processes: upper bound of worker processes; few or small documents are done in this process.
         on_done: called in this thread with the number of documents finished so far.
+        on_results: called in this thread with what was just finished, by its place among the items, so that it can
+            be kept should the rest be interrupted.
         make_extractor: makes the extractor of a process; an importable name, as it is sent to workers by name.
 
     Returns:
@@ -60,11 +63,17 @@ def extract_all(
     if processes <= 1 or size < MIN_CHARS_FOR_WORKERS or len(work) == 1:
         extractor = make_extractor()
         results = []
-        for document, units in work:
+        for number, (document, units) in enumerate(work):
             results.append(extractor.extract(document, units))
+            on_results({number: results[-1]})
             on_done(len(results))
         return results
-    return _fan_out(work, processes, on_done, make_extractor)
+
+    def keep(finished: Mapping[int, Extraction], count: int) -> None:
+        on_results(finished)
+        on_done(count)
+
+    return _fan_out(work, processes, keep, make_extractor)
 
 
 def extraction_to_bytes(extraction: Extraction) -> bytes:
@@ -131,7 +140,10 @@ def _batches(work: Sequence[Item]) -> Iterator[Batch]:
 
 
 def _fan_out(
-    work: Sequence[Item], processes: int, on_done: Callable[[int], None], make_extractor: Callable[[], Extractor]
+    work: Sequence[Item],
+    processes: int,
+    keep: Callable[[Mapping[int, Extraction], int], None],
+    make_extractor: Callable[[], Extractor],
 ) -> list[Extraction]:
     batches = list(_batches(work))
     tasks: queue.SimpleQueue[Batch] = queue.SimpleQueue()
@@ -148,7 +160,7 @@ def _fan_out(
             if isinstance(done, BaseException):
                 raise done
             results.update(done)
-            on_done(len(results))
+            keep(dict(done), len(results))
     finally:  # also on Ctrl-C: nothing that the workers hold is worth keeping
         for worker in workers:
             worker.stop()

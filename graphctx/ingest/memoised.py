@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from graphctx.ingest.corpus import Corpus
 from graphctx.ingest.extract import extract_all, extraction_from_bytes, extraction_to_bytes
+from graphctx.ingest.outline import outline_of
 from graphctx.ingest.report import Progress
 from graphctx.model.ids import fingerprint
 from graphctx.model.knowledge import Extraction
@@ -14,35 +15,55 @@ from graphctx.nlp.base import Extractor
 from graphctx.store.cache import Memo
 
 _KIND = "extraction"
+_KEEP_AT_ONCE = 16
+"""Extractions that are written to the memo together: what an interruption can cost at most."""
 
 
 def extract_memoised(
     corpus: Corpus, extractor: Extractor, memo: Memo, processes: int, tell: Callable[[Progress], None]
 ) -> list[Extraction]:
-    """Extract every document, in row order."""
-    keys = [
-        fingerprint(
-            (
-                extractor.fingerprint,
-                document.id,
-                document.title,
-                document.sha256,
-                *(f"{unit.id}:{unit.kind}:{unit.start_char}:{unit.end_char}" for unit in corpus.units_of(row)),
-                *(f"{h.start_char}:{h.end_char}:{h.title}" for h in document.headings),
-            )
-        )
-        for row, document in enumerate(corpus.documents)
-    ]
+    """Extract every document, in row order.
+
+    Args:
+        corpus: documents with their units.
+        extractor: whose fingerprint the memo is kept under.
+        memo: what was extracted before; it grows while this runs.
+        processes: worker processes; 0 is one for each core.
+        tell: told how far it is.
+    """
+    made_by = extractor.fingerprint
+    keys = [_key(corpus, row, made_by) for row in range(len(corpus.documents))]
     known = {key: extraction_from_bytes(value) for key, value in memo.get_many(_KIND, keys).items()}
     missing = [row for row, key in enumerate(keys) if key not in known]
-    total = len(keys)
-    tell(Progress("extract", total - len(missing), total, "documents"))
-    made = extract_all(
+    total, before = len(keys), len(keys) - len(missing)
+    waiting: dict[str, bytes] = {}
+
+    def keep(finished: Mapping[int, Extraction]) -> None:
+        for number, extraction in finished.items():
+            key = keys[missing[number]]
+            known[key] = extraction
+            waiting[key] = extraction_to_bytes(extraction)
+        if len(waiting) >= _KEEP_AT_ONCE:
+            memo.put_many(_KIND, waiting)
+            waiting.clear()
+
+    tell(Progress("extract", before, total, "documents"))
+    extract_all(
         [(corpus.documents[row], corpus.units_of(row)) for row in missing],
         processes=processes or os.cpu_count() or 1,
-        on_done=lambda count: tell(Progress("extract", total - len(missing) + count, total, "documents")),
+        on_done=lambda count: tell(Progress("extract", before + count, total, "documents")),
+        on_results=keep,
     )
-    fresh = {keys[row]: extraction for row, extraction in zip(missing, made, strict=True)}
-    memo.put_many(_KIND, {key: extraction_to_bytes(value) for key, value in fresh.items()})
-    known |= fresh
+    memo.put_many(_KIND, waiting)
     return [known[key] for key in keys]
+
+
+def _key(corpus: Corpus, row: int, made_by: str) -> str:
+    """Everything that an extraction depends on; no path of this machine is among it."""
+    document = corpus.documents[row]
+    units = (
+        f"{unit.id}:{unit.kind}:" + ",".join(f"{s.start_char}-{s.end_char}" for s in unit.sentences)
+        for unit in corpus.units_of(row)
+    )
+    parts = (document.id, document.title, str(document.titled), document.sha256, outline_of(document))
+    return fingerprint((made_by, *parts, *units))

@@ -42,8 +42,8 @@ class RawFact:
 
     ``start_char:end_char`` is the sentence that states it. The ends are spans of the document; ``subject`` and
     ``object`` are their names in the form that resolution compares (a pronoun is already replaced by what it
-    stands for). ``predicate`` is the lemma of the verb with its particle and preposition, prefixed by ``not``
-    where the sentence negates it.
+    stands for). ``predicate`` is the lemma of the verb (of a passive, ``be`` and the participle) with its particle,
+    object noun and preposition as far as it has them, prefixed by ``not`` where the sentence negates it.
     """
 
     unit_id: str
