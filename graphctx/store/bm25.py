@@ -56,7 +56,7 @@ class Bm25:
         return scores
 
     def idf(self, term: str) -> float:
-        """Inverse document frequency of a term, ``log(1 + (N - n + 0.5) / (n + 0.5))``; the largest for an unknown one."""
+        """Inverse document frequency of a term, ``log(1 + (N - n + 0.5) / (n + 0.5))``; an unknown one has the most."""
         pointers = self._index.scores["indptr"]
         n_docs = self._index.scores["num_docs"]
         at = self._known.get(term)
