@@ -23,11 +23,11 @@ help: ## List the chores
 run: .venv/.installed ## Ingest the sample handbook and ask three questions over MCP (DOCS=folder Q="question")
 	@kb="$(KB)"
 	if [[ -n "$$QUESTION" ]]; then
-	    asked=(-q "$$QUESTION")
+	    asked=(--question "$$QUESTION")
 	elif [[ "$$DOCUMENTS" == eval/corpora/handbook ]]; then
-	    asked=(-q "Which boat was lost in November 2008, and where?"
-	           -q "Who leads the team that gets messages from the buoys to shore?"
-	           -q "Which decision was made after FW-22 went adrift?")
+	    asked=(--question "How often does a freshly built data logger fail its cold test?")
+	    asked+=(--question "What do I type to put Choirboy back on its previous firmware?")
+	    asked+=(--question "How far away is the closest other buoy to the only station of the Outer Hestra?")
 	else
 	    echo 'Say what to ask: make run DOCS=/some/folder Q="a question"' >&2
 	    exit 2

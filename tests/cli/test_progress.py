@@ -27,7 +27,8 @@ def test_a_step_that_fails_is_not_reported_as_done(capsys: pytest.CaptureFixture
             view(Progress("read", 1, 3, "files"))
             raise RuntimeError
 
-    pytest.raises(RuntimeError, fail)
+    with pytest.raises(RuntimeError):
+        fail()
     assert capsys.readouterr().err == ""
 
 
