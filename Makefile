@@ -1,16 +1,17 @@
 # Chores. `make help` lists them. They need Python 3.11, 3.12 or 3.13 and PyPI, and make .venv themselves.
 
-SHELL := /bin/bash
-.SHELLFLAGS := -eu -o pipefail -c
-.ONESHELL:
 .DEFAULT_GOAL := help
 
 BIN := .venv/bin
 
-# make run: the documents, and one question instead of the three about the handbook.
+# make run: the documents, one question instead of those about the handbook, and where to keep the result.
 DOCS ?= eval/corpora/handbook
 Q ?=
-KB ?= .kb/$(or $(notdir $(patsubst %/,%,$(DOCS))),documents)
+KB ?=
+ABOUT_HANDBOOK := \
+    -q "How often does a freshly built data logger fail its cold test?" \
+    -q "What do I type to put Choirboy back on its previous firmware?" \
+    -q "How far away is the closest other buoy to the only station of the Outer Hestra?"
 
 # Arguments for pytest: make test T="tests/text -k spans".
 T ?=
@@ -21,23 +22,13 @@ help: ## List the chores
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
 
 run: .venv/.installed ## Ingest the sample handbook and ask three questions over MCP (DOCS=folder Q="question")
-	@kb="$(KB)"
-	if [[ -n "$$QUESTION" ]]; then
-	    asked=(--question "$$QUESTION")
-	elif [[ "$$DOCUMENTS" == eval/corpora/handbook ]]; then
-	    asked=(--question "How often does a freshly built data logger fail its cold test?")
-	    asked+=(--question "What do I type to put Choirboy back on its previous firmware?")
-	    asked+=(--question "How far away is the closest other buoy to the only station of the Outer Hestra?")
-	else
-	    echo 'Say what to ask: make run DOCS=/some/folder Q="a question"' >&2
-	    exit 2
-	fi
-	$(BIN)/graphctx demo "$$DOCUMENTS" --kb "$$kb" "$${asked[@]}"
-	echo "Ask more: $(BIN)/graphctx ask --kb \"$$kb\" \"your question\""
+	@$(BIN)/graphctx demo "$$DOCUMENTS" $(if $(value KB),--kb "$$KNOWLEDGE_BASE") \
+	    $(if $(value Q),-q "$$QUESTION",$(if $(filter eval/corpora/handbook,$(value DOCS)),$(ABOUT_HANDBOOK)))
 
 # Through the environment, so that a question may hold quotes and dollar signs.
 run: export QUESTION := $(value Q)
 run: export DOCUMENTS := $(value DOCS)
+run: export KNOWLEDGE_BASE := $(value KB)
 
 test: .venv/.installed-dev ## Run the whole test suite (T="arguments for pytest")
 	$(BIN)/python -m pytest -n auto $(T)
@@ -67,18 +58,18 @@ clean: ## Remove what the chores made: .venv, caches, sample knowledge bases
 	rm -rf .venv .venv-st .kb build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
 
+SUPPORTED := import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
+
 # The first interpreter of a supported version that can make a virtual environment; PYTHON=… decides otherwise.
 .venv/bin/python:
-	@supported='import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))'
-	for python in $(or $(PYTHON),python3 python3.12 python3.13 python3.11); do
-	    if "$$python" -c "$$supported" 2>/dev/null; then
-	        echo "Making .venv with $$("$$python" --version)"
-	        "$$python" -m venv .venv
-	        exit 0
-	    fi
-	done
-	echo "graphctx needs Python 3.11, 3.12 or 3.13 with the module venv (on Debian: apt install python3-venv)." >&2
-	echo "None was found; name one: make PYTHON=/path/to/python3.12 ..." >&2
+	@for python in $(or $(PYTHON),python3 python3.12 python3.13 python3.11); do \
+	    if "$$python" -c '$(SUPPORTED)' 2>/dev/null; then \
+	        echo "Making .venv with $$("$$python" --version)"; \
+	        exec "$$python" -m venv .venv; \
+	    fi; \
+	done; \
+	echo "graphctx needs Python 3.11, 3.12 or 3.13 with the module venv (on Debian: apt install python3-venv)." >&2; \
+	echo "None was found; name one: make PYTHON=/path/to/python3.12 ..." >&2; \
 	exit 1
 
 .venv/.installed: pyproject.toml | .venv/bin/python

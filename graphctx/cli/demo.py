@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -10,8 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graphctx.cli.mcp_config import program
-from graphctx.cli.options import DEFAULT_KB, KbOption
-from graphctx.errors import BackendUnavailable
+from graphctx.errors import BackendUnavailable, InvalidArgument
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,7 +23,10 @@ CALL_SECONDS = 60
 
 def demo(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The documents.")],
-    kb: KbOption = DEFAULT_KB,
+    kb: Annotated[
+        Path | None,
+        typer.Option("--kb", metavar="DIR", help="Where to keep the result.", show_default=".kb/NAME-HASH"),
+    ] = None,
     question: Annotated[
         list[str], typer.Option("--question", "-q", metavar="QUESTION", help="What to ask; may be repeated.")
     ] = [],  # noqa: B006 - typer copies the default
@@ -32,20 +36,31 @@ def demo(
 
     from graphctx.cli.console import output_console
 
+    if not question:
+        raise InvalidArgument('Say what to ask: make run DOCS=/some/folder Q="a question".', field="question")
+    documents = folder.expanduser()  # not every shell expands ~ in make's DOCS=~/notes
+    base = kb or _own_place(documents)
     console = output_console()
-    command = program()
-    _say(console, "graphctx", "ingest", str(folder), "--kb", str(kb))
+    ingest = ["ingest", str(documents), "--kb", str(base)]
+    serve = ["serve", "--kb", str(base)]
+    _say(console, ingest)
     sys.stdout.flush()
-    done = subprocess.run([*command, "ingest", str(folder), "--kb", str(kb)], check=False)
+    done = subprocess.run([*program(), *ingest], check=False)
     if done.returncode:
         raise typer.Exit(done.returncode)
-    _say(console, "graphctx", "serve", "--kb", str(kb))
+    _say(console, serve)
     console.print("(started by an MCP client session over stdio, which calls kb.retrieve_evidence)\n", style="dim")
-    anyio.run(_ask_all, console, [*command, "serve", "--kb", str(kb)], question)
+    anyio.run(_ask_all, console, [*program(), *serve], question)
 
 
-def _say(console: Console, *command: str) -> None:
-    console.print(f"\n$ {' '.join(command)}", style="bold green", soft_wrap=True)
+def _own_place(documents: Path) -> Path:
+    """A knowledge base for one folder: two folders of one name do not share it."""
+    place = documents.resolve()
+    return Path(".kb", f"{place.name}-{hashlib.sha256(str(place).encode()).hexdigest()[:6]}")
+
+
+def _say(console: Console, arguments: list[str]) -> None:
+    console.print(f"\n$ graphctx {shlex.join(arguments)}", style="bold green", soft_wrap=True)
 
 
 async def _ask_all(console: Console, command: list[str], questions: list[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -81,7 +82,7 @@ def ingest(
         print_json(report)
         return
     show_report(output_console(), report)
-    where = "" if folder == DEFAULT_KB else f" --kb {folder}"
+    where = "" if folder == DEFAULT_KB else f" --kb {shlex.quote(str(folder))}"
     output_console().print(f'\nNext: graphctx ask{where} "your question"', style="green", soft_wrap=True)
 
 
