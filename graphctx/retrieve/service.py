@@ -14,6 +14,7 @@ from graphctx.model.answers import (
     ExtractEvidenceInput,
     Filters,
     Mode,
+    Quote,
     RetrieveInput,
     RunMode,
     Scope,
@@ -22,13 +23,14 @@ from graphctx.model.answers import (
 )
 from graphctx.model.found import Evidence, Found, UnitText
 from graphctx.retrieve.cite import Tokens, cut_span, preview_span, quote
-from graphctx.retrieve.evidence import confidences, find_evidence
+from graphctx.retrieve.evidence import Pick, confidences, find_evidence
 from graphctx.retrieve.extract import extract
-from graphctx.retrieve.index import SearchIndex
+from graphctx.retrieve.focus import focus
+from graphctx.retrieve.index import Rows, SearchIndex
 from graphctx.retrieve.question import Question, understand
 from graphctx.retrieve.rank import Ranking, cap_per_document, rank
 from graphctx.retrieve.scope import unit_mask
-from graphctx.retrieve.sentences import sentence_pool
+from graphctx.retrieve.sentences import SentencePool, lexical_cover, sentence_pool
 from graphctx.settings import RetrieveSettings
 
 
@@ -69,30 +71,40 @@ class Retriever:
             max_quote_tokens=request.max_quote_tokens,
             tokens=self._tokens,
         )
-        pool = found.pool
         rows = ranking.rows[found.unit_positions]
-        walk = self.index.walk
-        quotes = [
-            quote(
-                self.index,
-                int(rows[pool.unit[pick.first]]),
-                int(walk.sentence_start[pool.rows[pick.first]]),
-                int(walk.sentence_end[pool.rows[pick.last]]),
-                max_tokens=request.max_quote_tokens,
-                context_tokens=request.include_context_tokens,
-                confidence=pick.confidence,
-                tokens=self._tokens,
-            )
-            for pick in found.picks
-        ]
+        quotes = [self._quote(request, question, found.pool, rows, pick) for pick in found.picks]
         return Evidence(
             quotes,
             self.index.snapshot.id,
             ranking.mode,
             len(rows),
             None if quotes else "no_match",
-            _stages(question, ranking, len(pool)),
+            _stages(question, ranking, len(found.pool)),
         )
+
+    def _quote(self, request: RetrieveInput, question: Question, pool: SentencePool, rows: Rows, pick: Pick) -> Quote:
+        """The quote of a pick; one that is too long to be whole begins at the lines that bear on the question."""
+        walk = self.index.walk
+        first, end = int(walk.sentence_start[pool.rows[pick.first]]), int(walk.sentence_end[pool.rows[pick.last]])
+        start = focus(
+            pool.documents[pick.first].text,
+            first,
+            end,
+            max_tokens=request.max_quote_tokens,
+            tokens=self._tokens,
+            cover=lambda lines: lexical_cover(self.index, question, lines),
+        )
+        made = quote(
+            self.index,
+            int(rows[pool.unit[pick.first]]),
+            start,
+            end,
+            max_tokens=request.max_quote_tokens,
+            context_tokens=request.include_context_tokens,
+            confidence=pick.confidence,
+            tokens=self._tokens,
+        )
+        return made if start == first else made.model_copy(update={"truncated": True})
 
     def _lexical_evidence(self, request: RetrieveInput, question: Question, ranking: Ranking) -> Evidence:
         """Quote from the best units, one of each document, by lexical overlap alone."""
