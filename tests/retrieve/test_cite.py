@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphctx.model.answers import MAX_QUOTE_CHARS
+from graphctx.nlp.tokens import WordPieceCounter
+from graphctx.retrieve.cite import around, cut_span, preview_span
+from graphctx.retrieve.focus import focus
+from graphctx.retrieve.index import DocumentText, Scores
+
+COUNTER = WordPieceCounter()
+TEXTS = st.text(max_size=400) | st.lists(
+    st.sampled_from(["gate", " ", "\n", "e\u0301", "👨‍👩‍👧", "。", "x" * 80, "a.b"]), max_size=60
+).map("".join)
+
+
+def document(text: str) -> DocumentText:
+    return DocumentText(0, "d_x", "x", "X", (), None, (), text, [0])
+
+
+@given(TEXTS, st.data())
+def test_a_cut_span_is_a_prefix_within_its_limits(text: str, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, len(text)))
+    limit = data.draw(st.integers(8, 200))
+    cut = cut_span(text, start, end, limit, COUNTER)
+    assert start == cut.start_char <= cut.end_char <= end
+    assert cut.truncated is (cut.end_char < end)
+    assert cut.end_char - cut.start_char <= MAX_QUOTE_CHARS
+    assert COUNTER.count(text[cut.start_char : cut.end_char]) <= limit
+    if text[start:end].strip() and not cut.truncated:
+        assert cut.end_char == end
+
+
+def test_a_cut_falls_between_words() -> None:
+    text = "The harbour gate opens at noon and closes at sunset, every day of the whole year."
+    cut = cut_span(text, 0, len(text), 9, COUNTER)
+    assert cut.truncated
+    assert not text[cut.end_char].isalnum() or not text[cut.end_char - 1].isalnum()
+
+
+@given(TEXTS, st.data())
+def test_context_is_contiguous_with_its_span_and_keeps_its_limit(text: str, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, len(text)))
+    limit = data.draw(st.integers(0, 60))
+    before, after = around(document(text), start, end, limit, COUNTER)
+    assert text[:start].endswith(before)
+    assert text[end:].startswith(after)
+    assert COUNTER.count(before) <= limit
+    assert COUNTER.count(after) <= limit
+
+
+@given(st.lists(st.integers(1, 300), min_size=1, max_size=12), st.data())
+def test_a_preview_is_one_to_three_consecutive_sentences_around_the_best(
+    lengths: list[int], data: st.DataObject
+) -> None:
+    spans, at = [], 0
+    for length in lengths:
+        spans.append((at, at + length))
+        at += length + 1
+    values = data.draw(st.lists(st.floats(0, 1), min_size=len(spans), max_size=len(spans)))
+    limit = data.draw(st.integers(40, 1000))
+    start, end, too_long = preview_span(spans, values.__getitem__, limit)
+    assert end - start <= limit
+    best = max(range(len(spans)), key=lambda i: (values[i], -i))
+    assert start <= spans[best][0] < end
+    if not too_long:
+        inside = [span for span in spans if start <= span[0] and span[1] <= end]
+        assert 1 <= len(inside) <= 3
+        assert (inside[0][0], inside[-1][1]) == (start, end)
+
+
+def cover_of(word: str):  # type: ignore[no-untyped-def]
+    def cover(texts: list[str]) -> Scores:
+        return np.array([float(word in text) for text in texts], dtype=np.float32)
+
+    return cover
+
+
+def test_a_long_block_is_quoted_from_the_lines_that_bear_on_the_question() -> None:
+    lines = [f"    setting_{i} = compute({i})" for i in range(40)]
+    lines[30] = "    wanted = open_gate()"
+    text = "\n".join(lines)
+    start = focus(text, 0, len(text), max_tokens=40, tokens=COUNTER, cover=cover_of("wanted"))
+    quoted = text[start : cut_span(text, start, len(text), 40, COUNTER).end_char]
+    assert "wanted = open_gate()" in quoted
+    assert quoted == quoted.lstrip()
+
+
+@given(TEXTS.filter(str.strip), st.integers(8, 100), st.sampled_from(["gate", "x", "nothing"]))
+def test_the_focus_is_a_line_of_the_span(text: str, limit: int, word: str) -> None:
+    text = text.strip()
+    start = focus(text, 0, len(text), max_tokens=limit, tokens=COUNTER, cover=cover_of(word))
+    assert 0 <= start < len(text)
+    assert start == 0 or (not text[start].isspace() and not text[text.rfind("\n", 0, start) + 1 : start].strip())
+    if not cut_span(text, 0, len(text), limit, COUNTER).truncated:
+        assert start == 0

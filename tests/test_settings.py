@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import pytest
+
+from graphctx.errors import InvalidArgument
+from graphctx.settings import Settings, load_settings
+
+
+def test_every_setting_has_a_default_and_says_what_it_is_for() -> None:
+    settings = Settings()
+    for group in Settings.model_fields:
+        for name, field in type(getattr(settings, group)).model_fields.items():
+            assert field.description, f"{group}.{name}"
+            assert not field.is_required()
+
+
+def test_the_environment_wins_over_the_file_and_the_file_over_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    tables = {"retrieve": {"candidates": 50}, "server": {"max_tokens": 1000}, "graph": {"engine": "kuzu"}}
+    assert load_settings().retrieve.candidates == 200
+    assert load_settings(tables).retrieve.candidates == 50
+    monkeypatch.setenv("GRAPHCTX_RETRIEVE__CANDIDATES", "77")
+    loaded = load_settings(tables)
+    assert loaded.retrieve.candidates == 77
+    assert loaded.server.max_tokens == 1000
+
+
+def test_one_variable_of_a_group_leaves_what_the_file_says_of_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRAPHCTX_INGEST__MAX_FILE_MB", "9")
+    loaded = load_settings({"ingest": {"unit_tokens": 128}})
+    assert (loaded.ingest.max_file_mb, loaded.ingest.unit_tokens) == (9, 128)
+
+
+@pytest.mark.parametrize(
+    ("tables", "name"),
+    [
+        ({"retrieve": {"candidates": 1}}, "retrieve.candidates"),
+        ({"retrieve": {"candidates": "many"}}, "retrieve.candidates"),
+        ({"retrieve": {"candidats": 100}}, "retrieve.candidats"),
+        ({"ingest": {"unit_tokens": 9999}}, "ingest.unit_tokens"),
+        ({"server": {"environment": "moon"}}, "server.environment"),
+    ],
+)
+def test_a_wrong_setting_is_named_with_its_value_and_its_variable(
+    tables: dict[str, dict[str, object]], name: str
+) -> None:
+    with pytest.raises(InvalidArgument) as caught:
+        load_settings(tables)
+    assert name in caught.value.message
+    assert f"GRAPHCTX_{name.upper().replace('.', '__')}" in caught.value.message
+    assert caught.value.details["setting"] == name
+
+
+def test_a_wrong_variable_is_an_error_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRAPHCTX_SERVER__MAX_TOKENS", "lots")
+    with pytest.raises(InvalidArgument, match=r"server\.max_tokens"):
+        load_settings()
+
+
+def test_variables_of_other_programs_and_tables_of_other_parts_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRAPHCTX_KB", "/somewhere")
+    monkeypatch.setenv("GRAPHCTX_TEST_EFFORT", "2")
+    assert load_settings({"sources": [], "notes": {"x": 1}}) == load_settings()
