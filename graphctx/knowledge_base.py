@@ -27,6 +27,7 @@ from graphctx.model.arguments import parse_arguments
 from graphctx.model.assemble import evidence_answer, search_answer
 from graphctx.model.budgets import Limits
 from graphctx.model.found import Evidence, Found, UnitText
+from graphctx.model.scope import Boundary
 from graphctx.settings import Settings, load_settings
 from graphctx.store.config import KbConfig, read_config, write_config
 
@@ -169,7 +170,7 @@ class KnowledgeBase:
 
         Raises:
             InvalidArgument: a value is out of range.
-            ScopeViolation: ``scope`` names another project or environment.
+            ScopeViolation: ``scope`` asks for more than this knowledge base answers for.
         """
         request = _parse(
             SearchInput,
@@ -209,7 +210,7 @@ class KnowledgeBase:
 
         Raises:
             InvalidArgument: a value is out of range.
-            ScopeViolation: ``scope`` names another project or environment.
+            ScopeViolation: ``scope`` asks for more than this knowledge base answers for.
         """
         request = _parse(
             RetrieveInput,
@@ -363,16 +364,8 @@ class KnowledgeBase:
         return self._require().index
 
     def _scope(self, asked: Scope) -> Scope:
-        for name, own in (("project_id", self.project_id), ("environment", self.environment)):
-            value = getattr(asked, name)
-            if value is not None and value != own:
-                raise ScopeViolation(
-                    f"scope.{name} is {value!r}, but this knowledge base is of {own!r}. Leave it out.",
-                    field=f"scope.{name}",
-                    value=value,
-                    allowed=own,
-                )
-        return asked.model_copy(update={"project_id": self.project_id, "environment": self.environment})
+        server = self.settings.server
+        return Boundary(self.project_id, self.environment, server.doc_tags, server.repositories).narrow(asked)
 
     @property
     def _limits(self) -> Limits:

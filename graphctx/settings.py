@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from graphctx.errors import InvalidArgument
+from graphctx.model.answers import Label
 
 
 class _Group(BaseModel):
@@ -53,8 +54,12 @@ class ServerSettings(_Group):
     call_timeout_seconds: float = Field(45.0, gt=0, description="Clients commonly give up after 60.")
     scratch_ttl_seconds: float = Field(1800.0, gt=0, description="Life of a passage id after its last use.")
     scratch_mb: int = Field(256, ge=1, description="Memory for passages, all sessions together.")
-    doc_tags: tuple[str, ...] = Field((), description="Default scope: only documents with one of these tags.")
-    repositories: tuple[str, ...] = Field((), description="Default scope: only these top-level folders.")
+    doc_tags: tuple[Label, ...] = Field(
+        (), max_length=50, description="Only documents with one of these tags are answered from; a call may narrow it."
+    )
+    repositories: tuple[Label, ...] = Field(
+        (), max_length=50, description="Only documents below these folders are answered from; a call may narrow it."
+    )
     environment: Literal["dev", "prod", "scratch"] = Field("dev", description="The environment this server is of.")
 
 

@@ -82,6 +82,20 @@ def test_a_scope_of_another_project_or_environment_is_refused(make_kb: Make) -> 
             kb.retrieve_evidence("gate", scope=Scope(**scope))  # type: ignore[arg-type]
 
 
+def test_the_configured_tags_and_folders_bound_every_question(
+    handbook_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRAPHCTX_SERVER__REPOSITORIES", '["people/"]')
+    with KnowledgeBase.open(handbook_path) as kb:
+        found = kb.search("Who approves a release?", top_k=20)
+        assert found.results
+        assert all(result.doc_uri.startswith("people/") for result in found.results)
+        assert all(quote.doc_uri.startswith("people/") for quote in kb.retrieve_evidence("Who?").quotes)
+        assert found.scope.repositories == ["people"]
+        with pytest.raises(ScopeViolation, match="'people/'"):
+            kb.search("Who?", scope={"repositories": ["operations"]})
+
+
 @pytest.mark.parametrize(
     ("call", "field"),
     [

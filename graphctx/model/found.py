@@ -42,14 +42,14 @@ class Evidence:
 class UnitText:
     """A text unit with its words and its place: ``document.text[start_char:end_char] == text``.
 
-    ``doc_tag`` is the document's tags joined by commas, ``line`` the 1-based line at which the unit starts,
-    and ``page_starts`` the offsets at which the document's pages start (empty where there are none).
+    ``tags`` are the document's, ``line`` is the 1-based line at which the unit starts, and ``page_starts`` are the
+    offsets at which the document's pages start (empty where there are none).
     """
 
     section_id: str
     doc_id: str
     doc_uri: str
-    doc_tag: str
+    tags: tuple[str, ...]
     title: str
     heading: str
     anchor: str | None

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graphctx.model.answers import Filters, Scope
+from graphctx.model.scope import within
 from graphctx.retrieve.index import SearchIndex
 
 Mask = npt.NDArray[np.bool_]
@@ -15,21 +16,17 @@ Mask = npt.NDArray[np.bool_]
 
 def unit_mask(index: SearchIndex, scope: Scope, filters: Filters) -> Mask | None:
     """Which units may be seen, bool [N]; ``None`` where all may."""
-    wanted = [set(tags) for tags in (scope.doc_tags, filters.doc_tag) if tags]
-    if not (wanted or scope.repositories or filters.path_prefix or filters.updated_after):
+    rules = [within(*group) for group in ((scope.doc_tags, scope.repositories), (filters.doc_tag, ())) if any(group)]
+    if not (rules or filters.path_prefix or filters.updated_after):
         return None
     documents = index.documents
     keep = np.ones(documents.num_rows, dtype=bool)
-    if wanted:
-        tags = documents["tags"].to_pylist()
-        keep &= [all(group & set(own) for group in wanted) for own in tags]
-    if scope.repositories or filters.path_prefix:
-        uris = documents["uri"].to_pylist()
-        if scope.repositories:
-            folders = tuple(f"{name.rstrip('/')}/" for name in scope.repositories)
-            keep &= [uri.startswith(folders) for uri in uris]
-        if filters.path_prefix:
-            keep &= [uri.startswith(filters.path_prefix) for uri in uris]
+    uris = documents["uri"].to_pylist()
+    if rules:
+        tagged = zip(documents["tags"].to_pylist(), uris, strict=True)
+        keep &= [all(rule(tags, uri) for rule in rules) for tags, uri in tagged]
+    if filters.path_prefix:
+        keep &= [uri.startswith(filters.path_prefix) for uri in uris]
     if filters.updated_after:
         after = moment(filters.updated_after)
         stated = zip(documents["updated_at"].to_pylist(), documents["mtime"].to_pylist(), strict=True)

@@ -129,7 +129,7 @@ class Retriever:
             section_id=unit.id,
             doc_id=document.id,
             doc_uri=document.uri,
-            doc_tag=",".join(document.tags),
+            tags=document.tags,
             title=document.title,
             heading=unit.heading,
             anchor=unit.anchor,

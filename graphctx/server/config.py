@@ -26,7 +26,7 @@ class ServerConfig:
         workers: calls that run at the same time; further ones wait.
         scratch_ttl: seconds that a passage id lives after its last use (tool contract, section 5.1).
         scratch_bytes: memory for passages, all sessions together (256 MB, the same section).
-        doc_tags, repositories: the default scope, where a call gives none.
+        doc_tags, repositories: the boundary within which calls may ask; empty is everything.
     """
 
     tool_names: ToolNames = "auto"

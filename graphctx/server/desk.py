@@ -10,6 +10,7 @@ from typing import TypeVar
 from graphctx.errors import ScopeViolation
 from graphctx.model.answers import Answer, Budget, Scope
 from graphctx.model.budgets import CapReason, CountTokens, Weight, fit, weigh
+from graphctx.model.scope import Boundary, within
 from graphctx.server.backend import Backend, UnitText
 from graphctx.server.config import ServerConfig
 from graphctx.server.names import NameStyle, restyle
@@ -41,34 +42,19 @@ class Desk:
         return restyle(sentence, self.style)
 
     def scope(self, asked: Scope) -> Scope:
-        """The scope that applies: what was asked for, filled up from the settings.
+        """The scope that applies: what was asked for, within the settings.
 
         Raises:
-            ScopeViolation: another project or environment is asked for.
+            ScopeViolation: something outside them is asked for.
         """
-        for name, own in (
-            ("project_id", self.backend.project_id),
-            ("environment", self.backend.environment),
-        ):
-            value = getattr(asked, name)
-            if value is not None and value != own:
-                raise ScopeViolation(
-                    f"scope.{name} is {value!r}, but this server answers for {own!r} only. "
-                    f"Leave scope.{name} out, or connect to the server of that one.",
-                    field=f"scope.{name}",
-                    value=value,
-                    allowed=own,
-                )
-        return Scope(
-            project_id=self.backend.project_id,
-            environment=self.backend.environment,
-            doc_tags=asked.doc_tags or list(self.config.doc_tags),
-            repositories=asked.repositories or list(self.config.repositories),
+        boundary = Boundary(
+            self.backend.project_id, self.backend.environment, self.config.doc_tags, self.config.repositories
         )
+        return boundary.narrow(asked)
 
     def shelve(self, section_id: str) -> Passage:
         """Put a unit into this session's scratch store."""
-        return self.scratch.put(self.session_id, self.backend.snapshot_id, self.backend.unit(section_id))
+        return self._shelved(self.backend.unit(section_id))
 
     def passage(self, passage_id: str, scope: Scope) -> Passage:
         """The passage that a caller names by its passage id or by its section id.
@@ -77,19 +63,20 @@ class Desk:
             InvalidArgument: no such passage for this session.
             ScopeViolation: it lies outside ``scope``.
         """
-        if passage_id.startswith("p_"):
-            passage = self.scratch.get(self.session_id, passage_id)
-        else:
-            passage = self.shelve(passage_id)
-        if not _within(passage.unit, scope):
+        held = self.scratch.get(self.session_id, passage_id) if passage_id.startswith("p_") else None
+        unit = held.unit if held else self.backend.unit(passage_id)
+        if not within(scope.doc_tags, scope.repositories)(unit.tags, unit.doc_uri):
             raise ScopeViolation(
-                f"passage {passage_id!r} is of {passage.unit.doc_uri}, which lies outside the doc_tags or "
-                "repositories of the scope. Widen the scope, or search within it.",
+                f"passage {passage_id!r} lies outside the doc_tags or repositories of the scope. "
+                "Widen the scope if you may, or search within it.",
                 field="passage_id",
                 value=passage_id,
                 allowed=scope.model_dump(mode="json"),
             )
-        return passage
+        return held or self._shelved(unit)
+
+    def _shelved(self, unit: UnitText) -> Passage:
+        return self.scratch.put(self.session_id, self.backend.snapshot_id, unit)
 
     def reply(
         self,
@@ -121,10 +108,3 @@ class Desk:
         fitted = fit(n_items, weight_with, limits)
         answer = build(fitted.n_items, fitted.reason, limits.report(fitted.weight))
         return Reply(answer, render(self, answer))
-
-
-def _within(unit: UnitText, scope: Scope) -> bool:
-    tags = {tag.strip() for tag in unit.doc_tag.split(",")}
-    if scope.doc_tags and tags.isdisjoint(scope.doc_tags):
-        return False
-    return not scope.repositories or any(unit.doc_uri.startswith(f"{name}/") for name in scope.repositories)

@@ -62,7 +62,7 @@ def _cite(passage: Passage, offset: int, desk: Desk) -> Citation:
         line = unit.line - desk.backend.document_text(unit.doc_id).count("\n", start, unit.start_char)
     return Citation(
         section_id=unit.section_id,
-        doc_tag=unit.doc_tag,
+        doc_tag=",".join(unit.tags),
         title=unit.title,
         heading=unit.heading,
         uri=passage.uri,

@@ -18,6 +18,7 @@ from graphctx.model.answers import (
     SearchResult,
 )
 from graphctx.model.ids import content_id
+from graphctx.model.scope import within
 from graphctx.server.backend import Evidence, Found, UnitText
 from graphctx.text.spans import best_spans, overlap, question_tokens
 
@@ -75,7 +76,7 @@ class Library:
                     section_id=content_id("u", uri, match.start()),
                     doc_id=doc_id,
                     doc_uri=uri,
-                    doc_tag=tags,
+                    tags=tuple(tags.split(",")) if tags else (),
                     title=title,
                     heading=heading,
                     anchor=heading.lower().replace(" ", "-") or None,
@@ -99,11 +100,9 @@ class Library:
 
     def _allowed(self, scope: Scope, filters: Filters) -> list[UnitText]:
         def fits(unit: UnitText) -> bool:
-            tags = set(unit.doc_tag.split(","))
             return (
-                (not scope.doc_tags or bool(tags & set(scope.doc_tags)))
-                and (not filters.doc_tag or bool(tags & set(filters.doc_tag)))
-                and (not scope.repositories or any(unit.doc_uri.startswith(f"{r}/") for r in scope.repositories))
+                within(scope.doc_tags, scope.repositories)(unit.tags, unit.doc_uri)
+                and within(filters.doc_tag)(unit.tags, unit.doc_uri)
                 and unit.doc_uri.startswith(filters.path_prefix or "")
             )
 
@@ -134,7 +133,7 @@ class Library:
                     section_id=unit.section_id,
                     doc_uri=unit.doc_uri,
                     doc_id=unit.doc_id,
-                    doc_tag=unit.doc_tag,
+                    doc_tag=",".join(unit.tags),
                     title=unit.title,
                     heading=unit.heading,
                     rank=rank,

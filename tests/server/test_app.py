@@ -269,6 +269,26 @@ async def test_tags_of_the_scope_hold_for_searching_and_for_reading(connect: Con
     assert error_of(result)["code"] == "SCOPE_VIOLATION"
 
 
+async def test_a_passage_outside_the_scope_is_neither_held_nor_named(connect: Connect, library: Library) -> None:
+    glossary = next(u for u in library.units.values() if u.doc_uri == "glossary.txt")
+    async with connect(ServerConfig(doc_tags=("people",))) as client:
+        result = await client.call_tool("kb.read_excerpt", {"passage_id": glossary.section_id})
+        assert error_of(result)["code"] == "SCOPE_VIOLATION"
+        assert "glossary" not in text_of(result)
+        assert not (await client.list_resources()).resources
+
+
+async def test_a_call_cannot_leave_the_configured_tags_and_repositories(connect: Connect) -> None:
+    async with connect(ServerConfig(doc_tags=("people",), repositories=("people/",))) as client:
+        for scope in ({}, {"doc_tags": ["people"]}, {"repositories": ["people"]}):
+            found = await client.call_tool("kb.search", {"query": "ledger vault key", "scope": scope})
+            assert {r["doc_uri"] for r in found.structured_content["results"]} == {"people/duty.md"}
+        for scope in ({"doc_tags": ["ops"]}, {"doc_tags": ["people", "ops"]}, {"repositories": ["ops"]}):
+            error = error_of(await client.call_tool("kb.search", {"query": "ledger", "scope": scope}))
+            assert error["code"] == "SCOPE_VIOLATION"
+            assert "'people" in error["message"]
+
+
 async def test_an_empty_answer_says_why(connect: Connect) -> None:
     async with connect() as client:
         for arguments, reason in (
