@@ -373,11 +373,7 @@ class KnowledgeBase:
 
 
 def _parse(model: type[Input], **values: Any) -> Input:
-    plain = {
-        name: value.model_dump(exclude_none=True) if isinstance(value, BaseModel) else value
-        for name, value in values.items()
-        if value is not None
-    }
+    plain = {name: value.model_dump() if isinstance(value, BaseModel) else value for name, value in values.items()}
     return parse_arguments(model, plain)
 
 

@@ -15,19 +15,31 @@ _SHOWN_CHARS = 80
 
 
 def parse_arguments(model: type[Model], arguments: Mapping[str, Any]) -> Model:
-    """Check arguments and make the input model of them.
+    """Check arguments and make the input model of them. A null stands for an argument that was left out.
 
     Raises:
         InvalidArgument: naming every offending field with its value and what is allowed. ``details`` holds
             the first one as ``field``, ``value``, ``allowed`` and all of them as ``problems``.
     """
     try:
-        return model.model_validate(dict(arguments))
+        return model.model_validate(_given(model, arguments))
     except ValidationError as error:
         problems = [_problem(model, item) for item in error.errors(include_url=False, include_context=True)]
     first = problems[0]
     message = "; ".join(f"{p['field']} = {p['value']}: {p['allowed']}" for p in problems)
     raise InvalidArgument(f"{message}.", **first, problems=problems)
+
+
+def _given(model: type[BaseModel], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments without the nulls of fields that the model knows, at any depth; an unknown name stays."""
+    given = {}
+    for name, value in arguments.items():
+        inner = _model_of(model, name)
+        if inner is not None and isinstance(value, Mapping):
+            given[name] = _given(inner, value)
+        elif value is not None or name not in model.model_fields:
+            given[name] = value
+    return given
 
 
 def _problem(model: type[BaseModel], item: Any) -> dict[str, str]:
@@ -62,9 +74,15 @@ def _allowed(item: Any) -> str:
 def _fields_at(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:
     """The field names of the model that stands at a path inside another."""
     for part in path:
-        field = model.model_fields.get(str(part))
-        inner = field.annotation if field else None
-        if not (isinstance(inner, type) and issubclass(inner, BaseModel)):
+        inner = _model_of(model, str(part))
+        if inner is None:
             return []
         model = inner
     return list(model.model_fields)
+
+
+def _model_of(model: type[BaseModel], name: str) -> type[BaseModel] | None:
+    """The model that a field holds, if it holds one."""
+    field = model.model_fields.get(name)
+    inner = field.annotation if field else None
+    return inner if isinstance(inner, type) and issubclass(inner, BaseModel) else None
