@@ -41,16 +41,10 @@ def place_of(sources: Sequence[SourceEntry], doc_uri: str, line: int, text: str)
 
 
 def _file_of(sources: Sequence[SourceEntry], doc_uri: str) -> Path | None:
-    for source in sources:
-        prefix = getattr(source, "prefix", "")
-        if prefix and not doc_uri.startswith(f"{prefix}/"):
-            continue
-        below = doc_uri.removeprefix(f"{prefix}/") if prefix else doc_uri
-        for name in (below, below.partition("#")[0]):
-            path = Path(source.path) / name
-            if path.is_file():
-                return path
-    return None
+    from graphctx.ingest.sources import paths_of
+
+    candidates = (path for source in sources for path in paths_of(doc_uri, source))
+    return next((path for path in candidates if path.is_file()), None)
 
 
 def _shows(path: Path, line: int, text: str) -> bool:

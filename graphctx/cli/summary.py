@@ -36,6 +36,7 @@ def show_report(console: Console, report: IngestReport) -> None:
     steps = ", ".join(f"{step} {seconds:.1f}" for step, seconds in report.seconds.items())
     console.print(f"{report.total_seconds:.1f} s in all: {steps}", soft_wrap=True)
     _list(console, "Skipped", [f"{item.uri}: {item.reason}" for item in report.skipped])
+    _list(console, "Notes", report.notes)
     _list(console, "No longer found (kept; --prune drops them)", report.no_longer_found)
 
 

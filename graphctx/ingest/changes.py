@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from graphctx.errors import InvalidArgument
+from graphctx.errors import BackendUnavailable, InvalidArgument
 from graphctx.ingest.outline import document_from_row, outline_of
 from graphctx.ingest.read import Skipped, discover, read_file
 from graphctx.ingest.report import Progress
-from graphctx.ingest.sources import Located, locate
+from graphctx.ingest.sources import Located, locate, paths_of
 from graphctx.model.documents import Document
 from graphctx.settings import IngestSettings
 from graphctx.store.config import KbConfig, SourceEntry
@@ -33,6 +33,7 @@ class Changes:
     unchanged: int
     skipped: tuple[Skipped, ...]
     no_longer_found: tuple[str, ...]
+    notes: tuple[str, ...]
 
     @property
     def any(self) -> bool:
@@ -53,29 +54,35 @@ def gather_documents(
     Raises:
         InvalidArgument: a path does not exist, or nothing could be read and nothing is published.
     """
-    held = _published(kb_dir)
+    held, notes = _published(kb_dir)
+    if notes:  # what cannot be read from the snapshot is read from its sources again
+        paths = [*paths, *(Path(source.path) for source in config.sources if Path(source.path).is_dir())]
     before = {uri: document for uri, (document, _) in held.items()}
     source_of = {uri: source for uri, (_, source) in held.items()}
     found = discover(paths, max_bytes=settings.max_file_mb * 1024 * 1024)
     owners = {_file_uri(uri): source for uri, source in source_of.items()}
     located, sources = locate(found.files, config.sources, owners)
-    fresh, skipped, source_of_fresh = _read(located, tell)
-    skipped = [*found.skipped, *skipped]
+    fresh, left_out, source_of_fresh = _read(located, tell)
+    skipped = [*found.skipped, *left_out]
     if not fresh and not before:
         reasons = "; ".join(f"{item.uri}: {item.reason}" for item in skipped[:3])
         raise InvalidArgument(
-            f"None of the {len(located)} files could be read ({reasons}). Nothing was published.",
+            f"None of the {len(located) + len(found.skipped)} files could be read ({reasons}). Nothing was published.",
             skipped=[{"uri": item.uri, "reason": item.reason} for item in skipped],
         )
-    failed = {_file_uri(item.uri) for item in skipped}
-    ingested = {item.source for item in located} & {s.name for s in sources if _whole(s, paths)}
-    missing = sorted(
+    by_name = {source.name: source for source in sources if _whole(source, paths)}
+    gone = {
         uri
         for uri, source in source_of.items()
-        if source in ingested and uri not in fresh and _file_uri(uri) not in failed
-    )
-    rows_gone = {uri for uri in before if uri not in fresh and "#" in uri and _file_uri(uri) in _files(located, failed)}
-    dropped = rows_gone | (set(missing) if prune_missing else set())
+        if uri not in fresh and source in by_name and not _still_there(uri, by_name[source])
+    }
+    # A file that gave rows has lost those that it gave before; after a faulty line that is not certain.
+    faulty = {_file_uri(item.uri) for item in left_out}
+    gave_rows = {_file_uri(uri) for uri in fresh if "#" in uri}
+    lost = {uri for uri in before if "#" in uri and uri not in fresh and _file_uri(uri) in gave_rows}
+    rows_gone = {uri for uri in lost if _file_uri(uri) not in faulty}
+    missing = gone | (lost - rows_gone)
+    dropped = rows_gone | (missing if prune_missing else set())
     merged = {uri: document for uri, document in before.items() if uri not in dropped} | fresh
     same = sum(uri in before and _same(before[uri], document) for uri, document in fresh.items())
     new = sum(uri not in before for uri in fresh)
@@ -89,16 +96,29 @@ def gather_documents(
         removed=len(dropped),
         unchanged=same,
         skipped=tuple(sorted(skipped, key=lambda item: (item.uri, item.reason))),
-        no_longer_found=() if prune_missing else tuple(uri for uri in missing if uri not in dropped),
+        no_longer_found=tuple(sorted(missing - dropped)),
+        notes=notes,
     )
 
 
-def _published(kb_dir: Path) -> dict[str, tuple[Document, str]]:
-    if current_id(kb_dir) is None:
-        return {}
-    with open_snapshot(kb_dir) as snapshot:
-        rows = snapshot.table("documents").to_pylist()
-    return {row["uri"]: (document_from_row(row), row["source"]) for row in rows}
+def _published(kb_dir: Path) -> tuple[dict[str, tuple[Document, str]], tuple[str, ...]]:
+    """The documents of the published snapshot with their sources, and what to tell if it cannot be read."""
+    try:
+        if current_id(kb_dir) is None:
+            return {}, ()
+        with open_snapshot(kb_dir) as snapshot:
+            rows = snapshot.table("documents").to_pylist()
+    except BackendUnavailable as error:
+        return {}, (f"The published snapshot cannot be used ({error.message}) All known sources were read again.",)
+    return {row["uri"]: (document_from_row(row), row["source"]) for row in rows}, ()
+
+
+def _still_there(uri: str, source: SourceEntry) -> bool:
+    """Whether a document's file exists; one whose folder cannot be opened counts as existing."""
+    try:
+        return any(path.exists() for path in paths_of(uri, source))
+    except OSError:
+        return True
 
 
 def _read(
@@ -124,13 +144,10 @@ def _file_uri(uri: str) -> str:
     return uri.partition("#")[0]
 
 
-def _files(located: Sequence[Located], failed: set[str]) -> set[str]:
-    return {item.uri for item in located} - failed
-
-
 def _whole(source: SourceEntry, paths: Sequence[Path]) -> bool:
-    """Whether the paths name this source's folder itself, not only files in it."""
-    return any(path.is_dir() and path.resolve() == Path(source.path).resolve() for path in paths)
+    """Whether the paths name this source's folder, or one around it, and not only files or folders in it."""
+    folder = Path(source.path).resolve()
+    return any(path.is_dir() and folder.is_relative_to(path.resolve()) for path in paths)
 
 
 def _same(a: Document, b: Document) -> bool:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from graphctx.ingest.corpus import Corpus
 from graphctx.ingest.homes import Home, find_homes
+from graphctx.ingest.sources import encoded
 from graphctx.model.documents import Document
 from graphctx.model.ids import content_id
 from graphctx.model.knowledge import LABELS, Entity, Extraction
@@ -346,7 +347,7 @@ def _target_uri(document: Document, target: str) -> str | None:
     if parts.scheme or parts.netloc or not parts.path or parts.path.startswith("/"):
         return None
     stack = document.uri.split("/")[:-1]
-    for part in unquote(parts.path).split("/"):
+    for part in encoded(unquote(parts.path)).split("/"):
         if part == "..":
             if not stack:
                 return None

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from graphctx.errors import BackendUnavailable
 from graphctx.ingest.changes import Changes, gather_documents
 from graphctx.ingest.cluster import cluster
 from graphctx.ingest.corpus import Corpus
@@ -37,7 +38,7 @@ from graphctx.store.history import prune
 from graphctx.store.lock import IngestLock
 from graphctx.store.manifest import Manifest, Versions, read_manifest
 from graphctx.store.publish import SnapshotContent, publish
-from graphctx.store.snapshot import current_id
+from graphctx.store.snapshot import current_or_none
 from graphctx.text.lexical import terms
 
 _COUNTED = ("documents", "sections", "units", "sentences", "entities", "mentions", "facts", "communities")
@@ -77,12 +78,13 @@ class Ingest:
             with self._step("read"):
                 changes = gather_documents(self.kb_dir, paths, config, self.settings, self.prune_missing, self._tell)
             now = versions(config.engine, self.embedder, self.extractor, self.settings)
-            before = current_id(self.kb_dir)
-            manifest = read_manifest(self.kb_dir / "snapshots" / before) if before else None
+            before = current_or_none(self.kb_dir)
+            manifest = None if changes.notes else self._published(before)
             if manifest is None or changes.any or (manifest.engine, manifest.versions) != (config.engine, now):
                 manifest = self._build(changes, memo, config, now)
                 prune(self.kb_dir, keep=self.settings.keep_snapshots)
-            write_config(self.kb_dir, config.model_copy(update={"sources": changes.sources}))
+            else:
+                self._write_sources(changes, config)
         return self._report(changes, manifest, config, before, time.perf_counter() - started)
 
     def _build(self, changes: Changes, memo: Memo, config: KbConfig, now: Versions) -> Manifest:
@@ -109,6 +111,8 @@ class Ingest:
             tables = build_tables(corpus, headings, linked, resolution.facts, related, communities, changes.source_of)
             content = _content(corpus, headings, tables, vectors, linked)
         with self._step("publish"):
+            # First, so that no published document is ever of an unknown source.
+            self._write_sources(changes, config)
             return publish(
                 self.kb_dir,
                 content,
@@ -116,8 +120,21 @@ class Ingest:
                 project_id=config.project_id,
                 versions=now,
                 created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+                variant=tuple(now.model_dump().values()),
                 on_step=lambda text: self._tell(Progress("publish", 0, 0, text)),
             )
+
+    def _write_sources(self, changes: Changes, config: KbConfig) -> None:
+        write_config(self.kb_dir, config.model_copy(update={"sources": changes.sources}))
+
+    def _published(self, snapshot: str | None) -> Manifest | None:
+        """The manifest of the published snapshot; none where it cannot be used, which then is replaced."""
+        if snapshot is None:
+            return None
+        try:
+            return read_manifest(self.kb_dir / "snapshots" / snapshot)
+        except BackendUnavailable:
+            return None
 
     def _split(self, changes: Changes) -> Corpus:
         counter = WordPieceCounter()
@@ -168,6 +185,7 @@ class Ingest:
             total_seconds=round(total, 3),
             skipped=[SkippedFile(uri=item.uri, reason=item.reason) for item in changes.skipped],
             no_longer_found=list(changes.no_longer_found),
+            notes=list(changes.notes),
         )
 
     def _tell(self, progress: Progress) -> None:

@@ -65,3 +65,4 @@ class IngestReport(BaseModel):
     total_seconds: float
     skipped: list[SkippedFile]
     no_longer_found: list[str]
+    notes: list[str] = Field(default_factory=list, description="What else a person should know.")

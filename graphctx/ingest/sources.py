@@ -1,8 +1,9 @@
 """Where documents come from, and the URIs they get.
 
 A document's URI is its path below the folder that was ingested, so that a copy of the folder elsewhere gives the
-same index. Only where that would clash with a document of another folder do the second folder's documents get its
-name in front. A folder or file below a known source's folder belongs to that source.
+same index. Only where that would clash with a document of another folder does the second folder's name stand in
+front. A file below a known source's folder belongs to that source, whichever folder was given. ``%`` and ``#`` in a
+file's name are percent-encoded, since ``#`` begins the id of a JSONL row.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import unquote
 
 from graphctx.ingest.read import SourceFile
 from graphctx.store.config import SourceEntry
@@ -41,36 +43,50 @@ def locate(
     sources = list(known)
     taken = dict(owners)
     located: list[Located] = []
-    by_root: dict[Path, list[SourceFile]] = {}
+    loose: dict[Path, list[SourceFile]] = {}
     for file in files:
-        by_root.setdefault(file.root, []).append(file)
-    for root in sorted(by_root, key=lambda root: (root.name, root)):  # by name, so that a copy elsewhere is the same
-        own = by_root[root]
+        source = _around(file.path, known)
+        if source is None:
+            loose.setdefault(file.root, []).append(file)
+        else:
+            located.append(_place(file, source, taken))
+    for root in sorted(loose, key=lambda root: (root.name, root)):  # by name, so that a copy elsewhere is the same
+        own = loose[root]
         stayed = [source for source in known if source in sources]
-        entry = _known(root, sources) or _moved(root, own, stayed, taken) or _fresh(root, own, sources, taken)
-        sources = [entry if source.name == entry.name else source for source in sources]
-        if entry not in sources:
-            sources.append(entry)
-        for file in own:
-            uri = _uri(entry, _below(root, entry) + file.rel)
-            taken[uri] = entry.name
-            located.append(Located(file, uri, entry.name))
+        source = _moved(root, own, stayed, taken) or _fresh(root, own, sources, taken)
+        sources = [source if known_one.name == source.name else known_one for known_one in sources]
+        if source not in sources:
+            sources.append(source)
+        located += [_place(file, source, taken) for file in own]
     return sorted(located, key=lambda item: item.uri), tuple(sources)
+
+
+def paths_of(uri: str, source: SourceEntry) -> list[Path]:
+    """The files that a document's URI may have come from, in a source."""
+    file_uri = uri.partition("#")[0]
+    below = [file_uri.removeprefix(f"{front}/") for front in {source.prefix, source.name} if front]
+    if not source.prefix:
+        below.append(file_uri)
+    return [Path(source.path) / unquote(rel) for rel in below]
+
+
+def _place(file: SourceFile, source: SourceEntry, taken: dict[str, str]) -> Located:
+    """The URI of a file; one that another source has already gets the name of its own source in front."""
+    rel = encoded(file.path.relative_to(source.path).as_posix())
+    uri, full = _uri(source, rel), f"{source.name}/{rel}"
+    if taken.get(full) == source.name or taken.get(uri, source.name) != source.name:
+        uri = full
+    taken[uri] = source.name
+    return Located(file, uri, source.name)
 
 
 def _uri(source: SourceEntry, rel: str) -> str:
     return f"{source.prefix}/{rel}" if source.prefix else rel
 
 
-def _below(root: Path, source: SourceEntry) -> str:
-    """Where a folder lies below its source's, with a slash at the end, or nothing where it is that folder."""
-    inner = root.relative_to(source.path).as_posix()
-    return "" if inner == "." else f"{inner}/"
-
-
-def _known(root: Path, sources: Sequence[SourceEntry]) -> SourceEntry | None:
-    """The source of this folder, or of the nearest folder around it."""
-    around = [source for source in sources if root.is_relative_to(source.path)]
+def _around(path: Path, sources: Sequence[SourceEntry]) -> SourceEntry | None:
+    """The source with the nearest folder around a file."""
+    around = [source for source in sources if path.is_relative_to(source.path)]
     return max(around, key=lambda source: len(Path(source.path).parts), default=None)
 
 
@@ -80,7 +96,7 @@ def _moved(
     """The source whose folder was moved here: it is gone, and at least half of what it held is here again."""
     held = Counter(taken.values())
     for source in known:
-        same = sum(taken.get(_uri(source, file.rel)) == source.name for file in files)
+        same = sum(taken.get(_uri(source, encoded(file.rel))) == source.name for file in files)
         if same and 2 * same >= held[source.name] and not Path(source.path).exists():
             return source.model_copy(update={"path": str(root)})
     return None
@@ -89,10 +105,15 @@ def _moved(
 def _fresh(
     root: Path, files: Sequence[SourceFile], sources: Sequence[SourceEntry], taken: Mapping[str, str]
 ) -> SourceEntry:
-    clash = any(file.rel in taken for file in files)
+    clash = any(encoded(file.rel) in taken for file in files)
     folders = {uri.partition("/")[0] for uri in taken} if clash else set()
     name = _unused(root.name or "root", {source.name for source in sources} | folders)
     return SourceEntry(name=name, path=str(root), prefix=name if clash else "")
+
+
+def encoded(rel: str) -> str:
+    """A relative path as it stands in a URI."""
+    return rel.replace("%", "%25").replace("#", "%23")
 
 
 def _unused(name: str, names: set[str]) -> str:

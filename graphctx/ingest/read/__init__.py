@@ -12,11 +12,17 @@ from graphctx.ingest.read.registry import read_version, reader_for, readers
 from graphctx.ingest.read.source import MAX_FILE_BYTES, Discovery, SourceFile, discover
 from graphctx.model.documents import Document
 
+MAX_LINE_CHARS = 10_000_000
+"""A longer line is data and no text; extracting names from it would take more than half an hour."""
+
+_DATA_REASON = f"one of its lines has more than {MAX_LINE_CHARS:,} characters: data, not text to read"
+
 READ_VERSION = read_version()
 """Fingerprint of the readers and the libraries below them, for memo keys."""
 
 __all__ = [
     "MAX_FILE_BYTES",
+    "MAX_LINE_CHARS",
     "READ_VERSION",
     "Discovery",
     "Reader",
@@ -56,4 +62,11 @@ def read_file(file: SourceFile, uri: str) -> tuple[list[Document], list[Skipped]
     except InvalidArgument as error:
         return [], [Skipped(uri, error.message)]
     mtime = iso_moment(modified)
-    return [replace(document, mtime=mtime) for document in reading.documents], list(reading.skipped)
+    documents = [replace(document, mtime=mtime) for document in reading.documents if not _is_data(document)]
+    skipped = [Skipped(document.uri, _DATA_REASON) for document in reading.documents if _is_data(document)]
+    return documents, [*reading.skipped, *skipped]
+
+
+def _is_data(document: Document) -> bool:
+    """Whether a document has a line that nobody wrote to be read: a dump, a minified file."""
+    return len(document.text) > MAX_LINE_CHARS and max(map(len, document.text.split("\n"))) > MAX_LINE_CHARS

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import ClassVar, Protocol
+from urllib.parse import unquote
 
 from graphctx.errors import InvalidArgument
 from graphctx.model.documents import Block, Document, Heading, Link
@@ -126,7 +127,7 @@ def heading_title(headings: Sequence[Heading]) -> str:
 
 def file_title(uri: str) -> str:
     """A title made of a file's name: the stem, with ``-`` and ``_`` as spaces."""
-    name = PurePosixPath(uri)
+    name = PurePosixPath(unquote(uri))
     return " ".join(name.stem.replace("-", " ").replace("_", " ").split()) or name.name or uri
 
 

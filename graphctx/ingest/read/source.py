@@ -19,6 +19,7 @@ JUNK_FOLDERS = frozenset(("node_modules", "__pycache__", "__pypackages__", "site
 """Folders of other people's or of generated files; hidden folders are left out anyway."""
 
 _VENV_MARK = "pyvenv.cfg"
+_KB_MARK = "kb.toml"  # a knowledge base that was put among the documents it is made of
 _OFFICE_LOCK = "~$"
 
 
@@ -48,9 +49,9 @@ class Discovery:
 def discover(paths: Sequence[Path], *, max_bytes: int = MAX_FILE_BYTES) -> Discovery:
     """Find the files below the given paths.
 
-    Folders are walked to the bottom. Hidden files and folders, virtual environments and other generated folders
-    below a given folder are passed over. A link is followed only to what lies below the same given folder, and no
-    file is taken twice.
+    Folders are walked to the bottom. Hidden files and folders, virtual environments, knowledge bases and other
+    generated folders below a given folder are passed over. A link is followed only to what lies below the same
+    given folder, and no file is taken twice.
 
     Args:
         paths: files and folders.
@@ -82,9 +83,12 @@ class _Search:
         """Take one of the given paths."""
         if not path.is_dir():
             self._take(path, path.parent, path.name)
-            if not self.files and len(self.skipped) == 1:
-                return
             return
+        if (path / _KB_MARK).exists():
+            raise InvalidArgument(
+                f"{path} is a knowledge base, not a folder of documents. Name the folder that holds the documents.",
+                path=str(path),
+            )
         before, passed = len(self.files), len(self.skipped)
         covered = os.path.realpath(path) in self._entered
         links: list[Path] = []
@@ -177,7 +181,7 @@ class _Search:
 
 
 def _is_junk(folder: Path) -> bool:
-    return folder.name in JUNK_FOLDERS or (folder / _VENV_MARK).exists()
+    return folder.name in JUNK_FOLDERS or any((folder / mark).exists() for mark in (_VENV_MARK, _KB_MARK))
 
 
 def _relative(path: Path, root: Path) -> str:
