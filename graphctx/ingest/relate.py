@@ -26,6 +26,7 @@ MAX_SYNONYM_ENTITIES = 40_000
 """The most mentioned entities are compared, so that the step stays bounded: 40k x 40k x 384 is about a minute."""
 
 _BLOCK = 2048
+_MARGIN = 1e-4
 _DIGITS = re.compile(r"\d+")
 
 
@@ -95,8 +96,12 @@ def near_synonyms(vectors: Vectors, names: list[str], n_mentions: Int) -> tuple[
     for start in range(0, len(chosen), _BLOCK):
         cosines = some[start : start + _BLOCK] @ some.T
         cosines[np.arange(len(cosines)), np.arange(start, start + len(cosines))] = -1.0
-        rows, columns = np.nonzero(cosines >= SYNONYM_COSINE)
-        values = np.round(cosines[rows, columns], 4)  # so that the last bits of a product decide no order
+        # A matrix product's last bits depend on the number of threads: it only proposes, with a margin, and what it
+        # proposes is computed again in one fixed order.
+        rows, columns = np.nonzero(cosines >= SYNONYM_COSINE - _MARGIN)
+        values = np.round(np.einsum("ij,ij->i", some[start + rows], some[columns], dtype=np.float64), 4)
+        near = values >= SYNONYM_COSINE
+        rows, columns, values = rows[near], columns[near], values[near]
         best = np.lexsort((columns, -values, rows))
         rank = np.arange(len(best)) - np.searchsorted(rows[best], rows[best])
         for at in best[rank < SYNONYMS_PER_ENTITY]:

@@ -193,7 +193,7 @@ class SearchIndex:
         """Cosine of a query vector with some sentences, float32."""
         values, scale = self.sentence_vectors
         chosen = values[sentence_rows].astype(np.float32)
-        similarity: Scores = (chosen @ vector) * scale[sentence_rows]
+        similarity: Scores = np.einsum("ij,j->i", chosen, vector) * scale[sentence_rows]
         return similarity
 
     def close(self) -> None:
