@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -26,8 +25,9 @@ from graphctx.model.answers import (
 from graphctx.model.arguments import parse_arguments
 from graphctx.model.assemble import evidence_answer, search_answer
 from graphctx.model.budgets import Limits
-from graphctx.model.found import Evidence, Found, UnitText
+from graphctx.model.found import Evidence, UnitText
 from graphctx.model.scope import Boundary
+from graphctx.published import Published, View
 from graphctx.settings import Settings, load_settings
 from graphctx.store.config import KbConfig, read_config, write_config
 
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from graphctx.retrieve.index import DocumentText, SearchIndex
     from graphctx.retrieve.service import Retriever
     from graphctx.store.base import QueryResult
+    from graphctx.store.snapshot import Snapshot
     from graphctx.store.status import Status
 
 Input = TypeVar("Input", bound=BaseModel)
@@ -46,8 +47,9 @@ Input = TypeVar("Input", bound=BaseModel)
 class KnowledgeBase:
     """A folder with an index of documents.
 
-    Reads are thread-safe and always see one published snapshot; a snapshot that another process publishes is
-    picked up by the next call. `ingest` holds a lock across processes.
+    Reads are thread-safe, and each sees one published snapshot; one that another process publishes is picked up by
+    the next call (calls that come while it is being opened are answered from the one before). `ingest` holds a
+    lock across processes.
     """
 
     def __init__(self, path: Path, config: KbConfig, *, snapshot_id: str | None = None) -> None:
@@ -55,9 +57,7 @@ class KnowledgeBase:
         self.path = path
         self.config = config
         self.settings: Settings = load_settings(config.settings)
-        self._pinned = snapshot_id
-        self._lock = threading.RLock()
-        self._retriever: Retriever | None = None
+        self._published = Published(path, self._retriever_of, snapshot_id)
 
     @classmethod
     def open(
@@ -147,6 +147,7 @@ class KnowledgeBase:
             prune_missing=prune,
         ).run([Path(path) for path in chosen])
         self.config = read_config(self.path)
+        self._published.expect(report.snapshot_id)
         return report
 
     # Asking it
@@ -187,7 +188,7 @@ class KnowledgeBase:
             },
         )
         request = request.model_copy(update={"scope": self._scope(request.scope)})
-        return search_answer(request, self.find(request), self._limits, self._tokens.count)
+        return search_answer(request, self.pinned().find(request), self._limits, self._tokens.count)
 
     def retrieve_evidence(
         self,
@@ -224,7 +225,7 @@ class KnowledgeBase:
             options={"mode": mode, "rerank": rerank, "include_diagnostics": include_diagnostics},
         )
         request = request.model_copy(update={"scope": self._scope(request.scope)})
-        return evidence_answer(request, self.evidence(request), self._limits, self._tokens.count)
+        return evidence_answer(request, self.pinned().evidence(request), self._limits, self._tokens.count)
 
     def document(self, doc_uri: str) -> DocumentText:
         """A document by its URI or id, with its text.
@@ -257,7 +258,7 @@ class KnowledgeBase:
 
         return status_of(self.path, self.config)
 
-    # What a server needs (``graphctx.server.backend.Backend``)
+    # What a server needs (``graphctx.server.backend.Source``)
 
     @property
     def project_id(self) -> str:
@@ -272,49 +273,30 @@ class KnowledgeBase:
     @property
     def snapshot_id(self) -> str:
         """The snapshot that the next answer comes from; empty before the first ingest."""
-        from graphctx.store.snapshot import current_id
+        return self._published.snapshot_id
 
-        return self._pinned or current_id(self.path) or ""
-
-    def find(self, request: SearchInput) -> Found:
-        """Find the units that bear on a query, all of them up to ``top_k``."""
-        retriever = self._current()
-        if retriever is None:
-            return Found((), "", "empty_knowledge_base")
-        return retriever.find(request)
-
-    def evidence(self, request: RetrieveInput) -> Evidence:
-        """Find units and quote from them."""
-        retriever = self._current()
-        if retriever is None:
-            return Evidence((), "", "hybrid_local", 0, "empty_knowledge_base")
-        return retriever.evidence(request)
+    def pinned(self) -> View:
+        """The published snapshot as it is now: what one call reads, however much is published meanwhile."""
+        return View(self.project_id, self.environment, self._published.current())
 
     def extract(self, request: ExtractEvidenceInput, section_ids: Sequence[str]) -> Evidence:
         """Quote from given units by lexical overlap."""
-        return self._require().extract(request, section_ids)
+        return self.pinned().extract(request, section_ids)
 
     def unit(self, section_id: str) -> UnitText:
         """The whole text of a unit."""
-        return self._require().unit(section_id)
-
-    def document_text(self, doc_id: str) -> str:
-        """The text that spans count in."""
-        return self._index().document(doc_id).text
+        return self.pinned().unit(section_id)
 
     def warm(self) -> None:
         """Load the model and open the index, so that the next call is fast."""
         _ = self._tokens
-        retriever = self._current()
+        retriever = self._published.current()
         if retriever is not None:
             retriever.index.warm()
 
     def close(self) -> None:
         """Close what is open; a later call opens it again."""
-        with self._lock:
-            if self._retriever is not None:
-                self._retriever.index.close()
-                self._retriever = None
+        self._published.close()
 
     def __enter__(self) -> KnowledgeBase:
         return self
@@ -338,30 +320,14 @@ class KnowledgeBase:
 
         return WordPieceCounter()
 
-    def _current(self) -> Retriever | None:
-        """The retriever of the published snapshot, opened again when another one was published."""
-        wanted = self.snapshot_id
-        if not wanted:
-            return None
-        with self._lock:
-            if self._retriever is None or self._retriever.index.snapshot.id != wanted:
-                from graphctx.retrieve.index import SearchIndex
-                from graphctx.retrieve.service import Retriever
-                from graphctx.store.snapshot import open_snapshot
+    def _retriever_of(self, snapshot: Snapshot) -> Retriever:
+        from graphctx.retrieve.index import SearchIndex
+        from graphctx.retrieve.service import Retriever
 
-                index = SearchIndex(open_snapshot(self.path, wanted), self._embedder)
-                # The one before is left to calls that still use it; it is closed when the last of them is done.
-                self._retriever = Retriever(index, self._tokens, self.settings.retrieve)
-            return self._retriever
-
-    def _require(self) -> Retriever:
-        retriever = self._current()
-        if retriever is None:
-            raise InvalidArgument("Nothing is published here yet. Run `graphctx ingest PATH` first.")
-        return retriever
+        return Retriever(SearchIndex(snapshot, self._embedder), self._tokens, self.settings.retrieve)
 
     def _index(self) -> SearchIndex:
-        return self._require().index
+        return self.pinned().require().index
 
     def _scope(self, asked: Scope) -> Scope:
         server = self.settings.server

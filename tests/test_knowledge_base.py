@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -12,7 +13,9 @@ import pytest
 
 from graphctx import KnowledgeBase
 from graphctx.errors import BackendUnavailable, BudgetExceeded, InvalidArgument, ScopeViolation
-from graphctx.model.answers import EvidenceAnswer, Filters, Scope, SearchAnswer
+from graphctx.model.answers import EvidenceAnswer, Filters, Scope, SearchAnswer, SearchInput
+from graphctx.server.backend import Backend, Source
+from graphctx.store import snapshot
 
 Make = Callable[..., KnowledgeBase]
 GATE = {"a.md": "# Harbour Gate\n\nMaren Halloran opens the Harbour Gate at noon.\n"}
@@ -152,6 +155,68 @@ def test_a_snapshot_that_another_process_publishes_is_seen_by_the_next_call(
         assert reader.snapshot_id == after
         assert pinned.search("What does the Sieve do?").snapshot_id == before
         assert {result.doc_uri for result in pinned.search("Sieve", top_k=10).results} == {"a.md"}
+
+
+SIEVE = {"b.md": "# Sieve\n\nThe Sieve flags bad readings.\n"}
+
+
+def test_a_pinned_view_stays_with_its_snapshot(make_kb: Make, write_files: Callable[..., Path], tmp_path: Path) -> None:
+    kb = make_kb(GATE)
+    view = kb.pinned()
+    assert isinstance(kb, Source)
+    assert isinstance(view, Backend)
+    before = view.snapshot_id
+    unit = view.find(SearchInput(query="gate")).results[0].section_id
+    write_files(SIEVE, "kb-docs")
+    write_files({"a.md": "# Harbour Gate\n\nNobody opens it now.\n"}, "kb-docs")
+    after = kb.ingest(tmp_path / "kb-docs").snapshot_id
+    assert kb.pinned().snapshot_id == after != before
+    assert view.snapshot_id == view.find(SearchInput(query="Sieve")).snapshot_id == before
+    assert view.unit(unit).text.endswith("Maren Halloran opens the Harbour Gate at noon.")
+    with pytest.raises(InvalidArgument):
+        kb.unit(unit)
+
+
+def test_calls_do_not_wait_while_a_new_snapshot_is_opened(
+    make_kb: Make, write_files: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = make_kb(GATE)
+    opening, go_on = threading.Event(), threading.Event()
+
+    def open_when_told(*arguments: Any) -> snapshot.Snapshot:
+        opening.set()
+        assert go_on.wait(60)
+        return real(*arguments)
+
+    real = snapshot.open_snapshot
+    with KnowledgeBase.open(writer.path) as reader, ThreadPoolExecutor(1) as pool:
+        before = reader.search("gate").snapshot_id
+        write_files(SIEVE, "kb-docs")
+        after = writer.ingest(tmp_path / "kb-docs").snapshot_id
+        monkeypatch.setattr(snapshot, "open_snapshot", open_when_told)
+        late = pool.submit(reader.search, "gate")
+        try:
+            assert opening.wait(60)
+            assert reader.search("gate").snapshot_id == before
+        finally:
+            go_on.set()
+        assert late.result().snapshot_id == reader.search("gate").snapshot_id == after
+
+
+def test_a_snapshot_that_goes_while_it_is_opened_gives_way_to_its_successor(
+    make_kb: Make, write_files: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = make_kb(GATE)
+    before = writer.snapshot_id
+    write_files(SIEVE, "kb-docs")
+    after = writer.ingest(tmp_path / "kb-docs").snapshot_id
+    writer.close()
+    shutil.rmtree(writer.path / "snapshots" / before)
+    answers = iter([before])  # what CURRENT said just before
+    real = snapshot.current_id
+    monkeypatch.setattr(snapshot, "current_id", lambda kb_dir: next(answers, None) or real(kb_dir))
+    with KnowledgeBase.open(writer.path) as reader:
+        assert reader.search("Sieve").snapshot_id == after
 
 
 def test_threads_get_the_answers_that_one_alone_gets(handbook_path: Path, golden: list[dict[str, Any]]) -> None:

@@ -113,7 +113,7 @@ class GraphctxServer:
         """Serve one call; runs in a worker thread."""
         request = parse_arguments(tool.input, arguments)
         engine = self._warmup.get()
-        desk = Desk(engine.backend, engine.count, self.scratch, session_id, self.config, style)
+        desk = Desk(engine.source.pinned(), engine.count, self.scratch, session_id, self.config, style)
         reply = tool.run(desk, request)
         structure = reply.answer.model_dump(mode="json")
         tool.output.model_validate(structure)

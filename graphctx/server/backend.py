@@ -1,8 +1,8 @@
 """What the server needs from the knowledge base: retrieval and text, without sessions, pages or budgets.
 
-`KnowledgeBase` implements `Backend`. The server adds what belongs to a session (passage ids, scratch URIs),
-cuts pages, enforces the response budget and renders the text. All methods are synchronous, may be called from
-several threads at once, and raise the typed errors of `graphctx.errors`.
+`KnowledgeBase` implements `Source`, and what it pins implements `Backend`. The server adds what belongs to a
+session (passage ids, scratch URIs), cuts pages, enforces the response budget and renders the text. All methods
+are synchronous, may be called from several threads at once, and raise the typed errors of `graphctx.errors`.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Protocol, runtime_checkable
 from graphctx.model.answers import Environment, ExtractEvidenceInput, RetrieveInput, SearchInput
 from graphctx.model.found import Evidence, Found, UnitText
 
-__all__ = ["Backend", "Evidence", "Found", "UnitText"]
+__all__ = ["Backend", "Evidence", "Found", "Source", "UnitText"]
 
 
 @runtime_checkable
 class Backend(Protocol):
-    """A published knowledge base, as the server sees it.
+    """One snapshot of a knowledge base, as a call sees it from its start to its end.
 
     ``scope.project_id`` and ``scope.environment`` are already checked against `project_id` and `environment`
     when a request arrives here; ``scope.doc_tags``, ``scope.repositories`` and ``filters`` are the backend's
@@ -35,7 +35,7 @@ class Backend(Protocol):
 
     @property
     def snapshot_id(self) -> str:
-        """The published snapshot that answers come from."""
+        """The snapshot that every answer comes from."""
 
     def find(self, request: SearchInput) -> Found:
         """Find the units that bear on ``request.query``."""
@@ -47,21 +47,33 @@ class Backend(Protocol):
         """Quote from these units (``request.passage_ids`` belong to the server's session, not to you).
 
         Raises:
-            InvalidArgument: one of ``section_ids`` is not in the published snapshot.
+            InvalidArgument: one of ``section_ids`` is not in this snapshot.
         """
 
     def unit(self, section_id: str) -> UnitText:
         """The whole text of a unit.
 
         Raises:
-            InvalidArgument: there is no such unit in the published snapshot.
+            InvalidArgument: there is no such unit in this snapshot.
         """
 
     def document_text(self, doc_id: str) -> str:
         """The text that the spans of this document's units count in.
 
         Raises:
-            InvalidArgument: there is no such document in the published snapshot.
+            InvalidArgument: there is no such document in this snapshot.
+        """
+
+
+@runtime_checkable
+class Source(Protocol):
+    """A knowledge base whose published snapshot may change between calls."""
+
+    def pinned(self) -> Backend:
+        """The snapshot that is published now; each call takes one and stays with it.
+
+        Raises:
+            BackendUnavailable: it is missing or damaged.
         """
 
     def warm(self) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from graphctx.model.budgets import CountTokens
-from graphctx.server.backend import Backend
+from graphctx.server.backend import Source
 
 log = logging.getLogger(__name__)
 
@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 class Engine:
     """What calls run on: the knowledge base, and the one estimator of tokens."""
 
-    backend: Backend
+    source: Source
     count: CountTokens
 
 
@@ -53,7 +53,7 @@ class Warmup:
                 engine = self._engine
                 if engine is None:
                     engine = self._open()
-                    engine.backend.warm()
+                    engine.source.warm()
                     engine.count("warm")
                     self._engine = engine
         return engine

@@ -53,7 +53,7 @@ HANDBOOK = {
 
 @dataclass
 class Library:
-    """Implements `graphctx.server.backend.Backend`; a unit is a paragraph."""
+    """Implements `graphctx.server.backend.Source` and `Backend`; a unit is a paragraph."""
 
     documents: dict[str, tuple[str, str, str]] = field(default_factory=lambda: dict(HANDBOOK))
     project_id: str = "handbook"
@@ -86,6 +86,9 @@ class Library:
                     line=1 + text.count("\n", 0, match.start()),
                 )
                 self.units[unit.section_id] = unit
+
+    def pinned(self) -> Library:
+        return self
 
     def warm(self) -> None:
         """Nothing to load."""

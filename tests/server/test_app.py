@@ -8,8 +8,9 @@ import pytest
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, CallToolResult
 
-from graphctx.model.answers import EvidenceAnswer, ExcerptAnswer, SearchAnswer
+from graphctx.model.answers import EvidenceAnswer, ExcerptAnswer, SearchAnswer, SearchInput
 from graphctx.model.budgets import Limits
+from graphctx.model.found import Found
 from graphctx.server.app import build_server
 from graphctx.server.config import ServerConfig
 from graphctx.server.tools import TOOLS
@@ -388,6 +389,32 @@ async def test_a_passage_of_another_session_is_unknown(connect: Connect) -> None
         assert "kb.search" in error["message"]
         again = await client.call_tool("kb.read_excerpt", {"passage_id": found["section_id"]})
     assert not again.is_error
+
+
+async def test_a_call_reads_one_snapshot_even_if_another_is_published_meanwhile(connect: Connect) -> None:
+    class Changing(Library):
+        """Publishes a successor without the document, as soon as it has been searched."""
+
+        def find(self, request: SearchInput) -> Found:
+            shelf.now = Library({"new.md": ("New", "", "Nothing of old is left.\n")}, snapshot_id="snap-2")
+            return super().find(request)
+
+    class Shelf:
+        now: Library = Changing()
+
+        def pinned(self) -> Library:
+            return self.now
+
+        def warm(self) -> None:
+            """Nothing to load."""
+
+    shelf = Shelf()
+    async with connect(server=build_server(Warmup(lambda: Engine(shelf, count_tokens)))) as client:
+        first = await client.call_tool("kb.search", {"query": "ledger"})
+        assert first.structured_content["snapshot_id"] == "snap-1"
+        assert first.structured_content["results"]
+        second = await client.call_tool("kb.search", {"query": "nothing"})
+        assert second.structured_content["snapshot_id"] == "snap-2"
 
 
 async def test_a_fault_inside_is_reported_without_its_insides(connect: Connect, library: Library) -> None:
