@@ -8,6 +8,8 @@ opening is counted here, by device and inode: a path under which a file was repl
 from __future__ import annotations
 
 import threading
+import weakref
+from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -29,10 +31,13 @@ class _Open:
 
 _lock = threading.Lock()
 _open: dict[_Key, _Open] = {}
+_given_back: deque[_Key] = deque()
+"""Uses that ended and are not yet counted off. The garbage collector may end one at any moment, also in a thread
+that holds the lock, so ending one never waits for it."""
 
 
 class SharedDatabase:
-    """A counted use of the one read-only database object of a file.
+    """A counted use of the one read-only database object of a file, until `release` or the end of this object.
 
     Args:
         module: the engine's Python module.
@@ -49,22 +54,42 @@ class SharedDatabase:
             raise BackendUnavailable(
                 f"The graph file {path.name} is missing. Run `graphctx ingest` again.", file=path.name
             ) from error
-        self._key: _Key = (module.__name__, status.st_dev, status.st_ino)
-        with _lock:
-            entry = _open.get(self._key)
-            if entry is None:
-                entry = _open[self._key] = _Open(_open_database(module, path), 0)
-            entry.users += 1
+        key: _Key = (module.__name__, status.st_dev, status.st_ino)
+        try:
+            with _lock:
+                entry = _open.get(key)
+                if entry is None:
+                    entry = _open[key] = _Open(_open_database(module, path), 0)
+                entry.users += 1
+        finally:
+            _count_off()
         self.database = entry.database
+        self._finalizer = weakref.finalize(self, _give_back, key)
+        self._finalizer.atexit = False  # a thread may still be asking then; the system closes the file
 
     def release(self) -> None:
-        """Give the use back; the last one closes the file."""
-        with _lock:
-            entry = _open[self._key]
-            entry.users -= 1
-            if entry.users == 0:
-                del _open[self._key]
-                entry.database.close()
+        """Give the use back; the last one closes the file. Twice is once."""
+        self._finalizer()
+
+
+def _give_back(key: _Key) -> None:
+    _given_back.append(key)
+    _count_off()
+
+
+def _count_off() -> None:
+    """Count off the uses that ended, unless another holder of the lock is about to."""
+    while _given_back and _lock.acquire(blocking=False):
+        try:
+            while _given_back:
+                key = _given_back.popleft()
+                entry = _open[key]
+                entry.users -= 1
+                if entry.users == 0:
+                    del _open[key]
+                    entry.database.close()
+        finally:
+            _lock.release()
 
 
 def _open_database(module: ModuleType, path: Path) -> Any:

@@ -6,6 +6,7 @@ for each of the others.
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -405,3 +406,46 @@ def test_the_ddl_names_every_table_once() -> None:
 def test_an_unknown_engine_is_named() -> None:
     with pytest.raises(InvalidArgument, match="neo4j"):
         make_graph_engine("neo4j")
+
+
+def is_open(file: Path) -> bool:
+    """Whether this process holds the file."""
+    held = [entry.resolve() for entry in Path("/proc/self/fd").iterdir() if entry.is_symlink()]
+    return file.resolve() in held
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="open files are listed in /proc/self/fd on Linux only")
+def test_a_graph_that_nobody_holds_any_more_is_closed(engine: GraphEngine, tmp_path: Path) -> None:
+    file = tmp_path / "graph.lone"
+    engine.build(file, world())
+    first, second = engine.open(file), engine.open(file)
+    assert first.counts() == second.counts()
+    assert is_open(file)
+    del first
+    gc.collect()
+    assert is_open(file)
+    assert second.counts()["Document"] == 4
+    del second
+    gc.collect()
+    assert not is_open(file)
+
+
+def test_a_graph_is_given_back_once_by_closing_and_forgetting_it(engine: GraphEngine, tmp_path: Path) -> None:
+    file = tmp_path / "graph.twice"
+    engine.build(file, world())
+    kept, closed = engine.open(file), engine.open(file)
+    assert kept.counts() == closed.counts()
+    closed.close()
+    closed.close()
+    del closed
+    gc.collect()
+    assert kept.counts()["Document"] == 4
+    kept.close()
+
+
+def test_graphs_are_opened_and_forgotten_by_many_threads(engine: GraphEngine, file: Path) -> None:
+    def ask(_: int) -> int:
+        return engine.open(file).counts()["TextUnit"]
+
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(ask, range(64))) == {12}
