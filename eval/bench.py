@@ -192,7 +192,7 @@ def query_latency(kb: KnowledgeBase, questions: list[str]) -> dict[str, Row]:
                     index,
                     question,
                     ranking,
-                    top_units=settings.top_units,
+                    top_units=5,
                     max_per_document=settings.max_per_document,
                     max_quotes=6,
                     max_quote_tokens=80,

@@ -1,7 +1,8 @@
 """Every setting, its default and where the default comes from.
 
 A value is taken from, in this order: an argument in code or on the command line, an environment variable
-(``GRAPHCTX_RETRIEVE__TOP_UNITS=8``), the knowledge base's ``kb.toml`` (``[retrieve] top_units = 8``), the default.
+(``GRAPHCTX_RETRIEVE__CANDIDATES=400``), the knowledge base's ``kb.toml`` (``[retrieve] candidates = 400``), the
+default.
 """
 
 from __future__ import annotations
@@ -40,9 +41,10 @@ class RetrieveSettings(_Group):
         "there the vector search is approximate from 10,000 units on.",
     )
     candidates: int = Field(200, ge=10, le=5000, description="Units taken from each first-stage search.")
-    top_units: int = Field(5, ge=1, le=50, description="Units that evidence is quoted from.")
-    max_per_document: int = Field(3, ge=1, le=50, description="Of those, at most so many from one document.")
-    timeout_seconds: float = Field(30.0, gt=0, description="A graph query or a call that runs longer is stopped.")
+    max_per_document: int = Field(
+        3, ge=1, le=50, description="Evidence is quoted from at most so many units of one document."
+    )
+    timeout_seconds: float = Field(30.0, gt=0, description="A Cypher query that runs longer is stopped.")
 
 
 class ServerSettings(_Group):

@@ -7,7 +7,6 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -129,13 +128,18 @@ class SearchIndex:
         values = {name: self.units[name][row].as_py() for name in _UNIT_COLUMNS}
         return Unit(row=row, **values)
 
+    @cached_property
+    def _section_ids(self) -> dict[str, int]:
+        ids = self.snapshot.table("units", columns=["section_id"])["section_id"].to_pylist()
+        return {name: row for row, name in reversed(list(enumerate(ids)))}
+
     def unit_row(self, unit_id: str) -> int:
-        """The row of a unit.
+        """The row of a unit, by its own id or by that of the section that it opens.
 
         Raises:
-            InvalidArgument: the snapshot has no such unit.
+            InvalidArgument: the snapshot has neither.
         """
-        row = self._unit_ids.get(unit_id)
+        row = (self._section_ids if unit_id.startswith("s_") else self._unit_ids).get(unit_id)
         if row is None:
             raise InvalidArgument(
                 f"There is no passage {unit_id!r} in the published snapshot. Search again: ids change when the "
@@ -199,7 +203,3 @@ class SearchIndex:
     def close(self) -> None:
         """Close the snapshot."""
         self.snapshot.close()
-
-    def stats(self) -> dict[str, Any]:
-        """Counts of the snapshot, as its manifest states them."""
-        return dict(self.snapshot.manifest.counts)

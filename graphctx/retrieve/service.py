@@ -26,7 +26,7 @@ from graphctx.retrieve.cite import Tokens, cut_span, preview_span, quote
 from graphctx.retrieve.evidence import Pick, confidences, find_evidence
 from graphctx.retrieve.extract import extract
 from graphctx.retrieve.focus import focus
-from graphctx.retrieve.index import Rows, SearchIndex
+from graphctx.retrieve.index import Rows, SearchIndex, Unit
 from graphctx.retrieve.question import Question, understand
 from graphctx.retrieve.rank import Ranking, cap_per_document, rank
 from graphctx.retrieve.scope import unit_mask
@@ -72,7 +72,11 @@ class Retriever:
             tokens=self._tokens,
         )
         rows = ranking.rows[found.unit_positions]
-        quotes = [self._quote(request, question, found.pool, rows, pick) for pick in found.picks]
+        distinct: dict[str, Quote] = {}
+        for pick in found.picks:  # long blocks that differ elsewhere may be cut to the same words
+            made = self._quote(request, question, found.pool, rows, pick)
+            distinct.setdefault(made.quote, made)
+        quotes = list(distinct.values())
         return Evidence(
             quotes,
             self.index.snapshot.id,
@@ -185,7 +189,6 @@ class Retriever:
             if too_long:
                 cut = cut_span(document.text, start, end, end - start, self._tokens, request.options.max_snippet_chars)
                 start, end = cut.start_char, _word_end(document.text, start, cut.end_char)
-            base = ranking.base.at(ranking.rows[position : position + 1])
             results.append(
                 SearchResult(
                     section_id=unit.id,
@@ -204,7 +207,8 @@ class Retriever:
                     page=document.page(start),
                     anchor=unit.anchor,
                     size_bytes=len(document.text[unit.start_char : unit.end_char].encode("utf-8")),
-                    scores={"base": round(float(base[0]), 4)} if request.options.include_scores else None,
+                    scores=_scores(ranking, int(position)) if request.options.include_scores else None,
+                    debug=_debug(unit, ranking) if request.options.include_debug else None,
                 )
             )
         return results
@@ -215,6 +219,30 @@ def _word_end(text: str, start: int, end: int) -> int:
         return end
     space = max(text.rfind(mark, start, end) for mark in " \n\t")
     return space if space > start + (end - start) // 2 else end
+
+
+def _scores(ranking: Ranking, position: int) -> dict[str, float]:
+    """The parts of a score: first stage, base, and what the graph added."""
+    at = int(np.searchsorted(ranking.base.rows, ranking.rows[position]))
+    base = float(ranking.base.values[at])
+    parts = {
+        "bm25": float(ranking.base.bm25[at]),
+        "cosine": float(ranking.base.cosine[at]),
+        "base": base,
+        "graph": float(ranking.scores[position]) - base,
+    }
+    return {name: round(value, 4) for name, value in parts.items()}
+
+
+def _debug(unit: Unit, ranking: Ranking) -> dict[str, str | int | float | bool]:
+    """Where the whole unit lies, what it is, and how many were scored beside it."""
+    return {
+        "mode": ranking.mode,
+        "unit_kind": unit.kind,
+        "unit_start_char": unit.start_char,
+        "unit_end_char": unit.end_char,
+        "units_scored": ranking.n_candidates,
+    }
 
 
 def _stages(question: Question, ranking: Ranking, n_sentences: int) -> dict[str, str | int | float | bool]:

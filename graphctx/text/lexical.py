@@ -38,7 +38,8 @@ def fold(text: str) -> str:
     if text.isascii():
         return text.lower()
     decomposed = unicodedata.normalize("NFKD", text.casefold())
-    return "".join(c for c in decomposed if not unicodedata.combining(c)).replace("’", "'")
+    # Once more, since a decomposition may hold capitals: that of a script letter is the plain one.
+    return "".join(c for c in decomposed if not unicodedata.combining(c)).replace("’", "'").casefold()
 
 
 def terms(text: str) -> list[str]:

@@ -18,7 +18,7 @@ def settings_page() -> str:
         "A value is taken from the first of these that has it: an argument in code or on the command line, the "
         "environment variable, the file `kb.toml` of the knowledge base, the default. In `kb.toml` a group is a "
         "table:",
-        "```toml\n[retrieve]\ntop_units = 8\n```",
+        "```toml\n[retrieve]\ncandidates = 400\n```",
     ]
     for name, field in Settings.model_fields.items():
         group = field.annotation
