@@ -33,7 +33,7 @@ class IngestSettings(_Group):
 
 
 class RetrieveSettings(_Group):
-    """``[retrieve]``: how evidence is found. Values without a source come from a measured recipe."""
+    """``[retrieve]``: how evidence is found. docs/retrieval.md says how."""
 
     first_stage: Literal["arrays", "lancedb"] = Field(
         "arrays",

@@ -1,7 +1,7 @@
 """Homes: the units that are *about* a name, told from titles, headings and definitional first sentences.
 
-The values follow a measured recipe: a title is worth 1, what stands before its comma 0.7, a lead subject 0.9 in an
-untitled document and 0.7 in a titled one. A heading is a title of its section.
+The values are those of docs/retrieval.md, step 2: a title is worth 1, what stands before its comma 0.7, a lead
+subject 0.9 in an untitled document and 0.7 in a titled one. A heading is a title of its section.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from graphctx.text.gazetteer import Gazetteer, name_words
 from graphctx.text.names import normalise_name
 
 PLACE_TITLE, PLACE_FIRST_SENTENCE, PLACE_ELSEWHERE = 0.7, 0.5, 0.3
-"""How much a place of mention says that a unit is close to an entity (measured recipe, step 6)."""
+"""How much a place of mention says that a unit is close to an entity (docs/retrieval.md, step 6)."""
 
 MAX_HEADING_ENTITY_WORDS = 6
 

@@ -11,7 +11,7 @@ from graphctx.retrieve.index import Rows, Scores, SearchIndex
 from graphctx.retrieve.question import Question
 
 LEXICAL, MEANING, SENTENCE = 0.3, 0.5, 0.2
-"""Weights of the measured recipe, step 1: on every development set better than reciprocal rank fusion."""
+"""Weights of the recipe (docs/retrieval.md, step 1): on every development set better than reciprocal rank fusion."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from graphctx.retrieve.question import Question
 from graphctx.retrieve.scope import Mask
 from graphctx.retrieve.walk import Walk, alias_scores, local_walk
 
-# The measured recipe, steps 5, 7 and 8.
+# The recipe (docs/retrieval.md), steps 5, 7 and 8.
 ALIAS_WEIGHT = 0.3
 HOME_WEIGHT = 1.0
 PLACE_WEIGHT = 0.2

@@ -2,7 +2,7 @@
 
 Each edge is weighted by how well the sentence that carries it fits the question. A *home edge* leads to the unit
 that is about an entity; an *entity edge* leads through a rare entity to any unit that names it. Formulas and
-weights follow the measured recipe, steps 4 to 6.
+weights follow the recipe (docs/retrieval.md, steps 4 to 6).
 """
 
 from __future__ import annotations

@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from graphctx.errors import BackendUnavailable
+from graphctx.store.reasons import reason_of
 
 K1 = 1.2
 B = 0.75
-"""The usual parameters (Robertson and Zaragoza 2009), as in the measured recipe."""
+"""The usual parameters (Robertson and Zaragoza 2009)."""
 
 
 def write_bm25(directory: Path, terms: Iterable[Sequence[str]]) -> None:
@@ -46,7 +47,7 @@ class Bm25:
         except Exception as error:
             raise BackendUnavailable(
                 "The lexical index of this snapshot cannot be read. Run `graphctx ingest` again, or roll back.",
-                reason=str(error),
+                reason=reason_of(error, directory),
             ) from error
 
     def scores(self, terms: Sequence[str]) -> npt.NDArray[np.float32]:
