@@ -99,9 +99,7 @@ class SearchInput(Strict):
 
     query: Question = Field(description="What to look for: a question or key words.")
     top_k: int = Field(5, ge=1, le=MAX_TOP_K, description="How many results in all.")
-    cursor: Cursor | None = Field(
-        None, description="next_cursor of the last page; repeat the other arguments."
-    )
+    cursor: Cursor | None = Field(None, description="next_cursor of the last page; repeat the other arguments.")
     page_size: int = Field(5, ge=1, le=MAX_TOP_K, description="How many results per call.")
     scope: Scope = Field(default_factory=Scope)
     filters: Filters = Field(default_factory=Filters)
@@ -120,12 +118,8 @@ class QuoteLimits(Strict):
     """How many quotes, how long, and with how much around them."""
 
     max_quotes: int = Field(6, ge=1, le=20, description="Most quotes in all.")
-    max_quote_tokens: int = Field(
-        80, ge=8, le=200, description="Longest quote, in tokens (and 500 characters)."
-    )
-    include_context_tokens: int = Field(
-        20, ge=0, le=100, description="Tokens of text before and after a quote."
-    )
+    max_quote_tokens: int = Field(80, ge=8, le=200, description="Longest quote, in tokens (and 500 characters).")
+    include_context_tokens: int = Field(20, ge=0, le=100, description="Tokens of text before and after a quote.")
 
 
 class RetrieveInput(QuoteLimits):
@@ -133,9 +127,7 @@ class RetrieveInput(QuoteLimits):
 
     question: Question = Field(description="The question, as a full sentence.")
     top_k: int = Field(5, ge=1, le=MAX_TOP_K, description="From how many passages to quote.")
-    cursor: Cursor | None = Field(
-        None, description="next_cursor of the last call; repeat the other arguments."
-    )
+    cursor: Cursor | None = Field(None, description="next_cursor of the last call; repeat the other arguments.")
     scope: Scope = Field(default_factory=Scope)
     filters: Filters = Field(default_factory=Filters)
     options: RetrieveOptions = Field(default_factory=RetrieveOptions)
@@ -146,18 +138,14 @@ class ExtractEvidenceInput(QuoteLimits):
 
     question: Question = Field(description="The question, as a full sentence.")
     passage_ids: list[PassageId] = Field(min_length=1, max_length=20, description="Passages to quote from.")
-    cursor: Cursor | None = Field(
-        None, description="next_cursor of the last call; repeat the other arguments."
-    )
+    cursor: Cursor | None = Field(None, description="next_cursor of the last call; repeat the other arguments.")
     scope: Scope = Field(default_factory=Scope)
 
 
 class ExcerptOptions(Strict):
     """How an excerpt is shown."""
 
-    format: Literal["text", "bullets"] = Field(
-        "text", description="bullets lists the readable text by sentence."
-    )
+    format: Literal["text", "bullets"] = Field("text", description="bullets lists the readable text by sentence.")
     include_citation: bool = Field(True, description="Say where the excerpt comes from.")
 
 
@@ -175,12 +163,8 @@ class ExpandExcerptInput(Strict):
     """Arguments of kb.expand_excerpt."""
 
     passage_id: PassageId
-    before_tokens: int = Field(
-        150, ge=0, le=MAX_EXCERPT_TOKENS, description="Tokens of the document before it."
-    )
-    after_tokens: int = Field(
-        150, ge=0, le=MAX_EXCERPT_TOKENS, description="Tokens of the document after it."
-    )
+    before_tokens: int = Field(150, ge=0, le=MAX_EXCERPT_TOKENS, description="Tokens of the document before it.")
+    after_tokens: int = Field(150, ge=0, le=MAX_EXCERPT_TOKENS, description="Tokens of the document after it.")
     scope: Scope = Field(default_factory=Scope)
 
 
@@ -192,9 +176,7 @@ class Answer(Strict):
     @model_serializer(mode="wrap")
     def _without_silent_fields(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         data: dict[str, Any] = handler(self)
-        return {
-            key: value for key, value in data.items() if value is not None or key not in self.OMIT_IF_NONE
-        }
+        return {key: value for key, value in data.items() if value is not None or key not in self.OMIT_IF_NONE}
 
 
 class Budget(Strict):

@@ -34,9 +34,9 @@ def test_defaults_are_those_of_the_tool_contract() -> None:
 
 
 def test_null_stands_for_an_argument_that_is_left_out() -> None:
-    assert SearchInput.model_validate(
-        {"query": "x", "cursor": None, "filters": {"path_prefix": None}}
-    ) == SearchInput(query="x")
+    assert SearchInput.model_validate({"query": "x", "cursor": None, "filters": {"path_prefix": None}}) == SearchInput(
+        query="x"
+    )
 
 
 @pytest.mark.parametrize(

@@ -13,17 +13,13 @@ from graphctx.model.budgets import CapReason, Limits, Weight, fit, weigh
     st.integers(10, 400),
     st.integers(10, 2000),
 )
-def test_as_many_items_are_kept_as_fit_and_no_more(
-    items: list[tuple[int, int]], tokens: int, size: int
-) -> None:
+def test_as_many_items_are_kept_as_fit_and_no_more(items: list[tuple[int, int]], tokens: int, size: int) -> None:
     limits = Limits(tokens, size)
 
     def weight_with(n: int, reason: CapReason | None) -> Weight:
         return Weight(5 + sum(t for t, _ in items[:n]), 5 + sum(b for _, b in items[:n]))
 
-    most = max(
-        (n for n in range(len(items) + 1) if limits.exceeded_by(weight_with(n, None)) is None), default=0
-    )
+    most = max((n for n in range(len(items) + 1) if limits.exceeded_by(weight_with(n, None)) is None), default=0)
     if items and most == 0:
         with pytest.raises(BudgetExceeded):
             fit(len(items), weight_with, limits)
