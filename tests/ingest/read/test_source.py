@@ -187,3 +187,9 @@ def test_five_megabytes_on_one_line_are_read(ending: str) -> None:
     (document,) = readers()[ending].read(text.encode("utf-8"), f"huge{ending}").documents
     (block,) = document.blocks
     assert document.text[block.start_char : block.end_char] == text.rstrip()
+
+
+def test_a_file_of_one_endless_line_is_data_and_no_document(tmp_path: Path) -> None:
+    documents, (skipped,) = read_file(one(tmp_path, "dump.txt", b"word " * 2_000_001), "dump.txt")
+    assert documents == []
+    assert skipped.reason == "one of its lines has more than 10,000,000 characters: data, not text to read"
