@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from graphctx.errors import BackendUnavailable
 from graphctx.store.files import disk_errors, write_atomic
+from graphctx.store.reasons import reason_of
 
 CONFIG_NAME = "kb.toml"
 CONFIG_FORMAT = 1
@@ -63,7 +64,7 @@ def read_config(kb_dir: Path) -> KbConfig:
     """Read ``kb.toml``.
 
     Raises:
-        BackendUnavailable: there is none, it is no TOML, a value is wrong, or it is of another format.
+        BackendUnavailable: there is none, it is unreadable or no TOML, a value is wrong, or its format is another.
     """
     path = Path(kb_dir) / CONFIG_NAME
     try:
@@ -73,7 +74,20 @@ def read_config(kb_dir: Path) -> KbConfig:
             f"There is no knowledge base here: {CONFIG_NAME} is missing. Make one: `graphctx ingest PATH`.",
             file=CONFIG_NAME,
         ) from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except OSError as error:
+        reason = reason_of(error)
+        raise BackendUnavailable(
+            f"{CONFIG_NAME} cannot be read: {reason}. Check the knowledge base's folder and its permissions.",
+            file=CONFIG_NAME,
+            reason=reason,
+        ) from error
+    except UnicodeDecodeError as error:
+        raise BackendUnavailable(
+            f"{CONFIG_NAME} is not UTF-8 (byte {error.start}). Save it as UTF-8.",
+            file=CONFIG_NAME,
+            reason=error.reason,
+        ) from error
+    except tomllib.TOMLDecodeError as error:
         raise _wrong(str(error)) from error
     found = data.pop("format", CONFIG_FORMAT)
     if found != CONFIG_FORMAT:

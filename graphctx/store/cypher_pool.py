@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import Any
 
 from graphctx.errors import BackendUnavailable
+from graphctx.store.reasons import reason_of
 
 READ_POOL_BYTES = 512 << 20  # pages kept in memory; the engines' default, 80 % of the machine, starves the models
 MAX_DB_BYTES = 1 << 38  # address space that is reserved: 256 GiB, where kuzu's 8 TiB fails under a memory limit
@@ -96,7 +97,7 @@ def _open_database(module: ModuleType, path: Path) -> Any:
     try:
         return module.Database(str(path), read_only=True, buffer_pool_size=READ_POOL_BYTES, max_db_size=MAX_DB_BYTES)
     except (RuntimeError, OSError, ValueError, IndexError, MemoryError) as error:
-        reason = str(error).replace(str(path), path.name)
+        reason = reason_of(error, path.parent)
         raise BackendUnavailable(
             f"{module.__name__} cannot open {path.name}: {reason} Run `graphctx ingest` again.",
             file=path.name,

@@ -14,6 +14,7 @@ from graphctx.store.base import Direction, Neighbour, NodeKind, QueryResult
 from graphctx.store.cypher_guard import check_reading
 from graphctx.store.cypher_pool import SharedDatabase
 from graphctx.store.ddl import NODE_TABLES, REL_TABLES, RelTable
+from graphctx.store.reasons import reason_of
 
 MAX_HOPS = 10  # a shortest path longer than this tells nobody anything, and costs a walk over the whole graph
 
@@ -186,6 +187,7 @@ def _engine_errors(timeout_ms: int | None) -> Iterator[None]:
                 timeout_ms=timeout_ms,
             ) from error
         if reason.startswith("IO exception"):
+            reason = reason_of(error)
             raise BackendUnavailable(f"The graph cannot be read: {reason}", reason=reason) from error
         if reason.startswith("Buffer manager exception"):
             raise InvalidArgument(

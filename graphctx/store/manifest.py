@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from graphctx.errors import BackendUnavailable
 from graphctx.model.ids import content_id
 from graphctx.store.files import write_atomic
+from graphctx.store.reasons import reason_of
 
 MANIFEST_NAME = "MANIFEST.json"
 FORMAT_VERSION = 1  # that of schema.py, said again so that reading a manifest needs no pyarrow
@@ -120,7 +121,7 @@ def read_manifest(directory: Path) -> Manifest:
     except FileNotFoundError:
         raise BackendUnavailable(f"{where} is missing: the snapshot is not complete. {MEND}", file=where) from None
     except (OSError, ValueError, RecursionError) as error:
-        raise _damaged(where, str(error)) from error
+        raise _damaged(where, reason_of(error, directory)) from error
     if not isinstance(data, dict):
         raise _damaged(where, "it is no JSON object")
     found = data.get("format_version")

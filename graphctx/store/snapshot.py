@@ -15,6 +15,7 @@ from graphctx.errors import BackendUnavailable, InvalidArgument
 from graphctx.store.files import disk_errors, files_below, sha256_of, write_atomic
 from graphctx.store.lease import Lease
 from graphctx.store.manifest import ID_PATTERN, MANIFEST_NAME, MEND, FileEntry, Manifest, read_manifest
+from graphctx.store.reasons import reason_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -119,7 +120,9 @@ class Snapshot:
             return pq.read_table(path, columns=wanted, use_threads=False)
         except (OSError, pa.ArrowException) as error:
             raise BackendUnavailable(
-                f"{self._relative(path)} cannot be read. {MEND}", file=path.name, reason=str(error)
+                f"{self._relative(path)} cannot be read. {MEND}",
+                file=path.name,
+                reason=reason_of(error, path.parent),
             ) from error
 
     def close(self) -> None:
@@ -216,9 +219,12 @@ def _open(kb_dir: Path, snapshot_id: str) -> Snapshot:
         )
     try:
         lease = Lease(directory / MANIFEST_NAME)
-    except OSError:
+    except OSError as error:
         read_manifest(directory)  # says what is wrong with it
-        raise
+        raise BackendUnavailable(
+            f"{SNAPSHOTS_DIR}/{snapshot_id} cannot be held for reading: {reason_of(error)}. Try again.",
+            file=f"{SNAPSHOTS_DIR}/{snapshot_id}",
+        ) from error
     try:
         manifest = read_manifest(directory)
         verify_files(directory, manifest)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from graphctx.errors import BackendUnavailable, InvalidArgument
 from graphctx.store.files import disk_errors
+from graphctx.store.reasons import reason_of
 
 TEXT_COLUMNS: dict[str, dict[str, float]] = {
     "units": {"text": 1.0, "heading": 1.0, "title": 1.0},
@@ -139,7 +140,7 @@ class TableReader:
 
     def count(self, table: str) -> int:
         """The number of rows."""
-        with _lance_errors(table):
+        with self._errors(table):
             return int(self._table(table).count_rows())
 
     def take(self, table: str, rows: Sequence[int], columns: Sequence[str]) -> pa.Table:
@@ -156,7 +157,7 @@ class TableReader:
             bad = int(unique[0] if unique[0] < 0 else unique[-1])
             raise InvalidArgument(f"{table} has no row {bad}; it has {count if bad >= 0 else 'rows from 0'}.")
         names = list(dict.fromkeys(["row", *columns]))
-        with _lance_errors(table):
+        with self._errors(table):
             found = handle.take_offsets(unique.tolist()).select(names).to_arrow()
         found = found.sort_by("row").select(list(columns))  # LanceDB gives them in no order of ours
         return found.take(pa.array(inverse.reshape(-1)))
@@ -172,7 +173,7 @@ class TableReader:
         unique = list(dict.fromkeys(ids))
         listed = ", ".join("'" + item.replace("'", "''") + "'" for item in unique) or "''"
         names = list(dict.fromkeys(["id", *columns]))
-        with _lance_errors(table):
+        with self._errors(table):
             found = handle.search().where(f"id IN ({listed})").select(names).limit(len(unique) or 1).to_arrow()
         place = {item: at for at, item in enumerate(found["id"].to_pylist())}
         order = [place[item] for item in ids if item in place]
@@ -206,7 +207,7 @@ class TableReader:
             wanted: Any = MatchQuery(query, names[0])
         else:
             wanted = MultiMatchQuery(query, names, boosts=[columns[name] for name in names])
-        with _lance_errors(table, where):
+        with self._errors(table, where):
             search = handle.search(wanted, query_type="fts").limit(k + _TIE_SLACK)
             found = _where(search, where).select(["id", "row", "_score"]).to_arrow()
         return _hits(found, found["_score"].to_pylist(), k)
@@ -245,7 +246,7 @@ class TableReader:
         if query.shape != (dimension,):
             raise InvalidArgument(f"The vector has shape {query.shape}; {table!r} has dimension {dimension}.")
         _checked(k)
-        with _lance_errors(table, where):
+        with self._errors(table, where):
             search = handle.search(query, vector_column_name="vector").distance_type("dot")
             if exact:
                 search = search.bypass_vector_index()
@@ -265,11 +266,14 @@ class TableReader:
             raise InvalidArgument(f"There is no table {name!r}; there are {', '.join(self._versions)}.", table=name)
         with self._lock:
             if name not in self._tables:
-                with _lance_errors(name):
+                with self._errors(name):
                     table = _lancedb().connect(str(self._directory)).open_table(name)
                     table.checkout(self._versions[name])
                 self._tables[name] = table
             return self._tables[name]
+
+    def _errors(self, table: str, where: str | None = None) -> AbstractContextManager[None]:
+        return _lance_errors(self._directory, table, where)
 
     def _check_columns(self, table: str, columns: Sequence[str]) -> None:
         names = self._table(table).schema.names
@@ -300,14 +304,14 @@ def _lancedb() -> Any:
 
 
 @contextmanager
-def _lance_errors(table: str, where: str | None = None) -> Iterator[None]:
+def _lance_errors(directory: Path, table: str, where: str | None = None) -> Iterator[None]:
     """Map what LanceDB raises; a panic of its Rust part is no ``Exception``, and must not end the process."""
     try:
         yield
     except (KeyboardInterrupt, SystemExit, GeneratorExit, BackendUnavailable, InvalidArgument):
         raise
     except BaseException as error:
-        reason = str(error)
+        reason = reason_of(error, directory.resolve(), directory)
         if where is not None and isinstance(error, ValueError | RuntimeError) and "IO" not in reason[:40]:
             raise InvalidArgument(f"The condition {where!r} cannot be used: {reason}", where=where) from error
         raise BackendUnavailable(

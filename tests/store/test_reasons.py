@@ -1,0 +1,105 @@
+"""Reasons that reach a client name no directory of this machine."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphctx.errors import BackendUnavailable, GraphctxError
+from graphctx.store.bm25 import Bm25
+from graphctx.store.config import read_config
+from graphctx.store.graph import ENGINES, make_graph_engine
+from graphctx.store.manifest import MANIFEST_NAME, read_manifest
+from graphctx.store.reasons import reason_of
+from graphctx.store.snapshot import open_snapshot
+from graphctx.store.tables import TableReader, write_tables
+
+from .world import world
+
+PART = st.text("abcXYZ09._-", min_size=2, max_size=8)
+
+
+def test_an_error_of_the_system_is_told_by_its_kind() -> None:
+    error = IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), "/home/ines/kb/kb.toml")
+    assert reason_of(error) == os.strerror(errno.EISDIR)
+
+
+@given(folders=st.lists(PART, min_size=2, max_size=5), root=st.sampled_from(["/", "", "file:///", "C:\\"]))
+def test_of_a_path_only_its_last_part_stays(folders: list[str], root: str) -> None:
+    mark = "\\" if root.startswith("C") else "/"
+    text = f"Not found: {root}{mark.join([*folders, 'units.lance'])}, LanceError(IO)"
+    assert reason_of(ValueError(text)) == "Not found: units.lance, LanceError(IO)"
+    assert reason_of(ValueError("cannot open /data/graph.kuzu")) == "cannot open graph.kuzu"
+
+
+def test_folders_with_spaces_are_left_out_where_they_are_known() -> None:
+    error = RuntimeError("cannot open file /home/ines/my kb/graph.kuzu: no 1/2 and/or either")
+    assert reason_of(error, Path("/home/ines/my kb")) == "cannot open file graph.kuzu: no 1/2 and/or either"
+
+
+def toml_is_a_folder(folder: Path) -> None:
+    (folder / "kb.toml").mkdir()
+    read_config(folder)
+
+
+def manifest_is_a_folder(folder: Path) -> None:
+    (folder / "sn_aaaaaaaaaaaaaaaa" / MANIFEST_NAME).mkdir(parents=True)
+    read_manifest(folder / "sn_aaaaaaaaaaaaaaaa")
+
+
+def no_words(folder: Path) -> None:
+    Bm25(folder / "bm25")
+
+
+def no_tables(folder: Path) -> None:
+    TableReader(folder / "none", {"units": 1}).count("units")
+
+
+def damaged_tables(folder: Path) -> None:
+    versions = write_tables(folder / "t", world(), {})
+    for path in (folder / "t" / "units.lance" / "data").iterdir():
+        path.write_bytes(b"rubbish")
+    TableReader(folder / "t", versions).take("units", [0], ["id"])
+
+
+def damaged_graph(folder: Path) -> None:
+    (folder / "graph.db").write_bytes(b"rubbish" * 1000)
+    make_graph_engine(ENGINES[0]).open(folder / "graph.db").counts()
+
+
+@pytest.mark.parametrize(
+    "fail", [toml_is_a_folder, manifest_is_a_folder, no_words, no_tables, damaged_tables, damaged_graph]
+)
+def test_no_failure_names_a_directory(tmp_path: Path, fail: Callable[[Path], None]) -> None:
+    folder = tmp_path / "a home" / "kb"
+    folder.mkdir(parents=True)
+    with pytest.raises(GraphctxError) as caught:
+        fail(folder)
+    told = str(caught.value.envelope())
+    for part in (tmp_path.name, tmp_path.parent.name, "a home", "[Errno"):
+        assert part not in told
+
+
+def test_a_table_that_goes_after_the_snapshot_was_verified_is_told_without_its_path(kb_dir: Path) -> None:
+    with open_snapshot(kb_dir) as snapshot:
+        (snapshot.directory / "parquet" / "units.parquet").unlink()
+        with pytest.raises(BackendUnavailable) as caught:
+            snapshot.table("units")
+    assert str(kb_dir.parent) not in str(caught.value.envelope())
+
+
+def test_mending_a_line_is_advised_only_where_a_line_is_wrong(tmp_path: Path) -> None:
+    (tmp_path / "kb.toml").mkdir()
+    with pytest.raises(BackendUnavailable) as caught:
+        read_config(tmp_path)
+    assert "Mend that line" not in caught.value.message
+    (tmp_path / "kb.toml").rmdir()
+    (tmp_path / "kb.toml").write_text("project_id = \n")
+    with pytest.raises(BackendUnavailable, match="Mend that line"):
+        read_config(tmp_path)
