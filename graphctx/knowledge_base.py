@@ -29,7 +29,7 @@ from graphctx.model.found import Evidence, UnitText
 from graphctx.model.scope import Boundary
 from graphctx.published import Published, View
 from graphctx.settings import Settings, load_settings
-from graphctx.store.config import KbConfig, read_config, write_config
+from graphctx.store.config import MAX_PROJECT_CHARS, KbConfig, read_config, write_config
 
 if TYPE_CHECKING:
     from graphctx.ingest.report import IngestReport, OnProgress
@@ -84,7 +84,7 @@ class KnowledgeBase:
         Raises:
             BackendUnavailable: there is none and ``create`` is false, or its ``kb.toml`` cannot be used.
             ScopeViolation: it belongs to another project.
-            InvalidArgument: an unknown engine or embedder.
+            InvalidArgument: an unknown engine or embedder, or a project that is empty or too long.
         """
         folder = Path(path).expanduser()
         if folder.exists() and not folder.is_dir():
@@ -353,13 +353,9 @@ def _create(folder: Path, project_id: str | None, engine: str | None, embedder: 
         make_graph_engine(engine)
     place = folder.resolve()
     name = place.parent.name if place.name == ".graphctx" else place.name
-    write_config(
-        folder,
-        KbConfig.model_validate(
-            {
-                "project_id": project_id or name or "default",
-                **({"engine": engine} if engine else {}),
-                **({"embedder": embedder} if embedder else {}),
-            }
-        ),
-    )
+    chosen = {
+        "project_id": (name or "default")[:MAX_PROJECT_CHARS] if project_id is None else project_id,
+        "engine": engine,
+        "embedder": embedder,
+    }
+    write_config(folder, parse_arguments(KbConfig, chosen))

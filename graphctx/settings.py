@@ -7,11 +7,13 @@ default.
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Mapping
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
 
 from graphctx.errors import InvalidArgument
 from graphctx.model.answers import Label
@@ -108,3 +110,34 @@ def load_settings(kb_tables: Mapping[str, Any] | None = None) -> Settings:
             setting=name,
             value=str(first["input"]),
         ) from error
+    except SettingsError as error:  # raised before validation, and without the variable's name
+        raise _unreadable(error) from error
+
+
+def _unreadable(error: SettingsError) -> InvalidArgument:
+    """The error about a variable that is not the JSON that a list, or a whole group, must be."""
+    given = {name.upper(): value for name, value in os.environ.items()}
+    for group, field in Settings.model_fields.items():
+        whole = f"GRAPHCTX_{group.upper()}"
+        names = type(field.default).model_fields
+        advice = {whole: f"Set its values one by one: {whole}__{next(iter(names)).upper()}, …"}
+        for name in names:
+            variable = f"{whole}__{name.upper()}"
+            if variable in given and isinstance(getattr(field.default, name), tuple):
+                parts = [part.strip() for part in given[variable].split(",")]
+                advice[variable] = f"A list is written so: '{json.dumps(parts, ensure_ascii=False)}'"
+        for variable, remedy in advice.items():
+            value = given.get(variable)
+            if value is not None and not _is_json(value):
+                return InvalidArgument(
+                    f"{variable} is {value!r}, which is no JSON. {remedy}.", setting=variable, value=value
+                )
+    return InvalidArgument(f"A GRAPHCTX_ variable cannot be read: {error}. Lists and groups are written as JSON.")
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True

@@ -48,11 +48,18 @@ def test_another_project_engine_or_embedder_than_its_own_is_refused(make_kb: Mak
     KnowledgeBase.open(kb.path, project_id="test", engine="kuzu", embedder="minilm-int8").close()
 
 
-@pytest.mark.parametrize("wrong", [{"engine": "sqlite"}, {"embedder": "word2vec"}])
+@pytest.mark.parametrize(
+    "wrong", [{"engine": "sqlite"}, {"embedder": "word2vec"}, {"project_id": ""}, {"project_id": "x" * 201}]
+)
 def test_a_wrong_choice_makes_nothing(tmp_path: Path, wrong: dict[str, str]) -> None:
     with pytest.raises(InvalidArgument):
         KnowledgeBase.open(tmp_path / "kb", create=True, **wrong)
     assert not (tmp_path / "kb" / "kb.toml").exists()
+
+
+def test_a_folder_with_a_long_name_gives_a_project_that_a_scope_can_name(tmp_path: Path) -> None:
+    with KnowledgeBase.open(tmp_path / ("k" * 230), create=True) as kb:
+        assert kb.search("x", scope={"project_id": kb.project_id}).empty_reason == "empty_knowledge_base"
 
 
 def test_a_file_is_no_knowledge_base(tmp_path: Path) -> None:

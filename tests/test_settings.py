@@ -56,6 +56,30 @@ def test_a_wrong_variable_is_an_error_too(monkeypatch: pytest.MonkeyPatch) -> No
         load_settings()
 
 
+@pytest.mark.parametrize(
+    ("variable", "value", "advice"),
+    [
+        ("GRAPHCTX_SERVER__DOC_TAGS", "foo", """'["foo"]'"""),
+        ("GRAPHCTX_SERVER__REPOSITORIES", "docs,notes", """'["docs", "notes"]'"""),
+        ("GRAPHCTX_RETRIEVE", "fast", "GRAPHCTX_RETRIEVE__"),
+    ],
+)
+def test_a_variable_that_is_no_json_is_named_with_how_to_write_it(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str, advice: str
+) -> None:
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(InvalidArgument) as caught:
+        load_settings()
+    assert variable in caught.value.message
+    assert advice in caught.value.message
+    assert caught.value.details == {"setting": variable, "value": value}
+
+
+def test_a_list_is_written_as_json(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRAPHCTX_SERVER__DOC_TAGS", '["a,b", "c"]')
+    assert load_settings().server.doc_tags == ("a,b", "c")
+
+
 def test_variables_of_other_programs_and_tables_of_other_parts_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRAPHCTX_KB", "/somewhere")
     monkeypatch.setenv("GRAPHCTX_TEST_EFFORT", "2")

@@ -19,6 +19,8 @@ from graphctx.store.reasons import reason_of
 
 CONFIG_NAME = "kb.toml"
 CONFIG_FORMAT = 1
+MAX_PROJECT_CHARS = 200
+"""Longest project_id, as long as the one that a request's scope may name."""
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -53,7 +55,7 @@ class KbConfig(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    project_id: str = Field(min_length=1, max_length=200)
+    project_id: str = Field(min_length=1, max_length=MAX_PROJECT_CHARS)
     engine: Literal["kuzu", "ladybug"] = "kuzu"
     embedder: str = ""
     sources: tuple[SourceEntry, ...] = ()
