@@ -10,13 +10,16 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
 
 from graphctx.errors import InvalidArgument
-from graphctx.model.answers import Label
+
+
+_Name = Annotated[str, Field(min_length=1, max_length=200)]
+"""A tag or a folder, as long as the one that a request's scope may name."""
 
 
 class _Group(BaseModel):
@@ -58,10 +61,10 @@ class ServerSettings(_Group):
     call_timeout_seconds: float = Field(45.0, gt=0, description="Clients commonly give up after 60.")
     scratch_ttl_seconds: float = Field(1800.0, gt=0, description="Life of a passage id after its last use.")
     scratch_mb: int = Field(256, ge=1, description="Memory for passages, all sessions together.")
-    doc_tags: tuple[Label, ...] = Field(
+    doc_tags: tuple[_Name, ...] = Field(
         (), max_length=50, description="Only documents with one of these tags are answered from; a call may narrow it."
     )
-    repositories: tuple[Label, ...] = Field(
+    repositories: tuple[_Name, ...] = Field(
         (), max_length=50, description="Only documents below these folders are answered from; a call may narrow it."
     )
     environment: Literal["dev", "prod", "scratch"] = Field("dev", description="The environment this server is of.")
