@@ -17,7 +17,6 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from graphctx.errors import InvalidArgument
 
-
 _Name = Annotated[str, Field(min_length=1, max_length=200)]
 """A tag or a folder, as long as the one that a request's scope may name."""
 
