@@ -13,6 +13,7 @@ import typer
 
 from graphctx.cli.mcp_config import program
 from graphctx.errors import BackendUnavailable, InvalidArgument
+from graphctx.model.documents import has_file_lines
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -89,5 +90,6 @@ def _show(console: Console, question: str, answer: dict[str, Any]) -> None:
             console.print(f"   │ {line}", soft_wrap=True)
         heading = f" › {quote['heading']}" if quote["heading"] else ""
         span = f"characters {quote['start_char']}–{quote['end_char']}"
-        where = f"{quote['title']}{heading} — {quote['doc_uri']}:{quote['line']} ({span})"
+        line = f":{quote['line']}" if has_file_lines(quote["doc_uri"]) else ""
+        where = f"{quote['title']}{heading} — {quote['doc_uri']}{line} ({span})"
         console.print(f"   {where}\n", style="dim", soft_wrap=True)

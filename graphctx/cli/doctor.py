@@ -30,6 +30,8 @@ def doctor(kb: KbOption = DEFAULT_KB, as_json: JsonOption = False) -> None:
         if finding.remedy:
             console.print(f"  → {finding.remedy}", soft_wrap=True)
     failed = [finding.name for finding in findings if finding.outcome == "failed"]
+    if not as_json and not (kb / "kb.toml").exists():
+        console.print(f"– knowledge base: there is none in {kb} (graphctx ingest FOLDER makes it)", style="dim")
     if as_json:
         print_json({"ok": not failed, "checks": [asdict(finding) for finding in findings]})
     else:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from graphctx.cli.mcp_config import program
 from graphctx.cli.options import DEFAULT_KB, JsonOption
 from graphctx.errors import InvalidArgument
 
@@ -83,7 +85,8 @@ def ingest(
         return
     show_report(output_console(), report)
     where = "" if folder == DEFAULT_KB else f" --kb {shlex.quote(str(folder))}"
-    output_console().print(f'\nNext: graphctx ask{where} "your question"', style="green", soft_wrap=True)
+    command = "graphctx" if shutil.which("graphctx") else shlex.join(program())
+    output_console().print(f'\nNext: {command} ask{where} "your question"', style="green", soft_wrap=True)
 
 
 def _check_engine(engine: str) -> None:

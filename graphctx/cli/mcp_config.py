@@ -85,7 +85,14 @@ def mcp_config(
     known = CLIENTS[client]
     names = ["--tool-names", "underscore"] if known.underscore else []
     command = [*program(), "serve", "--kb", str(kb.expanduser().resolve()), *names]
-    errors_console().print(f"Put this into: {known.place}", style="dim", soft_wrap=True)
+    console = errors_console()
+    console.print(f"Put this into: {known.place}", style="dim", soft_wrap=True)
+    if not (kb.expanduser() / "kb.toml").exists():
+        console.print(
+            f"There is no knowledge base in {kb} yet: graphctx ingest FOLDER --kb {kb} makes it.",
+            style="yellow",
+            soft_wrap=True,
+        )
     typer.echo(known.render(command))
 
 

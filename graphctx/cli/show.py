@@ -33,6 +33,8 @@ _BAR = "│ "
 
 def show_evidence(console: Console, question: str, answer: EvidenceAnswer, sources: Sequence[SourceEntry]) -> None:
     """Print quotes with their citations."""
+    from graphctx.model.answers import LOW_CONFIDENCE
+
     console.print(f"Question: {question}\n", style="bold", soft_wrap=True)
     if not answer.quotes:
         _show_empty(console, "No evidence found", answer.empty_reason or "no_match")
@@ -40,6 +42,8 @@ def show_evidence(console: Console, question: str, answer: EvidenceAnswer, sourc
     for number, quote in enumerate(answer.quotes, start=1):
         cut = " · shortened" if quote.truncated else ""
         _show_span(console, number, quote, quote.quote, f"confidence {quote.confidence:.2f}{cut}", sources)
+    if all(quote.confidence < LOW_CONFIDENCE for quote in answer.quotes):
+        console.print("None of these fits the question well: the documents may not hold the answer.", style="yellow")
     if answer.limit_reason != "none":
         console.print("More quotes fit the question than the response budget allows (--max-quotes).", style="dim")
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from graphctx.errors import BackendUnavailable, InvalidArgument
@@ -95,7 +95,7 @@ def gather_documents(
         replaced=len(fresh) - new - same,
         removed=len(dropped),
         unchanged=same,
-        skipped=tuple(sorted(skipped, key=lambda item: (item.uri, item.reason))),
+        skipped=tuple(sorted((_told(item, merged) for item in skipped), key=lambda item: (item.uri, item.reason))),
         no_longer_found=tuple(sorted(missing - dropped)),
         notes=notes,
     )
@@ -138,6 +138,13 @@ def _read(
             source_of[document.uri] = item.source
         tell(Progress("read", number, len(located), "files"))
     return documents, skipped, source_of
+
+
+def _told(item: Skipped, merged: Mapping[str, Document]) -> Skipped:
+    """Say of a skipped file that what was read of it before still answers."""
+    if item.uri not in merged or "same URI" in item.reason:
+        return item
+    return replace(item, reason=f"{item.reason.removesuffix('.')}; the version that was read before is kept")
 
 
 def _file_uri(uri: str) -> str:

@@ -30,6 +30,9 @@ MAX_EXCERPT_BYTES = 32 * 1024
 MAX_QUOTE_CHARS = 500
 """A quote is cut here whatever its token limit, against lines without end."""
 
+LOW_CONFIDENCE = 0.2
+"""Where no quote reaches it, the answer says that nothing fits well."""
+
 Mode = Literal["auto", "vector_only", "hybrid_local"]
 RunMode = Literal["vector_only", "hybrid_local"]
 Environment = Literal["dev", "prod", "scratch"]
@@ -43,7 +46,7 @@ PassageId = Annotated[
     str,
     Field(min_length=1, max_length=200, description="A passage_id of an earlier answer, or a section_id."),
 ]
-Question = Annotated[str, Field(min_length=1, max_length=4000, pattern=r"\S")]
+Question = Annotated[str, Field(min_length=1, max_length=4000, pattern=r"\w")]
 Cursor = Annotated[str, Field(min_length=1, max_length=600)]
 
 
@@ -208,7 +211,7 @@ class SearchResult(Answer):
     context_after: str = ""
     start_char: int = Field(ge=0, description="Where the preview starts in the document's text.")
     end_char: int = Field(ge=0)
-    line: int = Field(ge=1, description="Line of the document at which the preview starts.")
+    line: int = Field(ge=1, description="Line of the document's text; of the file itself for Markdown, text, code.")
     page: int | None = Field(None, description="Page at which the preview starts, where there are pages.")
     anchor: str | None = None
     scratch_uri: str | None = Field(None, description="Resource with the whole passage.")

@@ -121,6 +121,17 @@ class TextUnit:
     sentences: tuple[Sentence, ...] = ()
 
 
+_EXTRACTED = (".htm", ".html", ".xhtml", ".pdf", ".docx")
+
+
+def has_file_lines(uri: str) -> bool:
+    """Whether a document's text is its file's own, so that its lines are those that an editor shows.
+
+    The text of a web page, a PDF, a Word file or a JSONL row is taken out of the file and has other lines.
+    """
+    return "#" not in uri and not uri.lower().endswith(_EXTRACTED)
+
+
 def line_of(line_starts: list[int], char: int) -> int:
     """The 1-based line of a character offset, given the offsets at which lines start."""
     return bisect_right(line_starts, char)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from graphctx.model.answers import EvidenceAnswer, ExcerptAnswer, LimitReason, SearchAnswer
+from graphctx.model.answers import LOW_CONFIDENCE, EvidenceAnswer, ExcerptAnswer, LimitReason, SearchAnswer
+from graphctx.model.documents import has_file_lines
 from graphctx.text.sentences import split_sentences
 
 if TYPE_CHECKING:
@@ -23,9 +24,9 @@ _CUT: dict[LimitReason, str] = {
 
 
 def citation(title: str, heading: str, doc_uri: str, line: int, page: int | None) -> str:
-    """``title › heading — uri:line``, with the page where there are pages."""
+    """``title › heading — uri:line``; the line only where the file itself has it, the page where there are pages."""
     place = f"{title} › {heading}" if heading else title
-    at = f"{doc_uri}:{line}"
+    at = f"{doc_uri}:{line}" if has_file_lines(doc_uri) else doc_uri
     return f"{place} — {at} (page {page})" if page is not None else f"{place} — {at}"
 
 
@@ -70,6 +71,8 @@ def evidence_text(desk: Desk, answer: EvidenceAnswer) -> str:
             f"[{number}] {where}\npassage {quote.passage_id}, confidence {quote.confidence:.2f}{cut}\n"
             f"{_quoted(quote.quote)}"
         )
+    if all(quote.confidence < LOW_CONFIDENCE for quote in answer.quotes):
+        blocks.append("None of these fits the question well: the documents may not hold the answer.")
     blocks += _more(answer.next_cursor, answer.limit_reason, "the call")
     if answer.quotes:
         blocks.append(
