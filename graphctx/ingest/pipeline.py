@@ -83,6 +83,7 @@ class Ingest:
             if manifest is None or changes.any or (manifest.engine, manifest.versions) != (config.engine, now):
                 manifest = self._build(changes, memo, config, now)
                 prune(self.kb_dir, keep=self.settings.keep_snapshots)
+                memo.forget_unasked()
             else:
                 self._write_sources(changes, config)
         return self._report(changes, manifest, config, before, time.perf_counter() - started)

@@ -45,6 +45,7 @@ class Memo:
         with disk_errors("the cache"):
             self._path.parent.mkdir(parents=True, exist_ok=True)
         self._db = self._open_or_rebuild()
+        self._asked: dict[str, set[str]] = {}
 
     def __enter__(self) -> Memo:
         return self
@@ -57,6 +58,7 @@ class Memo:
     def get_many(self, kind: str, keys: Iterable[str]) -> dict[str, bytes]:
         """The values of those keys that are there, in the order of ``keys``."""
         wanted = list(dict.fromkeys(keys))
+        self._asked.setdefault(kind, set()).update(wanted)
 
         def read() -> dict[str, bytes]:
             found: dict[str, bytes] = {}
@@ -97,6 +99,19 @@ class Memo:
             return len(unused)
 
         return self._guarded(drop, default=0)
+
+    def forget_unasked(self) -> int:
+        """Drop what nobody asked for since the memo was opened, of each kind of which that is more than half.
+
+        An edit leaves the values of the earlier text behind. As long as they are few they stay: the edit may be
+        undone.
+
+        Returns:
+            How many values were dropped.
+        """
+        stored = self.counts()
+        stale = [kind for kind, asked in sorted(self._asked.items()) if stored.get(kind, 0) > 2 * len(asked)]
+        return sum(self.prune(kind, self._asked[kind]) for kind in stale)
 
     def counts(self) -> dict[str, int]:
         """How many values there are of each kind, by kind."""

@@ -152,3 +152,16 @@ def test_a_folder_that_cannot_be_made_is_unavailable(tmp_path: Path) -> None:
     (tmp_path / "cache").write_bytes(b"a file")
     with pytest.raises(BackendUnavailable, match="the cache"):
         Memo(tmp_path / "cache" / "memo.sqlite")
+
+
+def test_what_nobody_asks_for_any_more_goes_once_it_is_more_than_half(tmp_path: Path) -> None:
+    path = tmp_path / "memo.sqlite"
+    with Memo(path) as memo:
+        memo.put_many("vector", {f"k{n}": b"v" for n in range(10)})
+        memo.put_many("extraction", {"old": b"x", "new": b"y"})
+    with Memo(path) as memo:
+        assert memo.forget_unasked() == 0
+        memo.get_many("vector", ["k1", "k2", "k3", "k4"])
+        memo.get_many("extraction", ["new"])
+        assert memo.forget_unasked() == 6
+        assert memo.counts() == {"extraction": 2, "vector": 4}
