@@ -46,7 +46,7 @@ PassageId = Annotated[
     str,
     Field(min_length=1, max_length=200, description="A passage_id of an earlier answer, or a section_id."),
 ]
-Question = Annotated[str, Field(min_length=1, max_length=4000, pattern=r"\w")]
+Question = Annotated[str, Field(min_length=1, max_length=4000, pattern=r"\S")]
 Cursor = Annotated[str, Field(min_length=1, max_length=600)]
 
 
