@@ -22,7 +22,7 @@ def test_a_folder_becomes_answers_in_two_commands(tmp_path: Path) -> None:
     steps = [line.split()[0] for line in done.stderr.splitlines() if line]
     assert set(steps) == set("read split extract resolve embed link relate cluster write publish".split())
     assert (steps[0], steps[-1]) == ("read", "publish")
-    assert re.search(r'Next: \S*graphctx ask "your question"', done.stdout)
+    assert re.search(r'Next: .*graphctx\S* ask "your question"', done.stdout)
     shown = succeeded(graphctx("ask", QUESTION, cwd=tmp_path))
     assert "She was born in the village of Thornby." in shown
     assert "docs/keepers/ada.md:3 · confidence" in shown
