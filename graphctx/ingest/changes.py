@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from graphctx.ingest.sources import Located, locate, paths_of
 from graphctx.model.documents import Document
 from graphctx.settings import IngestSettings
 from graphctx.store.config import KbConfig, SourceEntry
+from graphctx.store.history import list_snapshots
+from graphctx.store.manifest import FORMAT_VERSION
 from graphctx.store.snapshot import current_id, open_snapshot
 
 
@@ -102,15 +105,33 @@ def gather_documents(
 
 
 def _published(kb_dir: Path) -> tuple[dict[str, tuple[Document, str]], tuple[str, ...]]:
-    """The documents of the published snapshot with their sources, and what to tell if it cannot be read."""
+    """The documents of the published snapshot with their sources, and what to tell if it cannot be read.
+
+    In place of a damaged one the newest whole snapshot before it gives what it has.
+
+    Raises:
+        BackendUnavailable: a later version of graphctx wrote it; replacing it would lose what only that one knows.
+    """
     try:
         if current_id(kb_dir) is None:
             return {}, ()
-        with open_snapshot(kb_dir) as snapshot:
-            rows = snapshot.table("documents").to_pylist()
+        return _documents(kb_dir, None), ()
     except BackendUnavailable as error:
-        return {}, (f"The published snapshot cannot be used ({error.message}) All known sources were read again.",)
-    return {row["uri"]: (document_from_row(row), row["source"]) for row in rows}, ()
+        if error.details.get("format_version", 0) > FORMAT_VERSION:
+            raise
+        lost = f"The published snapshot cannot be used: {error.message} All known sources were read again"
+    for info in list_snapshots(kb_dir):
+        if not info.current and info.problem is None:
+            with suppress(BackendUnavailable):
+                held = _documents(kb_dir, info.id)
+                return held, (f"{lost}, and documents whose files have gone came from snapshot {info.id}.",)
+    return {}, (f"{lost}; documents whose files have gone are lost.",)
+
+
+def _documents(kb_dir: Path, snapshot_id: str | None) -> dict[str, tuple[Document, str]]:
+    with open_snapshot(kb_dir, snapshot_id) as snapshot:
+        rows = snapshot.table("documents").to_pylist()
+    return {row["uri"]: (document_from_row(row), row["source"]) for row in rows}
 
 
 def _still_there(uri: str, source: SourceEntry) -> bool:

@@ -128,7 +128,11 @@ def read_manifest(directory: Path) -> Manifest:
     if isinstance(found, int) and found != FORMAT_VERSION:
         raise BackendUnavailable(
             f"{where} is of format {found}; this version of graphctx reads format {FORMAT_VERSION}. "
-            "Run `graphctx ingest` again, or use the version that wrote it.",
+            + (
+                "Use the version that wrote it, or ingest into another knowledge base."
+                if found > FORMAT_VERSION
+                else "Run `graphctx ingest` again, or use the version that wrote it."
+            ),
             file=where,
             format_version=found,
         )

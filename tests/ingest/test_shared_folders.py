@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from graphctx import KnowledgeBase
-from graphctx.errors import InvalidArgument
+from graphctx.errors import BackendUnavailable, InvalidArgument
 
 
 def write(path: Path, text: str) -> Path:
@@ -119,3 +121,29 @@ def test_a_damaged_snapshot_is_mended_by_the_next_ingest(
     mended = KnowledgeBase.open(kb.path)
     assert uris(mended) == ["one.md", "two.md"]
     assert "Ada" in mended.retrieve_evidence("Who keeps the first light?").quotes[0].quote
+
+
+def test_documents_whose_folder_has_gone_outlive_a_damaged_snapshot(kb: KnowledgeBase, tmp_path: Path) -> None:
+    write(tmp_path / "a" / "one.md", "# One\nThe keeper of the first light is Ada.")
+    write(tmp_path / "b" / "two.md", "# Two\nThe keeper of the second light is Ben.")
+    kb.ingest([tmp_path / "a"])
+    shutil.rmtree(tmp_path / "a")
+    kb.ingest([tmp_path / "b"])
+    kb.close()
+    (published(kb.path) / "walk.npz").write_bytes(b"x")
+    mended = KnowledgeBase.open(kb.path)
+    (note,) = mended.ingest([tmp_path / "b"]).notes
+    assert "walk.npz is damaged" in note
+    assert uris(mended) == ["one.md", "two.md"]
+
+
+def test_a_snapshot_of_a_later_version_is_not_replaced(kb: KnowledgeBase, tmp_path: Path) -> None:
+    write(tmp_path / "a" / "one.md", "# One\nThe keeper of the first light is Ada.")
+    kb.ingest([tmp_path / "a"])
+    kb.close()
+    current = (kb.path / "CURRENT").read_bytes()
+    manifest = published(kb.path) / "MANIFEST.json"
+    manifest.write_text(json.dumps({**json.loads(manifest.read_text("utf-8")), "format_version": 99}), "utf-8")
+    with pytest.raises(BackendUnavailable, match="Use the version that wrote it"):
+        KnowledgeBase.open(kb.path).ingest([tmp_path / "a"])
+    assert (kb.path / "CURRENT").read_bytes() == current
