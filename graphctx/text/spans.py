@@ -6,9 +6,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-MAX_QUOTE_CHARS = 500
-"""Fixed character budget of a quote (section 4.6.1, step 4)."""
-
 MIN_TOKEN_CHARS = 3
 """Shorter question tokens are dropped (section 4.6.1, step 1)."""
 
