@@ -33,6 +33,7 @@ from graphctx.retrieve.first_stage import search
 from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import understand
 from graphctx.retrieve.rank import rank
+from graphctx.retrieve.recipe import QuoteWeights, RankWeights
 from graphctx.retrieve.scope import unit_mask
 from graphctx.store.snapshot import open_snapshot
 
@@ -180,7 +181,8 @@ def query_latency(kb: KnowledgeBase, questions: list[str]) -> dict[str, Row]:
                     index,
                     question,
                     mask=mask,
-                    mode="hybrid_local",
+                    first="hybrid",
+                    weights=RankWeights(),
                     candidates=settings.candidates,
                     engine=settings.first_stage,
                 ),
@@ -196,6 +198,7 @@ def query_latency(kb: KnowledgeBase, questions: list[str]) -> dict[str, Row]:
                     max_per_document=settings.max_per_document,
                     max_quotes=6,
                     max_quote_tokens=80,
+                    weights=QuoteWeights(),
                     tokens=tokens,
                 ),
             )

@@ -28,6 +28,7 @@ from graphctx.model.budgets import Limits
 from graphctx.model.found import Evidence, UnitText
 from graphctx.model.scope import Boundary
 from graphctx.published import Published, View
+from graphctx.retrieve.recipe import DEFAULT_VARIANT
 from graphctx.settings import Settings, load_settings
 from graphctx.store.config import MAX_PROJECT_CHARS, KbConfig, read_config, write_config
 
@@ -163,8 +164,11 @@ class KnowledgeBase:
         max_per_doc: int = 1,
         max_snippet_chars: int = 280,
         include_scores: bool = False,
+        variant: str = DEFAULT_VARIANT,
     ) -> SearchAnswer:
         """Find passages.
+
+        ``variant`` names a recipe of ``graphctx.retrieve.recipe.VARIANTS``, for comparisons.
 
         Returns:
             The output of ``kb.search``, all ``top_k`` results on one page as far as the response budget goes.
@@ -188,7 +192,7 @@ class KnowledgeBase:
             },
         )
         request = request.model_copy(update={"scope": self._scope(request.scope)})
-        return search_answer(request, self.pinned().find(request), self._limits, self._tokens.count)
+        return search_answer(request, self.pinned().find(request, variant), self._limits, self._tokens.count)
 
     def retrieve_evidence(
         self,
@@ -203,8 +207,11 @@ class KnowledgeBase:
         scope: Scope | Mapping[str, Any] | None = None,
         filters: Filters | Mapping[str, Any] | None = None,
         include_diagnostics: bool = False,
+        variant: str = DEFAULT_VARIANT,
     ) -> EvidenceAnswer:
         """Answer a question with quotes.
+
+        ``variant`` names a recipe of ``graphctx.retrieve.recipe.VARIANTS``, for comparisons.
 
         Returns:
             The output of ``kb.retrieve_evidence``.
@@ -225,7 +232,7 @@ class KnowledgeBase:
             options={"mode": mode, "rerank": rerank, "include_diagnostics": include_diagnostics},
         )
         request = request.model_copy(update={"scope": self._scope(request.scope)})
-        return evidence_answer(request, self.pinned().evidence(request), self._limits, self._tokens.count)
+        return evidence_answer(request, self.pinned().evidence(request, variant), self._limits, self._tokens.count)
 
     def document(self, doc_uri: str) -> DocumentText:
         """A document by its URI or id, with its text.

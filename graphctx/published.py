@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from graphctx.errors import InvalidArgument
 from graphctx.model.answers import Environment, ExtractEvidenceInput, RetrieveInput, SearchInput
 from graphctx.model.found import Evidence, Found, UnitText
+from graphctx.retrieve.recipe import DEFAULT_VARIANT, recipe_of
 
 if TYPE_CHECKING:
     from graphctx.retrieve.service import Retriever
@@ -36,17 +37,17 @@ class View:
         """The snapshot that every answer comes from; empty where nothing is published."""
         return self.retriever.index.snapshot.id if self.retriever else ""
 
-    def find(self, request: SearchInput) -> Found:
+    def find(self, request: SearchInput, variant: str = DEFAULT_VARIANT) -> Found:
         """Find the units that bear on a query, all of them up to ``top_k``."""
         if self.retriever is None:
             return Found((), "", "empty_knowledge_base")
-        return self.retriever.find(request)
+        return self.retriever.find(request, recipe_of(variant))
 
-    def evidence(self, request: RetrieveInput) -> Evidence:
+    def evidence(self, request: RetrieveInput, variant: str = DEFAULT_VARIANT) -> Evidence:
         """Find units and quote from them."""
         if self.retriever is None:
             return Evidence((), "", "hybrid_local", 0, "empty_knowledge_base")
-        return self.retriever.evidence(request)
+        return self.retriever.evidence(request, recipe_of(variant))
 
     def extract(self, request: ExtractEvidenceInput, section_ids: Sequence[str]) -> Evidence:
         """Quote from given units by lexical overlap."""

@@ -34,7 +34,7 @@ LOW_CONFIDENCE = 0.2
 """Where no quote reaches it, the answer says that nothing fits well."""
 
 Mode = Literal["auto", "vector_only", "hybrid_local"]
-RunMode = Literal["vector_only", "hybrid_local"]
+RunMode = Literal["vector_only", "hybrid_local", "bm25", "rrf"]
 Environment = Literal["dev", "prod", "scratch"]
 Source = Literal["reranked", "rrf_fusion", "graph_expanded", "vector", "bm25", "hybrid"]
 LimitReason = Literal["page_size", "token_cap", "byte_cap", "none"]

@@ -9,9 +9,7 @@ import numpy as np
 from graphctx.retrieve.first_stage import FirstStage
 from graphctx.retrieve.index import Rows, Scores, SearchIndex
 from graphctx.retrieve.question import Question
-
-LEXICAL, MEANING, SENTENCE = 0.3, 0.5, 0.2
-"""Weights of the recipe (docs/retrieval.md, step 1): on every development set better than reciprocal rank fusion."""
+from graphctx.retrieve.recipe import RankWeights
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,25 +26,30 @@ class BaseScores:
         return self.values[np.searchsorted(self.rows, rows)]
 
 
-def base_scores(index: SearchIndex, question: Question, stage: FirstStage, rows: Rows) -> BaseScores:
-    """Score units: ``0.3 * bm25 / max + 0.5 * minmax(cosine) + 0.2 * best sentence / max``.
+def base_scores(
+    index: SearchIndex, question: Question, stage: FirstStage, rows: Rows, weights: RankWeights
+) -> BaseScores:
+    """Score units: ``lexical * bm25 / max + meaning * minmax(cosine) + sentence * best sentence / max``.
+
+    The mix is convex; on every development set it is better than reciprocal rank fusion (docs/retrieval.md, step 1).
 
     Args:
         index: of the snapshot.
         question: made ready.
         stage: what the first stage found; gives the scaling.
         rows: units to score, sorted and distinct.
+        weights: of the three parts.
     """
     bm25 = stage.scorer.bm25(rows)
     cosine = stage.scorer.cosine(rows)
     sentences = best_sentence(index, question, rows)
     spread = stage.cosine_max - stage.cosine_min
-    values = MEANING * ((cosine - stage.cosine_min) / spread if spread > 1e-6 else np.ones_like(cosine))
+    values = weights.meaning * ((cosine - stage.cosine_min) / spread if spread > 1e-6 else np.ones_like(cosine))
     if stage.bm25_max > 0:
-        values = values + LEXICAL * bm25 / stage.bm25_max
+        values = values + weights.lexical * bm25 / stage.bm25_max
     top = float(sentences.max(initial=0.0))
     if top > 0:
-        values = values + SENTENCE * np.maximum(sentences, 0.0) / top
+        values = values + weights.sentence * np.maximum(sentences, 0.0) / top
     return BaseScores(rows, values.astype(np.float32), cosine, bm25)
 
 

@@ -17,19 +17,10 @@ from graphctx.retrieve.cite import Tokens
 from graphctx.retrieve.index import Rows, Scores, SearchIndex
 from graphctx.retrieve.question import Question
 from graphctx.retrieve.rank import Ranking, cap_per_document
+from graphctx.retrieve.recipe import QuoteWeights
 from graphctx.retrieve.scope import Mask
 from graphctx.retrieve.sentences import SentencePool, sentence_pool
 
-UNIT_WEIGHT = 1.5
-COSINE_WEIGHT = 0.5
-LEXICAL_WEIGHT = 0.2
-LEAD_WEIGHT = 0.15
-BRIDGE_WEIGHT = 0.3
-KIND_WEIGHT = 0.1
-LINKED_PENALTY = 0.2
-UNLINKED_PENALTY = 0.1
-LINKED_FROM = 0.2
-"""The best units count as linked where a home edge between two of them is worth more."""
 BRIDGE_POOL = 10
 """Bridges count between this many of the best units."""
 
@@ -65,6 +56,7 @@ def find_evidence(
     max_per_document: int,
     max_quotes: int,
     max_quote_tokens: int,
+    weights: QuoteWeights,
     tokens: Tokens,
 ) -> Evidence:
     """Pick the sentences to quote.
@@ -80,14 +72,15 @@ def find_evidence(
         max_per_document: of those, at most so many from one document.
         max_quotes: at most so many quotes.
         max_quote_tokens: a quote grows up to so many tokens.
+        weights: of the features and penalties.
         tokens: counts them.
     """
     positions = cap_per_document(index, ranking, top_units, max_per_document)
     pool = sentence_pool(index, question, ranking.rows[positions])
     if not len(pool):
         return Evidence(pool, positions, [])
-    score, linked = _scores(ranking, pool, positions)
-    penalty = LINKED_PENALTY if linked else UNLINKED_PENALTY
+    score, linked = _scores(ranking, pool, positions, weights)
+    penalty = weights.linked_penalty if linked else weights.unlinked_penalty
     confidence = confidences(pool)
     picks: list[Pick] = []
     free = np.array([len(text) >= MIN_CHARS for text in pool.texts])
@@ -96,7 +89,9 @@ def find_evidence(
     while len(picks) < max_quotes and free.any():
         value = np.where(free, np.round(score - penalty * taken[pool.unit], 6), -np.inf)
         at = int(np.argmax(value))
-        first, last = _grow(index, pool, score, covered, at, max_quote_tokens, tokens)
+        first = last = at
+        if weights.grow:
+            first, last = _grow(index, pool, score, covered, at, max_quote_tokens, tokens)
         sure = round(float(confidence[first : last + 1].max()), 3)  # again: float32 has no 0.487
         picks.append(Pick(first, last, float(value[at]), sure))
         covered[first : last + 1] = True
@@ -106,18 +101,18 @@ def find_evidence(
     return Evidence(pool, positions, picks)
 
 
-def _scores(ranking: Ranking, pool: SentencePool, positions: Rows) -> tuple[Scores, bool]:
+def _scores(ranking: Ranking, pool: SentencePool, positions: Rows, weights: QuoteWeights) -> tuple[Scores, bool]:
     """The fixed mix of features for each sentence, and whether the best units are linked."""
     best = float(ranking.scores[:BRIDGE_POOL].max())
     unit_score = ranking.scores[positions] / best if best > 0 else np.ones(len(positions))
-    bridges, linked = _bridges(ranking, pool)
+    bridges, linked = _bridges(ranking, pool, weights.linked_from)
     score: Scores = (
-        UNIT_WEIGHT * unit_score[pool.unit]
-        + COSINE_WEIGHT * pool.cosine
-        + LEXICAL_WEIGHT * pool.lexical
-        + LEAD_WEIGHT * pool.lead
-        + BRIDGE_WEIGHT * bridges
-        + KIND_WEIGHT * pool.wanted
+        weights.unit * unit_score[pool.unit]
+        + weights.cosine * pool.cosine
+        + weights.lexical * pool.lexical
+        + weights.lead * pool.lead
+        + weights.bridge * bridges
+        + weights.kind * pool.wanted
     ).astype(np.float32)
     return score, linked
 
@@ -147,17 +142,17 @@ def confidences(pool: SentencePool) -> Scores:
     return np.round(np.clip(0.5 * np.maximum(pool.cosine, 0) + 0.5 * pool.lexical, 0.0, 1.0), 3)
 
 
-def _bridges(ranking: Ranking, pool: SentencePool) -> tuple[Scores, bool]:
+def _bridges(ranking: Ranking, pool: SentencePool, linked_from: float) -> tuple[Scores, bool]:
     """The value of the best edge that each sentence carries between two of the best units, and whether they link."""
     values = np.zeros(len(pool), dtype=np.float32)
     if ranking.walk is None:
         return values, False
     front = ranking.rows[:BRIDGE_POOL]
     linked = False
-    for edges in (ranking.walk.home, ranking.walk.sentence):
+    for edges in (ranking.walk.home, ranking.walk.carried):
         inside = np.isin(edges.source, front) & np.isin(edges.target, front)
         if edges is ranking.walk.home:
-            linked = bool(inside.any() and edges.value[inside].max() > LINKED_FROM)
+            linked = bool(inside.any() and edges.value[inside].max() > linked_from)
         for row, value in zip(edges.sentence[inside], edges.value[inside], strict=True):
             values[pool.rows == row] = np.maximum(values[pool.rows == row], value)
     return np.minimum(values, 1.0), linked

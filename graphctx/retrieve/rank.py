@@ -12,21 +12,48 @@ from graphctx.retrieve.base_score import BaseScores, base_scores
 from graphctx.retrieve.first_stage import FirstStage, best_rows, search
 from graphctx.retrieve.index import Rows, Scores, SearchIndex
 from graphctx.retrieve.question import Question
+from graphctx.retrieve.recipe import First, RankWeights
 from graphctx.retrieve.scope import Mask
 from graphctx.retrieve.walk import Walk, alias_scores, local_walk
 
-# The recipe (docs/retrieval.md), steps 5, 7 and 8.
-ALIAS_WEIGHT = 0.3
-HOME_WEIGHT = 1.0
-PLACE_WEIGHT = 0.2
-SENTENCE_WEIGHT = 0.2
-BASE_SEEDS = 5
-ALIAS_SEEDS = 6
-BASE_POOL = 60
-MIN_HOME_SHARE = 0.2
-"""Where fewer of the units are the home of anything, homes mislead (news, chat): they count nothing."""
-WEAK_BOOST = 0.15
-"""Where no alias or home adds more, the graph has little to say, and the best two by base stay in front."""
+RRF_K = 60
+"""The constant of reciprocal rank fusion (Cormack, Clarke and Buettcher 2009)."""
+
+_RUN_MODES: dict[First, RunMode] = {"bm25": "bm25", "vector": "vector_only", "rrf": "rrf", "hybrid": "hybrid_local"}
+_SOURCES: dict[First, Source] = {"bm25": "bm25", "vector": "vector", "rrf": "rrf_fusion", "hybrid": "hybrid"}
+
+
+@dataclass(frozen=True, slots=True)
+class Sparse:
+    """Values of some units: ``rows`` distinct and sorted, float32 ``values`` beside them; all others have 0."""
+
+    rows: Rows
+    values: Scores
+
+    def at(self, rows: Rows) -> Scores:
+        """The values of any units."""
+        if not len(self.rows):
+            return np.zeros(len(rows), dtype=np.float32)
+        places = np.minimum(np.searchsorted(self.rows, rows), len(self.rows) - 1)
+        return np.where(self.rows[places] == rows, self.values[places], np.float32(0.0))
+
+    def times(self, weight: float) -> Sparse:
+        """The same, weighted; nothing at all for a weight of 0."""
+        if weight == 0.0:
+            return NOTHING
+        return Sparse(self.rows, (self.values * np.float32(weight)).astype(np.float32))
+
+    def plus(self, other: Sparse) -> Sparse:
+        """The sum."""
+        rows = np.union1d(self.rows, other.rows)
+        return Sparse(rows, self.at(rows) + other.at(rows))
+
+    def best(self, k: int) -> Rows:
+        """The rows of the ``k`` largest values above 0, best first."""
+        return self.rows[best_rows(self.values, k, self.values > 0)]
+
+
+NOTHING = Sparse(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32))
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,18 +65,29 @@ class Ranking:
         scores: float32 beside them.
         sources: which stage each owes its place to.
         base: base scores of all candidates.
+        stage: what the first stage found.
+        alias: how much units are at home in what the question names.
+        seeds: where the walk started.
+        gain: what the walk adds to each unit.
         walk: the edges, where there was a walk.
         mode: how the search ran.
-        n_candidates: units that were scored.
     """
 
     rows: Rows
     scores: Scores
     sources: tuple[Source, ...]
     base: BaseScores
+    stage: FirstStage
+    alias: Sparse
+    seeds: Rows
+    gain: Sparse
     walk: Walk | None
     mode: RunMode
-    n_candidates: int
+
+    @property
+    def n_candidates(self) -> int:
+        """Units that were scored."""
+        return len(self.rows)
 
 
 def rank(
@@ -57,7 +95,8 @@ def rank(
     question: Question,
     *,
     mask: Mask | None,
-    mode: RunMode,
+    first: First,
+    weights: RankWeights,
     candidates: int,
     engine: Literal["arrays", "lancedb"],
 ) -> Ranking:
@@ -67,72 +106,86 @@ def rank(
         index: of the snapshot.
         question: made ready.
         mask: the units that may be seen, or ``None`` for all.
-        mode: ``vector_only`` orders by cosine alone; ``hybrid_local`` seeds, walks and fuses.
+        first: ``bm25`` and ``vector`` order by one search, ``rrf`` by both ranks; ``hybrid`` scores, walks and fuses.
+        weights: of the hybrid score and of the walk.
         candidates: units taken from each first-stage search.
         engine: where the first stage runs.
     """
     stage = search(index, question, mask, candidates, engine)
-    if mode == "vector_only":
-        return _by_vector(stage)
+    if first != "hybrid":
+        return _first_stage_only(stage, first)
     walk = index.walk
-    alias_rows, alias = alias_scores(walk, question, mask)
-    homes_count = float(walk.home_share[0]) >= MIN_HOME_SHARE
-    if not homes_count:
-        alias_rows, alias = alias_rows[:0], alias[:0]
-    elif len(alias_rows) > candidates:
-        best = np.sort(best_rows(alias, candidates))
-        alias_rows, alias = alias_rows[best], alias[best]
-    base = base_scores(index, question, stage, np.union1d(stage.rows, alias_rows))
-    boost = np.zeros(walk.n_units, dtype=np.float32)
-    boost[alias_rows] = ALIAS_WEIGHT * alias
-    seeds = _seeds(base, alias_rows, alias)
-    strength = np.minimum(1.0, base.at(seeds) + boost[seeds]).astype(np.float32)
-    walked = local_walk(index, question, seeds, strength, mask)
-    gain = PLACE_WEIGHT * walked.place.best_per_target(walk.n_units)
-    gain += SENTENCE_WEIGHT * walked.sentence.best_per_target(walk.n_units)
-    if homes_count:
-        home = HOME_WEIGHT * walked.home.best_per_target(walk.n_units)
-        gain += home
-        boosted = float((home + boost).max(initial=0.0))
-    else:
-        boosted = 0.0
-    gained = best_rows(gain, candidates, gain > 0)
-    pool = base.rows[best_rows(base.values, BASE_POOL)]
-    rows = np.union1d(np.union1d(gained, pool), alias_rows)
-    scored = base_scores(index, question, stage, rows)
-    flat = np.round(scored.values + boost[rows], 6)
-    total = np.round(flat + gain[rows], 6)
+    homes_count = float(walk.home_share[0]) >= weights.min_home_share
+    alias = _alias(index, question, mask, candidates) if homes_count and weights.alias else NOTHING
+    boost = alias.times(weights.alias)
+    base = base_scores(index, question, stage, np.union1d(stage.rows, alias.rows), weights)
+    walked, seeds, gain, home = None, NOTHING.rows, NOTHING, NOTHING
+    if weights.walk:
+        seeds = _seeds(base, alias, weights)
+        strength = np.minimum(1.0, base.at(seeds) + boost.at(seeds)).astype(np.float32)
+        walked = local_walk(index, question, seeds, strength, mask)
+        gain = Sparse(*walked.place.best_per_target()).times(weights.place)
+        gain = gain.plus(Sparse(*walked.carried.best_per_target()).times(weights.carried))
+        if homes_count:
+            home = Sparse(*walked.home.best_per_target()).times(weights.home)
+            gain = gain.plus(home)
+    pool = base.rows[best_rows(base.values, weights.base_pool)]
+    rows = np.union1d(np.union1d(gain.best(candidates), pool), alias.rows)
+    scored = base_scores(index, question, stage, rows, weights)
+    flat = np.round(scored.values + boost.at(rows), 6)
+    total = np.round(flat + gain.at(rows), 6)
+    boosted = float(home.plus(boost).values.max(initial=0.0))
     order = np.lexsort((rows, -total))
-    keep = 1 if boosted >= WEAK_BOOST else 2
-    kept = np.lexsort((rows, -flat))[:keep]
+    kept = np.lexsort((rows, -flat))[: 1 if boosted >= weights.weak_boost else 2]
     order = np.concatenate([kept, order[~np.isin(order, kept)]])
     scores = total[order]
     scores[: len(kept)] = np.maximum(scores[: len(kept)], total.max(initial=0.0))
-    expanded = gain[rows][order] > np.maximum(scored.values[order], boost[rows][order])
-    found = np.isin(rows[order], stage.rows)
+    expanded = gain.at(rows)[order] > np.maximum(scored.values[order], boost.at(rows)[order])
+    direct = np.isin(rows[order], stage.rows)
     sources: list[Source] = [
-        "graph_expanded" if walked_to or not direct else "hybrid"
-        for walked_to, direct in zip(expanded, found, strict=True)
+        "graph_expanded" if walked_to or not found else "hybrid"
+        for walked_to, found in zip(expanded, direct, strict=True)
     ]
-    return Ranking(rows[order], scores, tuple(sources), scored, walked, mode, len(rows))
+    return Ranking(rows[order], scores, tuple(sources), scored, stage, alias, seeds, gain, walked, "hybrid_local")
 
 
-def _seeds(base: BaseScores, alias_rows: Rows, alias: Scores) -> Rows:
-    first = base.rows[best_rows(base.values, BASE_SEEDS)]
-    if not len(alias_rows):
+def _alias(index: SearchIndex, question: Question, mask: Mask | None, limit: int) -> Sparse:
+    """The units that are most at home in what the question names."""
+    alias = Sparse(*alias_scores(index.walk, question, mask))
+    if len(alias.rows) <= limit:
+        return alias
+    best = np.sort(best_rows(alias.values, limit))
+    return Sparse(alias.rows[best], alias.values[best])
+
+
+def _seeds(base: BaseScores, alias: Sparse, weights: RankWeights) -> Rows:
+    first = base.rows[best_rows(base.values, weights.base_seeds)]
+    if not len(alias.rows):
         return np.sort(first)
-    named = alias_rows[best_rows(alias + base.at(alias_rows), ALIAS_SEEDS, alias > 0)]
+    named = alias.rows[best_rows(alias.values + base.at(alias.rows), weights.alias_seeds, alias.values > 0)]
     return np.union1d(first, named)
 
 
-def _by_vector(stage: FirstStage) -> Ranking:
-    rows = stage.nearest
-    cosine = stage.scorer.cosine(rows)
-    order = np.argsort(rows)
-    base = BaseScores(rows[order], cosine[order], cosine[order], stage.scorer.bm25(rows[order]))
-    scores = np.round(cosine, 6)
-    sources: list[Source] = ["vector"] * len(rows)
-    return Ranking(rows, scores, tuple(sources), base, None, "vector_only", len(rows))
+def _first_stage_only(stage: FirstStage, first: First) -> Ranking:
+    """The order of one search, or of both by reciprocal rank fusion."""
+    if first == "rrf":
+        rows = stage.rows
+        scores = np.zeros(len(rows), dtype=np.float32)
+        for found in (stage.lexical, stage.nearest):
+            scores[np.searchsorted(rows, found)] += (1.0 / (RRF_K + 1 + np.arange(len(found)))).astype(np.float32)
+        scores = np.round(scores, 6)
+        order = np.lexsort((rows, -scores))
+        rows, scores = rows[order], scores[order]
+    else:
+        rows = stage.nearest if first == "vector" else stage.lexical
+        scores = np.round(stage.scorer.cosine(rows) if first == "vector" else stage.scorer.bm25(rows), 6)
+    by_row = np.sort(rows)
+    cosine, bm25 = stage.scorer.cosine(by_row), stage.scorer.bm25(by_row)
+    values = np.empty(len(rows), dtype=np.float32)
+    values[np.searchsorted(by_row, rows)] = scores
+    base = BaseScores(by_row, values, cosine, bm25)
+    sources: tuple[Source, ...] = (_SOURCES[first],) * len(rows)
+    return Ranking(rows, scores, sources, base, stage, NOTHING, NOTHING.rows, NOTHING, None, _RUN_MODES[first])
 
 
 def cap_per_document(index: SearchIndex, ranking: Ranking, limit: int, max_per_document: int) -> Rows:

@@ -29,6 +29,7 @@ from graphctx.retrieve.focus import focus
 from graphctx.retrieve.index import Rows, SearchIndex, Unit
 from graphctx.retrieve.question import Question, understand
 from graphctx.retrieve.rank import Ranking, cap_per_document, rank
+from graphctx.retrieve.recipe import DEFAULT, Recipe
 from graphctx.retrieve.scope import unit_mask
 from graphctx.retrieve.sentences import SentencePool, lexical_cover, sentence_pool
 from graphctx.settings import RetrieveSettings
@@ -42,9 +43,9 @@ class Retriever:
         self._tokens = tokens
         self._settings = settings
 
-    def find(self, request: SearchInput) -> Found:
+    def find(self, request: SearchInput, recipe: Recipe = DEFAULT) -> Found:
         """Find the units that bear on a query, with previews that show why."""
-        ranked = self._rank(request.query, request.options.mode, request.scope, request.filters)
+        ranked = self.rank(request.query, request.options.mode, request.scope, request.filters, recipe)
         if not isinstance(ranked, tuple):
             return Found((), self.index.snapshot.id, ranked)
         question, ranking = ranked
@@ -52,13 +53,13 @@ class Retriever:
         results = self._results(question, ranking, positions, request)
         return Found(results, self.index.snapshot.id, None if results else "no_match")
 
-    def evidence(self, request: RetrieveInput) -> Evidence:
+    def evidence(self, request: RetrieveInput, recipe: Recipe = DEFAULT) -> Evidence:
         """Find units and quote the sentences that answer the question."""
-        ranked = self._rank(request.question, request.options.mode, request.scope, request.filters)
+        ranked = self.rank(request.question, request.options.mode, request.scope, request.filters, recipe)
         if not isinstance(ranked, tuple):
             return Evidence((), self.index.snapshot.id, self._mode(request.options.mode), 0, ranked)
         question, ranking = ranked
-        if not request.options.rerank:
+        if not (request.options.rerank and recipe.quote.rerank):
             return self._lexical_evidence(request, question, ranking)
         limit = max(1, min(self._settings.max_per_document, request.top_k))
         found = find_evidence(
@@ -69,6 +70,7 @@ class Retriever:
             max_per_document=limit,
             max_quotes=request.max_quotes,
             max_quote_tokens=request.max_quote_tokens,
+            weights=recipe.quote,
             tokens=self._tokens,
         )
         rows = ranking.rows[found.unit_positions]
@@ -150,8 +152,17 @@ class Retriever:
             return "hybrid_local" if self.index.walk.n_entities else "vector_only"
         return asked
 
-    def _rank(self, text: str, mode: Mode, scope: Scope, filters: Filters) -> tuple[Question, Ranking] | EmptyReason:
-        """Rank units, or say why there are none to rank."""
+    def rank(
+        self, text: str, mode: Mode, scope: Scope, filters: Filters, recipe: Recipe = DEFAULT
+    ) -> tuple[Question, Ranking] | EmptyReason:
+        """Rank units, or say why there are none to rank.
+
+        Args:
+            text: the question.
+            mode: ``vector_only`` orders by the vector search alone, whatever the recipe.
+            scope, filters: what may be seen.
+            recipe: how to rank.
+        """
         if not self.index.walk.n_units:
             return "empty_knowledge_base"
         mask = unit_mask(self.index, scope, filters)
@@ -162,7 +173,8 @@ class Retriever:
             self.index,
             question,
             mask=mask,
-            mode=self._mode(mode),
+            first="vector" if self._mode(mode) == "vector_only" else recipe.first,
+            weights=recipe.rank,
             candidates=self._settings.candidates,
             engine=self._settings.first_stage,
         )

@@ -23,6 +23,14 @@ MAX_EDGES = 20_000
 """Bound of one walk; the edges of the best carrying sentences are kept."""
 
 
+def largest(rows: Rows, values: Scores) -> tuple[Rows, Scores]:
+    """Distinct rows, sorted, and the largest value of each."""
+    order = np.lexsort((values, rows))
+    ordered = rows[order]
+    last = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True)) if len(ordered) else order
+    return ordered[last], values[order][last].astype(np.float32)
+
+
 @dataclass(frozen=True, slots=True)
 class Edges:
     """Edges of a walk, parallel arrays: from a seed unit through an entity to a unit.
@@ -36,11 +44,9 @@ class Edges:
     sentence: Rows
     value: Scores
 
-    def best_per_target(self, n_units: int) -> Scores:
-        """The largest value that leads to each unit, float32 [n_units]."""
-        best = np.zeros(n_units, dtype=np.float32)
-        np.maximum.at(best, self.target, self.value)
-        return best
+    def best_per_target(self) -> tuple[Rows, Scores]:
+        """The units that edges lead to, distinct and sorted, and the largest value that leads to each."""
+        return largest(self.target, self.value)
 
     def within(self, mask: Mask | None) -> Edges:
         """Only edges to units that may be seen and that are not their own source."""
@@ -56,7 +62,7 @@ class Walk:
 
     home: Edges
     place: Edges
-    sentence: Edges
+    carried: Edges
 
 
 def entity_specificity(walk: WalkArrays, entities: Rows) -> Scores:
@@ -80,10 +86,10 @@ def alias_scores(walk: WalkArrays, question: Question, mask: Mask | None) -> tup
     count = (walk.home_ptr[entity + 1] - walk.home_ptr[entity]).astype(np.float32)
     weight = entity_specificity(walk, entity) * walk.entity_proper[entity] / np.sqrt(count)
     units = walk.home_unit[homes].astype(np.int64)
-    rows = np.unique(units if mask is None else units[mask[units]])
-    best = np.zeros(walk.n_units, dtype=np.float32)
-    np.maximum.at(best, units, walk.home_value[homes] * weight)
-    return rows, best[rows]
+    value = (walk.home_value[homes] * weight).astype(np.float32)
+    if mask is not None:
+        units, value = units[mask[units]], value[mask[units]]
+    return largest(units, value)
 
 
 def local_walk(index: SearchIndex, question: Question, seeds: Rows, strength: Scores, mask: Mask | None) -> Walk:
