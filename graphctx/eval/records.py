@@ -1,0 +1,78 @@
+"""What the steps of an evaluation hand to each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from graphctx.model.answers import Quote
+
+
+@dataclass(frozen=True, slots=True)
+class GoldSpan:
+    """A span of a document that a good answer quotes: code points, end exclusive."""
+
+    doc_uri: str
+    start_char: int
+    end_char: int
+
+
+@dataclass(frozen=True, slots=True)
+class Golden:
+    """A question with what is known of its answer.
+
+    Attributes:
+        id: within its suite.
+        question: as it is asked.
+        type: of question, for the breakdown; empty where the suite has none.
+        answers: strings, any of which (for the type ``list``: all of which) an answer holds.
+        answerable: whether the corpus answers it.
+        gold_docs: URIs of the documents that are needed.
+        gold_spans: the spans that are needed.
+        max_tokens: what all quotes together may weigh, where the suite says; else 0.
+    """
+
+    id: str
+    question: str
+    type: str = ""
+    answers: tuple[str, ...] = ()
+    answerable: bool = True
+    gold_docs: tuple[str, ...] = ()
+    gold_spans: tuple[GoldSpan, ...] = ()
+    max_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one variant made of one question.
+
+    Attributes:
+        golden: the question.
+        ranked: keys of what was found, best first, without repeats: document URIs, or ``uri@start-end`` of units
+            where a suite is judged by units.
+        relevant: the keys among which the gold lies.
+        quotes: of ``retrieve_evidence`` at its defaults.
+        measures: name to value, as far as a measure applies; shares in 0..1, sizes in their own units.
+        milliseconds: stage to time.
+    """
+
+    golden: Golden
+    ranked: tuple[str, ...]
+    relevant: frozenset[str]
+    quotes: tuple[Quote, ...]
+    measures: dict[str, float]
+    milliseconds: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteRun:
+    """All outcomes of a suite.
+
+    Attributes:
+        suite: its name.
+        snapshot_id: of the knowledge base that was asked.
+        outcomes: variant to outcomes, all variants in the same order of questions.
+    """
+
+    suite: str
+    snapshot_id: str
+    outcomes: dict[str, list[Outcome]]
