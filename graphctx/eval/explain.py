@@ -1,0 +1,327 @@
+"""One question, stage by stage: why the units that were found were found, and why these sentences were quoted.
+
+Needs nothing but a knowledge base and a question, so it explains answers to questions that are in no suite, too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, fields
+from typing import TYPE_CHECKING, Any
+
+from graphctx.retrieve.recipe import DEFAULT_VARIANT, recipe_of
+
+if TYPE_CHECKING:
+    from graphctx.knowledge_base import KnowledgeBase
+    from graphctx.model.answers import Quote
+    from graphctx.retrieve.index import SearchIndex
+    from graphctx.retrieve.question import Question
+    from graphctx.retrieve.rank import Ranking
+    from graphctx.retrieve.sentences import SentencePool
+
+SHOWN = 10
+"""Units that are shown of each stage."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A unit, as a reader finds it: ``opening`` is how its text begins."""
+
+    section_id: str
+    doc_uri: str
+    heading: str
+    line: int
+    opening: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A unit at its rank in a stage, with the stage's own score."""
+
+    rank: int
+    unit: Place
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Final:
+    """A unit at its rank in the end, the stage that it owes its place to, its score, and what that is made of."""
+
+    rank: int
+    unit: Place
+    source: str
+    score: float
+    parts: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """An entity that the question names: in how many units it is mentioned, and how many are its home."""
+
+    name: str
+    label: str
+    units: int
+    homes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A step of the walk; ``sentence`` stands in the source and justifies it."""
+
+    kind: str
+    source: Place
+    entity: str
+    target: Place
+    target_rank: int
+    value: float
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of a quote, with the features that it was picked by."""
+
+    text: str
+    features: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """A quote, where it stands, and its sentences."""
+
+    doc_uri: str
+    section_id: str
+    start_char: int
+    end_char: int
+    line: int
+    confidence: float
+    quote: str
+    sentences: tuple[Sentence, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """How one question was answered.
+
+    Attributes:
+        question, variant: what was asked, and by which recipe.
+        snapshot_id: of the knowledge base.
+        mode: how the search ran; empty where nothing was searched.
+        empty_reason: why there is nothing to explain, else empty.
+        kind: of answer that the question asks for; empty where it does not show.
+        terms: index terms of the question and their inverse document frequency.
+        entities: what it names.
+        stages: the best units by each of the stages before the end: both searches, the base score, the names in the
+            question (``alias``), and what the walk adds.
+        final: the best units in the end.
+        seeds: where the walk started.
+        edges: the best edge of each kind to each of the best units at the end.
+        edges_walked: how many edges of each kind there were.
+        quotes: the evidence.
+    """
+
+    question: str
+    variant: str
+    snapshot_id: str
+    mode: str = ""
+    empty_reason: str = ""
+    kind: str = ""
+    terms: dict[str, float] = field(default_factory=dict)
+    entities: tuple[Named, ...] = ()
+    stages: dict[str, tuple[Ranked, ...]] = field(default_factory=dict)
+    final: tuple[Final, ...] = ()
+    seeds: tuple[Place, ...] = ()
+    edges: tuple[Edge, ...] = ()
+    edges_walked: dict[str, int] = field(default_factory=dict)
+    quotes: tuple[Picked, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same as JSON values."""
+        return asdict(self)
+
+
+def explain(kb: KnowledgeBase, question: str, variant: str = DEFAULT_VARIANT) -> Explanation:
+    """Answer a question and say how.
+
+    Args:
+        kb: with a published snapshot.
+        question: any.
+        variant: the recipe, by its name.
+
+    Raises:
+        InvalidArgument: there is no such variant, the question is blank or too long, or nothing is published.
+    """
+    from graphctx.model.answers import Filters, RetrieveInput, Scope
+    from graphctx.model.arguments import parse_arguments
+
+    recipe = recipe_of(variant)
+    request = parse_arguments(RetrieveInput, {"question": question})
+    retriever = kb.pinned().require()
+    index = retriever.index
+    ranked = retriever.rank(request.question, "auto", Scope(), Filters(), recipe)
+    if not isinstance(ranked, tuple):
+        return Explanation(question, variant, index.snapshot.id, empty_reason=ranked)
+    asked, ranking = ranked
+    evidence = retriever.evidence(request, recipe)
+    view = _View(index, asked, ranking)
+    return Explanation(
+        question=question,
+        variant=variant,
+        snapshot_id=index.snapshot.id,
+        mode=ranking.mode,
+        empty_reason=evidence.empty_reason or "",
+        kind=asked.kind,
+        terms={term: round(float(index.bm25.idf(term)), 4) for term in asked.terms},
+        entities=view.entities(),
+        stages=view.stages(),
+        final=view.final(),
+        seeds=tuple(view.place(int(row)) for row in ranking.seeds),
+        edges=view.edges(),
+        edges_walked=view.edges_walked(),
+        quotes=view.quotes(list(evidence.quotes)),
+    )
+
+
+class _View:
+    """Rows made readable; entity names are read from the snapshot once, when they are first needed."""
+
+    def __init__(self, index: SearchIndex, question: Question, ranking: Ranking) -> None:
+        self._index = index
+        self._question = question
+        self._ranking = ranking
+        self._names: list[str] = []
+
+    def place(self, row: int) -> Place:
+        unit = self._index.unit(row)
+        document = self._index.text_of(unit.doc_row)
+        heading = " › ".join(part for part in (document.title, unit.heading) if part)
+        opening = _one_line(document.text[unit.start_char : unit.end_char], 80)
+        return Place(unit.id, document.uri, heading, document.line(unit.start_char), opening)
+
+    def entities(self) -> tuple[Named, ...]:
+        from graphctx.model.knowledge import LABELS
+
+        walk = self._index.walk
+        return tuple(
+            Named(
+                name=self._name(row),
+                label=LABELS[walk.entity_label[row]],
+                units=int(walk.entity_ptr[row + 1] - walk.entity_ptr[row]),
+                homes=int(walk.home_ptr[row + 1] - walk.home_ptr[row]),
+            )
+            for row in self._question.entities.tolist()
+        )
+
+    def stages(self) -> dict[str, tuple[Ranked, ...]]:
+        from graphctx.retrieve.trace import FINAL, stages
+
+        return {
+            name: tuple(
+                Ranked(at + 1, self.place(int(row)), round(float(score), 4))
+                for at, (row, score) in enumerate(zip(stage.rows[:SHOWN], stage.scores[:SHOWN], strict=True))
+            )
+            for name, stage in stages(self._ranking).items()
+            if name != FINAL
+        }
+
+    def final(self) -> tuple[Final, ...]:
+        from graphctx.retrieve.trace import score_parts
+
+        ranking = self._ranking
+        rows = ranking.rows[:SHOWN]
+        parts = score_parts(ranking, rows)
+        return tuple(
+            Final(
+                rank=at + 1,
+                unit=self.place(int(row)),
+                source=ranking.sources[at],
+                score=round(float(ranking.scores[at]), 4),
+                parts={name: round(float(values[at]), 4) for name, values in parts.items()},
+            )
+            for at, row in enumerate(rows)
+        )
+
+    def edges(self) -> tuple[Edge, ...]:
+        from graphctx.retrieve.trace import best_steps
+
+        best = self._ranking.rows[:SHOWN]
+        ranks = {int(row): at + 1 for at, row in enumerate(best)}
+        return tuple(
+            Edge(
+                kind=step.kind,
+                source=self.place(step.source),
+                entity=self._name(step.entity) if step.entity >= 0 else "",
+                target=self.place(step.target),
+                target_rank=ranks[step.target],
+                value=step.value,
+                sentence=self._sentence(step.source, step.sentence) if step.sentence >= 0 else "",
+            )
+            for step in best_steps(self._ranking, best)
+        )
+
+    def edges_walked(self) -> dict[str, int]:
+        from graphctx.retrieve.trace import edge_counts
+
+        return edge_counts(self._ranking)
+
+    def quotes(self, quotes: list[Quote]) -> tuple[Picked, ...]:
+        import numpy as np
+
+        from graphctx.retrieve.sentences import sentence_pool
+
+        rows = np.array([self._index.unit_row(quote.section_id) for quote in quotes], dtype=np.int64)
+        units = np.unique(rows)
+        pool = sentence_pool(self._index, self._question, units)
+        return tuple(
+            Picked(
+                doc_uri=quote.doc_uri,
+                section_id=quote.section_id,
+                start_char=quote.start_char,
+                end_char=quote.end_char,
+                line=quote.line,
+                confidence=quote.confidence,
+                quote=quote.quote,
+                sentences=tuple(self._picked(pool, int(np.searchsorted(units, row)), quote)),
+            )
+            for quote, row in zip(quotes, rows, strict=True)
+        )
+
+    def _picked(self, pool: SentencePool, unit: int, quote: Quote) -> list[Sentence]:
+        """The sentences of a unit that a quote touches, with every feature that the pool has of them.
+
+        ``unit`` is the unit's score as a share of the best, ``bridge`` the best edge that the sentence carries.
+        """
+        import numpy as np
+
+        from graphctx.retrieve.trace import bridges
+
+        walk = self._index.walk
+        starts, ends = walk.sentence_start[pool.rows], walk.sentence_end[pool.rows]
+        touched = (pool.unit == unit) & (starts < quote.end_char) & (ends > quote.start_char)
+        at = np.flatnonzero(touched)
+        rank = np.flatnonzero(self._ranking.rows == self._index.unit_row(quote.section_id))
+        share = self._ranking.scores[rank[:1]] / self._ranking.scores[:SHOWN].max(initial=1e-9)
+        features = {"unit": np.full(len(at), share[0] if len(share) else 0.0)}
+        for one in fields(pool):
+            values = getattr(pool, one.name)
+            if isinstance(values, np.ndarray) and values.dtype.kind == "f":
+                features[one.name] = values[at]
+        features["bridge"] = bridges(self._ranking, pool.rows[at])
+        return [
+            Sentence(pool.texts[row], {name: round(float(values[n]), 4) for name, values in features.items()})
+            for n, row in enumerate(at)
+        ]
+
+    def _name(self, row: int) -> str:
+        if not self._names:
+            self._names = self._index.snapshot.table("entities", columns=["name"])["name"].to_pylist()
+        return self._names[row]
+
+    def _sentence(self, unit: int, row: int) -> str:
+        walk = self._index.walk
+        text = self._index.text_of(int(walk.unit_doc[unit])).text
+        return text[walk.sentence_start[row] : walk.sentence_end[row]]
+
+
+def _one_line(text: str, limit: int) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
