@@ -1,0 +1,155 @@
+"""The questions that went worst, and at which stage the gold of each was lost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+from graphctx.eval.records import Golden, GoldSpan, Outcome, SuiteRun
+from graphctx.eval.scale import direction, is_share
+from graphctx.retrieve.recipe import recipe_of
+
+if TYPE_CHECKING:
+    from graphctx.knowledge_base import KnowledgeBase
+    from graphctx.model.answers import Quote
+    from graphctx.retrieve.index import SearchIndex
+    from graphctx.retrieve.trace import Stage
+
+WORST = 20
+"""Questions that are shown of each suite."""
+
+QUOTED_FROM = 5
+"""Evidence is quoted from the best so many units by default."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """A piece of gold of one question, and what became of it.
+
+    Attributes:
+        doc_uri: the document.
+        text: the gold span; empty where a whole document is gold.
+        start_char, end_char: of the span, 0 for a whole document.
+        ranks: stage to the best rank of a unit that holds it, from 1; ``None`` where the stage has none.
+        quote: the number of the first quote that touches it, from 1; ``None`` where none does.
+        why: in words.
+    """
+
+    doc_uri: str
+    text: str
+    start_char: int
+    end_char: int
+    ranks: dict[str, int | None]
+    quote: int | None
+    why: str
+
+    @property
+    def missed(self) -> bool:
+        """Whether no quote touches it."""
+        return self.quote is None
+
+
+@dataclass(frozen=True, slots=True)
+class Miss:
+    """A question that went badly: its outcome, how well it went in 0..1, and its gold."""
+
+    outcome: Outcome
+    score: float
+    gold: tuple[Gold, ...]
+
+
+def score_of(outcome: Outcome) -> float:
+    """How well a question went: the mean of its shares that are better when higher, in 0..1.
+
+    For a question that the documents do not answer: one minus the confidence of the best quote, or 1 without a quote.
+    """
+    if not outcome.golden.answerable:
+        return 1 - max((quote.confidence for quote in outcome.quotes), default=0.0)
+    shares = [value for name, value in outcome.measures.items() if is_share(name) and direction(name) == 1]
+    return fmean(shares) if shares else 0.0
+
+
+def worst(run: SuiteRun, kb: KnowledgeBase, variant: str, n: int = WORST) -> list[Miss]:
+    """The questions of a variant that went worst, with the ranks of their gold at every stage.
+
+    Args:
+        run: a suite with this variant.
+        kb: that was asked.
+        variant: of the run.
+        n: at most so many; questions that went perfectly are none of them.
+
+    Returns:
+        The worst first; ties by id.
+    """
+    order = sorted(run.outcomes[variant], key=lambda one: (round(score_of(one), 6), one.golden.id))
+    index = kb.pinned().require().index
+    return [
+        Miss(one, round(score_of(one), 4), _gold_of(kb, index, one, variant)) for one in order[:n] if score_of(one) < 1
+    ]
+
+
+def _gold_of(kb: KnowledgeBase, index: SearchIndex, outcome: Outcome, variant: str) -> tuple[Gold, ...]:
+    from graphctx.model.answers import Filters, Scope
+    from graphctx.retrieve.trace import stages, units_of
+
+    golden = outcome.golden
+    wanted = _wanted(golden)
+    if not wanted:
+        return ()
+    ranked = kb.pinned().require().rank(golden.question, "auto", Scope(), Filters(), recipe_of(variant))
+    if not isinstance(ranked, tuple):
+        return ()
+    found = stages(ranked[1])
+    gold = []
+    for uri, span in wanted:
+        bounds = (span.start_char, span.end_char) if span else (None, None)
+        units = units_of(index, uri, *bounds)
+        ranks = {name: stage.rank_of(units) for name, stage in found.items()}
+        quote = _first_quote(outcome.quotes, uri, span)
+        text = index.document(uri).text[span.start_char : span.end_char] if span else ""
+        names = {index.unit(int(row)).id for row in units}
+        from_unit = sum(one.section_id in names for one in outcome.quotes)
+        why = _why(ranks, quote, from_unit, found)
+        gold.append(Gold(uri, text, span.start_char if span else 0, span.end_char if span else 0, ranks, quote, why))
+    return tuple(gold)
+
+
+def _wanted(golden: Golden) -> list[tuple[str, GoldSpan | None]]:
+    """Gold spans, and gold documents without one."""
+    with_span = {span.doc_uri for span in golden.gold_spans}
+    spans: list[tuple[str, GoldSpan | None]] = [(span.doc_uri, span) for span in golden.gold_spans]
+    return spans + [(uri, None) for uri in golden.gold_docs if uri not in with_span]
+
+
+def _first_quote(quotes: Sequence[Quote], uri: str, span: GoldSpan | None) -> int | None:
+    for number, quote in enumerate(quotes, start=1):
+        touches = span is None or (quote.start_char < span.end_char and quote.end_char > span.start_char)
+        if quote.doc_uri == uri and touches:
+            return number
+    return None
+
+
+def _why(ranks: dict[str, int | None], quote: int | None, from_unit: int, found: dict[str, Stage]) -> str:
+    """Where a piece of gold was lost, or found, in words."""
+    if quote is not None:
+        return f"Quoted, as number {quote}."
+    final, base, walk = ranks["final"], ranks["base"], ranks["walk"]
+    if from_unit:
+        return f"Its passage is number {final} and was quoted from, but other sentences of it were preferred."
+    searches = [f"{name} {ranks[name]}" for name in ("bm25", "vector") if ranks[name] is not None]
+    if final is None and not searches:
+        limit = max(len(found["bm25"].rows), len(found["vector"].rows))
+        return f"Neither search has its passage among the best {limit}, and no walked edge leads to it."
+    by = f"The searches find its passage ({', '.join(searches)})" if searches else "Only the walk leads to its passage"
+    if final is None:
+        return f"{by}, but it was not ranked."
+    if base is not None and base != final:
+        moved = f"; the graph moves it from {base} to {final}"
+    else:
+        moved = f"; it ends as number {final}"
+    if final <= QUOTED_FROM:
+        return f"{by}{moved}, but no sentence of it was picked."
+    lifted = "" if walk is not None or not len(found["walk"].rows) else " and no walked edge lifts it"
+    return f"{by}{moved}{lifted}, while quotes come from the best {QUOTED_FROM}."
