@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import graphctx
-from graphctx.cli import ask, cypher, demo, doctor, ingest, mcp_config, search, serve, snapshots, status
+from graphctx.cli import ask, cypher, demo, doctor, evaluate, ingest, mcp_config, search, serve, snapshots, status
 from graphctx.cli.guard import GuardedCommand
 
 app = typer.Typer(
@@ -44,6 +44,7 @@ app.command("ask", cls=GuardedCommand)(ask.ask)
 app.command("search", cls=GuardedCommand)(search.search)
 app.command("serve", cls=GuardedCommand)(serve.serve)
 app.command("mcp-config", cls=GuardedCommand)(mcp_config.mcp_config)
+app.command("eval", cls=GuardedCommand)(evaluate.evaluate)
 app.command("status", cls=GuardedCommand)(status.status)
 app.command("doctor", cls=GuardedCommand)(doctor.doctor)
 app.command("cypher", cls=GuardedCommand)(cypher.cypher)

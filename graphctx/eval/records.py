@@ -29,6 +29,7 @@ class Golden:
         gold_docs: URIs of the documents that are needed.
         gold_spans: the spans that are needed.
         max_tokens: what all quotes together may weigh, where the suite says; else 0.
+        max_calls: how many calls of tools the answer may take, where the suite says; else 0.
     """
 
     id: str
@@ -39,6 +40,7 @@ class Golden:
     gold_docs: tuple[str, ...] = ()
     gold_spans: tuple[GoldSpan, ...] = ()
     max_tokens: int = 0
+    max_calls: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +73,12 @@ class SuiteRun:
         suite: its name.
         snapshot_id: of the knowledge base that was asked.
         outcomes: variant to outcomes, all variants in the same order of questions.
+        judge: what was ranked: ``documents`` or ``units``.
+        left_out: questions of the suite that were not asked, since nothing is known of their answer.
     """
 
     suite: str
     snapshot_id: str
     outcomes: dict[str, list[Outcome]]
+    judge: str = "documents"
+    left_out: int = 0

@@ -1,0 +1,189 @@
+"""Asks a suite's questions and measures what comes back."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from statistics import median
+from typing import TYPE_CHECKING, Literal
+
+from graphctx.eval.golden import bind
+from graphctx.eval.measures import (
+    BUDGETS,
+    DEPTH,
+    MAX_QUOTES,
+    answer_measures,
+    quote_measures,
+    ranking_measures,
+    within,
+)
+from graphctx.eval.records import Golden, GoldSpan, Outcome, SuiteRun
+from graphctx.retrieve.recipe import DEFAULT_VARIANT, recipe_of
+
+if TYPE_CHECKING:
+    from graphctx.eval.suites import Suite
+    from graphctx.knowledge_base import KnowledgeBase
+    from graphctx.model.answers import Quote
+
+LONG_DOCUMENT_UNITS = 20
+"""Documents of so many units (about 5,000 tokens) are no answer by themselves: what is found of them is judged by
+units, where the gold says where in them the answer stands."""
+
+OnAsked = Callable[[str, int, int], None]
+"""Told of a variant, how many questions it has answered, and how many there are."""
+
+
+def run_suite(
+    suite: Suite,
+    kb: KnowledgeBase,
+    variants: Sequence[str] = (DEFAULT_VARIANT,),
+    *,
+    ranking_only: Sequence[str] = (),
+    on_asked: OnAsked | None = None,
+) -> SuiteRun:
+    """Ask every question by every variant.
+
+    Args:
+        suite: of questions.
+        kb: with the suite's documents.
+        variants: names of recipes; one that is named twice is run once.
+        ranking_only: variants of which no quotes are asked for.
+        on_asked: told after each question.
+
+    Raises:
+        InvalidArgument: there is no such variant, or the suite's gold is not in the knowledge base.
+    """
+    for variant in variants:
+        recipe_of(variant)
+    goldens = bind(suite.rows, kb, source=suite.path.name, prefix=suite.prefix)
+    units = _Units(kb)
+    by_units = units.judge(goldens) if suite.judge == "auto" else suite.judge == "units"
+    judge: Literal["documents", "units"] = "units" if by_units else "documents"
+    relevant = {golden.id: _relevant(golden, units, judge) for golden in goldens}
+    kb.warm()
+    outcomes = {}
+    for variant in dict.fromkeys(variants):
+        asking = _Asking(kb, variant, judge, quotes=variant not in ranking_only)
+        if goldens:
+            kb.retrieve_evidence(goldens[0].question, variant=variant)  # what is opened on first use is not timed
+        answered = []
+        for number, golden in enumerate(goldens, 1):
+            answered.append(asking.ask(golden, relevant[golden.id]))
+            if on_asked:
+                on_asked(variant, number, len(goldens))
+        outcomes[variant] = _with_ranking(answered)
+    return SuiteRun(suite.name, kb.snapshot_id, outcomes, judge, suite.left_out)
+
+
+class _Asking:
+    """Asks one question after another by one variant."""
+
+    def __init__(self, kb: KnowledgeBase, variant: str, judge: Literal["documents", "units"], *, quotes: bool) -> None:
+        from graphctx.nlp.tokens import WordPieceCounter
+
+        self._kb = kb
+        self._variant = variant
+        self._judge = judge
+        self._quotes = quotes
+        self._count = WordPieceCounter().count
+
+    def ask(self, golden: Golden, relevant: frozenset[str]) -> Outcome:
+        """Search if there is something to find, then ask for evidence."""
+        times: dict[str, float] = {}
+        ranked = self._search(golden, times) if relevant else ()
+        quotes: tuple[Quote, ...] = ()
+        measures: dict[str, float] = {}
+        if self._quotes:
+            started = time.perf_counter()
+            answer = self._kb.retrieve_evidence(golden.question, variant=self._variant)
+            times["retrieve_evidence"] = (time.perf_counter() - started) * 1000
+            quotes = tuple(answer.quotes)
+            measures = answer_measures(golden, answer, lambda uri: self._kb.document(uri).text, self._count)
+            if golden.answerable:
+                more = self._kb.retrieve_evidence(
+                    golden.question, max_quotes=MAX_QUOTES, include_context_tokens=0, variant=self._variant
+                ).quotes
+                for budget in BUDGETS:
+                    measures |= quote_measures(golden, within(more, budget, self._count), self._count, f"@{budget}")
+        return Outcome(golden, ranked, relevant, quotes, measures, times)
+
+    def _search(self, golden: Golden, times: dict[str, float]) -> tuple[str, ...]:
+        by_units = self._judge == "units"
+        started = time.perf_counter()
+        results = self._kb.search(
+            golden.question,
+            top_k=DEPTH,
+            max_per_doc=DEPTH if by_units else 1,
+            max_snippet_chars=40,  # previews are not looked at, and long ones could fill the response
+            variant=self._variant,
+        ).results
+        times["search"] = (time.perf_counter() - started) * 1000
+        if not by_units:
+            return tuple(result.doc_uri for result in results)
+        found = (self._kb.unit(result.section_id) for result in results)
+        return tuple(_key(unit.doc_uri, unit.start_char, unit.end_char) for unit in found)
+
+
+class _Units:
+    """Where the units of a knowledge base lie."""
+
+    def __init__(self, kb: KnowledgeBase) -> None:
+        self._index = kb.pinned().require().index
+
+    @cached_property
+    def _places(self) -> dict[str, list[tuple[int, int]]]:
+        uris = self._index.documents["uri"].to_pylist()
+        units = self._index.units
+        places: dict[str, list[tuple[int, int]]] = {uri: [] for uri in uris}
+        columns = (units[name].to_pylist() for name in ("doc_row", "start_char", "end_char"))
+        for document, start, end in zip(*columns, strict=True):
+            places[uris[document]].append((start, end))
+        return places
+
+    def judge(self, goldens: Sequence[Golden]) -> bool:
+        """Whether the gold documents are so long that units are judged, and all questions have spans to judge by."""
+        answerable = [golden for golden in goldens if golden.answerable]
+        documents = sorted({uri for golden in answerable for uri in golden.gold_docs})
+        if not documents or not all(golden.gold_spans for golden in answerable):
+            return False
+        return median(len(self._places[uri]) for uri in documents) >= LONG_DOCUMENT_UNITS
+
+    def holding(self, span: GoldSpan) -> list[str]:
+        """The keys of the units that a span overlaps."""
+        return [
+            _key(span.doc_uri, start, end)
+            for start, end in self._places[span.doc_uri]
+            if start < span.end_char and end > span.start_char
+        ]
+
+
+def _relevant(golden: Golden, units: _Units, judge: Literal["documents", "units"]) -> frozenset[str]:
+    if not golden.answerable:
+        return frozenset()
+    if judge == "documents":
+        return frozenset(golden.gold_docs)
+    return frozenset(key for span in golden.gold_spans for key in units.holding(span))
+
+
+def _with_ranking(outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """The same outcomes with the measures of their rankings in front."""
+    judged = [one for one in outcomes if one.relevant]
+    found = ranking_measures(
+        {one.golden.id: one.ranked for one in judged}, {one.golden.id: one.relevant for one in judged}
+    )
+    return [
+        Outcome(
+            one.golden,
+            one.ranked,
+            one.relevant,
+            one.quotes,
+            found.get(one.golden.id, {}) | one.measures,
+            one.milliseconds,
+        )
+        for one in outcomes
+    ]
+
+
+def _key(uri: str, start: int, end: int) -> str:
+    return f"{uri}@{start}-{end}"

@@ -1,0 +1,64 @@
+"""The knowledge base that a suite is asked of: one that is there, or one that is ingested for it and kept."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from graphctx.errors import InvalidArgument
+from graphctx.eval.golden import objects
+
+if TYPE_CHECKING:
+    from graphctx.eval.suites import Suite
+    from graphctx.ingest.report import OnProgress
+    from graphctx.knowledge_base import KnowledgeBase
+
+
+def open_for(
+    suite: Suite,
+    *,
+    kb: Path | None,
+    default_kb: Path,
+    work: Path,
+    on_progress: OnProgress | None = None,
+) -> KnowledgeBase:
+    """Open the knowledge base of a suite.
+
+    Args:
+        suite: what will be asked.
+        kb: ask this one, and ingest nothing.
+        default_kb: ask this one where neither ``kb`` nor the suite says anything.
+        work: where knowledge bases that are ingested for suites are kept. A document that has not changed since is
+            taken as it is, one that is gone is dropped.
+        on_progress: of an ingest.
+
+    Raises:
+        InvalidArgument: nothing in the corpus can be read, or nothing is published in the knowledge base.
+        BackendUnavailable: the knowledge base cannot be opened.
+    """
+    from graphctx.knowledge_base import KnowledgeBase
+
+    if kb is not None or suite.corpus is None:
+        base = KnowledgeBase.open(kb or default_kb)
+        if not base.snapshot_id:
+            raise InvalidArgument("Nothing is published in this knowledge base. Run `graphctx ingest PATH` first.")
+        return base
+    place = suite.corpus.resolve()
+    # Two suites of one name, from different places, must not share a knowledge base.
+    own = f"{suite.name.replace(':', '-')}-{hashlib.sha256(str(place).encode()).hexdigest()[:6]}"
+    source = _without_titles(place, work / f"{own}-corpus") if suite.blank_titles else place
+    base = KnowledgeBase.open(work / own, create=True, project_id=suite.name)
+    base.ingest([source], prune=True, on_progress=on_progress)
+    return base
+
+
+def _without_titles(corpus: Path, folder: Path) -> Path:
+    """A copy of a JSONL corpus with empty titles."""
+    lines = (json.dumps({**row, "title": ""}, ensure_ascii=False) for _, row in objects(corpus))
+    text = "".join(f"{line}\n" for line in lines)
+    folder.mkdir(parents=True, exist_ok=True)
+    copy = folder / corpus.name
+    copy.write_text(text, "utf-8")
+    return copy

@@ -1,0 +1,209 @@
+"""Rows of golden files, and the `Golden` questions that they become once the knowledge base is known."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from graphctx.errors import InvalidArgument
+from graphctx.eval.records import Golden, GoldSpan
+from graphctx.model.arguments import parse_arguments
+
+if TYPE_CHECKING:
+    from graphctx.knowledge_base import KnowledgeBase
+
+_LISTED = 5
+"""Faults that are told one by one."""
+
+
+class SpanRow(BaseModel):
+    """A gold span: its document (``doc``, or ``id`` in a folder suite), and offsets or the exact text or both."""
+
+    model_config = ConfigDict(coerce_numbers_to_str=True)
+
+    doc: str = ""
+    id: str = ""
+    start: int = Field(-1, ge=-1)
+    end: int = Field(-1, ge=-1)
+    text: str = ""
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> SpanRow:
+        if not (self.doc or self.id):
+            raise ValueError("a span needs its document, as doc or id")
+        if not self.text and not 0 <= self.start < self.end:
+            raise ValueError("a span needs start < end, or its text")
+        return self
+
+
+class GoldenRow(BaseModel):
+    """One line of a golden file; what is not named here is passed over."""
+
+    model_config = ConfigDict(coerce_numbers_to_str=True)
+
+    id: str = ""
+    question: str = Field(min_length=1, max_length=4000, pattern=r"\S")
+    type: str = ""
+    answers: list[str] = []
+    answerable: bool | None = None
+    gold_docs: list[str] = []
+    gold_ids: list[str] = []
+    gold_spans: list[SpanRow] = []
+    max_tokens: int = Field(0, ge=0)
+    max_calls: int = Field(0, ge=0)
+
+    @property
+    def has_gold(self) -> bool:
+        """Whether it says where the answer stands."""
+        return bool(self.gold_docs or self.gold_ids or self.gold_spans)
+
+
+@dataclass(frozen=True, slots=True)
+class Numbered:
+    """A row with the line on which it stands, from 1."""
+
+    line: int
+    row: GoldenRow
+
+
+def objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of a JSONL file with their line numbers; blank lines are passed over.
+
+    Raises:
+        InvalidArgument: the file cannot be read, or a line is no JSON object.
+    """
+    try:
+        lines = path.read_text("utf-8-sig").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise InvalidArgument(f"{path.name} cannot be read: {reason}.", path=path.name) from None
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            value = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise _at(path, number, f"this is no JSON: {error.msg} at column {error.colno}.") from None
+        if not isinstance(value, dict):
+            raise _at(path, number, f"this is no JSON object but {line.strip()[:40]!r}.")
+        yield number, value
+
+
+def read_rows(path: Path) -> list[Numbered]:
+    """The rows of a golden file. One without an id gets ``line<number>``.
+
+    Raises:
+        InvalidArgument: naming the line: it is no JSON, a field is wrong, or its id has occurred before.
+    """
+    rows: list[Numbered] = []
+    seen: dict[str, int] = {}
+    for number, value in objects(path):
+        try:
+            row = parse_arguments(GoldenRow, value)
+        except InvalidArgument as error:
+            raise _at(path, number, error.message) from None
+        row = row if row.id else row.model_copy(update={"id": f"line{number}"})
+        if row.id in seen:
+            raise _at(path, number, f"the id {row.id!r} stands on line {seen[row.id]} already; ids must be unique.")
+        seen[row.id] = number
+        rows.append(Numbered(number, row))
+    return rows
+
+
+def bind(rows: Sequence[Numbered], kb: KnowledgeBase, *, source: str, prefix: str) -> list[Golden]:
+    """Make questions of rows: find their gold in a knowledge base.
+
+    Args:
+        rows: of a golden file.
+        kb: what will be asked.
+        source: the file's name, for errors.
+        prefix: what stands before an ``id`` in a document's URI (``corpus.jsonl#``).
+
+    Raises:
+        InvalidArgument: a gold document is not in the knowledge base, or a span does not fit its document's text.
+            Gold that cannot be found would count as missed, so nothing is measured before this is mended.
+    """
+    uris = kb.pinned().require().index.documents["uri"].to_pylist()
+    finder = _Finder(kb, frozenset(uris))
+    made = [_bound(item, finder, prefix) for item in rows]
+    if finder.faults:
+        shown = "; ".join(finder.faults[:_LISTED])
+        more = f"; and {len(finder.faults) - _LISTED} more" if len(finder.faults) > _LISTED else ""
+        raise InvalidArgument(
+            f"{source} does not fit the knowledge base ({len(uris):,} documents): {shown}{more}. Ask the knowledge "
+            "base that the file was written for (--kb or --corpus), or mend the file.",
+            path=source,
+            faults=len(finder.faults),
+        )
+    return made
+
+
+def _bound(item: Numbered, finder: _Finder, prefix: str) -> Golden:
+    row = item.row
+    spans = [finder.span(item.line, span, span.doc or prefix + span.id) for span in row.gold_spans]
+    named = [*row.gold_docs, *(prefix + name for name in row.gold_ids)]
+    for uri in named:
+        finder.document(item.line, uri)
+    docs = dict.fromkeys(named or [span.doc_uri for span in spans if span])
+    return Golden(
+        id=row.id,
+        question=row.question,
+        type=row.type,
+        answers=tuple(answer for answer in row.answers if answer.strip()),
+        answerable=row.answerable is not False,
+        gold_docs=tuple(docs),
+        gold_spans=tuple(span for span in spans if span),
+        max_tokens=row.max_tokens,
+        max_calls=row.max_calls,
+    )
+
+
+class _Finder:
+    """Documents and spans in the knowledge base, and what could not be found."""
+
+    def __init__(self, kb: KnowledgeBase, uris: frozenset[str]) -> None:
+        self._kb = kb
+        self._uris = uris
+        self.faults: list[str] = []
+
+    def document(self, line: int, uri: str) -> bool:
+        if uri in self._uris:
+            return True
+        near = difflib.get_close_matches(uri, sorted(self._uris), n=1) if len(self.faults) < _LISTED else []
+        hint = f" (there is {near[0]!r})" if near else ""
+        self.faults.append(f"line {line}: there is no document {uri!r}{hint}")
+        return False
+
+    def span(self, line: int, row: SpanRow, uri: str) -> GoldSpan | None:
+        if not self.document(line, uri):
+            return None
+        text = self._kb.document(uri).text
+        start, end = row.start, row.end
+        if not 0 <= start < end:
+            words = r"\s+".join(map(re.escape, row.text.split()))
+            found = [match.span() for match in re.finditer(words, text)]
+            if len(found) != 1:
+                self._stale(line, f"the text {row.text[:60]!r} stands {len(found)} times in {uri!r}, not once")
+                return None
+            start, end = found[0]
+        elif end > len(text):
+            self._stale(line, f"the span {start}-{end} ends behind {uri!r}, which has {len(text)} characters")
+            return None
+        elif row.text and text[start:end].split() != row.text.split():
+            self._stale(line, f"at {start}-{end} of {uri!r} stands {text[start:end][:60]!r}, not {row.text[:60]!r}")
+            return None
+        return GoldSpan(uri, start, end)
+
+    def _stale(self, line: int, fault: str) -> None:
+        self.faults.append(f"line {line}: {fault}")
+
+
+def _at(path: Path, line: int, fault: str) -> InvalidArgument:
+    return InvalidArgument(f"{path.name}, line {line}: {fault}", path=path.name, line=line)

@@ -1,0 +1,192 @@
+"""What is measured of one question, and of a set of confidences.
+
+Ranking measures come from ir-measures (trec_eval's definitions). Those of quotes are defined here: no library knows
+exact spans under a token budget.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+
+from graphctx.eval.records import Golden, GoldSpan
+from graphctx.model.answers import EvidenceAnswer, Quote
+
+BUDGETS = (250, 500, 1000)
+"""Tokens of quotes that an answer is cut to, beside the default of six quotes."""
+
+DEPTH = 10
+"""How many results are ranked."""
+
+MAX_QUOTES = 20
+"""Quotes that are asked for where a budget cuts, the most that the tool gives."""
+
+_RECALL = (2, 5, 10)
+_WORD = re.compile(r"[^\W_]+")
+
+CountTokens = Callable[[str], int]
+DocumentText = Callable[[str], str]
+
+
+def ranking_measures(
+    ranked: Mapping[str, Sequence[str]], relevant: Mapping[str, frozenset[str]]
+) -> dict[str, dict[str, float]]:
+    """Measures of rankings, in 0..1.
+
+    ``R@k`` is the share of the relevant keys among the first k, ``all@k`` whether all of them are there, ``hit@1``
+    whether the first is relevant, ``MRR`` the reciprocal rank of the first relevant one, and ``nDCG@10`` the
+    normalised discounted cumulative gain with binary relevance.
+
+    Args:
+        ranked: question to keys, best first.
+        relevant: question to its relevant keys, at least one each.
+
+    Returns:
+        Question to measures.
+    """
+    import ir_measures
+    from ir_measures import RR, R, Success, nDCG
+
+    judged = {name: dict.fromkeys(sorted(keys), 1) for name, keys in relevant.items()}
+    run = {
+        name: {key: float(len(ranked[name]) - at) for at, key in enumerate(ranked[name])}
+        for name in relevant
+        if ranked[name]
+    }
+    measures = [*(R @ k for k in _RECALL), Success @ 1, RR, nDCG @ 10]
+    found = {
+        (value.query_id, value.measure): float(value.value)
+        for value in (ir_measures.iter_calc(measures, judged, run) if run else ())
+    }
+
+    def of(name: str) -> dict[str, float]:
+        recall = {k: found.get((name, R @ k), 0.0) for k in _RECALL}
+        return {
+            **{f"R@{k}": value for k, value in recall.items()},
+            **{f"all@{k}": float(value > 1 - 1e-9) for k, value in recall.items()},
+            "hit@1": found.get((name, Success @ 1), 0.0),
+            "MRR": found.get((name, RR), 0.0),
+            "nDCG@10": found.get((name, nDCG @ 10), 0.0),
+        }
+
+    return {name: of(name) for name in relevant}
+
+
+def quote_measures(golden: Golden, quotes: Sequence[Quote], count: CountTokens, suffix: str = "") -> dict[str, float]:
+    """How much of what a question needs stands in quotes.
+
+    ``answer`` (0 or 1): some quote holds an answer, or, for the type ``list``, the quotes hold all of them. Left out
+    for questions without answers, without an answer in the corpus, or answered by yes or no. ``span``: the share of
+    the gold spans that some quote overlaps. ``cover``: the share of the gold spans' characters inside quotes.
+    ``quote_tokens``: of all quotes.
+
+    Args:
+        golden: the question.
+        quotes: in rank order.
+        count: tokens of a text.
+        suffix: put behind each measure's name.
+    """
+    measures = {f"quote_tokens{suffix}": float(sum(count(quote.quote) for quote in quotes))}
+    if not golden.answerable:
+        return measures
+    if golden.answers and not {answer.casefold().strip() for answer in golden.answers} <= {"yes", "no"}:
+        need = all if golden.type == "list" else any
+        texts = [_bare(quote.quote) for quote in quotes]
+        measures[f"answer{suffix}"] = float(need(_holds(texts, answer) for answer in golden.answers))
+    if golden.gold_spans:
+        touched = [any(_overlap(span, quote) for quote in quotes) for span in golden.gold_spans]
+        measures[f"span{suffix}"] = sum(touched) / len(touched)
+        measures[f"cover{suffix}"] = _covered(golden.gold_spans, quotes)
+    return measures
+
+
+def answer_measures(
+    golden: Golden, answer: EvidenceAnswer, text_of: DocumentText, count: CountTokens
+) -> dict[str, float]:
+    """All measures of one answer of ``retrieve_evidence`` at its defaults.
+
+    Beside those of `quote_measures`: ``exact``, the share of quotes that are the document's text at their offsets
+    (left out where there are none); ``quotes``; ``tokens`` and ``bytes`` of the response's JSON; ``calls`` that it
+    takes to see every quote; ``truncated``, whether a quote or the response was cut; ``in_budget``, whether calls and
+    quote tokens keep to what the question allows; ``confidence`` of the best quote, 0 where there is none;
+    ``empty``, whether there is none.
+    """
+    quotes = answer.quotes
+    measures = quote_measures(golden, quotes, count)
+    if quotes:
+        exact = [text_of(quote.doc_uri)[quote.start_char : quote.end_char] == quote.quote for quote in quotes]
+        measures["exact"] = sum(exact) / len(exact)
+    calls = 2.0 if answer.partial else 1.0
+    measures |= {
+        "quotes": float(len(quotes)),
+        "tokens": float(answer.budget.tokens),
+        "bytes": float(answer.budget.bytes),
+        "calls": calls,
+        "truncated": float(answer.truncated),
+        "confidence": max((quote.confidence for quote in quotes), default=0.0),
+        "empty": float(not quotes),
+    }
+    if golden.max_tokens or golden.max_calls:
+        cheap = not golden.max_tokens or measures["quote_tokens"] <= golden.max_tokens
+        measures["in_budget"] = float(cheap and (not golden.max_calls or calls <= golden.max_calls))
+    return measures
+
+
+def within(quotes: Sequence[Quote], budget: int, count: CountTokens) -> list[Quote]:
+    """The leading quotes that together weigh at most ``budget`` tokens; from the first that does not fit, none."""
+    taken, spent = [], 0
+    for quote in quotes:
+        spent += count(quote.quote)
+        if spent > budget:
+            break
+        taken.append(quote)
+    return taken
+
+
+def auroc(positive: Sequence[float], negative: Sequence[float]) -> float:
+    """The area under the ROC curve: how often a positive value is above a negative one, ties counting half.
+
+    Args:
+        positive: confidences of answerable questions, at least one.
+        negative: confidences of unanswerable ones, at least one.
+    """
+    above = sum((p > n) + (p == n) / 2 for p in positive for n in negative)
+    return above / (len(positive) * len(negative))
+
+
+def _bare(text: str) -> str:
+    """The words of a text, in a form in which case, punctuation and Markdown's marks make no difference.
+
+    Open-domain question answering counts an answer as found where its words stand in a row in the text; so ``6`` is
+    not found in ``1996``.
+    """
+    return f" {' '.join(_WORD.findall(unicodedata.normalize('NFKC', text).casefold()))} "
+
+
+def _holds(texts: Sequence[str], answer: str) -> bool:
+    wanted = _bare(answer)
+    return bool(wanted.strip()) and any(wanted in text for text in texts)
+
+
+def _overlap(span: GoldSpan, quote: Quote) -> bool:
+    return quote.doc_uri == span.doc_uri and quote.start_char < span.end_char and quote.end_char > span.start_char
+
+
+def _covered(spans: Sequence[GoldSpan], quotes: Sequence[Quote]) -> float:
+    """The share of the spans' characters that stand in quotes; none counts twice."""
+    wanted = inside = 0
+    for uri in dict.fromkeys(span.doc_uri for span in spans):
+        gold = [(span.start_char, span.end_char) for span in spans if span.doc_uri == uri]
+        quoted = [(quote.start_char, quote.end_char) for quote in quotes if quote.doc_uri == uri]
+        marks = sorted({place for ends in (*gold, *quoted) for place in ends})
+        for start, end in pairwise(marks):
+            if _any_holds(gold, start, end):
+                wanted += end - start
+                inside += (end - start) * _any_holds(quoted, start, end)
+    return inside / wanted
+
+
+def _any_holds(ranges: Sequence[tuple[int, int]], start: int, end: int) -> bool:
+    return any(first <= start and end <= last for first, last in ranges)

@@ -1,0 +1,87 @@
+"""Tables of what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+_SHARES = ("R@2", "R@5", "all@5", "all@10", "hit@1", "MRR", "nDCG@10")
+_QUOTES = ("answer", "answer@250", "answer@500", "answer@1000", "span")
+_SIZES = ("quote_tokens", "tokens")
+
+Table = tuple[list[str], list[list[str]]]
+"""Column heads and rows, for `graphctx.cli.console.print_table`."""
+
+
+def main_table(suites: Sequence[Mapping[str, Any]]) -> Table:
+    """One row a suite and variant. Shares are in percent, sizes in tokens, times in milliseconds (median)."""
+    heads = ["suite", "variant", "n", *_SHARES, *_QUOTES, "exact", "AUROC", *_SIZES, "ms"]
+    rows = [
+        [
+            suite["suite"],
+            variant,
+            str(suite["questions"]["asked"]),
+            *(_percent(values["measures"], name) for name in (*_SHARES, *_QUOTES, "exact")),
+            f"{values['abstention']['auroc']:.3f}" if values["abstention"] else "",
+            *(_mean(values["measures"], name, 1, 0) for name in _SIZES),
+            _milliseconds(values["milliseconds"]),
+        ]
+        for suite in suites
+        for variant, values in suite["variants"].items()
+    ]
+    return _filled(heads, rows)
+
+
+def types_table(suites: Sequence[Mapping[str, Any]]) -> Table:
+    """One row a suite, type of question and variant; no rows where no suite has types."""
+    names = (*_SHARES, *_QUOTES)
+    rows = [
+        [
+            suite["suite"],
+            kind,
+            variant,
+            str(max(value["n"] for value in measures.values())),
+            *(_percent(measures, name) for name in names),
+        ]
+        for suite in suites
+        for variant, values in suite["variants"].items()
+        for kind, measures in values["types"].items()
+        if measures
+    ]
+    return _filled(["suite", "type", "variant", "n", *names], rows)
+
+
+def notes(suites: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What the table does not say of each suite, a line each."""
+    lines = []
+    for suite in suites:
+        counts = suite["questions"]
+        parts = [f"{counts['answerable']:,} answerable and {counts['unanswerable']:,} unanswerable questions"]
+        if suite["judge"] == "units":
+            parts.append("ranking judged by units")
+        if counts["left_out"]:
+            parts.append(f"{counts['left_out']:,} left out, for nothing is known of their answer")
+        first = next(iter(suite["variants"].values()))["measures"]
+        partly = {name: first[name]["n"] for name in ("R@5", "answer", "span") if name in first}
+        parts += [f"{name} over {n:,}" for name, n in partly.items() if n != counts["answerable"]]
+        lines.append(f"{suite['suite']}: {'; '.join(parts)}")
+    return lines
+
+
+def _filled(heads: list[str], rows: list[list[str]]) -> Table:
+    """Without the columns in which no row has anything."""
+    kept = [at for at in range(len(heads)) if any(row[at] for row in rows)]
+    return [heads[at] for at in kept], [[row[at] for at in kept] for row in rows]
+
+
+def _percent(measures: Mapping[str, Any], name: str) -> str:
+    return _mean(measures, name, 100, 1)
+
+
+def _mean(measures: Mapping[str, Any], name: str, scale: int, digits: int) -> str:
+    return f"{measures[name]['mean'] * scale:.{digits}f}" if name in measures else ""
+
+
+def _milliseconds(stages: Mapping[str, Any]) -> str:
+    stage = stages.get("retrieve_evidence") or stages.get("search")
+    return f"{stage['p50']:.1f}" if stage else ""

@@ -1,0 +1,94 @@
+"""Outcomes made short: means with how many questions they are over, by type of question, and times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from statistics import fmean
+from typing import Any
+
+from graphctx.eval.measures import auroc
+from graphctx.eval.records import Outcome, SuiteRun
+from graphctx.model.answers import LOW_CONFIDENCE
+
+SCHEMA = "graphctx-eval/1"
+"""Of the JSON object that ``graphctx eval --json`` prints; it changes when a field changes its meaning."""
+
+
+def summary(run: SuiteRun) -> dict[str, Any]:
+    """One suite as JSON values; described in docs/evaluation.md.
+
+    Means of shares are in 0..1. Everything but ``milliseconds`` is the same in every run.
+    """
+    some = next(iter(run.outcomes.values()))
+    answerable = sum(one.golden.answerable for one in some)
+    return {
+        "suite": run.suite,
+        "snapshot_id": run.snapshot_id,
+        "judge": run.judge,
+        "questions": {
+            "asked": len(some),
+            "answerable": answerable,
+            "unanswerable": len(some) - answerable,
+            "left_out": run.left_out,
+        },
+        "variants": {name: _variant(outcomes) for name, outcomes in run.outcomes.items()},
+    }
+
+
+def means(outcomes: Iterable[Outcome]) -> dict[str, dict[str, float | int]]:
+    """Measure to its mean and to how many questions have it."""
+    values: dict[str, list[float]] = {}
+    for one in outcomes:
+        for name, value in one.measures.items():
+            values.setdefault(name, []).append(value)
+    return {name: {"mean": round(fmean(found), 6), "n": len(found)} for name, found in values.items()}
+
+
+def abstention(outcomes: Sequence[Outcome]) -> dict[str, float | int]:
+    """How well confidence tells answerable questions from others; empty where a suite has only one kind.
+
+    ``auroc`` is of the best quote's confidence. ``empty`` is the share without any quote, ``unsure`` that without a
+    quote of `LOW_CONFIDENCE`, of each kind.
+    """
+    best = [(one.golden.answerable, one.measures["confidence"]) for one in outcomes if "confidence" in one.measures]
+    positive = [value for answerable, value in best if answerable]
+    negative = [value for answerable, value in best if not answerable]
+    if not positive or not negative:
+        return {}
+    empty = {
+        kind: [one.measures["empty"] for one in outcomes if one.golden.answerable is kind] for kind in (True, False)
+    }
+    return {
+        "auroc": round(auroc(positive, negative), 6),
+        "answerable": len(positive),
+        "unanswerable": len(negative),
+        "empty_answerable": round(fmean(empty[True]), 6),
+        "empty_unanswerable": round(fmean(empty[False]), 6),
+        "unsure_answerable": round(fmean(value < LOW_CONFIDENCE for value in positive), 6),
+        "unsure_unanswerable": round(fmean(value < LOW_CONFIDENCE for value in negative), 6),
+    }
+
+
+def milliseconds(outcomes: Iterable[Outcome]) -> dict[str, dict[str, float]]:
+    """Stage to the median and the 95th percentile of its times."""
+    times: dict[str, list[float]] = {}
+    for one in outcomes:
+        for stage, taken in one.milliseconds.items():
+            times.setdefault(stage, []).append(taken)
+    return {stage: {"p50": _percentile(taken, 50), "p95": _percentile(taken, 95)} for stage, taken in times.items()}
+
+
+def _variant(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    types = sorted({one.golden.type for one in outcomes if one.golden.type})
+    return {
+        "measures": means(outcomes),
+        "abstention": abstention(outcomes),
+        "types": {name: means(one for one in outcomes if one.golden.type == name) for name in types},
+        "milliseconds": milliseconds(outcomes),
+    }
+
+
+def _percentile(values: list[float], percent: int) -> float:
+    """By the nearest rank."""
+    ordered = sorted(values)
+    return round(ordered[max(0, -(-len(ordered) * percent // 100) - 1)], 2)
