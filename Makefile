@@ -16,7 +16,10 @@ ABOUT_HANDBOOK := \
 # Arguments for pytest: make test T="tests/text -k spans".
 T ?=
 
-.PHONY: help run test check lint types imports generated generate bench clean
+# Arguments for the benchmark of questions: make bench-query B="--sizes 10000".
+B ?=
+
+.PHONY: help run test check lint types imports generated generate bench bench-query clean
 
 help: ## List the chores
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -53,6 +56,9 @@ generate: .venv/.installed-dev ## Write schemas/ and docs/reference/ from the co
 
 bench: .venv/.installed-dev ## Measure ingest, queries, memory and size, and print a table
 	$(BIN)/python -m eval.bench
+
+bench-query: .venv/.installed-dev ## Measure questions by stage, and memory, at 10k, 100k and 200k units (B="arguments")
+	$(BIN)/python -m eval.bench_query $(B)
 
 clean: ## Remove what the chores made: .venv, caches, sample knowledge bases
 	rm -rf .venv .venv-st .kb build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
