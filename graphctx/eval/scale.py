@@ -6,8 +6,8 @@ import re
 
 _WORD = re.compile(r"[a-z]+")
 _SIZES = frozenset({"bytes", "tokens", "calls", "quotes", "ms", "milliseconds"})
-_LESS_IS_BETTER = frozenset({"truncated", "truncation"})
-_NEITHER = frozenset({"confidence"})
+_LESS_IS_BETTER = frozenset({"truncated"})
+_NEITHER = frozenset({"confidence", "empty"})
 
 
 def is_share(measure: str) -> bool:

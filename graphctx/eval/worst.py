@@ -8,7 +8,6 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from graphctx.eval.records import Golden, GoldSpan, Outcome, SuiteRun
-from graphctx.eval.scale import direction, is_share
 from graphctx.retrieve.recipe import recipe_of
 
 if TYPE_CHECKING:
@@ -22,6 +21,9 @@ WORST = 20
 
 QUOTED_FROM = 5
 """Evidence is quoted from the best so many units by default."""
+
+COUNTED = ("R@5", "R@10", "nDCG@10", "answer", "span")
+"""Measures that say how well a question went."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +63,14 @@ class Miss:
 
 
 def score_of(outcome: Outcome) -> float:
-    """How well a question went: the mean of its shares that are better when higher, in 0..1.
+    """How well a question went: the mean of those of `COUNTED` that apply to it, in 0..1.
 
     For a question that the documents do not answer: one minus the confidence of the best quote, or 1 without a quote.
     """
     if not outcome.golden.answerable:
         return 1 - max((quote.confidence for quote in outcome.quotes), default=0.0)
-    shares = [value for name, value in outcome.measures.items() if is_share(name) and direction(name) == 1]
-    return fmean(shares) if shares else 0.0
+    values = [outcome.measures[name] for name in COUNTED if name in outcome.measures]
+    return fmean(values) if values else 1.0
 
 
 def worst(run: SuiteRun, kb: KnowledgeBase, variant: str, n: int = WORST) -> list[Miss]:

@@ -1,0 +1,263 @@
+"""The report: one HTML file that needs nothing else, with tables, plots and the questions that went worst.
+
+What is shown is put together here as plain values; ``templates/`` says how it looks. Every text passes the template
+engine's escaping, since documents and questions hold any character.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from graphctx.eval.compare import Comparison
+from graphctx.eval.figures import figures
+from graphctx.eval.paired import interval
+from graphctx.eval.plots import Plot
+from graphctx.eval.records import Outcome, SuiteRun
+from graphctx.eval.scale import direction, is_share, shown
+from graphctx.eval.summary import abstention
+from graphctx.eval.worst import Miss
+from graphctx.retrieve.recipe import DEFAULT_VARIANT
+from graphctx.version import __version__
+
+OVERVIEW = ("R@5", "all@10", "hit@1", "MRR", "answer", "answer@500", "span")
+"""Measures of the first table, of the breakdown by type, and of the comparisons."""
+
+_GROUPS = (
+    ("Finding", ("R@2", "R@5", "R@10", "all@2", "all@5", "all@10", "hit@1", "MRR", "nDCG@10")),
+    ("Quoting", ("answer", "answer@250", "answer@500", "answer@1000", "span", "span@250", "span@500", "span@1000")),
+    ("Size", ("exact", "quotes", "quote_tokens", "tokens", "bytes", "calls", "truncated", "in_budget")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A mean with its 95 % interval, as it is written; ``best`` where no variant's mean is better."""
+
+    mean: str
+    interval: str = ""
+    best: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a table: its name, its number of questions, and a cell or nothing for each column."""
+
+    name: str
+    n: int
+    cells: tuple[Cell | None, ...]
+    chosen: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A comparison as it is written, and its interval as a strip from -1 to 1."""
+
+    variant: str
+    measure: str
+    n: int
+    difference: str
+    low: str
+    high: str
+    p_value: str
+    questions: str
+    verdict: str
+    strip: tuple[float, float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """What is shown of one suite."""
+
+    run: SuiteRun
+    anchor: str
+    n: int
+    unanswerable: int
+    auroc: dict[str, str]
+    grids: tuple[Grid, ...]
+    types: Grid | None
+    plots: tuple[Plot, ...]
+    against: str
+    differences: tuple[Difference, ...]
+    misses: tuple[Miss, ...]
+
+
+def write_html(
+    path: Path,
+    runs: Sequence[SuiteRun],
+    comparisons: Sequence[Comparison] = (),
+    misses: Mapping[str, Sequence[Miss]] | None = None,
+    *,
+    variant: str = DEFAULT_VARIANT,
+) -> None:
+    """Write the report of some runs; the folder is made if there is none.
+
+    Args:
+        path: the file.
+        runs: suites, each with at least one variant.
+        comparisons: of `graphctx.eval.compare.compare`, of any of the suites.
+        misses: suite to the questions that went worst (`graphctx.eval.worst.worst`).
+        variant: whose breakdown by type and confidences are shown; where a suite was run without it, its first.
+    """
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("graphctx.eval"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"marked": marked, "measures": _measures}
+    chosen = [variant if variant in run.outcomes else next(iter(run.outcomes)) for run in runs]
+    content: dict[str, Any] = {
+        "version": __version__,
+        "overview": _overview(runs, chosen),
+        "sections": [
+            _section(at, run, name, comparisons, (misses or {}).get(run.suite, ()))
+            for at, (run, name) in enumerate(zip(runs, chosen, strict=True), start=1)
+        ],
+    }
+    page = environment.get_template("report.html.j2").render(content)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(page, "utf-8")
+
+
+def _overview(runs: Sequence[SuiteRun], chosen: Sequence[str]) -> Grid:
+    rows = []
+    for run, variant in zip(runs, chosen, strict=True):
+        outcomes = run.outcomes[variant]
+        rows.append(Row(run.suite, len(outcomes), _cells(OVERVIEW, outcomes)))
+    return Grid("All suites", OVERVIEW, tuple(rows))
+
+
+def _section(
+    number: int, run: SuiteRun, variant: str, comparisons: Sequence[Comparison], misses: Sequence[Miss]
+) -> Section:
+    outcomes = run.outcomes[variant]
+    compared = [one for one in comparisons if one.suite == run.suite and one.measure in OVERVIEW]
+    auroc = {name: abstention(some).get("auroc") for name, some in run.outcomes.items()}
+    return Section(
+        run=run,
+        anchor=f"suite-{number}",
+        n=len(outcomes),
+        unanswerable=sum(not one.golden.answerable for one in outcomes),
+        auroc={name: f"{value:.2f}" for name, value in auroc.items() if value is not None},
+        grids=tuple(grid for grid in (_grid(title, names, run, variant) for title, names in _GROUPS) if grid.columns),
+        types=_types(outcomes),
+        plots=tuple(figures(run, variant)),
+        against=compared[0].against if compared else "",
+        differences=tuple(_differences(compared)),
+        misses=tuple(misses),
+    )
+
+
+def _grid(title: str, names: Sequence[str], run: SuiteRun, variant: str) -> Grid:
+    """Means of all variants; the best of each column is marked where there is a choice."""
+    columns = _present(names, (one for outcomes in run.outcomes.values() for one in outcomes))
+    best = {name: _best(name, run) for name in columns}
+    rows = tuple(
+        Row(name, len(outcomes), _cells(columns, outcomes, best), chosen=name == variant and len(run.outcomes) > 1)
+        for name, outcomes in run.outcomes.items()
+    )
+    return Grid(title, columns, rows)
+
+
+def _best(measure: str, run: SuiteRun) -> float | None:
+    means = [mean for outcomes in run.outcomes.values() if (mean := _mean(measure, outcomes)) is not None]
+    if len(set(means)) < 2 or not direction(measure):
+        return None
+    return max(means) if direction(measure) > 0 else min(means)
+
+
+def _types(outcomes: Sequence[Outcome]) -> Grid | None:
+    """The breakdown by type of question, where there is more than one type."""
+    names = sorted({one.golden.type for one in outcomes if one.golden.type})
+    if len(names) < 2:
+        return None
+    columns = _present(OVERVIEW, outcomes)
+    groups = [(name, [one for one in outcomes if one.golden.type == name]) for name in names]
+    return Grid(
+        "By type of question", columns, tuple(Row(name, len(some), _cells(columns, some)) for name, some in groups)
+    )
+
+
+def _present(names: Sequence[str], outcomes: Iterable[Outcome]) -> tuple[str, ...]:
+    have = {name for one in outcomes for name in one.measures}
+    return tuple(name for name in names if name in have)
+
+
+def _cells(
+    columns: Sequence[str], outcomes: Sequence[Outcome], best: Mapping[str, float | None] | None = None
+) -> tuple[Cell | None, ...]:
+    cells: list[Cell | None] = []
+    for measure in columns:
+        values = _values(measure, outcomes)
+        if not values:
+            cells.append(None)
+            continue
+        low, high = interval(values)
+        mean = fmean(values)
+        spread = "" if low == high else f"{shown(measure, low)} to {shown(measure, high)}"
+        cells.append(Cell(shown(measure, mean), spread, best is not None and best.get(measure) == mean))
+    return tuple(cells)
+
+
+def _values(measure: str, outcomes: Sequence[Outcome]) -> list[float]:
+    return [one.measures[measure] for one in outcomes if measure in one.measures]
+
+
+def _mean(measure: str, outcomes: Sequence[Outcome]) -> float | None:
+    values = _values(measure, outcomes)
+    return fmean(values) if values else None
+
+
+def _differences(compared: Sequence[Comparison]) -> Iterator[Difference]:
+    """Comparisons by variant, then measure; strips of shares and of sizes are each scaled to their widest."""
+    widest: dict[bool, float] = {}
+    for one in compared:
+        share = is_share(one.measure)
+        widest[share] = max(widest.get(share, 0.0), abs(one.low), abs(one.high))
+    variants = list(dict.fromkeys(one.variant for one in compared))
+    for one in sorted(compared, key=lambda one: variants.index(one.variant)):
+        scale = widest[is_share(one.measure)] or 1.0
+        gain = one.difference * direction(one.measure)
+        yield Difference(
+            variant=one.variant,
+            measure=one.measure,
+            n=one.n,
+            difference=shown(one.measure, one.difference, signed=True),
+            low=shown(one.measure, one.low, signed=True),
+            high=shown(one.measure, one.high, signed=True),
+            p_value=f"{one.p_adjusted:.3f}" if one.p_adjusted >= 0.001 else "< 0.001",
+            questions=f"{one.higher} / {one.lower}",
+            verdict=("better" if gain > 0 else "worse") if one.sure and gain else "",
+            strip=(round(one.low / scale, 3), round(one.difference / scale, 3), round(one.high / scale, 3)),
+        )
+
+
+def _measures(outcome: Outcome) -> list[tuple[str, str]]:
+    """The main measures of one question, as they are written."""
+    return [(name, shown(name, outcome.measures[name])) for name in OVERVIEW if name in outcome.measures]
+
+
+def marked(text: str, answers: Sequence[str]) -> list[tuple[str, bool]]:
+    """A text in pieces, each with whether it is one of the answers, whatever its case."""
+    words = [re.escape(answer) for answer in sorted(answers, key=len, reverse=True) if answer.strip()]
+    if not words:
+        return [(text, False)]
+    pieces = re.split(f"({'|'.join(words)})", text, flags=re.IGNORECASE)
+    return [(piece, at % 2 == 1) for at, piece in enumerate(pieces) if piece]
