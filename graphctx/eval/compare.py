@@ -9,8 +9,9 @@ pooled, since they answer questions of their own.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from statistics import fmean
+from typing import Any
 
 from graphctx.errors import InvalidArgument
 from graphctx.eval.paired import holm, interval, p_value
@@ -57,6 +58,10 @@ class Comparison:
     def sure(self) -> bool:
         """Whether the difference is significant among all that were tried."""
         return self.p_adjusted < SIGNIFICANT
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same as JSON values, with ``sure``."""
+        return {**asdict(self), "sure": self.sure}
 
 
 def compare(run: SuiteRun, against: str) -> list[Comparison]:

@@ -17,6 +17,9 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 14, 12, 40
 _ROW = 22
 """Height of a row of a range plot."""
 
+_CHAR = 6.4
+"""Mean width of a character of the style sheet's 11.5 px text, with a little to spare."""
+
 _NICE = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
@@ -194,7 +197,7 @@ def range_plot(title: str, rows: Sequence[tuple[int, str, float, float, float]],
         unit: of the values.
     """
     marks = _marks(0.0, max(high for *_, high in rows))
-    left = 150
+    left = 16 + round(_CHAR * max(len(name) for _, name, *_ in rows))
     across = _scale(0, marks[-1], left, WIDTH - _RIGHT)
     return Plot(
         title,

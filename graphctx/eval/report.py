@@ -232,7 +232,7 @@ def _differences(compared: Sequence[Comparison]) -> Iterator[Difference]:
         share = is_share(one.measure)
         widest[share] = max(widest.get(share, 0.0), abs(one.low), abs(one.high))
     variants = list(dict.fromkeys(one.variant for one in compared))
-    for one in sorted(compared, key=lambda one: variants.index(one.variant)):
+    for one in sorted(compared, key=lambda one: (variants.index(one.variant), OVERVIEW.index(one.measure))):
         scale = widest[is_share(one.measure)] or 1.0
         gain = one.difference * direction(one.measure)
         yield Difference(

@@ -24,8 +24,8 @@ def direction(measure: str) -> int:
 
 
 def shown(measure: str, value: float, *, signed: bool = False) -> str:
-    """A value for people: shares in percent with one decimal, sizes with none."""
-    number, digits = (value * 100, 1) if is_share(measure) else (value, 0)
+    """A value for people: shares in percent and small sizes with one decimal, others with none."""
+    number, digits = (value * 100, 1) if is_share(measure) else (value, 1 if abs(value) < 100 else 0)
     sign = "+" if signed else ""
     text = f"{number:{sign},.{digits}f}"
     return text.replace("-", "−") if float(text.replace(",", "")) else f"{0:.{digits}f}"

@@ -137,21 +137,20 @@ def _why(ranks: dict[str, int | None], quote: int | None, from_unit: int, found:
     """Where a piece of gold was lost, or found, in words."""
     if quote is not None:
         return f"Quoted, as number {quote}."
-    final, base, walk = ranks["final"], ranks["base"], ranks["walk"]
+    final = ranks["final"]
     if from_unit:
-        return f"Its passage is number {final} and was quoted from, but other sentences of it were preferred."
+        return (
+            f"Its passage is number {final} in the end and was quoted from, but other sentences were preferred."
+        )
     searches = [f"{name} {ranks[name]}" for name in ("bm25", "vector") if ranks[name] is not None]
     if final is None and not searches:
         limit = max(len(found["bm25"].rows), len(found["vector"].rows))
         return f"Neither search has its passage among the best {limit}, and no walked edge leads to it."
-    by = f"The searches find its passage ({', '.join(searches)})" if searches else "Only the walk leads to its passage"
+    by = f"Its passage is found ({', '.join(searches)})" if searches else "Only the walk leads to its passage"
     if final is None:
-        return f"{by}, but it was not ranked."
-    if base is not None and base != final:
-        moved = f"; the graph moves it from {base} to {final}"
-    else:
-        moved = f"; it ends as number {final}"
+        return f"{by}, but it is not among those that were ranked."
+    place = f"{by}; it is number {ranks['base']} by base score and {final} in the end"
     if final <= QUOTED_FROM:
-        return f"{by}{moved}, but no sentence of it was picked."
-    lifted = "" if walk is not None or not len(found["walk"].rows) else " and no walked edge lifts it"
-    return f"{by}{moved}{lifted}, while quotes come from the best {QUOTED_FROM}."
+        return f"{place}, but no sentence of it was picked."
+    lifted = ", and no walked edge lifts it" if len(found["walk"].rows) and ranks["walk"] is None else ""
+    return f"{place}{lifted}. Quotes come from the best {QUOTED_FROM}."
