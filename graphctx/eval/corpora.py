@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from graphctx.errors import InvalidArgument
 from graphctx.eval.golden import objects
+from graphctx.eval.suites import CORPUS
 
 if TYPE_CHECKING:
     from graphctx.eval.suites import Suite
@@ -46,10 +47,11 @@ def open_for(
             raise InvalidArgument("Nothing is published in this knowledge base. Run `graphctx ingest PATH` first.")
         return base
     place = suite.corpus.resolve()
-    # Two suites of one name, from different places, must not share a knowledge base.
-    own = f"{suite.name.replace(':', '-')}-{hashlib.sha256(str(place).encode()).hexdigest()[:6]}"
+    name = place.parent.name if place.name == CORPUS else place.stem
+    # Suites over one corpus share its knowledge base; two corpora of one name do not.
+    own = f"{name}-{hashlib.sha256(str(place).encode()).hexdigest()[:6]}{'-blank' if suite.blank_titles else ''}"
     source = _without_titles(place, work / f"{own}-corpus") if suite.blank_titles else place
-    base = KnowledgeBase.open(work / own, create=True, project_id=suite.name)
+    base = KnowledgeBase.open(work / own, create=True, project_id=name or "suite")
     base.ingest([source], prune=True, on_progress=on_progress)
     return base
 

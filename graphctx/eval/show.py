@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from graphctx.eval.scale import shown
+
+if TYPE_CHECKING:
+    from graphctx.eval.compare import Comparison
+    from graphctx.eval.entities import EntityRun
 
 _SHARES = ("R@2", "R@5", "all@5", "all@10", "hit@1", "MRR", "nDCG@10")
 _QUOTES = ("answer", "answer@250", "answer@500", "answer@1000", "span")
 _SIZES = ("quote_tokens", "tokens")
+_COMPARED = ("R@5", "all@10", "hit@1", "MRR", "answer", "answer@500", "span")
 
 Table = tuple[list[str], list[list[str]]]
 """Column heads and rows, for `graphctx.cli.console.print_table`."""
@@ -66,6 +73,35 @@ def notes(suites: Sequence[Mapping[str, Any]]) -> list[str]:
         parts += [f"{name} over {n:,}" for name, n in partly.items() if n != counts["answerable"]]
         lines.append(f"{suite['suite']}: {'; '.join(parts)}")
     return lines
+
+
+def comparisons_table(comparisons: Sequence[Comparison]) -> Table:
+    """Variants beside the one that they are compared with: difference, its 95 % interval, p-value, and on how many
+    questions each is better. The JSON has every measure."""
+    rows = [
+        [
+            one.suite,
+            one.measure,
+            one.variant,
+            one.against,
+            str(one.n),
+            shown(one.measure, one.difference, signed=True),
+            f"{shown(one.measure, one.low, signed=True)} to {shown(one.measure, one.high, signed=True)}",
+            f"{one.p_adjusted:.3f}",
+            f"{one.higher}/{one.lower}",
+            "sure" if one.sure else "",
+        ]
+        for one in comparisons
+        if one.measure in _COMPARED
+    ]
+    heads = ["suite", "measure", "variant", "against", "n", "difference", "95 %", "p", "higher/lower", ""]
+    return heads, rows
+
+
+def entities_table(runs: Sequence[EntityRun]) -> Table:
+    """One row a suite of entities and measure."""
+    rows = [[run.suite, name, f"{value:.1f}", counts] for run in runs for name, value, counts in run.rows()]
+    return ["suite", "measure", "%", "counts"], rows
 
 
 def _filled(heads: list[str], rows: list[list[str]]) -> Table:
