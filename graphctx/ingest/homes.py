@@ -1,7 +1,8 @@
 """Homes: the units that are *about* a name, told from titles, headings and definitional first sentences.
 
 The values are those of docs/retrieval.md, step 2: a title is worth 1, what stands before its comma 0.7, a lead
-subject 0.9 in an untitled document and 0.7 in a titled one. A heading is a title of its section.
+subject 0.9 in an untitled document and 0.7 in a titled one. A heading is a title of its section. What documentation
+adds is weaker: terms that it defines (`graphctx.ingest.definitions`), and the name of its file.
 """
 
 from __future__ import annotations
@@ -9,7 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
+from urllib.parse import unquote
 
+from graphctx.ingest.definitions import defined_in, identifier_of
 from graphctx.model.documents import Document, Section, TextUnit
 from graphctx.text.lexical import STOPWORDS
 from graphctx.text.names import normalise_name
@@ -22,6 +26,13 @@ HEADING = 0.9
 CODE_IN_HEADING = 0.7
 LEAD_UNTITLED = 0.9
 LEAD_TITLED = 0.7
+FILE_NAME = 0.7
+"""Whoever writes ``autoscaling.md`` means that file."""
+
+FILE_STEM = 0.4
+"""Files are often named by what they are about, but also by dates, numbers and habits."""
+
+_FOLDER_FILES = frozenset(("index", "readme", "_index", "summary", "contents", "toc", "main", "__init__"))
 
 MAX_NAME_WORDS = 10
 MIN_SINGLE_WORD_CHARS = 3
@@ -37,12 +48,17 @@ _LEAD_MAX_WORDS = 8
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """A unit that is about a name, and how much, in 0..1. ``key`` is the normalised name."""
+    """A unit that is about a name, and how much, in 0..1.
+
+    ``key`` is the normalised name. ``own`` tells whether the unit is named by it (title, heading, subject of its first
+    sentence), which is what the gate counts; a term that a unit defines among others is not.
+    """
 
     key: str
     surface: str
     unit_row: int
     value: float
+    own: bool = True
 
 
 def find_homes(
@@ -72,11 +88,15 @@ def find_homes(
         if section.level > 0 and section.id not in seen_sections:
             names += _heading_names(section.title, written.get(section.start_char, ""))
         seen_sections.add(section.id)
-        for surface, value in names:
+        found = [(name, value, True) for name, value in names]
+        found += [(name, value, False) for name, value in defined_in(document, unit)]
+        if row == first_row:
+            found += [(name, value, False) for name, value in file_names(document)]
+        for surface, value, own in found:
             key = normalise_name(surface)
             known = best.get((row, key))
             if usable(key) and (known is None or known.value < value):
-                best[row, key] = Home(key, surface, row, value)
+                best[row, key] = Home(key, surface, row, value, own)
     return [best[at] for at in sorted(best)]
 
 
@@ -91,6 +111,17 @@ def title_names(title: str) -> Iterator[tuple[str, float]]:
         yield head, TITLE_BEFORE_COMMA
 
 
+def file_names(document: Document) -> Iterator[tuple[str, float]]:
+    """The names that its file gives a document, with their values: none for a text without headings, or for a row."""
+    path = PurePosixPath(unquote(document.uri))
+    if "#" in document.uri or not document.headings:
+        return
+    yield path.name, FILE_NAME
+    stem = path.stem.replace("-", " ").replace("_", " ")
+    if path.stem.casefold() not in _FOLDER_FILES and any(char.isalpha() for char in stem):
+        yield stem, FILE_STEM
+
+
 def usable(key: str) -> bool:
     """Whether a normalised name is specific enough to be anyone's home."""
     parts = key.split()
@@ -102,7 +133,9 @@ def usable(key: str) -> bool:
 def _heading_names(title: str, written: str) -> Iterable[tuple[str, float]]:
     """The names in a heading; ``written`` is the heading with its markup, which tells what is code."""
     yield from ((name, value * HEADING) for name, value in title_names(title))
-    yield from ((code, CODE_IN_HEADING) for code in _CODE.findall(written))
+    for code in _CODE.findall(written):
+        yield code, CODE_IN_HEADING
+        yield identifier_of(code), CODE_IN_HEADING
 
 
 def _lead_subject(document: Document, unit: TextUnit) -> Iterator[tuple[str, float]]:

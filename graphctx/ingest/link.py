@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import PurePosixPath
-from urllib.parse import unquote, urlsplit
 
 import numpy as np
 import numpy.typing as npt
 
+from graphctx.ingest.addresses import Addresses, link_homes
 from graphctx.ingest.corpus import Corpus
 from graphctx.ingest.homes import Home, find_homes
-from graphctx.ingest.sources import encoded
 from graphctx.model.documents import Document
 from graphctx.model.ids import content_id
 from graphctx.model.knowledge import LABELS, Entity, Extraction
 from graphctx.store.walk import Long, WalkArrays, name_hash, pointers
-from graphctx.text.gazetteer import Gazetteer, name_words
-from graphctx.text.names import normalise_name
+from graphctx.text.gazetteer import Gazetteer, is_identifier, name_words
+from graphctx.text.names import is_nameable, normalise_name
 
 PLACE_TITLE, PLACE_FIRST_SENTENCE, PLACE_ELSEWHERE = 0.7, 0.5, 0.3
 """How much a place of mention says that a unit is close to an entity (docs/retrieval.md, step 6)."""
 
 MAX_HEADING_ENTITY_WORDS = 6
 
-_PAGE_SUFFIXES = frozenset(("", ".html", ".htm"))
-_FOLDER_PAGES = ("index", "README", "_index")
+MAX_LABEL_VALUE = 0.5
+"""Table cells, labels of links and stems of files are homes of what the text itself names, and make no entities."""
+
+_DIGITS = re.compile(r"\d+")
+
+MAX_DEFINITIONS = 3
+"""A term that more documents define is a label of theirs ("Note:", ``--help``) and belongs to none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +106,8 @@ def link(
         resolved: entities of the resolve step.
         mention_entity: for each mention in order, the position of its entity in ``resolved``, or -1.
     """
-    homes = [
-        home
-        for number, document in enumerate(corpus.documents)
-        for home in find_homes(document, corpus.sections_of(number), corpus.units_of(number), corpus.first_unit[number])
-    ]
+    addresses = Addresses([document.uri for document in corpus.documents])
+    homes = _homes(corpus, addresses)
     names = {
         normalise_name(surface): number
         for number, entity in reversed(list(enumerate(resolved)))
@@ -119,12 +121,44 @@ def link(
     homes = [home for home in homes if home.key in names]
     home_names = {home.key: names[home.key] for home in homes}
     found = _mentions(corpus, extractions, mention_entity, Gazetteer(home_names))
-    return _finish(corpus, entities, names, homes, found, home_names)
+    return _finish(corpus, entities, names, homes, found, home_names, addresses)
+
+
+def _homes(corpus: Corpus, addresses: Addresses) -> list[Home]:
+    """All homes, without the labels that many documents define."""
+    homes: list[Home] = []
+    definers: dict[str, set[int]] = defaultdict(set)
+    for number, document in enumerate(corpus.documents):
+        sections, units = corpus.sections_of(number), corpus.units_of(number)
+        for home in find_homes(document, sections, units, corpus.first_unit[number]):
+            homes.append(home)
+            if not home.own:
+                definers[home.key].add(number)
+    kept = [home for home in homes if home.own or len(definers[home.key]) <= MAX_DEFINITIONS]
+    return kept + link_homes(corpus, addresses)
+
+
+def _home_share(corpus: Corpus, homes: Sequence[Home]) -> float:
+    """The share of units that are the first home of a name of their own: what the gate looks at.
+
+    Names are told apart without their digits, so that numbered or dated titles ("Session 12", a row's id) count once.
+    """
+    first: dict[str, int] = {}
+    for home in homes:
+        if home.own:
+            name = " ".join(_DIGITS.sub(" ", home.key).split())
+            if is_nameable(name):
+                first[name] = min(first.get(name, home.unit_row), home.unit_row)
+    return len(set(first.values())) / max(1, len(corpus.units))
 
 
 def _is_name(home: Home) -> bool:
-    """Whether a home that nobody mentions is worth an entity: a question or a long heading is none."""
-    return len(home.key.split()) <= MAX_HEADING_ENTITY_WORDS and not home.surface.rstrip().endswith(("?", "!", ":"))
+    """Whether a home that nobody mentions is worth an entity: a question or a long heading is none, nor is a label."""
+    return (
+        (home.own or home.value > MAX_LABEL_VALUE)
+        and len(home.key.split()) <= MAX_HEADING_ENTITY_WORDS
+        and not home.surface.rstrip().endswith(("?", "!", ":"))
+    )
 
 
 def _mentions(
@@ -142,7 +176,6 @@ def _mentions(
             row = unit_row.get(mention.unit_id)
             if entity < 0 or row is None:
                 continue
-            surface = document.text[mention.start_char : mention.end_char]
             rows.append(
                 (
                     row,
@@ -150,7 +183,7 @@ def _mentions(
                     entity,
                     mention.start_char,
                     mention.end_char,
-                    any(c.isupper() for c in surface),
+                    _is_proper(document.text, mention.start_char, mention.end_char),
                 )
             )
             kinds.append(mention.kind)
@@ -162,10 +195,18 @@ def _mentions(
                     start = sentence.start_char + match.start
                     if (start, match.value) not in taken:
                         end = sentence.start_char + match.end
-                        capital = any(c.isupper() for c in document.text[start:end])
+                        capital = _is_proper(document.text, start, end)
                         rows.append((row, corpus.first_sentence[row] + order, match.value, start, end, capital))
                         kinds.append("proper")
     return MentionRows.sort(np.array(rows, dtype=np.int64).reshape(-1, 6), kinds)
+
+
+def _is_proper(text: str, start: int, end: int) -> bool:
+    """Whether a span is written as a name: with a capital, or as code."""
+    surface = text[start:end]
+    if any(c.isupper() for c in surface):
+        return True
+    return surface[:1].isalpha() and not any(c.isspace() for c in surface) and is_identifier(text, start, end)
 
 
 def _finish(
@@ -175,6 +216,7 @@ def _finish(
     homes: Sequence[Home],
     mentions: MentionRows,
     home_names: Mapping[str, int],
+    addresses: Addresses,
 ) -> Linked:
     """Drop entities that nothing mentions, sort the rest by id, and build the arrays over the new rows."""
     gazetteer = Gazetteer(home_names)
@@ -209,6 +251,7 @@ def _finish(
         {(unit, int(new_row[entity])): value for (unit, entity), value in home_pairs.items()},
         {name: int(new_row[entity]) for name, entity in names.items() if new_row[entity] >= 0},
         np.array([LABELS.index(entities[number].label) for _, number in kept], dtype=np.int8),
+        _home_share(corpus, homes),
     )
     n_units = np.diff(arrays.entity_ptr)
     n_mentions = np.bincount(mentions.entity, minlength=len(kept))
@@ -217,7 +260,8 @@ def _finish(
         for row, (_, number) in enumerate(kept)
     ]
     entity_row = {entity.id: row for row, entity in enumerate(final)}
-    return Linked(final, entity_row, mentions, arrays, _document_links(corpus, home_names, arrays, new_row))
+    links = _document_links(corpus, addresses, home_names, arrays, new_row)
+    return Linked(final, entity_row, mentions, arrays, links)
 
 
 def _own(document: Document, home_names: Mapping[str, int]) -> set[int]:
@@ -233,6 +277,7 @@ def _arrays(
     homes: Mapping[tuple[int, int], float],
     names: Mapping[str, int],
     labels: npt.NDArray[np.int8],
+    home_share: float,
 ) -> WalkArrays:
     n_units = len(corpus.units)
     width = max(n_entities, 1)
@@ -281,17 +326,18 @@ def _arrays(
         entity_label=labels,
         name_hash=hashes[name_order],
         name_entity=np.array(list(names.values()), dtype=np.int32)[name_order],
-        home_share=np.array([len(np.unique(pair_unit[at_home])) / max(1, n_units)], dtype=np.float32),
+        home_share=np.array([home_share], dtype=np.float32),
     )
 
 
-def _document_links(corpus: Corpus, home_names: Mapping[str, int], arrays: WalkArrays, new_row: Long) -> Long:
+def _document_links(
+    corpus: Corpus, addresses: Addresses, home_names: Mapping[str, int], arrays: WalkArrays, new_row: Long
+) -> Long:
     """Hyperlinks that lead to another document of the corpus, and mentions of other documents' titles."""
-    addresses = _Addresses([document.uri for document in corpus.documents])
     counts: dict[tuple[int, int], list[int]] = {}
     for row, document in enumerate(corpus.documents):
-        for target in (_target_uri(document, item.target) for item in document.links):
-            other = addresses.row(target) if target else None
+        for item in document.links:
+            other = addresses.target(document, item.target)
             if other is not None and other != row:
                 counts.setdefault((row, other), [0, 0])[0] += 1
     owner: dict[int, int] = {}
@@ -307,51 +353,3 @@ def _document_links(corpus: Corpus, home_names: Mapping[str, int], arrays: WalkA
             if source != row:
                 counts.setdefault((int(source), row), [0, 0])[1] += 1
     return np.array([(*edge, *counts[edge]) for edge in sorted(counts)], dtype=np.int64).reshape(-1, 4)
-
-
-class _Addresses:
-    """Finds the document that a link means: its very URI, or the source that a site makes the linked page from.
-
-    Sites link to ``guide.html``, ``guide`` or ``guide/`` where the source is ``guide.md`` or ``guide/index.md``.
-    """
-
-    def __init__(self, uris: Sequence[str]) -> None:
-        self._rows = {uri: row for row, uri in enumerate(uris)}
-        self._sources: dict[str, int | None] = {}
-        for row, uri in enumerate(uris):
-            if "#" not in uri:
-                stem = _stem(uri)
-                self._sources[stem] = None if stem in self._sources else row  # of two sources neither is meant
-
-    def row(self, uri: str) -> int | None:
-        """The row of the document at a URI, or ``None``."""
-        known = self._rows.get(uri)
-        if known is not None or PurePosixPath(uri).suffix not in _PAGE_SUFFIXES:
-            return known
-        stem = _stem(uri)
-        places = (f"{stem}/{name}" for name in _FOLDER_PAGES)
-        return next((row for place in (stem, *places) if (row := self._sources.get(place)) is not None), None)
-
-
-def _stem(uri: str) -> str:
-    path = PurePosixPath(uri)
-    return str(path.with_suffix("")) if path.name else ""
-
-
-def _target_uri(document: Document, target: str) -> str | None:
-    """The URI that a relative link leads to, or ``None`` where it leads outside."""
-    try:
-        parts = urlsplit(target)
-    except ValueError:
-        return None
-    if parts.scheme or parts.netloc or not parts.path or parts.path.startswith("/"):
-        return None
-    stack = document.uri.split("/")[:-1]
-    for part in encoded(unquote(parts.path)).split("/"):
-        if part == "..":
-            if not stack:
-                return None
-            stack.pop()
-        elif part not in ("", "."):
-            stack.append(part)
-    return "/".join(stack)

@@ -34,10 +34,18 @@ def counts_as_name(text: str, start: int, end: int, n_words: int, *, first_word:
     if n_words > 1:
         return True
     word = text[start:end]
-    if any(c in "._0123456789" for c in word):
+    if is_identifier(text, start, end):
         return True
     inner_capital = any(c.isupper() for c in word[1:])
     return (inner_capital or (word[:1].isupper() and not first_word)) and word.casefold() not in STOPWORDS
+
+
+def is_identifier(text: str, start: int, end: int) -> bool:
+    """Whether one word is written as code writes names: ``max_wave``, ``v2``, `` `tail` ``, ``--tail``, ``tail()``."""
+    if any(c in "._0123456789" for c in text[start:end]):
+        return True
+    before, after = text[max(0, start - 3) : start], text[end : end + 2]
+    return (before[-1:] == "`" and after[:1] in "`=( ") or before in (" --", "`--", "--") or after == "()"
 
 
 class Gazetteer:
@@ -67,11 +75,16 @@ class Gazetteer:
             while length:
                 value = self._values.get(tuple(words[at : at + length]))
                 start, end = found[at][1], found[at + length - 1][2]
-                if value is not None and counts_as_name(text, start, end, length):
+                if value is not None and counts_as_name(text, start, end, length) and not _in_path(text, start, end):
                     yield Match(value, start, end)
                     break
                 length -= 1
             at += max(1, length)
+
+
+def _in_path(text: str, start: int, end: int) -> bool:
+    """Whether a span is a file's name inside a longer path or a link's target, which says nothing about the file."""
+    return text[max(0, start - 1) : start] in ("/", "(") and "." in text[start:end]
 
 
 def _bare(word: str) -> str:

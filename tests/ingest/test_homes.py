@@ -60,3 +60,21 @@ def test_code_in_a_heading_is_at_home_below_it(read_text: Read) -> None:
 )
 def test_a_name_must_be_specific(key: str, good: bool) -> None:
     assert usable(key.strip()) is good
+
+
+def test_a_defined_term_is_a_weaker_home_than_a_heading(read_text: Read) -> None:
+    found = homes(read_text("a.md", "# Words\n\n- **Drift**: how far she may go.\n\n## Slack\n\nSpare rope."))
+    assert 0 < found["drift", 0] < found["slack", 1]
+
+
+def test_a_file_of_documentation_is_at_home_in_its_name(read_text: Read) -> None:
+    found = homes(read_text("guide/storm-ledger.md", "# How we write it\n\nBy hand."))
+    assert 0 < found["storm ledger", 0] < found["storm ledger.md", 0] < 1
+    assert ("index", 0) not in homes(read_text("guide/index.md", "# How we write it\n\nBy hand."))
+
+
+def test_only_titles_headings_and_subjects_are_a_units_own_names(read_text: Read) -> None:
+    document = read_text("storm-ledger.md", "# Words\n\nThe Ledger is a book.\n\n- **Drift**: how far she may go.")
+    split = split_document(document, WordPieceCounter())
+    own = {home.key for home in find_homes(document, split.sections, split.units, 0) if home.own}
+    assert own == {"words", "ledger"}

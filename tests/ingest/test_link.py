@@ -227,3 +227,64 @@ def test_a_longer_title_does_not_take_the_mentions_of_the_name_inside_it(read_te
     }
     assert links(read_text, files)["a.md", "b.md"] == (0, 1)
     assert ("a.md", "c.md") not in links(read_text, files)
+
+
+def homes_of(corpus: Corpus, linked: Linked, name: str) -> list[str]:
+    row = named(linked, name)
+    units = linked.arrays.home_unit[linked.arrays.home_ptr[row] : linked.arrays.home_ptr[row + 1]]
+    return [corpus.documents[linked.arrays.unit_doc[unit]].uri for unit in units]
+
+
+def test_the_label_of_a_link_names_what_it_leads_to(read_text: Read) -> None:
+    files = {
+        "a.md": "# Winter Desk\n\nThe watch is kept by the [Night Shift](b.md#hours). Night Shift it is.",
+        "b.md": "# Duty\n\nWho and when.\n\n## Hours\n\nTen to six.",
+    }
+    corpus, linked = build(read_text, files)
+    assert homes_of(corpus, linked, "Night Shift") == ["b.md"]
+    row = named(linked, "Night Shift")
+    unit = corpus.units[linked.arrays.home_unit[linked.arrays.home_ptr[row]]]
+    assert "Ten to six" in corpus.documents[1].text[unit.start_char : unit.end_char]
+
+
+def test_a_label_that_says_nothing_names_nothing(read_text: Read) -> None:
+    files = {"a.md": "# Winter Desk\n\nSee [here](b.md) and [the next page](b.md).", "b.md": "# Duty\n\nWho and when."}
+    _, linked = build(read_text, files)
+    assert not {"here", "the next page", "next page"} & {entity.name for entity in linked.entities}
+
+
+def test_a_link_from_the_root_of_a_site_finds_the_only_document_below_it(read_text: Read) -> None:
+    files = {"src/a.md": "# Source Page\n\nSee [it](/guide/b/).", "src/guide/b.md": "# Target\n\nHere."}
+    assert links(read_text, files) == {("src/a.md", "src/guide/b.md"): (1, 0)}
+    files["old/guide/b.md"] = "# Target\n\nHere it was."
+    assert links(read_text, files) == {}
+
+
+def test_a_label_that_many_documents_define_is_at_home_in_none(read_text: Read) -> None:
+    files = {f"{name}.md": f"# Rule {name}\n\n**Signed Off By:** Maren.\n\n**{name * 4}:** a word." for name in "abcd"}
+    _, linked = build(read_text, files)
+    by_name = {entity.name: row for row, entity in enumerate(linked.entities)}
+    row = by_name.get("Signed Off By")
+    assert row is None or linked.arrays.home_ptr[row] == linked.arrays.home_ptr[row + 1]
+    at = by_name["aaaa"]
+    assert linked.arrays.home_ptr[at] < linked.arrays.home_ptr[at + 1]
+
+
+def test_numbered_titles_do_not_make_every_unit_someones_home(read_text: Read) -> None:
+    sessions = {f"{n}.md": f"# Session {n}\n\nand then we talked of rope and of weather for a while." for n in range(9)}
+    pages = {
+        f"{name}.md": f"# {name}\n\nand so on, of rope and of weather." for name in ("Ropewalk", "Sieve", "Almanac")
+    }
+    assert build(read_text, sessions)[1].arrays.home_share[0] == pytest.approx(1 / 9)
+    assert build(read_text, pages)[1].arrays.home_share[0] == 1.0
+
+
+def test_a_name_in_code_is_as_proper_as_a_capital(read_text: Read) -> None:
+    files = {
+        "a.md": "# Options\n\n- `tail`: the last lines.\n\nThe slow tide turns. A slow tide again. One more slow tide.",
+        "b.md": "# Use\n\nGive `tail` a number, or `tail` nothing.\n",
+    }
+    _, linked = build(read_text, files)
+    proper = linked.arrays.entity_proper
+    assert proper[named(linked, "tail")] == 1.0
+    assert proper[named(linked, "slow tide")] < 0.5

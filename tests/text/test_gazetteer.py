@@ -1,5 +1,6 @@
 import itertools
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -66,3 +67,14 @@ def test_the_spans_of_words_lie_in_the_text_in_order(text: str) -> None:
     spans = [(start, end) for _, start, end in name_words(text)]
     assert spans == sorted(spans)
     assert all(0 <= start < end <= len(text) for start, end in spans)
+
+
+@pytest.mark.parametrize("text", ["run `tail` now", "run --tail now", "run tail() now", "run `--tail=3` now"])
+def test_a_single_word_that_is_written_as_code_is_a_name(text: str) -> None:
+    assert [text[m.start : m.end] for m in Gazetteer({"tail": 1}).find(text)] == ["tail"]
+
+
+def test_a_file_in_a_path_or_in_the_target_of_a_link_is_no_mention_of_it() -> None:
+    found = Gazetteer({"b.md": 1})
+    assert not list(found.find("see [it](b.md) and x/b.md"))
+    assert len(list(found.find("see b.md and `b.md`"))) == 2
