@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from graphctx.eval.compare import Comparison
 from graphctx.eval.figures import figures
@@ -23,6 +23,9 @@ from graphctx.eval.summary import abstention
 from graphctx.eval.worst import Miss
 from graphctx.retrieve.recipe import DEFAULT_VARIANT
 from graphctx.version import __version__
+
+if TYPE_CHECKING:
+    from graphctx.eval.entities import EntityRun
 
 OVERVIEW = ("R@5", "all@10", "hit@1", "MRR", "answer", "answer@500", "span")
 """Measures of the first table, of the breakdown by type, and of the comparisons."""
@@ -101,6 +104,7 @@ def write_html(
     comparisons: Sequence[Comparison] = (),
     misses: Mapping[str, Sequence[Miss]] | None = None,
     *,
+    entities: Sequence[EntityRun] = (),
     variant: str = DEFAULT_VARIANT,
 ) -> None:
     """Write the report of some runs; the folder is made if there is none.
@@ -110,6 +114,7 @@ def write_html(
         runs: suites, each with at least one variant.
         comparisons: of `graphctx.eval.compare.compare`, of any of the suites.
         misses: suite to the questions that went worst (`graphctx.eval.worst.worst`).
+        entities: suites of entities.
         variant: whose breakdown by type and confidences are shown; where a suite was run without it, its first.
     """
     from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -126,6 +131,7 @@ def write_html(
     content: dict[str, Any] = {
         "version": __version__,
         "overview": _overview(runs, chosen),
+        "entities": entities,
         "sections": [
             _section(at, run, name, comparisons, (misses or {}).get(run.suite, ()))
             for at, (run, name) in enumerate(zip(runs, chosen, strict=True), start=1)
