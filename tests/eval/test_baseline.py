@@ -1,0 +1,149 @@
+"""Baselines: what counts as worse, and what is refused."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+from eval_made import suite
+
+from graphctx.errors import InvalidArgument
+from graphctx.eval.baseline import check, write
+from graphctx.eval.records import SuiteRun
+
+GOOD = {"R@5": [1.0] * 40, "answer": [1.0, None] * 20, "exact": [1.0] * 40, "tokens": [900.0] * 40}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "baselines" / "made.json"
+
+
+@pytest.fixture
+def good(path: Path) -> SuiteRun:
+    run = suite(hybrid_local=GOOD)
+    write(path, [run])
+    return run
+
+
+def worse(by: int, *, measure: str = "R@5", value: float = 0.0) -> SuiteRun:
+    """The good run with the last questions worse."""
+    values = dict(GOOD)
+    values[measure] = [*values[measure][: 40 - by], *[value] * by]
+    return suite(hybrid_local=values)
+
+
+def test_the_same_run_is_no_regression(path: Path, good: SuiteRun) -> None:
+    assert check(path, [good]) == []
+
+
+def test_five_questions_lost_are_a_regression(path: Path, good: SuiteRun) -> None:
+    (one,) = check(path, [worse(5)])
+    assert (one.kind, one.measure, one.n, one.before, one.now) == ("fell", "R@5", 40, 1.0, 0.875)
+    assert one.p_value == 1 / 32
+    assert one.questions == ("q035", "q036", "q037", "q038", "q039")
+    assert str(one) == (
+        "made, hybrid_local: R@5 fell from 100.0% to 87.5% over 40 questions (p = 0.031); "
+        "worse on q035, q036, q037, q038, q039."
+    )
+
+
+def test_four_questions_lost_may_be_chance(path: Path, good: SuiteRun) -> None:
+    assert check(path, [worse(4)]) == []
+
+
+def test_a_sure_fall_of_less_than_a_point_is_let_pass(path: Path, good: SuiteRun) -> None:
+    assert check(path, [worse(40, value=0.9905)]) == []
+    assert [one.measure for one in check(path, [worse(40, value=0.985)])] == ["R@5"]
+
+
+def test_what_got_better_is_no_regression(path: Path) -> None:
+    write(path, [worse(20)])
+    assert check(path, [suite(hybrid_local=GOOD)]) == []
+
+
+def test_one_quote_that_does_not_slice_back_is_a_regression(path: Path, good: SuiteRun) -> None:
+    (one,) = check(path, [worse(1, measure="exact", value=5 / 6)])
+    assert (one.kind, one.questions) == ("inexact", ("q039",))
+    assert "do not slice back" in str(one)
+
+
+def test_an_inexact_quote_counts_in_variants_that_the_baseline_does_not_hold(path: Path, good: SuiteRun) -> None:
+    run = suite(hybrid_local=GOOD, bm25={"exact": [0.5] * 40})
+    assert [(one.variant, one.kind) for one in check(path, [run])] == [("bm25", "inexact")]
+
+
+def test_questions_that_were_not_asked_are_a_regression(path: Path, good: SuiteRun) -> None:
+    run = dataclasses.replace(good, outcomes={"hybrid_local": good.outcomes["hybrid_local"][:-2]})
+    (one,) = check(path, [run])
+    assert (one.kind, one.questions) == ("missing", ("q038", "q039"))
+
+
+def test_a_measure_that_is_gone_is_a_regression(path: Path, good: SuiteRun) -> None:
+    values = {name: values for name, values in GOOD.items() if name != "answer"}
+    (one,) = check(path, [suite(hybrid_local=values)])
+    assert (one.kind, one.measure, one.n) == ("missing", "answer", 20)
+    assert str(one).startswith("made, hybrid_local: answer of 20 questions was not measured")
+
+
+def test_a_question_that_the_baseline_does_not_hold_is_passed_over(path: Path) -> None:
+    write(path, [suite(hybrid_local={"R@5": [1.0] * 3})])
+    assert check(path, [suite(hybrid_local={"R@5": [1.0] * 3 + [0.0] * 30})]) == []
+
+
+def test_a_baseline_is_the_same_whatever_the_order_of_suites_variants_and_questions(tmp_path: Path) -> None:
+    a, b = suite("a", one=GOOD, two=GOOD), suite("b", one={"R@5": [1.0, 0.3333333, 0.0]})
+    turned = {name: list(reversed(outcomes)) for name, outcomes in reversed(a.outcomes.items())}
+    write(tmp_path / "1.json", [a, b])
+    write(tmp_path / "2.json", [b, dataclasses.replace(a, outcomes=turned)])
+    text = (tmp_path / "1.json").read_text("utf-8")
+    assert (tmp_path / "2.json").read_text("utf-8") == text
+    assert json.loads(text)["suites"]["b"]["questions"]["q001"]["one"] == [0.3333]
+    assert len(text.splitlines()) == 1 + 2 * 2 + 40 + 3 + 1  # one line for each question
+
+
+def test_only_the_measures_of_quality_are_kept(path: Path, good: SuiteRun) -> None:
+    assert json.loads(path.read_text("utf-8"))["suites"]["made"]["measures"] == ["R@5", "answer"]
+
+
+def test_another_suite_is_refused_by_name(path: Path, good: SuiteRun) -> None:
+    with pytest.raises(InvalidArgument, match=r"does not hold suite 'other'; it holds: made\."):
+        check(path, [dataclasses.replace(good, suite="other")])
+
+
+def test_other_variants_are_refused_by_name(path: Path, good: SuiteRun) -> None:
+    with pytest.raises(InvalidArgument, match="for hybrid_local, and it was run for bm25"):
+        check(path, [suite(bm25=GOOD)])
+
+
+def test_a_question_whose_gold_has_changed_is_refused(path: Path, good: SuiteRun) -> None:
+    first = good.outcomes["hybrid_local"][0]
+    changed = dataclasses.replace(first, golden=dataclasses.replace(first.golden, answers=("another",)))
+    run = dataclasses.replace(good, outcomes={"hybrid_local": [changed, *good.outcomes["hybrid_local"][1:]]})
+    with pytest.raises(InvalidArgument, match=r"Question 'q000' .* Write the baseline again"):
+        check(path, [run])
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (None, "cannot be read: No such file"),
+        ("[1, 2", "no baseline of graphctx eval"),
+        ("[]", "no baseline of graphctx eval"),
+        ('{"format": 1}', "no baseline of graphctx eval"),
+        ('{"format": 2, "suites": {}}', "has format 2, and this graphctx reads format 1"),
+    ],
+)
+def test_what_is_no_baseline_of_this_format_is_refused(path: Path, content: str | None, says: str) -> None:
+    if content is not None:
+        path.parent.mkdir()
+        path.write_text(content, "utf-8")
+    with pytest.raises(InvalidArgument, match=says):
+        check(path, [suite(hybrid_local=GOOD)])
+
+
+def test_a_suite_that_was_run_twice_cannot_be_a_baseline(path: Path) -> None:
+    with pytest.raises(InvalidArgument, match="'made' was run twice"):
+        write(path, [suite(hybrid_local=GOOD), suite(hybrid_local=GOOD)])

@@ -1,0 +1,181 @@
+"""The HTML report: whole, self-contained, and safe with any text."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from pathlib import Path
+
+import pytest
+from eval_made import outcomes
+from selectolax.lexbor import LexborHTMLParser
+
+from graphctx.eval.compare import compare
+from graphctx.eval.records import Golden, Outcome, SuiteRun
+from graphctx.eval.report import marked, write_html
+from graphctx.eval.worst import Gold, Miss
+from graphctx.model.answers import Quote
+
+NASTY = "</style><script>alert('1')</script><img src=x onerror=\"alert(2)\"> & 'quoted' \"twice\""
+
+
+def nasty_quote() -> Quote:
+    return Quote(
+        quote=f"It says {NASTY}, word for word.",
+        doc_uri=f"a/{NASTY}.md",
+        doc_id="d_1",
+        section_id="u_1",
+        title=NASTY,
+        heading=NASTY,
+        start_char=0,
+        end_char=9,
+        line=1,
+        confidence=0.5,
+    )
+
+
+def run_of(name: str = "made", question: str = "Who?") -> SuiteRun:
+    """Two variants of thirty questions of two types, ten of them unanswerable."""
+    better = [1.0] * 20 + [None] * 10
+    worse = [0.0] * 12 + [1.0] * 8 + [None] * 10
+    made = {}
+    for variant, values in (("hybrid_local", better), ("bm25", worse)):
+        measures = dict.fromkeys(("R@5", "all@10", "MRR", "answer", "answer@250", "answer@500"), values)
+        confidence = {"confidence": [0.1 + at / 40 for at in range(30)], "empty": [0.0] * 30, "tokens": [1234.0] * 30}
+        found = outcomes({**measures, **confidence})
+        made[variant] = [
+            dataclasses.replace(
+                one,
+                golden=Golden(
+                    one.golden.id,
+                    f"{question} {at}",
+                    type="odd" if at % 2 else "even",
+                    answers=(NASTY,),
+                    answerable=at < 20,
+                ),
+                ranked=("x", "gold") if values[at] else ("x", "y"),
+                relevant=frozenset({"gold"}) if at < 20 else frozenset(),
+                quotes=(nasty_quote(),),
+                milliseconds={"search": 3.0 + at, "retrieve_evidence": 5.0 + at},
+            )
+            for at, one in enumerate(found)
+        ]
+    return SuiteRun(name, "sn_made", made)
+
+
+def miss_of(outcome: Outcome) -> Miss:
+    gold = Gold(f"b/{NASTY}.md", f"gold {NASTY}", 3, 9, {"bm25": None, "vector": 17, "final": 31}, None, "Lost: 31.")
+    return Miss(outcome, 0.25, (gold,))
+
+
+def written(tmp_path: Path, run: SuiteRun) -> str:
+    path = tmp_path / "new" / "report.html"
+    misses = {run.suite: [miss_of(one) for one in run.outcomes["hybrid_local"][:3]]}
+    write_html(path, [run], compare(run, "hybrid_local"), misses)
+    return path.read_text("utf-8")
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> str:
+    return written(tmp_path, run_of())
+
+
+def test_it_loads_nothing(page: str) -> None:
+    tree = LexborHTMLParser(page)
+    assert not tree.css("script, link, iframe, img, object, [src], [style]")
+    assert [link.attributes["href"] for link in tree.css("[href]")] == ["#suite-1"]
+    assert not re.search(r"url\(|@import|https?:", page)
+
+
+def test_any_text_is_shown_as_it_is_and_never_becomes_markup(tmp_path: Path) -> None:
+    tree = LexborHTMLParser(written(tmp_path, run_of(name=NASTY, question=NASTY)))
+    assert not tree.css("script, img")
+    assert [node.text() for node in tree.css("h2")] == [NASTY]
+    assert tree.css_first(".question").text() == f"{NASTY} 0"
+    assert tree.css_first("blockquote").text() == f"It says {NASTY}, word for word."
+    assert tree.css_first("blockquote mark").text() == NASTY
+    assert NASTY in tree.css_first(".quotes .place").text()
+
+
+def test_tables_hold_means_and_intervals_of_every_variant(page: str) -> None:
+    rows = {
+        row.css_first("th.name").text(): [cell.text(separator=" ") for cell in row.css("td")]
+        for row in LexborHTMLParser(page).css("section table")[0].css("tbody tr")
+    }
+    assert rows["hybrid_local"] == ["30", "100.0", "100.0", "100.0"]
+    assert rows["bm25"][0] == "30"
+    assert re.fullmatch(r"40\.0 20\.0 to 60\.0", rows["bm25"][1])
+
+
+def test_the_best_of_a_column_stands_out_and_only_where_there_is_a_choice(page: str) -> None:
+    best = [node.text() for node in LexborHTMLParser(page).css(".best")]
+    assert set(best) == {"100.0"}  # not the tokens, which are alike
+
+
+def test_questions_are_broken_down_by_type(page: str) -> None:
+    tables = {head.text(): head for head in LexborHTMLParser(page).css("h3")}
+    assert "By type of question" in tables
+    assert re.search(r'scope="row">even</th><td class="quiet">15</td>', page)
+
+
+def test_differences_say_which_are_sure(page: str) -> None:
+    assert re.search(r'class="worse">−60\.0</td><td class="name quiet">−80\.0 to −40\.0</td>', page)
+    assert "&lt; 0.001" in page
+
+
+def test_plots_show_each_variant_and_both_kinds_of_question(page: str) -> None:
+    tree = LexborHTMLParser(page)
+    assert [node.text() for node in tree.css("figcaption")] == [
+        "Gold found among the first k",
+        "Answers inside the quotes, by budget",
+        "Confidence of the best quote",
+        "Time of a call: median, and from p5 to p95",
+    ]
+    assert [len(node.css("polyline")) for node in tree.css("figure")] == [2, 2, 0, 0]
+    says = [node.text() for node in tree.css("figure title")]
+    assert "hybrid_local: 0.0% at 1" in says
+    assert "hybrid_local: 100.0% at 2" in says
+    assert "bm25: 40.0% at 2" in says
+    assert "unanswerable: 40% from 0.6 to 0.7" in says
+
+
+def test_points_lie_inside_the_frame(page: str) -> None:
+    for figure in LexborHTMLParser(page).css("figure svg"):
+        _, _, width, height = map(float, (figure.attributes["viewBox"] or figure.attributes["viewbox"] or "").split())
+        for dot in figure.css("circle"):
+            assert 0 < float(dot.attributes["cx"] or "nan") < width
+            assert 0 < float(dot.attributes["cy"] or "nan") < height
+
+
+def test_the_worst_questions_show_gold_ranks_and_why(page: str) -> None:
+    details = LexborHTMLParser(page).css("details.miss")
+    assert len(details) == 3
+    cells = [cell.text() for cell in details[0].css("table.gold tbody td")]
+    assert cells[1:] == ["–", "17", "31", "–"]
+    assert "Lost: 31." in cells[0]
+    assert "[3, 9)" in cells[0]
+
+
+def test_a_run_without_quotes_types_times_or_comparisons_is_reported_too(tmp_path: Path) -> None:
+    run = SuiteRun("bare", "sn_made", {"rrf": outcomes({"R@5": [1.0, 0.0]})})
+    write_html(tmp_path / "r.html", [run])
+    tree = LexborHTMLParser((tmp_path / "r.html").read_text("utf-8"))
+    assert [node.text() for node in tree.css("section h3")] == ["Finding"]
+    assert not tree.css("figure")
+
+
+def test_the_same_run_gives_the_same_bytes(tmp_path: Path) -> None:
+    assert written(tmp_path / "1", run_of()) == written(tmp_path / "2", run_of())
+
+
+@pytest.mark.parametrize(
+    ("text", "answers", "pieces"),
+    [
+        ("The Averil line", ["averil LINE"], [("The ", False), ("Averil line", True)]),
+        ("a.b axb", ["a.b"], [("a.b", True), (" axb", False)]),
+        ("in 1996", ["", "  "], [("in 1996", False)]),
+        ("one two", ["one", "one two"], [("one two", True)]),
+    ],
+)
+def test_answers_are_marked_whole_and_literally(text: str, answers: list[str], pieces: list[tuple[str, bool]]) -> None:
+    assert marked(text, answers) == pieces
