@@ -1,6 +1,6 @@
 """A knowledge base over made-up documents, written through the store, to measure queries at sizes without a sample.
 
-The snapshot has everything that a query reads: texts in LanceDB, tables of units and documents in Parquet, walk arrays,
+The snapshot has everything that a query reads: texts, tables of units and documents in Parquet, walk arrays,
 vectors and the lexical index, under a manifest that verifies. It has no graph database, no vector or full-text index of
 LanceDB (minutes to build, and the default first stage asks neither), and no facts.
 """
@@ -31,12 +31,13 @@ from graphctx.store.manifest import FORMAT_VERSION, FileEntry, Manifest, Version
 from graphctx.store.schema import DOCUMENTS, UNITS
 from graphctx.store.snapshot import ARRAYS_NAME, MATRICES_DIR, PARQUET_DIR, TABLES_DIR, current_id, set_current
 from graphctx.store.tables import write_tables
+from graphctx.store.texts import TEXTS_DIR, write_texts
 from graphctx.store.walk import WalkArrays, name_hash, pointers
 from graphctx.text.gazetteer import name_words
 from graphctx.text.lexical import terms
 
 SAMPLE = Path(__file__).resolve().parent / "corpora" / "handbook"
-REVISION = 1
+REVISION = 2
 """Counts changes of what is made: an older one in the cache is made anew."""
 
 _NOISE = 0.9
@@ -66,12 +67,13 @@ def synthetic_kb(folder: Path, n_units: int) -> Path:
     corpus = make_corpus(n_units, SAMPLE)
     sid = snapshot_id(hashlib.sha256(f"synthetic {n_units} {REVISION}".encode()).hexdigest(), "kuzu")
     directory = kb_dir / "snapshots" / sid
-    for name in (PARQUET_DIR, MATRICES_DIR, "bm25"):
+    for name in (PARQUET_DIR, MATRICES_DIR, TEXTS_DIR, "bm25"):
         (directory / name).mkdir(parents=True)
     tables = {"documents": _documents(corpus), "units": _units(corpus)}
     for name, table in tables.items():
         pq.write_table(table, directory / PARQUET_DIR / f"{name}.parquet", compression="zstd", row_group_size=16_384)
     versions = write_tables(directory / TABLES_DIR, {"documents": tables["documents"]}, {})
+    write_texts(directory / TEXTS_DIR, tables["documents"]["text"])
     save_arrays(directory / ARRAYS_NAME, _walk(corpus).as_dict())
     write_bm25(directory / "bm25", _unit_terms(corpus))
     _write_vectors(corpus, directory / MATRICES_DIR, make_embedder(DEFAULT))

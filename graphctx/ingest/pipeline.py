@@ -39,6 +39,7 @@ from graphctx.store.lock import IngestLock
 from graphctx.store.manifest import Manifest, Versions, read_manifest
 from graphctx.store.publish import SnapshotContent, publish
 from graphctx.store.snapshot import current_or_none
+from graphctx.store.texts import TEXTS_DIR, write_texts
 from graphctx.text.lexical import terms
 
 _COUNTED = ("documents", "sections", "units", "sentences", "entities", "mentions", "facts", "communities")
@@ -228,5 +229,8 @@ def _content(
         vectors={"units": vectors["units"], "entities": vectors["entities"]},
         arrays=linked.arrays.as_dict(),
         matrices={"units": vectors["units"], "sentences": sentences.values, "sentence_scale": sentences.scale},
-        extras={"bm25": lambda directory: write_bm25(directory, lexical)},
+        extras={
+            "bm25": lambda directory: write_bm25(directory, lexical),
+            TEXTS_DIR: lambda directory: write_texts(directory, tables["documents"]["text"]),
+        },
     )

@@ -2,8 +2,8 @@
 
 BERT's tokenizer cuts a text at white space and around each mark of punctuation, and then each word by itself. So the
 pieces of a text are those of its words, and most words of a text were seen before. For printable ASCII that is all.
-Where a text has another character, what stands around it up to the next spaces is one word here, since no piece crosses a
-space, and is left to the tokenizer as a whole.
+Where a text has another character, what stands around it up to the next spaces is one word here, since no piece crosses
+a space, and is left to the tokenizer as a whole.
 """
 
 from __future__ import annotations

@@ -11,12 +11,14 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from graphctx.errors import InvalidArgument
 from graphctx.model.documents import line_of, line_starts
 from graphctx.nlp.base import Embedder
 from graphctx.store.bm25 import Bm25
 from graphctx.store.snapshot import Snapshot
+from graphctx.store.texts import TEXTS_DIR, Texts
 from graphctx.store.walk import WalkArrays, gather
 
 Rows = npt.NDArray[np.int64]
@@ -79,7 +81,7 @@ class SearchIndex:
     def warm(self) -> None:
         """Open what a first question would otherwise wait for."""
         with self._lock:
-            _ = (self.walk, self.vectors, self.sentence_vectors, self.bm25, self._unit_ids, self.documents)
+            _ = (self.walk, self.vectors, self.sentence_vectors, self.bm25, self._unit_columns, self._document_columns)
             self.embedder.embed(["warm"])
             if self.walk.n_units:
                 self.text_of(0)
@@ -115,23 +117,26 @@ class SearchIndex:
         return self.snapshot.table("documents", columns=_DOCUMENT_COLUMNS).combine_chunks()
 
     @cached_property
-    def _unit_ids(self) -> dict[str, int]:
-        return {name: row for row, name in enumerate(self.units["id"].to_pylist())}
+    def _unit_columns(self) -> dict[str, pa.Array]:
+        return _columns(self.units)
 
     @cached_property
-    def _document_rows(self) -> dict[str, int]:
-        ids, uris = self.documents["id"].to_pylist(), self.documents["uri"].to_pylist()
-        return {name: row for names in (ids, uris) for row, name in enumerate(names)}
+    def _document_columns(self) -> dict[str, pa.Array]:
+        return _columns(self.documents)
+
+    @cached_property
+    def _section_ids(self) -> pa.Array:
+        return self.snapshot.table("units", columns=["section_id"])["section_id"].combine_chunks()
+
+    @cached_property
+    def _all_texts(self) -> Texts | None:
+        """The mapped texts; snapshots of older versions have them in the tables alone."""
+        folder = self.snapshot.directory / TEXTS_DIR
+        return Texts(folder) if folder.is_dir() else None
 
     def unit(self, row: int) -> Unit:
         """A unit by its row."""
-        values = {name: self.units[name][row].as_py() for name in _UNIT_COLUMNS}
-        return Unit(row=row, **values)
-
-    @cached_property
-    def _section_ids(self) -> dict[str, int]:
-        ids = self.snapshot.table("units", columns=["section_id"])["section_id"].to_pylist()
-        return {name: row for row, name in reversed(list(enumerate(ids)))}
+        return Unit(row, *(column[row].as_py() for column in self._unit_columns.values()))
 
     def unit_row(self, unit_id: str) -> int:
         """The row of a unit, by its own id or by that of the section that it opens.
@@ -139,7 +144,7 @@ class SearchIndex:
         Raises:
             InvalidArgument: the snapshot has neither.
         """
-        row = (self._section_ids if unit_id.startswith("s_") else self._unit_ids).get(unit_id)
+        row = _row_of(unit_id, self._section_ids if unit_id.startswith("s_") else self._unit_columns["id"])
         if row is None:
             raise InvalidArgument(
                 f"There is no passage {unit_id!r} in the published snapshot. Search again: ids change when the "
@@ -155,9 +160,8 @@ class SearchIndex:
             if known is not None:
                 self._texts.move_to_end(doc_row)
                 return known
-        meta = {name: self.documents[name][doc_row].as_py() for name in _DOCUMENT_COLUMNS}
-        fetched = self.snapshot.tables.take("documents", [doc_row], ["text"])
-        text: str = fetched["text"][0].as_py()
+        meta = {name: column[doc_row].as_py() for name, column in self._document_columns.items()}
+        text = self._text(doc_row)
         loaded = DocumentText(
             row=doc_row,
             id=meta["id"],
@@ -178,13 +182,22 @@ class SearchIndex:
                 self._cached_chars -= len(dropped.text)
         return loaded
 
+    def _text(self, doc_row: int) -> str:
+        if self._all_texts is not None:
+            return self._all_texts[doc_row]
+        text: str = self.snapshot.tables.take("documents", [doc_row], ["text"])["text"][0].as_py()
+        return text
+
     def document(self, name: str) -> DocumentText:
         """A document by its URI or its id.
 
         Raises:
             InvalidArgument: the snapshot has no such document.
         """
-        row = self._document_rows.get(name)
+        columns = self._document_columns
+        row = _row_of(name, columns["uri"])
+        if row is None:
+            row = _row_of(name, columns["id"])
         if row is None:
             raise InvalidArgument(f"There is no document {name!r} in the published snapshot.", document=name)
         return self.text_of(row)
@@ -203,3 +216,16 @@ class SearchIndex:
     def close(self) -> None:
         """Close the snapshot."""
         self.snapshot.close()
+
+
+def _columns(table: pa.Table) -> dict[str, pa.Array]:
+    """The columns of a table, each in one piece: a value of a chunked one takes several times as long to get."""
+    return {
+        name: pa.concat_arrays(table[name].chunks or [pa.array([], table[name].type)]) for name in table.column_names
+    }
+
+
+def _row_of(value: str, column: pa.Array) -> int | None:
+    """The first row of a value: half a millisecond in 100,000, for which a dictionary would take 20 MB."""
+    row = pc.index(column, value).as_py()
+    return row if row >= 0 else None
