@@ -65,7 +65,7 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A step of the walk; ``sentence`` stands in the source and justifies it."""
+    """A step of the walk; ``sentence`` stands in the source and justifies it. The recipe weighs ``value`` by kind."""
 
     kind: str
     source: Place

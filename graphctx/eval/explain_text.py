@@ -62,7 +62,9 @@ def _show_walk(console: Console, explanation: Explanation) -> None:
     for place in explanation.seeds:
         console.print(Text("seed  ", style="cyan").append(_place(place)), soft_wrap=True)
     walked = ", ".join(f"{count} {kind}" for kind, count in explanation.edges_walked.items())
-    console.print(Text(f"edges walked: {walked}. The best of each kind to each of the best units:", style="dim"))
+    console.print(
+        Text(f"edges walked: {walked}. The best of each kind to each of the best units, before weights:", style="dim")
+    )
     target = 0
     for edge in sorted(explanation.edges, key=lambda edge: (edge.target_rank, -edge.value, edge.kind)):
         if edge.target_rank != target:

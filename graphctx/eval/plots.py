@@ -20,6 +20,9 @@ _ROW = 22
 _CHAR = 6.4
 """Mean width of a character of the style sheet's 11.5 px text, with a little to spare."""
 
+_LEAST_SPREAD = 5.0
+"""Percentage points that a y axis spans at least, so that noise does not look like a fall."""
+
 _NICE = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
@@ -125,7 +128,8 @@ def line_plot(
     """
     xs = sorted({x for points in series.values() for x, _ in points})
     ys = [y * 100 for points in series.values() for _, y in points]
-    y_marks = [mark for mark in _marks(min(ys), max(ys)) if 0 <= mark <= 100]
+    high = min(100.0, max(*ys, min(ys) + _LEAST_SPREAD))
+    y_marks = _marks(min(*ys, high - _LEAST_SPREAD), high)
     places = {x: float(at) if even else x for at, x in enumerate(xs)}
     across = _scale(min(places.values()), max(places.values()), _LEFT + 10, WIDTH - _RIGHT - 10)
     up = _scale(y_marks[0], y_marks[-1], HEIGHT - _BOTTOM, _TOP)
