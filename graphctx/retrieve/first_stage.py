@@ -10,6 +10,10 @@ import numpy as np
 from graphctx.retrieve.index import Rows, Scores, SearchIndex
 from graphctx.retrieve.question import Question
 from graphctx.retrieve.scope import Mask
+from graphctx.retrieve.signs import Signs, smallest
+
+_FAR = 256
+"""So many of the units whose signs differ most are scored too: the smallest cosine is among them, or 0.003 below."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,31 +62,49 @@ def search(
     """
     if engine == "lancedb":
         return _by_lancedb(index, question, mask, k)
-    bm25 = index.bm25.scores(question.terms)
-    # Not a BLAS product: its last bits, and so ties, would depend on the number of threads. As fast at any size.
-    cosine = np.einsum("ij,j->i", index.vectors, question.vector)
-    visible = slice(None) if mask is None else mask
+    rows, bm25 = index.bm25.found(question.terms)
     if mask is not None:
-        bm25 = np.where(mask, bm25, 0.0).astype(np.float32)
-    lexical = best_rows(bm25, k, bm25 > 0)
-    nearest = best_rows(cosine, k, mask)
-    seen = cosine[visible]
+        rows, bm25 = rows[mask[rows]], bm25[mask[rows]]
+    lexical = rows[best_rows(bm25, k)]
+    if index.signs is None:
+        # Not a BLAS product: its last bits, and so ties, would depend on the number of threads. As fast at any size.
+        every = np.einsum("ij,j->i", index.vectors, question.vector)
+        near = _visible(index, mask)
+        scorer = _Exact(rows, bm25, index.vectors, question.vector, every)
+    else:
+        near = _likely(index, index.signs, question, mask)
+        scorer = _Exact(rows, bm25, index.vectors, question.vector, None)
+    cosine = scorer.cosine(near)
+    nearest = near[best_rows(cosine, k)]
     return FirstStage(
         rows=np.union1d(lexical, nearest),
         lexical=lexical,
         nearest=nearest,
         bm25_max=float(bm25.max(initial=0.0)),
-        cosine_min=float(seen.min(initial=1.0)),
-        cosine_max=float(seen.max(initial=-1.0)),
-        scorer=_Full(bm25, cosine),
+        cosine_min=float(cosine.min(initial=1.0)),
+        cosine_max=float(cosine.max(initial=-1.0)),
+        scorer=scorer,
     )
+
+
+def _visible(index: SearchIndex, mask: Mask | None) -> Rows:
+    return np.arange(index.walk.n_units) if mask is None else np.flatnonzero(mask)
+
+
+def _likely(index: SearchIndex, signs: Signs, question: Question, mask: Mask | None) -> Rows:
+    """Of the units that may be seen those that are likely near the question, and those likely farthest from it."""
+    visible = _visible(index, mask)
+    if len(visible) <= signs.n_kept:
+        return visible
+    differing = signs.differing(question.vector)[visible]
+    return visible[np.union1d(smallest(differing, signs.n_kept), smallest(~differing, _FAR))]
 
 
 def best_rows(scores: Scores, k: int, among: Mask | None = None) -> Rows:
     """The rows of the ``k`` largest scores, best first, ties by row."""
     rows = np.arange(len(scores)) if among is None else np.flatnonzero(among)
     values = scores[rows]
-    if len(rows) > k:
+    if 0 < k < len(rows):
         threshold = np.partition(values, len(values) - k)[len(values) - k]
         rows = rows[values >= threshold]
         values = scores[rows]
@@ -91,17 +113,27 @@ def best_rows(scores: Scores, k: int, among: Mask | None = None) -> Rows:
 
 
 @dataclass(frozen=True, slots=True)
-class _Full:
-    """All scores are known."""
+class _Exact:
+    """BM25 of the rows that share a term with the question, which are sorted; cosines are known or computed."""
 
-    all_bm25: Scores
-    all_cosine: Scores
+    rows: Rows
+    found: Scores
+    vectors: Scores
+    vector: Scores
+    every_cosine: Scores | None
 
     def bm25(self, rows: Rows) -> Scores:
-        return self.all_bm25[rows]
+        if not len(self.rows):
+            return np.zeros(len(rows), dtype=np.float32)
+        places = np.minimum(np.searchsorted(self.rows, rows), len(self.rows) - 1)
+        return np.where(self.rows[places] == rows, self.found[places], np.float32(0.0))
 
     def cosine(self, rows: Rows) -> Scores:
-        return self.all_cosine[rows]
+        if self.every_cosine is not None:
+            return self.every_cosine[rows]
+        # The same for a row as in the product of all: each row is summed by itself.
+        cosine: Scores = np.einsum("ij,j->i", self.vectors[rows], self.vector)
+        return cosine
 
 
 @dataclass(frozen=True, slots=True)

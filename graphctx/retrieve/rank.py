@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from graphctx.model.answers import RunMode, Source
-from graphctx.retrieve.base_score import BaseScores, base_scores
+from graphctx.retrieve.base_score import BaseScores, base_parts
 from graphctx.retrieve.first_stage import FirstStage, best_rows, search
 from graphctx.retrieve.index import Rows, Scores, SearchIndex
 from graphctx.retrieve.question import Question
 from graphctx.retrieve.recipe import First, RankWeights
+from graphctx.retrieve.rest import rest_edges
 from graphctx.retrieve.scope import Mask
 from graphctx.retrieve.walk import Walk, alias_scores, local_walk
 
@@ -114,37 +115,45 @@ def rank(
     stage = search(index, question, mask, candidates, engine)
     if first != "hybrid":
         return _first_stage_only(stage, first)
-    walk = index.walk
-    homes_count = float(walk.home_share[0]) >= weights.min_home_share
+    homes_count = float(index.walk.home_share[0]) >= weights.min_home_share
     alias = _alias(index, question, mask, candidates) if homes_count and weights.alias else NOTHING
     boost = alias.times(weights.alias)
-    base = base_scores(index, question, stage, np.union1d(stage.rows, alias.rows), weights)
-    walked, seeds, gain, home = None, NOTHING.rows, NOTHING, NOTHING
+    parts = base_parts(index, question, stage, np.union1d(stage.rows, alias.rows))
+    base = parts.mixed(weights)
+    walked, seeds, gain = None, NOTHING.rows, NOTHING
+    strongest = float(boost.values.max(initial=0.0))
     if weights.walk:
         seeds = _seeds(base, alias, weights)
         strength = np.minimum(1.0, base.at(seeds) + boost.at(seeds)).astype(np.float32)
         walked = local_walk(index, question, seeds, strength, mask)
-        gain = Sparse(*walked.place.best_per_target()).times(weights.place)
-        gain = gain.plus(Sparse(*walked.carried.best_per_target()).times(weights.carried))
-        if homes_count:
-            home = Sparse(*walked.home.best_per_target()).times(weights.home)
-            gain = gain.plus(home)
+        home = Sparse(*walked.home.best_per_target()).times(weights.home if homes_count else 0.0)
+        strongest = max(strongest, float(home.plus(boost).values.max(initial=0.0)))
+        if strongest >= weights.weak_boost:
+            gain = home.plus(Sparse(*walked.place.best_per_target()).times(weights.place))
+            gain = gain.plus(Sparse(*walked.carried.best_per_target()).times(weights.carried))
+            if weights.rest:
+                found = np.union1d(parts.rows, gain.best(candidates))
+                walked = replace(walked, rest=rest_edges(index, question, seeds, strength, found))
+                gain = gain.plus(Sparse(*walked.rest.best_per_target()).times(weights.rest))
+    weak = strongest < weights.weak_boost
     pool = base.rows[best_rows(base.values, weights.base_pool)]
     rows = np.union1d(np.union1d(gain.best(candidates), pool), alias.rows)
-    scored = base_scores(index, question, stage, rows, weights)
+    missing = rows[~np.isin(rows, parts.rows)]
+    if len(missing):
+        parts = parts.joined(base_parts(index, question, stage, missing))
+    scored = parts.among(rows).mixed(weights.where_weak() if weak else weights)
     flat = np.round(scored.values + boost.at(rows), 6)
     total = np.round(flat + gain.at(rows), 6)
-    boosted = float(home.plus(boost).values.max(initial=0.0))
     order = np.lexsort((rows, -total))
-    kept = np.lexsort((rows, -flat))[: 1 if boosted >= weights.weak_boost else 2]
+    kept = np.lexsort((rows, -flat))[: 2 if weak else 1]
     order = np.concatenate([kept, order[~np.isin(order, kept)]])
     scores = total[order]
     scores[: len(kept)] = np.maximum(scores[: len(kept)], total.max(initial=0.0))
     expanded = gain.at(rows)[order] > np.maximum(scored.values[order], boost.at(rows)[order])
     direct = np.isin(rows[order], stage.rows)
     sources: list[Source] = [
-        "graph_expanded" if walked_to or not found else "hybrid"
-        for walked_to, found in zip(expanded, direct, strict=True)
+        "graph_expanded" if walked_to or not found_by_search else "hybrid"
+        for walked_to, found_by_search in zip(expanded, direct, strict=True)
     ]
     return Ranking(rows[order], scores, tuple(sources), scored, stage, alias, seeds, gain, walked, "hybrid_local")
 

@@ -22,13 +22,15 @@ class RankWeights:
         lexical, meaning, sentence: of the base score (BM25, cosine of the unit, cosine of its best sentence).
         alias: of a unit that is at home in what the question names.
         home: of home edges; ``place`` and ``carried`` of entity edges, by where the target names the entity and by
-            how well the naming sentence fits the question.
+            how well the naming sentence fits the question; ``rest`` of rest edges, to units that hold what the
+            question asks for and the seed does not.
         base_seeds: seeds by base score; ``alias_seeds``: seeds by alias and base score.
         base_pool: units by base score that are ranked beside those that the walk reached.
         min_home_share: where fewer of the units are the home of anything, homes mislead (news, chat) and count
             nothing; 0 switches the gate off.
-        weak_boost: where no alias or home adds more, the graph has little to say and the best two by base stay in
-            front; 0 switches this off.
+        weak_boost: where no alias or home adds more, the graph has little to say: its edges count nothing, the best
+            two by base stay in front, and ``weak_lexical``, ``weak_meaning`` and ``weak_sentence`` make the base
+            score; 0 switches this off.
         walk: whether there is a walk at all.
     """
 
@@ -39,12 +41,20 @@ class RankWeights:
     home: float = 1.0
     place: float = 0.2
     carried: float = 0.2
+    rest: float = 1.0
     base_seeds: int = 5
     alias_seeds: int = 6
     base_pool: int = 60
     min_home_share: float = 0.2
     weak_boost: float = 0.15
+    weak_lexical: float = 0.4
+    weak_meaning: float = 0.3
+    weak_sentence: float = 0.3
     walk: bool = True
+
+    def where_weak(self) -> RankWeights:
+        """The same, with the base score's weights for where the graph has little to say."""
+        return replace(self, lexical=self.weak_lexical, meaning=self.weak_meaning, sentence=self.weak_sentence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +105,11 @@ VARIANTS: dict[str, Recipe] = {
     "bm25": Recipe("bm25"),
     "vector": Recipe("vector"),
     "rrf": Recipe("rrf"),
-    "hybrid": Recipe(rank=replace(_RANK, walk=False, alias=0.0)),
+    "hybrid": Recipe(rank=replace(_RANK, walk=False, alias=0.0, weak_boost=0.0)),
     "no_alias": Recipe(rank=replace(_RANK, alias=0.0)),
     "no_homes": Recipe(rank=replace(_RANK, home=0.0)),
     "no_entity_edges": Recipe(rank=replace(_RANK, place=0.0, carried=0.0)),
+    "no_rest_edges": Recipe(rank=replace(_RANK, rest=0.0)),
     "no_alias_seeds": Recipe(rank=replace(_RANK, alias_seeds=0)),
     "no_base_seeds": Recipe(rank=replace(_RANK, base_seeds=0)),
     "no_gate": Recipe(rank=replace(_RANK, min_home_share=0.0, weak_boost=0.0)),

@@ -56,13 +56,18 @@ class Edges:
         return Edges(*(getattr(self, name)[keep] for name in ("source", "entity", "target", "sentence", "value")))
 
 
+_NO_ROWS = np.empty(0, dtype=np.int64)
+NO_EDGES = Edges(_NO_ROWS, _NO_ROWS, _NO_ROWS, _NO_ROWS, np.empty(0, dtype=np.float32))
+
+
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """The edges that were walked: to homes, through rare entities by place, and by the target's sentence."""
+    """Edges to homes, through rare entities (by place, and by the target's sentence), and to what completes a seed."""
 
     home: Edges
     place: Edges
     carried: Edges
+    rest: Edges
 
 
 def entity_specificity(walk: WalkArrays, entities: Rows) -> Scores:
@@ -107,7 +112,7 @@ def local_walk(index: SearchIndex, question: Question, seeds: Rows, strength: Sc
     entity = walk.pair_entity[pairs].astype(np.int64)
     useful = (walk.pair_home[pairs] == 0) & (walk.entity_ptr[entity + 1] - walk.entity_ptr[entity] >= 2)
     pairs, owner, entity = pairs[useful], owner[useful], entity[useful]
-    carried, carrier = _carrying_sentence(index, question, pairs)
+    carried, carrier = carrying_sentence(index, question, pairs)
     force = strength[owner] * carried
     alive = np.flatnonzero(force > 0)
     if len(alive) > MAX_EDGES:
@@ -115,7 +120,7 @@ def local_walk(index: SearchIndex, question: Question, seeds: Rows, strength: Sc
     start = _Start(seeds[owner[alive]], entity[alive], carrier[alive], force[alive])
     homes = _home_edges(walk, start).within(mask)
     place, sentence = _entity_edges(index, question, start)
-    return Walk(homes, place.within(mask), sentence.within(mask))
+    return Walk(homes, place.within(mask), sentence.within(mask), NO_EDGES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +131,7 @@ class _Start:
     force: Scores
 
 
-def _carrying_sentence(index: SearchIndex, question: Question, pairs: Rows) -> tuple[Scores, Rows]:
+def carrying_sentence(index: SearchIndex, question: Question, pairs: Rows) -> tuple[Scores, Rows]:
     """For each pair the best cosine of a sentence that names its entity, floored at 0, and that sentence's row."""
     walk = index.walk
     positions, owner = gather(walk.pair_sentence_ptr, pairs)
@@ -166,7 +171,7 @@ def _entity_edges(index: SearchIndex, question: Question, start: _Start) -> tupl
     pairs, owner = pairs[away], owner[away]
     inverse = entity_specificity(walk, entity) / np.sqrt(np.maximum(frequency[rare] - 1, 1)).astype(np.float32)
     value = start.force[rare][owner] * inverse[owner]
-    carried, _ = _carrying_sentence(index, question, pairs)
+    carried, _ = carrying_sentence(index, question, pairs)
     ends = (start.source[rare][owner], entity[owner], walk.pair_unit[pairs].astype(np.int64))
     sentence = start.sentence[rare][owner]
     return (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -42,24 +43,53 @@ class Bm25:
         import bm25s
 
         try:
-            self._index = bm25s.BM25.load(str(directory), mmap=True, show_progress=False)
-            self._known: dict[str, int] = self._index.vocab_dict
+            index = bm25s.BM25.load(str(directory), mmap=True, show_progress=False)
+            parts = [np.asarray(index.scores[name]) for name in ("data", "indices", "indptr")]
         except Exception as error:
             raise BackendUnavailable(
                 "The lexical index of this snapshot cannot be read. Run `graphctx ingest` again, or roll back.",
                 reason=reason_of(error, directory),
             ) from error
+        self._known: dict[str, int] = index.vocab_dict
+        self._values, self._rows, self._pointers = parts
+        self._n_units = int(index.scores["num_docs"])
+        self._sums = threading.local()
 
-    def scores(self, terms: Sequence[str]) -> npt.NDArray[np.float32]:
-        """BM25 of every unit for the distinct terms, float32 [N]; unknown terms count nothing."""
-        known = sorted({self._known[term] for term in terms if term in self._known})
-        scores: npt.NDArray[np.float32] = self._index.get_scores_from_ids(known)
-        return scores
+    def found(self, terms: Sequence[str]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
+        """The units that hold a term, and their BM25 for the distinct terms; unknown terms count nothing.
+
+        Returns:
+            Rows, sorted, and float32 values above 0 beside them.
+        """
+        # Kept between calls, all zero: a fresh one costs more than the postings of most questions. It is taken out
+        # meanwhile, so that a call which is broken off leaves none behind.
+        sums: npt.NDArray[np.float32] | None = vars(self._sums).pop("array", None)
+        if sums is None:
+            sums = np.zeros(self._n_units, dtype=np.float32)
+        for at in sorted({self._known[term] for term in terms if term in self._known}):
+            part = slice(int(self._pointers[at]), int(self._pointers[at + 1]))
+            sums[self._rows[part]] += self._values[part]  # a term has a row once
+        rows = np.flatnonzero(sums)
+        values = sums[rows]
+        sums[rows] = 0.0
+        self._sums.array = sums
+        return rows, values
 
     def idf(self, term: str) -> float:
         """Inverse document frequency of a term, ``log(1 + (N - n + 0.5) / (n + 0.5))``; an unknown one has the most."""
-        pointers = self._index.scores["indptr"]
-        n_docs = self._index.scores["num_docs"]
         at = self._known.get(term)
-        n = int(pointers[at + 1] - pointers[at]) if at is not None else 0
-        return float(np.log1p((n_docs - n + 0.5) / (n + 0.5)))
+        n = int(self._pointers[at + 1] - self._pointers[at]) if at is not None else 0
+        return float(np.log1p((self._n_units - n + 0.5) / (n + 0.5)))
+
+    def holders(self, terms: Sequence[str], rows: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """Which of some units hold which of some terms, bool [len(rows), len(terms)]."""
+        units, pointers = self._rows, self._pointers
+        held = np.zeros((len(rows), len(terms)), dtype=bool)
+        for column, term in enumerate(terms):
+            at = self._known.get(term)
+            if at is None:
+                continue
+            posted = units[pointers[at] : pointers[at + 1]]  # sorted, since units are indexed in row order
+            places = np.minimum(np.searchsorted(posted, rows), len(posted) - 1)
+            held[:, column] = posted[places] == rows
+        return held

@@ -1,0 +1,93 @@
+"""Ranking over small corpora, where it is plain what should come first."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphctx import KnowledgeBase
+from graphctx.errors import InvalidArgument
+from graphctx.model.answers import Filters, Scope
+from graphctx.retrieve.question import understand
+from graphctx.retrieve.rank import NOTHING, Sparse
+from graphctx.retrieve.recipe import VARIANTS, recipe_of
+from graphctx.retrieve.rest import rest_edges
+from tests.conftest import MakeKb
+
+VALLEYS = {
+    "oskar-river.md": "# Oskar River\n\nThe Oskar River is a river that rises in the hills of Marlund.\n",
+    "tavia-falls.md": "# Tavia\n\nBelow Tavia the tallest waterfall of Marlund drops into a pool.\n",
+    "senna.md": "# Senna\n\nBeside Senna a waterfall can be heard from the road to Brenholt.\n",
+    "brenholt.md": "# Brenholt\n\nBrenholt is a port. Its fish market opens at five, before the trams run.\n",
+    "fair.md": "# Summer fair\n\nThe summer fair of Marlund has horses, cider and wrestling.\n",
+}
+"""What tells the waterfall that is meant from the other one is only that its unit, too, names Marlund."""
+
+QUESTION = "How tall is the waterfall in the country where the Oskar River rises?"
+
+sparse = st.dictionaries(st.integers(0, 40), st.floats(-2, 2, width=32), max_size=12).map(
+    lambda values: Sparse(np.array(sorted(values), dtype=np.int64), np.array([values[k] for k in sorted(values)], "f4"))
+)
+
+
+def test_the_unit_that_completes_a_seed_is_told_from_one_that_only_has_the_words(make_kb: MakeKb) -> None:
+    kb = make_kb(VALLEYS)
+    index = kb.pinned().require().index
+    uris = index.documents["uri"].to_pylist()
+    river, falls, other = (uris.index(name) for name in ("oskar-river.md", "tavia-falls.md", "senna.md"))
+    question = understand(QUESTION, index)
+    seeds = np.array([river])
+    edges = rest_edges(index, question, seeds, np.ones(1, dtype=np.float32), np.arange(index.walk.n_units))
+    names = index.snapshot.table("entities", columns=["name"])["name"].to_pylist()
+    reached = dict(zip(edges.target.tolist(), edges.value.tolist(), strict=True))
+    assert reached[falls] > 0
+    assert other not in reached
+    assert reached[falls] == max(reached.values())
+    assert {names[entity] for entity in edges.entity[edges.target == falls]} == {"Marlund"}
+    assert edges.source.tolist() == [river] * len(edges.source)
+    assert (edges.value <= 1).all()
+
+
+def test_an_entity_that_the_question_names_bridges_nothing(make_kb: MakeKb) -> None:
+    index = make_kb(VALLEYS).pinned().require().index
+    question = understand("Which waterfall of Marlund is the tallest?", index)
+    names = index.snapshot.table("entities", columns=["name"])["name"].to_pylist()
+    everything = np.arange(index.walk.n_units)
+    edges = rest_edges(index, question, everything, np.ones(len(everything), dtype=np.float32), everything)
+    assert "Marlund" not in {names[entity] for entity in edges.entity}
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_every_variant_ranks_each_unit_once_best_first(handbook_kb: KnowledgeBase, variant: str) -> None:
+    retriever = handbook_kb.pinned().require()
+    ranked = retriever.rank("Who approves a purchase?", "auto", Scope(), Filters(), recipe_of(variant))
+    assert not isinstance(ranked, str)
+    ranking = ranked[1]
+    assert len(ranking.rows) == len(set(ranking.rows.tolist())) == len(ranking.scores) == len(ranking.sources)
+    assert (np.diff(ranking.scores) <= 0).all()
+
+
+def test_the_baselines_differ_from_each_other(handbook_kb: KnowledgeBase) -> None:
+    question = "How often does a freshly built data logger fail its cold test?"
+    orders = {
+        variant: tuple(result.section_id for result in handbook_kb.search(question, top_k=10, variant=variant).results)
+        for variant in ("bm25", "vector", "rrf", "hybrid", "hybrid_local")
+    }
+    assert len(set(orders.values())) >= 4, orders
+
+
+def test_an_unknown_variant_is_refused_with_those_that_there_are(handbook_kb: KnowledgeBase) -> None:
+    with pytest.raises(InvalidArgument, match="hybrid_local"):
+        handbook_kb.search("x", variant="best")
+
+
+@given(sparse, sparse)
+def test_sums_of_sparse_values_are_those_of_dense_ones(left: Sparse, right: Sparse) -> None:
+    rows = np.arange(41)
+    assert left.plus(right).at(rows) == pytest.approx(left.at(rows) + right.at(rows))
+    assert (left.times(0).at(rows) == 0).all()
+    assert NOTHING.plus(left).at(rows) == pytest.approx(left.at(rows))
+    best = left.best(3)
+    assert [left.at(np.array([row]))[0] for row in best] == sorted(left.values[left.values > 0], reverse=True)[:3]
