@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -15,6 +15,9 @@ class Tokens(Protocol):
 
     def count(self, text: str) -> int:
         """The number of tokens of a text."""
+
+    def count_many(self, texts: Sequence[str]) -> list[int]:
+        """The number of tokens of each text."""
 
     def clip(self, text: str, max_tokens: int) -> int:
         """The end of the longest prefix with at most so many tokens, cut between tokens and graphemes."""
@@ -70,20 +73,11 @@ def _word_start(text: str, at: int) -> int:
 
 
 def quote(
-    index: SearchIndex,
-    unit_row: int,
-    start: int,
-    end: int,
-    *,
-    max_tokens: int,
-    context_tokens: int,
-    confidence: float,
-    tokens: Tokens,
+    index: SearchIndex, unit_row: int, cut: Cut, *, context_tokens: int, confidence: float, tokens: Tokens
 ) -> Quote:
-    """Make a quote of a span of a unit's document."""
+    """Make a quote of a span of a unit's document that keeps to its limits."""
     unit = index.unit(unit_row)
     document = index.text_of(unit.doc_row)
-    cut = cut_span(document.text, start, end, max_tokens, tokens)
     before, after = around(document, cut.start_char, cut.end_char, context_tokens, tokens)
     return Quote(
         quote=document.text[cut.start_char : cut.end_char],
@@ -104,30 +98,26 @@ def quote(
     )
 
 
-def preview_span(
-    spans: Sequence[tuple[int, int]], value: Callable[[int], float], max_chars: int
-) -> tuple[int, int, bool]:
+def preview_span(spans: Sequence[tuple[int, int]], values: Sequence[float], max_chars: int) -> tuple[int, int]:
     """One to three consecutive sentences around the best one, within a number of characters.
 
     Args:
         spans: the sentences of a unit, in order.
-        value: how well the sentence at a position fits.
+        values: how well each fits.
         max_chars: longest preview.
 
     Returns:
-        Start, end, and whether a single sentence was too long and has to be cut.
+        Start and end. Only a single sentence may be longer than a preview.
     """
-    best = min(range(len(spans)), key=lambda at: (-value(at), at))
+    best = min(range(len(spans)), key=lambda at: (-values[at], at))
     first = last = best
-    if spans[best][1] - spans[best][0] > max_chars:
-        return spans[best][0], spans[best][0] + max_chars, True
     while last - first < 2:
         options = [
-            (value(at), -at, low, high)
+            (values[at], -at, low, high)
             for at, low, high in ((first - 1, first - 1, last), (last + 1, first, last + 1))
             if 0 <= at < len(spans) and spans[high][1] - spans[low][0] <= max_chars
         ]
         if not options:
             break
         _, _, first, last = max(options)
-    return spans[first][0], spans[last][1], False
+    return spans[first][0], spans[last][1]

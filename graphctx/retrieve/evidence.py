@@ -1,9 +1,8 @@
 """Evidence: which sentences of the best units are quoted.
 
-Sentences are taken greedily by a fixed mix of features, minus a penalty for each quote that was already taken
-from the same unit, so that the quotes cover the hops of a question instead of repeating the first. Weights are
-those of docs/retrieval.md, evidence. The penalty of unlinked units is 0.1: with quotes that grow it finds more answers
-than a smaller one on every development set with long units, and no fewer on the others.
+Sentences are taken greedily by a fixed mix of features, less what they lose by the quotes that were taken before, so
+that the quotes cover the hops of a question instead of repeating the first. docs/retrieval.md has the formula, and
+`QuoteWeights` the weights.
 """
 
 from __future__ import annotations
@@ -12,17 +11,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graphctx.model.answers import MAX_QUOTE_CHARS
 from graphctx.retrieve.cite import Tokens
 from graphctx.retrieve.index import Rows, Scores, SearchIndex
 from graphctx.retrieve.question import Question
 from graphctx.retrieve.rank import Ranking, cap_per_document
+from graphctx.retrieve.reach import Reach
 from graphctx.retrieve.recipe import QuoteWeights
-from graphctx.retrieve.scope import Mask
 from graphctx.retrieve.sentences import SentencePool, sentence_pool
 
-BRIDGE_POOL = 10
-"""Bridges count between this many of the best units."""
+FRONT = 10
+"""Unit scores are shares of the best among so many, and home edges between these link them."""
 
 MIN_CHARS = 12
 """A shorter sentence quotes nothing."""
@@ -30,12 +28,17 @@ MIN_CHARS = 12
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """Consecutive sentences to quote: positions in the pool, the score of the best, and its confidence in 0..1."""
+    """Consecutive sentences to quote.
+
+    ``first`` and ``last`` are positions in the pool, ``score`` is that of the best, ``confidence`` in 0..1. A pick
+    that is not ``whole`` is one sentence, too long to be quoted whole.
+    """
 
     first: int
     last: int
     score: float
     confidence: float
+    whole: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,80 +82,77 @@ def find_evidence(
     pool = sentence_pool(index, question, ranking.rows[positions])
     if not len(pool):
         return Evidence(pool, positions, [])
-    score, linked = _scores(ranking, pool, positions, weights)
-    penalty = weights.linked_penalty if linked else weights.unlinked_penalty
+    reach = Reach.of(index, pool, tokens, max_quote_tokens)
+    repeats = _Repeats(index, pool.rows, weights.repeat_from)
+    score = _scores(ranking, pool, positions, weights)
+    again = weights.linked_penalty if _linked(ranking, weights.linked_from) else weights.unlinked_penalty
     confidence = confidences(pool)
     picks: list[Pick] = []
     free = np.array([len(text) >= MIN_CHARS for text in pool.texts])
     covered = np.zeros(len(pool), dtype=bool)
+    repeated = np.zeros(len(pool))
     taken = np.zeros(len(positions))
     while len(picks) < max_quotes and free.any():
-        value = np.where(free, np.round(score - penalty * taken[pool.unit], 6), -np.inf)
+        lost = again * taken[pool.unit] + weights.repeat * repeated + weights.room * (1.0 - reach.room(covered))
+        value = np.where(free, np.round(score - lost, 6), -np.inf)
         at = int(np.argmax(value))
-        first = last = at
-        if weights.grow:
-            first, last = _grow(index, pool, score, covered, at, max_quote_tokens, tokens)
+        first, last = reach.around(at, score, covered) if weights.grow else (at, at)
         sure = round(float(confidence[first : last + 1].max()), 3)  # again: float32 has no 0.487
-        picks.append(Pick(first, last, float(value[at]), sure))
-        covered[first : last + 1] = True
+        picks.append(Pick(first, last, float(value[at]), sure, reach.fits(first, last)))
         quoted = set(pool.texts[first : last + 1])
-        free &= [text not in quoted for text in pool.texts]
+        covered |= [text in quoted for text in pool.texts]
+        free &= ~covered
+        repeated = np.maximum(repeated, repeats.of(first, last))
         taken[pool.unit[at]] += 1
     return Evidence(pool, positions, picks)
 
 
-def _scores(ranking: Ranking, pool: SentencePool, positions: Rows, weights: QuoteWeights) -> tuple[Scores, bool]:
-    """The fixed mix of features for each sentence, and whether the best units are linked."""
-    best = float(ranking.scores[:BRIDGE_POOL].max())
-    unit_score = ranking.scores[positions] / best if best > 0 else np.ones(len(positions))
-    bridges, linked = _bridges(ranking, pool, weights.linked_from)
-    score: Scores = (
-        weights.unit * unit_score[pool.unit]
-        + weights.cosine * pool.cosine
+def _scores(ranking: Ranking, pool: SentencePool, positions: Rows, weights: QuoteWeights) -> Scores:
+    """The fixed mix of features for each sentence."""
+    best = float(ranking.scores[:FRONT].max())
+    share = ranking.scores[positions] / best if best > 0 else np.ones(len(positions))
+    unit = weights.unit * share - weights.rank * np.log1p(positions)
+    unit = unit + weights.reached * ranking.gain.at(ranking.rows[positions])
+    return (unit[pool.unit] + preview_values(pool, weights)).astype(np.float32)
+
+
+def preview_values(pool: SentencePool, weights: QuoteWeights) -> Scores:
+    """How well each sentence fits the question beside others of its unit: all of the mix but what the unit gives."""
+    values: Scores = (
+        weights.cosine * pool.cosine
         + weights.lexical * pool.lexical
         + weights.lead * pool.lead
-        + weights.bridge * bridges
         + weights.kind * pool.wanted
     ).astype(np.float32)
-    return score, linked
+    return values
 
 
-def _grow(
-    index: SearchIndex, pool: SentencePool, score: Scores, covered: Mask, at: int, max_tokens: int, tokens: Tokens
-) -> tuple[int, int]:
-    """The first and last position of the quote around a sentence."""
-    starts, ends = index.walk.sentence_start[pool.rows], index.walk.sentence_end[pool.rows]
-    text = pool.documents[at].text
-    first = last = at
-    while True:
-        options = []
-        for low, high, added in ((first - 1, last, first - 1), (first, last + 1, last + 1)):
-            if not 0 <= added < len(pool) or pool.unit[added] != pool.unit[at] or covered[added]:
-                continue
-            span = text[starts[low] : ends[high]]
-            if len(span) <= MAX_QUOTE_CHARS and tokens.count(span) <= max_tokens:
-                options.append((float(score[added]), -added, low, high))
-        if not options:
-            return first, last
-        _, _, first, last = max(options)
+def _linked(ranking: Ranking, linked_from: float) -> bool:
+    """Whether a home edge above a value leads from one of the best units to another."""
+    if ranking.walk is None:
+        return False
+    home, front = ranking.walk.home, ranking.rows[:FRONT]
+    strong = home.value > linked_from
+    return bool((np.isin(home.source[strong], front) & np.isin(home.target[strong], front)).any())
+
+
+class _Repeats:
+    """How much the sentences of a pool say the same: 0 up to a cosine of theirs, rising to 1 where they are equal."""
+
+    def __init__(self, index: SearchIndex, rows: Rows, since: float) -> None:
+        vectors, scale = index.sentence_vectors
+        self._vectors = vectors[rows].astype(np.float32)  # sums of products of int8 are exact in any order
+        self._scale = scale[rows]
+        self._since = since
+
+    def of(self, first: int, last: int) -> Scores:
+        """For each sentence how much it repeats any of a run."""
+        cosine = self._vectors @ self._vectors[first : last + 1].T * self._scale[first : last + 1]
+        most = cosine.max(axis=1) * self._scale
+        repeated: Scores = np.clip((most - self._since) / (1.0 - self._since), 0.0, 1.0)
+        return repeated
 
 
 def confidences(pool: SentencePool) -> Scores:
     """How likely each sentence bears on the question: its cosine and its lexical cover, evenly, in 0..1."""
     return np.round(np.clip(0.5 * np.maximum(pool.cosine, 0) + 0.5 * pool.lexical, 0.0, 1.0), 3)
-
-
-def _bridges(ranking: Ranking, pool: SentencePool, linked_from: float) -> tuple[Scores, bool]:
-    """The value of the best edge that each sentence carries between two of the best units, and whether they link."""
-    values = np.zeros(len(pool), dtype=np.float32)
-    if ranking.walk is None:
-        return values, False
-    front = ranking.rows[:BRIDGE_POOL]
-    linked = False
-    for edges in (ranking.walk.home, ranking.walk.carried):
-        inside = np.isin(edges.source, front) & np.isin(edges.target, front)
-        if edges is ranking.walk.home:
-            linked = bool(inside.any() and edges.value[inside].max() > linked_from)
-        for row, value in zip(edges.sentence[inside], edges.value[inside], strict=True):
-            values[pool.rows == row] = np.maximum(values[pool.rows == row], value)
-    return np.minimum(values, 1.0), linked

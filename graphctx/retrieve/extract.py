@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from graphctx.model.answers import Quote as QuoteModel
 from graphctx.model.answers import QuoteLimits
-from graphctx.retrieve.cite import Tokens, quote
+from graphctx.retrieve.cite import Tokens, cut_span, quote
 from graphctx.retrieve.index import SearchIndex
 from graphctx.text.spans import best_spans
 
@@ -19,17 +19,20 @@ def extract(
     The confidence is the span's score: the share of the question's tokens that it holds.
     """
     units = [index.unit(row) for row in unit_rows]
-    passages = [index.text_of(unit.doc_row).text[unit.start_char : unit.end_char] for unit in units]
-    return [
-        quote(
-            index,
-            units[span.passage].row,
-            units[span.passage].start_char + span.start_char,
-            units[span.passage].start_char + span.end_char,
-            max_tokens=limits.max_quote_tokens,
-            context_tokens=limits.include_context_tokens,
-            confidence=round(span.score, 3),
-            tokens=tokens,
+    texts = [index.text_of(unit.doc_row).text for unit in units]
+    passages = [text[unit.start_char : unit.end_char] for text, unit in zip(texts, units, strict=True)]
+    quotes = []
+    for span in best_spans(question, passages, limits.max_quotes):
+        unit = units[span.passage]
+        start, end = unit.start_char + span.start_char, unit.start_char + span.end_char
+        quotes.append(
+            quote(
+                index,
+                unit.row,
+                cut_span(texts[span.passage], start, end, limits.max_quote_tokens, tokens),
+                context_tokens=limits.include_context_tokens,
+                confidence=round(span.score, 3),
+                tokens=tokens,
+            )
         )
-        for span in best_spans(question, passages, limits.max_quotes)
-    ]
+    return quotes

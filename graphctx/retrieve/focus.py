@@ -12,7 +12,14 @@ from graphctx.retrieve.index import Scores
 
 
 def focus(
-    text: str, start: int, end: int, *, max_tokens: int, tokens: Tokens, cover: Callable[[list[str]], Scores]
+    text: str,
+    start: int,
+    end: int,
+    *,
+    max_tokens: int,
+    tokens: Tokens,
+    cover: Callable[[list[str]], Scores],
+    max_chars: int = MAX_QUOTE_CHARS,
 ) -> int:
     """Choose the line of a span at which its quote begins.
 
@@ -21,7 +28,7 @@ def focus(
     Args:
         text: of the document.
         start, end: the span.
-        max_tokens: the longest quote.
+        max_tokens, max_chars: the longest quote.
         tokens: counts them.
         cover: how much of the question each of some texts holds.
 
@@ -29,13 +36,13 @@ def focus(
         ``start`` where the span fits or is one line; else the start of the line from which on a quote of that length
         covers most of the question, line by line; ties go to the earliest.
     """
-    if not cut_span(text, start, end, max_tokens, tokens).truncated:
+    if not cut_span(text, start, end, max_tokens, tokens, max_chars).truncated:
         return start
     lines = _lines(text, start, end)
     values = np.concatenate([[0.0], np.cumsum(cover([text[a:b] for a, b in lines]))])
     best, best_value = start, -1.0
     for number, (at, _) in enumerate(lines):
-        stop = cut_span(text, at, end, max_tokens, tokens, MAX_QUOTE_CHARS).end_char
+        stop = cut_span(text, at, end, max_tokens, tokens, max_chars).end_char
         whole = sum(1 for _, line_end in lines[number:] if line_end <= stop)
         value = round(float(values[number + whole] - values[number]), 6)
         if value > best_value:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,7 @@ MAX_NAME_WORDS = 10
 _KINDS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\b(?:when|what (?:year|date|day|month|time)|which (?:year|day|month)|since when)\b", re.I), "date"),
     (re.compile(r"\bhow (?:many|much|long|old|often|far|large|big|fast|high|deep|tall)\b", re.I), "number"),
+    (re.compile(r"\b(?:what|which) version\b", re.I), "number"),
     (re.compile(r"\b(?:who|whose|whom)\b", re.I), "person"),
     (re.compile(r"\b(?:where|(?:what|which) (?:city|country|state|place|county|region|town))\b", re.I), "place"),
 )
@@ -26,7 +28,7 @@ _DATE = re.compile(
     r"|December|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday)\b|\b\d{1,2}:\d{2}\b"
 )
 _NUMBER = re.compile(
-    r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|million|billion)\b",
+    r"\d(?:[\d.,:]*\d)?|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|million|billion)\b",
     re.I,
 )
 _LABELS_OF_KIND = {
@@ -53,18 +55,17 @@ class Question:
     entities: Rows
     kind: str
 
-    def wants(self, sentence: str, labels: frozenset[int]) -> bool:
-        """Whether a sentence holds something of the sort that the question asks for.
+    def pattern_wanted(self) -> Callable[[str], bool] | None:
+        """Tells whether a sentence holds a date or a number that the question does not, where it asks for one."""
+        pattern = {"date": _DATE, "number": _NUMBER}.get(self.kind)
+        if pattern is None:
+            return None
+        asked = {match.casefold() for match in pattern.findall(self.text)}
+        return lambda sentence: any(match.casefold() not in asked for match in pattern.findall(sentence))
 
-        Args:
-            sentence: its text.
-            labels: label positions of the entities that it names and the question does not.
-        """
-        if self.kind == "date":
-            return _DATE.search(sentence) is not None
-        if self.kind == "number":
-            return _NUMBER.search(sentence) is not None
-        return bool(labels & _LABELS_OF_KIND.get(self.kind, frozenset()))
+    def labels_wanted(self) -> frozenset[int]:
+        """Label positions of the entities that answer the question, where it asks for a person or a place."""
+        return _LABELS_OF_KIND.get(self.kind, frozenset())
 
 
 def understand(text: str, index: SearchIndex) -> Question:

@@ -62,22 +62,30 @@ class QuoteWeights:
     """How the sentences of the best units are picked.
 
     Attributes:
-        unit, cosine, lexical, lead, bridge, kind: of a sentence's features.
+        unit: of the unit's score, as a share of the best; ``rank``: of the logarithm of its rank, to lose.
+        reached: of what the walk adds to the unit: where edges lead stands what the question is after.
+        cosine, lexical, lead, kind: of a sentence's features.
         linked_penalty: for each quote that was already taken from the same unit where the best units are linked
             (the largest home edge among them is over ``linked_from``), else ``unlinked_penalty``.
+        room: lost by a sentence around which nothing is left that a quote could grow by, in part where little is.
+        repeat: lost by a sentence that says what a quote says already, in part from a cosine of ``repeat_from`` on.
         grow: whether quotes grow by neighbouring sentences up to their length.
         rerank: whether this mix picks at all; otherwise lexical overlap alone does (tool contract, section 4.6.1).
     """
 
-    unit: float = 1.5
-    cosine: float = 0.5
-    lexical: float = 0.2
+    unit: float = 1.25
+    rank: float = 0.1
+    reached: float = 0.7
+    cosine: float = 0.7
+    lexical: float = 0.3
     lead: float = 0.15
-    bridge: float = 0.3
-    kind: float = 0.1
+    kind: float = 0.2
     linked_penalty: float = 0.2
-    unlinked_penalty: float = 0.1
+    unlinked_penalty: float = 0.05
     linked_from: float = 0.2
+    room: float = 0.1
+    repeat: float = 0.5
+    repeat_from: float = 0.8
     grow: bool = True
     rerank: bool = True
 

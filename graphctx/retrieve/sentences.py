@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -46,8 +47,6 @@ def sentence_pool(index: SearchIndex, question: Question, unit_rows: Rows) -> Se
     documents = [index.text_of(int(walk.unit_doc[row])) for row in unit_rows]
     spans = zip(walk.sentence_start[rows], walk.sentence_end[rows], unit, strict=True)
     texts = [documents[at].text[start:end] for start, end, at in spans]
-    labels = _labels(index, question, unit_rows)
-    wanted = [question.wants(text, labels.get(int(row), frozenset())) for row, text in zip(rows, texts, strict=True)]
     return SentencePool(
         rows=rows,
         unit=unit,
@@ -56,7 +55,7 @@ def sentence_pool(index: SearchIndex, question: Question, unit_rows: Rows) -> Se
         cosine=index.sentence_similarity(question.vector, rows),
         lexical=lexical_cover(index, question, texts),
         lead=(rows == walk.unit_sentence[unit_rows[unit]]).astype(np.float32),
-        wanted=np.array(wanted, dtype=np.float32),
+        wanted=_wanted(index, question, unit_rows, rows, texts),
     )
 
 
@@ -66,19 +65,29 @@ def lexical_cover(index: SearchIndex, question: Question, texts: list[str]) -> S
     total = sum(weights.values())
     if total <= 0:
         return np.zeros(len(texts), dtype=np.float32)
-    covered = [sum(weights[term] for term in sorted(weights.keys() & set(terms(text)))) for text in texts]
-    return (np.array(covered) / total).astype(np.float32)
+    held = [[term in found for term in weights] for found in map(_term_set, texts)]
+    covered = np.array(held, dtype=np.float64).reshape(len(texts), len(weights)) * np.array(list(weights.values()))
+    share: Scores = (covered.sum(axis=1) / total).astype(np.float32)
+    return share
 
 
-def _labels(index: SearchIndex, question: Question, unit_rows: Rows) -> dict[int, frozenset[int]]:
-    """The labels of the entities that each sentence names and the question does not."""
+@lru_cache(maxsize=8_192)
+def _term_set(text: str) -> frozenset[str]:
+    """The index terms of a sentence. Questions about one thing come back to the same sentences; about 12 MB."""
+    return frozenset(terms(text))
+
+
+def _wanted(index: SearchIndex, question: Question, unit_rows: Rows, rows: Rows, texts: list[str]) -> Scores:
+    """Whether each sentence holds the sort of thing that is asked for, and that the question does not hold itself."""
+    says = question.pattern_wanted()
+    if says is not None:
+        return np.array([says(text) for text in texts], dtype=np.float32)
+    labels = question.labels_wanted()
+    if not labels:
+        return np.zeros(len(rows), dtype=np.float32)
     walk = index.walk
     pairs, _ = gather(walk.unit_pair, unit_rows)
     entity = walk.pair_entity[pairs]
-    pairs = pairs[~np.isin(entity, question.entities)]
-    positions, owner = gather(walk.pair_sentence_ptr, pairs)
-    labels = walk.entity_label[walk.pair_entity[pairs[owner]]]
-    found: dict[int, set[int]] = {}
-    for row, label in zip(walk.pair_sentence[positions].tolist(), labels.tolist(), strict=True):
-        found.setdefault(row, set()).add(label)
-    return {row: frozenset(group) for row, group in found.items()}
+    named = np.isin(walk.entity_label[entity], sorted(labels)) & ~np.isin(entity, question.entities)
+    positions, _ = gather(walk.pair_sentence_ptr, pairs[named])
+    return np.isin(rows, walk.pair_sentence[positions]).astype(np.float32)

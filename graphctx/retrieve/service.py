@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from graphctx.model.answers import (
+    MAX_QUOTE_CHARS,
     EmptyReason,
     ExtractEvidenceInput,
     Filters,
@@ -22,14 +23,14 @@ from graphctx.model.answers import (
     SearchResult,
 )
 from graphctx.model.found import Evidence, Found, UnitText
-from graphctx.retrieve.cite import Tokens, cut_span, preview_span, quote
-from graphctx.retrieve.evidence import Pick, confidences, find_evidence
+from graphctx.retrieve.cite import Cut, Tokens, cut_span, preview_span, quote
+from graphctx.retrieve.evidence import Pick, find_evidence, preview_values
 from graphctx.retrieve.extract import extract
 from graphctx.retrieve.focus import focus
 from graphctx.retrieve.index import Rows, SearchIndex, Unit
 from graphctx.retrieve.question import Question, understand
 from graphctx.retrieve.rank import Ranking, cap_per_document, rank
-from graphctx.retrieve.recipe import DEFAULT, Recipe
+from graphctx.retrieve.recipe import DEFAULT, QuoteWeights, Recipe
 from graphctx.retrieve.scope import unit_mask
 from graphctx.retrieve.sentences import SentencePool, lexical_cover, sentence_pool
 from graphctx.settings import RetrieveSettings
@@ -50,7 +51,7 @@ class Retriever:
             return Found((), self.index.snapshot.id, ranked)
         question, ranking = ranked
         positions = cap_per_document(self.index, ranking, request.top_k, request.options.max_per_doc)
-        results = self._results(question, ranking, positions, request)
+        results = self._results(question, ranking, positions, request, recipe.quote)
         return Found(results, self.index.snapshot.id, None if results else "no_match")
 
     def evidence(self, request: RetrieveInput, recipe: Recipe = DEFAULT) -> Evidence:
@@ -91,26 +92,33 @@ class Retriever:
     def _quote(self, request: RetrieveInput, question: Question, pool: SentencePool, rows: Rows, pick: Pick) -> Quote:
         """The quote of a pick; one that is too long to be whole begins at the lines that bear on the question."""
         walk = self.index.walk
-        first, end = int(walk.sentence_start[pool.rows[pick.first]]), int(walk.sentence_end[pool.rows[pick.last]])
-        start = focus(
-            pool.documents[pick.first].text,
-            first,
-            end,
-            max_tokens=request.max_quote_tokens,
-            tokens=self._tokens,
-            cover=lambda lines: lexical_cover(self.index, question, lines),
-        )
-        made = quote(
+        start, end = int(walk.sentence_start[pool.rows[pick.first]]), int(walk.sentence_end[pool.rows[pick.last]])
+        cut = Cut(start, end, False)
+        if not pick.whole:
+            text = pool.documents[pick.first].text
+            cut = self._part(question, text, start, end, request.max_quote_tokens, MAX_QUOTE_CHARS)
+        return quote(
             self.index,
             int(rows[pool.unit[pick.first]]),
-            start,
-            end,
-            max_tokens=request.max_quote_tokens,
+            cut,
             context_tokens=request.include_context_tokens,
             confidence=pick.confidence,
             tokens=self._tokens,
         )
-        return made if start == first else made.model_copy(update={"truncated": True})
+
+    def _part(self, question: Question, text: str, start: int, end: int, max_tokens: int, max_chars: int) -> Cut:
+        """The part of a long span that bears on the question, from the start of a line on."""
+        at = focus(
+            text,
+            start,
+            end,
+            max_tokens=max_tokens,
+            max_chars=max_chars,
+            tokens=self._tokens,
+            cover=lambda lines: lexical_cover(self.index, question, lines),
+        )
+        cut = cut_span(text, at, end, max_tokens, self._tokens, max_chars)
+        return Cut(cut.start_char, cut.end_char, cut.truncated or at > start)
 
     def _lexical_evidence(self, request: RetrieveInput, question: Question, ranking: Ranking) -> Evidence:
         """Quote from the best units, one of each document, by lexical overlap alone."""
@@ -181,26 +189,24 @@ class Retriever:
         return question, ranking
 
     def _results(
-        self, question: Question, ranking: Ranking, positions: np.ndarray, request: SearchInput
+        self, question: Question, ranking: Ranking, positions: np.ndarray, request: SearchInput, weights: QuoteWeights
     ) -> list[SearchResult]:
         pool = sentence_pool(self.index, question, ranking.rows[positions])
-        confidence = confidences(pool)
+        values = preview_values(pool, weights).tolist()
         walk = self.index.walk
+        limit = request.options.max_snippet_chars
         results = []
         for number, position in enumerate(positions):
             unit = self.index.unit(int(ranking.rows[position]))
             document = self.index.text_of(unit.doc_row)
-            own = np.flatnonzero(pool.unit == number)
+            own = np.flatnonzero(pool.unit == number).tolist()
             spans = [(int(walk.sentence_start[pool.rows[at]]), int(walk.sentence_end[pool.rows[at]])) for at in own]
-            values = confidence[own]
-            start, end, too_long = preview_span(
-                spans or [(unit.start_char, unit.end_char)],
-                lambda at, values=values: float(values[at]) if len(values) else 0.0,  # type: ignore[misc]
-                request.options.max_snippet_chars,
+            start, end = preview_span(
+                spans or [(unit.start_char, unit.end_char)], [values[at] for at in own] or [0.0], limit
             )
-            if too_long:
-                cut = cut_span(document.text, start, end, end - start, self._tokens, request.options.max_snippet_chars)
-                start, end = cut.start_char, _word_end(document.text, start, cut.end_char)
+            if end - start > limit:
+                part = self._part(question, document.text, start, end, limit, limit)  # no token is empty
+                start, end = part.start_char, part.end_char
             results.append(
                 SearchResult(
                     section_id=unit.id,
@@ -224,13 +230,6 @@ class Retriever:
                 )
             )
         return results
-
-
-def _word_end(text: str, start: int, end: int) -> int:
-    if end >= len(text) or not (text[end - 1].isalnum() and text[end].isalnum()):
-        return end
-    space = max(text.rfind(mark, start, end) for mark in " \n\t")
-    return space if space > start + (end - start) // 2 else end
 
 
 def _scores(ranking: Ranking, position: int) -> dict[str, float]:
