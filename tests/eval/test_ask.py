@@ -1,0 +1,196 @@
+"""Suites asked of real knowledge bases."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphctx.errors import BackendUnavailable, InvalidArgument
+from graphctx.eval.ask import run_suite
+from graphctx.eval.corpora import open_for
+from graphctx.eval.records import SuiteRun
+from graphctx.eval.suites import Suite, load_suite
+from graphctx.eval.summary import summary
+from graphctx.knowledge_base import KnowledgeBase
+from graphctx.retrieve.recipe import VARIANTS
+
+KEEPERS = ("Ada", "Silas", "Maud", "Piran", "Tamsin")
+LIGHT = {
+    f"keepers/{name.lower()}.md": f"# {name} Merriweather\n\n{name} Merriweather kept the light of Gull Point in "
+    f"{1871 + at}. {name} was born in the village of {village}.\n"
+    for at, (name, village) in enumerate(
+        zip(KEEPERS, ("Thornby", "Saltby", "Wexley", "Ormsby", "Netherton"), strict=True)
+    )
+}
+
+
+@pytest.fixture(scope="module")
+def handbook_run(handbook_kb: KnowledgeBase) -> SuiteRun:
+    golden = Path(__file__).resolve().parents[2] / "eval" / "golden" / "handbook.jsonl"
+    suite = load_suite(golden)
+    some = replace(suite, rows=tuple(item for item in suite.rows if int(item.row.id[2:]) % 4 == 1))
+    return run_suite(some, handbook_kb, ["bm25", "hybrid_local", "bm25"], ranking_only=["bm25"])
+
+
+def suite_of(tmp_path: Path, *rows: dict[str, Any], **options: Any) -> Suite:
+    path = tmp_path / "golden.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return load_suite(path, **options)
+
+
+def test_every_question_is_asked_by_every_variant_in_order(handbook_run: SuiteRun) -> None:
+    assert list(handbook_run.outcomes) == ["bm25", "hybrid_local"]
+    ids = [[one.golden.id for one in outcomes] for outcomes in handbook_run.outcomes.values()]
+    assert ids[0] == ids[1] == sorted(ids[0])
+    assert handbook_run.snapshot_id
+    assert handbook_run.judge == "documents"
+
+
+def test_rankings_hold_each_document_once_and_unanswerable_questions_have_none(handbook_run: SuiteRun) -> None:
+    for one in handbook_run.outcomes["hybrid_local"]:
+        assert len(one.ranked) == len(set(one.ranked)) == (10 if one.golden.answerable else 0)
+        assert ("MRR" in one.measures) == one.golden.answerable
+        if one.golden.answerable:
+            found = len(one.relevant & set(one.ranked[:5])) / len(one.relevant)
+            assert one.measures["R@5"] == pytest.approx(found)
+
+
+def test_most_of_the_handbooks_questions_are_found_and_every_quote_is_exact(handbook_run: SuiteRun) -> None:
+    found = summary(handbook_run)["variants"]["hybrid_local"]
+    assert found["measures"]["R@5"]["mean"] > 0.7
+    assert found["measures"]["answer"]["mean"] > 0.5
+    assert found["measures"]["exact"] == {"mean": 1.0, "n": 16}
+    assert found["measures"]["answer@250"]["mean"] <= found["measures"]["answer@1000"]["mean"]
+
+
+def test_quotes_cut_to_a_budget_keep_to_it(handbook_run: SuiteRun) -> None:
+    for one in handbook_run.outcomes["hybrid_local"]:
+        for budget in (250, 500, 1000):
+            assert one.measures.get(f"quote_tokens@{budget}", 0) <= budget
+
+
+def test_a_variant_that_only_ranks_asks_for_no_quotes(handbook_run: SuiteRun) -> None:
+    for one in handbook_run.outcomes["bm25"]:
+        assert not one.quotes
+        assert "answer" not in one.measures
+        assert "retrieve_evidence" not in one.milliseconds
+    assert summary(handbook_run)["variants"]["bm25"]["abstention"] == {}
+
+
+def test_summaries_count_what_each_mean_is_over(handbook_run: SuiteRun) -> None:
+    found = summary(handbook_run)
+    counts = found["questions"]
+    assert counts["asked"] == counts["answerable"] + counts["unanswerable"] == 16
+    values = found["variants"]["hybrid_local"]
+    assert values["measures"]["R@5"]["n"] == counts["answerable"]
+    assert sum(group["confidence"]["n"] for group in values["types"].values()) == 16
+    assert values["abstention"]["unanswerable"] == counts["unanswerable"]
+    assert 0 <= values["abstention"]["auroc"] <= 1
+    assert values["milliseconds"]["search"]["p50"] <= values["milliseconds"]["search"]["p95"]
+
+
+def test_the_same_suite_gives_the_same_numbers_in_every_process(
+    handbook_path: Path, golden_folder: Path, python: Callable[..., str]
+) -> None:
+    code = """
+import json, sys
+from pathlib import Path
+from graphctx.eval.ask import run_suite
+from graphctx.eval.suites import load_suite
+from graphctx.eval.summary import summary
+from graphctx.knowledge_base import KnowledgeBase
+with KnowledgeBase.open(sys.argv[1]) as kb:
+    found = summary(run_suite(load_suite(Path(sys.argv[2]), limit=8), kb, ["hybrid", "hybrid_local"]))
+for values in found["variants"].values():
+    del values["milliseconds"]
+print(json.dumps(found))
+"""
+    golden = golden_folder / "handbook.jsonl"
+    first = python(code, handbook_path, golden, PYTHONHASHSEED="1")
+    assert first == python(code, handbook_path, golden, PYTHONHASHSEED="2", OMP_NUM_THREADS="1")
+
+
+def test_long_documents_are_judged_by_the_units_that_hold_the_gold(
+    make_kb: Callable[..., KnowledgeBase], tmp_path: Path
+) -> None:
+    chapters = [f"## Night {n}\n\nOn night {n} the keeper saw {n * 7} ships pass the point.\n" for n in range(1, 31)]
+    kb = make_kb({"log.md": "# The log\n\n" + "\n".join(chapters)})
+    text = "On night 12 the keeper saw 84 ships pass the point."
+    rows = [{"question": "How many ships passed on night 12?", "gold_spans": [{"doc": "log.md", "text": text}]}]
+    run = run_suite(suite_of(tmp_path, *rows), kb)
+    (one,) = run.outcomes["hybrid_local"]
+    assert run.judge == "units"
+    (key,) = one.relevant
+    start, end = map(int, key.removeprefix("log.md@").split("-"))
+    assert text in kb.document("log.md").text[start:end]
+    assert len(one.ranked) == len(set(one.ranked)) == 10
+    assert one.measures["R@5"] == 1
+    assert run_suite(suite_of(tmp_path, *rows, judge="documents"), kb).judge == "documents"
+    unmarked = {"question": "What is this?", "gold_docs": ["log.md"]}
+    assert run_suite(suite_of(tmp_path, *rows, unmarked), kb).judge == "documents"
+
+
+def test_a_variant_that_does_not_exist_is_refused_before_anything_is_asked(
+    make_kb: Callable[..., KnowledgeBase], tmp_path: Path
+) -> None:
+    suite = suite_of(tmp_path, {"question": "Who?", "gold_docs": ["keepers/ada.md"]})
+    with pytest.raises(InvalidArgument, match=r"bm52.*bm25"):
+        run_suite(suite, make_kb(LIGHT), ["hybrid", "bm52"])
+
+
+def test_a_corpus_is_ingested_once_and_what_leaves_it_is_dropped(tmp_path: Path) -> None:
+    folder = tmp_path / "light"
+    folder.mkdir()
+    documents = [
+        {"id": uri, "title": name, "text": text} for name, (uri, text) in zip(KEEPERS, LIGHT.items(), strict=True)
+    ]
+    questions = [
+        {"question": f"Where was {name} born?", "gold_ids": [f"keepers/{name.lower()}.md"]} for name in KEEPERS
+    ]
+    write = lambda name, rows: (folder / name).write_text("".join(json.dumps(row) + "\n" for row in rows))  # noqa: E731
+    write("corpus.jsonl", documents)
+    write("questions.jsonl", questions[:3])
+    work, none = tmp_path / "work", tmp_path / "none"
+
+    def opened(**options: Any) -> tuple[str, list[str], list[str]]:
+        with open_for(load_suite(folder, **options), kb=None, default_kb=none, work=work) as kb:
+            documents = kb.pinned().require().index.documents
+            assert run_suite(load_suite(folder, **options), kb).outcomes["hybrid_local"][0].measures["R@10"] == 1
+            return kb.snapshot_id, documents["uri"].to_pylist(), documents["title"].to_pylist()
+
+    first = opened()
+    assert opened() == first
+    assert len(first[1]) == 5
+    write("corpus.jsonl", documents[:3])
+    changed = opened()
+    assert changed[0] != first[0]
+    assert sorted(changed[1]) == sorted(f"corpus.jsonl#{row['id']}" for row in documents[:3])
+    blank = opened(blank_titles=True)
+    assert sorted(blank[1]) == sorted(changed[1])
+    assert not set(KEEPERS) & set(blank[2])
+    assert len([path for path in work.iterdir() if (path / "kb.toml").exists()]) == 2
+
+
+def test_a_suite_without_a_corpus_asks_the_knowledge_base_that_is_there(
+    make_kb: Callable[..., KnowledgeBase], tmp_path: Path
+) -> None:
+    suite = suite_of(tmp_path, {"question": "Where was Ada born?", "gold_docs": ["keepers/ada.md"]})
+    kb = make_kb(LIGHT)
+    with open_for(suite, kb=None, default_kb=kb.path, work=tmp_path / "work") as found:
+        assert found.snapshot_id == kb.snapshot_id
+    with pytest.raises(BackendUnavailable):
+        open_for(suite, kb=None, default_kb=tmp_path / "nothing", work=tmp_path / "work")
+    KnowledgeBase.open(tmp_path / "empty", create=True).close()
+    with pytest.raises(InvalidArgument, match="Nothing is published"):
+        open_for(suite, kb=tmp_path / "empty", default_kb=kb.path, work=tmp_path / "work")
+
+
+@pytest.mark.parametrize("variant", sorted(VARIANTS))
+def test_every_variant_answers(handbook_kb: KnowledgeBase, golden_folder: Path, variant: str) -> None:
+    run = run_suite(load_suite(golden_folder / "handbook.jsonl", limit=2), handbook_kb, [variant])
+    assert all(one.measures["exact"] == 1 for one in run.outcomes[variant] if one.quotes)

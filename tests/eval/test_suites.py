@@ -1,0 +1,159 @@
+"""Suites as people write them: what is read of them, and what is said of one that is wrong."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphctx.errors import InvalidArgument
+from graphctx.eval.golden import bind
+from graphctx.eval.records import GoldSpan
+from graphctx.eval.suites import load_suite
+from graphctx.knowledge_base import KnowledgeBase
+
+WriteSuite = Callable[..., Path]
+ROW = {"id": "1", "question": "Who?", "answers": ["Ada"], "gold_docs": ["a.md"]}
+
+
+@pytest.fixture
+def write_suite(tmp_path: Path) -> WriteSuite:
+    """Write a golden file of rows, each a dict or a raw line."""
+
+    def write(*rows: dict[str, Any] | str, name: str = "golden.jsonl") -> Path:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows), "utf-8")
+        return path
+
+    return write
+
+
+def fault_of(path: Path, **options: Any) -> str:
+    with pytest.raises(InvalidArgument) as caught:
+        load_suite(path, **options)
+    return caught.value.message
+
+
+def test_the_handbooks_golden_file_says_which_documents_it_is_about(golden_folder: Path) -> None:
+    suite = load_suite(golden_folder / "handbook.jsonl")
+    assert (suite.name, suite.kind, suite.judge) == ("handbook", "questions", "auto")
+    assert suite.corpus is not None
+    assert suite.corpus.resolve() == (golden_folder.parent / "corpora" / "handbook").resolve()
+    assert len(suite.rows) == 63
+
+
+def test_a_file_of_marked_entities_is_a_suite_of_entities(golden_folder: Path) -> None:
+    assert load_suite(golden_folder / "handbook_entities.jsonl").kind == "entities"
+
+
+def test_a_folder_brings_its_corpus_and_its_ids_become_uris(write_suite: WriteSuite, tmp_path: Path) -> None:
+    write_suite({"id": "p1", "title": "T", "text": "x"}, name="set/corpus.jsonl")
+    file = write_suite({"id": 7, "question": "Who?", "gold_ids": ["p1"]}, name="set/questions.jsonl")
+    for path in (tmp_path / "set", file):
+        suite = load_suite(path)
+        assert (suite.name, suite.corpus, suite.prefix) == ("set", tmp_path / "set" / "corpus.jsonl", "corpus.jsonl#")
+        assert suite.rows[0].row.id == "7"
+
+
+def test_blank_titles_make_it_another_suite(write_suite: WriteSuite, tmp_path: Path) -> None:
+    write_suite({"id": "p1", "title": "T", "text": "x"}, name="set/corpus.jsonl")
+    write_suite({"id": "1", "question": "Who?", "gold_ids": ["p1"]}, name="set/questions.jsonl")
+    assert load_suite(tmp_path / "set", blank_titles=True).name == "set:blank"
+    assert "--blank-titles" in fault_of(write_suite(ROW), blank_titles=True)
+
+
+def test_a_toml_file_beside_the_questions_says_what_they_do_not(write_suite: WriteSuite, tmp_path: Path) -> None:
+    path = write_suite(ROW, {**ROW, "id": "2", "max_tokens": 90})
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "golden.suite.toml").write_text(
+        'name = "mine"\ncorpus = "docs"\njudge = "units"\nmax_tokens = 400\nmax_calls = 1\n'
+    )
+    suite = load_suite(path)
+    assert (suite.name, suite.corpus, suite.judge) == ("mine", tmp_path / "docs", "units")
+    assert [(item.row.max_tokens, item.row.max_calls) for item in suite.rows] == [(400, 1), (90, 1)]
+    assert load_suite(path, judge="documents").judge == "documents"
+
+
+@pytest.mark.parametrize(
+    ("toml", "named"), [("corpse = 1\n", "corpse"), ('corpus = "nowhere"\n', "nowhere"), ("judge = [", "golden.suite")]
+)
+def test_a_toml_file_with_a_fault_is_refused_by_its_name(
+    write_suite: WriteSuite, tmp_path: Path, toml: str, named: str
+) -> None:
+    path = write_suite(ROW)
+    (tmp_path / "golden.suite.toml").write_text(toml)
+    assert named in fault_of(path)
+
+
+@pytest.mark.parametrize(
+    ("row", "named"),
+    [
+        ("{'id': 1}", "no JSON"),
+        ("[1]", "no JSON object"),
+        ({"id": "2", "question": " "}, "question"),
+        ({"id": "2"}, "question"),
+        ({"id": "1", "question": "Who else?"}, "'1' stands on line 1"),
+        ({"id": "2", "question": "Who?", "answers": "Ada"}, "answers"),
+        ({"id": "2", "question": "Who?", "gold_spans": [{"doc": "a.md", "start": 5, "end": 5}]}, "start < end"),
+        ({"id": "2", "question": "Who?", "gold_spans": [{"start": 5, "end": 6}]}, "document"),
+    ],
+)
+def test_a_wrong_line_is_told_by_its_number(write_suite: WriteSuite, row: dict[str, Any] | str, named: str) -> None:
+    message = fault_of(write_suite(ROW, "", row))
+    assert message.startswith("golden.jsonl, line 3: ")
+    assert named in message
+
+
+def test_what_is_no_suite_is_refused(write_suite: WriteSuite, tmp_path: Path) -> None:
+    assert "no question" in fault_of(write_suite())
+    assert "There is no suite" in fault_of(tmp_path / "nothing.jsonl")
+    (tmp_path / "empty").mkdir()
+    assert "questions.jsonl" in fault_of(tmp_path / "empty")
+    assert "There is no corpus" in fault_of(write_suite(ROW), corpus=tmp_path / "nothing")
+
+
+def test_questions_of_which_nothing_is_known_are_left_out_where_others_are_graded(write_suite: WriteSuite) -> None:
+    graded = {"id": "2", "question": "When?", "gold_docs": ["a.md"]}
+    not_there = {"id": "3", "question": "Why?", "answerable": False}
+    bare = {"id": "1", "question": "Who?", "answers": ["Ada"]}
+    mixed = load_suite(write_suite(bare, graded, not_there))
+    assert [item.row.id for item in mixed.rows] == ["2", "3"]
+    assert mixed.left_out == 1
+    plain = load_suite(write_suite(bare, not_there))
+    assert [item.row.id for item in plain.rows] == ["1", "3"]
+    assert load_suite(write_suite(bare, graded, not_there), limit=1).rows == mixed.rows[:1]
+
+
+def bound(kb: KnowledgeBase, path: Path) -> list[Any]:
+    suite = load_suite(path)
+    return bind(suite.rows, kb, source=path.name, prefix=suite.prefix)
+
+
+def test_a_span_may_be_given_by_its_text_alone(make_kb: Callable[..., KnowledgeBase], write_suite: WriteSuite) -> None:
+    kb = make_kb({"a.md": "# Lamp\n\nAda lit\nthe lamp. Silas watched. Ada slept.\n", "b.md": "# Boat\n\nKittiwake.\n"})
+    text = kb.document("a.md").text
+    start = text.index("Ada lit")
+    path = write_suite({"question": "Who?", "gold_spans": [{"doc": "a.md", "text": "Ada lit the lamp."}]})
+    (golden,) = bound(kb, path)
+    assert golden.gold_spans == (GoldSpan("a.md", start, start + len("Ada lit the lamp.")),)
+    assert (golden.id, golden.gold_docs, golden.answerable) == ("line1", ("a.md",), True)
+
+    rows = [
+        {"question": "1", "gold_docs": ["B.md"]},
+        {"question": "2", "gold_spans": [{"doc": "a.md", "text": "Ada"}]},
+        {"question": "3", "gold_spans": [{"doc": "a.md", "start": 0, "end": 9_999}]},
+        {"question": "4", "gold_spans": [{"doc": "a.md", "start": start, "end": start + 3, "text": "Silas"}]},
+    ]
+    with pytest.raises(InvalidArgument) as caught:
+        bound(kb, write_suite(*rows))
+    message = caught.value.message
+    assert caught.value.details["faults"] == 4
+    assert re.findall(r"line (\d)", message) == ["1", "2", "3", "4"]
+    assert "(there is 'b.md')" in message
+    assert "stands 2 times" in message
+    assert "stands 'Ada', not 'Silas'" in message
