@@ -19,7 +19,10 @@ T ?=
 # Arguments for the benchmark of questions: make bench-query B="--sizes 10000".
 B ?=
 
-.PHONY: help run test check lint types imports generated generate bench bench-query clean
+# Arguments for the development sets: make eval-dev E="--only hotpot_train100 --no-baselines".
+E ?=
+
+.PHONY: help run test check lint types imports generated generate eval eval-dev bench bench-query clean
 
 help: ## List the chores
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -53,6 +56,12 @@ generated: .venv/.installed-dev ## Check that generated files are up to date
 
 generate: .venv/.installed-dev ## Write schemas/ and docs/reference/ from the code
 	$(BIN)/python -m graphctx.cli.reference
+
+eval: .venv/.installed-dev ## Ask the handbook's golden questions, and fail if something is worse than the baseline
+	$(BIN)/graphctx eval eval/golden/handbook.jsonl --baseline eval/baselines/handbook.json
+
+eval-dev: .venv/.installed-dev ## Ask the development sets, and print what they show beside what they must
+	$(BIN)/python -m eval.dev $(E)
 
 bench: .venv/.installed-dev ## Measure ingest, queries, memory and size, and print a table
 	$(BIN)/python -m eval.bench
