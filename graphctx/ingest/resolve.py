@@ -17,13 +17,13 @@ import numpy.typing as npt
 from graphctx.ingest.resolution.aliases import merge_acronyms, merge_aliases
 from graphctx.ingest.resolution.containment import merge_kind_nouns, merge_people
 from graphctx.ingest.resolution.forest import Forest
-from graphctx.ingest.resolution.names import NameTable, most_frequent
+from graphctx.ingest.resolution.names import Name, NameTable, most_frequent
 from graphctx.ingest.resolution.similar import merge_plurals, merge_spellings
 from graphctx.model.ids import content_id
 from graphctx.model.knowledge import Entity, EntityLabel, Extraction, Fact, Merge
 from graphctx.text.names import is_nameable
 
-RESOLVER_VERSION = "1"
+RESOLVER_VERSION = "2"
 """Counts up with every change that can change a resolution."""
 
 HUB_SHARE = 0.05
@@ -100,7 +100,7 @@ def resolve(extractions: Sequence[Extraction], *, n_units: int) -> Resolution:
     ids = {root: content_id("e", table.names[root].text) for root in kept}
     order = sorted(kept, key=ids.__getitem__)
     position = {root: at for at, root in enumerate(order)}
-    entities = [_entity(ids[root], kept[root], table.names[root].surfaces) for root in order]
+    entities = [_entity(ids[root], kept[root], table.names[root]) for root in order]
     lookup = np.full(len(table.names) + 1, -1, dtype=np.int32)  # the last slot is for mentions without a name
     for root, at in position.items():
         lookup[root] = at
@@ -123,7 +123,7 @@ def _gather(
         for mention in extraction.mentions:
             name = table.mentions[at]
             at += 1
-            root = forest.root_in(number, name, mention.surface) if name >= 0 else -1
+            root = _root(table, forest, number, name, mention.surface)
             roots.append(root)
             if root < 0:
                 continue
@@ -147,9 +147,19 @@ def _fact_ends(extractions: Sequence[Extraction], table: NameTable, forest: Fore
         for fact in extraction.facts:
             subject, thing = table.find(fact.subject), table.find(fact.object)
             yield (
-                forest.root_in(number, subject, fact.subject) if subject >= 0 else -1,
-                forest.root_in(number, thing, fact.object) if thing >= 0 else -1,
+                _root(table, forest, number, subject, fact.subject),
+                _root(table, forest, number, thing, fact.object),
             )
+
+
+def _root(table: NameTable, forest: Forest, document: int, name: int, surface: str) -> int:
+    """The canonical name of a surface in a document, or -1.
+
+    "the drop" is no mention of `Drop`: where a word is an identifier with a capital, its use in lower case is prose.
+    """
+    if name < 0 or (surface == surface.lower() and table.names[name].is_capital):
+        return -1
+    return forest.root_in(document, name, surface)
 
 
 def _is_kept(name: str, cluster: _Cluster, n_units: int) -> bool:
@@ -161,12 +171,13 @@ def _is_kept(name: str, cluster: _Cluster, n_units: int) -> bool:
         return not (scaffolding and cluster.units > HUB_MIN_UNITS)
     if cluster.units > max(HUB_MIN_UNITS, HUB_SHARE * n_units):
         return False
-    return cluster.mentions > 1 or cluster.facts > 0
+    return cluster.mentions > 1 or (cluster.facts > 0 and " " in name)
 
 
-def _entity(entity_id: str, cluster: _Cluster, own: dict[str, int]) -> Entity:
+def _entity(entity_id: str, cluster: _Cluster, own: Name) -> Entity:
     """Make the entity; its name is the most frequent form of the canonical name itself."""
-    forms = {surface: count for surface, count in cluster.surfaces.items() if surface in own} or cluster.surfaces
+    forms = {surface: count for surface, count in cluster.surfaces.items() if surface in own.surfaces}
+    forms = forms or ({own.stated: 0} if own.stated else cluster.surfaces)
     name = min(forms, key=lambda form: (-forms[form], -len(form), form))
     label = most_frequent(cluster.labels)
     return Entity(

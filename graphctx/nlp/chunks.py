@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from graphctx.nlp.candidates import Candidate
+from graphctx.nlp.generic import GENERIC, VAGUE
 from graphctx.nlp.parse import Parse
 from graphctx.nlp.propers import QUANTITIES
-from graphctx.text.names import STOPWORDS
+from graphctx.text.names import STOPWORDS, singular_of
 
 MAX_CHUNK_TOKENS = 6
 """Longer chunks are descriptions; their last words are taken."""
@@ -23,19 +24,14 @@ _TRIMMED_WORDS = frozenset(
 )
 _BREAKS = frozenset(", . ; : ! ? ( ) [ ] { } \" ' ` `` '' “ ” ‘ ’ / | = < > * _ … – —".split())
 
-GENERIC = frozenset(
-    "way ways thing things lot lots kind kinds sort sorts part parts number numbers example examples case cases fact "
-    "time times bit reason reasons something anything nothing everything someone anyone everyone people person one "
-    "ones rest half variety series set end start beginning place point points side sides result results use uses "
-    "order member members use addition note day days week weeks month months year years today name names type types "
-    "value values thanks hand level matter question questions problem problems answer others "
-    "course instance effect terms sense majority amount range line section chapter page step steps".split()
-)
-"""Heads that say nothing by themselves; a chunk that is only such a word is no term."""
 
+def noun_chunks(parse: Parse, key_terms: frozenset[str] = frozenset()) -> list[Candidate]:
+    """The base noun phrases with a noun as their head, without determiners, quantities and clausal parts.
 
-def noun_chunks(parse: Parse) -> list[Candidate]:
-    """The base noun phrases with a noun as their head, without determiners, quantities and clausal parts."""
+    Args:
+        parse: the parsed unit.
+        key_terms: normalised, singular names of what the document is about; these are terms however common.
+    """
     quantity = [False] * len(parse.words)
     for entity in parse.entities:
         if entity.label in QUANTITIES:
@@ -43,7 +39,7 @@ def noun_chunks(parse: Parse) -> list[Candidate]:
     found = []
     for first, head in _phrases(parse):
         start = _start(parse, first, head)
-        if quantity[head] or not _is_term(parse, start, head):
+        if quantity[head] or not _is_term(parse, start, head, key_terms):
             continue
         found.append(Candidate.over(parse, start, head + 1, "noun_chunk", "term"))
     return found
@@ -68,7 +64,7 @@ def _phrases(parse: Parse) -> Iterator[tuple[int, int]]:
 
 def _start(parse: Parse, first: int, head: int) -> int:
     for token in range(head - 1, first - 1, -1):
-        if parse.words[token] in _BREAKS or parse.tags[token] in ("POS", "MD", "VBZ", "VBP"):
+        if parse.apart[token + 1] or parse.words[token] in _BREAKS or parse.tags[token] in ("POS", "MD", "VBZ", "VBP"):
             first = token + 1
             break
     while first < head and (
@@ -82,10 +78,13 @@ def _start(parse: Parse, first: int, head: int) -> int:
     return first
 
 
-def _is_term(parse: Parse, first: int, head: int) -> bool:
+def _is_term(parse: Parse, first: int, head: int, key_terms: frozenset[str]) -> bool:
     word = parse.words[head].casefold()
     if not any(char.isalpha() for char in word) or len(word) < 2 or parse.code[head]:
         return False
     if parse.ends[head] - parse.starts[first] > MAX_CHUNK_CHARS:
         return False
-    return first < head or (word not in GENERIC and word not in STOPWORDS and len(word) > 2)
+    if first == head:
+        return word not in STOPWORDS and len(word) > 2 and (word not in GENERIC or singular_of(word) in key_terms)
+    described = any(parse.tags[token][:2] in ("NN", "FW") or parse.code[token] for token in range(first, head))
+    return described or word not in VAGUE

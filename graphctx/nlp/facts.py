@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from graphctx.model.documents import Sentence
 from graphctx.model.knowledge import RawFact
 from graphctx.nlp.candidates import Candidate
-from graphctx.nlp.chunks import GENERIC
 from graphctx.nlp.clauses import Clause, clauses_of, expand, objects_of, prepositions_of
+from graphctx.nlp.generic import GENERIC
 from graphctx.nlp.parse import Parse
 from graphctx.nlp.pronouns import Antecedents
 from graphctx.text.names import normalise_name, singular_of
@@ -76,7 +76,11 @@ class _Ends:
 
     def is_key(self, candidate: Candidate) -> bool:
         """Whether a fact may be about it: a name, or a term that the document is about."""
-        return candidate.is_name or singular_of(normalise_name(candidate.mention.surface)) in self._key_terms
+        return candidate.is_name or self.is_term(normalise_name(candidate.mention.surface))
+
+    def is_term(self, name: str) -> bool:
+        """Whether a normalised name is a term that the document is about."""
+        return singular_of(name) in self._key_terms
 
 
 def _fact(
@@ -93,7 +97,7 @@ def _fact(
     if one is None or other is None or not (ends.is_key(one) or ends.is_key(other)):
         return None
     names = normalise_name(one.mention.surface), normalise_name(other.mention.surface)
-    if names[0] == names[1] or any(name in GENERIC for name in names):
+    if names[0] == names[1] or any(name in GENERIC and not ends.is_term(name) for name in names):
         return None
     sentence = sentences[parse.sentences[subject]]
     here = one if parse.tags[subject] != "PRP" else None

@@ -23,7 +23,7 @@ _CAMEL = re.compile(r"(?:[A-Z]+[a-z0-9]+|[a-z]+)(?:[A-Z]+[a-z0-9]*)+|[A-Z]{2,}[a
 _CAPITALS = re.compile(r"[A-Z][A-Z0-9&]{1,9}s?")
 _DEFINED = re.compile(
     r"\b(?:def|fn|func|function|class|struct|enum|trait|impl|interface|type|module|mod|macro_rules!|namespace|"
-    r"package|kind:|job_name:)[ \t]+[\"']?([A-Za-z_][\w-]{2,})"
+    r"package|kind:|job_name:|TABLE|VIEW|create table|create view)[ \t]+[\"']?([A-Za-z_][\w-]{2,})"
 )
 _SCOPED = re.compile(r"[A-Za-z_]\w*(?:(?:::|\.)[A-Za-z_]\w+)+|[A-Za-z]\w*_\w+|[A-Za-z]\w*")
 _HEXADECIMAL = re.compile(r"[0-9a-f]{8,}|0x[0-9a-f]+", re.IGNORECASE)

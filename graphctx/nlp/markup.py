@@ -14,6 +14,9 @@ _HTML_TAGS = (
 )
 _CODE_SPAN = re.compile(r"(?<!`)(`{1,2})(?!`)([^`\n]+(?:\n(?!\s*\n)[^`\n]+)*)\1(?!`)")
 
+_LINKED = re.compile(r"([^<>]*[^<>\s])\s*<[^<>\s]+>")
+"""What stands between the back ticks of a reStructuredText link: its label and its target."""
+
 # Each pattern masks its whole match, or only its groups where it has any.
 _MASKED = tuple(
     re.compile(pattern, flags)
@@ -83,11 +86,16 @@ def mask_markup(text: str) -> Masked:
             end -= 1
         if start == end:
             continue
-        code.append((start, end))
+        label = _LINKED.fullmatch(text, start, end) if text.startswith("_", match.end()) else None
+        if label:
+            end = label.end(1)  # prose, not code
+        else:
+            code.append((start, end))
         for at in range(match.start(), match.end()):
-            hidden[at] = "\x00"
             if not start <= at < end:
-                chars[at] = " "
+                hidden[at], chars[at] = "\x00", " " if text[at] != "\n" else "\n"
+            elif not label:
+                hidden[at] = "\x00"
     seen = "".join(hidden)
     for pattern in _MASKED:
         changed = False

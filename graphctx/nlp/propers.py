@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from itertools import pairwise
+
 from graphctx.model.knowledge import EntityLabel
 from graphctx.nlp.candidates import Candidate
 from graphctx.nlp.parse import EntitySpan, Parse
@@ -27,6 +30,12 @@ TITLE_CASE_SHARE = 0.8
 """A sentence of at least five words with a larger share of capitals is a title line: its capitals mark nothing."""
 
 _HONORIFICS = frozenset("mr mr. mrs mrs. ms ms. dr dr. sir dame prof prof. st. rev rev. gen. sen. gov. rep.".split())
+_FIRST_OF_NAMES = frozenset(
+    "old new great big little upper lower inner outer north south east west lake mount fort port cape storm hurricane "
+    "typhoon cyclone saint san santa".split()
+)
+"""First words of names of things that go on like a person's: "Old Margaret", "Storm Halina", "Port Averil"."""
+
 _CONNECTORS = frozenset("of for de da do del di der von van du la le & bin ibn al".split())
 INSTITUTIONS = frozenset(
     "airport award awards prize medal university college school institute foundation center centre museum library "
@@ -37,6 +46,15 @@ INSTITUTIONS = frozenset(
 )
 """A name that ends so is called after a person, and is none."""
 
+_CALENDAR = frozenset(
+    "january february march april may june july august september october november december jan feb mar apr jun jul "
+    "aug sep sept oct nov dec monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thurs fri "
+    "sat sun gmt utc am pm bc ad ce bce".split()
+)
+"""A run of these words and of numbers is a date or a time; one of them alone may be a name ("May", "April")."""
+
+_INNER_CAPITAL = re.compile(r"(?<=[a-z,;] )[A-Z][\w'’-]*")
+_BRACKETS = frozenset("()[]{}")
 _CLOSED_TAGS = frozenset("DT IN PRP PRP$ WDT WP WP$ WRB CC MD TO EX UH RB RBR VBZ VBD VBP VB".split())
 _EDGE_PUNCTUATION = frozenset("-–—,.;:!?\"'`“”‘’()[]{}/*_~<>|&%$+=") | {"``", "''", "'s", "’s"}
 
@@ -48,7 +66,7 @@ def tagged_spans(parse: Parse) -> list[Candidate]:
         label = LABELS.get(entity.label)
         if label is None:
             continue
-        for first, last in _apart(parse, *trimmed(parse, entity.first, entity.last)):
+        for first, last in _parts(parse, entity.first, entity.last):
             if not 0 < last - first <= MAX_NAME_TOKENS or any(parse.code[first:last]):
                 continue
             if any(capitalised(parse.words[token]) for token in range(first, last)):
@@ -56,29 +74,59 @@ def tagged_spans(parse: Parse) -> list[Candidate]:
     return found
 
 
-def _apart(parse: Parse, first: int, last: int) -> list[tuple[int, int]]:
-    """Two words joined by "and" are two names ("Starlette and Pydantic"); longer spans may be one."""
-    if last - first == 3 and parse.words[first + 1].lower() == "and":
-        return [(first, first + 1), (last - 1, last)]
-    return [(first, last)]
+def _parts(parse: Parse, first: int, last: int) -> list[tuple[int, int]]:
+    """The names in a tagged span: cut at brackets and columns, trimmed, without dates.
+
+    Two words joined by "and" are two names ("Starlette and Pydantic"); longer spans may be one.
+    """
+    parts = []
+    start = first
+    for token in range(first, last + 1):
+        bracket = token < last and parse.words[token] in _BRACKETS
+        if token < last and not bracket and not (parse.apart[token] and token > start):
+            continue
+        one, end = trimmed(parse, start, token)
+        if end - one == 3 and parse.words[one + 1].lower() == "and":
+            parts += [(one, one + 1), (end - 1, end)]
+        elif one < end and not is_date(parse, one, end):
+            parts.append((one, end))
+        start = token + bracket
+    return parts
 
 
-def proper_spans(parse: Parse) -> list[Candidate]:
+def is_date(parse: Parse, first: int, last: int) -> bool:
+    """Whether a span of several words holds nothing but numbers and words of the calendar."""
+    words = [parse.words[token].casefold().rstrip(".,") for token in range(first, last)]
+    return len(words) > 1 and all(not word or word.isdigit() or word in _CALENDAR for word in words)
+
+
+def proper_spans(parse: Parse, capitals: frozenset[str] = frozenset()) -> list[Candidate]:
     """Runs of capitalised words, joined by small words ("University of Copenhagen"), with a number behind them.
 
     A run that ends in a person's name and only puts a title before it ("President Lincoln") is left to the tagger.
+
+    Args:
+        parse: the parsed unit.
+        capitals: words that the document writes with a capital inside its sentences.
     """
     quantity = [False] * len(parse.words)
     people = {}
     given: dict[int, EntitySpan] = {}
+    people_end: set[int] = set()
+    bodies_end: set[int] = set()
     for entity in parse.entities:
         if entity.label in QUANTITIES:
             quantity[entity.first : entity.last] = [True] * (entity.last - entity.first)
         if entity.label == "PERSON":
             people[trimmed(parse, entity.first, entity.last)[1]] = entity.first
             given[entity.first] = entity
+        if entity.label in ("PERSON", "ORG"):
+            ends = people_end if entity.label == "PERSON" else bodies_end
+            ends.add(trimmed(parse, entity.first, entity.last)[1])
+    tagged = {token for entity in parse.entities for token in range(entity.first, entity.last)}
+    places = {entity.first for entity in parse.entities if entity.label == "GPE"}
     found = []
-    for first, last in parse.segment_bounds():
+    for first, last in _stretches(parse):
         if _is_title_line(parse, first, last):
             continue
         token = first
@@ -87,12 +135,44 @@ def proper_spans(parse: Parse) -> list[Candidate]:
                 token += 1
                 continue
             end = _run_end(parse, token, last, quantity, given[token].last if token in given else -1)
+            for of in range(token + 1, end - 1):
+                # The tagger ends a name here: "Analyst Ada Poe of the Harbour Team", "Pacific Marine Inc. of Houston".
+                if parse.words[of] in ("of", "for") and (of in people_end or (of in bodies_end and of + 1 in places)):
+                    end = of
+                    break
             start, end = trimmed(parse, token, end)
-            if start < end and people.get(end, start) <= start:
+            person_at = people.get(end, start) if start < end else start
+            if person_at > start and not (person_at == start + 1 and parse.words[start].casefold() in _FIRST_OF_NAMES):
+                start = end
+            if end - start == 1 and start not in tagged and token == first and _is_label(parse, start, capitals):
+                start = end  # a noun chunk, if anything
+            if start < end and not is_date(parse, start, end):
                 person = start in given and parse.words[end - 1].casefold() not in INSTITUTIONS
                 found.append(Candidate.over(parse, start, end, "proper", "person" if person else "term"))
             token = max(end, token + 1)
     return found
+
+
+def capitals_of(text: str) -> frozenset[str]:
+    """The words that a text writes with a capital inside its sentences."""
+    return frozenset(_INNER_CAPITAL.findall(text))
+
+
+def _stretches(parse: Parse) -> list[tuple[int, int]]:
+    """Token ranges of the segments, each cut where the layout sets something apart."""
+    bounds = []
+    for first, last in parse.segment_bounds():
+        cuts = [token for token in range(first + 1, last) if parse.apart[token]]
+        bounds += list(pairwise([first, *cuts, last]))
+    return bounds
+
+
+def _is_label(parse: Parse, token: int, capitals: frozenset[str]) -> bool:
+    """Whether a capital at the start only shows that something starts there: a cell, a caption, an imperative.
+
+    A subject without a determiner is a name, and so is what has a capital elsewhere; little else is.
+    """
+    return parse.deps[token] not in ("nsubj", "nsubjpass", "poss") and parse.words[token] not in capitals
 
 
 def capitalised(word: str) -> bool:
@@ -137,11 +217,15 @@ def _run_end(parse: Parse, token: int, last: int, quantity: list[bool], person: 
     end = token + 1
     while end < last and end - token < MAX_NAME_TOKENS:
         word = parse.words[end]
+        if parse.apart[end]:
+            break
         if _continues(parse, end, quantity):
             end += 1
             continue
         if word == "-" or (word.casefold() in _CONNECTORS and not (end == person and word in ("of", "for"))):
             after = end + 1
+            if after < last and parse.apart[after]:
+                break
             if after < last and word.casefold() == "of" and parse.words[after].casefold() == "the":
                 after += 1
             if after < last and _continues(parse, after, quantity) and not parse.words[after].isdigit():

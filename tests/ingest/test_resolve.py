@@ -236,3 +236,20 @@ def test_every_mention_counts_for_exactly_one_entity_and_the_order_of_entities_i
 def test_the_order_of_documents_changes_no_entity(documents: list[list[Spec]]) -> None:
     pages = corpus(*documents)
     assert resolve(pages, n_units=9).entities == resolve(pages[::-1], n_units=9).entities
+
+
+def test_a_word_of_prose_is_no_mention_of_an_identifier_with_a_capital() -> None:
+    assert resolved([code("Drop"), code("Drop"), chunk("drop")]) == ["Drop", "Drop", ""]
+    assert resolved([code("drop"), code("drop"), chunk("drop")]) == ["drop"] * 3
+    assert resolved([("Euro", "term", "proper"), ("Euro", "term", "proper"), chunk("euro")]) == ["Euro"] * 3
+
+
+def test_a_name_that_stands_for_a_longer_one_goes_by_that_though_only_the_title_has_it() -> None:
+    stated = mention(0, "Eskil", "location", "ner", alias_of="Eskil Brandt")
+    found = resolve([Extraction("d_0", (stated,), ())], n_units=1)
+    assert [(entity.name, entity.aliases) for entity in found.entities] == [("Eskil Brandt", ("Eskil",))]
+
+
+def test_one_common_noun_that_is_said_once_is_no_entity() -> None:
+    assert resolved([person("Ada Poe"), chunk("winch")]) == ["Ada Poe", ""]
+    assert resolved([person("Ada Poe"), chunk("winch"), chunk("winch")]) == ["Ada Poe", "winch", "winch"]

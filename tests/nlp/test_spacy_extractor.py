@@ -131,6 +131,66 @@ def test_the_cells_of_a_table_are_read_apart() -> None:
     assert {"Maria Noor", "Berlin"} <= mentions
 
 
+def test_a_column_of_plain_text_ends_a_name() -> None:
+    text = "Crew:\n\n  Master           Josephine Clarke\n  Mate             Ansel Whitcombe\n  Bosun            Finn Poe\n"
+    assert {"Josephine Clarke", "Ansel Whitcombe", "Finn Poe"} <= set(found(text))
+
+
+def test_a_definition_below_its_term_is_no_part_of_it() -> None:
+    mentions = found("CHANDRA\n    Priya Chandrasekhar, when she is on the radio.\n")
+    assert {"CHANDRA", "Priya Chandrasekhar"} <= set(mentions)
+
+
+def test_a_name_goes_on_in_a_hanging_line() -> None:
+    assert "Cape Ennor" in found("2023-02-14  Sailed early for the lee of Cape\n            Ennor, wind in the west.\n")
+
+
+def test_what_follows_a_name_and_of_is_another_name() -> None:
+    mentions = found("Pacific Marine Inc. of Houston paid Analyst Scott Hinton of Elders Futures Inc. in May.")
+    assert {"Pacific Marine Inc.", "Houston", "Scott Hinton", "Elders Futures Inc."} <= set(mentions)
+
+
+def test_a_bracket_is_no_part_of_a_name() -> None:
+    mentions = found("He works at the Institute for Nuclear and Energy Research (Ipen) in Brazil.")
+    assert {"Institute for Nuclear and Energy Research", "Ipen"} <= set(mentions)
+
+
+def test_a_capital_that_only_opens_a_cell_makes_no_name() -> None:
+    text = "| Noticed | by Maria Noor |"
+    page = document(text, blocks=(Block("table", 0, len(text)),))
+    mentions = {m.surface: m.kind for m in EXTRACTOR.extract(page, units_of(page)).mentions}
+    assert mentions["Maria Noor"] in ("ner", "proper")
+    assert mentions.get("Noticed", "noun_chunk") == "noun_chunk"
+
+
+def test_a_date_is_no_name() -> None:
+    mentions = found("Report of 4 June 2024. It was signed on Monday 14 Feb 2023.")
+    assert not any("2024" in surface or "Feb" in surface for surface in mentions)
+
+
+def test_the_words_of_any_text_are_no_terms_unless_the_document_is_about_them() -> None:
+    text = "The version was a mistake, and the long while did it no good. The winch has a motor."
+    assert not {"version", "mistake", "long while"} & set(found(text))
+    assert "winch" in found(text)
+    assert "version" in found(text, "Versions")
+
+
+def test_the_label_of_a_link_in_restructuredtext_is_prose() -> None:
+    mentions = found("Then run `the long replay <../systems/almanac.md#replay>`_ with `replay --all`.")
+    assert "long replay" in mentions
+    assert [surface for surface, m in mentions.items() if m.kind == "code"] == ["replay --all"]
+
+
+def test_a_page_about_a_person_means_her_by_her_first_name() -> None:
+    text = "Eskil leads the workshop. He came in 2019 and says that his first winter was hard. They asked Eskil twice."
+    assert {m.alias_of for m in extract(text, "Eskil Brandt").mentions if m.surface == "Eskil"} == {"Eskil Brandt"}
+
+
+def test_a_page_about_a_team_does_not_mean_it_by_its_town() -> None:
+    text = "The team plays in Boston. Boston drew against Acme, and it lost the cup. They blamed the weather."
+    assert {m.alias_of for m in extract(text, "Boston Celtics").mentions} == {None}
+
+
 def test_an_empty_document_has_nothing() -> None:
     assert extract("") == Extraction("d_x", (), ())
 

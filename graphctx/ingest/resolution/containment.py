@@ -36,6 +36,9 @@ _TITLES = frozenset(
 RIVAL_TIMES = 3
 """So much better known another person must be to cast doubt on a short form."""
 
+MAX_GUESSES = 2
+"""How often a tagger may take a first name for something else; more often, it is something else."""
+
 _DIRECTIONS = frozenset("north south east west new old upper lower great little fort mount".split())
 
 
@@ -70,8 +73,11 @@ def merge_people(table: NameTable, forest: Forest) -> None:
     for number, document in enumerate(table.documents):
         people = [at for at in document.labels if _is_person(table.names[at], document, at)]
         full = _by_part(table, [at for at in people if " " in table.names[at].text])
-        for at in people:
+        known = {at for at in people if table.names[at].label == "person"}
+        for at in document.labels:
             name = table.names[at].text
+            if at not in people and not _may_be_first_name(table.names[at], full.get(name, set()) & known):
+                continue
             if " " in name:
                 found = {one for one in full.get(name.split()[-1], ()) if _is_shortened(name, table.names[one].text)}
             else:
@@ -91,6 +97,16 @@ def merge_people(table: NameTable, forest: Forest) -> None:
 def _has_rival(table: NameTable, one: int, bearers: set[int]) -> bool:
     """Whether the corpus speaks far more often of another person of that name: then the short form may mean them."""
     return any(table.names[other].mentions > RIVAL_TIMES * table.names[one].mentions for other in bearers - {one})
+
+
+def _may_be_first_name(name: Name, full: set[int]) -> bool:
+    """Whether a word that the tagger takes for something else is a first name all the same.
+
+    Taggers guess at rare first names. Where a document has a person of that name and the corpus hardly speaks of a
+    town or a company of that name, the person is meant.
+    """
+    others = sum(count for label, count in name.labels.items() if label != "person")
+    return len(full) == 1 and not name.code and not name.acronym and name.is_named and others <= MAX_GUESSES
 
 
 def _is_always_person(name: Name) -> bool:

@@ -24,6 +24,8 @@ class Name:
         named: how many of these mentions name a thing rather than describe it.
         labels: how often each label other than ``term`` was given.
         surfaces: how often each written form occurs.
+        stated: how a document writes it that says what another name stands for; it need not be mentioned itself.
+        lower: whether a mention that names a thing is ever written without a capital.
         code: whether it is ever written as code or as an identifier.
         acronym: whether it is ever written as an acronym.
     """
@@ -34,6 +36,8 @@ class Name:
     named: int = 0
     labels: dict[EntityLabel, int] = field(default_factory=dict)
     surfaces: dict[str, int] = field(default_factory=dict)
+    stated: str = ""
+    lower: bool = False
     code: bool = False
     acronym: bool = False
 
@@ -48,10 +52,20 @@ class Name:
         """Whether at least half of its mentions name a thing."""
         return 2 * self.named >= self.mentions
 
+    @property
+    def is_capital(self) -> bool:
+        """Whether it is a word of code that has a capital wherever it names a thing: in lower case it is another word.
+
+        Of other names that does not hold: "the euro" is the Euro.
+        """
+        return self.code and self.is_named and not self.lower and " " not in self.text
+
     def count(self, mention: Mention) -> None:
         """Add one mention."""
         self.mentions += 1
-        self.named += mention.kind in _NAMING
+        if mention.kind in _NAMING:
+            self.named += 1
+            self.lower |= mention.surface == mention.surface.lower()
         self.code |= mention.kind in ("code", "identifier")
         self.acronym |= mention.kind == "acronym"
         if mention.label != "term":
@@ -123,6 +137,7 @@ class NameTable:
                 if mention.alias_of is not None:
                     name = table._intern(mention.alias_of)
                     if name not in (-1, at):
+                        table.names[name].stated = table.names[name].stated or mention.alias_of
                         table.stated.append(StatedAlias(number, at, name))
             for at in here:
                 table.names[at].documents += 1
