@@ -78,14 +78,14 @@ def evaluate(
         Path | None, typer.Option("--html", metavar="FILE", help="Write a report with plots and the worst questions.")
     ] = None,
     explain: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--explain",
             metavar="QUESTION",
             help="Measure nothing; show stage by stage how one question is answered. An id of the suite's, or any "
             "question; the first variant answers.",
         ),
-    ] = "",
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Ask golden questions and measure what is found and quoted.
@@ -111,7 +111,7 @@ def evaluate(
         for path in suites
     ]
     where = Where(kb, Path(os.environ.get("GRAPHCTX_KB") or DEFAULT_KB), work)
-    if explain:
+    if explain is not None:
         _explain(explain, loaded, where, names[0], as_json=as_json)
         return
     _check_names(loaded)
