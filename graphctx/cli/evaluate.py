@@ -207,11 +207,11 @@ def _show(measured: Measured, regressions: list[Regression], *, compared_with: P
         "Compared, question by question": comparisons_table(measured.comparisons),
         "Entities": entities_table(measured.entities),
     }
-    for title, (heads, rows) in tables.items():
-        if rows:
-            if title:
-                console.print(f"\n{title}", style="bold")
-            print_table(heads, rows)
+    filled = {title: table for title, table in tables.items() if table[1]}
+    for number, (title, (heads, rows)) in enumerate(filled.items()):
+        if title:
+            console.print(f"\n{title}" if number else title, style="bold")
+        print_table(heads, rows)
     if suites:
         console.print()
     for line in notes(suites):

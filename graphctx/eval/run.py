@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from graphctx.eval.ask import OnAsked, run_suite
 from graphctx.eval.corpora import open_for
+from graphctx.eval.suites import ENTITIES
 from graphctx.retrieve.recipe import DEFAULT_VARIANT
 
 if TYPE_CHECKING:
@@ -89,11 +90,13 @@ class Measured:
     def _add_entities(self, suite: Suite, where: Where, on_progress: OnProgress | None) -> None:
         from graphctx.eval.entities import run_entity_suite
 
+        # A folder's own name tells it from others; the file in it is always called the same.
+        path = suite.path.parent if suite.path.name == ENTITIES else suite.path
         if where.kb is None and suite.corpus is None:
-            self.entities.append(run_entity_suite(suite.path, work=where.work))
+            self.entities.append(run_entity_suite(path, work=where.work))
             return
         with open_for(suite, kb=where.kb, default_kb=where.default_kb, work=where.work, on_progress=on_progress) as kb:
-            self.entities.append(run_entity_suite(suite.path, kb=kb))
+            self.entities.append(run_entity_suite(path, kb=kb))
 
 
 def reference(run: SuiteRun) -> str:

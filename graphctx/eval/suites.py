@@ -21,7 +21,7 @@ from graphctx.model.arguments import parse_arguments
 Judge = Literal["auto", "documents", "units"]
 Kind = Literal["questions", "entities"]
 
-CORPUS, QUESTIONS = "corpus.jsonl", "questions.jsonl"
+CORPUS, QUESTIONS, ENTITIES = "corpus.jsonl", "questions.jsonl", "gold.jsonl"
 
 
 class SuiteFile(BaseModel):
@@ -100,7 +100,9 @@ def load_suite(
         raise InvalidArgument(
             f"--blank-titles needs a corpus in one JSONL file; that of {path} is not.", path=str(path)
         )
-    name = said.name or (place.name if place.is_dir() else golden.stem if golden.name != QUESTIONS else _parent(golden))
+    name = said.name or (
+        place.name if place.is_dir() else golden.stem if golden.name not in (QUESTIONS, ENTITIES) else _parent(golden)
+    )
     name += ":blank" if blank_titles else ""
     if _marks_entities(golden):
         return Suite(name, golden, "entities", corpus=documents, blank_titles=blank_titles)
@@ -125,10 +127,10 @@ def load_suite(
 def _golden_of(place: Path) -> Path:
     if place.is_file():
         return place
-    for name in (QUESTIONS, "gold.jsonl"):
+    for name in (QUESTIONS, ENTITIES):
         if (place / name).is_file():
             return place / name
-    raise InvalidArgument(f"{place.name} holds neither {QUESTIONS} nor gold.jsonl, so it is no suite.", path=str(place))
+    raise InvalidArgument(f"{place.name} holds neither {QUESTIONS} nor {ENTITIES}, so it is no suite.", path=str(place))
 
 
 def _parent(golden: Path) -> str:
@@ -137,7 +139,9 @@ def _parent(golden: Path) -> str:
 
 def _said(place: Path, golden: Path) -> SuiteFile:
     """What the TOML file of a suite says, if it has one."""
-    path = golden.with_name("suite.toml" if place.is_dir() or golden.name == QUESTIONS else f"{golden.stem}.suite.toml")
+    path = golden.with_name(
+        "suite.toml" if place.is_dir() or golden.name in (QUESTIONS, ENTITIES) else f"{golden.stem}.suite.toml"
+    )
     if not path.is_file():
         return SuiteFile()
     try:

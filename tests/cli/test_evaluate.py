@@ -66,7 +66,7 @@ def test_a_suite_is_ingested_asked_and_shown(suite: Path, work: Path) -> None:
     assert (row["suite"], row["variant"], row["n"]) == ("light", "hybrid_local", "3")
     assert (row["R@5"], row["answer"], row["exact"]) == ("100.0", "100.0", "100.0")
     assert "light: 2 answerable and 1 unanswerable questions; span over 1" in shown
-    assert len(list(work.iterdir())) == 1
+    assert [path.name.rpartition("-")[0] for path in work.iterdir()] == ["docs"]
 
 
 def test_the_json_object_holds_suites_and_comparisons(suite: Path, work: Path) -> None:
@@ -78,6 +78,19 @@ def test_the_json_object_holds_suites_and_comparisons(suite: Path, work: Path) -
     assert list(one["variants"]["bm25"]["types"]) == ["single"]
     assert {(item["variant"], item["against"]) for item in found["comparisons"]} == {("bm25", "hybrid_local")}
     assert found["regressions"] == found["entities"] == []
+
+
+def test_marked_entities_are_measured_beside_questions(suite: Path, work: Path, tmp_path: Path) -> None:
+    (tmp_path / "marks").mkdir()
+    ada = {"id": "e1", "name": "Ada Merriweather", "type": "person", "mentions": [[0, 16]]}
+    text = "Ada Merriweather was the first keeper."
+    write(
+        tmp_path / "marks" / "gold.jsonl", [{"id": "1", "title": "", "text": text, "entities": [ada], "relations": []}]
+    )
+    found = json.loads(run(suite, tmp_path / "marks", "--work", work, "--json"))
+    assert [one["suite"] for one in found["suites"]] == ["light"]
+    (entities,) = found["entities"]
+    assert (entities["suite"], entities["overlap"]["recall"]) == ("marks", 1.0)
 
 
 def test_a_run_that_is_worse_than_its_baseline_fails(suite: Path, work: Path, tmp_path: Path) -> None:
