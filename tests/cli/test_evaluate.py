@@ -109,7 +109,7 @@ def test_a_report_is_written(suite: Path, work: Path, tmp_path: Path) -> None:
 def test_one_question_is_explained_by_its_id_or_its_words(suite: Path, work: Path) -> None:
     by_id = json.loads(run(suite, "--work", work, "--explain", "born", "--json"))
     assert by_id["question"] == "Where was Ada Merriweather born?"
-    (folder,) = work.iterdir()
+    (folder,) = work.glob("docs-*")
     by_words = json.loads(run("--kb", folder, "--explain", by_id["question"], "--variants", "rrf", "--json"))
     assert (by_words["variant"], by_words["snapshot_id"]) == ("rrf", by_id["snapshot_id"])
     assert "Thornby" in run("--kb", folder, "--explain", by_id["question"])
