@@ -101,7 +101,11 @@ def load_suite(
             f"--blank-titles needs a corpus in one JSONL file; that of {path} is not.", path=str(path)
         )
     name = said.name or (
-        place.name if place.is_dir() else golden.stem if golden.name not in (QUESTIONS, ENTITIES) else _parent(golden)
+        place.resolve().name
+        if place.is_dir()
+        else golden.stem
+        if golden.name not in (QUESTIONS, ENTITIES)
+        else _parent(golden)
     )
     name += ":blank" if blank_titles else ""
     if _marks_entities(golden):
