@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,8 +21,8 @@ Spans = tuple[tuple[int, int], ...]
 _WORD = re.compile(r"[A-Za-z0-9]+|[!-/:-@\[-`{-~]")
 _OTHER = re.compile(r"[^\t\n\r -~]")
 
-MAX_WORDS = 20_000
-"""Words that are kept, some 5 MB; when there are more, they are collected anew."""
+MAX_WORDS = 40_000
+"""Words that are kept, some 7 MB; when there are more, they are collected anew."""
 MAX_WORD_CHARS = 64
 """Longer words are seldom seen twice."""
 
@@ -35,6 +36,7 @@ class WordPieces:
         # "[SEP]" in a text is one piece, not three.
         self._added = re.compile("|".join(added) or r"(?!)")
         self._known: dict[str, Spans] = {}
+        self._shapes: dict[Spans, Spans] = {}
 
     def count(self, text: str) -> int:
         """How many pieces a text has."""
@@ -43,7 +45,7 @@ class WordPieces:
         total = 0
         for _, part, plain in _parts(text):
             words = _WORD.findall(part) if plain else [part]
-            known = self._with(words)
+            known = self._with(words, plain)
             total += sum(map(len, map(known.__getitem__, words)))
         return total
 
@@ -57,26 +59,38 @@ class WordPieces:
                 words = [(start + match.start(), match.group()) for match in _WORD.finditer(part)]
             else:
                 words = [(start, part)]
-            known = self._with([word for _, word in words])
+            known = self._with([word for _, word in words], plain)
             found += [(at + first, at + end) for at, word in words for first, end in known[word]]
         return found
 
-    def _with(self, words: list[str]) -> dict[str, Spans]:
+    def _with(self, words: list[str], plain: bool) -> dict[str, Spans]:
         """A dictionary that knows all of these words."""
         known = self._known
-        missing = dict.fromkeys(word for word in words if word not in known)
+        missing = list(dict.fromkeys(word for word in words if word not in known))
         if not missing:
             return known
-        fresh = {word: self._encode(word) for word in missing}
-        kept = {word: spans for word, spans in fresh.items() if len(word) <= MAX_WORD_CHARS}
+        found = self._encode_words(missing) if plain else map(self._encode, missing)
+        fresh = dict(zip(missing, found, strict=True))
+        kept = {word: self._shapes.setdefault(of, of) for word, of in fresh.items() if len(word) <= MAX_WORD_CHARS}
         if len(known) + len(kept) > MAX_WORDS:
             # Another dictionary: a thread that took the one before goes on with it.
             self._known = known = {word: known[word] for word in words if word in known}
+            self._shapes = {}
         known.update(kept)
         return known if len(kept) == len(fresh) else {**{word: known.get(word, ()) for word in words}, **fresh}
 
     def _encode(self, text: str) -> Spans:
         return tuple(self._tokenizer.encode(text, add_special_tokens=False).offsets)
+
+    def _encode_words(self, words: list[str]) -> list[Spans]:
+        """The pieces of each of many words in one call. The tokenizer numbers words as they are cut here."""
+        encoded = self._tokenizer.encode(" ".join(words), add_special_tokens=False)
+        starts = list(accumulate((len(word) + 1 for word in words), initial=0))
+        pieces: list[list[tuple[int, int]]] = [[] for _ in words]
+        for at, (first, end) in zip(encoded.word_ids, encoded.offsets, strict=True):
+            if at is not None:  # that is for special tokens, of which there are none
+                pieces[at].append((first - starts[at], end - starts[at]))
+        return [tuple(of) for of in pieces]
 
 
 def _parts(text: str) -> Iterator[tuple[int, str, bool]]:

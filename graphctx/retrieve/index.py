@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from graphctx.errors import InvalidArgument
 from graphctx.model.documents import line_of, line_starts
 from graphctx.nlp.base import Embedder
+from graphctx.retrieve.signs import Signs
 from graphctx.store.bm25 import Bm25
 from graphctx.store.snapshot import Snapshot
 from graphctx.store.texts import TEXTS_DIR, Texts
@@ -81,7 +82,7 @@ class SearchIndex:
     def warm(self) -> None:
         """Open what a first question would otherwise wait for."""
         with self._lock:
-            _ = (self.walk, self.vectors, self.sentence_vectors, self.bm25, self._unit_columns, self._document_columns)
+            _ = (self.walk, self.signs, self.sentence_vectors, self.bm25, self._unit_columns, self._document_columns)
             self.embedder.embed(["warm"])
             if self.walk.n_units:
                 self.text_of(0)
@@ -97,9 +98,15 @@ class SearchIndex:
         return np.ascontiguousarray(self.snapshot.matrix("units"), dtype=np.float32)
 
     @cached_property
+    def signs(self) -> Signs | None:
+        """The signs of the unit vectors, where there are so many that it pays to look at these first."""
+        return Signs(self.vectors) if Signs.worth_it(self.vectors) else None
+
+    @cached_property
     def sentence_vectors(self) -> tuple[npt.NDArray[np.int8], Scores]:
         """Sentence vectors, int8 [M, d] memory-mapped, and their scale, float32 [M]."""
-        return self.snapshot.matrix("sentences"), np.asarray(self.snapshot.matrix("sentence_scale"))
+        # Plain arrays over the same pages: a memmap makes another one, slowly, for every selection.
+        return np.asarray(self.snapshot.matrix("sentences")), np.asarray(self.snapshot.matrix("sentence_scale"))
 
     @cached_property
     def bm25(self) -> Bm25:

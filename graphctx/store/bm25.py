@@ -69,7 +69,7 @@ class Bm25:
         for at in sorted({self._known[term] for term in terms if term in self._known}):
             part = slice(int(self._pointers[at]), int(self._pointers[at + 1]))
             sums[self._rows[part]] += self._values[part]  # a term has a row once
-        rows = np.flatnonzero(sums)
+        rows = np.flatnonzero(sums > 0)
         values = sums[rows]
         sums[rows] = 0.0
         self._sums.array = sums

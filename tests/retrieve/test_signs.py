@@ -1,0 +1,91 @@
+"""The first look at very many vectors: nothing near is missed, and what is found is scored exactly."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphctx.knowledge_base import KnowledgeBase
+from graphctx.retrieve import signs as signs_module
+from graphctx.retrieve.first_stage import products, search
+from graphctx.retrieve.index import SearchIndex
+from graphctx.retrieve.question import understand
+from graphctx.retrieve.signs import Signs
+
+
+def clustered(n: int, seed: int, noise: float = 0.9) -> npt.NDArray[np.float32]:
+    """Unit vectors around forty directions, as those of texts on forty subjects lie."""
+    rng = np.random.default_rng(seed)
+    centres = rng.standard_normal((40, 384)) / np.sqrt(384)
+    made = centres[rng.integers(0, 40, n)] + noise * rng.standard_normal((n, 384)) / np.sqrt(384)
+    return (made / np.linalg.norm(made, axis=1, keepdims=True)).astype(np.float32)
+
+
+@given(st.integers(1, 40), st.integers(0, 2**32 - 1))
+def test_differing_signs_are_counted(n: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    vectors = rng.standard_normal((n, 128)).astype(np.float32)
+    vectors[rng.random(vectors.shape) < 0.1] = 0.0
+    question = rng.standard_normal(128).astype(np.float32)
+    expected = ((vectors > 0) != (question > 0)).sum(axis=1)
+    assert Signs(vectors).differing(question).tolist() == expected.tolist()
+
+
+@given(st.integers(1, 700), st.integers(0, 2**32 - 1))
+def test_products_of_some_rows_are_bit_by_bit_those_of_all(n: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    vectors = rng.standard_normal((n, 384)).astype(np.float32)
+    question = rng.standard_normal(384).astype(np.float32)
+    rows = rng.integers(0, n, rng.integers(0, 2 * n))
+    assert products(vectors, rows, question).tobytes() == np.einsum("ij,j->i", vectors, question)[rows].tobytes()
+
+
+def test_nearly_all_of_the_nearest_have_the_fewest_differing_signs() -> None:
+    vectors = clustered(20_000, seed=1)
+    signs = Signs(vectors)
+    found = []
+    for question in clustered(20, seed=1, noise=0.6):
+        nearest = np.argsort(-(vectors @ question))[:50]
+        differing = signs.differing(question)
+        found.append(np.mean(differing[nearest] <= np.partition(differing, signs.n_kept)[signs.n_kept]))
+    assert np.mean(found) >= 0.98
+
+
+@pytest.fixture
+def many(handbook_kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> SearchIndex:
+    """The handbook, searched as if it had very many units."""
+    monkeypatch.setattr(signs_module, "MIN_UNITS", 1)
+    monkeypatch.setattr(signs_module, "MIN_KEPT", 60)
+    index = handbook_kb.pinned().require().index
+    return SearchIndex(index.snapshot, index.embedder)
+
+
+def test_few_of_very_many_units_are_scored_and_their_scores_are_the_same(
+    many: SearchIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert many.signs is not None
+    monkeypatch.undo()
+    every = SearchIndex(many.snapshot, many.embedder)
+    assert every.signs is None
+    monkeypatch.setattr(signs_module, "MIN_KEPT", 60)
+    for text in ("How do I put Choirboy back on its previous firmware?", "Who repairs the buoy at the Outer Hestra?"):
+        question = understand(text, every)
+        exact, quick = search(every, question, None, 20), search(many, question, None, 20)
+        assert quick.lexical.tolist() == exact.lexical.tolist()
+        assert quick.nearest[:5].tolist() == exact.nearest[:5].tolist()
+        rows = np.arange(every.walk.n_units)
+        assert quick.scorer.cosine(rows).tobytes() == exact.scorer.cosine(rows).tobytes()
+        assert quick.scorer.bm25(rows).tobytes() == exact.scorer.bm25(rows).tobytes()
+        assert quick.cosine_max == exact.cosine_max
+
+
+def test_what_may_not_be_seen_is_not_among_the_few(many: SearchIndex) -> None:
+    question = understand("How do I put Choirboy back on its previous firmware?", many)
+    n = many.walk.n_units
+    for mask in (np.arange(n) % 2 == 0, np.arange(n) % 40 == 3, np.arange(n) == 7):
+        stage = search(many, question, mask, 20)
+        assert mask[stage.rows].all()
+        assert len(stage.nearest) == min(20, int(mask.sum()))
