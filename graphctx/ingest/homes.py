@@ -14,6 +14,7 @@ from pathlib import PurePosixPath
 from urllib.parse import unquote
 
 from graphctx.ingest.definitions import defined_in, identifier_of
+from graphctx.ingest.subjects import WINDOW, lead_subjects
 from graphctx.model.documents import Document, Section, TextUnit
 from graphctx.text.lexical import STOPWORDS
 from graphctx.text.names import normalise_name
@@ -39,11 +40,6 @@ MIN_SINGLE_WORD_CHARS = 3
 
 _PARENTHESIS = re.compile(r"\s*\([^()]*\)\s*$")
 _CODE = re.compile(r"`([^`]+)`")
-_LEAD = re.compile(
-    r"[\s*_\"“]*(?P<name>(?:[Tt]he |An? )?[A-Z0-9][^.;:!?\n(),]{0,90}?)[*_\"”]*"
-    r"(?:\s*\([^()]{0,160}\))?(?:,[^,.;\n]{1,120},)?\s+(?:is|was|are|were)\s+(?:a|an|the|one)\b"
-)
-_LEAD_MAX_WORDS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +137,6 @@ def _heading_names(title: str, written: str) -> Iterable[tuple[str, float]]:
 def _lead_subject(document: Document, unit: TextUnit) -> Iterator[tuple[str, float]]:
     if unit.kind != "prose":
         return
-    match = _LEAD.match(document.text, unit.start_char, min(unit.end_char, unit.start_char + 400))
-    if match and len(match["name"].split()) <= _LEAD_MAX_WORDS:
-        yield match["name"].strip(), LEAD_TITLED if document.titled else LEAD_UNTITLED
+    value = LEAD_TITLED if document.titled else LEAD_UNTITLED
+    for subject in lead_subjects(document.text[unit.start_char : min(unit.end_char, unit.start_char + WINDOW)]):
+        yield subject.name, value * subject.value
