@@ -25,8 +25,8 @@ from graphctx.store.walk import WalkArrays, gather
 Rows = npt.NDArray[np.int64]
 Scores = npt.NDArray[np.float32]
 
-_TEXT_CACHE_CHARS = 32_000_000
-"""Decoded document texts that are kept: about 32 to 128 MB at most."""
+_TEXT_CACHE_CHARS = 8_000_000
+"""Decoded document texts that are kept: about 8 to 32 MB at most."""
 
 _UNIT_COLUMNS = ["id", "doc_row", "kind", "heading", "anchor", "start_char", "end_char"]
 _DOCUMENT_COLUMNS = ["id", "uri", "title", "tags", "updated_at", "mtime", "page_starts"]
@@ -86,6 +86,7 @@ class SearchIndex:
             self.embedder.embed(["warm"])
             if self.walk.n_units:
                 self.text_of(0)
+        pa.default_memory_pool().release_unused()  # what reading the tables took besides: some 20 MB
 
     @cached_property
     def walk(self) -> WalkArrays:
@@ -137,7 +138,7 @@ class SearchIndex:
 
     @cached_property
     def _all_texts(self) -> Texts | None:
-        """The mapped texts; snapshots of older versions have them in the tables alone."""
+        """The texts in one file; snapshots of older versions have them in the tables alone."""
         folder = self.snapshot.directory / TEXTS_DIR
         return Texts(folder) if folder.is_dir() else None
 
@@ -226,9 +227,9 @@ class SearchIndex:
 
 
 def _columns(table: pa.Table) -> dict[str, pa.Array]:
-    """The columns of a table, each in one piece: a value of a chunked one takes several times as long to get."""
+    """The columns of a table in one piece: a value of a chunked one takes several times as long to get."""
     return {
-        name: pa.concat_arrays(table[name].chunks or [pa.array([], table[name].type)]) for name in table.column_names
+        name: table[name].chunk(0) if table.num_rows else pa.array([], table[name].type) for name in table.column_names
     }
 
 

@@ -1,4 +1,4 @@
-"""The documents' texts as one row of bytes mapped into memory: any of them is read in microseconds.
+"""The documents' texts as one row of bytes in a file: any of them is read in microseconds.
 
 They are in the tables too; but a row of LanceDB takes a millisecond and a change of threads, which is as much as the
 rest of an answer.
@@ -49,9 +49,11 @@ class Texts:
             BackendUnavailable: they cannot be read.
         """
         self._ends = open_matrix(directory / _ENDS)
-        self._bytes = open_matrix(directory / _BYTES)
-        if not len(self._ends) or self._ends[-1] != len(self._bytes):
+        self._path = directory / _BYTES
+        size = len(open_matrix(self._path))
+        if not len(self._ends) or self._ends[-1] != size:
             raise BackendUnavailable("The texts of this snapshot are cut short. Run `graphctx ingest` again.")
+        self._header = self._path.stat().st_size - size
 
     def __len__(self) -> int:
         return len(self._ends) - 1
@@ -60,5 +62,10 @@ class Texts:
         """The text of a row."""
         if not 0 <= row < len(self):
             raise IndexError(row)
-        text: str = self._bytes[self._ends[row] : self._ends[row + 1]].tobytes().decode("utf-8")
+        start, end = int(self._ends[row]), int(self._ends[row + 1])
+        # Read, not mapped: the system maps far more around each touch than a text is long.
+        read = np.fromfile(self._path, dtype=np.uint8, count=end - start, offset=self._header + start)
+        if len(read) < end - start:
+            raise BackendUnavailable("The texts of this snapshot are cut short. Run `graphctx ingest` again.")
+        text: str = read.tobytes().decode("utf-8")
         return text
