@@ -1,10 +1,10 @@
 """Measure how long a question takes by stage, and how much memory it needs, over made-up corpora of several sizes.
 
 ``python -m eval.bench_query [--sizes 10000,100000,200000] [--questions 200] [--json]``. The corpora are those of
-``eval/synthetic_index.py``, kept in ``.kb/bench``; each size is measured in a process of its own. Each question is
-asked three times in turn: at first as it comes, its documents not yet read (this is the time of the whole call); then
-its bare parts, the embedding of the question and two searches over all units, one by words and one by vector; then
-again with a stopwatch in it. Compare the ratio of whole to bare, not milliseconds.
+``eval/synthetic_index.py``, kept in ``.kb/bench``; each size is measured in a process of its own. For each question its
+bare parts are timed (its embedding, and two plain searches over all units, by words and by vector), then the call. Of
+every two calls one is made with a stopwatch in it, which gives the stages, and is not counted with the others. No
+question is asked twice. Compare ratios, not milliseconds.
 
 Memory is what the process holds more than before the knowledge base was opened, model and libraries not counted:
 ``own`` memory, and ``mapped`` pages of the snapshot's files, which it touched and the system can take back.
@@ -28,9 +28,13 @@ from eval.bench import table
 from eval.stopwatch import Stopwatch
 from eval.synthetic_index import questions, synthetic_kb
 from graphctx import KnowledgeBase
-from graphctx.text.lexical import terms
+from graphctx.retrieve.first_stage import search
+from graphctx.retrieve.question import understand
 
 FOLDER = Path(".kb/bench")
+_WARM_UP = 100
+"""So many other questions are asked before memory and time are measured."""
+
 TOP = 100
 """The bare searches give so many units each."""
 
@@ -38,8 +42,9 @@ STAGES = {
     "question embedding": ["graphctx.nlp.onnx:OnnxEmbedder.embed"],
     "question, rest": ["graphctx.retrieve.question:understand"],
     "first stage": ["graphctx.retrieve.first_stage:search"],
-    "base score": ["graphctx.retrieve.base_score:base_scores"],
+    "base score": ["graphctx.retrieve.base_score:base_parts"],
     "walk": ["graphctx.retrieve.walk:local_walk", "graphctx.retrieve.walk:alias_scores"],
+    "rest edges": ["graphctx.retrieve.rest:rest_edges"],
     "rank": ["graphctx.retrieve.rank:rank", "graphctx.retrieve.rank:cap_per_document"],
     "texts": ["graphctx.retrieve.index:SearchIndex.text_of", "graphctx.retrieve.index:SearchIndex.unit"],
     "sentences": ["graphctx.retrieve.sentences:sentence_pool"],
@@ -50,7 +55,10 @@ STAGES = {
 }
 """A stage's time is that of its functions without the other stages called in them."""
 
+CLOCKS = {"wall": time.perf_counter, "cpu": time.thread_time}
+
 Row = dict[str, Any]
+Clock = Callable[[], float]
 
 
 def main() -> None:
@@ -59,77 +67,82 @@ def main() -> None:
     parser.add_argument("--sizes", default="10000,100000,200000", help="units, with commas between")
     parser.add_argument("--questions", type=int, default=200, help="questions for each size")
     parser.add_argument("--folder", type=Path, default=FOLDER, help=f"where corpora are kept; default: {FOLDER}")
+    parser.add_argument(
+        "--clock", choices=CLOCKS, default="wall", help="cpu: of this thread, for a machine that is busy"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
     parser.add_argument("--measure", type=int, help=argparse.SUPPRESS)  # in the process of one size
     arguments = parser.parse_args()
     if arguments.measure:
-        print(json.dumps(measure(arguments.folder, arguments.measure, arguments.questions)))
+        print(json.dumps(measure(arguments.folder, arguments.measure, arguments.questions, CLOCKS[arguments.clock])))
         return
     sizes = [int(size) for size in arguments.sizes.split(",")]
-    measured = [_in_a_process(size, arguments.folder, arguments.questions) for size in sizes]
+    measured = [_in_a_process(size, arguments) for size in sizes]
     if arguments.json:
         print(json.dumps(measured, indent=2))
     else:
         print_tables(measured)
 
 
-def _in_a_process(size: int, folder: Path, count: int) -> Row:
-    synthetic_kb(folder, size)
-    command = [sys.executable, "-m", "eval.bench_query", "--folder", str(folder), "--questions", str(count)]
-    result = subprocess.run([*command, "--measure", str(size)], check=True, stdout=subprocess.PIPE, text=True)
+def _in_a_process(size: int, arguments: argparse.Namespace) -> Row:
+    synthetic_kb(arguments.folder, size)
+    given = {name: str(getattr(arguments, name)) for name in ("folder", "questions", "clock")} | {"measure": str(size)}
+    command = [sys.executable, "-m", "eval.bench_query", *(f"--{name}={value}" for name, value in given.items())]
+    result = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     measured: Row = json.loads(result.stdout)
     return measured
 
 
-def measure(folder: Path, size: int, count: int) -> Row:
+def measure(folder: Path, size: int, count: int, clock: Clock = time.perf_counter) -> Row:
     """Ask all questions of one size."""
     kb_dir = synthetic_kb(folder, size)
     warm_up, *asked = questions(kb_dir)[: count + 1]
+    before_them = questions(kb_dir)[-_WARM_UP:]
     with KnowledgeBase.open(synthetic_kb(folder, 1_000)) as small:  # libraries and model are loaded, whatever the size
         small.retrieve_evidence(warm_up)
         model = small.pinned().require().index.embedder
     before = psutil.Process().memory_info()
     with KnowledgeBase.open(kb_dir) as kb:
         vars(kb)["_embedder"] = model  # its session takes 70 MB, whatever the size
-        opening = _seconds(kb.warm)
-        kb.retrieve_evidence(warm_up)
-        watch = Stopwatch(STAGES)
-        whole, bare, again = [], [], []
-        parts: dict[str, list[float]] = {"embedding": [], "words": [], "vectors": []}
-        stages: dict[str, list[float]] = {stage: [] for stage in STAGES}
-        bare_parts = BareSearch(kb)
-        quotes = 0
-        for text in asked:
-            started = time.perf_counter()
-            answer = kb.retrieve_evidence(text)
-            whole.append(time.perf_counter() - started)
-            quotes += len(answer.quotes)
-            taken = bare_parts(text)
-            bare.append(sum(taken.values()))
-            for name, seconds in taken.items():
-                parts[name].append(seconds)
-            with watch.installed():
-                again.append(_seconds(lambda text=text: kb.retrieve_evidence(text)))  # type: ignore[misc]
-            for stage, seconds in watch.take().items():
-                stages[stage].append(seconds)
+        opening = _seconds(kb.warm, time.perf_counter)
+        for text in before_them:
+            kb.retrieve_evidence(text)
         after = psutil.Process().memory_info()
+        bare_search, watch = BareSearch(kb, clock), Stopwatch(STAGES, clock)
+        runs: list[Row] = []
+        quotes = 0
+        for number, text in enumerate(asked):
+            run: Row = bare_search(text)
+            started = clock()
+            if number % 2:
+                with watch.installed():
+                    answer = kb.retrieve_evidence(text)
+                run |= watch.take()
+            else:
+                answer = kb.retrieve_evidence(text)
+                run["retrieve_evidence"] = clock() - started
+            quotes += len(answer.quotes)
+            runs.append(run)
         vectors = (kb.path / "snapshots" / kb.snapshot_id / "vectors" / "units.npy").stat().st_size
+    for run in runs:
+        run["bare"] = run["bare: embedding"] + run["bare: words"] + run["bare: vectors"]
+        run["embedding and first stage"] = run["bare: embedding"] + run["first stage alone"]
+    taken = {name: [run[name] for run in runs if name in run] for name in [*runs[0], *STAGES]}
+    middle = {name: float(np.median(seconds)) for name, seconds in taken.items()}
+    resident = after.rss - before.rss
     return {
         "units": size,
         "questions": len(asked),
         "quotes_per_question": round(quotes / len(asked), 2),
         "open_and_warm_seconds": round(opening, 2),
-        "whole_ms": _percentiles(whole),
-        "bare_ms": _percentiles(bare),
-        "bare_parts_ms": {name: _percentiles(taken) for name, taken in parts.items()},
-        "whole_to_bare": round(float(np.median(whole) / np.median(bare)), 2),
-        "again_ms": _percentiles(again),
-        "stages_ms": {stage: _percentiles(taken) for stage, taken in stages.items()},
+        "ms": {name: _percentiles(seconds) for name, seconds in taken.items()},
+        "to_bare": round(middle["retrieve_evidence"] / middle["bare"], 2),
+        "to_own": round(middle["retrieve_evidence"] / middle["embedding and first stage"], 2),
         "memory_mb": {
             "vectors": round(vectors / 1e6),
-            "own": round((after.rss - after.shared - before.rss + before.shared) / 1e6),
+            "own": round((resident - after.shared + before.shared) / 1e6),
             "mapped": round((after.shared - before.shared) / 1e6),
-            "resident_to_vectors": round((after.rss - before.rss) / vectors, 2),
+            "resident_to_vectors": round(resident / vectors, 2),
         },
     }
 
@@ -137,28 +150,31 @@ def measure(folder: Path, size: int, count: int) -> Row:
 class BareSearch:
     """What every hybrid search has to do: embed the question, score all units by words and by vector, take the best.
 
-    Plain: the index's BM25 over all units, and one product of the matrix in memory with the question.
+    Plain, by the libraries: BM25 of bm25s over all units, and one product of the matrix in memory with the question.
+    Beside it the first stage as it is here, which gives the same.
     """
 
-    def __init__(self, kb: KnowledgeBase) -> None:
-        index = kb.pinned().require().index
-        self._embedder, self._bm25 = index.embedder, index.bm25
-        self._vectors = np.asarray(index.vectors)
+    def __init__(self, kb: KnowledgeBase, clock: Clock) -> None:
+        import bm25s
+
+        self._clock = clock
+        self._index = kb.pinned().require().index
+        self._candidates = kb.settings.retrieve.candidates
+        self._vectors = np.ascontiguousarray(self._index.snapshot.matrix("units"))
+        self._bm25 = bm25s.BM25.load(str(self._index.snapshot.directory / "bm25"), mmap=True, show_progress=False)
 
     def __call__(self, text: str) -> dict[str, float]:
         """Seconds of each part."""
-        found: dict[str, Any] = {}
-
-        def embed() -> None:
-            found["vector"] = self._embedder.embed([text])[0]
-
-        def words() -> None:
-            _best(self._bm25.scores(list(dict.fromkeys(terms(text)))))
-
-        def vectors() -> None:
-            _best(np.einsum("ij,j->i", self._vectors, found["vector"]))
-
-        return {work.__name__.replace("embed", "embedding"): _seconds(work) for work in (embed, words, vectors)}
+        question = understand(text, self._index)
+        known = self._bm25.vocab_dict
+        words = [known[term] for term in question.terms if term in known]
+        parts: dict[str, Callable[[], object]] = {
+            "bare: embedding": lambda: self._index.embedder.embed([text]),
+            "bare: words": lambda: _best(self._bm25.get_scores_from_ids(words)),
+            "bare: vectors": lambda: _best(np.einsum("ij,j->i", self._vectors, question.vector)),
+            "first stage alone": lambda: search(self._index, question, None, self._candidates),
+        }
+        return {name: _seconds(work, self._clock) for name, work in parts.items()}
 
 
 def _best(scores: np.ndarray) -> np.ndarray:
@@ -166,10 +182,10 @@ def _best(scores: np.ndarray) -> np.ndarray:
     return top[np.argsort(-scores[top])]
 
 
-def _seconds(work: Callable[[], object]) -> float:
-    started = time.perf_counter()
+def _seconds(work: Callable[[], object], clock: Clock) -> float:
+    started = clock()
     work()
-    return time.perf_counter() - started
+    return clock() - started
 
 
 def _percentiles(seconds: list[float]) -> dict[str, float]:
@@ -183,20 +199,17 @@ def print_tables(measured: list[Row]) -> None:
     def cells(name: str, of: Callable[[Row], dict[str, float]]) -> tuple[str, ...]:
         return (name, *(f"{of(row)['p50']:.2f} / {of(row)['p95']:.2f}" for row in measured))
 
-    rows = [cells(f"{stage}", lambda row, stage=stage: row["stages_ms"][stage]) for stage in STAGES]  # type: ignore[misc]
-    rows.append(cells("all stages, with stopwatch", lambda row: row["again_ms"]))
-    rows.append(cells("retrieve_evidence", lambda row: row["whole_ms"]))
-    for part in ("embedding", "words", "vectors"):
-        rows.append(cells(f"bare: {part}", lambda row, part=part: row["bare_parts_ms"][part]))  # type: ignore[misc]
-    rows.append(cells("bare, together", lambda row: row["bare_ms"]))
-    table(("ms, p50 / p95", *head), rows)
-    table(("", *head), [("whole p50 to bare p50", *(row["whole_to_bare"] for row in measured))])
+    names = [*STAGES, "retrieve_evidence", "bare: embedding", "bare: words", "bare: vectors", "bare"]
+    names += ["first stage alone", "embedding and first stage"]
+    table(("ms, p50 / p95", *head), [cells(name, lambda row, name=name: row["ms"][name]) for name in names])  # type: ignore[misc]
+    ratios = {"to_bare": "retrieve_evidence to bare", "to_own": "retrieve_evidence to embedding and first stage"}
+    table(("p50, ratio", *head), [(said, *(row[name] for row in measured)) for name, said in ratios.items()])
     memory = [(f"{name} MB", *(row["memory_mb"][name] for row in measured)) for name in ("vectors", "own", "mapped")]
     memory.append(("resident to vectors", *(row["memory_mb"]["resident_to_vectors"] for row in measured)))
     memory.append(("open and warm, s", *(row["open_and_warm_seconds"] for row in measured)))
     memory.append(("quotes a question", *(row["quotes_per_question"] for row in measured)))
     table(("memory", *head), memory)
-    print(f"{measured[0]['questions']} questions for each size, each asked once as it comes and once with a stopwatch")
+    print(f"{measured[0]['questions']} questions for each size")
 
 
 if __name__ == "__main__":

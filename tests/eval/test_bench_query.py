@@ -68,5 +68,5 @@ def test_the_benchmark_measures_time_and_memory(made: Path) -> None:
     measured = measure(made.parent, UNITS, 3)
     assert measured["questions"] == 3
     assert measured["quotes_per_question"] > 1
-    assert measured["whole_to_bare"] > 0
-    assert set(measured["stages_ms"]) == set(STAGES)
+    assert measured["to_bare"] > 0
+    assert set(STAGES) < set(measured["ms"])
