@@ -40,6 +40,7 @@ MIN_SINGLE_WORD_CHARS = 3
 
 _PARENTHESIS = re.compile(r"\s*\([^()]*\)\s*$")
 _CODE = re.compile(r"`([^`]+)`")
+_SIGNATURE = re.compile(r"[A-Za-z_$][\w.:$]*\(|-{1,2}[A-Za-z]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +130,8 @@ def usable(key: str) -> bool:
 def _heading_names(title: str, written: str) -> Iterable[tuple[str, float]]:
     """The names in a heading; ``written`` is the heading with its markup, which tells what is code."""
     yield from ((name, value * HEADING) for name, value in title_names(title))
+    if _SIGNATURE.match(title):
+        yield identifier_of(title), CODE_IN_HEADING
     for code in _CODE.findall(written):
         yield code, CODE_IN_HEADING
         yield identifier_of(code), CODE_IN_HEADING

@@ -56,6 +56,14 @@ def test_code_in_a_heading_is_at_home_below_it(read_text: Read) -> None:
 
 
 @pytest.mark.parametrize(
+    ("heading", "name"),
+    [("gate.open(name, *, force=False) -> Gate", "gate.open"), ("`open_gate(name)`", "open_gate"), ("--tail N", "--tail")],
+)
+def test_a_signature_in_a_heading_is_known_by_the_name_in_it(read_text: Read, heading: str, name: str) -> None:
+    assert homes(read_text("a.md", f"# T\n\nx\n\n## {heading}\n\nIt does something."))[name, 1] >= 0.7
+
+
+@pytest.mark.parametrize(
     ("key", "good"), [("", False), ("a", False), ("it", False), ("gate", True), ("a b", True), ("x " * 11, False)]
 )
 def test_a_name_must_be_specific(key: str, good: bool) -> None:
