@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 
@@ -88,11 +88,12 @@ def link_homes(corpus: Corpus, addresses: Addresses) -> list[Home]:
     """
     users: dict[tuple[str, int], set[int]] = defaultdict(set)
     surface: dict[str, str] = {}
+    anchors: dict[int, dict[str, int]] = {}
     for number, document in enumerate(corpus.documents):
         for link in document.links:
             label = " ".join(document.text[link.start_char : link.end_char].split()).strip("`*_[]() ")
             key = normalise_name(label)
-            row = _target_unit(corpus, addresses, number, link.target) if _is_label(label, key) else None
+            row = _target_unit(corpus, addresses, number, link.target, anchors) if _is_label(label, key) else None
             if row is not None:
                 users[key, row].add(number)
                 surface.setdefault(key, label)
@@ -117,21 +118,29 @@ def _is_label(label: str, key: str) -> bool:
     )
 
 
-def _target_unit(corpus: Corpus, addresses: Addresses, number: int, link: str) -> int | None:
-    """The row of the first unit of the section, or of the document, that a link leads to."""
+def _target_unit(
+    corpus: Corpus, addresses: Addresses, number: int, link: str, anchors: dict[int, dict[str, int]]
+) -> int | None:
+    """The row of the first unit of the section, or of the document, that a link leads to; ``anchors`` is filled."""
     path, _, anchor = link.partition("#")
     target = addresses.target(corpus.documents[number], path) if path else number
     if target is None or (target == number and not anchor) or not corpus.units_of(target):
         return None
-    rows = _units_at(corpus, target, anchor) if anchor else iter((corpus.first_unit[target],))
-    return next(rows, None)
+    if not anchor:
+        return corpus.first_unit[target]
+    if target not in anchors:
+        anchors[target] = _anchors(corpus, target)
+    return anchors[target].get(anchor)
 
 
-def _units_at(corpus: Corpus, number: int, anchor: str) -> Iterator[int]:
-    sections = {section.id for section in corpus.sections_of(number) if section.anchor == anchor}
+def _anchors(corpus: Corpus, number: int) -> dict[str, int]:
+    """The row of the first unit below each anchor of a document."""
+    named = {section.id: section.anchor for section in corpus.sections_of(number) if section.anchor}
+    rows: dict[str, int] = {}
     for row, unit in enumerate(corpus.units_of(number), corpus.first_unit[number]):
-        if unit.section_id in sections:
-            yield row
+        if unit.section_id in named:
+            rows.setdefault(named[unit.section_id], row)
+    return rows
 
 
 def _joined(uri: str, path: str) -> str | None:
