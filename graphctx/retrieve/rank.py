@@ -131,10 +131,10 @@ def rank(
         if strongest >= weights.weak_boost:
             gain = home.plus(Sparse(*walked.place.best_per_target()).times(weights.place))
             gain = gain.plus(Sparse(*walked.carried.best_per_target()).times(weights.carried))
-            if weights.rest:
-                found = np.union1d(parts.rows, gain.best(candidates))
-                walked = replace(walked, rest=rest_edges(index, question, seeds, strength, found))
-                gain = gain.plus(Sparse(*walked.rest.best_per_target()).times(weights.rest))
+        if weights.rest:
+            found = np.union1d(parts.rows, gain.best(candidates))
+            walked = replace(walked, rest=rest_edges(index, question, seeds, strength, found))
+            gain = gain.plus(Sparse(*walked.rest.best_per_target()).times(weights.rest))
     weak = strongest < weights.weak_boost
     pool = base.rows[best_rows(base.values, weights.base_pool)]
     rows = np.union1d(np.union1d(gain.best(candidates), pool), alias.rows)

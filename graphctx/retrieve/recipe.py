@@ -28,9 +28,9 @@ class RankWeights:
         base_pool: units by base score that are ranked beside those that the walk reached.
         min_home_share: where fewer of the units are the home of anything, homes mislead (news, chat) and count
             nothing; 0 switches the gate off.
-        weak_boost: where no alias or home adds more, the graph has little to say: its edges count nothing, the best
-            two by base stay in front, and ``weak_lexical``, ``weak_meaning`` and ``weak_sentence`` make the base
-            score; 0 switches this off.
+        weak_boost: where no alias or home adds more, the graph has little to say: only its rest edges count, the
+            best two by base stay in front, and ``weak_lexical``, ``weak_meaning`` and ``weak_sentence`` make the
+            base score; 0 switches this off.
         walk: whether there is a walk at all.
     """
 
@@ -62,7 +62,7 @@ class QuoteWeights:
     """How the sentences of the best units are picked.
 
     Attributes:
-        unit: of the unit's score, as a share of the best; ``rank``: of the logarithm of its rank, to lose.
+        unit: of the unit's score, as a share of the best.
         reached: of what the walk adds to the unit: where edges lead stands what the question is after.
         cosine, lexical, lead, kind: of a sentence's features.
         linked_penalty: for each quote that was already taken from the same unit where the best units are linked
@@ -74,16 +74,15 @@ class QuoteWeights:
     """
 
     unit: float = 1.25
-    rank: float = 0.1
-    reached: float = 0.7
+    reached: float = 0.5
     cosine: float = 0.7
     lexical: float = 0.3
     lead: float = 0.15
     kind: float = 0.2
-    linked_penalty: float = 0.2
+    linked_penalty: float = 0.3
     unlinked_penalty: float = 0.05
     linked_from: float = 0.2
-    room: float = 0.1
+    room: float = 0.15
     repeat: float = 0.5
     repeat_from: float = 0.8
     grow: bool = True
