@@ -59,16 +59,15 @@ class WordPieceCounter:
     def __init__(self, folder: Path = weights.FOLDER) -> None:
         self._folder = folder
         self._lock = threading.Lock()
-        self._loaded: tuple[Tokenizer, WordPieces] | None = None
+        self._loaded: WordPieces | None = None
 
     def count(self, text: str) -> int:
         """The number of tokens of a text."""
-        return self._load()[1].count(encodable(text))
+        return self._load().count(encodable(text))
 
     def count_many(self, texts: Sequence[str]) -> list[int]:
-        """The number of tokens of each of many texts that have little in common, on several threads."""
-        texts = [encodable(text) for text in texts]
-        return [len(e) for e in self._load()[0].encode_batch_fast(texts, add_special_tokens=False)]
+        """The number of tokens of each text; faster than one call for each."""
+        return self._load().counts([encodable(text) for text in texts])
 
     def offsets(self, text: str) -> list[tuple[int, int]]:
         """``(start_char, end_char)`` of each token, half open, in code points of ``text``.
@@ -77,7 +76,7 @@ class WordPieceCounter:
         alone) may lie between two tokens. Tokens of one character that is decomposed, such as a Hangul
         syllable, all have the span of that character.
         """
-        return self._load()[1].spans(encodable(text))
+        return self._load().spans(encodable(text))
 
     def clip(self, text: str, max_tokens: int) -> int:
         """Where the longest prefix of at most ``max_tokens`` tokens ends.
@@ -107,13 +106,12 @@ class WordPieceCounter:
                 return len(text)
             window *= 4
 
-    def _load(self) -> tuple[Tokenizer, WordPieces]:
+    def _load(self) -> WordPieces:
         with self._lock:
             if self._loaded is None:
                 from graphctx.nlp.wordpieces import WordPieces
 
-                tokenizer = load_tokenizer(self._folder)
-                self._loaded = tokenizer, WordPieces(tokenizer)
+                self._loaded = WordPieces(load_tokenizer(self._folder))
             return self._loaded
 
 

@@ -9,8 +9,8 @@ a space, and is left to the tokenizer as a whole.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from itertools import accumulate
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -40,14 +40,28 @@ class WordPieces:
 
     def count(self, text: str) -> int:
         """How many pieces a text has."""
-        if self._added.search(text):
-            return len(self._encode(text))
-        total = 0
-        for _, part, plain in _parts(text):
-            words = _WORD.findall(part) if plain else [part]
-            known = self._with(words, plain)
-            total += sum(map(len, map(known.__getitem__, words)))
-        return total
+        return self.counts([text])[0]
+
+    def counts(self, texts: Sequence[str]) -> list[int]:
+        """How many pieces each text has."""
+        plain: list[list[str]] = [[] for _ in texts]
+        rough: list[list[str]] = [[] for _ in texts]
+        whole = {}
+        for at, text in enumerate(texts):
+            if self._added.search(text):
+                whole[at] = len(self._encode(text))
+                continue
+            for _, part, is_plain in _parts(text):
+                if is_plain:
+                    plain[at] += _WORD.findall(part)
+                else:
+                    rough[at].append(part)
+        totals = [0] * len(texts)
+        for kind, is_plain in ((plain, True), (rough, False)):
+            known = self._with(list(chain.from_iterable(kind)), is_plain)
+            for at, words in enumerate(kind):
+                totals[at] += sum(map(len, map(known.__getitem__, words)))
+        return [whole.get(at, total) for at, total in enumerate(totals)]
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Start and end of each piece, in code points."""
@@ -66,7 +80,7 @@ class WordPieces:
     def _with(self, words: list[str], plain: bool) -> dict[str, Spans]:
         """A dictionary that knows all of these words."""
         known = self._known
-        missing = list(dict.fromkeys(word for word in words if word not in known))
+        missing = list(set(words).difference(known))  # in any order: each is looked up by itself
         if not missing:
             return known
         found = self._encode_words(missing) if plain else map(self._encode, missing)

@@ -35,6 +35,14 @@ def test_pieces_are_those_of_the_tokenizer(text: str) -> None:
     assert PIECES.count(text) == len(expected)
 
 
+@settings(max_examples=int(100 * EFFORT), deadline=None)
+@given(st.lists(TANGLED, max_size=8))
+def test_many_texts_are_counted_like_each_of_them(texts: list[str]) -> None:
+    texts = [encodable(text) for text in texts]
+    expected = [len(TOKENIZER.encode(text, add_special_tokens=False)) for text in texts]
+    assert WordPieces(TOKENIZER).counts(texts) == PIECES.counts(texts) == expected
+
+
 @pytest.mark.parametrize("text", [*TEXTS, *ODD_TEXTS])
 def test_pieces_of_a_text_seen_twice_are_the_same(text: str) -> None:
     expected = TOKENIZER.encode(encodable(text), add_special_tokens=False).offsets
