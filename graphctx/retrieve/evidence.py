@@ -30,14 +30,15 @@ MIN_CHARS = 12
 class Pick:
     """Consecutive sentences to quote.
 
-    ``first`` and ``last`` are positions in the pool, ``score`` is that of the best, ``confidence`` in 0..1. A pick
-    that is not ``whole`` is one sentence, too long to be quoted whole.
+    ``first`` and ``last`` are positions in the pool, ``score`` is that of the best, ``confidence`` in 0..1. ``fits``
+    tells whether they keep to the limits of a quote, ``whole`` whether no sentence is cut.
     """
 
     first: int
     last: int
     score: float
     confidence: float
+    fits: bool
     whole: bool
 
 
@@ -79,10 +80,10 @@ def find_evidence(
         tokens: counts them.
     """
     positions = cap_per_document(index, ranking, top_units, max_per_document)
-    pool = sentence_pool(index, question, ranking.rows[positions])
+    pool = sentence_pool(index, question, ranking.rows[positions], tokens, max_quote_tokens)
     if not len(pool):
         return Evidence(pool, positions, [])
-    reach = Reach.of(index, pool, tokens, max_quote_tokens)
+    reach = Reach.of(pool, tokens, max_quote_tokens)
     repeats = _Repeats(index, pool.rows, weights.repeat_from)
     score = _scores(ranking, pool, positions, weights)
     again = weights.linked_penalty if _linked(ranking, weights.linked_from) else weights.unlinked_penalty
@@ -98,7 +99,7 @@ def find_evidence(
         at = int(np.argmax(value))
         first, last = reach.around(at, score, covered) if weights.grow else (at, at)
         sure = round(float(confidence[first : last + 1].max()), 3)  # again: float32 has no 0.487
-        picks.append(Pick(first, last, float(value[at]), sure, reach.fits(first, last)))
+        picks.append(Pick(first, last, float(value[at]), sure, reach.fits(first, last), _is_whole(pool, first, last)))
         quoted = set(pool.texts[first : last + 1])
         covered |= [text in quoted for text in pool.texts]
         free &= ~covered
@@ -111,8 +112,7 @@ def _scores(ranking: Ranking, pool: SentencePool, positions: Rows, weights: Quot
     """The fixed mix of features for each sentence."""
     best = float(ranking.scores[:FRONT].max())
     share = ranking.scores[positions] / best if best > 0 else np.ones(len(positions))
-    unit = weights.unit * share - weights.rank * np.log1p(positions)
-    unit = unit + weights.reached * ranking.gain.at(ranking.rows[positions])
+    unit = weights.unit * share + weights.reached * ranking.gain.at(ranking.rows[positions])
     return (unit[pool.unit] + preview_values(pool, weights)).astype(np.float32)
 
 
@@ -125,6 +125,13 @@ def preview_values(pool: SentencePool, weights: QuoteWeights) -> Scores:
         + weights.kind * pool.wanted
     ).astype(np.float32)
     return values
+
+
+def _is_whole(pool: SentencePool, first: int, last: int) -> bool:
+    """Whether a run begins and ends where sentences do."""
+    opens = pool.whole[first] or first == 0 or pool.rows[first - 1] != pool.rows[first]
+    closes = pool.whole[last] or last + 1 == len(pool) or pool.rows[last + 1] != pool.rows[last]
+    return bool(opens and closes)
 
 
 def _linked(ranking: Ranking, linked_from: float) -> bool:
@@ -141,15 +148,17 @@ class _Repeats:
 
     def __init__(self, index: SearchIndex, rows: Rows, since: float) -> None:
         vectors, scale = index.sentence_vectors
+        self._rows = rows
         self._vectors = vectors[rows].astype(np.float32)  # sums of products of int8 are exact in any order
         self._scale = scale[rows]
         self._since = since
 
     def of(self, first: int, last: int) -> Scores:
-        """For each sentence how much it repeats any of a run."""
+        """For each sentence how much it repeats any of a run; parts of one sentence do not repeat each other."""
         cosine = self._vectors @ self._vectors[first : last + 1].T * self._scale[first : last + 1]
         most = cosine.max(axis=1) * self._scale
         repeated: Scores = np.clip((most - self._since) / (1.0 - self._since), 0.0, 1.0)
+        repeated[np.isin(self._rows, self._rows[first : last + 1])] = 0.0
         return repeated
 
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from graphctx.model.answers import MAX_QUOTE_CHARS
 from graphctx.retrieve.cite import Tokens
-from graphctx.retrieve.index import Rows, SearchIndex
+from graphctx.retrieve.index import Rows
 from graphctx.retrieve.scope import Mask
 from graphctx.retrieve.sentences import SentencePool
 
@@ -34,20 +34,19 @@ class Reach:
     max_tokens: int
 
     @classmethod
-    def of(cls, index: SearchIndex, pool: SentencePool, tokens: Tokens, max_tokens: int) -> Reach:
+    def of(cls, pool: SentencePool, tokens: Tokens, max_tokens: int) -> Reach:
         """Measure a pool."""
-        start = index.walk.sentence_start[pool.rows].astype(np.int64)
-        end = index.walk.sentence_end[pool.rows].astype(np.int64)
         beside = pool.unit[1:] == pool.unit[:-1]
         between = [
-            pool.documents[at].text[end[at] : start[at + 1]] if beside[at] else "" for at in range(len(pool.rows) - 1)
+            pool.documents[at].text[pool.end[at] : pool.start[at + 1]] if beside[at] else ""
+            for at in range(len(pool.rows) - 1)
         ]
-        written = [at for at, text in enumerate(between) if text.strip()]  # list markers, table rules
-        counts = tokens.count_many(pool.texts + [between[at] for at in written])
-        own = np.array(counts[: len(pool)], dtype=np.int64)
+        written = (at for at, text in enumerate(between) if text.strip())  # list markers, table rules
+        own = np.array([tokens.count(text) for text in pool.texts], dtype=np.int64)
         weight = own.copy()
-        weight[written] += np.array(counts[len(pool) :], dtype=np.int64)
-        return cls(pool.unit, start, end, own, np.concatenate([[0], np.cumsum(weight)[:-1]]), max_tokens)
+        for at in written:
+            weight[at] += tokens.count(between[at])
+        return cls(pool.unit, pool.start, pool.end, own, np.concatenate([[0], np.cumsum(weight)[:-1]]), max_tokens)
 
     def fits(self, first: int, last: int) -> bool:
         """Whether a run is short enough to be quoted whole."""

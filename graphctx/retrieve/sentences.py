@@ -7,56 +7,99 @@ from functools import lru_cache
 
 import numpy as np
 
+from graphctx.model.answers import MAX_QUOTE_CHARS
+from graphctx.retrieve.cite import Tokens
+from graphctx.retrieve.focus import parts_of
 from graphctx.retrieve.index import DocumentText, Rows, Scores, SearchIndex
 from graphctx.retrieve.question import Question
+from graphctx.retrieve.scope import Mask
 from graphctx.store.walk import gather
 from graphctx.text.lexical import terms
 
 
 @dataclass(frozen=True, slots=True)
 class SentencePool:
-    """Sentences of some units.
+    """Sentences of some units, in order; those that no quote can hold are there in parts.
 
     Attributes:
         rows: sentence rows.
         unit: for each the position of its unit in the ranking that the pool was made of.
+        start, end: character offsets in its document.
         texts: their texts.
+        documents: that they stand in.
         cosine: with the question.
         lexical: the share of the question's terms that each holds, weighted by inverse document frequency.
         lead: whether it opens its unit.
+        whole: whether it is a sentence, and not a part of one.
         wanted: whether it holds the sort of thing that the question asks for.
     """
 
     rows: Rows
     unit: Rows
+    start: Rows
+    end: Rows
     texts: list[str]
     documents: list[DocumentText]
     cosine: Scores
     lexical: Scores
     lead: Scores
+    whole: Mask
     wanted: Scores
 
     def __len__(self) -> int:
         return len(self.rows)
 
 
-def sentence_pool(index: SearchIndex, question: Question, unit_rows: Rows) -> SentencePool:
-    """Gather the sentences of units and their features."""
+def sentence_pool(
+    index: SearchIndex, question: Question, unit_rows: Rows, tokens: Tokens | None = None, max_tokens: int = 0
+) -> SentencePool:
+    """Gather the sentences of units and their features.
+
+    Args:
+        index: of the snapshot.
+        question: made ready.
+        unit_rows: the units.
+        tokens: counts them; without it all sentences stay whole.
+        max_tokens: a longer sentence (or block of code) is taken apart into its lines and clauses. They share the
+            sentence's cosine and the entities in it; terms, dates and numbers are their own.
+    """
     walk = index.walk
     rows, unit = index.sentence_rows(unit_rows)
     documents = [index.text_of(int(walk.unit_doc[row])) for row in unit_rows]
-    spans = zip(walk.sentence_start[rows], walk.sentence_end[rows], unit, strict=True)
-    texts = [documents[at].text[start:end] for start, end, at in spans]
+    start, end = walk.sentence_start[rows].astype(np.int64), walk.sentence_end[rows].astype(np.int64)
+    whole = np.ones(len(rows), dtype=bool)
+    if tokens is not None:
+        spans = [
+            _fitting(documents[of].text, first, last, tokens, max_tokens)
+            for of, first, last in zip(unit.tolist(), start.tolist(), end.tolist(), strict=True)
+        ]
+        counts = np.array([len(parts) for parts in spans], dtype=np.int64)
+        rows, unit, whole = np.repeat(rows, counts), np.repeat(unit, counts), np.repeat(counts == 1, counts)
+        start, end = np.array([span for parts in spans for span in parts], dtype=np.int64).reshape(-1, 2).T
+    texts = [
+        documents[of].text[first:last]
+        for of, first, last in zip(unit.tolist(), start.tolist(), end.tolist(), strict=True)
+    ]
     return SentencePool(
         rows=rows,
         unit=unit,
+        start=start,
+        end=end,
         texts=texts,
         documents=[documents[at] for at in unit],
         cosine=index.sentence_similarity(question.vector, rows),
         lexical=lexical_cover(index, question, texts),
-        lead=(rows == walk.unit_sentence[unit_rows[unit]]).astype(np.float32),
+        lead=(start == walk.sentence_start[walk.unit_sentence[unit_rows[unit]]]).astype(np.float32),
+        whole=whole,
         wanted=_wanted(index, question, unit_rows, rows, texts),
     )
+
+
+def _fitting(text: str, start: int, end: int, tokens: Tokens, max_tokens: int) -> list[tuple[int, int]]:
+    """The span of a sentence that a quote can hold, or the spans of its parts."""
+    if end - start <= MAX_QUOTE_CHARS and tokens.count(text[start:end]) <= max_tokens:
+        return [(start, end)]
+    return parts_of(text, start, end, max_tokens)
 
 
 def lexical_cover(index: SearchIndex, question: Question, texts: list[str]) -> Scores:

@@ -91,10 +91,9 @@ class Retriever:
 
     def _quote(self, request: RetrieveInput, question: Question, pool: SentencePool, rows: Rows, pick: Pick) -> Quote:
         """The quote of a pick; one that is too long to be whole begins at the lines that bear on the question."""
-        walk = self.index.walk
-        start, end = int(walk.sentence_start[pool.rows[pick.first]]), int(walk.sentence_end[pool.rows[pick.last]])
-        cut = Cut(start, end, False)
-        if not pick.whole:
+        start, end = int(pool.start[pick.first]), int(pool.end[pick.last])
+        cut = Cut(start, end, not pick.whole)
+        if not pick.fits:
             text = pool.documents[pick.first].text
             cut = self._part(question, text, start, end, request.max_quote_tokens, MAX_QUOTE_CHARS)
         return quote(
@@ -193,14 +192,13 @@ class Retriever:
     ) -> list[SearchResult]:
         pool = sentence_pool(self.index, question, ranking.rows[positions])
         values = preview_values(pool, weights).tolist()
-        walk = self.index.walk
         limit = request.options.max_snippet_chars
         results = []
         for number, position in enumerate(positions):
             unit = self.index.unit(int(ranking.rows[position]))
             document = self.index.text_of(unit.doc_row)
             own = np.flatnonzero(pool.unit == number).tolist()
-            spans = [(int(walk.sentence_start[pool.rows[at]]), int(walk.sentence_end[pool.rows[at]])) for at in own]
+            spans = [(int(pool.start[at]), int(pool.end[at])) for at in own]
             start, end = preview_span(
                 spans or [(unit.start_char, unit.end_char)], [values[at] for at in own] or [0.0], limit
             )

@@ -89,11 +89,23 @@ def test_a_long_block_is_quoted_from_the_lines_that_bear_on_the_question() -> No
     assert quoted == quoted.lstrip()
 
 
+def test_a_long_list_of_names_is_quoted_from_the_name_that_is_asked_for() -> None:
+    text = "The fleet has " + ", ".join(f"buoy {i} of the harbour" for i in range(60)) + "."
+    start = focus(text, 0, len(text), max_tokens=40, tokens=COUNTER, cover=cover_of("buoy 44 "))
+    quoted = text[start : cut_span(text, start, len(text), 40, COUNTER).end_char]
+    assert "buoy 44 of the harbour" in quoted
+    assert quoted.startswith("buoy")
+
+
 @given(TEXTS.filter(str.strip), st.integers(8, 100), st.sampled_from(["gate", "x", "nothing"]))
-def test_the_focus_is_a_line_of_the_span(text: str, limit: int, word: str) -> None:
+def test_the_focus_is_where_a_line_or_a_clause_begins(text: str, limit: int, word: str) -> None:
     text = text.strip()
     start = focus(text, 0, len(text), max_tokens=limit, tokens=COUNTER, cover=cover_of(word))
     assert 0 <= start < len(text)
-    assert start == 0 or (not text[start].isspace() and not text[text.rfind("\n", 0, start) + 1 : start].strip())
-    if not cut_span(text, 0, len(text), limit, COUNTER).truncated:
+    before = text[text.rfind("\n", 0, start) + 1 : start]
+    assert start == 0 or not text[start].isspace()
+    assert not before.strip() or (before[-1].isspace() and (before.rstrip()[-1] in ";:,." or text[start] in "(–—"))
+    whole = cut_span(text, 0, len(text), limit, COUNTER)
+    if not whole.truncated:
         assert start == 0
+    assert cut_span(text, start, len(text), limit, COUNTER).end_char - start >= whole.end_char // 2
