@@ -8,7 +8,7 @@ adds is weaker: terms that it defines (`graphctx.ingest.definitions`), and the n
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from urllib.parse import unquote
@@ -23,7 +23,12 @@ TITLE = 1.0
 TITLE_BEFORE_COMMA = 0.7
 TITLE_LATER_UNIT = 0.6
 """For the further units of a document without headings: they go on about the same thing."""
-HEADING = 0.9
+HEADING = 0.5
+"""A heading in plain words says what a section treats of, seldom the name of a thing: "Testing", "Flow control"."""
+
+CODE_HEADING = 0.9
+"""A heading that is code, or a name with its arguments, is the title of what it explains."""
+
 CODE_IN_HEADING = 0.7
 LEAD_UNTITLED = 0.9
 LEAD_TITLED = 0.7
@@ -40,6 +45,7 @@ MIN_SINGLE_WORD_CHARS = 3
 
 _PARENTHESIS = re.compile(r"\s*\([^()]*\)\s*$")
 _CODE = re.compile(r"`([^`]+)`")
+_CODE_ALONE = re.compile(r"[#\s*]*`+[^`]+`+[#\s*:]*(?:\{[^}]*\})?(?:\n.*)?")
 _SIGNATURE = re.compile(r"[A-Za-z_$][\w.:$]*\(|-{1,2}[A-Za-z]")
 
 
@@ -83,7 +89,7 @@ def find_homes(
             weight = 1.0 if row == first_row else TITLE_LATER_UNIT
             names += [(name, value * weight) for name, value in title_names(document.title)]
         if section.level > 0 and section.id not in seen_sections:
-            names += _heading_names(section.title, written.get(section.start_char, ""))
+            names += _heading_names(section, written.get(section.start_char, ""))
         seen_sections.add(section.id)
         found = [(name, value, True) for name, value in names]
         found += [(name, value, False) for name, value in defined_in(document, unit)]
@@ -127,14 +133,18 @@ def usable(key: str) -> bool:
     return len(parts) > 1 or (len(key) >= MIN_SINGLE_WORD_CHARS and key not in STOPWORDS)
 
 
-def _heading_names(title: str, written: str) -> Iterable[tuple[str, float]]:
+def _heading_names(section: Section, written: str) -> Iterator[tuple[str, float]]:
     """The names in a heading; ``written`` is the heading with its markup, which tells what is code."""
-    yield from ((name, value * HEADING) for name, value in title_names(title))
-    if _SIGNATURE.match(title):
-        yield identifier_of(title), CODE_IN_HEADING
+    title = section.title
+    weight = CODE_HEADING if _CODE_ALONE.fullmatch(written.strip()) else HEADING
+    yield from ((name, value * weight) for name, value in title_names(title))
+    if section.anchor and title.endswith(f" {section.anchor}"):  # a definition in source code, "def open_gate"
+        yield section.anchor, CODE_HEADING
     for code in _CODE.findall(written):
         yield code, CODE_IN_HEADING
         yield identifier_of(code), CODE_IN_HEADING
+    if _SIGNATURE.match(title):
+        yield identifier_of(title), CODE_IN_HEADING
 
 
 def _lead_subject(document: Document, unit: TextUnit) -> Iterator[tuple[str, float]]:
