@@ -18,7 +18,7 @@ from graphctx.model.ids import content_id
 from graphctx.model.knowledge import LABELS, Entity, Extraction
 from graphctx.store.walk import Long, WalkArrays, name_hash, pointers
 from graphctx.text.gazetteer import Gazetteer, is_identifier, name_words
-from graphctx.text.names import is_nameable, normalise_name
+from graphctx.text.names import is_nameable, normalise_name, reads_as_clause
 
 PLACE_TITLE, PLACE_FIRST_SENTENCE, PLACE_ELSEWHERE = 0.7, 0.5, 0.3
 """How much a place of mention says that a unit is close to an entity (docs/retrieval.md, step 6)."""
@@ -114,14 +114,16 @@ def link(
         for surface in (*entity.aliases, entity.name)
     }
     entities = list(resolved)
+    titles = {normalise_name(document.title) for document in corpus.documents if document.titled}
+    share = _home_share(corpus, [home for home in homes if home.key in names or _is_short(home)])
     for home in homes:
-        if home.key not in names and _is_name(home):
+        if home.key not in names and _is_short(home) and (home.key in titles or not reads_as_clause(home.surface)):
             names[home.key] = len(entities)
             entities.append(Entity(content_id("e", home.key), home.surface, "term", (), 0, 0))
     homes = [home for home in homes if home.key in names]
     home_names = {home.key: names[home.key] for home in homes}
     found = _mentions(corpus, extractions, mention_entity, Gazetteer(home_names))
-    return _finish(corpus, entities, names, homes, found, home_names, addresses)
+    return _finish(corpus, entities, names, homes, found, home_names, addresses, share)
 
 
 def _homes(corpus: Corpus, addresses: Addresses) -> list[Home]:
@@ -152,8 +154,8 @@ def _home_share(corpus: Corpus, homes: Sequence[Home]) -> float:
     return len(set(first.values())) / max(1, len(corpus.units))
 
 
-def _is_name(home: Home) -> bool:
-    """Whether a home that nobody mentions is worth an entity: a question or a long heading is none, nor is a label."""
+def _is_short(home: Home) -> bool:
+    """Whether a home that nobody mentions may be a name: a question or a long heading is none, nor is a label."""
     return (
         (home.own or home.value > MAX_LABEL_VALUE)
         and len(home.key.split()) <= MAX_HEADING_ENTITY_WORDS
@@ -217,6 +219,7 @@ def _finish(
     mentions: MentionRows,
     home_names: Mapping[str, int],
     addresses: Addresses,
+    home_share: float,
 ) -> Linked:
     """Drop entities that nothing mentions, sort the rest by id, and build the arrays over the new rows."""
     gazetteer = Gazetteer(home_names)
@@ -251,7 +254,7 @@ def _finish(
         {(unit, int(new_row[entity])): value for (unit, entity), value in home_pairs.items()},
         {name: int(new_row[entity]) for name, entity in names.items() if new_row[entity] >= 0},
         np.array([LABELS.index(entities[number].label) for _, number in kept], dtype=np.int8),
-        _home_share(corpus, homes),
+        home_share,
     )
     n_units = np.diff(arrays.entity_ptr)
     n_mentions = np.bincount(mentions.entity, minlength=len(kept))

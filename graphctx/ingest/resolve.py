@@ -21,9 +21,10 @@ from graphctx.ingest.resolution.names import Name, NameTable, most_frequent
 from graphctx.ingest.resolution.similar import merge_plurals, merge_spellings
 from graphctx.model.ids import content_id
 from graphctx.model.knowledge import Entity, EntityLabel, Extraction, Fact, Merge
+from graphctx.nlp.commonness import expected_mentions
 from graphctx.text.names import is_nameable
 
-RESOLVER_VERSION = "2"
+RESOLVER_VERSION = "3"
 """Counts up with every change that can change a resolution."""
 
 HUB_SHARE = 0.05
@@ -36,6 +37,10 @@ CODE_HUB_SHARE = 0.2
 HUB_MIN_UNITS = 50
 """In a small corpus a share says little: a description in fewer units than this is no hub."""
 
+
+WEIRDNESS = 4.0
+"""So many times more often than in English at large must a single common noun be used here to be a term of the corpus
+(the weirdness ratio of Ahmad, Gillam and Tostevin 1999): "hull" and "buoy" are in a text on buoys, "office" is not."""
 
 LABEL_SHARE = 0.25
 """A label on fewer of the mentions is a slip of the tagger."""
@@ -66,6 +71,7 @@ class _Cluster:
     mentions: int = 0
     named: int = 0
     proper: int = 0
+    capital: int = 0
     units: int = 0
     last_unit: str = ""
     facts: int = 0
@@ -95,7 +101,11 @@ def resolve(extractions: Sequence[Extraction], *, n_units: int) -> Resolution:
         if subject != thing and subject in clusters and thing in clusters:
             clusters[subject].facts += 1
             clusters[thing].facts += 1
-    kept = {root: cluster for root, cluster in clusters.items() if _is_kept(table.names[root].text, cluster, n_units)}
+    kept = {
+        root: cluster
+        for root, cluster in clusters.items()
+        if _is_kept(table.names[root].text, cluster, n_units, len(roots))
+    }
 
     ids = {root: content_id("e", table.names[root].text) for root in kept}
     order = sorted(kept, key=ids.__getitem__)
@@ -132,6 +142,7 @@ def _gather(
                 cluster = clusters[root] = _Cluster()
             cluster.mentions += 1
             cluster.named += mention.kind != "noun_chunk" and not (mention.kind == "code" and " " in mention.surface)
+            cluster.capital += mention.kind == "proper" and mention.label == "term"
             cluster.proper += mention.kind not in ("noun_chunk", "code", "identifier")
             if cluster.last_unit != mention.unit_id:
                 cluster.last_unit = mention.unit_id
@@ -162,16 +173,24 @@ def _root(table: NameTable, forest: Forest, document: int, name: int, surface: s
     return forest.root_in(document, name, surface)
 
 
-def _is_kept(name: str, cluster: _Cluster, n_units: int) -> bool:
-    """Whether a name is worth a node: not noise, not a hub, and not a description that occurs once and says nothing."""
+def _is_kept(name: str, cluster: _Cluster, n_units: int, n_mentions: int) -> bool:
+    """Whether a name is worth a node: not noise, not a hub, and not a description that says nothing of this corpus.
+
+    A single word that only its capital makes a name is none where English uses that word more than this corpus does.
+    """
     if not is_nameable(name):
         return False
+    expected = expected_mentions(name, n_mentions) if " " not in name else 0.0
     if 2 * cluster.named >= cluster.mentions:
+        if cluster.capital == cluster.named and cluster.mentions < expected:
+            return False
         scaffolding = 2 * cluster.proper < cluster.mentions and cluster.units > CODE_HUB_SHARE * n_units
         return not (scaffolding and cluster.units > HUB_MIN_UNITS)
     if cluster.units > max(HUB_MIN_UNITS, HUB_SHARE * n_units):
         return False
-    return cluster.mentions > 1 or (cluster.facts > 0 and " " in name)
+    if " " in name:
+        return cluster.mentions > 1 or cluster.facts > 0
+    return cluster.mentions > 1 and cluster.mentions >= WEIRDNESS * expected
 
 
 def _entity(entity_id: str, cluster: _Cluster, own: Name) -> Entity:

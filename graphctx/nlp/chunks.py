@@ -20,8 +20,10 @@ _PHRASE_DEPS = frozenset("oprd nsubj dobj nsubjpass pcomp pobj dative appos attr
 _TRIMMED_TAGS = frozenset("DT PDT PRP PRP$ CD WDT WP WP$ RB RBR RBS IN CC TO EX WRB".split())
 _TRIMMED_WORDS = frozenset(
     "many other such several same own first last next more most few various certain following previous only latter "
-    "former different single whole entire particular given specific another second third".split()
+    "former different single whole entire particular given specific another second third old new full big recent "
+    "current usual good better best bad worse worst complete".split()
 )
+_BREAK_TAGS = frozenset({"POS", "MD", "VBZ", "VBP", "CC"})
 _BREAKS = frozenset(", . ; : ! ? ( ) [ ] { } \" ' ` `` '' “ ” ‘ ’ / | = < > * _ … – —".split())
 
 
@@ -64,7 +66,11 @@ def _phrases(parse: Parse) -> Iterator[tuple[int, int]]:
 
 def _start(parse: Parse, first: int, head: int) -> int:
     for token in range(head - 1, first - 1, -1):
-        if parse.apart[token + 1] or parse.words[token] in _BREAKS or parse.tags[token] in ("POS", "MD", "VBZ", "VBP"):
+        if (
+            parse.apart[token + 1]
+            or parse.words[token] in _BREAKS
+            or parse.tags[token] in ("POS", "MD", "VBZ", "VBP", "CC")
+        ):
             first = token + 1
             break
     while first < head and (
@@ -82,6 +88,8 @@ def _is_term(parse: Parse, first: int, head: int, key_terms: frozenset[str]) -> 
     word = parse.words[head].casefold()
     if not any(char.isalpha() for char in word) or len(word) < 2 or parse.code[head]:
         return False
+    if (first == head and word[0].isdigit()) or sum(tag == "CD" for tag in parse.tags[first:head]) > 1:
+        return False  # "0x22", and a row of a table run together: "acid 38 kg 9 gas"
     if parse.ends[head] - parse.starts[first] > MAX_CHUNK_CHARS:
         return False
     if first == head:

@@ -63,7 +63,7 @@ def code_identifiers(text: str) -> Iterator[tuple[int, int]]:
     for match in _SCOPED.finditer(text):
         word = match.group()
         shaped = "_" in word.strip("_") or "::" in word or "." in word or is_camel(word)
-        if shaped and _is_name(word):
+        if shaped and _is_name(word) and word[1:2] not in (".", ":"):  # "n.value" is a field of a loop variable
             found.setdefault(word, match.span())
     yield from sorted(found.values())
 

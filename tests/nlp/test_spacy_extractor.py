@@ -71,7 +71,7 @@ def test_numbers_and_dates_are_no_mentions() -> None:
 def test_a_noun_chunk_loses_its_determiner_and_owner() -> None:
     mentions = found("The quick release procedure replaced their old manual process.")
     assert mentions["quick release procedure"].kind == "noun_chunk"
-    assert "old manual process" in mentions
+    assert "manual process" in mentions
 
 
 def test_code_spans_and_identifiers_are_taken_as_written() -> None:

@@ -8,6 +8,7 @@ from graphctx.text.names import (
     is_acronym_of,
     is_nameable,
     normalise_name,
+    reads_as_clause,
     singular_of,
 )
 
@@ -115,3 +116,15 @@ def test_noise_is_no_name(name: str) -> None:
 def test_a_word_is_a_name() -> None:
     assert is_nameable("drop")
     assert is_nameable("inc 2041")
+
+
+@pytest.mark.parametrize(
+    "heading", ["What we found on the quay", "How it works", "See also", "Overview", "Why not?", "–"]
+)
+def test_a_heading_that_says_something_is_a_clause(heading: str) -> None:
+    assert reads_as_clause(heading)
+
+
+@pytest.mark.parametrize("heading", ["Neighbour test", "Storm mode", "Harbour Alerts", "`drop`", "Watch circles"])
+def test_a_heading_that_names_something_is_none(heading: str) -> None:
+    assert not reads_as_clause(heading)
