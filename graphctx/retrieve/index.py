@@ -86,7 +86,6 @@ class SearchIndex:
             self.embedder.embed(["warm"])
             if self.walk.n_units:
                 self.text_of(0)
-        pa.default_memory_pool().release_unused()  # what reading the tables took besides: some 20 MB
 
     @cached_property
     def walk(self) -> WalkArrays:
@@ -117,12 +116,17 @@ class SearchIndex:
     @cached_property
     def units(self) -> pa.Table:
         """Unit places, without their text."""
-        return self.snapshot.table("units", columns=_UNIT_COLUMNS).combine_chunks()
+        return self._table("units", _UNIT_COLUMNS)
 
     @cached_property
     def documents(self) -> pa.Table:
         """Documents, without their text."""
-        return self.snapshot.table("documents", columns=_DOCUMENT_COLUMNS).combine_chunks()
+        return self._table("documents", _DOCUMENT_COLUMNS)
+
+    def _table(self, name: str, columns: list[str]) -> pa.Table:
+        table = self.snapshot.table(name, columns=columns).combine_chunks()
+        pa.default_memory_pool().release_unused()  # reading took several times as much as was read
+        return table
 
     @cached_property
     def _unit_columns(self) -> dict[str, pa.Array]:
