@@ -24,7 +24,7 @@ from graphctx.model.knowledge import Entity, EntityLabel, Extraction, Fact, Merg
 from graphctx.nlp.commonness import expected_mentions
 from graphctx.text.names import is_nameable
 
-RESOLVER_VERSION = "3"
+RESOLVER_VERSION = "4"
 """Counts up with every change that can change a resolution."""
 
 HUB_SHARE = 0.05
@@ -38,9 +38,12 @@ HUB_MIN_UNITS = 50
 """In a small corpus a share says little: a description in fewer units than this is no hub."""
 
 
-WEIRDNESS = 4.0
+WEIRDNESS = 6.0
 """So many times more often than in English at large must a single common noun be used here to be a term of the corpus
 (the weirdness ratio of Ahmad, Gillam and Tostevin 1999): "hull" and "buoy" are in a text on buoys, "office" is not."""
+
+MIN_MENTIONS = 3
+"""Below it the ratio of a common noun is chance; a rare word needs two."""
 
 LABEL_SHARE = 0.25
 """A label on fewer of the mentions is a slip of the tagger."""
@@ -190,7 +193,7 @@ def _is_kept(name: str, cluster: _Cluster, n_units: int, n_mentions: int) -> boo
         return False
     if " " in name:
         return cluster.mentions > 1 or cluster.facts > 0
-    return cluster.mentions > 1 and cluster.mentions >= WEIRDNESS * expected
+    return cluster.mentions >= (MIN_MENTIONS if expected else 2) and cluster.mentions >= WEIRDNESS * expected
 
 
 def _entity(entity_id: str, cluster: _Cluster, own: Name) -> Entity:
