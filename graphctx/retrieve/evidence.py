@@ -91,10 +91,11 @@ def find_evidence(
     picks: list[Pick] = []
     free = np.array([len(text) >= MIN_CHARS for text in pool.texts])
     covered = np.zeros(len(pool), dtype=bool)
-    repeated = np.zeros(len(pool))
+    repeated, echoed = np.zeros(len(pool)), np.zeros(len(pool))
     taken = np.zeros(len(positions))
     while len(picks) < max_quotes and free.any():
-        lost = again * taken[pool.unit] + weights.repeat * repeated + weights.room * (1.0 - reach.room(covered))
+        lost = again * taken[pool.unit] + weights.repeat * np.maximum(repeated, reach.share(echoed))
+        lost += weights.room * (1.0 - reach.room(covered))
         value = np.where(free, np.round(score - lost, 6), -np.inf)
         at = int(np.argmax(value))
         first, last = reach.around(at, score, covered) if weights.grow else (at, at)
@@ -103,7 +104,9 @@ def find_evidence(
         quoted = set(pool.texts[first : last + 1])
         covered |= [text in quoted for text in pool.texts]
         free &= ~covered
-        repeated = np.maximum(repeated, repeats.of(first, last))
+        same = repeats.of(first, last)
+        repeated = np.maximum(repeated, same)
+        echoed = np.maximum(echoed, np.where(pool.unit == pool.unit[at], 0.0, same))
         taken[pool.unit[at]] += 1
     return Evidence(pool, positions, picks)
 

@@ -85,3 +85,9 @@ class Reach:
         filled = np.bincount(run, weights=self.own)[run]
         share: npt.NDArray[np.float64] = np.minimum(filled / self.max_tokens, 1.0)
         return share
+
+    def share(self, values: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
+        """For each sentence the mean of some values over its unit, weighted by tokens."""
+        total = np.maximum(np.bincount(self.unit, weights=self.own), 1.0)
+        means: npt.NDArray[np.float64] = np.bincount(self.unit, weights=self.own * values) / total
+        return means[self.unit]

@@ -24,6 +24,8 @@ class RankWeights:
         home: of home edges; ``place`` and ``carried`` of entity edges, by where the target names the entity and by
             how well the naming sentence fits the question; ``rest`` of rest edges, to units that hold what the
             question asks for and the seed does not.
+        second_seeds: homes that the first step reached from which a second one starts, for questions of three hops
+            and more; ``second`` weighs their strength, which is their score so far.
         base_seeds: seeds by base score; ``alias_seeds``: seeds by alias and base score.
         base_pool: units by base score that are ranked beside those that the walk reached.
         min_home_share: where fewer of the units are the home of anything, homes mislead (news, chat) and count
@@ -42,6 +44,8 @@ class RankWeights:
     place: float = 0.2
     carried: float = 0.2
     rest: float = 1.0
+    second_seeds: int = 3
+    second: float = 1.0
     base_seeds: int = 5
     alias_seeds: int = 6
     base_pool: int = 60
@@ -68,7 +72,8 @@ class QuoteWeights:
         linked_penalty: for each quote that was already taken from the same unit where the best units are linked
             (the largest home edge among them is over ``linked_from``), else ``unlinked_penalty``.
         room: lost by a sentence around which nothing is left that a quote could grow by, in part where little is.
-        repeat: lost by a sentence that says what a quote says already, in part from a cosine of ``repeat_from`` on.
+        repeat: lost by a sentence that says what a quote says already, in part from a cosine of ``repeat_from`` on, or
+            that stands in a unit of which most is quoted from elsewhere.
         grow: whether quotes grow by neighbouring sentences up to their length.
         rerank: whether this mix picks at all; otherwise lexical overlap alone does (tool contract, section 4.6.1).
     """
@@ -83,7 +88,7 @@ class QuoteWeights:
     unlinked_penalty: float = 0.05
     linked_from: float = 0.2
     room: float = 0.15
-    repeat: float = 0.5
+    repeat: float = 0.75
     repeat_from: float = 0.8
     grow: bool = True
     rerank: bool = True
@@ -117,6 +122,7 @@ VARIANTS: dict[str, Recipe] = {
     "no_homes": Recipe(rank=replace(_RANK, home=0.0)),
     "no_entity_edges": Recipe(rank=replace(_RANK, place=0.0, carried=0.0)),
     "no_rest_edges": Recipe(rank=replace(_RANK, rest=0.0)),
+    "no_second_step": Recipe(rank=replace(_RANK, second_seeds=0)),
     "no_alias_seeds": Recipe(rank=replace(_RANK, alias_seeds=0)),
     "no_base_seeds": Recipe(rank=replace(_RANK, base_seeds=0)),
     "no_gate": Recipe(rank=replace(_RANK, min_home_share=0.0, weak_boost=0.0)),

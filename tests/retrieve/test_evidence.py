@@ -1,0 +1,115 @@
+"""Which sentences are quoted: from where edges lead, each thing once, and no block by its first lines alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import pytest
+
+from graphctx.knowledge_base import KnowledgeBase
+from graphctx.nlp.tokens import WordPieceCounter
+
+Make = Callable[..., KnowledgeBase]
+
+COUNTER = WordPieceCounter()
+
+NOTES = {
+    f"notes/{i:02}.md": f"# Note {i}\n\nThe gull of pier {i} sleeps on the roof of shed {i}. It wakes when the tide turns.\n"
+    for i in range(12)
+}
+
+MANUAL = (
+    "# Mast lantern, version {version}\n\nThe mast lantern burns colza oil and is lit at dusk by the deck officer. "
+    "The wick of the mast lantern is trimmed once in each watch. "
+    "{change}\n"
+)
+
+
+def quotes(kb: KnowledgeBase, question: str, **options: int) -> list[str]:
+    answer = kb.retrieve_evidence(question, **options)
+    for quote in answer.quotes:
+        assert kb.document(quote.doc_uri).text[quote.start_char : quote.end_char] == quote.quote
+    return [quote.quote for quote in answer.quotes]
+
+
+def test_what_another_version_says_again_is_not_quoted_before_what_is_told_nowhere_else(make_kb: Make) -> None:
+    versions = {
+        f"v{version}/lantern.md": MANUAL.format(version=version, change=f"It weighs {version + 20} stone.")
+        for version in range(1, 5)
+    }
+    other = {"log.md": "# Log of the lantern\n\nColza oil for the lantern is drawn from the cask behind the galley.\n"}
+    kb = make_kb({**versions, **other, **NOTES})
+    found = quotes(kb, "What does the mast lantern burn?", max_quotes=3)
+    assert "colza oil and is lit" in found[0]
+    assert sum("burns colza oil and is lit at dusk" in quote for quote in found) == 1
+    assert any("cask behind the galley" in quote for quote in found)
+
+
+def test_the_same_sentence_in_many_documents_is_quoted_once(make_kb: Make) -> None:
+    warning = "Never open the sluice while the bell of the lock rings."
+    kb = make_kb(
+        {f"lock{i}.md": f"# Lock {i}\n\n{warning} Lock {i} was built by crew {i}.\n" for i in range(6)} | NOTES
+    )
+    found = quotes(kb, "May the sluice be opened while the bell rings?")
+    assert sum(warning in quote for quote in found) == 1
+
+
+def test_every_part_of_a_sentence_that_no_quote_can_hold_can_be_quoted(make_kb: Make) -> None:
+    names = ", ".join(f"the {name} of berth {i}" for i, name in enumerate(["Heron", "Plover", "Dunlin", "Curlew"] * 14))
+    text = f"The harbour roll lists {names}, and the Whimbrel of berth 99 whose keel is of larch."
+    kb = make_kb({"roll.md": f"# Roll\n\n{text}\n", **NOTES})
+    assert COUNTER.count(text) > 3 * 80
+    answer = kb.retrieve_evidence("Of which wood is the keel of the Whimbrel?", top_k=1)
+    assert "the Whimbrel of berth 99 whose keel is of larch." in answer.quotes[0].quote
+    assert answer.quotes[0].truncated
+    assert {quote.doc_uri for quote in answer.quotes} == {"roll.md"}
+    spans = sorted((quote.start_char, quote.end_char) for quote in answer.quotes)
+    assert len(spans) > 1
+    assert all(end <= start for (_, end), (start, _) in pairwise(spans))
+
+
+@pytest.mark.parametrize("limit", [8, 20, 80, 200])
+def test_a_quote_of_whole_sentences_is_not_called_cut(make_kb: Make, limit: int) -> None:
+    kb = make_kb({"gate.md": "# Gate\n\nThe gate opens at noon. The gate is green. The keeper of it is Ada.\n"})
+    for quote in kb.retrieve_evidence("When does the gate open?", max_quote_tokens=limit).quotes:
+        assert quote.truncated is not quote.quote.endswith(".")
+        assert COUNTER.count(quote.quote) <= limit
+
+
+def test_a_date_that_the_question_names_is_not_the_date_that_it_asks_for(make_kb: Make) -> None:
+    text = (
+        "The lease of the shed was read aloud in 1911. {filler}The lease of the shed ended in 1934. {filler}"
+    ).format(filler="The tar of the roof was renewed by the crew of the yard and paid for by the guild of ropers. " * 6)
+    kb = make_kb({"shed.md": f"# Shed\n\n{text}\n", **NOTES})
+    found = quotes(kb, "In what year did the lease of the shed that was read aloud in 1911 end?", max_quotes=1)
+    both = quotes(kb, "In what year did the lease of the shed that was read aloud in 1911 end?", max_quotes=2)
+    assert found == both[:1]
+    assert any("ended in 1934" in quote for quote in both)
+
+
+def test_evidence_comes_from_where_the_walk_leads(make_kb: Make) -> None:
+    files = {
+        "kestrel.md": "# Kestrel\n\nThe crew of the Kestrel is led by Orla Venn. Its hull is black.\n",
+        "people/venn.md": "# Orla Venn\n\nOrla Venn was born in Tarrow, a village of slate and rain.\n",
+    }
+    kb = make_kb({**files, **NOTES})
+    found = quotes(kb, "Where was the person born who leads the crew of the Kestrel?", max_quotes=2)
+    assert any("led by Orla Venn" in quote for quote in found)
+    assert any("born in Tarrow" in quote for quote in found)
+
+
+def test_a_preview_is_the_sentence_that_fits_and_not_the_first_line(make_kb: Make) -> None:
+    filler = "The barge carries turf and slate from the quay to the kiln. " * 8
+    kb = make_kb({"barge.md": f"# Barge\n\n{filler}The skipper of the barge is Wenna Tregear.\n", **NOTES})
+    (result, *_) = kb.search("Who is the skipper of the barge?").results
+    assert "Wenna Tregear" in result.preview
+
+
+def test_the_preview_of_a_long_block_of_code_shows_the_lines_that_bear_on_the_query(make_kb: Make) -> None:
+    code = "\n".join(f"    register(step_{i}, order={i})" for i in range(24)) + "\n    open_sluice(level=3)"
+    kb = make_kb({"run.md": f"# Run\n\n```python\ndef run():\n{code}\n```\n", **NOTES})
+    (result, *_) = kb.search("At which level does run open the sluice?", max_snippet_chars=120).results
+    assert result.doc_uri == "run.md"
+    assert "open_sluice(level=3)" in result.preview
+    assert len(result.preview) <= 120
