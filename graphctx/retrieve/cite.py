@@ -16,6 +16,9 @@ class Tokens(Protocol):
     def count(self, text: str) -> int:
         """The number of tokens of a text."""
 
+    def count_many(self, texts: Sequence[str]) -> list[int]:
+        """The number of tokens of each text; faster than one call for each."""
+
     def clip(self, text: str, max_tokens: int) -> int:
         """The end of the longest prefix with at most so many tokens, cut between tokens and graphemes."""
 

@@ -42,7 +42,7 @@ class Reach:
             for at in range(len(pool.rows) - 1)
         ]
         written = (at for at, text in enumerate(between) if text.strip())  # list markers, table rules
-        own = np.array([tokens.count(text) for text in pool.texts], dtype=np.int64)
+        own = np.array(tokens.count_many(pool.texts), dtype=np.int64)
         weight = own.copy()
         for at in written:
             weight[at] += tokens.count(between[at])

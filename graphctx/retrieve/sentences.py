@@ -69,9 +69,13 @@ def sentence_pool(
     start, end = walk.sentence_start[rows].astype(np.int64), walk.sentence_end[rows].astype(np.int64)
     whole = np.ones(len(rows), dtype=bool)
     if tokens is not None:
+        placed = list(zip([documents[of].text for of in unit], start.tolist(), end.tolist(), strict=True))
+        n_tokens = tokens.count_many([text[first : min(last, first + MAX_QUOTE_CHARS)] for text, first, last in placed])
         spans = [
-            _fitting(documents[of].text, first, last, tokens, max_tokens)
-            for of, first, last in zip(unit.tolist(), start.tolist(), end.tolist(), strict=True)
+            [(first, last)]
+            if last - first <= MAX_QUOTE_CHARS and count <= max_tokens
+            else parts_of(text, first, last, max_tokens)
+            for (text, first, last), count in zip(placed, n_tokens, strict=True)
         ]
         counts = np.array([len(parts) for parts in spans], dtype=np.int64)
         rows, unit, whole = np.repeat(rows, counts), np.repeat(unit, counts), np.repeat(counts == 1, counts)
@@ -93,13 +97,6 @@ def sentence_pool(
         whole=whole,
         wanted=_wanted(index, question, unit_rows, rows, texts),
     )
-
-
-def _fitting(text: str, start: int, end: int, tokens: Tokens, max_tokens: int) -> list[tuple[int, int]]:
-    """The span of a sentence that a quote can hold, or the spans of its parts."""
-    if end - start <= MAX_QUOTE_CHARS and tokens.count(text[start:end]) <= max_tokens:
-        return [(start, end)]
-    return parts_of(text, start, end, max_tokens)
 
 
 def lexical_cover(index: SearchIndex, question: Question, texts: list[str]) -> Scores:
