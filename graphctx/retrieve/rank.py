@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -13,48 +13,16 @@ from graphctx.retrieve.first_stage import FirstStage, best_rows, search
 from graphctx.retrieve.index import Rows, Scores, SearchIndex
 from graphctx.retrieve.question import Question
 from graphctx.retrieve.recipe import First, RankWeights
-from graphctx.retrieve.rest import rest_edges
 from graphctx.retrieve.scope import Mask
-from graphctx.retrieve.walk import Walk, alias_scores, local_walk
+from graphctx.retrieve.sparse import NOTHING, Sparse
+from graphctx.retrieve.steps import walk_from
+from graphctx.retrieve.walk import Walk, alias_scores
 
 RRF_K = 60
 """The constant of reciprocal rank fusion (Cormack, Clarke and Buettcher 2009)."""
 
 _RUN_MODES: dict[First, RunMode] = {"bm25": "bm25", "vector": "vector_only", "rrf": "rrf", "hybrid": "hybrid_local"}
 _SOURCES: dict[First, Source] = {"bm25": "bm25", "vector": "vector", "rrf": "rrf_fusion", "hybrid": "hybrid"}
-
-
-@dataclass(frozen=True, slots=True)
-class Sparse:
-    """Values of some units: ``rows`` distinct and sorted, float32 ``values`` beside them; all others have 0."""
-
-    rows: Rows
-    values: Scores
-
-    def at(self, rows: Rows) -> Scores:
-        """The values of any units."""
-        if not len(self.rows):
-            return np.zeros(len(rows), dtype=np.float32)
-        places = np.minimum(np.searchsorted(self.rows, rows), len(self.rows) - 1)
-        return np.where(self.rows[places] == rows, self.values[places], np.float32(0.0))
-
-    def times(self, weight: float) -> Sparse:
-        """The same, weighted; nothing at all for a weight of 0."""
-        if weight == 0.0:
-            return NOTHING
-        return Sparse(self.rows, (self.values * np.float32(weight)).astype(np.float32))
-
-    def plus(self, other: Sparse) -> Sparse:
-        """The sum."""
-        rows = np.union1d(self.rows, other.rows)
-        return Sparse(rows, self.at(rows) + other.at(rows))
-
-    def best(self, k: int) -> Rows:
-        """The rows of the ``k`` largest values above 0, best first."""
-        return self.rows[best_rows(self.values, k, self.values > 0)]
-
-
-NOTHING = Sparse(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32))
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,22 +88,11 @@ def rank(
     boost = alias.times(weights.alias)
     parts = base_parts(index, question, stage, np.union1d(stage.rows, alias.rows))
     base = parts.mixed(weights)
-    walked, seeds, gain = None, NOTHING.rows, NOTHING
-    strongest = float(boost.values.max(initial=0.0))
+    walked, seeds, gain, weak = None, NOTHING.rows, NOTHING, float(boost.values.max(initial=0.0)) < weights.weak_boost
     if weights.walk:
         seeds = _seeds(base, alias, weights)
-        strength = np.minimum(1.0, base.at(seeds) + boost.at(seeds)).astype(np.float32)
-        walked = local_walk(index, question, seeds, strength, mask)
-        home = Sparse(*walked.home.best_per_target()).times(weights.home if homes_count else 0.0)
-        strongest = max(strongest, float(home.plus(boost).values.max(initial=0.0)))
-        if strongest >= weights.weak_boost:
-            gain = home.plus(Sparse(*walked.place.best_per_target()).times(weights.place))
-            gain = gain.plus(Sparse(*walked.carried.best_per_target()).times(weights.carried))
-        if weights.rest:
-            found = np.union1d(parts.rows, gain.best(candidates))
-            walked = replace(walked, rest=rest_edges(index, question, seeds, strength, found))
-            gain = gain.plus(Sparse(*walked.rest.best_per_target()).times(weights.rest))
-    weak = strongest < weights.weak_boost
+        known = Sparse(base.rows, base.values).plus(boost)
+        walked, gain, weak = walk_from(index, question, seeds, known, boost, weights, mask, homes_count, candidates)
     pool = base.rows[best_rows(base.values, weights.base_pool)]
     rows = np.union1d(np.union1d(gain.best(candidates), pool), alias.rows)
     missing = rows[~np.isin(rows, parts.rows)]

@@ -12,7 +12,8 @@ import numpy as np
 
 from graphctx.retrieve.first_stage import best_rows
 from graphctx.retrieve.index import Rows, Scores, SearchIndex
-from graphctx.retrieve.rank import Ranking, Sparse
+from graphctx.retrieve.rank import Ranking
+from graphctx.retrieve.sparse import Sparse
 from graphctx.retrieve.walk import Edges
 
 BRIDGE_POOL = 10

@@ -11,9 +11,9 @@ from graphctx import KnowledgeBase
 from graphctx.errors import InvalidArgument
 from graphctx.model.answers import Filters, Scope
 from graphctx.retrieve.question import understand
-from graphctx.retrieve.rank import NOTHING, Sparse
 from graphctx.retrieve.recipe import VARIANTS, recipe_of
 from graphctx.retrieve.rest import rest_edges
+from graphctx.retrieve.sparse import NOTHING, Sparse
 from tests.conftest import MakeKb
 
 VALLEYS = {
