@@ -28,8 +28,8 @@ class RankWeights:
             and more; ``second`` weighs their strength, which is their score so far.
         base_seeds: seeds by base score; ``alias_seeds``: seeds by alias and base score.
         base_pool: units by base score that are ranked beside those that the walk reached.
-        min_home_share: where fewer of the units are the home of anything, homes mislead (news, chat) and count
-            nothing; 0 switches the gate off.
+        min_home_share: where fewer of the units are the first home of a name of their own, homes mislead (news, chat)
+            and count nothing; 0 switches the gate off.
         weak_boost: where no alias or home adds more, the graph has little to say: only its rest edges count, the
             best two by base stay in front, and ``weak_lexical``, ``weak_meaning`` and ``weak_sentence`` make the
             base score; 0 switches this off.

@@ -36,7 +36,8 @@ class WalkArrays:
         entity_proper: float32 [E], the share of its mentions that are capitalised, smoothed by one.
         entity_label: int8 [E], positions in ``graphctx.model.knowledge.LABELS``.
         name_hash: uint64 [K] sorted, name_entity: int32 [K], for the dictionary match of a question.
-        home_share: float32 [1], the share of units that are the home of something (the gate's corpus side).
+        home_share: float32 [1], the share of units that are the first home of a name of their own (the gate's corpus
+            side).
     """
 
     unit_doc: Int
