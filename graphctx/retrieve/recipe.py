@@ -88,7 +88,7 @@ class QuoteWeights:
     unlinked_penalty: float = 0.05
     linked_from: float = 0.2
     room: float = 0.15
-    repeat: float = 0.75
+    repeat: float = 0.6
     repeat_from: float = 0.8
     grow: bool = True
     rerank: bool = True
