@@ -24,8 +24,6 @@ class RankWeights:
         home: of home edges; ``place`` and ``carried`` of entity edges, by where the target names the entity and by
             how well the naming sentence fits the question; ``rest`` of rest edges, to units that hold what the
             question asks for and the seed does not.
-        second_seeds: homes that the first step reached from which a second one starts, for questions of three hops
-            and more; ``second`` weighs their strength, which is their score so far.
         base_seeds: seeds by base score; ``alias_seeds``: seeds by alias and base score.
         base_pool: units by base score that are ranked beside those that the walk reached.
         min_home_share: where fewer of the units are the first home of a name of their own, homes mislead (news, chat)
@@ -44,8 +42,6 @@ class RankWeights:
     place: float = 0.2
     carried: float = 0.2
     rest: float = 1.0
-    second_seeds: int = 3
-    second: float = 1.0
     base_seeds: int = 5
     alias_seeds: int = 6
     base_pool: int = 60
@@ -122,7 +118,6 @@ VARIANTS: dict[str, Recipe] = {
     "no_homes": Recipe(rank=replace(_RANK, home=0.0)),
     "no_entity_edges": Recipe(rank=replace(_RANK, place=0.0, carried=0.0)),
     "no_rest_edges": Recipe(rank=replace(_RANK, rest=0.0)),
-    "no_second_step": Recipe(rank=replace(_RANK, second_seeds=0)),
     "no_alias_seeds": Recipe(rank=replace(_RANK, alias_seeds=0)),
     "no_base_seeds": Recipe(rank=replace(_RANK, base_seeds=0)),
     "no_gate": Recipe(rank=replace(_RANK, min_home_share=0.0, weak_boost=0.0)),

@@ -48,16 +48,6 @@ class Edges:
         """The units that edges lead to, distinct and sorted, and the largest value that leads to each."""
         return largest(self.target, self.value)
 
-    def joined(self, other: Edges) -> Edges:
-        """The edges of both."""
-        return Edges(
-            np.concatenate([self.source, other.source]),
-            np.concatenate([self.entity, other.entity]),
-            np.concatenate([self.target, other.target]),
-            np.concatenate([self.sentence, other.sentence]),
-            np.concatenate([self.value, other.value]),
-        )
-
     def among(self, keep: Rows | Mask) -> Edges:
         """Some of the edges, by position or by mask."""
         return Edges(self.source[keep], self.entity[keep], self.target[keep], self.sentence[keep], self.value[keep])
@@ -82,15 +72,6 @@ class Walk:
     place: Edges
     carried: Edges
     rest: Edges
-
-    def joined(self, other: Walk) -> Walk:
-        """The edges of both."""
-        return Walk(
-            self.home.joined(other.home),
-            self.place.joined(other.place),
-            self.carried.joined(other.carried),
-            self.rest.joined(other.rest),
-        )
 
 
 def entity_specificity(walk: WalkArrays, entities: Rows) -> Scores:
