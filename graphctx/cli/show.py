@@ -27,6 +27,10 @@ _EMPTY = {
         "nothing in the documents fits",
         "Try the words that the documents would use, or graphctx search with a few key words.",
     ),
+    "no_evidence": (
+        "nothing in the documents bears on the question",
+        "Try the words that the documents would use, or graphctx search with a few key words.",
+    ),
 }
 _BAR = "│ "
 
@@ -38,6 +42,8 @@ def show_evidence(console: Console, question: str, answer: EvidenceAnswer, sourc
     console.print(f"Question: {question}\n", style="bold", soft_wrap=True)
     if not answer.quotes:
         _show_empty(console, "No evidence found", answer.empty_reason or "no_match")
+        if answer.nearest:
+            console.print(f"Nearest, though not near, come: {', '.join(answer.nearest)}", style="dim", soft_wrap=True)
         return
     for number, quote in enumerate(answer.quotes, start=1):
         cut = " · shortened" if quote.truncated else ""

@@ -38,8 +38,9 @@ RunMode = Literal["vector_only", "hybrid_local", "bm25", "rrf"]
 Environment = Literal["dev", "prod", "scratch"]
 Source = Literal["reranked", "rrf_fusion", "graph_expanded", "vector", "bm25", "hybrid"]
 LimitReason = Literal["page_size", "token_cap", "byte_cap", "none"]
-EmptyReason = Literal["empty_knowledge_base", "nothing_in_scope", "no_match"]
-"""Why an answer is empty: there are no documents at all; scope and filters leave none; none of those fits."""
+EmptyReason = Literal["empty_knowledge_base", "nothing_in_scope", "no_match", "no_evidence"]
+"""Why an answer is empty: there are no documents at all; scope and filters leave none; none of those fits; or some come
+near the question, and nothing in them bears on it."""
 
 Label = Annotated[str, Field(min_length=1, max_length=200)]
 PassageId = Annotated[
@@ -253,7 +254,9 @@ class Quote(Answer):
     anchor: str | None = None
     context_before: str = ""
     context_after: str = ""
-    confidence: float = Field(ge=0, le=1)
+    confidence: float = Field(
+        ge=0, le=1, description="Of kb.retrieve_evidence: how likely the passage answers the question."
+    )
     truncated: bool = Field(False, description="Whether the quote was cut at its length limit.")
 
 
@@ -271,6 +274,8 @@ class Diagnostics(Answer):
 class EvidenceAnswer(Answer):
     """Output of kb.retrieve_evidence and kb.extract_evidence."""
 
+    OMIT_IF_NONE: ClassVar[frozenset[str]] = frozenset({"nearest"})
+
     quotes: list[Quote]
     partial: bool = Field(description="Whether more quotes follow with next_cursor.")
     truncated: bool = Field(description="Whether a quote was shortened or quotes were dropped from the end.")
@@ -280,6 +285,7 @@ class EvidenceAnswer(Answer):
     scope: Scope = Field(description="The scope that was applied.")
     budget: Budget
     empty_reason: EmptyReason | None = None
+    nearest: list[str] | None = Field(None, description="With no_evidence: URIs of the documents that come nearest.")
     diagnostics: Diagnostics
 
 

@@ -58,6 +58,7 @@ def evidence_answer(request: RetrieveInput, evidence: Evidence, limits: Limits, 
             scope=request.scope,
             budget=budget,
             empty_reason=evidence.empty_reason,
+            nearest=list(evidence.nearest) or None,
             diagnostics=Diagnostics(
                 mode=evidence.mode,
                 candidates=evidence.candidates,

@@ -27,7 +27,8 @@ class Evidence:
 
     ``quotes`` have ``passage_id`` and ``uri`` of ``None``. ``candidates`` is the number of text units that
     were quoted from; ``stages`` holds counts of the retrieval stages (never times) for
-    ``include_diagnostics``.
+    ``include_diagnostics``. ``nearest`` has the URIs of the nearest documents, best first, if and only if there is
+    ``no_evidence``.
     """
 
     quotes: Sequence[Quote]
@@ -36,6 +37,7 @@ class Evidence:
     candidates: int
     empty_reason: EmptyReason | None = None
     stages: dict[str, str | int | float | bool] = field(default_factory=dict)
+    nearest: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphctx.retrieve.cite import Tokens
+from graphctx.retrieve.confidence import Confidence
 from graphctx.retrieve.index import Rows, Scores, SearchIndex
 from graphctx.retrieve.question import Question
 from graphctx.retrieve.rank import Ranking, cap_per_document
@@ -87,7 +88,7 @@ def find_evidence(
     repeats = _Repeats(index, pool.rows, weights.repeat_from)
     score = _scores(ranking, pool, positions, weights)
     again = weights.linked_penalty if _linked(ranking, weights.linked_from) else weights.unlinked_penalty
-    confidence = confidences(pool)
+    confidence = Confidence.of(index, question, ranking, positions, pool)
     picks: list[Pick] = []
     free = np.array([len(text) >= MIN_CHARS for text in pool.texts])
     covered = np.zeros(len(pool), dtype=bool)
@@ -99,7 +100,7 @@ def find_evidence(
         value = np.where(free, np.round(score - lost, 6), -np.inf)
         at = int(np.argmax(value))
         first, last = reach.around(at, score, covered) if weights.grow else (at, at)
-        sure = round(float(confidence[first : last + 1].max()), 3)  # again: float32 has no 0.487
+        sure = confidence.of_run(first, last)
         picks.append(Pick(first, last, float(value[at]), sure, reach.fits(first, last), _is_whole(pool, first, last)))
         quoted = set(pool.texts[first : last + 1])
         covered |= [text in quoted for text in pool.texts]
@@ -163,8 +164,3 @@ class _Repeats:
         repeated: Scores = np.clip((most - self._since) / (1.0 - self._since), 0.0, 1.0)
         repeated[np.isin(self._rows, self._rows[first : last + 1])] = 0.0
         return repeated
-
-
-def confidences(pool: SentencePool) -> Scores:
-    """How likely each sentence bears on the question: its cosine and its lexical cover, evenly, in 0..1."""
-    return np.round(np.clip(0.5 * np.maximum(pool.cosine, 0) + 0.5 * pool.lexical, 0.0, 1.0), 3)

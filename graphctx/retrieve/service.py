@@ -24,6 +24,7 @@ from graphctx.model.answers import (
 )
 from graphctx.model.found import Evidence, Found, UnitText
 from graphctx.retrieve.cite import Cut, Tokens, cut_span, preview_span, quote
+from graphctx.retrieve.confidence import anything_bears
 from graphctx.retrieve.evidence import Pick, find_evidence, preview_values
 from graphctx.retrieve.extract import extract
 from graphctx.retrieve.focus import focus
@@ -34,6 +35,9 @@ from graphctx.retrieve.recipe import DEFAULT, QuoteWeights, Recipe
 from graphctx.retrieve.scope import unit_mask
 from graphctx.retrieve.sentences import SentencePool, lexical_cover, sentence_pool
 from graphctx.settings import RetrieveSettings
+
+MAX_NEAREST = 3
+"""Documents that are named where nothing bears on a question."""
 
 
 class Retriever:
@@ -80,14 +84,17 @@ class Retriever:
             made = self._quote(request, question, found.pool, rows, pick)
             distinct.setdefault(made.quote, made)
         quotes = list(distinct.values())
-        return Evidence(
-            quotes,
-            self.index.snapshot.id,
-            ranking.mode,
-            len(rows),
-            None if quotes else "no_match",
-            _stages(question, ranking, len(found.pool)),
-        )
+        reason: EmptyReason | None = None if quotes else "no_match"
+        nearest: list[str] = []
+        if quotes and not anything_bears(self.index, [quote.confidence for quote in quotes]):
+            quotes, reason, nearest = [], "no_evidence", self._documents(rows)
+        stages = _stages(question, ranking, len(found.pool))
+        return Evidence(quotes, self.index.snapshot.id, ranking.mode, len(rows), reason, stages, nearest)
+
+    def _documents(self, rows: Rows) -> list[str]:
+        """The URIs of the first documents of some units."""
+        documents = list(dict.fromkeys(self.index.walk.unit_doc[rows].tolist()))[:MAX_NEAREST]
+        return [self.index.text_of(row).uri for row in documents]
 
     def _quote(self, request: RetrieveInput, question: Question, pool: SentencePool, rows: Rows, pick: Pick) -> Quote:
         """The quote of a pick; one that is too long to be whole begins at the lines that bear on the question."""

@@ -54,6 +54,7 @@ def evidence_reply(
             scope=request.scope,
             budget=budget,
             empty_reason=evidence.empty_reason,
+            nearest=list(evidence.nearest) or None,
             diagnostics=Diagnostics(
                 mode=evidence.mode,
                 candidates=evidence.candidates,

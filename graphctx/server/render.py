@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from graphctx.model.answers import LOW_CONFIDENCE, EvidenceAnswer, ExcerptAnswer, LimitReason, SearchAnswer
@@ -15,6 +16,7 @@ _EMPTY = {
     "empty_knowledge_base": "The knowledge base holds no documents yet. Ingest some, then ask again.",
     "nothing_in_scope": "The scope and filters leave no document to look in. Widen or drop them.",
     "no_match": "Nothing fits. Try other words, or a larger top_k.",
+    "no_evidence": "Nothing in scope bears on the question.",
 }
 _CUT: dict[LimitReason, str] = {
     "token_cap": "the response's token limit",
@@ -62,7 +64,8 @@ def search_text(desk: Desk, answer: SearchAnswer) -> str:
 def evidence_text(desk: Desk, answer: EvidenceAnswer) -> str:
     """Quotes with citations."""
     if answer.empty_reason:
-        return f"No quotes. {_EMPTY[answer.empty_reason]}"
+        said = f"No quotes. {_EMPTY[answer.empty_reason]}"
+        return f"{said} {_nearest(desk, answer.nearest)}" if answer.nearest else said
     blocks = [f"{len(answer.quotes)} quotes from project {answer.scope.project_id}, word for word."]
     for number, quote in enumerate(answer.quotes, start=1):
         where = citation(quote.title, quote.heading, quote.doc_uri, quote.line, quote.page)
@@ -82,6 +85,12 @@ def evidence_text(desk: Desk, answer: EvidenceAnswer) -> str:
             )
         )
     return "\n\n".join(blocks)
+
+
+def _nearest(desk: Desk, uris: Sequence[str]) -> str:
+    """What comes nearest, and what to do."""
+    advice = "Ask in the words that the documents would use, or look around with kb.search; else they may not say it."
+    return f"Nearest, though not near, come: {', '.join(uris)}. {desk.say(advice)}"
 
 
 def excerpt_text(desk: Desk, answer: ExcerptAnswer, bullets: bool = False) -> str:

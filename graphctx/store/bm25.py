@@ -75,6 +75,10 @@ class Bm25:
         self._sums.array = sums
         return rows, values
 
+    def knows(self, term: str) -> bool:
+        """Whether any unit holds a term."""
+        return term in self._known
+
     def idf(self, term: str) -> float:
         """Inverse document frequency of a term, ``log(1 + (N - n + 0.5) / (n + 0.5))``; an unknown one has the most."""
         at = self._known.get(term)

@@ -1,0 +1,140 @@
+"""How sure a quote is: the likelihood that it stands in a passage that answers the question, in 0..1.
+
+A logistic model of a few features that retrieval has at hand anyway. Its weights were fitted on public question sets
+by ``eval/tools/fit_confidence.py``, which says what it is fitted on and how it fares on sets that it was not fitted
+on; docs/decisions/0011-confidence.md has the figures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from graphctx.retrieve.index import Rows, SearchIndex
+from graphctx.retrieve.question import Question
+from graphctx.retrieve.rank import Ranking
+from graphctx.retrieve.sentences import SentencePool
+from graphctx.text.gazetteer import name_words
+from graphctx.text.lexical import STOPWORDS, terms
+
+Features = npt.NDArray[np.float64]
+
+WEIGHTS: dict[str, float] = {
+    "lexical": 1.0,
+    "lead": 0.3,
+    "share": 1.6,
+    "rank": -1.0,
+    "meaning": 0.8,
+    "best": 0.4,
+    "far": -23.0,
+    "agree": 0.4,
+    "gap": 0.7,
+    "home": 1.8,
+    "unknown": -0.7,
+}
+"""The weight of each feature, see `features`."""
+
+BIAS = -3.8
+
+FLOOR = 0.1
+"""Where no quote reaches it, nothing in scope bears on the question. Chosen so that on no development set more than
+1 % of the answerable questions stay without quotes (docs/decisions/0011-confidence.md)."""
+
+FITTED_FOR = "minilm-int8"
+"""The embedder that `FLOOR` is known to hold for; the cosines of another may all be smaller."""
+
+NEIGHBOURS = 5
+"""The nearest unit is compared with the one so many places behind it."""
+
+NEAR = 0.4
+"""Where no sentence has so large a cosine with the question, each bit that is missing counts much."""
+
+
+@dataclass(frozen=True, slots=True)
+class Confidence:
+    """What is needed to tell the confidence of any run of sentences of a pool."""
+
+    features: Features
+
+    @classmethod
+    def of(
+        cls, index: SearchIndex, question: Question, ranking: Ranking, positions: Rows, pool: SentencePool
+    ) -> Confidence:
+        """Look at a pool once.
+
+        Args:
+            index: of the snapshot.
+            question: made ready.
+            ranking: units in rank order.
+            positions: of the pool's units in the ranking.
+            pool: sentences that may be quoted.
+        """
+        return cls(features(index, question, ranking, positions, pool))
+
+    def of_run(self, first: int, last: int) -> float:
+        """The confidence of a quote of consecutive sentences of one unit, in 0..1, to three digits."""
+        value = float(self.run(first, last) @ _WEIGHTS) + BIAS
+        return round(1.0 / (1.0 + float(np.exp(-value))), 3)
+
+    def run(self, first: int, last: int) -> Features:
+        """The features of a run: the best that its sentences have."""
+        best: Features = self.features[first : last + 1].max(axis=0)
+        return best
+
+
+def features(index: SearchIndex, question: Question, ranking: Ranking, positions: Rows, pool: SentencePool) -> Features:
+    """The features of each sentence, float64 [sentences, features], columns as in `WEIGHTS`.
+
+    Of the sentence: ``lexical`` share of the question's terms, ``lead`` if it opens its unit. Of its unit: ``share`` of
+    the best score, ``rank`` as the logarithm of its place, ``meaning`` as the cosine of the unit by the length of the
+    question (the same cosine says more of a long question). Of the question: ``best`` cosine of any sentence, ``far``
+    as what that lacks of `NEAR`, ``agree`` if words and meaning find the same unit first, ``gap`` between the nearest
+    unit and the sixth, ``home`` as the strongest home edge, ``unknown`` if it names what no document says.
+    """
+    stage, rows = ranking.stage, ranking.rows[positions]
+    near = stage.scorer.cosine(stage.nearest[: NEIGHBOURS + 1])
+    top = float(ranking.scores[:1].max(initial=0.0))
+    share = ranking.scores[positions] / top if top > 0 else np.ones(len(positions))
+    length = np.log(len(question.terms) + 1) / 2
+    best = float(pool.cosine.max(initial=0.0))
+    shared = {
+        "best": best,
+        "far": max(0.0, NEAR - best),
+        "agree": float(stage.lexical[:1].tolist() == stage.nearest[:1].tolist()),
+        "gap": float(near[0] - near[-1]) if len(near) else 0.0,
+        "home": float(ranking.walk.home.value.max(initial=0.0)) if ranking.walk else 0.0,
+        "unknown": float(names_unknown(index, question)),
+    }
+    columns = {
+        "lexical": pool.lexical,
+        "lead": pool.lead,
+        "share": share[pool.unit],
+        "rank": np.log1p(positions)[pool.unit],
+        "meaning": (stage.scorer.cosine(rows) * length)[pool.unit],
+        **{name: np.full(len(pool), value) for name, value in shared.items()},
+    }
+    return np.stack([columns[name] for name in WEIGHTS], axis=1).astype(np.float64)
+
+
+def anything_bears(index: SearchIndex, confidences: Iterable[float]) -> bool:
+    """Whether any quote reaches `FLOOR`; taken for granted with an embedder that the floor was not chosen for."""
+    return index.embedder.name != FITTED_FOR or any(value >= FLOOR for value in confidences)
+
+
+def names_unknown(index: SearchIndex, question: Question) -> bool:
+    """Whether the question holds a name, a number or an identifier that stands in no document."""
+    if any(any(c.isdigit() for c in term) and not index.bm25.knows(term) for term in question.terms):
+        return True
+    for at, (_, start, end) in enumerate(name_words(question.text)):
+        word = question.text[start:end]
+        if at and word[:1].isupper() and word.casefold() not in STOPWORDS:
+            stems = terms(word)
+            if stems and not any(index.bm25.knows(stem) for stem in stems):
+                return True
+    return False
+
+
+_WEIGHTS = np.array(list(WEIGHTS.values()))
