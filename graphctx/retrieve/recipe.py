@@ -20,6 +20,7 @@ class RankWeights:
 
     Attributes:
         lexical, meaning, sentence: of the base score (BM25, cosine of the unit, cosine of its best sentence).
+        support: of what the best other unit of the same document has over ``support_from``.
         alias: of a unit that is at home in what the question names.
         home: of home edges; ``place`` and ``carried`` of entity edges, by where the target names the entity and by
             how well the naming sentence fits the question; ``rest`` of rest edges, to units that hold what the
@@ -37,6 +38,8 @@ class RankWeights:
     lexical: float = 0.3
     meaning: float = 0.5
     sentence: float = 0.2
+    support: float = 0.1
+    support_from: float = 0.5
     alias: float = 0.3
     home: float = 1.0
     place: float = 0.2
@@ -113,7 +116,8 @@ VARIANTS: dict[str, Recipe] = {
     "bm25": Recipe("bm25"),
     "vector": Recipe("vector"),
     "rrf": Recipe("rrf"),
-    "hybrid": Recipe(rank=replace(_RANK, walk=False, alias=0.0, weak_boost=0.0)),
+    "hybrid": Recipe(rank=replace(_RANK, walk=False, alias=0.0, weak_boost=0.0, support=0.0)),
+    "no_support": Recipe(rank=replace(_RANK, support=0.0)),
     "no_alias": Recipe(rank=replace(_RANK, alias=0.0)),
     "no_homes": Recipe(rank=replace(_RANK, home=0.0)),
     "no_entity_edges": Recipe(rank=replace(_RANK, place=0.0, carried=0.0)),

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from graphctx import KnowledgeBase
 from graphctx.errors import InvalidArgument
 from graphctx.model.answers import Filters, Scope
+from graphctx.retrieve.base_score import best_other
 from graphctx.retrieve.question import understand
 from graphctx.retrieve.recipe import VARIANTS, recipe_of
 from graphctx.retrieve.rest import rest_edges
@@ -91,3 +92,14 @@ def test_sums_of_sparse_values_are_those_of_dense_ones(left: Sparse, right: Spar
     assert NOTHING.plus(left).at(rows) == pytest.approx(left.at(rows))
     best = left.best(3)
     assert [left.at(np.array([row]))[0] for row in best] == sorted(left.values[left.values > 0], reverse=True)[:3]
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.floats(0, 1, width=32)), max_size=12))
+def test_support_comes_from_the_best_other_unit_of_the_document(items: list[tuple[int, float]]) -> None:
+    group = np.array([document for document, _ in items], dtype=np.int32)
+    values = np.array([value for _, value in items], dtype=np.float32)
+    expected = [
+        max((value for at, (document, value) in enumerate(items) if at != own and document == mine), default=0.0)
+        for own, (mine, _) in enumerate(items)
+    ]
+    assert best_other(values, group).tolist() == pytest.approx(expected)
