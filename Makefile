@@ -22,7 +22,7 @@ B ?=
 # Arguments for the development sets: make eval-dev E="--only hotpot_train100 --no-baselines".
 E ?=
 
-.PHONY: help run test check lint types imports generated generate eval eval-dev bench bench-query clean
+.PHONY: help run test check lint types imports generated generate eval eval-dev eval-ablation bench bench-query clean
 
 help: ## List the chores
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -62,6 +62,9 @@ eval: .venv/.installed-dev ## Ask the handbook's golden questions, and fail if s
 
 eval-dev: .venv/.installed-dev ## Ask the development sets, and print what they show beside what they must
 	$(BIN)/python -m eval.dev $(E)
+
+eval-ablation: .venv/.installed-dev ## Ask the development sets with one part of the recipe left out at a time
+	$(BIN)/python -m eval.ablation $(E)
 
 bench: .venv/.installed-dev ## Measure ingest, queries, memory and size, and print a table
 	$(BIN)/python -m eval.bench

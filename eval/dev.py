@@ -113,7 +113,14 @@ def main() -> int:
 
 
 def run(
-    measured: Measured, one: DevSet, path: Path, variants: tuple[str, ...], work: Path, *, with_misses: bool
+    measured: Measured,
+    one: DevSet,
+    path: Path,
+    variants: tuple[str, ...],
+    work: Path,
+    *,
+    ranking_only: tuple[str, ...] = BASELINES,
+    with_misses: bool = False,
 ) -> None:
     """Ingest a set where that is needed, and ask its questions."""
     suite = load_suite(path, blank_titles=one.blank, limit=one.limit)
@@ -127,7 +134,7 @@ def run(
             suite,
             variants,
             Where(None, work, work),
-            ranking_only=BASELINES,
+            ranking_only=ranking_only,
             with_misses=with_misses,
             on_progress=view,
             on_asked=asked,

@@ -1,0 +1,80 @@
+"""What each part of the recipe gives: ``make eval-ablation``.
+
+    python -m eval.ablation [--data DIR] [--work DIR] [--only NAME,…]
+
+Every development set (see ``eval.dev``) is asked with the default recipe and with one part left out at a time. Printed
+is the mean of the default, and what leaving the part out changes, in points with its 95 % bootstrap interval; a star
+marks a change that is significant after Holm's adjustment over the parts. Parts of ranking are judged by ``R@5``, those
+of quoting by ``answer``, or by ``span`` where a set has no answers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from eval.dev import ROOT, SETS, run
+from graphctx.cli.console import errors_console
+from graphctx.errors import GraphctxError
+from graphctx.eval.compare import Comparison, compare
+from graphctx.eval.records import SuiteRun
+from graphctx.eval.run import Measured
+from graphctx.eval.summary import means
+from graphctx.retrieve.recipe import DEFAULT_VARIANT, VARIANTS
+
+PARTS = tuple(name for name in VARIANTS if name.startswith("no_"))
+OF_QUOTING = frozenset(("no_rerank", "no_growth"))
+OF_RANKING = tuple(name for name in PARTS if name not in OF_QUOTING)
+MAX_QUESTIONS = 300
+"""Of one set: enough for intervals of a point or two."""
+
+
+def main() -> int:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    data = Path(os.environ.get("GRAPHCTX_DEV_DATA") or ROOT.parent / "shared" / "data")
+    parser.add_argument("--data", type=Path, default=data, help="where the sets lie")
+    parser.add_argument("--work", type=Path, default=ROOT / ".kb" / "eval", help="where knowledge bases are kept")
+    parser.add_argument("--only", default="", help="names of sets, separated by commas")
+    asked = parser.parse_args()
+    columns: list[tuple[str, dict[str, str]]] = []
+    for one in SETS:
+        path = ROOT / one.path if one.name == "handbook" else asked.data / one.path
+        if (asked.only and one.name not in asked.only.split(",")) or not path.exists():
+            continue
+        measured = Measured()
+        try:
+            chosen = replace(one, limit=MAX_QUESTIONS)
+            run(measured, chosen, path, (DEFAULT_VARIANT, *PARTS), asked.work, ranking_only=OF_RANKING)
+        except GraphctxError as error:
+            errors_console().print(f"{one.name}: {error}", soft_wrap=True)
+            return 1
+        columns.append((measured.runs[0].suite, cells(measured.runs[0])))
+    print(f"| | {' | '.join(name for name, _ in columns)} |")
+    print("|---" * (len(columns) + 1) + "|")
+    for row in (DEFAULT_VARIANT, *PARTS):
+        print(f"| {row} | {' | '.join(found.get(row, '') for _, found in columns)} |")
+    return 0
+
+
+def cells(found: SuiteRun) -> dict[str, str]:
+    """Variant to what its table cell says."""
+    default = means(found.outcomes[DEFAULT_VARIANT])
+    quoting = "answer" if "answer" in default and found.suite != "clapnq_dev" else "span"
+    made = {DEFAULT_VARIANT: f"R@5 {100 * default['R@5']['mean']:.1f}, {quoting} {100 * default[quoting]['mean']:.1f}"}
+    for one in compare(found, DEFAULT_VARIANT):
+        if one.measure == (quoting if one.variant in OF_QUOTING else "R@5"):
+            made[one.variant] = shown(one)
+    return made
+
+
+def shown(one: Comparison) -> str:
+    """A difference in points, its interval, and a star where it is sure."""
+    return f"{100 * one.difference:+.1f} [{100 * one.low:+.1f}, {100 * one.high:+.1f}]{'*' if one.sure else ''}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
