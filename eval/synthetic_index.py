@@ -29,6 +29,7 @@ from graphctx.store.bm25 import write_bm25
 from graphctx.store.files import files_below, sha256_of
 from graphctx.store.manifest import FORMAT_VERSION, FileEntry, Manifest, Versions, snapshot_id, write_manifest
 from graphctx.store.schema import DOCUMENTS, UNITS
+from graphctx.store.sentence_terms import write_sentence_terms
 from graphctx.store.snapshot import ARRAYS_NAME, MATRICES_DIR, PARQUET_DIR, TABLES_DIR, current_id, set_current
 from graphctx.store.tables import write_tables
 from graphctx.store.texts import TEXTS_DIR, write_texts
@@ -37,7 +38,7 @@ from graphctx.text.gazetteer import name_words
 from graphctx.text.lexical import terms
 
 SAMPLE = Path(__file__).resolve().parent / "corpora" / "handbook"
-REVISION = 2
+REVISION = 3
 """Counts changes of what is made: an older one in the cache is made anew."""
 
 _NOISE = 0.9
@@ -75,7 +76,8 @@ def synthetic_kb(folder: Path, n_units: int) -> Path:
     versions = write_tables(directory / TABLES_DIR, {"documents": tables["documents"]}, {})
     write_texts(directory / TEXTS_DIR, tables["documents"]["text"])
     save_arrays(directory / ARRAYS_NAME, _walk(corpus).as_dict())
-    write_bm25(directory / "bm25", _unit_terms(corpus))
+    vocabulary = write_bm25(directory / "bm25", _terms(corpus, corpus.sentence_slot[corpus.unit_sentence]))
+    write_sentence_terms(directory / "bm25", _terms(corpus, corpus.sentence_slot), vocabulary)
     _write_vectors(corpus, directory / MATRICES_DIR, make_embedder(DEFAULT))
     files = {
         path.relative_to(directory).as_posix(): FileEntry(size=path.stat().st_size, sha256=sha256_of(path))
@@ -201,7 +203,7 @@ def _walk(corpus: Corpus) -> WalkArrays:
     order = np.argsort(hashes, kind="stable")
     return WalkArrays(
         unit_doc=document.astype(np.int32),
-        unit_sentence=corpus.unit_sentence,
+        unit_sentence=corpus.unit_sentence.astype(np.int32),
         sentence_start=corpus.sentence_start.astype(np.int32),
         sentence_end=corpus.sentence_end.astype(np.int32),
         unit_pair=pointers(pair_unit, n_units),
@@ -224,15 +226,15 @@ def _walk(corpus: Corpus) -> WalkArrays:
     )
 
 
-def _unit_terms(corpus: Corpus) -> list[list[str]]:
-    """The index terms of every unit, each word's computed once."""
+def _terms(corpus: Corpus, slots: npt.NDArray[np.int64]) -> list[list[str]]:
+    """The index terms of all that stands between some slots, each word's computed once."""
     of_body = [terms(body) for body in corpus.bodies]
     flat = np.array([term for group in of_body for term in group], dtype=object)
     first = np.concatenate([[0], np.cumsum([len(group) for group in of_body])])
     lengths = np.diff(first)[corpus.slot]
     offsets = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     chosen = flat[np.repeat(first[corpus.slot], lengths) + offsets]
-    ends = np.concatenate([[0], np.cumsum(lengths)])[corpus.sentence_slot[corpus.unit_sentence]]
+    ends = np.concatenate([[0], np.cumsum(lengths)])[slots]
     return [chosen[a:b].tolist() for a, b in pairwise(ends)]
 
 

@@ -310,7 +310,7 @@ def _arrays(
     )
     return WalkArrays(
         unit_doc=n_docs_units.astype(np.int32),
-        unit_sentence=np.asarray(corpus.first_sentence, dtype=np.int64),
+        unit_sentence=np.asarray(corpus.first_sentence, dtype=np.int32),
         sentence_start=np.array([s.start_char for u in corpus.units for s in u.sentences], dtype=np.int32),
         sentence_end=np.array([s.end_char for u in corpus.units for s in u.sentences], dtype=np.int32),
         unit_pair=pointers(pair_unit, n_units),

@@ -38,6 +38,7 @@ from graphctx.store.history import prune
 from graphctx.store.lock import IngestLock
 from graphctx.store.manifest import Manifest, Versions, read_manifest
 from graphctx.store.publish import SnapshotContent, publish
+from graphctx.store.sentence_terms import write_sentence_terms
 from graphctx.store.snapshot import current_or_none
 from graphctx.store.texts import TEXTS_DIR, write_texts
 from graphctx.text.lexical import terms
@@ -224,13 +225,18 @@ def _content(
         terms(f"{naming_title(document)}\n{heading}\n{document.text[unit.start_char : unit.end_char]}")
         for document, heading, unit in zip(owner, headings, corpus.units, strict=True)
     ]
+    held = (
+        terms(document.text[sentence.start_char : sentence.end_char])
+        for document, unit in zip(owner, corpus.units, strict=True)
+        for sentence in unit.sentences
+    )
     return SnapshotContent(
         tables=tables,
         vectors={"units": vectors["units"], "entities": vectors["entities"]},
         arrays=linked.arrays.as_dict(),
         matrices={"units": vectors["units"], "sentences": sentences.values, "sentence_scale": sentences.scale},
         extras={
-            "bm25": lambda directory: write_bm25(directory, lexical),
+            "bm25": lambda directory: write_sentence_terms(directory, held, write_bm25(directory, lexical)),
             TEXTS_DIR: lambda directory: write_texts(directory, tables["documents"]["text"]),
         },
     )

@@ -18,6 +18,7 @@ from graphctx.model.documents import line_of, line_starts
 from graphctx.nlp.base import Embedder
 from graphctx.retrieve.signs import Signs
 from graphctx.store.bm25 import Bm25
+from graphctx.store.sentence_terms import SentenceTerms
 from graphctx.store.snapshot import Snapshot
 from graphctx.store.texts import TEXTS_DIR, Texts
 from graphctx.store.walk import WalkArrays, gather
@@ -82,7 +83,8 @@ class SearchIndex:
     def warm(self) -> None:
         """Open what a first question would otherwise wait for."""
         with self._lock:
-            _ = (self.walk, self.signs, self.sentence_vectors, self.bm25, self._unit_columns, self._document_columns)
+            _ = (self.walk, self.signs, self.sentence_vectors, self.bm25, self.sentence_terms)
+            _ = (self._unit_columns, self._document_columns)
             self.embedder.embed(["warm"])
             if self.walk.n_units:
                 self.text_of(0)
@@ -112,6 +114,12 @@ class SearchIndex:
     def bm25(self) -> Bm25:
         """The lexical index."""
         return Bm25(self.snapshot.directory / "bm25")
+
+    @cached_property
+    def sentence_terms(self) -> SentenceTerms | None:
+        """The terms of the sentences; snapshots of older versions have them in the texts alone."""
+        folder = self.snapshot.directory / "bm25"
+        return SentenceTerms(folder, self.bm25.vocabulary) if SentenceTerms.are_in(folder) else None
 
     @cached_property
     def units(self) -> pa.Table:

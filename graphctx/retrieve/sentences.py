@@ -84,6 +84,7 @@ def sentence_pool(
         documents[of].text[first:last]
         for of, first, last in zip(unit.tolist(), start.tolist(), end.tolist(), strict=True)
     ]
+    own = (start == walk.sentence_start[rows]) & (end == walk.sentence_end[rows])
     return SentencePool(
         rows=rows,
         unit=unit,
@@ -92,7 +93,7 @@ def sentence_pool(
         texts=texts,
         documents=[documents[at] for at in unit],
         cosine=index.sentence_similarity(question.vector, rows),
-        lexical=lexical_cover(index, question, texts),
+        lexical=_sentence_cover(index, question, rows, texts, own),
         lead=(start == walk.sentence_start[walk.unit_sentence[unit_rows[unit]]]).astype(np.float32),
         whole=whole,
         wanted=_wanted(index, question, unit_rows, rows, texts),
@@ -101,19 +102,37 @@ def sentence_pool(
 
 def lexical_cover(index: SearchIndex, question: Question, texts: list[str]) -> Scores:
     """The share of the question's terms in each text, weighted by idf, in 0..1."""
-    weights = {term: index.bm25.idf(term) for term in question.terms}
-    total = sum(weights.values())
+    return _share(index, question, _held(question, texts))
+
+
+def _sentence_cover(index: SearchIndex, question: Question, rows: Rows, texts: list[str], own: Mask) -> Scores:
+    """The same of sentences and parts of such; the terms of the former, those of ``own`` text, are known."""
+    if index.sentence_terms is None:
+        return lexical_cover(index, question, texts)
+    held = np.empty((len(rows), len(question.terms)), dtype=bool)
+    held[own] = index.sentence_terms.held(question.terms, rows[own])
+    held[~own] = _held(question, [texts[at] for at in np.flatnonzero(~own)])
+    return _share(index, question, held)
+
+
+def _held(question: Question, texts: list[str]) -> Mask:
+    """Which texts hold which of the question's terms, bool [len(texts), len(question.terms)]."""
+    held = [[term in found for term in question.terms] for found in map(_term_set, texts)]
+    return np.array(held, dtype=bool).reshape(len(texts), len(question.terms))
+
+
+def _share(index: SearchIndex, question: Question, held: Mask) -> Scores:
+    weights = [index.bm25.idf(term) for term in question.terms]
+    total = sum(weights)
     if total <= 0:
-        return np.zeros(len(texts), dtype=np.float32)
-    held = [[term in found for term in weights] for found in map(_term_set, texts)]
-    covered = np.array(held, dtype=np.float64).reshape(len(texts), len(weights)) * np.array(list(weights.values()))
-    share: Scores = (covered.sum(axis=1) / total).astype(np.float32)
+        return np.zeros(len(held), dtype=np.float32)
+    share: Scores = ((held.astype(np.float64) * np.array(weights)).sum(axis=1) / total).astype(np.float32)
     return share
 
 
-@lru_cache(maxsize=8_192)
+@lru_cache(maxsize=1_024)
 def _term_set(text: str) -> frozenset[str]:
-    """The index terms of a sentence. Questions about one thing come back to the same sentences; about 12 MB."""
+    """The index terms of a text. Questions about one thing come back to the same ones; about 1.5 MB."""
     return frozenset(terms(text))
 
 

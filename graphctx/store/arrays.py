@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +69,49 @@ def open_matrix(path: Path) -> Array:
         return mapped
     except (OSError, ValueError, EOFError) as error:
         raise _unreadable(path, error) from error
+
+
+class Stretches:
+    """Reads stretches of a one-dimensional ``.npy``, for which nothing stays mapped.
+
+    The system maps far more around each touch than a short stretch is long, and in the end the whole file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Look at a file.
+
+        Raises:
+            BackendUnavailable: it is absent or is no ``.npy``.
+        """
+        array = open_matrix(path)
+        self._path = path
+        self._dtype = array.dtype
+        self._size = len(array)
+        self._header = path.stat().st_size - array.nbytes
+
+    def __len__(self) -> int:
+        return self._size
+
+    def read(self, bounds: Iterable[tuple[int, int]]) -> Array:
+        """The items from each first one up to each last one, which is left out, in one array.
+
+        Raises:
+            BackendUnavailable: the file has become shorter, or cannot be read.
+        """
+        bounds, width = list(bounds), self._dtype.itemsize
+        read = np.empty(sum(end - start for start, end in bounds) * width, dtype=np.uint8)
+        at = 0
+        try:
+            with self._path.open("rb", buffering=0) as file:
+                for start, end in bounds:
+                    after = at + (end - start) * width
+                    file.seek(self._header + start * width)
+                    if file.readinto(read[at:after].data) != after - at:
+                        raise EOFError
+                    at = after
+        except (OSError, EOFError) as error:
+            raise _unreadable(self._path, error) from error
+        return read.view(self._dtype)
 
 
 def plain(name: str, array: Array) -> Array:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from graphctx.errors import BackendUnavailable
+from graphctx.store.arrays import Stretches
 from graphctx.store.reasons import reason_of
 
 K1 = 1.2
@@ -17,8 +18,12 @@ B = 0.75
 """The usual parameters (Robertson and Zaragoza 2009)."""
 
 
-def write_bm25(directory: Path, terms: Iterable[Sequence[str]]) -> None:
-    """Index the terms of each unit, in row order, into an empty directory."""
+def write_bm25(directory: Path, terms: Iterable[Sequence[str]]) -> dict[str, int]:
+    """Index the terms of each unit, in row order, into an empty directory.
+
+    Returns:
+        The number of each term.
+    """
     import bm25s
 
     vocabulary: dict[str, int] = {}
@@ -29,6 +34,7 @@ def write_bm25(directory: Path, terms: Iterable[Sequence[str]]) -> None:
     with np.errstate(invalid="ignore"):  # units without a single term have a mean length of zero
         index.index((rows or [[]], vocabulary), create_empty_token=False, show_progress=False)
     index.save(str(directory), show_progress=False)
+    return vocabulary
 
 
 class Bm25:
@@ -44,16 +50,22 @@ class Bm25:
 
         try:
             index = bm25s.BM25.load(str(directory), mmap=True, show_progress=False)
-            parts = [np.asarray(index.scores[name]) for name in ("data", "indices", "indptr")]
+            parts = [np.asarray(index.scores[name]) for name in ("indices", "indptr")]
+            self._values = Stretches(directory / "data.csc.index.npy")  # all of it would be mapped before long
         except Exception as error:
             raise BackendUnavailable(
                 "The lexical index of this snapshot cannot be read. Run `graphctx ingest` again, or roll back.",
                 reason=reason_of(error, directory),
             ) from error
         self._known: dict[str, int] = index.vocab_dict
-        self._values, self._rows, self._pointers = parts
+        self._rows, self._pointers = parts
         self._n_units = int(index.scores["num_docs"])
         self._sums = threading.local()
+
+    @property
+    def vocabulary(self) -> Mapping[str, int]:
+        """The number of each term."""
+        return self._known
 
     def found(self, terms: Sequence[str]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
         """The units that hold a term, and their BM25 for the distinct terms; unknown terms count nothing.
@@ -66,9 +78,12 @@ class Bm25:
         sums: npt.NDArray[np.float32] | None = vars(self._sums).pop("array", None)
         if sums is None:
             sums = np.zeros(self._n_units, dtype=np.float32)
-        for at in sorted({self._known[term] for term in terms if term in self._known}):
-            part = slice(int(self._pointers[at]), int(self._pointers[at + 1]))
-            sums[self._rows[part]] += self._values[part]  # a term has a row once
+        asked = sorted({self._known[term] for term in terms if term in self._known})
+        parts = [(int(self._pointers[at]), int(self._pointers[at + 1])) for at in asked]
+        read, at = self._values.read(parts), 0
+        for start, end in parts:
+            sums[self._rows[start:end]] += read[at : at + end - start]  # a term has a row once
+            at += end - start
         rows = np.flatnonzero(sums > 0)
         values = sums[rows]
         sums[rows] = 0.0

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphctx.errors import BackendUnavailable
-from graphctx.store.arrays import open_matrix, save_matrix
+from graphctx.store.arrays import Stretches, open_matrix, save_matrix
 
 TEXTS_DIR = "texts"
 _BYTES, _ENDS = "utf8.npy", "ends.npy"
@@ -49,11 +49,9 @@ class Texts:
             BackendUnavailable: they cannot be read.
         """
         self._ends = open_matrix(directory / _ENDS)
-        self._path = directory / _BYTES
-        size = len(open_matrix(self._path))
-        if not len(self._ends) or self._ends[-1] != size:
+        self._bytes = Stretches(directory / _BYTES)
+        if not len(self._ends) or self._ends[-1] != len(self._bytes):
             raise BackendUnavailable("The texts of this snapshot are cut short. Run `graphctx ingest` again.")
-        self._header = self._path.stat().st_size - size
 
     def __len__(self) -> int:
         return len(self._ends) - 1
@@ -63,9 +61,5 @@ class Texts:
         if not 0 <= row < len(self):
             raise IndexError(row)
         start, end = int(self._ends[row]), int(self._ends[row + 1])
-        # Read, not mapped: the system maps far more around each touch than a text is long.
-        read = np.fromfile(self._path, dtype=np.uint8, count=end - start, offset=self._header + start)
-        if len(read) < end - start:
-            raise BackendUnavailable("The texts of this snapshot are cut short. Run `graphctx ingest` again.")
-        text: str = read.tobytes().decode("utf-8")
+        text: str = self._bytes.read([(start, end)]).tobytes().decode("utf-8")
         return text

@@ -24,15 +24,15 @@ class WalkArrays:
 
     Attributes:
         unit_doc: int32 [N], the document row of each unit.
-        unit_sentence: int64 [N+1], the sentence rows of unit ``i`` are ``unit_sentence[i]:unit_sentence[i+1]``.
+        unit_sentence: int32 [N+1], the sentence rows of unit ``i`` are ``unit_sentence[i]:unit_sentence[i+1]``.
         sentence_start, sentence_end: int32 [M], spans in the document's text.
-        unit_pair: int64 [N+1], the pairs of each unit.
+        unit_pair: int32 [N+1], the pairs of each unit.
         pair_unit, pair_entity: int32 [P].
         pair_place: float32 [P], where the unit names the entity: 0.7 title, 0.5 first sentence, 0.3 elsewhere.
         pair_home: float32 [P], how much the unit is *about* the entity, 0 where it only mentions it.
-        pair_sentence_ptr: int64 [P+1] and pair_sentence: int32, the sentence rows that hold the pair's mentions.
-        entity_ptr: int64 [E+1] and entity_pair: int32 [P], the pairs of each entity.
-        home_ptr: int64 [E+1], home_unit: int32 and home_value: float32, the homes of each entity.
+        pair_sentence_ptr: int32 [P+1] and pair_sentence: int32, the sentence rows that hold the pair's mentions.
+        entity_ptr: int32 [E+1] and entity_pair: int32 [P], the pairs of each entity.
+        home_ptr: int32 [E+1], home_unit: int32 and home_value: float32, the homes of each entity.
         entity_proper: float32 [E], the share of its mentions that are capitalised, smoothed by one.
         entity_label: int8 [E], positions in ``graphctx.model.knowledge.LABELS``.
         name_hash: uint64 [K] sorted, name_entity: int32 [K], for the dictionary match of a question.
@@ -41,19 +41,19 @@ class WalkArrays:
     """
 
     unit_doc: Int
-    unit_sentence: Long
+    unit_sentence: Int
     sentence_start: Int
     sentence_end: Int
-    unit_pair: Long
+    unit_pair: Int
     pair_unit: Int
     pair_entity: Int
     pair_place: Real
     pair_home: Real
-    pair_sentence_ptr: Long
+    pair_sentence_ptr: Int
     pair_sentence: Int
-    entity_ptr: Long
+    entity_ptr: Int
     entity_pair: Int
-    home_ptr: Long
+    home_ptr: Int
     home_unit: Int
     home_value: Real
     entity_proper: Real
@@ -87,12 +87,12 @@ def name_hash(words: Sequence[str]) -> int:
     return int.from_bytes(hashlib.blake2b(" ".join(words).encode("utf-8"), digest_size=8).digest(), "little")
 
 
-def pointers(rows: npt.NDArray[np.integer], count: int) -> Long:
-    """The CSR pointer array [count+1] of sorted row numbers."""
-    return np.searchsorted(rows, np.arange(count + 1), side="left").astype(np.int64)
+def pointers(rows: npt.NDArray[np.integer], count: int) -> Int:
+    """The CSR pointer array, int32 [count+1], of sorted row numbers, which are fewer than 2³¹ as rows are int32."""
+    return np.searchsorted(rows, np.arange(count + 1), side="left").astype(np.int32)
 
 
-def gather(ptr: Long, rows: npt.NDArray[np.integer]) -> tuple[Long, Long]:
+def gather(ptr: npt.NDArray[np.integer], rows: npt.NDArray[np.integer]) -> tuple[Long, Long]:
     """Concatenate the ranges ``ptr[r]:ptr[r+1]`` of some rows.
 
     Returns:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from graphctx.errors import BackendUnavailable, InvalidArgument
-from graphctx.store.arrays import load_arrays, open_matrix, save_arrays, save_matrix
+from graphctx.store.arrays import Stretches, load_arrays, open_matrix, save_arrays, save_matrix
 
 ARRAYS = st.dictionaries(
     st.text("abcdef_", min_size=1, max_size=5),
@@ -69,3 +69,32 @@ def test_a_file_that_is_none_is_unavailable(tmp_path: Path, data: bytes) -> None
         load_arrays(tmp_path / "absent")
     with pytest.raises(BackendUnavailable):
         open_matrix(tmp_path / "absent")
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
+@given(
+    values=hnp.arrays(st.sampled_from([np.uint8, np.int32, np.float32, np.int64]), st.integers(0, 30)),
+    bounds=st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)).map(sorted), max_size=6),
+)
+def test_stretches_are_what_slices_give(tmp_path: Path, values: np.ndarray, bounds: list[list[int]]) -> None:
+    save_matrix(tmp_path / "a.npy", values)
+    file = Stretches(tmp_path / "a.npy")
+    inside = [(min(start, len(values)), min(end, len(values))) for start, end in bounds]
+    assert len(file) == len(values)
+    read = file.read(inside)
+    assert read.dtype == values.dtype
+    assert read.tobytes() == b"".join(values[start:end].tobytes() for start, end in inside)
+
+
+def test_a_stretch_of_a_file_that_shrank_or_went_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.npy"
+    save_matrix(path, np.arange(9, dtype=np.int32))
+    file = Stretches(path)
+    with path.open("r+b") as opened:
+        opened.truncate(path.stat().st_size - 4)
+    assert file.read([(0, 8)]).tolist() == list(range(8))
+    with pytest.raises(BackendUnavailable, match=r"a\.npy"):
+        file.read([(0, 2), (7, 9)])
+    path.unlink()
+    with pytest.raises(BackendUnavailable, match=r"a\.npy"):
+        file.read([(0, 1)])
