@@ -22,7 +22,10 @@ B ?=
 # Arguments for the development sets: make eval-dev E="--only hotpot_train100 --no-baselines".
 E ?=
 
-.PHONY: help run test check lint types imports generated generate eval eval-dev eval-ablation bench bench-query clean
+# Arguments for the proof of determinism: make determinism D="my-suite --questions 20".
+D ?= eval/golden/handbook.jsonl
+
+.PHONY: help run test check lint types imports generated generate eval eval-dev eval-ablation bench bench-query determinism clean
 
 help: ## List the chores
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -71,6 +74,9 @@ bench: .venv/.installed-dev ## Measure ingest, queries, memory and size, and pri
 
 bench-query: .venv/.installed-dev ## Measure questions by stage, and memory, at 10k, 100k and 200k units (B="arguments")
 	$(BIN)/python -m eval.bench_query $(B)
+
+determinism: .venv/.installed-dev ## Prove that equal documents and questions give equal bytes (D="suites and arguments")
+	$(BIN)/python -m eval.determinism $(D)
 
 clean: ## Remove what the chores made: .venv, caches, sample knowledge bases
 	rm -rf .venv .venv-st .kb build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
