@@ -73,7 +73,7 @@ def run_suite(
             if on_asked:
                 on_asked(variant, number, len(goldens))
         outcomes[variant] = _with_ranking(answered)
-    return SuiteRun(suite.name, kb.snapshot_id, outcomes, judge, suite.left_out)
+    return SuiteRun(suite.name, kb.snapshot_id, outcomes, judge, suite.left_out, suite.warnings)
 
 
 class _Asking:

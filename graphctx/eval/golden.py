@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from graphctx.errors import InvalidArgument
 from graphctx.eval.records import Golden, GoldSpan
+from graphctx.ingest.sources import encoded
 from graphctx.model.arguments import parse_arguments
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class SpanRow(BaseModel):
 
 
 class GoldenRow(BaseModel):
-    """One line of a golden file; what is not named here is passed over."""
+    """One line of a golden file; what is not named here is passed over, with a warning by `unknown_fields`."""
 
     model_config = ConfigDict(coerce_numbers_to_str=True)
 
@@ -71,6 +72,26 @@ class Numbered:
 
     line: int
     row: GoldenRow
+    unknown: tuple[str, ...] = ()
+    """Names of fields that no golden row has."""
+
+
+def unknown_fields(rows: Sequence[Numbered]) -> list[str]:
+    """A sentence on each field that was passed over: how often it occurs, where first, and what may be meant."""
+    lines: dict[str, list[int]] = {}
+    for item in rows:
+        for name in item.unknown:
+            lines.setdefault(name, []).append(item.line)
+    return [
+        f"the field {name!r}{_meant(name)} is unknown and passed over: {len(at):,} "
+        f"{'row' if len(at) == 1 else 'rows'}, first on line {at[0]}"
+        for name, at in lines.items()
+    ]
+
+
+def _meant(name: str) -> str:
+    near = difflib.get_close_matches(name.lower(), [*GoldenRow.model_fields], n=1, cutoff=0.7)
+    return f" (did you mean {near[0]!r}?)" if near else ""
 
 
 def objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -90,10 +111,21 @@ def objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         try:
             value = json.loads(line)
         except json.JSONDecodeError as error:
-            raise _at(path, number, f"this is no JSON: {error.msg} at column {error.colno}.") from None
+            fault = f"this is no JSON: {error.msg} at column {error.colno}."
+            if _is_json("\n".join(lines)):
+                fault = "the file is one JSON value over several lines. Write one JSON object a line (JSONL)."
+            raise _at(path, number, fault) from None
         if not isinstance(value, dict):
-            raise _at(path, number, f"this is no JSON object but {line.strip()[:40]!r}.")
+            raise _at(path, number, f"this is no JSON object but {line.strip()[:40]!r}. Write one JSON object a line.")
         yield number, value
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except json.JSONDecodeError:
+        return False
+    return True
 
 
 def read_rows(path: Path) -> list[Numbered]:
@@ -105,15 +137,18 @@ def read_rows(path: Path) -> list[Numbered]:
     rows: list[Numbered] = []
     seen: dict[str, int] = {}
     for number, value in objects(path):
+        unknown = tuple(name for name in value if name not in GoldenRow.model_fields)
         try:
             row = parse_arguments(GoldenRow, value)
         except InvalidArgument as error:
-            raise _at(path, number, error.message) from None
+            has = ", ".join(f"{name!r}{_meant(name)}" for name in unknown)
+            others = f" The line has unknown fields: {has}." if has and "question" not in value else ""
+            raise _at(path, number, error.message + others) from None
         row = row if row.id else row.model_copy(update={"id": f"line{number}"})
         if row.id in seen:
             raise _at(path, number, f"the id {row.id!r} stands on line {seen[row.id]} already; ids must be unique.")
         seen[row.id] = number
-        rows.append(Numbered(number, row))
+        rows.append(Numbered(number, row, unknown))
     return rows
 
 
@@ -148,9 +183,8 @@ def bind(rows: Sequence[Numbered], kb: KnowledgeBase, *, source: str, prefix: st
 def _bound(item: Numbered, finder: _Finder, prefix: str) -> Golden:
     row = item.row
     spans = [finder.span(item.line, span, span.doc or prefix + span.id) for span in row.gold_spans]
-    named = [*row.gold_docs, *(prefix + name for name in row.gold_ids)]
-    for uri in named:
-        finder.document(item.line, uri)
+    said = [*row.gold_docs, *(prefix + name for name in row.gold_ids)]
+    named = [finder.document(item.line, name) for name in said]
     docs = dict.fromkeys(named or [span.doc_uri for span in spans if span])
     return Golden(
         id=row.id,
@@ -173,16 +207,35 @@ class _Finder:
         self._uris = uris
         self.faults: list[str] = []
 
-    def document(self, line: int, uri: str) -> bool:
+    def document(self, line: int, uri: str) -> str:
+        """The URI of a document that is named by it, or by the path of its file; else empty."""
         if uri in self._uris:
-            return True
-        near = difflib.get_close_matches(uri, sorted(self._uris), n=1) if len(self.faults) < _LISTED else []
+            return uri
+        below = self._below_sources(uri)
+        if len(below) == 1:
+            return below[0]
+        near = below or [rel for _, rel in _splits(uri) if rel in self._uris]
+        if not near and len(self.faults) < _LISTED:
+            near = difflib.get_close_matches(uri, sorted(self._uris), n=1)
         hint = f" (there is {near[0]!r})" if near else ""
         self.faults.append(f"line {line}: there is no document {uri!r}{hint}")
-        return False
+        return ""
 
-    def span(self, line: int, row: SpanRow, uri: str) -> GoldSpan | None:
-        if not self.document(line, uri):
+    def _below_sources(self, name: str) -> list[str]:
+        """URIs of the file that a path leads to: it goes through the folder of a source, and on as the URI does."""
+        found: dict[str, None] = {}
+        for front, rel in _splits(name):
+            for source in self._kb.config.sources:
+                folder = Path(source.path)
+                through = Path(front).resolve() == folder or folder.as_posix().endswith(f"/{front}")
+                for uri in (rel, encoded(rel), f"{source.prefix}/{rel}", f"{source.name}/{rel}") if through else ():
+                    if uri in self._uris:
+                        found[uri] = None
+        return list(found)
+
+    def span(self, line: int, row: SpanRow, name: str) -> GoldSpan | None:
+        uri = self.document(line, name)
+        if not uri:
             return None
         text = self._kb.document(uri).text
         start, end = row.start, row.end
@@ -203,6 +256,12 @@ class _Finder:
 
     def _stale(self, line: int, fault: str) -> None:
         self.faults.append(f"line {line}: {fault}")
+
+
+def _splits(name: str) -> list[tuple[str, str]]:
+    """A path cut at each slash, the shortest front first."""
+    cuts = [match.start() for match in re.finditer("/", name)]
+    return [(name[:at] or "/", name[at + 1 :]) for at in cuts if name[at + 1 :]]
 
 
 def _at(path: Path, line: int, fault: str) -> InvalidArgument:

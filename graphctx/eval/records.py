@@ -75,6 +75,7 @@ class SuiteRun:
         outcomes: variant to outcomes, all variants in the same order of questions.
         judge: what was ranked: ``documents`` or ``units``.
         left_out: questions of the suite that were not asked, since nothing is known of their answer.
+        warnings: what is odd about the golden file, a sentence each.
     """
 
     suite: str
@@ -82,3 +83,4 @@ class SuiteRun:
     outcomes: dict[str, list[Outcome]]
     judge: str = "documents"
     left_out: int = 0
+    warnings: tuple[str, ...] = ()

@@ -8,18 +8,22 @@ from __future__ import annotations
 
 import itertools
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from graphctx.errors import InvalidArgument
-from graphctx.eval.golden import Numbered, objects, read_rows
+from graphctx.eval.golden import Numbered, objects, read_rows, unknown_fields
 from graphctx.model.arguments import parse_arguments
 
 Judge = Literal["auto", "documents", "units"]
 Kind = Literal["questions", "entities"]
+
+_LISTED = 10
+"""Lines that a warning names."""
 
 CORPUS, QUESTIONS, ENTITIES = "corpus.jsonl", "questions.jsonl", "gold.jsonl"
 
@@ -57,6 +61,7 @@ class Suite:
         prefix: what stands before a gold ``id`` in the document's URI.
         judge: what is ranked.
         blank_titles: whether the corpus is taken without its titles.
+        warnings: what is odd about the golden file, a sentence each: unknown fields, and what was left out.
     """
 
     name: str
@@ -68,6 +73,7 @@ class Suite:
     prefix: str = ""
     judge: Judge = "auto"
     blank_titles: bool = False
+    warnings: tuple[str, ...] = ()
 
 
 def load_suite(
@@ -115,6 +121,7 @@ def load_suite(
         raise InvalidArgument(f"{golden.name} holds no question.", path=str(golden))
     graded = [item for item in rows if item.row.has_gold or item.row.answerable is not None]
     asked = graded if any(item.row.has_gold for item in graded) else rows
+    kept = {item.line for item in asked}
     return Suite(
         name,
         golden,
@@ -125,7 +132,16 @@ def load_suite(
         f"{documents.name}#" if documents and documents.suffix == ".jsonl" else f"{CORPUS}#",
         said.judge if judge == "auto" else judge,
         blank_titles,
+        (*unknown_fields(rows), *_left_out([item.line for item in rows if item.line not in kept])),
     )
+
+
+def _left_out(lines: Sequence[int]) -> list[str]:
+    if not lines:
+        return []
+    shown = ", ".join(map(str, lines[:_LISTED])) + (f" and {len(lines) - _LISTED:,} more" if lines[_LISTED:] else "")
+    where = f"line {shown} is" if len(lines) == 1 else f"lines {shown} are"
+    return [f"{where} left out: there is neither gold nor answerable, while other lines have gold"]
 
 
 def _golden_of(place: Path) -> Path:
@@ -181,4 +197,4 @@ def _marks_entities(golden: Path) -> bool:
 def _with_budget(item: Numbered, said: SuiteFile) -> Numbered:
     row = item.row
     update = {"max_tokens": row.max_tokens or said.max_tokens, "max_calls": row.max_calls or said.max_calls}
-    return Numbered(item.line, row.model_copy(update=update))
+    return replace(item, row=row.model_copy(update=update))

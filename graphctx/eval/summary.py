@@ -13,6 +13,9 @@ from graphctx.model.answers import LOW_CONFIDENCE
 SCHEMA = "graphctx-eval/1"
 """Of the JSON object that ``graphctx eval --json`` prints; it changes when a field changes its meaning."""
 
+NO_TYPE = "(none)"
+"""Stands for the type of questions that have none, in a suite where others do."""
+
 
 def summary(run: SuiteRun) -> dict[str, Any]:
     """One suite as JSON values; described in docs/evaluation.md.
@@ -31,6 +34,7 @@ def summary(run: SuiteRun) -> dict[str, Any]:
             "unanswerable": len(some) - answerable,
             "left_out": run.left_out,
         },
+        "warnings": list(run.warnings),
         "variants": {name: _variant(outcomes) for name, outcomes in run.outcomes.items()},
     }
 
@@ -79,11 +83,12 @@ def milliseconds(outcomes: Iterable[Outcome]) -> dict[str, dict[str, float]]:
 
 
 def _variant(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    types = sorted({one.golden.type for one in outcomes if one.golden.type})
+    named = {one.golden.type for one in outcomes}
+    types = sorted(named) if any(named) else []
     return {
         "measures": means(outcomes),
         "abstention": abstention(outcomes),
-        "types": {name: means(one for one in outcomes if one.golden.type == name) for name in types},
+        "types": {name or NO_TYPE: means(one for one in outcomes if one.golden.type == name) for name in types},
         "milliseconds": milliseconds(outcomes),
     }
 

@@ -97,6 +97,7 @@ def test_a_toml_file_with_a_fault_is_refused_by_its_name(
         ("[1]", "no JSON object"),
         ({"id": "2", "question": " "}, "question"),
         ({"id": "2"}, "question"),
+        ({"id": "2", "quesion": "Who?"}, "'quesion' (did you mean 'question'?)"),
         ({"id": "1", "question": "Who else?"}, "'1' stands on line 1"),
         ({"id": "2", "question": "Who?", "answers": "Ada"}, "answers"),
         ({"id": "2", "question": "Who?", "gold_spans": [{"doc": "a.md", "start": 5, "end": 5}]}, "start < end"),
@@ -107,6 +108,23 @@ def test_a_wrong_line_is_told_by_its_number(write_suite: WriteSuite, row: dict[s
     message = fault_of(write_suite(ROW, "", row))
     assert message.startswith("golden.jsonl, line 3: ")
     assert named in message
+
+
+def test_json_over_several_lines_is_refused_with_the_form_that_is_wanted(tmp_path: Path) -> None:
+    path = tmp_path / "golden.json"
+    path.write_text(json.dumps([ROW], indent=2))
+    assert "one JSON object a line" in fault_of(path)
+
+
+def test_unknown_fields_are_told_once_each_with_what_may_be_meant(write_suite: WriteSuite) -> None:
+    rows = [ROW, {"question": "A?", "answer": "x", "gold_span": []}, {"question": "B?", "answer": "y", "zzz": 1}]
+    assert load_suite(write_suite(*rows)).warnings == (
+        "the field 'answer' (did you mean 'answers'?) is unknown and passed over: 2 rows, first on line 2",
+        "the field 'gold_span' (did you mean 'gold_spans'?) is unknown and passed over: 1 row, first on line 2",
+        "the field 'zzz' is unknown and passed over: 1 row, first on line 3",
+        "lines 2, 3 are left out: there is neither gold nor answerable, while other lines have gold",
+    )
+    assert load_suite(write_suite(ROW)).warnings == ()
 
 
 def test_what_is_no_suite_is_refused(write_suite: WriteSuite, tmp_path: Path) -> None:
@@ -157,3 +175,19 @@ def test_a_span_may_be_given_by_its_text_alone(make_kb: Callable[..., KnowledgeB
     assert "(there is 'b.md')" in message
     assert "stands 2 times" in message
     assert "stands 'Ada', not 'Silas'" in message
+
+
+def test_gold_may_be_named_by_the_path_of_its_file_and_by_no_other_path(
+    make_kb: Callable[..., KnowledgeBase], write_suite: WriteSuite
+) -> None:
+    kb = make_kb({"a.md": "# Lamp\n\nAda lit the lamp.\n", "sub/b.md": "# Boat\n\nKittiwake.\n"})
+    folder = Path(kb.config.sources[0].path)
+    span = {"doc": f"{folder.name}/a.md", "text": "Ada lit the lamp."}
+    first, second = bound(
+        kb,
+        write_suite({"question": "1", "gold_docs": [f"{folder}/sub/b.md"]}, {"question": "2", "gold_spans": [span]}),
+    )
+    assert (first.gold_docs, second.gold_docs) == (("sub/b.md",), ("a.md",))
+    assert second.gold_spans[0].doc_uri == "a.md"
+    with pytest.raises(InvalidArgument, match=r"no document '/elsewhere/a.md' \(there is 'a.md'\)"):
+        bound(kb, write_suite({"question": "1", "gold_docs": ["/elsewhere/a.md"]}))
