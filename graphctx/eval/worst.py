@@ -139,9 +139,7 @@ def _why(ranks: dict[str, int | None], quote: int | None, from_unit: int, found:
         return f"Quoted, as number {quote}."
     final = ranks["final"]
     if from_unit:
-        return (
-            f"Its passage is number {final} in the end and was quoted from, but other sentences were preferred."
-        )
+        return f"Its passage is number {final} in the end and was quoted from, but other sentences were preferred."
     searches = [f"{name} {ranks[name]}" for name in ("bm25", "vector") if ranks[name] is not None]
     if final is None and not searches:
         limit = max(len(found["bm25"].rows), len(found["vector"].rows))

@@ -40,6 +40,9 @@ _IS_PERSON = re.compile(r"(?:[A-ZÀ-Þ][\w'’.-]*\s+){2,}(?![IVX]+$)[A-ZÀ-Þ][
 _MONTH = re.compile(
     r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December|c\.|\d)"
 )
+_LIFE_REACH = 40
+"""Characters after the verb in which a person is told to have been born."""
+
 _LIFE = re.compile(r"\bborn\b|\b\d{4}\s*[–-]\s*(?:\w+\s+){0,3}\d{4}|\bdied\b")
 _NO_SUBJECT = frozenset(
     "in on at during after before although though while when where if as since there here it he she they we you i "
@@ -70,7 +73,7 @@ def lead_subjects(text: str) -> list[LeadSubject]:
     found = _before_verb(window)
     if found is None:
         return []
-    bare, brackets = found
+    bare, brackets, rest = found
     whole = bare.strip(" ,;:*_\n\t")
     if not _is_name(whole):
         whole = whole.partition(", ")[0].strip(" *_")
@@ -90,7 +93,7 @@ def lead_subjects(text: str) -> list[LeadSubject]:
         add(name, DEFINED)
         for variant in _without_extras(name):
             add(variant, DEFINED)
-    if _LIFE.search(brackets) or _LIFE.search(window[len(bare) : len(bare) + 40]):
+    if _LIFE.search(brackets) or _LIFE.search(window[rest : rest + _LIFE_REACH]):
         for name in [name for name in names if _IS_PERSON.fullmatch(name)]:
             first, *_, last = name.split()
             add(f"{first} {last}", SHORTENED)
@@ -100,8 +103,8 @@ def lead_subjects(text: str) -> list[LeadSubject]:
     return [LeadSubject(name, value) for name, value in sorted(names.items(), key=lambda item: (-item[1], item[0]))]
 
 
-def _before_verb(window: str) -> tuple[str, str] | None:
-    """What stands before the defining verb: outside brackets, and inside them."""
+def _before_verb(window: str) -> tuple[str, str, int] | None:
+    """What stands before the defining verb, outside brackets and inside them, and where the verb ends."""
     depth, at = 0, 0
     outside: list[str] = []
     inside: list[str] = []
@@ -119,7 +122,7 @@ def _before_verb(window: str) -> tuple[str, str] | None:
             if _SENTENCE_END.search(subject.lstrip()):
                 return None
             if subject.strip() and _DEFINES.match(window, token.end()):
-                return re.sub(r"\s+", " ", subject), "".join(inside)
+                return re.sub(r"\s+", " ", subject), "".join(inside), token.end()
             if len(subject.split()) >= MAX_WORDS:
                 return None
             outside.append(token[0])  # a title may hold a verb: "Who Is Who is a book"

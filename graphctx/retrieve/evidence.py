@@ -24,7 +24,7 @@ FRONT = 10
 """Unit scores are shares of the best among so many, and home edges between these link them."""
 
 MIN_CHARS = 12
-"""A shorter sentence quotes nothing."""
+"""A shorter sentence quotes nothing, where there are longer ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,8 @@ def find_evidence(
     again = weights.linked_penalty if _linked(ranking, weights.linked_from) else weights.unlinked_penalty
     confidence = Confidence.of(index, question, ranking, positions, pool)
     picks: list[Pick] = []
-    free = np.array([len(text) >= MIN_CHARS for text in pool.texts])
+    length = np.array([len(text) for text in pool.texts])
+    free = length >= min(MIN_CHARS, int(length.max()))  # "Port: 80." is short, but may be all that there is
     covered = np.zeros(len(pool), dtype=bool)
     repeated, echoed = np.zeros(len(pool)), np.zeros(len(pool))
     taken = np.zeros(len(positions))

@@ -16,13 +16,22 @@ from graphctx.text.lexical import terms
 
 MAX_NAME_WORDS = 10
 
+_ASKS = r"(?:^\W*|[,;:]\s+|\b(?:and|or|but|since|until|by|of|to|for|with|from)\s+)"
+"""Where a question word asks; elsewhere it opens a clause: "the city *where* she was *when* it burned"."""
+
+_AUXILIARY = r"(?:did|was|were|is|are|will|does|do|has|have|had)"
+
 _KINDS: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"\b(?:when|what (?:year|date|day|month|time)|which (?:year|day|month)|since when)\b", re.I), "date"),
+    (re.compile(rf"{_ASKS}when\s+{_AUXILIARY}\b(?!\s+(?:i|you|we|one)\b)", re.I), "date"),
+    (re.compile(r"\b(?:what|which) (?:year|date|day|month|time)\b", re.I), "date"),
     (re.compile(r"\bhow (?:many|much|long|old|often|far|large|big|fast|high|deep|tall)\b", re.I), "number"),
     (re.compile(r"\b(?:what|which) version\b", re.I), "number"),
-    (re.compile(r"\b(?:who|whose|whom)\b", re.I), "person"),
-    (re.compile(r"\b(?:where|(?:what|which) (?:city|country|state|place|county|region|town))\b", re.I), "place"),
+    (re.compile(rf"{_ASKS}(?:who|whose|whom)\b", re.I), "person"),
+    (re.compile(rf"{_ASKS}where\b", re.I), "place"),
+    (re.compile(r"\b(?:what|which) (?:city|country|state|place|county|region|town)\b", re.I), "place"),
 )
+"""The one that stands first in the question tells the kind."""
+
 _DATE = re.compile(
     r"\b(?:1[0-9]{3}|20[0-9]{2})\b|\b(?:January|February|March|April|May|June|July|August|September|October|November"
     r"|December|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday)\b|\b\d{1,2}:\d{2}\b"
@@ -75,8 +84,14 @@ def understand(text: str, index: SearchIndex) -> Question:
         vector=index.embedder.embed([text])[0],
         terms=tuple(dict.fromkeys(terms(text))),
         entities=named_entities(text, index.walk),
-        kind=next((kind for pattern, kind in _KINDS if pattern.search(text)), ""),
+        kind=kind_of(text),
     )
+
+
+def kind_of(text: str) -> str:
+    """What sort of answer a question asks for; empty where it does not say."""
+    found = [(match.start(), order) for order, (pattern, _) in enumerate(_KINDS) if (match := pattern.search(text))]
+    return _KINDS[min(found)[1]][1] if found else ""
 
 
 def named_entities(text: str, walk: WalkArrays) -> Rows:

@@ -36,6 +36,7 @@ class Ranking:
         base: base scores of all candidates.
         stage: what the first stage found.
         alias: how much units are at home in what the question names.
+        boost: what that adds to each.
         seeds: where the walk started.
         gain: what the walk adds to each unit.
         walk: the edges, where there was a walk.
@@ -48,6 +49,7 @@ class Ranking:
     base: BaseScores
     stage: FirstStage
     alias: Sparse
+    boost: Sparse
     seeds: Rows
     gain: Sparse
     walk: Walk | None
@@ -112,7 +114,9 @@ def rank(
         "graph_expanded" if walked_to or not found_by_search else "hybrid"
         for walked_to, found_by_search in zip(expanded, direct, strict=True)
     ]
-    return Ranking(rows[order], scores, tuple(sources), scored, stage, alias, seeds, gain, walked, "hybrid_local")
+    return Ranking(
+        rows[order], scores, tuple(sources), scored, stage, alias, boost, seeds, gain, walked, "hybrid_local"
+    )
 
 
 def _alias(index: SearchIndex, question: Question, mask: Mask | None, limit: int) -> Sparse:
@@ -151,7 +155,7 @@ def _first_stage_only(stage: FirstStage, first: First) -> Ranking:
     values[np.searchsorted(by_row, rows)] = scores
     base = BaseScores(by_row, values, cosine, bm25)
     sources: tuple[Source, ...] = (_SOURCES[first],) * len(rows)
-    return Ranking(rows, scores, sources, base, stage, NOTHING, NOTHING.rows, NOTHING, None, _RUN_MODES[first])
+    return Ranking(rows, scores, sources, base, stage, NOTHING, NOTHING, NOTHING.rows, NOTHING, None, _RUN_MODES[first])
 
 
 def cap_per_document(index: SearchIndex, ranking: Ranking, limit: int, max_per_document: int) -> Rows:

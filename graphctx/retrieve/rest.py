@@ -18,14 +18,18 @@ from graphctx.store.walk import gather
 MEANING_SHARE = 0.3
 """How much of an edge's fit is the cosine of the target's naming sentence; the rest is the words that it completes."""
 
+MIN_OPEN = 0.5
+"""A seed that holds nearly all of the question leaves nothing for a further hop: what it lacks counts as at least this
+share of the question, or whoever holds its last word would complete it."""
+
 
 def rest_edges(index: SearchIndex, question: Question, seeds: Rows, strength: Scores, candidates: Rows) -> Edges:
     """The rest edges from seeds to candidates.
 
     ``value = strength * c * sqrt(spec * proper) * (0.7 * completed + 0.3 * max(0, cosine))``, where ``c`` is the best
     cosine of the question with a sentence of the seed that names the entity, ``completed`` the share, weighted by
-    inverse document frequency, of the question's terms that the seed lacks and the target holds, and ``cosine`` that
-    of the target's best sentence with the entity. An entity that the question names bridges nothing.
+    inverse document frequency, of the question's terms that the seed lacks which the target holds (see `MIN_OPEN`), and
+    ``cosine`` that of the target's best sentence with the entity. An entity that the question names bridges nothing.
 
     Args:
         index: of the snapshot.
@@ -82,5 +86,6 @@ def _completed(
     idf[~(held_by_seed.any(axis=0) | held.any(axis=0))] = 0.0  # what nobody holds completes nothing
     lacking = np.einsum("ij,j->i", ~held_by_seed, idf)
     gained = np.einsum("sj,cj,j->sc", ~held_by_seed, held, idf)
-    share: Scores = (gained[seed, candidate] / np.maximum(lacking[seed], 1e-6)).astype(np.float32)
+    open_at_least = max(MIN_OPEN * float(idf.sum()), 1e-6)
+    share: Scores = (gained[seed, candidate] / np.maximum(lacking[seed], open_at_least)).astype(np.float32)
     return share

@@ -1,4 +1,8 @@
-"""Scope and filters as a mask over the units: what is outside is never scored, walked over or counted."""
+"""Scope and filters as a mask over the units: what is outside is never found, walked to, quoted or named.
+
+Statistics are those of the whole corpus (document frequencies, the number of homes of a name, the gate), so that what
+is outside may move the scores of what is inside.
+"""
 
 from __future__ import annotations
 

@@ -162,9 +162,7 @@ class Retriever:
         )
 
     def _mode(self, asked: Mode) -> RunMode:
-        if asked == "auto":
-            return "hybrid_local" if self.index.walk.n_entities else "vector_only"
-        return asked
+        return "hybrid_local" if asked == "auto" else asked
 
     def rank(
         self, text: str, mode: Mode, scope: Scope, filters: Filters, recipe: Recipe = DEFAULT
@@ -238,14 +236,18 @@ class Retriever:
 
 
 def _scores(ranking: Ranking, position: int) -> dict[str, float]:
-    """The parts of a score: first stage, base, and what the graph added."""
-    at = int(np.searchsorted(ranking.base.rows, ranking.rows[position]))
-    base = float(ranking.base.values[at])
+    """The parts of a score: of the first stage, base, alias boost and what the walk added.
+
+    Base, alias and graph make the score, but for the one or two units that are kept in front with the largest of all.
+    """
+    row = ranking.rows[position : position + 1]
+    at = int(np.searchsorted(ranking.base.rows, row[0]))
     parts = {
         "bm25": float(ranking.base.bm25[at]),
         "cosine": float(ranking.base.cosine[at]),
-        "base": base,
-        "graph": float(ranking.scores[position]) - base,
+        "base": float(ranking.base.values[at]),
+        "alias": float(ranking.boost.at(row)[0]),
+        "graph": float(ranking.gain.at(row)[0]),
     }
     return {name: round(value, 4) for name, value in parts.items()}
 

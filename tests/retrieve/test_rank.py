@@ -103,3 +103,32 @@ def test_support_comes_from_the_best_other_unit_of_the_document(items: list[tupl
         for own, (mine, _) in enumerate(items)
     ]
     assert best_other(values, group).tolist() == pytest.approx(expected)
+
+
+def test_a_seed_that_holds_nearly_all_of_the_question_is_hardly_completed(make_kb: MakeKb) -> None:
+    index = make_kb(VALLEYS).pinned().require().index
+    uris = index.documents["uri"].to_pylist()
+    everything = np.arange(index.walk.n_units)
+    river = np.array([uris.index("oskar-river.md")])
+
+    def best(text: str) -> float:
+        edges = rest_edges(index, understand(text, index), river, np.ones(1, dtype=np.float32), everything)
+        return float(edges.value.max(initial=0.0))
+
+    assert best("Where does the Oskar River rise?") < best(QUESTION)
+
+
+def test_words_count_where_the_corpus_names_nothing(make_kb: MakeKb) -> None:
+    kb = make_kb({f"{n}.txt": f"0x{n:05x} is ok\n" for n in range(80341, 80347)})
+    found = kb.search("0x139d8", top_k=3, include_scores=True)
+    assert found.results[0].doc_uri == "80344.txt"
+    assert found.results[0].scores is not None
+    assert found.results[0].scores["bm25"] > 0
+
+
+def test_the_parts_of_a_score_make_the_score(handbook_kb: KnowledgeBase) -> None:
+    results = handbook_kb.search("Who approves a purchase?", top_k=10, include_scores=True).results
+    for result in results[2:]:  # the first two may be kept in front with the largest score
+        assert result.scores is not None
+        parts = sum(result.scores[name] for name in ("base", "alias", "graph"))
+        assert parts == pytest.approx(result.score, abs=2e-4)
