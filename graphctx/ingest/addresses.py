@@ -25,7 +25,7 @@ _GENERIC = frozenset(
     "here this that link page docs doc documentation guide section chapter example examples details more next previous "
     "above below see overview introduction readme source reference home index table contents article issue".split()
 )
-_PAGE_SUFFIXES = frozenset(("", ".html", ".htm"))
+_PAGE_SUFFIXES = (".html", ".htm")
 _FOLDER_PAGES = ("index", "README", "_index")
 
 
@@ -41,24 +41,26 @@ class Addresses:
         self._rows = {uri: row for row, uri in enumerate(uris)}
         self._sources: dict[str, int | None] = {}
         self._ends: dict[str, int | None] = {}
+        self._source_ends: dict[str, int | None] = {}
         for row, uri in enumerate(uris):
             if "#" not in uri:
                 stem = _stem(uri)
-                self._sources[stem] = None if stem in self._sources else row  # of two sources neither is meant
-                parts = stem.split("/")
-                for ending in {"/".join(parts[at:]) for at in range(len(parts))}:
-                    self._ends[ending] = None if ending in self._ends else row
+                _enter(self._sources, [stem], row)
+                _enter(self._ends, _endings(uri), row)
+                _enter(self._source_ends, _endings(stem), row)
 
     def row(self, uri: str) -> int | None:
         """The row of the document at a URI, or ``None``."""
         known = self._rows.get(uri)
-        if known is not None or PurePosixPath(uri).suffix not in _PAGE_SUFFIXES:
-            return known
-        return self._of_page(self._sources, uri)
+        return _of_page(self._sources, uri) if known is None else known
 
     def row_below_a_root(self, path: str) -> int | None:
         """The row of the only document whose URI ends with a path of at least two parts, or ``None``."""
-        return self._of_page(self._ends, path) if path.count("/") else None
+        if "/" not in path:
+            return None
+        path = str(PurePosixPath(path))
+        known = self._ends.get(path)
+        return _of_page(self._source_ends, path) if known is None else known
 
     def target(self, document: Document, link: str) -> int | None:
         """The row of the document that a link leads to, ``None`` where that is outside of the corpus."""
@@ -73,12 +75,6 @@ class Addresses:
             return self.row_below_a_root(path.strip("/"))
         uri = _joined(document.uri, path)
         return None if uri is None else self.row(uri)
-
-    @staticmethod
-    def _of_page(places: dict[str, int | None], uri: str) -> int | None:
-        stem = _stem(uri)
-        tried = (stem, *(f"{stem}/{name}" for name in _FOLDER_PAGES))
-        return next((row for place in tried if (row := places.get(place)) is not None), None)
 
 
 def link_homes(corpus: Corpus, addresses: Addresses) -> list[Home]:
@@ -154,6 +150,25 @@ def _joined(uri: str, path: str) -> str | None:
         elif part not in ("", "."):
             stack.append(part)
     return "/".join(stack)
+
+
+def _of_page(places: dict[str, int | None], path: str) -> int | None:
+    """The row of the source of a page. A dot may belong to its name (``release-1.2``): only what a page ends with is
+    cut, and the whole name goes first."""
+    stems = [path, *(path.removesuffix(suffix) for suffix in _PAGE_SUFFIXES if path.endswith(suffix))]
+    tried = [place for stem in stems for place in (stem, *(f"{stem}/{name}" for name in _FOLDER_PAGES))]
+    return next((row for place in tried if (row := places.get(place)) is not None), None)
+
+
+def _enter(places: dict[str, int | None], names: Sequence[str], row: int) -> None:
+    """Note the row of different places; of two sources of one place neither is meant."""
+    for name in names:
+        places[name] = None if name in places else row
+
+
+def _endings(path: str) -> list[str]:
+    parts = path.split("/")
+    return ["/".join(parts[at:]) for at in range(len(parts))]
 
 
 def _stem(uri: str) -> str:

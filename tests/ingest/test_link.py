@@ -168,6 +168,13 @@ def test_every_name_of_an_entity_is_in_the_dictionary_of_questions(read_text: Re
         ("a.md", "x/index.md", "x/"),
         ("a.md", "x/README.md", "x"),
         ("a.md", "x/b.rst", "x/b.html#part"),
+        ("a.md", "x/release-1.2.md", "x/release-1.2"),
+        ("a.md", "x/release-1.2.md", "x/release-1.2.html"),
+        ("a.md", "x/release-1.2/index.md", "x/release-1.2/"),
+        ("a.md", "docs/x/release-1.2.md", "/x/release-1.2"),
+        ("a.md", "docs/x/b.md", "/x/b.md"),
+        ("a.md", "docs/x/b.md", "/x/b.html"),
+        ("a.md", "docs/x/index.md", "/docs/x/"),
     ],
 )
 def test_a_relative_link_leads_to_the_document_that_it_means(
@@ -197,6 +204,16 @@ def test_a_relative_link_leads_to_the_document_that_it_means(
 )
 def test_a_link_to_elsewhere_leads_nowhere(read_text: Read, written: str) -> None:
     assert links(read_text, {"a.md": f"# Source Page\n\nSee [that]({written}).", "b.md": "# Target\n\nHere."}) == {}
+
+
+@pytest.mark.parametrize("written", ["/x/b.json", "/x/b.rst", "x/b.json", "x/b.1", "/x/b.1"])
+def test_a_link_to_a_file_of_another_kind_is_no_link_to_a_page(read_text: Read, written: str) -> None:
+    assert links(read_text, {"a.md": f"# Source Page\n\nSee [it]({written}).", "x/b.md": "# Target\n\nHere."}) == {}
+
+
+def test_a_link_from_the_root_that_says_the_kind_of_file_means_that_file(read_text: Read) -> None:
+    files = {"a.md": "# Source Page\n\nSee [it](/x/b.md).", "d/x/b.md": "# Target\n\nHere.", "d/x/b.txt": "There.\n"}
+    assert links(read_text, files) == {("a.md", "d/x/b.md"): (1, 0)}
 
 
 def test_a_page_with_two_possible_sources_leads_to_neither(read_text: Read) -> None:
