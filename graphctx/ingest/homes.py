@@ -43,7 +43,6 @@ _FOLDER_FILES = frozenset(("index", "readme", "_index", "summary", "contents", "
 MAX_NAME_WORDS = 10
 MIN_SINGLE_WORD_CHARS = 3
 
-_PARENTHESIS = re.compile(r"\s*\([^()]*\)\s*$")
 _CODE = re.compile(r"`([^`]+)`")
 _CODE_ALONE = re.compile(r"[#\s*]*`+[^`]+`+[#\s*:]*(?:\{[^}]*\})?(?:\n.*)?")
 _SIGNATURE = re.compile(r"[A-Za-z_$][\w.:$]*\(|-{1,2}[A-Za-z]")
@@ -106,12 +105,19 @@ def find_homes(
 def title_names(title: str) -> Iterator[tuple[str, float]]:
     """The names that a title gives its document, with their values."""
     yield title, TITLE
-    bare = _PARENTHESIS.sub("", title)
+    bare = _without_parenthesis(title)
     if bare and bare != title:
         yield bare, TITLE
     head, comma, _ = title.partition(", ")
     if comma:
         yield head, TITLE_BEFORE_COMMA
+
+
+def _without_parenthesis(title: str) -> str:
+    """A title without a last part in parentheses. Takes no regular expression: one that begins with white space looks
+    at each run of it once for each of its characters."""
+    head, opened, inside = title.rstrip().rpartition("(")
+    return head.rstrip() if opened and inside and inside.find(")") == len(inside) - 1 else title
 
 
 def file_names(document: Document) -> Iterator[tuple[str, float]]:

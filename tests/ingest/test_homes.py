@@ -29,6 +29,19 @@ def test_a_title_gives_its_name_without_parenthesis_and_before_the_comma() -> No
     assert list(title_names("Averil, Port of")) == [("Averil, Port of", 1.0), ("Averil", 0.7)]
 
 
+@pytest.mark.parametrize(
+    "title", ["", "Gate", "Gate)", "Gate (", "Gate (a (b))", "Gate (a) b", "Gate (a))", "(planet)"]
+)
+def test_a_title_with_no_name_before_a_last_parenthesis_is_one_name(title: str) -> None:
+    assert list(title_names(title)) == [(title, 1.0)]
+
+
+def test_a_long_run_of_white_space_in_a_title_costs_no_more_than_its_length() -> None:
+    run = " " * 300_000  # minutes, if it were looked at once for each of its characters
+    assert list(title_names(f"a{run}b")) == [(f"a{run}b", 1.0)]
+    assert list(title_names(f"a{run}(b){run}"))[1] == ("a", 1.0)
+
+
 def test_the_subject_of_a_definition_is_at_home_where_it_is_defined(read_text: Read) -> None:
     found = homes(
         read_text(
