@@ -22,7 +22,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from eval.bench import table
 from eval.differences import answer_difference, content_difference
@@ -36,6 +36,7 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS")
 """Of numpy and of the tokenizer."""
 
 Row = dict[str, Any]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +107,7 @@ def prove(suite: Suite, work: Path, limit: int, reuse: bool) -> Row:
     folder = work.resolve() / f"{suite.name}-{hashlib.sha256(str(suite.path.resolve()).encode()).hexdigest()[:6]}"
     if not reuse:
         shutil.rmtree(folder, ignore_errors=True)
-    rows = suite.rows[:: max(1, len(suite.rows) // limit)][:limit] if limit else suite.rows
-    questions = [item.row.question for item in rows]
+    questions = [item.row.question for item in spread(suite.rows, limit)]
     kbs = {how.name: folder / how.name.replace(" ", "-") / "kb" for how in BUILDS}
     builds: list[Row] = []
     askings: list[Row] = []
@@ -128,6 +128,12 @@ def prove(suite: Suite, work: Path, limit: int, reuse: bool) -> Row:
             differences.append(f"{asking}: {answer_difference(questions, first, given)}")
     counted = {"suite": suite.name, "documents": builds[0]["documents"], "questions": len(questions)}
     return counted | {"builds": builds, "askings": askings, "differences": differences}
+
+
+def spread(rows: Sequence[T], limit: int) -> list[T]:
+    """At most so many rows, evenly from the first to the last; all of them for 0."""
+    n = min(limit, len(rows)) if limit else len(rows)
+    return [rows[at * len(rows) // n] for at in range(n)]
 
 
 def make(corpus: Path, kb: Path, how: Build) -> Row:

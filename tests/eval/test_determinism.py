@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from eval import determinism
-from eval.determinism import Asking, Build, arranged
+from eval.determinism import Asking, Build, arranged, spread
 from eval.differences import answer_difference
 
 TEXTS = {
@@ -87,6 +87,13 @@ def test_a_copy_of_a_folder_keeps_names(tmp_path: Path, write_files: Callable[..
     assert {path.relative_to(whole) for path in whole.rglob("*.md")} == files
     half = arranged(docs, tmp_path / "half", 1, 0.5)
     assert len(list(half.rglob("*.md"))) == 2
+
+
+def test_questions_are_taken_evenly_from_the_first_to_the_last_third() -> None:
+    assert spread(range(119), 60) == [at * 119 // 60 for at in range(60)]
+    assert spread(range(5), 3) == [0, 1, 3]
+    assert spread(range(5), 0) == spread(range(5), 9) == [0, 1, 2, 3, 4]
+    assert spread([], 3) == []
 
 
 def test_the_first_difference_of_answers_is_named() -> None:
