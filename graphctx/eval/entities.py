@@ -14,6 +14,7 @@ import dataclasses
 import json
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -199,7 +200,9 @@ def _in_units(snapshot: Snapshot, gold: Sequence[GoldDocument], row_of: dict[str
         replace(
             document,
             mentions=tuple(
-                m for m in document.mentions if any(a <= m.start and m.end <= b for a, b in spans[row_of[document.uri]])
+                m
+                for m in document.mentions
+                if any(a <= m.start and m.end <= b for a, b in spans.get(row_of[document.uri], ()))
             ),
         )
         for document in gold
@@ -263,14 +266,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true", help="print JSON")
     asked = parser.parse_args(arguments)
     try:
-        kb = KnowledgeBase.open(asked.kb) if asked.kb else None
-        if asked.sample:
-            if kb is None:
-                raise InvalidArgument("--sample needs --kb.")
-            print(render_sample(sample_entities(kb.pinned().require().index.snapshot, asked.sample)))
-        for suite in asked.suites:
-            run = run_entity_suite(suite, kb=kb, work=asked.work, corpus=asked.corpus)
-            print(json.dumps(run.as_dict()) if asked.json else run.render())
+        with KnowledgeBase.open(asked.kb) if asked.kb else nullcontext() as kb:
+            if asked.sample:
+                if kb is None:
+                    raise InvalidArgument("--sample needs --kb.")
+                print(render_sample(sample_entities(kb.pinned().require().index.snapshot, asked.sample)))
+            for suite in asked.suites:
+                run = run_entity_suite(suite, kb=kb, work=asked.work, corpus=asked.corpus)
+                print(json.dumps(run.as_dict()) if asked.json else run.render())
     except GraphctxError as error:
         print(error, file=sys.stderr)
         return 1

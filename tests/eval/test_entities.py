@@ -177,6 +177,16 @@ def test_a_suite_that_names_documents_reads_them_from_a_knowledge_base(tmp_path:
             run_entity_suite(other, kb=kb)
 
 
+def test_a_document_without_text_has_no_mention_to_be_found(tmp_path: Path) -> None:
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "ada.md").write_text("---\ntitle: Ada Poe\n---\n\nAda Poe leads the Harbour Team.\n", "utf-8")
+    (docs / "bob.md").write_text("---\ntitle: Bob Poe\n---\n", "utf-8")
+    marks = [{"doc": f"{name}.md", "entities": [{"name": "Poe", "mentions": ["Poe"]}]} for name in ("ada", "bob")]
+    run = run_entity_suite(write(tmp_path / "marks.jsonl", *marks), work=tmp_path / "work", corpus=docs)
+    assert (run.documents, run.overlap.gold) == (2, 1)
+
+
 def test_a_sample_is_the_same_each_time_and_no_larger_than_asked(
     suite: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -197,3 +207,18 @@ def test_a_sample_is_the_same_each_time_and_no_larger_than_asked(
 def test_the_command_says_what_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(tmp_path / "none.jsonl")]) == 1
     assert "none.jsonl cannot be read" in capsys.readouterr().err
+
+
+def test_the_command_closes_the_knowledge_base(suite: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    run_entity_suite(suite[0], work=suite[1])
+    opened = []
+    original = KnowledgeBase.__exit__
+
+    def leave(kb: KnowledgeBase, *error: object) -> None:
+        opened.append(kb)
+        original(kb, *error)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(KnowledgeBase, "__exit__", leave)
+    place = suite[1] / f"{suite[0].name}.entities"
+    assert main([str(suite[0]), "--kb", str(place)]) == 0
+    assert len(opened) == 1
