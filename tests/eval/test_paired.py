@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphctx.eval.paired import RESAMPLES, holm, interval, p_value
+from graphctx.eval.paired import RESAMPLES, SEED, holm, interval, p_value
 
 differences = st.lists(st.sampled_from([-1.0, -0.5, 0.0, 0.5, 1.0]), min_size=1, max_size=40)
 
@@ -71,6 +73,31 @@ def test_adjusting_keeps_the_order_and_never_makes_surer(values: list[float]) ->
     assert max(adjusted) <= 1
     order = sorted(range(len(values)), key=values.__getitem__)
     assert [adjusted[at] for at in order] == sorted(adjusted)
+
+
+@pytest.mark.parametrize("n", [7, 150, 700])
+def test_draws_in_blocks_are_those_of_one_draw(n: int) -> None:
+    values = np.random.default_rng(n).normal(0.05, 1, n).round(3)
+    counts = np.random.default_rng(SEED).multinomial(n, np.full(n, 1 / n), size=RESAMPLES)
+    assert interval(values.tolist()) == pytest.approx(np.quantile(counts @ values / n, [0.025, 0.975]), abs=2e-6)
+    if n > 13:
+        signs = np.random.default_rng(SEED).integers(0, 2, size=(RESAMPLES, n), dtype=np.int8) * 2.0 - 1
+        extreme = np.abs(signs @ values) >= abs(values.sum()) - 1e-9
+        assert p_value(values.tolist()) == pytest.approx((extreme.sum() + 1) / (RESAMPLES + 1), abs=1e-6)
+
+
+def test_very_many_questions_take_little_memory() -> None:
+    values = [1.0, -0.9, 0.0, 0.0] * 750
+    tracemalloc.start()
+    try:
+        low, high = interval(values)
+        sure = p_value(values)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert most < 40e6  # at eight bytes for each question and draw it would be 240 MB
+    assert low < 0.025 < high
+    assert sure == pytest.approx(math.erfc(0.025 / math.sqrt((1 + 0.81) / 4 / 3000) / math.sqrt(2)), abs=0.02)
 
 
 def test_the_surest_of_a_family_is_adjusted_by_its_size() -> None:
