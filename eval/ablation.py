@@ -2,21 +2,18 @@
 
     python -m eval.ablation [--data DIR] [--work DIR] [--only NAME,…]
 
-Every development set (see ``eval.dev``) is asked with the default recipe and with one part left out at a time. Printed
-is the mean of the default, and what leaving the part out changes, in points with its 95 % bootstrap interval; a star
-marks a change that is significant after Holm's adjustment over the parts. Parts of ranking are judged by ``R@5``, those
-of quoting by ``answer``, or by ``span`` where a set has no answers.
+Every development set (see ``eval.dev_sets``) is asked with the default recipe and with one part left out at a time.
+Printed is the mean of the default, and what leaving the part out changes, in points with its 95 % bootstrap interval; a
+star marks a change that is significant after Holm's adjustment over the parts. Parts of ranking are judged by ``R@5``,
+those of quoting by ``answer``, or by ``span`` where a set has no answers.
 """
 
 from __future__ import annotations
 
-import argparse
-import os
 import sys
 from dataclasses import replace
-from pathlib import Path
 
-from eval.dev import ROOT, SETS, run
+from eval.dev_sets import ask, dev_parser, sets_of
 from graphctx.cli.console import errors_console
 from graphctx.errors import GraphctxError
 from graphctx.eval.compare import Comparison, compare
@@ -33,26 +30,18 @@ MAX_QUESTIONS = 300
 
 
 def main() -> int:
-    """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    data = Path(os.environ.get("GRAPHCTX_DEV_DATA") or ROOT.parent / "shared" / "data")
-    parser.add_argument("--data", type=Path, default=data, help="where the sets lie")
-    parser.add_argument("--work", type=Path, default=ROOT / ".kb" / "eval", help="where knowledge bases are kept")
-    parser.add_argument("--only", default="", help="names of sets, separated by commas")
-    asked = parser.parse_args()
+    """Command line; exit code 1 where a set cannot be asked, or none is there."""
+    asked = dev_parser(str(__doc__)).parse_args()
     columns: list[tuple[str, dict[str, str]]] = []
-    for one in SETS:
-        path = ROOT / one.path if one.name == "handbook" else asked.data / one.path
-        if (asked.only and one.name not in asked.only.split(",")) or not path.exists():
-            continue
-        measured = Measured()
-        try:
+    try:
+        for one, path in sets_of(asked):
+            measured = Measured()
             chosen = replace(one, limit=MAX_QUESTIONS)
-            run(measured, chosen, path, (DEFAULT_VARIANT, *PARTS), asked.work, ranking_only=OF_RANKING)
-        except GraphctxError as error:
-            errors_console().print(f"{one.name}: {error}", soft_wrap=True)
-            return 1
-        columns.append((measured.runs[0].suite, cells(measured.runs[0])))
+            ask(measured, chosen, path, (DEFAULT_VARIANT, *PARTS), asked.work, ranking_only=OF_RANKING)
+            columns.append((measured.runs[0].suite, cells(measured.runs[0])))
+    except GraphctxError as error:
+        errors_console().print(str(error), soft_wrap=True)
+        return 1
     print(f"| | {' | '.join(name for name, _ in columns)} |")
     print("|---" * (len(columns) + 1) + "|")
     for row in (DEFAULT_VARIANT, *PARTS):
