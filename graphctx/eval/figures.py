@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from statistics import fmean
@@ -98,5 +99,5 @@ def _times(run: SuiteRun) -> Plot | None:
 
 
 def _quantile(ordered: Sequence[float], share: float) -> float:
-    """By the nearest rank."""
-    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+    """By the nearest rank, as `graphctx.eval.summary` has it."""
+    return ordered[max(0, math.ceil(share * len(ordered)) - 1)]

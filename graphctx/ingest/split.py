@@ -15,7 +15,7 @@ from graphctx.model.documents import Block, BlockKind, Document, Heading, Sectio
 from graphctx.model.ids import content_id
 from graphctx.text.sentences import split_sentences
 
-SPLIT_VERSION = 1
+SPLIT_VERSION = 2
 UNIT_TOKENS = 256
 """Target and cap of a unit of prose: what the default embedder sees of a text."""
 

@@ -11,7 +11,7 @@ from graphctx.model.answers import MAX_QUOTE_CHARS
 from graphctx.retrieve.cite import Tokens, cut_span
 from graphctx.retrieve.index import Scores
 
-_CLAUSE_END = re.compile(r"(?<=[;:,.])\s+|\s+(?=[(–—])")
+_CLAUSE_END = re.compile(r"(?<=[;:,.])\s+|(?<!\s)\s+(?=[(–—])")
 
 _CHARS_PER_TOKEN = 3
 """A line with so many characters for each token of a quote rarely fits into one; English has about five."""

@@ -20,7 +20,8 @@ MAX_RARE_UNITS = 10
 """An entity that more units name joins nothing in particular."""
 
 MAX_EDGES = 20_000
-"""Bound of one walk; the edges of the best carrying sentences are kept."""
+"""Bound of what one step starts from, an entity of a seed each; the best carrying sentences are kept. Each goes
+on to at most ten units, or to the homes of its entity."""
 
 
 def largest(rows: Rows, values: Scores) -> tuple[Rows, Scores]:

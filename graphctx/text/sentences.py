@@ -18,7 +18,14 @@ MAX_SENTENCE_CHARS = 1000
 a file without punctuation bounded."""
 
 WRAPPED_LINE_CHARS = 120
-"""Hard-wrapped prose has no longer lines; in a block that has one, a line break ends a sentence."""
+"""Hard-wrapped prose rarely has longer lines; in a block that has one, a line break ends a sentence, unless the block
+reads as wrapped at a greater width."""
+
+MAX_WRAP_CHARS = 200
+"""Nobody wraps at a greater width."""
+
+_WRAP_SLACK = 0.75
+"""A wrapped line and the word that did not fit into it fill at least this share of the width: links leave gaps."""
 
 _ABBREVIATIONS = frozenset(
     "mr mrs ms dr prof st sr jr vs etc eg ie cf al fig figs eq sec ch vol no nos pp ed eds rev inc ltd co corp bros "
@@ -68,11 +75,24 @@ def _is_rule(text: str, row: Span) -> bool:
 
 def _prose(text: str) -> Iterator[Span]:
     for start, end in _cut(text, _BLANK_LINE, 0, len(text)):
-        lines_end_sentences = any(len(line) > WRAPPED_LINE_CHARS for line in text[start:end].split("\n"))
+        lines_end_sentences = not _is_wrapped(text[start:end].split("\n"))
         for item_start, item_end in _items(text, start, end):
             inner = _LINE_BREAK if lines_end_sentences else _SPEAKER
             for line_start, line_end in _cut(text, inner, item_start, item_end):
                 yield from _by_terminator(text, line_start, line_end)
+
+
+def _is_wrapped(lines: list[str]) -> bool:
+    """Whether the lines of a block are one text that was broken to a width."""
+    width = max(map(len, lines))
+    if width <= WRAPPED_LINE_CHARS:
+        return True
+    filled = all(
+        len(line) + 1 + len(after.split(maxsplit=1)[0]) >= _WRAP_SLACK * width
+        for line, after in zip(lines, lines[1:], strict=False)
+        if after.strip()
+    )
+    return width <= MAX_WRAP_CHARS and filled and any(line[:1].islower() for line in lines[1:])
 
 
 def _items(text: str, start: int, end: int) -> Iterator[Span]:

@@ -77,17 +77,6 @@ def test_a_quote_of_whole_sentences_is_not_called_cut(make_kb: Make, limit: int)
         assert COUNTER.count(quote.quote) <= limit
 
 
-def test_a_date_that_the_question_names_is_not_the_date_that_it_asks_for(make_kb: Make) -> None:
-    text = (
-        "The lease of the shed was read aloud in 1911. {filler}The lease of the shed ended in 1934. {filler}"
-    ).format(filler="The tar of the roof was renewed by the crew of the yard and paid for by the guild of ropers. " * 6)
-    kb = make_kb({"shed.md": f"# Shed\n\n{text}\n", **NOTES})
-    found = quotes(kb, "In what year did the lease of the shed that was read aloud in 1911 end?", max_quotes=1)
-    both = quotes(kb, "In what year did the lease of the shed that was read aloud in 1911 end?", max_quotes=2)
-    assert found == both[:1]
-    assert any("ended in 1934" in quote for quote in both)
-
-
 def test_evidence_comes_from_where_the_walk_leads(make_kb: Make) -> None:
     files = {
         "kestrel.md": "# Kestrel\n\nThe crew of the Kestrel is led by Orla Venn. Its hull is black.\n",

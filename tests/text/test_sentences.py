@@ -161,3 +161,21 @@ def test_work_grows_with_the_length_of_a_text_and_no_faster(pattern: str) -> Non
 
     # Quadratic work would take hundreds of times as long on the 32 times longer text, where this allows 100.
     assert seconds(2_000_000) < 100 * max(seconds(62_500), 0.02)
+
+
+def test_prose_that_is_wrapped_at_a_great_width_is_split_at_full_stops() -> None:
+    lines = [
+        "The harbour board of Port Averil keeps one register of moorings and another of the boats that lie at them, and it",
+        "reads both aloud on the first of May. Whoever finds a mistake may say so until the lamp is out, which is commonly about",
+        "a quarter of an hour. Nothing is changed after that until the next reading.",
+    ]
+    assert max(map(len, lines)) <= 120
+    text = "\n".join(lines).replace("one register", "one register (the red one)")
+    assert max(map(len, text.split("\n"))) > 120
+    assert [text[start:end].split()[0] for start, end in split_sentences(text)] == ["The", "Whoever", "Nothing"]
+
+
+def test_long_lines_that_fill_no_width_are_texts_of_their_own() -> None:
+    records = ["x" * 130, "stopped", "started again"]
+    text = "\n".join(records)
+    assert [text[start:end] for start, end in split_sentences(text)] == records
