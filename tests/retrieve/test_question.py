@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from graphctx.retrieve.question import kind_of
+from graphctx.retrieve.question import Question, kind_of
 
 
 @pytest.mark.parametrize(
@@ -38,3 +39,12 @@ def test_a_question_tells_what_sort_of_answer_it_asks_for(question: str, kind: s
 )
 def test_a_word_that_opens_a_clause_asks_for_nothing(question: str, kind: str) -> None:
     assert kind_of(question) == kind
+
+
+def test_a_date_that_the_question_names_is_not_the_date_that_it_asks_for() -> None:
+    question = Question("In what year did the lease of 1911 end?", np.zeros(1, "f4"), (), np.zeros(0, "i8"), "date")
+    wanted = question.pattern_wanted()
+    assert wanted is not None
+    assert wanted("It ended in 1934.")
+    assert not wanted("It was read aloud in 1911.")
+    assert wanted("That of 1911 ended in 1934.")
