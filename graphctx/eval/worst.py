@@ -36,6 +36,7 @@ class Gold:
         start_char, end_char: of the span, 0 for a whole document.
         ranks: stage to the best rank of a unit that holds it, from 1; ``None`` where the stage has none.
         quote: the number of the first quote that touches it, from 1; ``None`` where none does.
+        missed: whether no quote touches it; where no quotes were asked for, whether its rank is too low to be quoted.
         why: in words.
     """
 
@@ -45,12 +46,8 @@ class Gold:
     end_char: int
     ranks: dict[str, int | None]
     quote: int | None
+    missed: bool
     why: str
-
-    @property
-    def missed(self) -> bool:
-        """Whether no quote touches it."""
-        return self.quote is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +57,11 @@ class Miss:
     outcome: Outcome
     score: float
     gold: tuple[Gold, ...]
+
+    @property
+    def quotes_asked(self) -> bool:
+        """Whether quotes were asked for, and not a ranking alone."""
+        return _quotes_asked(self.outcome)
 
 
 def score_of(outcome: Outcome) -> float:
@@ -113,9 +115,16 @@ def _gold_of(kb: KnowledgeBase, index: SearchIndex, outcome: Outcome, variant: s
         text = index.document(uri).text[span.start_char : span.end_char] if span else ""
         names = {index.unit(int(row)).id for row in units}
         from_unit = sum(one.section_id in names for one in outcome.quotes)
-        why = _why(ranks, quote, from_unit, found)
-        gold.append(Gold(uri, text, span.start_char if span else 0, span.end_char if span else 0, ranks, quote, why))
+        asked = _quotes_asked(outcome)
+        missed = quote is None if asked else (ranks["final"] or QUOTED_FROM + 1) > QUOTED_FROM
+        why = _why(ranks, quote, from_unit, found, asked=asked)
+        start, end = (span.start_char, span.end_char) if span else (0, 0)
+        gold.append(Gold(uri, text, start, end, ranks, quote, missed, why))
     return tuple(gold)
+
+
+def _quotes_asked(outcome: Outcome) -> bool:
+    return "retrieve_evidence" in outcome.milliseconds
 
 
 def _wanted(golden: Golden) -> list[tuple[str, GoldSpan | None]]:
@@ -133,7 +142,9 @@ def _first_quote(quotes: Sequence[Quote], uri: str, span: GoldSpan | None) -> in
     return None
 
 
-def _why(ranks: dict[str, int | None], quote: int | None, from_unit: int, found: dict[str, Stage]) -> str:
+def _why(
+    ranks: dict[str, int | None], quote: int | None, from_unit: int, found: dict[str, Stage], *, asked: bool
+) -> str:
     """Where a piece of gold was lost, or found, in words."""
     if quote is not None:
         return f"Quoted, as number {quote}."
@@ -149,6 +160,6 @@ def _why(ranks: dict[str, int | None], quote: int | None, from_unit: int, found:
         return f"{by}, but it is not among those that were ranked."
     place = f"{by}; it is number {ranks['base']} by base score and {final} in the end"
     if final <= QUOTED_FROM:
-        return f"{place}, but no sentence of it was picked."
+        return f"{place}, but no sentence of it was picked." if asked else f"{place}. No quotes were asked for."
     lifted = ", and no walked edge lifts it" if len(found["walk"].rows) and ranks["walk"] is None else ""
     return f"{place}{lifted}. Quotes come from the best {QUOTED_FROM}."

@@ -64,7 +64,9 @@ def run_of(name: str = "made", question: str = "Who?") -> SuiteRun:
 
 
 def miss_of(outcome: Outcome) -> Miss:
-    gold = Gold(f"b/{NASTY}.md", f"gold {NASTY}", 3, 9, {"bm25": None, "vector": 17, "final": 31}, None, "Lost: 31.")
+    gold = Gold(
+        f"b/{NASTY}.md", f"gold {NASTY}", 3, 9, {"bm25": None, "vector": 17, "final": 31}, None, True, "Lost: 31."
+    )
     return Miss(outcome, 0.25, (gold,))
 
 

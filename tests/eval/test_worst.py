@@ -11,7 +11,7 @@ from graphctx import KnowledgeBase
 from graphctx.eval.ask import run_suite
 from graphctx.eval.records import GoldSpan, SuiteRun
 from graphctx.eval.suites import load_suite
-from graphctx.eval.worst import Miss, score_of, worst
+from graphctx.eval.worst import QUOTED_FROM, Miss, score_of, worst
 
 VARIANT = "bm25"
 """Misses more than the default, so that there is more to explain."""
@@ -85,6 +85,20 @@ def test_each_piece_says_in_words_where_it_was_lost(misses: list[Miss]) -> None:
             assert gold.why.startswith("Quoted, as number") == (not gold.missed)
             if gold.missed and gold.ranks["final"] is None:
                 assert "Neither search" in gold.why or "not among" in gold.why
+
+
+def test_where_no_quotes_were_asked_for_none_is_said_to_be_missing(
+    golden_folder: Path, handbook_kb: KnowledgeBase
+) -> None:
+    suite = load_suite(golden_folder / "handbook.jsonl", limit=30)
+    found = worst(run_suite(suite, handbook_kb, [VARIANT], ranking_only=[VARIANT]), handbook_kb, VARIANT)
+    pieces = [gold for miss in found for gold in miss.gold]
+    assert not any(miss.quotes_asked for miss in found)
+    assert {gold.missed for gold in pieces} == {True, False}
+    for gold in pieces:
+        assert "picked" not in gold.why
+        assert gold.missed == (gold.ranks["final"] is None or gold.ranks["final"] > QUOTED_FROM)
+        assert gold.why.endswith("No quotes were asked for.") == (not gold.missed)
 
 
 def test_gold_without_a_span_is_its_whole_document(run: SuiteRun, handbook_kb: KnowledgeBase) -> None:
