@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from graphctx.model.documents import BlockKind
 
@@ -89,7 +90,7 @@ def _is_wrapped(lines: list[str]) -> bool:
         return True
     filled = all(
         len(line) + 1 + len(after.split(maxsplit=1)[0]) >= _WRAP_SLACK * width
-        for line, after in zip(lines, lines[1:], strict=False)
+        for line, after in pairwise(lines)
         if after.strip()
     )
     return width <= MAX_WRAP_CHARS and filled and any(line[:1].islower() for line in lines[1:])
