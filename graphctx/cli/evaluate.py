@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -106,6 +107,7 @@ def evaluate(
         raise InvalidArgument("--variants names none.", field="variants", value=variants)
     if judge not in ("auto", "documents", "units"):
         raise InvalidArgument(f"--judge is {judge!r}; use auto, documents or units.", field="judge", value=judge)
+    _check_options(kb, corpus, explain, {"--html": html, "--baseline": baseline, "--write-baseline": write_baseline})
     loaded = [
         load_suite(path, corpus=corpus, judge=cast("Judge", judge), blank_titles=blank_titles, limit=limit)
         for path in suites
@@ -115,18 +117,46 @@ def evaluate(
         _explain(explain, loaded, where, names[0], as_json=as_json)
         return
     _check_names(loaded)
+    if baseline is not None:
+        from graphctx.eval.baseline import read
+
+        read(baseline)
     measured = _measured(loaded, names, where, ranking_only=ranking_only, with_misses=html is not None)
-    regressions = _with_baselines(measured, baseline, write_baseline)
+    regressions = _with_baselines(measured, baseline, write_baseline, partly=limit > 0)
     if html is not None:
         from graphctx.eval.report import write_html
 
         write_html(html, measured.runs, measured.comparisons, measured.misses)
+        _tell(f"report written to {html}")
     if as_json:
         print_json(_as_json(measured, regressions))
     else:
         _show(measured, regressions, compared_with=baseline)
     if regressions:
         raise typer.Exit(EXIT_ERROR)
+
+
+def _check_options(kb: Path | None, corpus: Path | None, explain: str | None, files: Mapping[str, Path | None]) -> None:
+    """Refuse options that exclude each other, and files that could not be written or read, before anything is asked."""
+    if kb is not None and corpus is not None:
+        raise InvalidArgument(
+            "--kb asks a knowledge base that is there, and --corpus makes one. Give only one of them."
+        )
+    given = [name for name, file in files.items() if file is not None]
+    if explain is not None and given:
+        raise InvalidArgument(f"--explain measures nothing, so {given[0]} has no meaning with it. Leave one out.")
+    for name in ("--html", "--write-baseline"):
+        file = files[name]
+        if file is not None and not file.expanduser().parent.is_dir():
+            raise InvalidArgument(
+                f"{name} {file}: there is no folder {file.parent}. Make it first.", field=name, value=str(file)
+            )
+
+
+def _tell(line: str, style: str = "dim") -> None:
+    from graphctx.cli.console import errors_console
+
+    errors_console().print(line, style=style, soft_wrap=True)
 
 
 def _check_names(suites: list[Suite]) -> None:
@@ -151,6 +181,8 @@ def _measured(
     measured = Measured()
     for suite in suites:
         errors_console().print(suite.name, style="bold", soft_wrap=True)
+        for warning in suite.warnings:
+            _tell(f"warning: {suite.path.name}: {warning}", "yellow")
         with progress_view() as view:
 
             def asked(variant: str, done: int, total: int, view: ProgressView = view) -> None:
@@ -168,15 +200,18 @@ def _measured(
     return measured
 
 
-def _with_baselines(measured: Measured, baseline: Path | None, fresh: Path | None) -> list[Regression]:
+def _with_baselines(measured: Measured, baseline: Path | None, fresh: Path | None, *, partly: bool) -> list[Regression]:
     """Check against one baseline, then write another: both may be the same file."""
-    from graphctx.eval.baseline import check, write
+    from graphctx.eval.baseline import check, not_asked, write
 
     if not measured.runs and (baseline or fresh):
         raise InvalidArgument("Baselines hold suites of questions; none was named.")
-    regressions = check(baseline, measured.runs) if baseline else []
+    regressions = check(baseline, measured.runs, partly=partly) if baseline else []
+    if baseline and partly and (count := not_asked(baseline, measured.runs)):
+        _tell(f"--limit: {count:,} of the baseline's questions were not asked, and are not compared", "yellow")
     if fresh is not None:
         write(fresh, measured.runs)
+        _tell(f"baseline written to {fresh}")
     return regressions
 
 
@@ -196,25 +231,26 @@ def _as_json(measured: Measured, regressions: list[Regression]) -> dict[str, Any
 
 def _show(measured: Measured, regressions: list[Regression], *, compared_with: Path | None) -> None:
     from graphctx.cli.console import errors_console, output_console, print_table
-    from graphctx.eval.show import comparisons_table, entities_table, main_table, notes, types_table
+    from graphctx.eval.show import comparisons_table, entities_table, few, main_table, notes, types_table
+    from graphctx.eval.show_narrow import comparisons_tables, main_tables, types_tables
     from graphctx.eval.summary import summary
 
     console = output_console()
     suites = [summary(run) for run in measured.runs]
-    tables = {
-        "": main_table(suites),
-        "By type of question": types_table(suites),
-        "Compared, question by question": comparisons_table(measured.comparisons),
-        "Entities": entities_table(measured.entities),
-    }
-    filled = {title: table for title, table in tables.items() if table[1]}
-    for number, (title, (heads, rows)) in enumerate(filled.items()):
+    entities = ("Entities", entities_table(measured.entities))
+    if console.is_terminal:
+        main = main_tables(suites, console.width)
+        tables = [*main, *types_tables(suites), *comparisons_tables(measured.comparisons), entities]
+    else:
+        compared = ("Compared, question by question", comparisons_table(measured.comparisons))
+        tables = [("", main_table(suites)), ("By type of question", types_table(suites)), compared, entities]
+    for number, (title, (heads, rows)) in enumerate(one for one in tables if one[1][1]):
         if title:
             console.print(f"\n{title}" if number else title, style="bold")
         print_table(heads, rows)
     if suites:
         console.print()
-    for line in notes(suites):
+    for line in (*notes(suites), *(few(suites) if measured.comparisons else ())):
         console.print(line, style="dim", soft_wrap=True)
     for one in regressions:
         errors_console().print(f"worse than {compared_with}: {one}", style="red", soft_wrap=True)
@@ -232,6 +268,8 @@ def _explain(question: str, suites: list[Suite], where: Where, variant: str, *, 
 
     suite = suites[0] if suites else Suite("", where.default_kb, "questions")
     known = {item.row.id: item.row.question for item in suite.rows}
+    if known and question not in known and " " not in question.strip():
+        _tell(f"{suite.name} has no question of the id {question!r}; it is taken as a question.", "yellow")
     with (
         progress_view() as view,
         open_for(suite, kb=where.kb, default_kb=where.default_kb, work=where.work, on_progress=view) as kb,

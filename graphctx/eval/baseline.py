@@ -70,13 +70,23 @@ class Regression:
         ids = ", ".join(self.questions[:_SHOWN]) + (" …" if len(self.questions) > _SHOWN else "")
         where = f"{self.suite}, {self.variant}"
         if self.kind == "missing":
-            return f"{where}: {self.measure or 'the question'} of {self.n} questions was not measured ({ids})."
+            if not self.measure:
+                return f"{where}: {_questions(self.n)} of the baseline {_were(self.n)} not asked ({ids})."
+            return f"{where}: {self.measure} was not measured for {_questions(self.n)} ({ids})."
         if self.kind == "inexact":
-            return f"{where}: quotes do not slice back to their documents in {len(self.questions)} questions ({ids})."
+            return f"{where}: quotes do not slice back to their documents in {_questions(len(self.questions))} ({ids})."
         return (
             f"{where}: {self.measure} fell from {self.before:.1%} to {self.now:.1%} "
-            f"over {self.n} questions (p = {self.p_value:.3f}); worse on {ids}."
+            f"over {_questions(self.n)} (p = {self.p_value:.3f}); worse on {ids}."
         )
+
+
+def _questions(count: int) -> str:
+    return f"{count} question{'' if count == 1 else 's'}"
+
+
+def _were(count: int) -> str:
+    return "was" if count == 1 else "were"
 
 
 def write(path: Path, runs: Sequence[SuiteRun]) -> None:
@@ -127,10 +137,28 @@ def _digest(golden: Golden) -> str:
     return hashlib.sha256(json.dumps(asked).encode("utf-8")).hexdigest()[:8]
 
 
-def check(path: Path, runs: Sequence[SuiteRun]) -> list[Regression]:
+def not_asked(path: Path, runs: Sequence[SuiteRun]) -> int:
+    """How many questions of the baseline's same suites were not asked.
+
+    Raises:
+        InvalidArgument: as `check`, for the file.
+    """
+    suites = read(path)
+    asked = {(run.suite, one.golden.id) for run in runs for some in run.outcomes.values() for one in some}
+    return sum(
+        (run.suite, name) not in asked for run in runs for name in suites.get(run.suite, {}).get("questions", {})
+    )
+
+
+def check(path: Path, runs: Sequence[SuiteRun], *, partly: bool = False) -> list[Regression]:
     """Compare runs with their baseline.
 
     Suites and variants of the baseline that were not run are passed over, and so are questions that it does not hold.
+
+    Args:
+        path: the baseline.
+        runs: what was measured.
+        partly: whether questions of the baseline may be left unasked.
 
     Returns:
         Everything that is worse, by suite, variant and measure; empty where all is well.
@@ -139,7 +167,7 @@ def check(path: Path, runs: Sequence[SuiteRun]) -> list[Regression]:
         InvalidArgument: the file is missing, no baseline or of another format; it does not hold a suite, or none of
             the variants that were run; or the golden questions have changed since.
     """
-    suites = _read(path)
+    suites = read(path)
     found: list[Regression] = []
     for run in runs:
         known = suites.get(run.suite)
@@ -160,10 +188,15 @@ def check(path: Path, runs: Sequence[SuiteRun]) -> list[Regression]:
             found += _inexact(run.suite, variant, outcomes)
         for variant in common:
             found += _worse(run.suite, variant, known, run.outcomes[variant], path.name)
-    return found
+    return [one for one in found if not (partly and one.kind == "missing" and not one.measure)]
 
 
-def _read(path: Path) -> dict[str, dict[str, Any]]:
+def read(path: Path) -> dict[str, dict[str, Any]]:
+    """The suites of a baseline.
+
+    Raises:
+        InvalidArgument: the file is missing, no baseline or of another format.
+    """
     try:
         content = json.loads(path.read_text("utf-8"))
         version, suites = content["format"], content["suites"]

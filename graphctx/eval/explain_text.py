@@ -20,6 +20,9 @@ _STAGES = {
 _SHOWN = 5
 """Units shown of each stage; the JSON has more."""
 
+_UNBOUNDED = 100_000
+"""Wider than any row."""
+
 
 def show_explanation(console: Console, explanation: Explanation) -> None:
     """Print the stages of one question in their order."""
@@ -43,7 +46,7 @@ def show_explanation(console: Console, explanation: Explanation) -> None:
             table = _table("#", "score", "unit")
             for one in units[:_SHOWN]:
                 table.add_row(str(one.rank), f"{one.score:.3f}", _place(one.unit))
-            console.print(table)
+            _print(console, table)
     _show_walk(console, explanation)
     _show_final(console, explanation)
     _heading(console, "Quotes")
@@ -89,18 +92,34 @@ def _show_final(console: Console, explanation: Explanation) -> None:
     for one in explanation.final:
         parts = (f"{one.parts[name]:.3f}" for name in names)
         table.add_row(str(one.rank), f"{one.score:.3f}", *parts, _place(one.unit), one.source)
-    console.print(table)
+    _print(console, table)
 
 
 def _show_quote(console: Console, number: int, quote: Picked) -> None:
     from rich.text import Text
 
     place = f"{quote.doc_uri}:{quote.line} [{quote.start_char}, {quote.end_char})"
-    console.print(Text(f"[{number}] ", style="bold cyan").append(f"{place} · confidence {quote.confidence:.2f}"))
+    console.print(
+        Text(f"[{number}] ", style="bold cyan").append(f"{place} · confidence {quote.confidence:.2f}"), soft_wrap=True
+    )
     for sentence in quote.sentences:
         console.print(Text(f"    “{' '.join(sentence.text.split())}”"), soft_wrap=True)
         features = " · ".join(f"{name} {value:.2f}" for name, value in sentence.features.items() if value)
         console.print(Text(f"      {features}", style="dim"), soft_wrap=True)
+
+
+def _print(console: Console, table: Table) -> None:
+    """Folded at the width of a terminal; elsewhere a row is a line, however long."""
+    if console.is_terminal:
+        console.print(table)
+        return
+    from rich.console import Console as Wide
+    from rich.text import Text
+
+    wide = Wide(file=console.file, width=_UNBOUNDED, markup=False, emoji=False, highlight=False)
+    with wide.capture() as capture:
+        wide.print(table)
+    console.print(Text("\n".join(line.rstrip() for line in capture.get().splitlines())), soft_wrap=True)
 
 
 def _heading(console: Console, text: str) -> None:

@@ -16,6 +16,10 @@ _QUOTES = ("answer", "answer@250", "answer@500", "answer@1000", "span")
 _SIZES = ("quote_tokens", "tokens")
 _COMPARED = ("R@5", "all@10", "hit@1", "MRR", "answer", "answer@500", "span")
 
+FEW = 20
+"""Fewer questions are too few for comparisons: a two-sided test needs six that all differ in one direction, which is
+nearly a third of so many."""
+
 Table = tuple[list[str], list[list[str]]]
 """Column heads and rows, for `graphctx.cli.console.print_table`."""
 
@@ -73,6 +77,16 @@ def notes(suites: Sequence[Mapping[str, Any]]) -> list[str]:
         parts += [f"{name} over {n:,}" for name, n in partly.items() if n != counts["answerable"]]
         lines.append(f"{suite['suite']}: {'; '.join(parts)}")
     return lines
+
+
+def few(suites: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A line for each suite that is too small for comparisons."""
+    counts = {suite["suite"]: suite["questions"]["asked"] for suite in suites}
+    return [
+        f"{name}: {n} question{'' if n == 1 else 's'} {'is' if n == 1 else 'are'} too few to tell variants apart; ask {FEW} or more"
+        for name, n in counts.items()
+        if n < FEW
+    ]
 
 
 def comparisons_table(comparisons: Sequence[Comparison]) -> Table:

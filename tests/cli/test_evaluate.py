@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,12 @@ def write(path: Path, rows: list[dict[str, Any]]) -> Path:
     return path
 
 
+def errors_of(*arguments: object) -> str:
+    done = CliRunner().invoke(app, ["eval", *map(str, arguments)])
+    assert done.exit_code == 0, done.output
+    return done.stderr
+
+
 def run(*arguments: object, code: int = 0) -> str:
     done = CliRunner().invoke(app, ["eval", *map(str, arguments)])
     assert done.exit_code == code, done.output
@@ -75,7 +82,7 @@ def test_the_json_object_holds_suites_and_comparisons(suite: Path, work: Path) -
     (one,) = found["suites"]
     assert list(one["variants"]) == ["bm25", "hybrid_local"]
     assert one["variants"]["hybrid_local"]["measures"]["answer"] == {"mean": 1.0, "n": 2}
-    assert list(one["variants"]["bm25"]["types"]) == ["single"]
+    assert list(one["variants"]["bm25"]["types"]) == ["(none)", "single"]
     assert {(item["variant"], item["against"]) for item in found["comparisons"]} == {("bm25", "hybrid_local")}
     assert found["regressions"] == found["entities"] == []
 
@@ -97,13 +104,58 @@ def test_a_run_that_is_worse_than_its_baseline_fails(suite: Path, work: Path, tm
     baseline = tmp_path / "baseline.json"
     run(suite, "--work", work, "--write-baseline", baseline)
     assert "No measure is significantly below" in run(suite, "--work", work, "--baseline", baseline)
-    fewer = run(suite, "--work", work, "--baseline", baseline, "--limit", 1, "--json", code=1)
+    held = json.loads(baseline.read_text())
+    held["suites"]["light"]["questions"]["gone"] = held["suites"]["light"]["questions"]["born"]
+    baseline.write_text(json.dumps(held))
+    fewer = run(suite, "--work", work, "--baseline", baseline, "--json", code=1)
     assert json.loads(fewer)["regressions"][0]["kind"] == "missing"
 
 
+def test_with_a_limit_only_the_questions_that_were_asked_are_compared(suite: Path, work: Path, tmp_path: Path) -> None:
+    baseline = tmp_path / "baseline.json"
+    assert f"written to {baseline}" in errors_of(suite, "--work", work, "--write-baseline", baseline)
+    told = errors_of(suite, "--work", work, "--baseline", baseline, "--limit", 1)
+    assert "2 of the baseline's questions were not asked" in told
+
+
 def test_a_report_is_written(suite: Path, work: Path, tmp_path: Path) -> None:
-    run(suite, "--work", work, "--html", tmp_path / "out" / "report.html")
-    assert "light" in (tmp_path / "out" / "report.html").read_text()
+    assert "report written to" in errors_of(suite, "--work", work, "--html", tmp_path / "report.html")
+    assert "light" in (tmp_path / "report.html").read_text()
+
+
+def test_on_a_terminal_every_table_fits_its_width(
+    suite: Path, work: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = run(suite, "--work", work, "--variants", "bm25,vector,rrf,hybrid,hybrid_local")
+    tables = re.sub(r"\x1b\[[0-9;]*m", "", shown).partition("answerable and")[0]
+    for measure in ("R@5", "all@10", "answer@500", "AUROC", "single", "(none)"):
+        assert re.search(rf"^{re.escape(measure)} ", tables, re.M), measure
+    assert max(map(len, tables.splitlines())) <= 80
+    assert "3 questions are too few to tell variants apart" in shown
+
+
+def test_what_is_odd_about_a_golden_file_is_told_beside_the_measures(suite: Path, work: Path, tmp_path: Path) -> None:
+    rows = [ROWS[0], {"question": "What is the boat called?", "answer": "Kittiwake"}]
+    odd = write(tmp_path / "odd.jsonl", rows)
+    arguments = (odd, "--corpus", suite.parent / "docs", "--work", work, "--json")
+    (one,) = json.loads(run(*arguments))["suites"]
+    assert "did you mean 'answers'?" in one["warnings"][0]
+    assert "line 2" in one["warnings"][1]
+    assert errors_of(*arguments).count("warning: odd.jsonl") == 2
+
+
+def test_an_explanation_in_a_pipe_wraps_no_place(suite: Path, work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "25")
+    told = CliRunner().invoke(app, ["eval", str(suite), "--work", str(work), "--explain", "no-such-id"])
+    assert "no question of the id 'no-such-id'" in told.stderr
+    shown = run(suite, "--work", work, "--explain", "born")
+    rows = [line for line in shown.splitlines() if re.match(r" *1 .*ada\.md:", line)]
+    assert rows
+    assert all("Ada Merriweather" in row for row in rows)
 
 
 def test_one_question_is_explained_by_its_id_or_its_words(suite: Path, work: Path) -> None:
@@ -143,6 +195,10 @@ def test_gold_that_is_not_in_the_knowledge_base_stops_the_run(
         (["--judge", "pages"], "pages"),
         (["--corpus", "nowhere"], "nowhere"),
         (["--baseline", "nothing.json"], "nothing.json"),
+        (["--html", "nowhere/report.html"], "nowhere"),
+        (["--write-baseline", "nowhere/base.json"], "nowhere"),
+        (["--explain", "born", "--html", "report.html"], "--html"),
+        (["--kb", ".", "--corpus", "."], "--corpus"),
     ],
 )
 def test_a_wrong_option_is_refused_with_its_value(suite: Path, work: Path, arguments: list[str], named: str) -> None:

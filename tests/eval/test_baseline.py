@@ -10,7 +10,7 @@ import pytest
 from eval_made import suite
 
 from graphctx.errors import InvalidArgument
-from graphctx.eval.baseline import check, write
+from graphctx.eval.baseline import check, not_asked, write
 from graphctx.eval.records import SuiteRun
 
 GOOD = {"R@5": [1.0] * 40, "answer": [1.0, None] * 20, "exact": [1.0] * 40, "tokens": [900.0] * 40}
@@ -79,13 +79,16 @@ def test_questions_that_were_not_asked_are_a_regression(path: Path, good: SuiteR
     run = dataclasses.replace(good, outcomes={"hybrid_local": good.outcomes["hybrid_local"][:-2]})
     (one,) = check(path, [run])
     assert (one.kind, one.questions) == ("missing", ("q038", "q039"))
+    assert str(one) == "made, hybrid_local: 2 questions of the baseline were not asked (q038, q039)."
+    assert check(path, [run], partly=True) == []
+    assert not_asked(path, [run]) == 2
 
 
 def test_a_measure_that_is_gone_is_a_regression(path: Path, good: SuiteRun) -> None:
     values = {name: values for name, values in GOOD.items() if name != "answer"}
     (one,) = check(path, [suite(hybrid_local=values)])
     assert (one.kind, one.measure, one.n) == ("missing", "answer", 20)
-    assert str(one).startswith("made, hybrid_local: answer of 20 questions was not measured")
+    assert str(one).startswith("made, hybrid_local: answer was not measured for 20 questions")
 
 
 def test_a_question_that_the_baseline_does_not_hold_is_passed_over(path: Path) -> None:
