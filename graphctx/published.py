@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from graphctx.errors import InvalidArgument
+from graphctx.errors import BackendUnavailable, InvalidArgument
 from graphctx.model.answers import Environment, ExtractEvidenceInput, RetrieveInput, SearchInput
 from graphctx.model.found import Evidence, Found, UnitText
 from graphctx.retrieve.recipe import DEFAULT_VARIANT, recipe_of
@@ -70,6 +70,15 @@ class View:
         if self.retriever is None:
             raise InvalidArgument("Nothing is published here yet. Run `graphctx ingest PATH` first.")
         return self.retriever
+
+
+def nothing_published() -> BackendUnavailable:
+    """What to raise where a snapshot is needed and a knowledge base has none."""
+    return BackendUnavailable(
+        "Nothing is published in this knowledge base yet. Run `graphctx ingest PATH`; if an ingest was stopped, "
+        "run it again, and it goes on with what it had done.",
+        file="CURRENT",
+    )
 
 
 class Published:

@@ -44,8 +44,11 @@ def ask(
     from graphctx.cli.show import show_evidence
     from graphctx.knowledge_base import KnowledgeBase
     from graphctx.model.answers import Mode
+    from graphctx.published import nothing_published
 
     with KnowledgeBase.open(kb) as base:
+        if not base.snapshot_id:
+            raise nothing_published()
         answer = base.retrieve_evidence(
             question,
             top_k=top_k,

@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperCommand
 
 from graphctx.cli.console import errors_console
+from graphctx.cli.options import DEFAULT_KB
 from graphctx.errors import GraphctxError, InternalError
 
 EXIT_ERROR = 1
@@ -26,9 +27,28 @@ _HINTS = {
     "INTERNAL_ERROR": "This is a fault of graphctx. GRAPHCTX_DEBUG=1 shows where; graphctx doctor checks the rest.",
 }
 
+_OF_A_FOLDER = ("kb.toml", "CURRENT")
+"""Files of a knowledge base of which a fault may mean that another folder was meant."""
+
+_OF_QUESTIONS = ("ask", "search")
+
+_OF_FILES = frozenset({"line", "faults", "skipped", "path", "question", "suite"})
+"""Details of errors in what a file holds: how the command is used does not help there."""
+
 
 class GuardedCommand(TyperCommand):
     """A command whose errors are reported by their code."""
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        """Read the arguments; words beyond a question most likely lack its quotes."""
+        words = [word for word in args if not word.startswith("-")]
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:
+            told = str(getattr(error, "message", ""))
+            if "unexpected extra argument" in told and len(words) > 1 and self.name in _OF_QUESTIONS:
+                error.message = f'{told}. Put the question in quotes: {ctx.command_path} "What is …"'  # type: ignore[attr-defined]
+            raise
 
     def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
         """Run the command; turn its exceptions into a message and an exit code."""
@@ -55,20 +75,25 @@ class GuardedCommand(TyperCommand):
 
 def _report(error: GraphctxError, ctx: typer.Context) -> None:
     """Tell of an error: the envelope on standard output with ``--json``, else a panel on standard error."""
+    where = ""
+    if error.details.get("file") in _OF_A_FOLDER and "kb" in ctx.params:
+        folder = ctx.params["kb"] or os.environ.get("GRAPHCTX_KB") or DEFAULT_KB
+        where = f"Looked in {folder}. --kb DIR or $GRAPHCTX_KB names another folder."
     if ctx.params.get("as_json"):
-        typer.echo(json.dumps(error.envelope(), indent=2, ensure_ascii=False, default=str))
+        told = error.envelope()
+        if where:
+            told["error"]["details"] = {**error.details, "hint": where}
+        typer.echo(json.dumps(told, indent=2, ensure_ascii=False, default=str))
         return
-    hint = _HINTS[error.code].format(command=ctx.command_path)
-    if error.details.get("file") == "kb.toml":
-        hint = f"Looked in {ctx.params.get('kb')}. --kb DIR or $GRAPHCTX_KB names another folder."
+    hint = where or ("" if error.details.keys() & _OF_FILES else _HINTS[error.code].format(command=ctx.command_path))
     console = errors_console()
     if not console.is_terminal:
-        console.print(f"error: {error.code} {error.message}\nhint: {hint}", soft_wrap=True)
+        console.print(f"error: {error.code} {error.message}" + (f"\nhint: {hint}" if hint else ""), soft_wrap=True)
         return
     from rich.panel import Panel
     from rich.text import Text
 
-    body = Text(error.message).append(f"\n{hint}", style="dim")
+    body = Text(error.message).append(f"\n{hint}" if hint else "", style="dim")
     console.print(Panel(body, title=f"error: {error.code}", title_align="left", border_style="red", expand=False))
 
 

@@ -68,12 +68,17 @@ def ingest(
     if missing := [path for path in job.paths if not Path(path).exists()]:
         raise InvalidArgument(f"There is no such file or folder: {', '.join(missing)}.", paths=missing)
     folder = kb or Path(job.kb or DEFAULT_KB)
+    made = not folder.expanduser().exists()
     try:
         with _opened(folder, job.project_id if project_id is None else project_id, graph_engine, job.ingest) as base:
             report = _run(base, job.paths, prune=prune or job.prune, processes=processes)
     except KeyboardInterrupt:
-        errors_console().print("stopped; the published snapshot is untouched", style="yellow")
+        errors_console().print(_stopped(folder.expanduser()), style="yellow", soft_wrap=True)
         raise typer.Exit(130) from None
+    except InvalidArgument:
+        if made:
+            _unmake(folder.expanduser())
+        raise
     if not report.added + report.replaced + report.removed + report.unchanged:
         raise InvalidArgument(
             f"None of the {len(report.skipped)} files could be read, so nothing was ingested: "
@@ -87,6 +92,20 @@ def ingest(
     where = "" if folder == DEFAULT_KB else f" --kb {shlex.quote(str(folder))}"
     command = "graphctx" if shutil.which("graphctx") else shlex.join(program())
     output_console().print(f'\nNext: {command} ask{where} "your question"', style="green", soft_wrap=True)
+
+
+def _stopped(folder: Path) -> str:
+    from graphctx.store.snapshot import current_or_none
+
+    if current_or_none(folder):
+        return "stopped; the published snapshot is untouched"
+    return "stopped; nothing is published yet. What was done is kept, and the next run goes on from there"
+
+
+def _unmake(folder: Path) -> None:
+    """Take away a knowledge base that this command has made and put nothing into."""
+    if {path.name for path in folder.glob("*")} <= {"kb.toml", "ingest.lock", "cache"}:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _check_engine(engine: str) -> None:

@@ -43,8 +43,11 @@ def search(
     from graphctx.cli.show import show_search
     from graphctx.knowledge_base import KnowledgeBase
     from graphctx.model.answers import Mode
+    from graphctx.published import nothing_published
 
     with KnowledgeBase.open(kb) as base:
+        if not base.snapshot_id:
+            raise nothing_published()
         answer = base.search(
             query,
             top_k=top_k,

@@ -7,7 +7,6 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from graphctx.errors import InvalidArgument
 from graphctx.eval.golden import objects
 from graphctx.eval.suites import CORPUS
 
@@ -36,15 +35,16 @@ def open_for(
         on_progress: of an ingest.
 
     Raises:
-        InvalidArgument: nothing in the corpus can be read, or nothing is published in the knowledge base.
-        BackendUnavailable: the knowledge base cannot be opened.
+        InvalidArgument: nothing in the corpus can be read.
+        BackendUnavailable: the knowledge base cannot be opened, or nothing is published in it.
     """
     from graphctx.knowledge_base import KnowledgeBase
+    from graphctx.published import nothing_published
 
     if kb is not None or suite.corpus is None:
         base = KnowledgeBase.open(kb or default_kb)
         if not base.snapshot_id:
-            raise InvalidArgument("Nothing is published in this knowledge base. Run `graphctx ingest PATH` first.")
+            raise nothing_published()
         return base
     place = suite.corpus.resolve()
     name = place.parent.name if place.name == CORPUS else place.stem

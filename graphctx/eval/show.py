@@ -82,11 +82,8 @@ def notes(suites: Sequence[Mapping[str, Any]]) -> list[str]:
 def few(suites: Sequence[Mapping[str, Any]]) -> list[str]:
     """A line for each suite that is too small for comparisons."""
     counts = {suite["suite"]: suite["questions"]["asked"] for suite in suites}
-    return [
-        f"{name}: {n} question{'' if n == 1 else 's'} {'is' if n == 1 else 'are'} too few to tell variants apart; ask {FEW} or more"
-        for name, n in counts.items()
-        if n < FEW
-    ]
+    said = {name: f"{n} questions are" if n > 1 else "one question is" for name, n in counts.items() if n < FEW}
+    return [f"{name}: {start} too few to tell variants apart; ask {FEW} or more" for name, start in said.items()]
 
 
 def comparisons_table(comparisons: Sequence[Comparison]) -> Table:

@@ -3,11 +3,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from graphctx.cli.app import app
+from graphctx.knowledge_base import KnowledgeBase
 
 HEAVY = ("numpy", "pyarrow", "lancedb", "spacy", "onnxruntime", "tokenizers", "kuzu", "igraph", "mcp", "mcp_types")
 
@@ -59,3 +61,25 @@ def test_every_command_and_option_has_help() -> None:
         assert command.help, path
         for parameter in command.params:
             assert parameter.help, f"{path} {parameter.name}"
+
+
+def test_an_ingest_of_nothing_leaves_no_knowledge_base_behind(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    done = CliRunner().invoke(app, ["ingest", str(tmp_path / "empty"), "--kb", str(tmp_path / "kb")])
+    assert done.exit_code == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["empty"]
+
+
+@pytest.mark.parametrize("command", ["ask", "search"])
+def test_asking_where_nothing_is_published_is_an_error_that_names_the_folder(command: str, tmp_path: Path) -> None:
+    KnowledgeBase.open(tmp_path, create=True, project_id="p").close()
+    done = CliRunner().invoke(app, [command, "Who?", "--kb", str(tmp_path), "--json"])
+    assert done.exit_code == 1
+    error = json.loads(done.stdout)["error"]
+    assert (error["code"], str(tmp_path) in error["details"]["hint"]) == ("BACKEND_UNAVAILABLE", True)
+
+
+def test_a_question_without_its_quotes_is_told_to_have_them() -> None:
+    done = CliRunner().invoke(app, ["ask", "What", "is", "ownership"])
+    assert done.exit_code == 2
+    assert "Put the question in quotes" in done.stderr

@@ -32,6 +32,11 @@ def test_an_error_is_one_message_with_its_code(error: GraphctxError) -> None:
     assert shown.stderr.startswith(f"error: {error.code} {error.message}\nhint: ")
 
 
+def test_a_fault_in_a_file_has_no_hint_about_options() -> None:
+    RAISED.append(InvalidArgument("golden.jsonl, line 3: this is no JSON.", line=3))
+    assert "hint" not in CliRunner().invoke(app, ["fail"]).stderr
+
+
 def test_with_json_the_envelope_is_the_only_output() -> None:
     RAISED.append(InvalidArgument("The value 3 is wrong.", field="x", value=3))
     shown = CliRunner().invoke(app, ["fail", "--json"])

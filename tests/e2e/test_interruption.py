@@ -27,6 +27,15 @@ def test_ctrl_c_leaves_the_published_snapshot_and_no_process(own_kb: Path, step:
     assert answer_of("ask", "Who lit the lamp?", "--kb", own_kb)["quotes"]
 
 
+def test_ctrl_c_in_a_first_ingest_says_that_nothing_is_published_and_what_is_kept(tmp_path: Path) -> None:
+    with started("ingest", HANDBOOK / "people", "--kb", tmp_path / "kb") as process:
+        wait_for_step(process, "split")
+        os.killpg(process.pid, signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "nothing is published yet" in errors.strip().splitlines()[-1]
+
+
 def test_a_second_ingest_at_the_same_time_is_refused_and_a_killed_one_does_no_harm(own_kb: Path) -> None:
     before = published(own_kb)
     with started("ingest", HANDBOOK / "people", "--kb", own_kb) as first:
