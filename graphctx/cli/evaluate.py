@@ -201,7 +201,7 @@ def _measured(
 
 
 def _with_baselines(measured: Measured, baseline: Path | None, fresh: Path | None, *, partly: bool) -> list[Regression]:
-    """Check against one baseline, then write another: both may be the same file."""
+    """Check against one baseline, then write another: both may be the same file, unless the run fell below it."""
     from graphctx.eval.baseline import check, not_asked, write
 
     if not measured.runs and (baseline or fresh):
@@ -209,7 +209,10 @@ def _with_baselines(measured: Measured, baseline: Path | None, fresh: Path | Non
     regressions = check(baseline, measured.runs, partly=partly) if baseline else []
     if baseline and partly and (count := not_asked(baseline, measured.runs)):
         _tell(f"--limit: {count:,} of the baseline's questions were not asked, and are not compared", "yellow")
-    if fresh is not None:
+    same = fresh is not None and baseline is not None and fresh.resolve() == baseline.resolve()
+    if same and (regressions or partly):
+        _tell(f"{fresh} is kept: a run that is worse, or of some questions only, replaces no baseline", "yellow")
+    elif fresh is not None:
         write(fresh, measured.runs)
         _tell(f"baseline written to {fresh}")
     return regressions

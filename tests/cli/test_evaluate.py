@@ -109,6 +109,9 @@ def test_a_run_that_is_worse_than_its_baseline_fails(suite: Path, work: Path, tm
     baseline.write_text(json.dumps(held))
     fewer = run(suite, "--work", work, "--baseline", baseline, "--json", code=1)
     assert json.loads(fewer)["regressions"][0]["kind"] == "missing"
+    before = baseline.read_bytes()
+    run(suite, "--work", work, "--baseline", baseline, "--write-baseline", baseline, code=1)
+    assert baseline.read_bytes() == before
 
 
 def test_with_a_limit_only_the_questions_that_were_asked_are_compared(suite: Path, work: Path, tmp_path: Path) -> None:
