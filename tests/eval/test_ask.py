@@ -186,7 +186,7 @@ def test_a_suite_without_a_corpus_asks_the_knowledge_base_that_is_there(
     with pytest.raises(BackendUnavailable):
         open_for(suite, kb=None, default_kb=tmp_path / "nothing", work=tmp_path / "work")
     KnowledgeBase.open(tmp_path / "empty", create=True).close()
-    with pytest.raises(InvalidArgument, match="Nothing is published"):
+    with pytest.raises(BackendUnavailable, match="Nothing is published"):
         open_for(suite, kb=tmp_path / "empty", default_kb=kb.path, work=tmp_path / "work")
 
 
