@@ -24,7 +24,7 @@ import psutil
 from graphctx import KnowledgeBase
 from graphctx.ingest.embed import MIN_SENTENCE_CHARS
 from graphctx.ingest.report import IngestReport
-from graphctx.model.answers import Filters, Scope
+from graphctx.model.requests import Filters, Scope
 from graphctx.nlp.embedders import DEFAULT, make_embedder
 from graphctx.nlp.spacy_extractor import MODEL
 from graphctx.nlp.tokens import WordPieceCounter

@@ -11,21 +11,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import BaseModel
 
 from graphctx.errors import InvalidArgument, ScopeViolation
-from graphctx.model.answers import (
-    Environment,
-    EvidenceAnswer,
-    ExtractEvidenceInput,
-    Filters,
-    Mode,
-    RetrieveInput,
-    Scope,
-    SearchAnswer,
-    SearchInput,
-)
+from graphctx.model.answers import EvidenceAnswer, SearchAnswer
 from graphctx.model.arguments import parse_arguments
 from graphctx.model.assemble import evidence_answer, search_answer
 from graphctx.model.budgets import Limits
 from graphctx.model.found import Evidence, UnitText
+from graphctx.model.pages import Pager
+from graphctx.model.requests import Environment, ExtractEvidenceInput, Filters, Mode, RetrieveInput, Scope, SearchInput
 from graphctx.model.scope import Boundary
 from graphctx.published import Published, View
 from graphctx.retrieve.recipe import DEFAULT_VARIANT
@@ -192,7 +184,7 @@ class KnowledgeBase:
             },
         )
         request = request.model_copy(update={"scope": self._scope(request.scope)})
-        return search_answer(request, self.pinned().find(request, variant), self._limits, self._tokens.count)
+        return search_answer(self._pager, request, self.pinned().find(request, variant))[0]
 
     def retrieve_evidence(
         self,
@@ -232,7 +224,7 @@ class KnowledgeBase:
             options={"mode": mode, "rerank": rerank, "include_diagnostics": include_diagnostics},
         )
         request = request.model_copy(update={"scope": self._scope(request.scope)})
-        return evidence_answer(request, self.pinned().evidence(request, variant), self._limits, self._tokens.count)
+        return evidence_answer(self._pager, request, self.pinned().evidence(request, variant))[0]
 
     def document(self, doc_uri: str) -> DocumentText:
         """A document by its URI or id, with its text.
@@ -340,9 +332,10 @@ class KnowledgeBase:
         server = self.settings.server
         return Boundary(self.project_id, self.environment, server.doc_tags, server.repositories).narrow(asked)
 
-    @property
-    def _limits(self) -> Limits:
-        return Limits(self.settings.server.max_tokens, self.settings.server.max_bytes)
+    @cached_property
+    def _pager(self) -> Pager:
+        limits = Limits(self.settings.server.max_tokens, self.settings.server.max_bytes)
+        return Pager(limits, self._tokens.count)
 
 
 def _parse(model: type[Input], **values: Any) -> Input:

@@ -9,8 +9,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphctx.errors import BackendUnavailable, InvalidArgument
-from graphctx.model.answers import Environment, ExtractEvidenceInput, RetrieveInput, SearchInput
-from graphctx.model.found import Evidence, Found, UnitText
+from graphctx.model.found import Evidence, Found, GraphFound, UnitText
+from graphctx.model.graph import EntitySection, Neighbour, Node, SectionEntity, SectionParents
+from graphctx.model.graph import Path as GraphPath
+from graphctx.model.requests import (
+    ChildrenInput,
+    DescribeInput,
+    EntitiesForSectionsInput,
+    Environment,
+    ExpandInput,
+    ExtractEvidenceInput,
+    ParentsInput,
+    PathsInput,
+    RetrieveInput,
+    SearchInput,
+    SectionsForEntitiesInput,
+)
 from graphctx.retrieve.recipe import DEFAULT_VARIANT, recipe_of
 
 if TYPE_CHECKING:
@@ -40,18 +54,46 @@ class View:
     def find(self, request: SearchInput, variant: str = DEFAULT_VARIANT) -> Found:
         """Find the units that bear on a query, all of them up to ``top_k``."""
         if self.retriever is None:
-            return Found((), "", "empty_knowledge_base")
+            return Found(items=(), snapshot_id="", empty_reason="no_snapshot")
         return self.retriever.find(request, recipe_of(variant))
 
     def evidence(self, request: RetrieveInput, variant: str = DEFAULT_VARIANT) -> Evidence:
         """Find units and quote from them."""
         if self.retriever is None:
-            return Evidence((), "", "hybrid_local", 0, "empty_knowledge_base")
+            return Evidence(items=(), snapshot_id="", empty_reason="no_snapshot", mode="hybrid_local")
         return self.retriever.evidence(request, recipe_of(variant))
 
     def extract(self, request: ExtractEvidenceInput, section_ids: Sequence[str]) -> Evidence:
         """Quote from given units by lexical overlap."""
         return self.require().extract(request, section_ids)
+
+    def describe(self, request: DescribeInput) -> GraphFound[Node]:
+        """Describe nodes."""
+        return self.require().graph.describe(request)
+
+    def expand(self, request: ExpandInput) -> GraphFound[Neighbour]:
+        """The nodes around some nodes."""
+        return self.require().graph.expand(request)
+
+    def paths(self, request: PathsInput) -> GraphFound[GraphPath]:
+        """The paths between two sets of nodes."""
+        return self.require().graph.paths(request)
+
+    def parents(self, request: ParentsInput) -> GraphFound[SectionParents]:
+        """What is above each section."""
+        return self.require().graph.parents(request)
+
+    def children(self, request: ChildrenInput) -> GraphFound[Node]:
+        """What is directly below a document or a section."""
+        return self.require().graph.children(request)
+
+    def entities_for_sections(self, request: EntitiesForSectionsInput) -> GraphFound[SectionEntity]:
+        """The entities that each section names."""
+        return self.require().graph.entities_for_sections(request)
+
+    def sections_for_entities(self, request: SectionsForEntitiesInput) -> GraphFound[EntitySection]:
+        """The units that name each entity."""
+        return self.require().graph.sections_for_entities(request)
 
     def unit(self, section_id: str) -> UnitText:
         """The whole text of a unit."""

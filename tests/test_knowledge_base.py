@@ -13,7 +13,8 @@ import pytest
 
 from graphctx import KnowledgeBase
 from graphctx.errors import BackendUnavailable, BudgetExceeded, InvalidArgument, ScopeViolation
-from graphctx.model.answers import EvidenceAnswer, Filters, Scope, SearchAnswer, SearchInput
+from graphctx.model.answers import EvidenceAnswer, SearchAnswer
+from graphctx.model.requests import Filters, Scope, SearchInput
 from graphctx.server.backend import Backend, Source
 from graphctx.store import snapshot
 

@@ -25,7 +25,7 @@ from graphctx.eval.golden import bind
 from graphctx.eval.records import Golden
 from graphctx.eval.suites import Suite
 from graphctx.knowledge_base import KnowledgeBase
-from graphctx.model.answers import RetrieveInput
+from graphctx.model.requests import RetrieveInput
 from graphctx.nlp.tokens import WordPieceCounter
 from graphctx.retrieve.confidence import Confidence
 from graphctx.retrieve.evidence import Pick, find_evidence

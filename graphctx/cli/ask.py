@@ -43,7 +43,7 @@ def ask(
     from graphctx.cli.console import output_console, print_json
     from graphctx.cli.show import show_evidence
     from graphctx.knowledge_base import KnowledgeBase
-    from graphctx.model.answers import Mode
+    from graphctx.model.requests import Mode
     from graphctx.published import nothing_published
 
     with KnowledgeBase.open(kb) as base:

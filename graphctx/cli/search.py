@@ -42,7 +42,7 @@ def search(
     from graphctx.cli.console import output_console, print_json
     from graphctx.cli.show import show_search
     from graphctx.knowledge_base import KnowledgeBase
-    from graphctx.model.answers import Mode
+    from graphctx.model.requests import Mode
     from graphctx.published import nothing_published
 
     with KnowledgeBase.open(kb) as base:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from graphctx.store.config import SourceEntry
 
 _EMPTY = {
+    "no_snapshot": "Nothing is published in this knowledge base yet. Run `graphctx ingest PATH`.",
+    "filtered_out": "The filters leave no document to look in. Widen or drop them.",
     "empty_knowledge_base": (
         "there are no documents in this knowledge base yet",
         "Put some in: graphctx ingest FOLDER",

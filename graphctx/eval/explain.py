@@ -150,8 +150,8 @@ def explain(kb: KnowledgeBase, question: str, variant: str = DEFAULT_VARIANT) ->
     Raises:
         InvalidArgument: there is no such variant, the question is blank or too long, or nothing is published.
     """
-    from graphctx.model.answers import Filters, RetrieveInput, Scope
     from graphctx.model.arguments import parse_arguments
+    from graphctx.model.requests import Filters, RetrieveInput, Scope
 
     recipe = recipe_of(variant)
     request = parse_arguments(RetrieveInput, {"question": question})
@@ -177,7 +177,7 @@ def explain(kb: KnowledgeBase, question: str, variant: str = DEFAULT_VARIANT) ->
         seeds=tuple(view.place(int(row)) for row in ranking.seeds),
         edges=view.edges(),
         edges_walked=view.edges_walked(),
-        quotes=view.quotes(list(evidence.quotes)),
+        quotes=view.quotes(list(evidence.items)),
     )
 
 

@@ -95,7 +95,7 @@ def worst(run: SuiteRun, kb: KnowledgeBase, variant: str, n: int = WORST) -> lis
 
 
 def _gold_of(kb: KnowledgeBase, index: SearchIndex, outcome: Outcome, variant: str) -> tuple[Gold, ...]:
-    from graphctx.model.answers import Filters, Scope
+    from graphctx.model.requests import Filters, Scope
     from graphctx.retrieve.trace import stages, units_of
 
     golden = outcome.golden

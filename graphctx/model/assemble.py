@@ -1,80 +1,81 @@
-"""Answers in process: what was found, as much of it as the response budget takes."""
+"""Answers from what was found: one function for each kind, for the façade, the command line and the server alike."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
 
-from graphctx.model.answers import (
-    Budget,
-    Diagnostics,
-    EvidenceAnswer,
-    RetrieveInput,
-    SearchAnswer,
-    SearchInput,
-)
-from graphctx.model.budgets import CapReason, CountTokens, Limits, Weight, fit, weigh
+from graphctx.model.answers import Diagnostics, EvidenceAnswer, Quote, SearchAnswer, SearchResult
 from graphctx.model.found import Evidence, Found
-
-Out = TypeVar("Out", SearchAnswer, EvidenceAnswer)
-
-
-def search_answer(request: SearchInput, found: Found, limits: Limits, count: CountTokens) -> SearchAnswer:
-    """All results on one page, as far as the budget goes.
-
-    Raises:
-        BudgetExceeded: not even one fits.
-    """
-
-    def build(n: int, cut: CapReason | None, budget: Budget) -> SearchAnswer:
-        return SearchAnswer(
-            results=list(found.results[:n]),
-            partial=n < len(found.results),
-            limit_reason=cut or "none",
-            scope=request.scope,
-            budget=budget,
-            truncated=cut is not None,
-            empty_reason=found.empty_reason,
-            snapshot_id=found.snapshot_id,
-        )
-
-    return _within(len(found.results), build, limits, count)
+from graphctx.model.pages import Pager, Part, Shorten
+from graphctx.model.requests import ExtractEvidenceInput, RetrieveInput, SearchInput
 
 
-def evidence_answer(request: RetrieveInput, evidence: Evidence, limits: Limits, count: CountTokens) -> EvidenceAnswer:
-    """All quotes, as far as the budget goes.
+def search_answer(
+    pager: Pager, request: SearchInput, found: Found, render: Callable[[SearchAnswer], str] | None = None
+) -> tuple[SearchAnswer, str]:
+    """A page of results, and its text.
 
     Raises:
         BudgetExceeded: not even one fits.
     """
 
-    def build(n: int, cut: CapReason | None, budget: Budget) -> EvidenceAnswer:
-        quotes = list(evidence.quotes[:n])
-        return EvidenceAnswer(
-            quotes=quotes,
-            partial=n < len(evidence.quotes),
-            truncated=cut is not None or any(quote.truncated for quote in quotes),
-            limit_reason=cut or "none",
-            scope=request.scope,
-            budget=budget,
-            empty_reason=evidence.empty_reason,
-            nearest=list(evidence.nearest) or None,
-            diagnostics=Diagnostics(
-                mode=evidence.mode,
-                candidates=evidence.candidates,
-                snapshot_id=evidence.snapshot_id,
-                stages=dict(evidence.stages) if request.options.include_diagnostics else None,
-            ),
-        )
+    def build(part: Part[SearchResult]) -> SearchAnswer:
+        return SearchAnswer(results=part.items, snapshot_id=found.snapshot_id, **part.said)
 
-    return _within(len(evidence.quotes), build, limits, count)
+    return pager.page(request, found, build, render, SHORTER_PREVIEW)
 
 
-def _within(
-    n_items: int, build: Callable[[int, CapReason | None, Budget], Out], limits: Limits, count: CountTokens
-) -> Out:
-    def weight_with(n: int, reason: CapReason | None) -> Weight:
-        return weigh([build(n, reason, limits.placeholder()).model_dump_json()], count)
+def evidence_answer(
+    pager: Pager,
+    request: RetrieveInput | ExtractEvidenceInput,
+    evidence: Evidence,
+    render: Callable[[EvidenceAnswer], str] | None = None,
+) -> tuple[EvidenceAnswer, str]:
+    """The quotes that fit, and their text.
 
-    fitted = fit(n_items, weight_with, limits)
-    return build(fitted.n_items, fitted.reason, limits.report(fitted.weight))
+    Raises:
+        BudgetExceeded: not even one fits.
+    """
+    with_stages = isinstance(request, RetrieveInput) and request.options.include_diagnostics
+    diagnostics = Diagnostics(
+        mode=evidence.mode,
+        candidates=evidence.candidates,
+        snapshot_id=evidence.snapshot_id,
+        stages=dict(evidence.stages) if with_stages else None,
+    )
+
+    def build(part: Part[Quote]) -> EvidenceAnswer:
+        shortened = part.truncated or any(quote.truncated for quote in part.items)
+        said = part.said | {"truncated": shortened}
+        return EvidenceAnswer(quotes=part.items, nearest=list(evidence.nearest), diagnostics=diagnostics, **said)
+
+    return pager.page(request, evidence, build, render, SHORTER_QUOTE)
+
+
+def _shorter_quote(quote: Quote, max_chars: int) -> Quote:
+    text = quote.quote[:max_chars]
+    return quote.model_copy(
+        update={
+            "quote": text,
+            "end_char": quote.start_char + len(text),
+            "truncated": quote.truncated or len(text) < len(quote.quote),
+            "context_before": "",
+            "context_after": "",
+        }
+    )
+
+
+def _shorter_preview(result: SearchResult, max_chars: int) -> SearchResult:
+    text = result.preview[:max_chars]
+    return result.model_copy(
+        update={
+            "preview": text,
+            "end_char": result.start_char + len(text),
+            "context_before": "",
+            "context_after": "",
+        }
+    )
+
+
+SHORTER_QUOTE: Shorten[Quote] = Shorten(lambda quote: len(quote.quote), _shorter_quote)
+SHORTER_PREVIEW: Shorten[SearchResult] = Shorten(lambda result: len(result.preview), _shorter_preview)

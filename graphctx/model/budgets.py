@@ -31,6 +31,12 @@ class Limits:
     max_tokens: int = DEFAULT_MAX_TOKENS
     max_bytes: int = DEFAULT_MAX_BYTES
 
+    def within(self, max_tokens: int | None, max_bytes: int | None) -> Limits:
+        """These limits, and those that a call asks for where they are smaller."""
+        return Limits(
+            min(self.max_tokens, max_tokens or self.max_tokens), min(self.max_bytes, max_bytes or self.max_bytes)
+        )
+
     def placeholder(self) -> Budget:
         """The widest `Budget` that can be reported: it stands in the object while that is weighed."""
         return Budget(

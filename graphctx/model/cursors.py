@@ -1,53 +1,90 @@
-"""Cursors: where a list that was cut goes on. They hold no state: an offset and a stamp of what was asked.
+"""Cursors: where a list that was cut goes on. They hold an offset and stamps of what was asked, and are signed.
 
-Answers are deterministic, so the rest of a list can be made again from the same arguments and snapshot.
+Answers are deterministic, so the rest of a list can be made again from the same arguments and snapshot: nothing is
+kept between two pages.
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
+import hashlib
+import hmac
 import json
+import secrets
+import struct
 
 from pydantic import BaseModel
 
 from graphctx.errors import InvalidArgument
 from graphctx.model.ids import fingerprint
 
-_NOT_PART_OF_THE_QUESTION = frozenset({"cursor", "page_size"})
+_NOT_PART_OF_THE_QUESTION = frozenset({"cursor", "page_size", "session_id", "max_tokens", "max_bytes"})
+
+_STAMP_BYTES = 6
+_SIGNATURE_BYTES = 10  # 80 bits, as those of ids: not to be found by trying
+_OFFSET = struct.Struct(">I")
+
+SAMPLE_CURSOR = "4q7zk2vx5wj3hy6n4q7zk2vx5wj3hy6n4q7zk2vx5w"
+"""As long as any cursor, and as many tokens as one can be: it stands in an answer while that is weighed."""
 
 
-def _stamp(request: BaseModel, snapshot_id: str) -> str:
-    asked = request.model_dump(mode="json", exclude=set(_NOT_PART_OF_THE_QUESTION))
-    return fingerprint([type(request).__name__, json.dumps(asked, sort_keys=True), snapshot_id])
+class Cursors:
+    """Writes and reads the cursors of one server.
 
-
-def write_cursor(request: BaseModel, snapshot_id: str, offset: int) -> str:
-    """The cursor from which the answer to ``request`` goes on at item ``offset`` (0-based)."""
-    raw = f"{offset}.{_stamp(request, snapshot_id)}".encode("ascii")
-    return base64.urlsafe_b64encode(raw).decode("ascii").rstrip("=")
-
-
-def read_cursor(cursor: str | None, request: BaseModel, snapshot_id: str) -> int:
-    """The offset at which to go on; 0 without a cursor.
-
-    Raises:
-        InvalidArgument: the cursor is no cursor, belongs to other arguments, or to an older snapshot.
+    Args:
+        key: signs them; servers that share it understand each other's. A random one by default.
     """
-    if cursor is None:
-        return 0
-    try:
-        raw = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode("ascii")
-        number, stamp = raw.split(".")
-        offset = int(number)
-    except (binascii.Error, ValueError):
-        offset, stamp = -1, ""
-    if offset < 0 or stamp != _stamp(request, snapshot_id):
-        raise InvalidArgument(
-            "cursor does not continue this call: it is damaged, was made for other arguments, or the index "
-            "has been published anew since. Repeat the call without cursor.",
-            field="cursor",
-            value=cursor,
-            allowed="the next_cursor of the previous answer to the same arguments",
-        )
-    return offset
+
+    def __init__(self, key: bytes | None = None) -> None:
+        self._key = key or secrets.token_bytes(32)
+
+    def write(self, request: BaseModel, snapshot_id: str, offset: int) -> str:
+        """The cursor from which the answer to ``request`` goes on at item ``offset`` (0-based)."""
+        said = _OFFSET.pack(offset) + _asked(request) + _stamp(snapshot_id)
+        return base64.b32encode(said + self._signature(said)).decode("ascii").rstrip("=").lower()
+
+    def read(self, cursor: str | None, request: BaseModel, snapshot_id: str) -> int:
+        """The offset at which to go on; 0 without a cursor.
+
+        Raises:
+            InvalidArgument: the cursor was not made by this server, belongs to other arguments, or to an older
+                snapshot; the message says which.
+        """
+        if cursor is None:
+            return 0
+        try:
+            raw = base64.b32decode(cursor.upper() + "=" * (-len(cursor) % 8))
+        except (binascii.Error, ValueError):
+            raw = b""
+        said, signature = raw[:-_SIGNATURE_BYTES], raw[-_SIGNATURE_BYTES:]
+        if len(said) != _OFFSET.size + 2 * _STAMP_BYTES or not hmac.compare_digest(signature, self._signature(said)):
+            raise _refused(cursor, "it was altered, or another server made it")
+        (offset,), asked, snapshot = _OFFSET.unpack(said[:4]), said[4:-_STAMP_BYTES], said[-_STAMP_BYTES:]
+        if asked != _asked(request):
+            raise _refused(cursor, "it was made for other arguments")
+        if snapshot != _stamp(snapshot_id):
+            raise _refused(cursor, "the index has been published anew since")
+        return int(offset)
+
+    def _signature(self, said: bytes) -> bytes:
+        return hmac.digest(self._key, said, hashlib.sha256)[:_SIGNATURE_BYTES]
+
+
+def _asked(request: BaseModel) -> bytes:
+    said = request.model_dump(mode="json", exclude=set(_NOT_PART_OF_THE_QUESTION))
+    return _stamp(type(request).__name__, json.dumps(said, sort_keys=True))
+
+
+def _stamp(*parts: str) -> bytes:
+    return bytes.fromhex(fingerprint(parts))[:_STAMP_BYTES]
+
+
+def _refused(cursor: str, why: str) -> InvalidArgument:
+    return InvalidArgument(
+        f"cursor does not continue this call: {why}. Repeat the call without cursor.",
+        field="cursor",
+        value=cursor[:200],
+        allowed="the next_cursor of the previous answer to the same arguments",
+        reason=why,
+    )

@@ -4,40 +4,61 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
-from graphctx.model.answers import EmptyReason, Quote, RunMode, SearchResult
+from graphctx.model.answers import EmptyReason, LimitReason, Quote, RunMode, SearchResult
+from graphctx.model.graph import Unresolved
+
+Item = TypeVar("Item")
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """The outcome of a search: every result up to ``top_k`` in rank order (not one page of them).
+@dataclass(frozen=True, kw_only=True)
+class Listing(Generic[Item]):
+    """All items of an answer, in order. ``empty_reason`` is set if and only if there are none.
 
-    ``results`` have ``passage_id`` and ``scratch_uri`` of ``None``; ``section_id`` is the text unit's id and
-    ``size_bytes`` the UTF-8 size of the whole unit. ``empty_reason`` is set if and only if there are none.
+    Attributes:
+        items: without what belongs to a session (``passage_id``, ``scratch_uri``, ``uri``).
+        snapshot_id: that they come from; empty where nothing is published.
+        empty_reason: why there are none.
+        filtered_by: the arguments that leave no document (``filters.doc_tag``, ``scope.repositories``, …).
+        capped: the cap of the request's own that left some out for good (``node_cap``).
     """
 
-    results: Sequence[SearchResult]
+    items: Sequence[Item]
     snapshot_id: str
     empty_reason: EmptyReason | None = None
+    filtered_by: Sequence[str] = ()
+    capped: LimitReason = "none"
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+Found = Listing[SearchResult]
+"""The outcome of a search: every result up to ``top_k`` in rank order (not one page of them)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence(Listing[Quote]):
     """The outcome of an extraction: every quote up to ``max_quotes`` in rank order.
 
-    ``quotes`` have ``passage_id`` and ``uri`` of ``None``. ``candidates`` is the number of text units that
-    were quoted from; ``stages`` holds counts of the retrieval stages (never times) for
-    ``include_diagnostics``. ``nearest`` has the URIs of the nearest documents, best first, if and only if there is
-    ``no_evidence``.
+    ``candidates`` is the number of text units that were quoted from; ``stages`` holds counts of the retrieval stages
+    (never times) for ``include_diagnostics``. ``nearest`` has the URIs of the nearest documents, best first, if and
+    only if there is ``no_evidence``.
     """
 
-    quotes: Sequence[Quote]
-    snapshot_id: str
     mode: RunMode
-    candidates: int
-    empty_reason: EmptyReason | None = None
+    candidates: int = 0
     stages: dict[str, str | int | float | bool] = field(default_factory=dict)
     nearest: Sequence[str] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class GraphFound(Listing[Item]):
+    """The outcome of a graph tool: every item up to its caps, in order.
+
+    ``starts`` are the ids of the nodes that the request was understood to name.
+    """
+
+    unresolved: Sequence[Unresolved] = ()
+    starts: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

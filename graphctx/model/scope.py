@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from graphctx.errors import ScopeViolation
-from graphctx.model.answers import Environment, Scope
+from graphctx.model.requests import Environment, Scope
 
 Within = Callable[[Iterable[str], str], bool]
 """Whether a document with these tags and this URI may be seen."""

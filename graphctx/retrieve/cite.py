@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from graphctx.model.answers import MAX_QUOTE_CHARS, Quote
+from graphctx.model.answers import Quote
+from graphctx.model.requests import MAX_QUOTE_CHARS
 from graphctx.retrieve.index import DocumentText, SearchIndex
 
 
@@ -82,7 +83,6 @@ def quote(
     return Quote(
         quote=document.text[cut.start_char : cut.end_char],
         doc_uri=document.uri,
-        doc_id=document.id,
         section_id=unit.id,
         title=document.title,
         heading=unit.heading,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from graphctx.model.answers import Quote as QuoteModel
-from graphctx.model.answers import QuoteLimits
+from graphctx.model.requests import QuoteLimits
 from graphctx.retrieve.cite import Tokens, cut_span, quote
 from graphctx.retrieve.index import SearchIndex
 from graphctx.text.spans import best_spans

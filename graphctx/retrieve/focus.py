@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from graphctx.model.answers import MAX_QUOTE_CHARS
+from graphctx.model.requests import MAX_QUOTE_CHARS
 from graphctx.retrieve.cite import Tokens, cut_span
 from graphctx.retrieve.index import Scores
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from graphctx.model.answers import MAX_QUOTE_CHARS
+from graphctx.model.requests import MAX_QUOTE_CHARS
 from graphctx.retrieve.cite import Tokens
 from graphctx.retrieve.index import Rows
 from graphctx.retrieve.scope import Mask

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 import numpy as np
 import numpy.typing as npt
 
-from graphctx.model.answers import Filters, Scope
+from graphctx.model.requests import Filters, Scope
 from graphctx.model.scope import within
 from graphctx.retrieve.index import SearchIndex
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from graphctx.model.answers import MAX_QUOTE_CHARS
+from graphctx.model.requests import MAX_QUOTE_CHARS
 from graphctx.retrieve.cite import Tokens
 from graphctx.retrieve.focus import parts_of
 from graphctx.retrieve.index import DocumentText, Rows, Scores, SearchIndex

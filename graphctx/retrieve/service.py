@@ -6,23 +6,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from graphctx.model.answers import (
+from graphctx.model.answers import EmptyReason, Quote, RunMode, SearchResult
+from graphctx.model.found import Evidence, Found, UnitText
+from graphctx.model.requests import (
     MAX_QUOTE_CHARS,
-    EmptyReason,
     ExtractEvidenceInput,
     Filters,
     Mode,
-    Quote,
     RetrieveInput,
-    RunMode,
     Scope,
     SearchInput,
-    SearchResult,
 )
-from graphctx.model.found import Evidence, Found, UnitText
 from graphctx.retrieve.cite import Cut, Tokens, cut_span, preview_span, quote
 from graphctx.retrieve.confidence import anything_bears
 from graphctx.retrieve.evidence import Pick, find_evidence, preview_values
@@ -36,6 +35,9 @@ from graphctx.retrieve.scope import unit_mask
 from graphctx.retrieve.sentences import SentencePool, lexical_cover, sentence_pool
 from graphctx.settings import RetrieveSettings
 
+if TYPE_CHECKING:
+    from graphctx.retrieve.graph import GraphExplorer
+
 MAX_NEAREST = 3
 """Documents that are named where nothing bears on a question."""
 
@@ -48,21 +50,29 @@ class Retriever:
         self._tokens = tokens
         self._settings = settings
 
+    @cached_property
+    def graph(self) -> GraphExplorer:
+        """The graph, to explore."""
+        from graphctx.retrieve.graph import GraphExplorer
+
+        return GraphExplorer(self.index)
+
     def find(self, request: SearchInput, recipe: Recipe = DEFAULT) -> Found:
         """Find the units that bear on a query, with previews that show why."""
         ranked = self.rank(request.query, request.options.mode, request.scope, request.filters, recipe)
         if not isinstance(ranked, tuple):
-            return Found((), self.index.snapshot.id, ranked)
+            return Found(items=(), snapshot_id=self.index.snapshot.id, empty_reason=ranked)
         question, ranking = ranked
         positions = cap_per_document(self.index, ranking, request.top_k, request.options.max_per_doc)
         results = self._results(question, ranking, positions, request, recipe.quote)
-        return Found(results, self.index.snapshot.id, None if results else "no_match")
+        reason: EmptyReason | None = None if results else "no_match"
+        return Found(items=results, snapshot_id=self.index.snapshot.id, empty_reason=reason)
 
     def evidence(self, request: RetrieveInput, recipe: Recipe = DEFAULT) -> Evidence:
         """Find units and quote the sentences that answer the question."""
         ranked = self.rank(request.question, request.options.mode, request.scope, request.filters, recipe)
         if not isinstance(ranked, tuple):
-            return Evidence((), self.index.snapshot.id, self._mode(request.options.mode), 0, ranked)
+            return self._quoted((), self._mode(request.options.mode), 0, ranked)
         question, ranking = ranked
         if not (request.options.rerank and recipe.quote.rerank):
             return self._lexical_evidence(request, question, ranking)
@@ -89,7 +99,26 @@ class Retriever:
         if quotes and not anything_bears(self.index, [quote.confidence for quote in quotes]):
             quotes, reason, nearest = [], "no_evidence", self._documents(rows)
         stages = _stages(question, ranking, len(found.pool))
-        return Evidence(quotes, self.index.snapshot.id, ranking.mode, len(rows), reason, stages, nearest)
+        return self._quoted(quotes, ranking.mode, len(rows), reason, stages, nearest)
+
+    def _quoted(
+        self,
+        quotes: Sequence[Quote],
+        mode: RunMode,
+        candidates: int,
+        reason: EmptyReason | None,
+        stages: dict[str, str | int | float | bool] | None = None,
+        nearest: Sequence[str] = (),
+    ) -> Evidence:
+        return Evidence(
+            items=quotes,
+            snapshot_id=self.index.snapshot.id,
+            mode=mode,
+            candidates=candidates,
+            empty_reason=reason,
+            stages=stages or {},
+            nearest=nearest,
+        )
 
     def _documents(self, rows: Rows) -> list[str]:
         """The URIs of the first documents of some units."""
@@ -132,14 +161,14 @@ class Retriever:
         quotes = extract(self.index, request.question, [int(row) for row in rows], request, self._tokens)
         reason: EmptyReason | None = None if quotes else "no_match"
         stages = _stages(question, ranking, 0)
-        return Evidence(quotes, self.index.snapshot.id, ranking.mode, len(rows), reason, stages)
+        return self._quoted(quotes, ranking.mode, len(rows), reason, stages)
 
     def extract(self, request: ExtractEvidenceInput, section_ids: Sequence[str]) -> Evidence:
         """Quote from given units by the lexical algorithm alone."""
         rows = [self.index.unit_row(section_id) for section_id in section_ids]
         quotes = extract(self.index, request.question, rows, request, self._tokens)
         reason: EmptyReason | None = None if quotes else "no_match"
-        return Evidence(quotes, self.index.snapshot.id, self._mode("auto"), len(rows), reason)
+        return self._quoted(quotes, self._mode("auto"), len(rows), reason)
 
     def unit(self, section_id: str) -> UnitText:
         """The whole text of a unit, with its place."""

@@ -23,6 +23,7 @@ from mcp_types import INVALID_PARAMS
 
 from graphctx.errors import GraphctxError, InternalError, TimedOut
 from graphctx.model.arguments import parse_arguments
+from graphctx.model.cursors import Cursors
 from graphctx.server import resources
 from graphctx.server.config import ServerConfig
 from graphctx.server.desk import Desk
@@ -60,6 +61,7 @@ class GraphctxServer:
         self.sessions = Sessions()
         self._warmup = warmup
         self._tools = {styled(tool.name, style): tool for tool in TOOLS for style in ("dotted", "underscore")}
+        self._cursors = Cursors()
         self._workers = anyio.CapacityLimiter(config.workers)
         self._lists: dict[NameStyle, list[types.Tool]] = {}
 
@@ -113,7 +115,7 @@ class GraphctxServer:
         """Serve one call; runs in a worker thread."""
         request = parse_arguments(tool.input, arguments)
         engine = self._warmup.get()
-        desk = Desk(engine.source.pinned(), engine.count, self.scratch, session_id, self.config, style)
+        desk = Desk(engine.source.pinned(), engine.count, self.scratch, session_id, self.config, style, self._cursors)
         reply = tool.run(desk, request)
         structure = reply.answer.model_dump(mode="json")
         tool.output.model_validate(structure)

@@ -10,14 +10,58 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
-from graphctx.model.answers import Environment, ExtractEvidenceInput, RetrieveInput, SearchInput
-from graphctx.model.found import Evidence, Found, UnitText
+from graphctx.model.found import Evidence, Found, GraphFound, UnitText
+from graphctx.model.graph import EntitySection, Neighbour, Node, Path, SectionEntity, SectionParents
+from graphctx.model.requests import (
+    ChildrenInput,
+    DescribeInput,
+    EntitiesForSectionsInput,
+    Environment,
+    ExpandInput,
+    ExtractEvidenceInput,
+    ParentsInput,
+    PathsInput,
+    RetrieveInput,
+    SearchInput,
+    SectionsForEntitiesInput,
+)
 
-__all__ = ["Backend", "Evidence", "Found", "Source", "UnitText"]
+__all__ = ["Backend", "Evidence", "Found", "GraphBackend", "GraphFound", "Source", "UnitText"]
+
+
+class GraphBackend(Protocol):
+    """The graph of one snapshot, within the scope and filters of each request.
+
+    Nodes are named as `graphctx.model.requests.NodeRef` says. What is unknown or ambiguous is listed as unresolved;
+    nodes outside the scope are as good as unknown, are never passed through, and count nowhere.
+
+    Each method raises ``InvalidArgument`` if nothing that was asked for is known, naming what is near.
+    """
+
+    def describe(self, request: DescribeInput) -> GraphFound[Node]:
+        """Describe nodes."""
+
+    def expand(self, request: ExpandInput) -> GraphFound[Neighbour]:
+        """The nodes around some nodes, by hop, then weight, then id."""
+
+    def paths(self, request: PathsInput) -> GraphFound[Path]:
+        """The paths between two sets of nodes, by length, then weight, then ids."""
+
+    def parents(self, request: ParentsInput) -> GraphFound[SectionParents]:
+        """What is above each section."""
+
+    def children(self, request: ChildrenInput) -> GraphFound[Node]:
+        """What is directly below a document or a section, in reading order."""
+
+    def entities_for_sections(self, request: EntitiesForSectionsInput) -> GraphFound[SectionEntity]:
+        """The entities that each section names, the most specific first."""
+
+    def sections_for_entities(self, request: SectionsForEntitiesInput) -> GraphFound[EntitySection]:
+        """The units that name each entity: its homes first."""
 
 
 @runtime_checkable
-class Backend(Protocol):
+class Backend(GraphBackend, Protocol):
     """One snapshot of a knowledge base, as a call sees it from its start to its end.
 
     ``scope.project_id`` and ``scope.environment`` are already checked against `project_id` and `environment`

@@ -5,8 +5,9 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass
 
-from graphctx.model.answers import Budget, Citation, ExcerptAnswer, Scope
+from graphctx.model.answers import Budget, Citation, ExcerptAnswer
 from graphctx.model.budgets import CapReason
+from graphctx.model.requests import Scope
 from graphctx.server.desk import Desk
 from graphctx.server.render import excerpt_text
 from graphctx.server.scratch import Passage
@@ -31,26 +32,31 @@ def excerpt_reply(
     """Answer with a span, shortened from its end if the response budget asks for that."""
     unit = passage.unit
     start = unit.start_char + span.offset
+    place = _cite(passage, span.offset, desk)
 
-    def build(n: int, squeezed: CapReason | None, budget: Budget) -> ExcerptAnswer:
+    def build(text: str, squeezed: CapReason | None, budget: Budget) -> ExcerptAnswer:
         cut = squeezed or span.cut
-        end = span.offset + n
+        end = span.offset + len(text)
         rest = cut is not None and 0 <= end < len(unit.text)
         return ExcerptAnswer(
             passage_id=passage.passage_id,
-            excerpt=span.text[:n],
+            excerpt=text,
             start_char=start,
-            end_char=start + n,
+            end_char=start + len(text),
+            doc_uri=unit.doc_uri,
+            line=place.line,
+            page=place.page,
+            anchor=unit.anchor,
             truncated=cut is not None,
             next_start_char=end if rest else None,
             limit_reason=cut or "none",
-            citation=_cite(passage, span.offset, desk) if cite else None,
+            citation=place if cite else None,
             session_id=desk.session_id,
             scope=scope,
             budget=budget,
         )
 
-    return desk.reply(len(span.text), build, lambda at, answer: excerpt_text(at, answer, bullets))
+    return Reply(*desk.pager.span(span.text, build, lambda answer: excerpt_text(desk, answer, bullets)))
 
 
 def _cite(passage: Passage, offset: int, desk: Desk) -> Citation:

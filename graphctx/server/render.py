@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from graphctx.server.desk import Desk
 
 _EMPTY = {
+    "no_snapshot": "Nothing is published in this knowledge base yet. Ingest some documents, then ask again.",
+    "filtered_out": "The filters leave no document of the scope. Widen or drop them.",
+    "ambiguous": "The name stands for several entities; ask again by the id of one.",
     "empty_knowledge_base": "The knowledge base holds no documents yet. Ingest some, then ask again.",
     "nothing_in_scope": "The scope and filters leave no document to look in. Widen or drop them.",
     "no_match": "Nothing fits. Try other words, or a larger top_k.",

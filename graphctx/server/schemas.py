@@ -69,7 +69,7 @@ def _merged(branches: list[Schema], direction: Direction) -> Schema:
 
 
 def _sometimes_absent() -> set[str]:
-    return {name for answer in Answer.__subclasses__() for name in answer.OMIT_IF_NONE}
+    return {name for answer in Answer.__subclasses__() for name in answer.SILENT}
 
 
 def tool_document(tool: AnyTool) -> Schema:

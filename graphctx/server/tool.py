@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
-from graphctx.model.answers import Answer, Strict
+from graphctx.model.answers import Answer
+from graphctx.model.requests import Strict
 
 if TYPE_CHECKING:
     from graphctx.server.desk import Desk
 
 In = TypeVar("In", bound=Strict)
 Out = TypeVar("Out", bound=Answer)
+
+Toolset = Literal["kb", "graph", "compat", "connector"]
+"""What a server can offer: evidence and excerpts, the graph, the older names of both, and ``search`` with ``fetch``."""
 
 READ_ONLY_HINTS = {
     "readOnlyHint": True,
@@ -57,6 +61,7 @@ class Tool(Generic[In, Out]):
     """A tool's declaration. ``run`` is synchronous and raises the typed errors."""
 
     name: str
+    toolset: Toolset
     title: str
     description: Description
     input: type[In]

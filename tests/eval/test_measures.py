@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from graphctx.eval.measures import answer_measures, auroc, quote_measures, ranking_measures, within
 from graphctx.eval.records import Golden, GoldSpan
-from graphctx.model.answers import Budget, Diagnostics, EvidenceAnswer, Quote, Scope
+from graphctx.model.answers import Budget, Diagnostics, EvidenceAnswer, Quote
+from graphctx.model.requests import Scope
 
 KEYS = st.lists(st.sampled_from("abcdefghijkl"), unique=True, max_size=10)
 

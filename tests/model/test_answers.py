@@ -6,14 +6,9 @@ import sys
 import pytest
 
 from graphctx.errors import InvalidArgument
-from graphctx.model.answers import (
-    ExtractEvidenceInput,
-    ReadExcerptInput,
-    RetrieveInput,
-    SearchInput,
-    SearchResult,
-)
+from graphctx.model.answers import SearchResult
 from graphctx.model.arguments import parse_arguments
+from graphctx.model.requests import ExtractEvidenceInput, ReadExcerptInput, RetrieveInput, SearchInput
 
 
 def test_defaults_are_those_of_the_tool_contract() -> None:

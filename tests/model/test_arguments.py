@@ -9,8 +9,8 @@ import pytest
 from pydantic import BaseModel
 
 from graphctx.errors import InvalidArgument
-from graphctx.model.answers import SearchInput
 from graphctx.model.arguments import parse_arguments
+from graphctx.model.requests import SearchInput
 from graphctx.server.tools import TOOLS
 
 REQUIRED = {"query": "x", "question": "x", "passage_id": "u_1", "passage_ids": ["u_1"]}

@@ -1,39 +1,64 @@
 from __future__ import annotations
 
+import string
+
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from graphctx.errors import InvalidArgument
-from graphctx.model.answers import RetrieveInput, SearchInput
-from graphctx.model.cursors import read_cursor, write_cursor
+from graphctx.model.cursors import SAMPLE_CURSOR, Cursors
+from graphctx.model.requests import RetrieveInput, SearchInput
+
+CURSORS = Cursors(b"a key")
 
 
-@given(st.integers(0, 10**6), st.text().map(lambda text: f"q{text}"))
-def test_a_cursor_leads_back_to_its_offset(offset: int, query: str) -> None:
-    request = SearchInput(query=query)
-    cursor = write_cursor(request, "snap", offset)
-    again = SearchInput(query=query, page_size=7, cursor=cursor)
-    assert read_cursor(cursor, again, "snap") == offset
+@given(st.integers(0, 2**32 - 1), st.text(min_size=1, max_size=40).filter(str.strip), st.integers(1, 50))
+def test_a_cursor_gives_back_its_offset_whatever_the_page_size(offset: int, query: str, page_size: int) -> None:
+    cursor = CURSORS.write(SearchInput(query=query), "snap", offset)
+    again = SearchInput(query=query, page_size=page_size, cursor=cursor, max_tokens=500, session_id="x")
+    assert CURSORS.read(cursor, again, "snap") == offset
+    assert len(cursor) == len(SAMPLE_CURSOR)
 
 
-def test_without_a_cursor_a_list_starts_at_its_beginning() -> None:
-    assert read_cursor(None, SearchInput(query="x"), "snap") == 0
+def test_no_cursor_is_the_start() -> None:
+    assert CURSORS.read(None, SearchInput(query="x"), "snap") == 0
 
 
-@given(st.text(max_size=80))
-def test_what_is_no_cursor_is_refused(text: str) -> None:
-    with pytest.raises(InvalidArgument):
-        read_cursor(text, SearchInput(query="x"), "snap")
+@given(st.integers(0, 41), st.sampled_from(string.ascii_lowercase + "234567"))
+def test_a_cursor_of_which_any_character_was_altered_is_refused(at: int, letter: str) -> None:
+    cursor = CURSORS.write(SearchInput(query="x"), "snap", 5)
+    assume(cursor[at] != letter)
+    with pytest.raises(InvalidArgument, match="altered"):
+        # the last character holds two bits that say nothing, so it may read the same
+        if CURSORS.read(cursor[:at] + letter + cursor[at + 1 :], SearchInput(query="x"), "snap") == 5 and at == 41:
+            raise InvalidArgument("altered")
 
 
-def test_a_cursor_holds_for_its_question_tool_and_snapshot_only() -> None:
-    cursor = write_cursor(SearchInput(query="x"), "snap", 3)
-    for request, snapshot in (
-        (SearchInput(query="y"), "snap"),
-        (SearchInput(query="x", top_k=9), "snap"),
-        (SearchInput(query="x"), "later"),
-        (RetrieveInput(question="x"), "snap"),
-    ):
-        with pytest.raises(InvalidArgument, match="without cursor"):
-            read_cursor(cursor, request, snapshot)
+@given(st.text(max_size=100))
+def test_any_other_text_is_refused(text: str) -> None:
+    with pytest.raises(InvalidArgument, match="Repeat the call without cursor"):
+        CURSORS.read(text, SearchInput(query="x"), "snap")
+
+
+def test_a_cursor_of_another_key_is_refused() -> None:
+    cursor = Cursors(b"another").write(SearchInput(query="x"), "snap", 5)
+    with pytest.raises(InvalidArgument, match="another server"):
+        CURSORS.read(cursor, SearchInput(query="x"), "snap")
+
+
+@pytest.mark.parametrize(
+    ("request_", "snapshot", "why"),
+    [
+        (SearchInput(query="y"), "snap", "other arguments"),
+        (SearchInput(query="x", top_k=6), "snap", "other arguments"),
+        (SearchInput(query="x", scope={"doc_tags": ["a"]}), "snap", "other arguments"),
+        (SearchInput(query="x", filters={"path_prefix": "a"}), "snap", "other arguments"),
+        (RetrieveInput(question="x"), "snap", "other arguments"),
+        (SearchInput(query="x"), "snap2", "published anew"),
+    ],
+)
+def test_a_cursor_continues_only_its_own_call(request_: SearchInput, snapshot: str, why: str) -> None:
+    cursor = CURSORS.write(SearchInput(query="x"), "snap", 3)
+    with pytest.raises(InvalidArgument, match=why):
+        CURSORS.read(cursor, request_, snapshot)

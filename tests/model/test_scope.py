@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphctx.errors import ScopeViolation
-from graphctx.model.answers import Scope
+from graphctx.model.requests import Scope
 from graphctx.model.scope import Boundary, within
 
 NAMES = st.lists(st.sampled_from(["pub", "pub/sub", "ops", "ops,people", "people"]), max_size=3)

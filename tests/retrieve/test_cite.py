@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphctx.model.answers import MAX_QUOTE_CHARS
+from graphctx.model.requests import MAX_QUOTE_CHARS
 from graphctx.nlp.tokens import WordPieceCounter
 from graphctx.retrieve.cite import around, cut_span, preview_span
 from graphctx.retrieve.focus import focus

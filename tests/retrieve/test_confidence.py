@@ -15,7 +15,8 @@ from rich.console import Console
 from graphctx.cli.show import show_evidence
 from graphctx.eval.measures import auroc
 from graphctx.knowledge_base import KnowledgeBase
-from graphctx.model.answers import LOW_CONFIDENCE, EvidenceAnswer, RetrieveInput
+from graphctx.model.answers import LOW_CONFIDENCE, EvidenceAnswer
+from graphctx.model.requests import RetrieveInput
 from graphctx.retrieve.confidence import FITTED_FOR, FLOOR, WEIGHTS, Confidence, asked_for, names_unknown
 from graphctx.retrieve.question import understand
 from graphctx.server.config import ServerConfig

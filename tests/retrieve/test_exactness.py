@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphctx.knowledge_base import KnowledgeBase
-from graphctx.model.answers import MAX_QUOTE_CHARS, EvidenceAnswer, ExtractEvidenceInput, Scope, SearchAnswer
+from graphctx.model.answers import EvidenceAnswer, SearchAnswer
+from graphctx.model.requests import MAX_QUOTE_CHARS, ExtractEvidenceInput, Scope
 from graphctx.nlp.tokens import WordPieceCounter
 from graphctx.retrieve.scope import moment
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from graphctx import KnowledgeBase
 from graphctx.errors import InvalidArgument
-from graphctx.model.answers import Filters, Scope
+from graphctx.model.requests import Filters, Scope
 from graphctx.retrieve.base_score import best_other
 from graphctx.retrieve.question import understand
 from graphctx.retrieve.recipe import VARIANTS, recipe_of

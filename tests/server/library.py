@@ -7,17 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from graphctx.errors import InvalidArgument
-from graphctx.model.answers import (
-    Environment,
-    ExtractEvidenceInput,
-    Filters,
-    Quote,
-    RetrieveInput,
-    Scope,
-    SearchInput,
-    SearchResult,
-)
+from graphctx.model.answers import Quote, SearchResult
 from graphctx.model.ids import content_id
+from graphctx.model.requests import Environment, ExtractEvidenceInput, Filters, RetrieveInput, Scope, SearchInput
 from graphctx.model.scope import within
 from graphctx.server.backend import Evidence, Found, UnitText
 from graphctx.text.spans import best_spans, overlap, question_tokens
@@ -152,7 +144,8 @@ class Library:
                 )
             )
         empty = None if results else ("no_match" if allowed else "nothing_in_scope")
-        return Found(results, self.snapshot_id, empty if self.units else "empty_knowledge_base")
+        reason = empty if self.units else "empty_knowledge_base"
+        return Found(items=results, snapshot_id=self.snapshot_id, empty_reason=reason)
 
     def evidence(self, request: RetrieveInput) -> Evidence:
         allowed = self._allowed(request.scope, request.filters)
@@ -172,7 +165,6 @@ class Library:
                 Quote(
                     quote=text[start:end],
                     doc_uri=unit.doc_uri,
-                    doc_id=unit.doc_id,
                     section_id=unit.section_id,
                     title=unit.title,
                     heading=unit.heading,
@@ -185,4 +177,11 @@ class Library:
             )
         if not quotes and empty is None:
             empty = "no_match"
-        return Evidence(quotes, self.snapshot_id, "vector_only", len(units), empty, {"units": len(units)})
+        return Evidence(
+            items=quotes,
+            snapshot_id=self.snapshot_id,
+            empty_reason=empty,
+            mode="vector_only",
+            candidates=len(units),
+            stages={"units": len(units)},
+        )

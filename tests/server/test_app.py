@@ -8,9 +8,10 @@ import pytest
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, CallToolResult
 
-from graphctx.model.answers import EvidenceAnswer, ExcerptAnswer, SearchAnswer, SearchInput
+from graphctx.model.answers import EvidenceAnswer, ExcerptAnswer, SearchAnswer
 from graphctx.model.budgets import Limits
 from graphctx.model.found import Found
+from graphctx.model.requests import SearchInput
 from graphctx.server.app import build_server
 from graphctx.server.config import ServerConfig
 from graphctx.server.tools import TOOLS

@@ -9,7 +9,8 @@ import jsonschema
 import pytest
 from mcp.shared.tool_name_validation import validate_tool_name
 
-from graphctx.model.answers import Budget, Scope, SearchAnswer
+from graphctx.model.answers import Budget, SearchAnswer
+from graphctx.model.requests import Scope
 from graphctx.server.schemas import check_schemas, tool_document, write_schemas
 from graphctx.server.tool import AnyTool
 from graphctx.server.tools import TOOLS

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from graphctx.errors import InvalidArgument
-from graphctx.model.answers import MAX_EXCERPT_BYTES, MAX_EXCERPT_TOKENS, ExcerptAnswer, ExpandExcerptInput
+from graphctx.model.answers import ExcerptAnswer
+from graphctx.model.requests import MAX_EXCERPT_BYTES, MAX_EXCERPT_TOKENS, ExpandExcerptInput
 from graphctx.server.clip import clip_end, clip_start
 from graphctx.server.desk import Desk
 from graphctx.server.excerpts import Span, excerpt_reply
@@ -47,6 +48,7 @@ def _shares(request: ExpandExcerptInput, spare: int) -> tuple[int, int]:
 
 EXPAND_EXCERPT = Tool(
     name="kb.expand_excerpt",
+    toolset="kb",
     title="Read around a passage",
     description=Description(
         use_when="a passage starts or stops too early and you want the text of the document around it.",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from graphctx.model.answers import EvidenceAnswer, ExtractEvidenceInput
+from graphctx.model.answers import EvidenceAnswer
+from graphctx.model.requests import ExtractEvidenceInput
 from graphctx.server.desk import Desk
 from graphctx.server.quotes import evidence_reply
 from graphctx.server.tool import Description, Reply, Tool
@@ -14,11 +15,12 @@ def _run(desk: Desk, asked: ExtractEvidenceInput) -> Reply[EvidenceAnswer]:
     held = [desk.passage(passage_id, scope) for passage_id in request.passage_ids]
     passages = {passage.unit.section_id: passage for passage in held}
     evidence = desk.backend.extract(request, list(passages))
-    return evidence_reply(desk, request, evidence, passages, with_stages=False)
+    return evidence_reply(desk, request, evidence, passages.__getitem__)
 
 
 EXTRACT_EVIDENCE = Tool(
     name="kb.extract_evidence",
+    toolset="kb",
     title="Quote given passages on a question",
     description=Description(
         use_when="you have passage ids from kb.search and want only the sentences in them that bear on a question.",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from graphctx.errors import InvalidArgument
-from graphctx.model.answers import MAX_EXCERPT_BYTES, ExcerptAnswer, ReadExcerptInput
+from graphctx.model.answers import ExcerptAnswer
+from graphctx.model.requests import MAX_EXCERPT_BYTES, ReadExcerptInput
 from graphctx.server.clip import clip_end
 from graphctx.server.desk import Desk
 from graphctx.server.excerpts import Span, excerpt_reply
@@ -37,6 +38,7 @@ def _run(desk: Desk, request: ReadExcerptInput) -> Reply[ExcerptAnswer]:
 
 READ_EXCERPT = Tool(
     name="kb.read_excerpt",
+    toolset="kb",
     title="Read a passage",
     description=Description(
         use_when="a preview or a quote is not enough and you want to read the passage that it comes from.",

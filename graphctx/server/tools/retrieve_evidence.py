@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from graphctx.model.answers import EvidenceAnswer, RetrieveInput
+from graphctx.model.answers import EvidenceAnswer
+from graphctx.model.requests import RetrieveInput
 from graphctx.server.desk import Desk
 from graphctx.server.quotes import evidence_reply
 from graphctx.server.tool import Description, Reply, Tool
@@ -11,12 +12,12 @@ from graphctx.server.tool import Description, Reply, Tool
 def _run(desk: Desk, asked: RetrieveInput) -> Reply[EvidenceAnswer]:
     request = asked.model_copy(update={"scope": desk.scope(asked.scope)})
     evidence = desk.backend.evidence(request)
-    passages = {quote.section_id: desk.shelve(quote.section_id) for quote in evidence.quotes}
-    return evidence_reply(desk, request, evidence, passages, request.options.include_diagnostics)
+    return evidence_reply(desk, request, evidence, desk.shelve)
 
 
 RETRIEVE_EVIDENCE = Tool(
     name="kb.retrieve_evidence",
+    toolset="kb",
     title="Quote the documents on a question",
     description=Description(
         use_when="you need to answer a question from this knowledge base. This is the tool to try first: it "

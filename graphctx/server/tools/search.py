@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from graphctx.model.answers import Budget, LimitReason, SearchAnswer, SearchInput
-from graphctx.model.budgets import CapReason
-from graphctx.model.cursors import read_cursor, write_cursor
+from dataclasses import replace
+
+from graphctx.model.answers import SearchAnswer, SearchResult
+from graphctx.model.assemble import search_answer
+from graphctx.model.requests import SearchInput
 from graphctx.server.desk import Desk
 from graphctx.server.render import search_text
 from graphctx.server.tool import Description, Reply, Tool
@@ -13,41 +15,22 @@ from graphctx.server.tool import Description, Reply, Tool
 def _run(desk: Desk, asked: SearchInput) -> Reply[SearchAnswer]:
     request = asked.model_copy(update={"scope": desk.scope(asked.scope)})
     found = desk.backend.find(request)
-    start = read_cursor(request.cursor, request, found.snapshot_id)
-    page = []
-    for result in found.results[start : start + request.page_size]:
-        passage = desk.shelve(result.section_id)
-        page.append(
-            result.model_copy(
-                update={
-                    "passage_id": passage.passage_id,
-                    "scratch_uri": passage.uri,
-                    "size_bytes": passage.size_bytes,
-                }
-            )
-        )
+    shelved = [_shelved(desk, result) for result in found.items]
+    return Reply(
+        *search_answer(desk.pager, request, replace(found, items=shelved), lambda answer: search_text(desk, answer))
+    )
 
-    def build(n: int, cut: CapReason | None, budget: Budget) -> SearchAnswer:
-        partial = start + n < len(found.results)
-        reason: LimitReason = cut or ("page_size" if partial else "none")
-        return SearchAnswer(
-            results=page[:n],
-            next_cursor=write_cursor(request, found.snapshot_id, start + n) if partial else None,
-            partial=partial,
-            limit_reason=reason,
-            session_id=desk.session_id,
-            scope=request.scope,
-            budget=budget,
-            truncated=cut is not None,
-            empty_reason=found.empty_reason,
-            snapshot_id=found.snapshot_id,
-        )
 
-    return desk.reply(len(page), build, search_text)
+def _shelved(desk: Desk, result: SearchResult) -> SearchResult:
+    passage = desk.shelve(result.section_id)
+    return result.model_copy(
+        update={"passage_id": passage.passage_id, "scratch_uri": passage.uri, "size_bytes": passage.size_bytes}
+    )
 
 
 SEARCH = Tool(
     name="kb.search",
+    toolset="kb",
     title="Search the documents",
     description=Description(
         use_when="you want to explore which documents and sections bear on a topic, or to choose passages "

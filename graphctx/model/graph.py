@@ -1,0 +1,156 @@
+"""What the graph tools answer with: nodes, relations and paths; projections, without text unless it is asked for."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from graphctx.model.answers import Answer, ListAnswer, Place
+from graphctx.model.requests import RelType
+
+NodeKind = Literal["document", "section", "unit", "entity"]
+
+
+class Snippet(Place):
+    """One contiguous span of text that shows what a node or a relation is about."""
+
+    text: str = Field(description="Exactly as in the document.")
+    section_id: str
+
+
+class Node(Answer):
+    """A node of the graph. What a kind of node has not is left out; counts are of the scope that was applied."""
+
+    SILENT: ClassVar[frozenset[str]] = frozenset(
+        {"heading", "label", "aliases", "doc_uri", "line", "page", "anchor", "tags", "updated_at", "n_units"}
+        | {"n_mentions", "n_children", "snippet"}
+    )
+
+    id: str
+    kind: NodeKind
+    name: str = Field(description="Title of a document, heading of a section or unit, name of an entity.")
+    heading: str = Field("", description="Path of headings below the document's title.")
+    label: str = Field("", description="Of an entity: person, organization, code, term and the like; a hint.")
+    aliases: list[str] = Field([], description="Other names of an entity.")
+    doc_uri: str | None = None
+    line: int | None = Field(None, ge=1)
+    page: int | None = None
+    anchor: str | None = None
+    tags: list[str] = Field([], description="Of a document.")
+    updated_at: str | None = None
+    n_units: int | None = Field(None, ge=0, description="Units of a document or section; units that name an entity.")
+    n_mentions: int | None = Field(None, ge=0, description="How often an entity is named.")
+    n_children: int | None = Field(None, ge=0, description="Nodes directly below a document or a section.")
+    snippet: Snippet | None = None
+
+
+class Relation(Answer):
+    """A relation between two nodes, from its source to its target (RELATED has no direction: ids in order)."""
+
+    SILENT: ClassVar[frozenset[str]] = frozenset({"predicates", "weight", "n_facts", "n_units", "snippet"})
+
+    source: str
+    target: str
+    type: RelType
+    weight: float | None = None
+    predicates: list[str] = Field([], description="Of RELATED: what facts say, as `subject predicate object`.")
+    n_facts: int | None = Field(None, ge=0)
+    n_units: int | None = Field(None, ge=0, description="Units that name both.")
+    snippet: Snippet | None = None
+
+
+class Neighbour(Node):
+    """A node that an expansion reached."""
+
+    hop: int = Field(ge=1, description="How many relations away.")
+    via: list[Relation] = Field(description="The relations by which it was reached, the strongest first.")
+
+
+class Path(Answer):
+    """A path between two nodes: one relation between each node and the next."""
+
+    length: int = Field(ge=0, description="Relations in it.")
+    nodes: list[Node]
+    relations: list[Relation]
+
+
+class SectionParents(Answer):
+    """What is above a section or a unit, the nearest first, the document last."""
+
+    section_id: str
+    parents: list[Node]
+
+
+class SectionEntity(Node):
+    """An entity that a section names."""
+
+    section_id: str = Field(description="The section that was asked about.")
+
+
+class EntitySection(Node):
+    """A unit that names an entity."""
+
+    entity_id: str = Field(description="The entity that was asked about.")
+    section_id: str
+
+
+class Unresolved(Answer):
+    """A node that was asked for and cannot be told: unknown in this scope, or one name of several entities."""
+
+    asked: str
+    reason: Literal["unknown", "ambiguous"]
+    candidates: list[Node] = Field(description="Entities that may be meant, the most mentioned first; ask by id.")
+
+
+class GraphAnswer(ListAnswer):
+    """What every graph answer says beside its items."""
+
+    SILENT: ClassVar[frozenset[str]] = ListAnswer.SILENT | {"unresolved"}
+
+    unresolved: list[Unresolved] = Field([], description="What was asked for and could not be told.")
+    snapshot_id: str
+
+
+class DescribeAnswer(GraphAnswer):
+    """Output of graph.describe."""
+
+    nodes: list[Node]
+
+
+class ExpandAnswer(GraphAnswer):
+    """Output of graph.expand."""
+
+    starts: list[str] = Field(description="Ids of the nodes that the expansion started from.")
+    nodes: list[Neighbour]
+
+
+class PathsAnswer(GraphAnswer):
+    """Output of graph.paths."""
+
+    paths: list[Path]
+
+
+class ParentsAnswer(GraphAnswer):
+    """Output of graph.parents."""
+
+    sections: list[SectionParents]
+
+
+class ChildrenAnswer(GraphAnswer):
+    """Output of graph.children."""
+
+    parent_id: str | None
+    children: list[Node]
+
+
+class EntitiesAnswer(GraphAnswer):
+    """Output of graph.entities_for_sections."""
+
+    entities: list[SectionEntity]
+
+
+class SectionsAnswer(GraphAnswer):
+    """Output of graph.sections_for_entities."""
+
+    sections: list[EntitySection]

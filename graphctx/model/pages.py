@@ -1,0 +1,190 @@
+"""One page of an answer: from the cursor on, as many items as the page and the response budget take.
+
+This is the one place where lists are cut, for every tool, for the façade and for the command line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Generic, TypeVar
+
+from graphctx.errors import BudgetExceeded
+from graphctx.model.answers import LOCAL_SESSION, Answer, Budget, EmptyReason, LimitReason, ListAnswer
+from graphctx.model.budgets import CapReason, CountTokens, Fitted, Limits, Weight, fit, weigh
+from graphctx.model.cursors import SAMPLE_CURSOR, Cursors
+from graphctx.model.found import Listing
+from graphctx.model.requests import Bounded, Scope
+
+Item = TypeVar("Item")
+Out = TypeVar("Out", bound=ListAnswer)
+Single = TypeVar("Single", bound=Answer)
+
+MIN_CHARS = 24
+"""A text that is shortened to less says nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part(Generic[Item]):
+    """The items that an answer carries, and what it says of the others."""
+
+    items: list[Item]
+    partial: bool
+    truncated: bool
+    limit_reason: LimitReason
+    next_cursor: str | None
+    session_id: str
+    scope: Scope
+    budget: Budget
+    empty_reason: EmptyReason | None
+    filtered_by: list[str]
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """The fields of `ListAnswer`."""
+        return {field.name: getattr(self, field.name) for field in fields(self) if field.name != "items"}
+
+
+@dataclass(frozen=True, slots=True)
+class Shorten(Generic[Item]):
+    """How one item is made to fit where the whole of it does not.
+
+    Attributes:
+        length: characters of its text.
+        to: the item with at most so many of them, and without the text around it; its span stays exact.
+    """
+
+    length: Callable[[Item], int]
+    to: Callable[[Item, int], Item]
+
+
+@dataclass(frozen=True, slots=True)
+class Pager:
+    """Cuts the pages of one session.
+
+    Attributes:
+        limits: what a response may weigh at most.
+        count: estimates tokens.
+        session_id: whose answers these are.
+        cursors: makes cursors; ``None`` where an answer has one page.
+        steady: replaces what differs between runs, and so must not decide what fits.
+    """
+
+    limits: Limits
+    count: CountTokens
+    session_id: str = LOCAL_SESSION
+    cursors: Cursors | None = None
+    steady: Callable[[str], str] = str
+
+    def page(
+        self,
+        request: Bounded,
+        listing: Listing[Item],
+        build: Callable[[Part[Item]], Out],
+        render: Callable[[Out], str] | None = None,
+        shorten: Shorten[Item] | None = None,
+    ) -> tuple[Out, str]:
+        """Make the answer with as many items from the cursor on as fit.
+
+        Args:
+            request: with the scope that applies, and perhaps ``cursor`` and ``page_size``.
+            listing: all items.
+            build: makes the answer.
+            render: makes the readable text, which is weighed too.
+            shorten: makes the first item fit if nothing does.
+
+        Returns:
+            The answer and its text. The budget that it reports is an upper bound.
+
+        Raises:
+            BudgetExceeded: not even one item fits.
+            InvalidArgument: the cursor does not belong here.
+        """
+        start, rest = self._rest(request, listing)
+        limits = self.limits.within(request.max_tokens, request.max_bytes)
+
+        def made(items: Sequence[Item], cut: CapReason | None, budget: Budget, *, final: bool) -> tuple[Out, str]:
+            after = start + len(items)
+            partial = after < len(listing.items)
+            cursor = None
+            if partial and self.cursors is not None:
+                cursor = self.cursors.write(request, listing.snapshot_id, after) if final else SAMPLE_CURSOR
+            part = Part(
+                items=list(items),
+                partial=partial,
+                truncated=cut is not None,
+                limit_reason=cut or ("page_size" if partial else listing.capped),
+                next_cursor=cursor,
+                session_id=self.session_id,
+                scope=request.scope,
+                budget=budget,
+                empty_reason=listing.empty_reason,
+                filtered_by=list(listing.filtered_by),
+            )
+            answer = build(part)
+            return answer, render(answer) if render else ""
+
+        def weight_of(items: Sequence[Item], cut: CapReason | None) -> Weight:
+            answer, text = made(items, cut, limits.placeholder(), final=False)
+            return weigh([self.steady(text), self.steady(answer.model_dump_json())], self.count)
+
+        fitted, chosen = _fitted(rest, weight_of, limits, shorten)
+        return made(chosen, fitted.reason, limits.report(fitted.weight), final=True)
+
+    def span(
+        self,
+        text: str,
+        build: Callable[[str, CapReason | None, Budget], Single],
+        render: Callable[[Single], str] | None = None,
+    ) -> tuple[Single, str]:
+        """Make the answer around one span of text, shortened from its end as far as the limits ask for.
+
+        Args:
+            text: the span.
+            build: makes the answer with the start of the span, told what cut it.
+            render: makes the readable text.
+
+        Raises:
+            BudgetExceeded: not even one character fits.
+        """
+
+        def weight_of(n: int, cut: CapReason | None) -> Weight:
+            answer = build(text[:n], cut, self.limits.placeholder())
+            texts = [render(answer) if render else "", answer.model_dump_json()]
+            return weigh([self.steady(part) for part in texts], self.count)
+
+        fitted = fit(len(text), weight_of, self.limits)
+        answer = build(text[: fitted.n_items], fitted.reason, self.limits.report(fitted.weight))
+        return answer, render(answer) if render else ""
+
+    def _rest(self, request: Bounded, listing: Listing[Item]) -> tuple[int, list[Item]]:
+        """The offset of the first item of this page, and the items of the page before the budget."""
+        cursor = getattr(request, "cursor", None)
+        start = (self.cursors or Cursors()).read(cursor, request, listing.snapshot_id)
+        size = getattr(request, "page_size", None) or len(listing.items)
+        return start, list(listing.items[start : start + size])
+
+
+def _fitted(
+    items: list[Item],
+    weight_of: Callable[[Sequence[Item], CapReason | None], Weight],
+    limits: Limits,
+    shorten: Shorten[Item] | None,
+) -> tuple[Fitted, list[Item]]:
+    """What fits: leading items, or else the first one, shortened as little as need be."""
+    try:
+        fitted = fit(len(items), lambda n, cut: weight_of(items[:n], cut), limits)
+    except BudgetExceeded:
+        if not items or shorten is None:
+            raise
+        to, first = shorten.to, items[0]
+        longest = shorten.length(first)
+        shortest = min(MIN_CHARS, longest)
+        cut: CapReason = limits.exceeded_by(weight_of(items[:1], "token_cap")) or "token_cap"
+        tries = fit(
+            longest - shortest + 1,
+            lambda n, _: weight_of([to(first, shortest + n - 1)], cut),
+            limits,
+        )
+        return Fitted(1, tries.weight, cut), [to(first, shortest + tries.n_items - 1)]
+    return fitted, items[: fitted.n_items]

@@ -1,0 +1,252 @@
+"""What may be asked: the arguments of every tool, of the façade and of the command line.
+
+Unknown fields and values out of range are refused. Every request says what it may see (`Scope`, `Filters`) and what
+its answer may weigh (``max_tokens``, ``max_bytes``).
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+MAX_TOP_K = 50
+MAX_EXCERPT_TOKENS = 800
+"""Hard cap of the tool contract for one excerpt, together with `MAX_EXCERPT_BYTES`."""
+MAX_EXCERPT_BYTES = 32 * 1024
+MAX_QUOTE_CHARS = 500
+"""A quote is cut here whatever its token limit, against lines without end."""
+
+MAX_HOPS = 2
+MAX_PATH_HOPS = 4
+MAX_NODES = 200
+"""Caps of graph exploration (tool contract, section 6.2): hops of one expansion, hops of a path, nodes of an answer."""
+MAX_PATHS = 50
+
+Mode = Literal["auto", "vector_only", "hybrid_local"]
+Environment = Literal["dev", "prod", "scratch"]
+RelType = Literal["HAS_SECTION", "PARENT_OF", "HAS_UNIT", "NEXT", "MENTIONS", "RELATED", "LINKS_TO"]
+Direction = Literal["out", "in", "both"]
+
+Label = Annotated[str, Field(min_length=1, max_length=200)]
+PassageId = Annotated[
+    str,
+    Field(min_length=1, max_length=200, description="A passage_id of an earlier answer, or a section_id."),
+]
+NodeRef = Annotated[str, Field(min_length=1, max_length=300, pattern=r"\S")]
+"""A node by id (``d_…``, ``s_…``, ``u_…``, ``e_…``, or a passage id), a document by its URI, an entity by its name."""
+Question = Annotated[str, Field(min_length=1, max_length=4000, pattern=r"\S")]
+Cursor = Annotated[str, Field(min_length=1, max_length=600)]
+
+
+class Strict(BaseModel):
+    """Base of all models here: immutable, and an unknown field is an error."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Scope(Strict):
+    """Which part of which project is asked. What is left out comes from the server's settings."""
+
+    project_id: Label | None = Field(None, description="Must be this server's project; leave out to use it.")
+    environment: Environment | None = Field(None, description="Must be this server's; leave out to use it.")
+    doc_tags: list[Label] = Field([], max_length=50, description="Only documents with one of these tags.")
+    repositories: list[Label] = Field(
+        [], max_length=50, description="Only documents below one of these top-level folders of their URI."
+    )
+
+
+class Filters(Strict):
+    """Narrowing that applies before ranking. Every filter given must hold."""
+
+    doc_tag: list[Label] = Field([], max_length=50, description="Only documents with one of these tags.")
+    path_prefix: str | None = Field(None, max_length=1000, description="Only document URIs that start so.")
+    updated_after: str | None = Field(
+        None, max_length=40, description="ISO 8601 date or time; only documents updated after it."
+    )
+
+    @field_validator("updated_after")
+    @classmethod
+    def _is_a_time(cls, value: str | None) -> str | None:
+        if value is not None:
+            try:
+                datetime.fromisoformat(value)
+            except ValueError:
+                raise ValueError("must be an ISO 8601 date or time, such as 2025-03-31") from None
+        return value
+
+
+class Request(Strict):
+    """What every request may say."""
+
+    scope: Scope = Field(default_factory=Scope)
+    session_id: Label | None = Field(
+        None, description="session_id of an earlier answer; needed only where a connection has no session of its own."
+    )
+
+
+class Bounded(Request):
+    """A request whose answer may be made smaller than the server would allow."""
+
+    max_tokens: int | None = Field(None, ge=1, le=1_000_000, description="Most tokens of the whole response.")
+    max_bytes: int | None = Field(None, ge=1, le=100_000_000, description="Most bytes of the whole response.")
+
+
+class SearchOptions(Strict):
+    """How `SearchInput` is carried out and what its results carry."""
+
+    max_snippet_chars: int = Field(280, ge=40, le=1000, description="Longest preview, in characters.")
+    max_per_doc: int = Field(1, ge=1, le=20, description="Most results from one document.")
+    include_scores: bool = Field(False, description="Add the parts of each score.")
+    include_debug: bool = Field(False, description="Add diagnostic fields to each result.")
+    mode: Mode = Field("auto", description="auto picks hybrid_local where a graph exists.")
+
+
+class SearchInput(Bounded):
+    """Arguments of kb.search."""
+
+    query: Question = Field(description="What to look for: a question or key words.")
+    top_k: int = Field(5, ge=1, le=MAX_TOP_K, description="How many results in all.")
+    cursor: Cursor | None = Field(None, description="next_cursor of the last page; repeat the other arguments.")
+    page_size: int = Field(5, ge=1, le=MAX_TOP_K, description="How many results per call.")
+    filters: Filters = Field(default_factory=Filters)
+    options: SearchOptions = Field(default_factory=SearchOptions)
+
+
+class RetrieveOptions(Strict):
+    """How `RetrieveInput` is carried out."""
+
+    mode: Mode = Field("auto", description="auto picks hybrid_local where a graph exists.")
+    rerank: bool = Field(True, description="Rerank the best spans by meaning where a model allows it.")
+    include_diagnostics: bool = Field(False, description="Add counts of the stages to the diagnostics.")
+
+
+class QuoteLimits(Bounded):
+    """How many quotes, how long, and with how much around them."""
+
+    max_quotes: int = Field(6, ge=1, le=20, description="Most quotes in all.")
+    max_quote_tokens: int = Field(80, ge=8, le=200, description="Longest quote, in tokens (and 500 characters).")
+    include_context_tokens: int = Field(20, ge=0, le=100, description="Tokens of text before and after a quote.")
+
+
+class RetrieveInput(QuoteLimits):
+    """Arguments of kb.retrieve_evidence."""
+
+    question: Question = Field(description="The question, as a full sentence.")
+    top_k: int = Field(5, ge=1, le=MAX_TOP_K, description="From how many passages to quote.")
+    cursor: Cursor | None = Field(None, description="next_cursor of the last call; repeat the other arguments.")
+    filters: Filters = Field(default_factory=Filters)
+    options: RetrieveOptions = Field(default_factory=RetrieveOptions)
+
+
+class ExtractEvidenceInput(QuoteLimits):
+    """Arguments of kb.extract_evidence."""
+
+    question: Question = Field(description="The question, as a full sentence.")
+    passage_ids: list[PassageId] = Field(min_length=1, max_length=20, description="Passages to quote from.")
+    cursor: Cursor | None = Field(None, description="next_cursor of the last call; repeat the other arguments.")
+
+
+class ExcerptOptions(Strict):
+    """How an excerpt is shown."""
+
+    format: Literal["text", "bullets"] = Field("text", description="bullets lists the readable text by sentence.")
+    include_citation: bool = Field(True, description="Say where the excerpt comes from.")
+
+
+class ReadExcerptInput(Request):
+    """Arguments of kb.read_excerpt."""
+
+    passage_id: PassageId
+    max_tokens: int = Field(300, ge=1, le=MAX_EXCERPT_TOKENS, description="Longest excerpt, in tokens.")
+    max_bytes: int = Field(MAX_EXCERPT_BYTES, ge=1, le=MAX_EXCERPT_BYTES, description="Longest excerpt, in bytes.")
+    start_char: int = Field(
+        0, ge=0, le=2**31 - 1, description="Where to begin, in characters from the passage's start."
+    )
+    options: ExcerptOptions = Field(default_factory=ExcerptOptions)
+
+
+class ExpandExcerptInput(Request):
+    """Arguments of kb.expand_excerpt."""
+
+    passage_id: PassageId
+    before_tokens: int = Field(150, ge=0, le=MAX_EXCERPT_TOKENS, description="Tokens of the document before it.")
+    after_tokens: int = Field(150, ge=0, le=MAX_EXCERPT_TOKENS, description="Tokens of the document after it.")
+    max_tokens: int = Field(MAX_EXCERPT_TOKENS, ge=1, le=MAX_EXCERPT_TOKENS, description="Longest excerpt, in tokens.")
+    max_bytes: int = Field(MAX_EXCERPT_BYTES, ge=1, le=MAX_EXCERPT_BYTES, description="Longest excerpt, in bytes.")
+
+
+class GraphInput(Bounded):
+    """What every graph tool takes beside what it asks about."""
+
+    filters: Filters = Field(default_factory=Filters)
+    include_snippet: bool = Field(False, description="Add one sentence of text to each item that has one.")
+    cursor: Cursor | None = Field(None, description="next_cursor of the last page; repeat the other arguments.")
+    page_size: int = Field(25, ge=1, le=100, description="How many items per call.")
+
+
+NodeRefs = Annotated[
+    list[NodeRef],
+    Field(min_length=1, max_length=20, description="Ids of nodes, URIs of documents, or names of entities."),
+]
+SectionRefs = Annotated[
+    list[NodeRef], Field(min_length=1, max_length=20, description="section_ids or passage_ids of earlier answers.")
+]
+RelTypes = Annotated[
+    list[RelType], Field(max_length=7, description="Only relations of these types; all where there is none.")
+]
+
+
+class DescribeInput(GraphInput):
+    """Arguments of graph.describe."""
+
+    node_ids: NodeRefs
+    fields: list[Label] = Field([], max_length=20, description="Only these fields of each node beside id and kind.")
+
+
+class ExpandInput(GraphInput):
+    """Arguments of graph.expand."""
+
+    node_ids: NodeRefs
+    rel_types: RelTypes = []
+    direction: Direction = Field("both", description="out follows a relation from its source, in from its target.")
+    max_hops: int = Field(1, ge=1, le=MAX_HOPS, description="How far to go.")
+    max_nodes: int = Field(MAX_NODES, ge=1, le=MAX_NODES, description="Most nodes in all, the nearest first.")
+
+
+class PathsInput(GraphInput):
+    """Arguments of graph.paths."""
+
+    start_ids: NodeRefs
+    end_ids: NodeRefs
+    rel_types: RelTypes = []
+    max_hops: int = Field(3, ge=1, le=MAX_PATH_HOPS, description="Longest path, in relations.")
+    max_paths: int = Field(10, ge=1, le=MAX_PATHS, description="Most paths in all, the shortest first.")
+
+
+class ParentsInput(GraphInput):
+    """Arguments of graph.parents."""
+
+    section_ids: SectionRefs
+
+
+class ChildrenInput(GraphInput):
+    """Arguments of graph.children."""
+
+    parent_id: NodeRef = Field(description="A document or a section, by id; a document also by its URI.")
+
+
+class EntitiesForSectionsInput(GraphInput):
+    """Arguments of graph.entities_for_sections."""
+
+    section_ids: SectionRefs
+    labels: list[Label] = Field([], max_length=20, description="Only entities with one of these labels.")
+    max_per_section: int = Field(20, ge=1, le=100, description="Most entities of one section.")
+
+
+class SectionsForEntitiesInput(GraphInput):
+    """Arguments of graph.sections_for_entities."""
+
+    entity_ids: NodeRefs
+    max_per_entity: int = Field(20, ge=1, le=100, description="Most sections of one entity.")
