@@ -60,7 +60,7 @@ def test_a_wrong_choice_makes_nothing(tmp_path: Path, wrong: dict[str, str]) -> 
 
 def test_a_folder_with_a_long_name_gives_a_project_that_a_scope_can_name(tmp_path: Path) -> None:
     with KnowledgeBase.open(tmp_path / ("k" * 230), create=True) as kb:
-        assert kb.search("x", scope={"project_id": kb.project_id}).empty_reason == "empty_knowledge_base"
+        assert kb.search("x", scope={"project_id": kb.project_id}).empty_reason == "no_snapshot"
 
 
 def test_a_file_is_no_knowledge_base(tmp_path: Path) -> None:
@@ -174,7 +174,7 @@ def test_a_pinned_view_stays_with_its_snapshot(make_kb: Make, write_files: Calla
     assert isinstance(kb, Source)
     assert isinstance(view, Backend)
     before = view.snapshot_id
-    unit = view.find(SearchInput(query="gate")).results[0].section_id
+    unit = view.find(SearchInput(query="gate")).items[0].section_id
     write_files(SIEVE, "kb-docs")
     write_files({"a.md": "# Harbour Gate\n\nNobody opens it now.\n"}, "kb-docs")
     after = kb.ingest(tmp_path / "kb-docs").snapshot_id

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import Field, GetJsonSchemaHandler, SerializerFunctionWrapHandler, model_serializer
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from graphctx.model.requests import Scope, Strict
 
@@ -38,6 +40,17 @@ class Answer(Strict):
     """
 
     SILENT: ClassVar[frozenset[str]] = frozenset()
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """The schema, with the fields in the order of the JSON and ``silent`` naming those that may be absent."""
+        schema = handler.resolve_ref_schema(handler(core))
+        fields = schema.get("properties", {})
+        schema["properties"] = {
+            name: fields[name] for name in dict.fromkeys([*cls.__annotations__, *fields]) if name in fields
+        }
+        schema["silent"] = sorted(cls.SILENT)
+        return schema
 
     @model_serializer(mode="wrap")
     def _without_silent_fields(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:

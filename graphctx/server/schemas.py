@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel
 
-from graphctx.model.answers import Answer
-
 if TYPE_CHECKING:
     from graphctx.server.tool import AnyTool
 
@@ -38,13 +36,14 @@ def _plain(node: Schema, definitions: dict[str, Schema], direction: Direction) -
         target.pop("description", None)
         return target | node
     if branches := node.pop("anyOf", None):
-        node = _merged([_plain(branch, definitions, direction) for branch in branches], direction) | node
-    if node.get("default", "") is None:
-        del node["default"]
+        if node.get("default", "") is None:
+            del node["default"]
+        return _merged([_plain(branch, definitions, direction) for branch in branches], direction) | node
     if "properties" in node:
         node["properties"] = {name: _plain(inner, definitions, direction) for name, inner in node["properties"].items()}
         if direction == "output":
-            node["required"] = [name for name in node["properties"] if name not in _sometimes_absent()]
+            silent = node.pop("silent", ())
+            node["required"] = [name for name in node["properties"] if name not in silent]
             for inner in node["properties"].values():
                 inner.pop("default", None)
     for key in ("items", "additionalProperties"):
@@ -66,10 +65,6 @@ def _merged(branches: list[Schema], direction: Direction) -> Schema:
             merged["enum"] = [*merged["enum"], None]
     merged["type"] = types[0] if len(types) == 1 else types
     return merged
-
-
-def _sometimes_absent() -> set[str]:
-    return {name for answer in Answer.__subclasses__() for name in answer.SILENT}
 
 
 def tool_document(tool: AnyTool) -> Schema:

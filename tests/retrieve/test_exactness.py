@@ -143,10 +143,10 @@ def test_lexical_quotes_are_exact_and_keep_their_limits(
     ids = [result.section_id for result in handbook_kb.search(question, top_k=5).results]
     request = ExtractEvidenceInput(question=question, passage_ids=ids, max_quotes=quotes, max_quote_tokens=tokens)
     evidence = handbook_kb.extract(request, ids)
-    assert len(evidence.quotes) <= quotes
-    confidences = [quote.confidence for quote in evidence.quotes]
+    assert len(evidence.items) <= quotes
+    confidences = [quote.confidence for quote in evidence.items]
     assert confidences == sorted(confidences, reverse=True)
-    for quote in evidence.quotes:
+    for quote in evidence.items:
         assert handbook_kb.document(quote.doc_uri).text[quote.start_char : quote.end_char] == quote.quote != ""
         assert len(quote.quote) <= MAX_QUOTE_CHARS
         assert COUNTER.count(quote.quote) <= tokens

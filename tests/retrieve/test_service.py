@@ -90,8 +90,8 @@ def test_scores_never_rise_down_the_ranking(handbook_kb: KnowledgeBase, golden: 
 
 def test_an_empty_answer_says_why(handbook_kb: KnowledgeBase, tmp_path: Path) -> None:
     with KnowledgeBase.open(tmp_path / "empty", create=True) as kb:
-        assert kb.search("anything").empty_reason == "empty_knowledge_base"
-        assert kb.retrieve_evidence("anything").empty_reason == "empty_knowledge_base"
+        assert kb.search("anything").empty_reason == "no_snapshot"
+        assert kb.retrieve_evidence("anything").empty_reason == "no_snapshot"
     nowhere = {"path_prefix": "nowhere/"}
     assert handbook_kb.search("gate", filters=nowhere).empty_reason == "nothing_in_scope"
     assert handbook_kb.retrieve_evidence("gate", filters=nowhere).empty_reason == "nothing_in_scope"

@@ -90,6 +90,9 @@ class Library:
             raise InvalidArgument(f"There is no section {section_id!r}.", field="section_id", value=section_id)
         return self.units[section_id]
 
+    def text_of(self, doc_uri: str) -> str:
+        return self.texts[content_id("d", doc_uri)]
+
     def document_text(self, doc_id: str) -> str:
         return self.texts[doc_id]
 

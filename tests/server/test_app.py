@@ -84,7 +84,7 @@ async def test_a_question_is_answered_with_quotes_that_slice_back(connect: Conne
     answer = EvidenceAnswer.model_validate(result.structured_content)
     assert any("Ines Halvorsen" in quote.quote for quote in answer.quotes)
     for quote in answer.quotes:
-        assert library.texts[quote.doc_id][quote.start_char : quote.end_char] == quote.quote
+        assert library.text_of(quote.doc_uri)[quote.start_char : quote.end_char] == quote.quote
         assert quote.uri == f"graphctx://scratch/{answer.session_id}/{quote.passage_id}"
 
 
@@ -94,7 +94,7 @@ async def test_the_text_stands_alone(connect: Connect) -> None:
     text = text_of(result)
     for quote in result.structured_content["quotes"]:
         assert quote["quote"] in text.replace("> ", "")
-        place = f"{quote['title']} › {quote['heading']}" if quote["heading"] else quote["title"]
+        place = f"{quote['title']} › {quote['heading']}" if quote.get("heading") else quote["title"]
         assert f"{place} — {quote['doc_uri']}:{quote['line']}" in text
         assert quote["passage_id"] in text
     assert "kb.read_excerpt" in text

@@ -73,7 +73,7 @@ calls = st.one_of(
 def spans(answer: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     """Every span of an answer with the text that it claims."""
     if "excerpt" in answer:
-        return [(answer["excerpt"], answer | {"doc_id": answer["citation"]["doc_id"]})]
+        return [(answer["excerpt"], answer)]
     items = answer.get("results") or answer.get("quotes") or []
     return [(item.get("preview") or item["quote"], item) for item in items]
 
@@ -102,7 +102,7 @@ def test_every_response_keeps_its_budget_and_every_span_slices_back(
     ]
     assert sum(count(text) for text in same_ids) <= answer["budget"]["tokens"]
     for text, span in spans(answer):
-        assert LIBRARY.texts[span["doc_id"]][span["start_char"] : span["end_char"]] == text
+        assert LIBRARY.text_of(span["doc_uri"])[span["start_char"] : span["end_char"]] == text
     if answer["truncated"]:
         assert answer["limit_reason"] in ("token_cap", "byte_cap")
         assert answer.get("next_cursor") or call[0] not in ("kb.search", "kb.retrieve_evidence")
