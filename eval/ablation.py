@@ -4,13 +4,14 @@
 
 Every development set (see ``eval.dev_sets``) is asked with the default recipe and with one part left out at a time.
 Printed is the mean of the default, and what leaving the part out changes, in points with its 95 % bootstrap interval; a
-star marks a change that is significant after Holm's adjustment over the parts. Parts of ranking are judged by ``R@5``,
-those of quoting by ``answer``, or by ``span`` where a set has no answers.
+star marks a change that is significant after Holm's adjustment over the parts that can move the same measure. Parts of
+ranking are judged by ``R@5``, those of quoting by ``answer``, or by ``span`` where a set's answers tell little.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from dataclasses import replace
 
 from eval.dev_sets import ask, dev_parser, sets_of
@@ -38,7 +39,7 @@ def main() -> int:
             measured = Measured()
             chosen = replace(one, limit=MAX_QUESTIONS)
             ask(measured, chosen, path, (DEFAULT_VARIANT, *PARTS), asked.work, ranking_only=OF_RANKING)
-            columns.append((measured.runs[0].suite, cells(measured.runs[0])))
+            columns.append((measured.runs[0].suite, cells(measured.runs[0], one.quoting)))
     except GraphctxError as error:
         errors_console().print(str(error), soft_wrap=True)
         return 1
@@ -49,15 +50,25 @@ def main() -> int:
     return 0
 
 
-def cells(found: SuiteRun) -> dict[str, str]:
-    """Variant to what its table cell says."""
+def cells(found: SuiteRun, quoting: str) -> dict[str, str]:
+    """Variant to what its table cell says.
+
+    Args:
+        found: a run with the default recipe and any of the `PARTS`.
+        quoting: the measure by which parts of quoting are judged.
+    """
     default = means(found.outcomes[DEFAULT_VARIANT])
-    quoting = "answer" if "answer" in default and found.suite != "clapnq_dev" else "span"
     made = {DEFAULT_VARIANT: f"R@5 {100 * default['R@5']['mean']:.1f}, {quoting} {100 * default[quoting]['mean']:.1f}"}
-    for one in compare(found, DEFAULT_VARIANT):
-        if one.measure == (quoting if one.variant in OF_QUOTING else "R@5"):
-            made[one.variant] = shown(one)
+    for measure, parts in (("R@5", OF_RANKING), (quoting, OF_QUOTING)):
+        compared = compare(_with_default(found, parts), DEFAULT_VARIANT)
+        made |= {one.variant: shown(one) for one in compared if one.measure == measure}
     return made
+
+
+def _with_default(found: SuiteRun, parts: Iterable[str]) -> SuiteRun:
+    """The run with these variants beside the default: what can move a measure together is adjusted together."""
+    kept = {DEFAULT_VARIANT, *parts}
+    return replace(found, outcomes={name: some for name, some in found.outcomes.items() if name in kept})
 
 
 def shown(one: Comparison) -> str:

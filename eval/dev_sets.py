@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from graphctx.cli.console import errors_console
 from graphctx.cli.progress import progress_view
@@ -28,6 +29,8 @@ class DevSet:
         not_below: measures in which no baseline may be better.
         blank: whether titles are blanked.
         limit: how many questions; 0 for all.
+        quoting: the measure that tells how well the set is quoted from: ``span`` where it has no answers, or answers
+            that are free paraphrases of the text.
     """
 
     name: str
@@ -35,6 +38,7 @@ class DevSet:
     not_below: tuple[str, ...] = ()
     blank: bool = False
     limit: int = 0
+    quoting: Literal["answer", "span"] = "answer"
 
     @property
     def path(self) -> str:
@@ -49,9 +53,9 @@ SETS = (
     DevSet("2wiki_dev200", {"R@5": 88}, blank=True),
     DevSet("hotpot_train100", {"R@5": 90}, blank=True),
     DevSet("popqa_pooled", {"MRR": 80}, limit=300),
-    DevSet("clapnq_dev", {"AUROC": 0.8}, ("R@5", "hit@1")),
+    DevSet("clapnq_dev", {"AUROC": 0.8}, ("R@5", "hit@1"), quoting="span"),
     DevSet("xquad_en", {"answer@500": 95}, ("R@5", "hit@1")),
-    DevSet("chunking_eval", {}, ("R@5", "hit@1")),
+    DevSet("chunking_eval", {}, ("R@5", "hit@1"), quoting="span"),
     DevSet("lihua_world", {"R@5": 82}),
     DevSet("handbook", {"answer": 90, "AUROC": 0.8}),
 )
