@@ -48,12 +48,17 @@ def open_for(
         return base
     place = suite.corpus.resolve()
     name = place.parent.name if place.name == CORPUS else place.stem
-    # Suites over one corpus share its knowledge base; two corpora of one name do not.
-    own = f"{name}-{hashlib.sha256(str(place).encode()).hexdigest()[:6]}{'-blank' if suite.blank_titles else ''}"
+    own = f"{kept_name(name, place)}{'-blank' if suite.blank_titles else ''}"
     source = _without_titles(place, work / f"{own}-corpus") if suite.blank_titles else place
     base = KnowledgeBase.open(work / own, create=True, project_id=name or "suite")
     base.ingest([source], prune=True, on_progress=on_progress)
     return base
+
+
+def kept_name(name: str, *places: Path) -> str:
+    """What a knowledge base that is kept is called: suites over the same places share it, two of one name do not."""
+    said = "\0".join(str(place.resolve()) for place in places)
+    return f"{name}-{hashlib.sha256(said.encode()).hexdigest()[:6]}"
 
 
 def _without_titles(corpus: Path, folder: Path) -> Path:

@@ -1,25 +1,19 @@
 """How good the nodes of the graph are: mentions, resolved entities and joined pairs against gold entities.
 
-    python -m graphctx.eval.entities SUITE [--kb DIR | --corpus DIR] [--work DIR] [--json]
-    python -m graphctx.eval.entities --sample 100 --kb DIR
-
 Gold sets mark what their makers cared for, not everything that is worth a node: precision is a lower bound, recall is
 not touched by it.
 """
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
-import json
-import sys
 from collections.abc import Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphctx.errors import GraphctxError, InvalidArgument
+from graphctx.errors import InvalidArgument
+from graphctx.eval.corpora import kept_name
 from graphctx.eval.entities_gold import GoldDocument, corpus_lines, gold_documents, has_texts, read_gold
 from graphctx.eval.entities_measures import (
     ClusterScores,
@@ -30,7 +24,6 @@ from graphctx.eval.entities_measures import (
     recall_by_type,
     span_scores,
 )
-from graphctx.eval.entities_sample import render_sample, sample_entities
 from graphctx.knowledge_base import KnowledgeBase
 
 if TYPE_CHECKING:
@@ -108,13 +101,6 @@ class EntityRun:
         types = [(f"recall of {kind or '?'}", _share(hit, n), f"{hit} of {n}") for kind, (hit, n) in self.types.items()]
         return [(name, 100 * value, counts) for name, value, counts in [*spans, *others, *types]]
 
-    def render(self) -> str:
-        """The table as text."""
-        head = f"{self.suite}: {self.documents} documents, {self.n_entities} entities, snapshot {self.snapshot_id}"
-        return "\n".join(
-            [head, *(f"  {name:24}{value:7.1f}  {counts}".rstrip() for name, value, counts in self.rows())]
-        )
-
 
 def run_entity_suite(
     path: Path, *, kb: KnowledgeBase | None = None, work: Path = Path(".kb/eval"), corpus: Path | None = None
@@ -125,7 +111,7 @@ def run_entity_suite(
         path: the gold file, or a folder with ``gold.jsonl`` (forms: `graphctx.eval.entities_gold`).
         kb: the knowledge base that holds the documents; for rows with texts it may be left out, and they are
             ingested into one below ``work``.
-        work: where such knowledge bases are kept; an unchanged one is taken as it is.
+        work: where such knowledge bases are kept, one for each corpus; an unchanged one is taken as it is.
         corpus: a folder to ingest in the same way, for rows that only name their documents.
 
     Raises:
@@ -135,14 +121,16 @@ def run_entity_suite(
     name = path.name if path.is_dir() else path.stem
     if kb is not None:
         return _measure(name, rows, kb)
-    source = work / f"{name}.jsonl" if has_texts(rows) else corpus
+    source = path if has_texts(rows) else corpus
     if source is None:
         raise InvalidArgument(f"{path.name} only names its documents: say which knowledge base has them.")
-    with KnowledgeBase.open(work / f"{name}.entities", create=True, project_id=name) as own:
-        if has_texts(rows):
-            source.parent.mkdir(parents=True, exist_ok=True)
-            source.write_text(corpus_lines(rows), "utf-8")
-        own.ingest([source])
+    kept = work / f"{kept_name(name, source)}-entities"
+    if has_texts(rows):
+        source = kept.with_name(f"{kept.name}-corpus") / f"{name}.jsonl"
+        source.parent.mkdir(parents=True, exist_ok=True)
+        source.write_text(corpus_lines(rows), "utf-8")
+    with KnowledgeBase.open(kept, create=True, project_id=name) as own:
+        own.ingest([source], prune=True)
         return _measure(name, rows, own)
 
 
@@ -253,32 +241,3 @@ def _pairs(snapshot: Snapshot, gold: Sequence[GoldDocument], aligned: dict[str, 
 
 def _share(part: int, whole: int) -> float:
     return part / whole if whole else 0.0
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Command line; exit code 1 with a message where something is wrong."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("suites", nargs="*", type=Path, metavar="SUITE")
-    parser.add_argument("--kb", type=Path, help="the knowledge base that has the documents")
-    parser.add_argument("--corpus", type=Path, help="the documents, where no knowledge base has them yet")
-    parser.add_argument("--work", type=Path, default=Path(".kb/eval"), help="where knowledge bases are kept")
-    parser.add_argument("--sample", type=int, metavar="N", help="print N entities of --kb to be judged by a reader")
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    asked = parser.parse_args(arguments)
-    try:
-        with KnowledgeBase.open(asked.kb) if asked.kb else nullcontext() as kb:
-            if asked.sample:
-                if kb is None:
-                    raise InvalidArgument("--sample needs --kb.")
-                print(render_sample(sample_entities(kb.pinned().require().index.snapshot, asked.sample)))
-            for suite in asked.suites:
-                run = run_entity_suite(suite, kb=kb, work=asked.work, corpus=asked.corpus)
-                print(json.dumps(run.as_dict()) if asked.json else run.render())
-    except GraphctxError as error:
-        print(error, file=sys.stderr)
-        return 1
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphctx.errors import InvalidArgument
-from graphctx.eval.entities import main, run_entity_suite
+from graphctx.eval.entities import run_entity_suite
 from graphctx.eval.entities_gold import GoldDocument, GoldMention, gold_documents, read_gold
 from graphctx.eval.entities_measures import Found, cluster_scores, entity_of, span_scores
-from graphctx.eval.entities_sample import render_sample, sample_entities
 from graphctx.knowledge_base import KnowledgeBase
 
 TEXT = "Ada Poe leads the Harbour Team in Dunmarrow."
@@ -137,6 +136,12 @@ def test_marks_that_do_not_fit_their_text_are_refused(changes: dict[str, object]
         gold_documents([row(**changes)], lambda uri: TEXT)
 
 
+def kept_in(work: Path) -> Path:
+    """The one knowledge base that is kept there."""
+    (place,) = (path.parent for path in work.glob("*/kb.toml"))
+    return place
+
+
 @pytest.fixture(scope="module")
 def suite(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A suite in a folder, and where its knowledge base is kept."""
@@ -152,7 +157,7 @@ def test_a_suite_with_texts_is_ingested_and_measured(suite: tuple[Path, Path]) -
     assert run.clusters.purity == 1.0
     assert run.types["Peop"] == (1, 1)
     assert json.loads(json.dumps(run.as_dict()))["overlap"]["recall"] == 1.0
-    assert "pair recall" in run.render()
+    assert ("pair recall", 100.0, "1 of 1") in run.rows()
     again = run_entity_suite(suite[0], work=suite[1])
     assert again == run
 
@@ -170,7 +175,7 @@ def test_a_suite_that_names_documents_reads_them_from_a_knowledge_base(tmp_path:
     assert run.overlap.gold == 2  # not the title, which is no text
     assert run.overlap.recall == 1.0
     assert run.pairs.recall == 1.0
-    with KnowledgeBase.open(tmp_path / "work" / "marks.entities") as kb:
+    with KnowledgeBase.open(kept_in(tmp_path / "work")) as kb:
         assert run_entity_suite(path, kb=kb) == run
         other = write(tmp_path / "other.jsonl", {**marked, "doc": "bob.md"})
         with pytest.raises(InvalidArgument, match=r"has no document 'bob\.md'"):
@@ -187,38 +192,21 @@ def test_a_document_without_text_has_no_mention_to_be_found(tmp_path: Path) -> N
     assert (run.documents, run.overlap.gold) == (2, 1)
 
 
-def test_a_sample_is_the_same_each_time_and_no_larger_than_asked(
-    suite: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
-) -> None:
-    run_entity_suite(suite[0], work=suite[1])
-    place = suite[1] / f"{suite[0].name}.entities"
-    with KnowledgeBase.open(place) as kb:
-        snapshot = kb.pinned().require().index.snapshot
-        sample = sample_entities(snapshot, 2)
-        assert len(sample) == 2
-        assert sample == sample_entities(snapshot, 2)
-        every = sample_entities(snapshot, 100)
-        assert {"Ada Poe", "Harbour Team", "Dunmarrow"} <= {one.name for one in every}
-        assert all(one.name in one.context for one in every if one.n_mentions)
-    assert main(["--sample", "100", "--kb", str(place)]) == 0
-    assert capsys.readouterr().out.strip() == render_sample(every)
+def test_two_suites_of_one_name_do_not_share_a_knowledge_base(tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+    first = write(tmp_path / "a" / "marks.jsonl", row())
+    second = write(tmp_path / "b" / "marks.jsonl", row(text="Kit Rowe sails."[:15], entities=[], relations=[]))
+    run = run_entity_suite(first, work=work)
+    run_entity_suite(second, work=work)
+    assert run_entity_suite(first, work=work) == run
 
 
-def test_the_command_says_what_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([str(tmp_path / "none.jsonl")]) == 1
-    assert "none.jsonl cannot be read" in capsys.readouterr().err
-
-
-def test_the_command_closes_the_knowledge_base(suite: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    run_entity_suite(suite[0], work=suite[1])
-    opened = []
-    original = KnowledgeBase.__exit__
-
-    def leave(kb: KnowledgeBase, *error: object) -> None:
-        opened.append(kb)
-        original(kb, *error)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(KnowledgeBase, "__exit__", leave)
-    place = suite[1] / f"{suite[0].name}.entities"
-    assert main([str(suite[0]), "--kb", str(place)]) == 0
-    assert len(opened) == 1
+def test_a_document_that_left_the_suite_leaves_its_knowledge_base(tmp_path: Path) -> None:
+    alone = run_entity_suite(write(tmp_path / "marks.jsonl", row()), work=tmp_path / "alone")
+    more = {**row(id="r2", text="Kit Rowe sails to Saltby.", entities=[{"name": "Kit Rowe", "mentions": [[0, 8]]}])}
+    more["relations"] = []
+    run_entity_suite(write(tmp_path / "marks.jsonl", row(), more), work=tmp_path / "work")
+    again = run_entity_suite(write(tmp_path / "marks.jsonl", row()), work=tmp_path / "work")
+    assert again.n_entities == alone.n_entities

@@ -1,14 +1,20 @@
-"""A random sample of entities that a reader can judge: the same one for the same graph."""
+"""Print entities of a knowledge base for a reader to judge: ``python eval/tools/sample_entities.py DIR [N]``.
+
+They are drawn at random, and are the same ones for the same graph.
+"""
 
 from __future__ import annotations
 
+import argparse
 import hashlib
+import sys
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-if TYPE_CHECKING:
-    from graphctx.store.snapshot import Snapshot
+from graphctx.errors import GraphctxError
+from graphctx.store.snapshot import Snapshot, open_snapshot
 
 _CONTEXT_CHARS = 40
 
@@ -90,3 +96,22 @@ def _shares(sizes: dict[str, int], n: int) -> dict[str, int]:
     for kind in rest[: n - sum(parts.values())]:
         parts[kind] += 1
     return dict(sorted(parts.items()))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Command line; exit code 1 with a message where the knowledge base cannot be read."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("kb", type=Path, metavar="DIR", help="the knowledge base")
+    parser.add_argument("n", type=int, nargs="?", default=100, metavar="N", help="how many entities; default: 100")
+    asked = parser.parse_args(arguments)
+    try:
+        with open_snapshot(asked.kb) as snapshot:
+            print(render_sample(sample_entities(snapshot, asked.n)))
+    except GraphctxError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
