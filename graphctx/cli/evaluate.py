@@ -227,7 +227,7 @@ def _as_json(measured: Measured, regressions: list[Regression]) -> dict[str, Any
         "schema": SCHEMA,
         "suites": [summary(run) for run in measured.runs],
         "entities": [run.as_dict() for run in measured.entities],
-        "comparisons": [{**asdict(one), "sure": one.sure} for one in measured.comparisons],
+        "comparisons": [one.as_dict() for one in measured.comparisons],
         "regressions": [{**asdict(one), "message": str(one)} for one in regressions],
     }
 

@@ -55,10 +55,9 @@ def open_for(
     return base
 
 
-def kept_name(name: str, *places: Path) -> str:
-    """What a knowledge base that is kept is called: suites over the same places share it, two of one name do not."""
-    said = "\0".join(str(place.resolve()) for place in places)
-    return f"{name}-{hashlib.sha256(said.encode()).hexdigest()[:6]}"
+def kept_name(name: str, corpus: Path) -> str:
+    """What a kept knowledge base is called: suites over one corpus share it, two corpora of one name do not."""
+    return f"{name}-{hashlib.sha256(str(corpus.resolve()).encode()).hexdigest()[:6]}"
 
 
 def _without_titles(corpus: Path, folder: Path) -> Path:

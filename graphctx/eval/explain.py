@@ -288,11 +288,9 @@ class _View:
     def _picked(self, pool: SentencePool, unit: int, quote: Quote) -> list[Sentence]:
         """The sentences of a unit that a quote touches, with every feature that the pool has of them.
 
-        ``unit`` is the unit's score as a share of the best, ``bridge`` the best edge that the sentence carries.
+        ``unit`` is the unit's score as a share of the best.
         """
         import numpy as np
-
-        from graphctx.retrieve.trace import bridges
 
         walk = self._index.walk
         starts, ends = walk.sentence_start[pool.rows], walk.sentence_end[pool.rows]
@@ -305,7 +303,6 @@ class _View:
             values = getattr(pool, one.name)
             if isinstance(values, np.ndarray) and values.dtype.kind == "f":
                 features[one.name] = values[at]
-        features["bridge"] = bridges(self._ranking, pool.rows[at])
         return [
             Sentence(pool.texts[row], {name: round(float(values[n]), 4) for name, values in features.items()})
             for n, row in enumerate(at)

@@ -44,7 +44,7 @@ def test_every_sentence_of_a_quote_is_shown_with_its_features(explanation: Expla
         words = {word for sentence in quote.sentences for word in re.findall(r"\w+", sentence.text)}
         assert words >= set(re.findall(r"\w+", quote.quote))
         for sentence in quote.sentences:
-            assert {"unit", "cosine", "lexical", "bridge"} <= sentence.features.keys()
+            assert {"unit", "cosine", "lexical"} <= sentence.features.keys()
             assert 0 < sentence.features["unit"] <= 1
 
 
