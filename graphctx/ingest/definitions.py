@@ -2,13 +2,16 @@
 
 Glossaries, option lists, API references and tables all say "this, then what it is". The opening is told by its
 markup (bold, code, a table's first cell, a definition list), never by a bare colon: "Anna: see you at nine" defines
-nobody.
+nobody. Marks count where they are marks: nothing in code is bold or a cell, and bold is read in languages that have it.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator
+from functools import cached_property
 
 from graphctx.model.documents import Document, TextUnit
 
@@ -27,6 +30,12 @@ OPTION_LINE = 0.6
 CELL_TERM = 0.5
 """The plain first cell of a table row: many tables list facts, not terms."""
 
+LABELS = frozenset(
+    "answer answers attention caution danger error example examples hint important info note notes question result"
+    " returns see summary tip todo usage warning".split()
+)
+"""What opens a line in bold and is no term: the admonitions of docutils, and their like."""
+
 MAX_TERM_WORDS = 6
 _MIN_DEFINITION_WORDS = 3
 
@@ -41,36 +50,82 @@ _CODE = re.compile(
 _AFTER_CODE = re.compile(r"(?:,? (?:or|and) `[^`\n]+`|, `[^`\n]+`)*\s*(?:[:=(]|[-–—]+\s|\.\s|\n[ \t]+\S|(?=[a-z]+s\b))")
 _MARKDOWN_TERM = re.compile(r"(?m)^(?P<name>\S[^\n]{0,80})\n\n?:[ \t]+(?=\S)")
 _RST_TERM = re.compile(r"(?m)^(?P<name>\S[^\n]{0,80})\n(?: {2,8}|\t)(?=\S)")
+_WITH_BOLD = frozenset(("text/markdown", "text/mdx", "text/x-rst"))
 _DEFINITION_LISTS = {"text/x-rst": _RST_TERM, "text/markdown": _MARKDOWN_TERM, "text/mdx": _MARKDOWN_TERM}
 _DIRECTIVE = re.compile(
     r"(?m)^[ \t]*\.\. (?:[a-z]+:)?(?:function|method|class|data|attribute|option|envvar|confval|setting|exception"
     r"|module|macro|type|decorator|property|describe|object)::[ \t]+(?P<name>\S[^\n]{0,120})$"
 )
+# A backslash behind an option goes on with a command, and explains nothing.
 _OPTION = re.compile(
-    r"(?m)^[ \t]{0,8}(?:-\w(?:[ =]\S+)?,[ \t]+)?(?P<name>--[A-Za-z][\w-]*)(?:[ =\[][^\s].{0,40}?)?[ \t]{2,}\S"
+    r"(?m)^[ \t]{0,8}(?:-\w(?:[ =]\S+)?,[ \t]+)?(?P<name>--[A-Za-z][\w-]*)(?:[ =\[][^\s].{0,40}?)?[ \t]{2,}[^\s\\]"
 )
-_HTML_TERM = re.compile(r"(?:^|\n\n)(?P<name>`[^`\n]{2,80}`|[^\n.:;,?!|`]{2,60})(?=\n\n[^\n|-][^\n]{30})")
+_HTML_TERM = re.compile(r"(?:^|\n\n)(?P<name>`[^`\n]{2,80}`|[^\n.:;,?!|`]{2,60})(?=\n\n[^\n\0|-][^\n]{30})")
 """What is left of ``<dt>`` and ``<dd>`` in the text of a page: a short line, and a longer one below it."""
 
 _IDENTIFIER = re.compile(r"(?P<name>-{1,2}[A-Za-z][\w-]*|[A-Za-z_$@][\w.:$-]*\w|[A-Za-z])\s*(?:[(\[{=<:].*)?")
 _FLAG = re.compile(r"(?:-\w,\s*)?(?P<name>--?[A-Za-z][\w-]*)(?:[ =\[].*)?")
 _LETTERS = re.compile(r"[^\W\d_]{2}")
 _RULE = re.compile(r"[\s|:+=-]*")
+_HIDDEN = "\0"
+_CODE_CHARACTER = re.compile(r"[^\n]")
 
 
-def defined_in(document: Document, unit: TextUnit) -> Iterator[tuple[str, float]]:
-    """The names that a unit explains, with their values in 0..1; a name may come more than once."""
-    line_start = document.text.rfind("\n", 0, unit.start_char) + 1  # a bullet or a directive is no part of a unit
-    text = document.text[line_start : unit.end_char]
-    if "**" in text or "__" in text:
-        yield from _bold(text)
-    if "`" in text:
-        yield from _code(text)
-    if "--" in text:
-        yield from ((match["name"], OPTION_LINE) for match in _OPTION.finditer(text))
-    yield from _listed(document, text)
-    if "|" in text:
-        yield from _cells(text)
+class Definitions:
+    """The definitions in one document.
+
+    Attributes:
+        document: as it was read, with its blocks.
+    """
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self._bold = document.media_type in _WITH_BOLD
+        self._tables = [block for block in document.blocks if block.kind == "table"]
+
+    def of(self, unit: TextUnit) -> Iterator[tuple[str, float]]:
+        """The names that a unit explains, with their values in 0..1; a name may come more than once."""
+        document = self.document
+        start = document.text.rfind("\n", 0, unit.start_char) + 1  # a bullet or a directive is no part of a unit
+        written, text = document.text[start : unit.end_char], self._outside_code[start : unit.end_char]
+        if self._bold and ("**" in text or "__" in text):
+            yield from ((name, BOLD_TERM) for name in _bold(text) if name not in self._labels)
+        if "`" in text:
+            yield from _code(text)
+        if "--" in written:  # the help text of a command is code
+            yield from ((match["name"], OPTION_LINE) for match in _OPTION.finditer(written))
+        if document.media_type == "text/x-rst":  # so are the arguments of directives, though not the directives
+            for match in _DIRECTIVE.finditer(written):
+                if text[match.start()] != _HIDDEN:
+                    yield identifier_of(match["name"]), LISTED_TERM
+        yield from _listed(document.media_type, text)
+        first = bisect_left(self._tables, start, key=lambda block: block.end_char)
+        for table in self._tables[first:]:
+            if table.start_char >= unit.end_char:
+                break
+            yield from _cells(document.text[max(start, table.start_char) : min(unit.end_char, table.end_char)])
+
+    @cached_property
+    def _outside_code(self) -> str:
+        """The document's text, as long as it is, with code hidden."""
+        pieces, at = [], 0
+        for block in self.document.blocks:
+            if block.kind == "code":
+                code = self.document.text[block.start_char : block.end_char]
+                pieces += [self.document.text[at : block.start_char], _CODE_CHARACTER.sub(_HIDDEN, code)]
+                at = block.end_char
+        return "".join([*pieces, self.document.text[at:]])
+
+    @cached_property
+    def _labels(self) -> frozenset[str]:
+        """What opens lines in bold and is no term.
+
+        A term is explained once; what opens several lines is a speaker or a label. Where that is most of the lines,
+        the others are such, too: somebody says but one thing in a conversation.
+        """
+        count = Counter(_bold(self._outside_code))
+        again = frozenset(name for name, times in count.items() if times > 1)
+        return frozenset(count) if 2 * sum(count[name] for name in again) > count.total() else again
 
 
 def identifier_of(code: str) -> str:
@@ -89,10 +144,11 @@ def identifier_of(code: str) -> str:
     return code if len(code.split()) <= 3 and re.fullmatch(r"[\w][\w .:/-]*", code) else ""
 
 
-def _bold(text: str) -> Iterator[tuple[str, float]]:
+def _bold(text: str) -> Iterator[str]:
     for match in _BOLD.finditer(text):
-        if (match["inner"] or match["outer"]) and _is_term(match["name"]):
-            yield match["name"].strip("`"), BOLD_TERM
+        name = match["name"].strip("`")
+        if (match["inner"] or match["outer"]) and name.casefold() not in LABELS and _is_term(name):
+            yield name
 
 
 def _code(text: str) -> Iterator[tuple[str, float]]:
@@ -102,16 +158,14 @@ def _code(text: str) -> Iterator[tuple[str, float]]:
             yield name, CODE_TERM
 
 
-def _listed(document: Document, text: str) -> Iterator[tuple[str, float]]:
-    """Entries of definition lists, and signatures of an API reference."""
-    if document.media_type == "text/x-rst":
-        yield from ((identifier_of(match["name"]), LISTED_TERM) for match in _DIRECTIVE.finditer(text))
-    form = _DEFINITION_LISTS.get(document.media_type)
+def _listed(media_type: str, text: str) -> Iterator[tuple[str, float]]:
+    """Entries of definition lists."""
+    form = _DEFINITION_LISTS.get(media_type)
     for match in form.finditer(text) if form else ():
         name = match["name"].strip("`*_ ")
         if _is_term(name) and name[-1] not in ".:;,?!|" and name[0] not in ".-*+#|>":
             yield name, LISTED_TERM
-    if document.media_type == "text/html":
+    if media_type == "text/html":
         for match in _HTML_TERM.finditer(text):
             name = identifier_of(match["name"]) if match["name"].startswith("`") else match["name"]
             if _is_term(name):

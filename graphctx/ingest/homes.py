@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from urllib.parse import unquote
 
-from graphctx.ingest.definitions import defined_in, identifier_of
+from graphctx.ingest.definitions import Definitions, identifier_of
 from graphctx.ingest.subjects import WINDOW, lead_subjects
 from graphctx.model.documents import Document, Section, TextUnit
 from graphctx.text.lexical import STOPWORDS
@@ -80,6 +80,7 @@ def find_homes(
     best: dict[tuple[int, str], Home] = {}
     seen_sections: set[str] = set()
     flat = not document.headings
+    definitions = Definitions(document)
     written = {h.start_char: document.text[h.start_char : h.end_char] for h in document.headings}
     for row, unit in enumerate(units, first_row):
         names = list(_lead_subject(document, unit))
@@ -91,7 +92,7 @@ def find_homes(
             names += _heading_names(section, written.get(section.start_char, ""))
         seen_sections.add(section.id)
         found = [(name, value, True) for name, value in names]
-        found += [(name, value, False) for name, value in defined_in(document, unit)]
+        found += [(name, value, False) for name, value in definitions.of(unit)]
         if row == first_row:
             found += [(name, value, False) for name, value in file_names(document)]
         for surface, value, own in found:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from graphctx.ingest.definitions import defined_in, identifier_of
+from graphctx.ingest.definitions import Definitions, identifier_of
 from graphctx.ingest.split import split_document
 from graphctx.model.documents import Document
 from graphctx.nlp.tokens import WordPieceCounter
@@ -13,8 +13,9 @@ Read = Callable[[str, str], Document]
 
 
 def defined(document: Document) -> set[str]:
+    definitions = Definitions(document)
     units = split_document(document, WordPieceCounter()).units
-    return {name for unit in units for name, _ in defined_in(document, unit)}
+    return {name for unit in units for name, _ in definitions.of(unit)}
 
 
 @pytest.mark.parametrize(
@@ -57,6 +58,52 @@ def test_a_term_that_opens_its_explanation_is_defined(read_text: Read, line: str
 def test_what_only_looks_like_it_defines_nothing(read_text: Read, line: str) -> None:
     found = defined(read_text("a.md", f"# Words\n\nAs we use them.\n\n{line}\n"))
     assert found <= {"x"}
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("a.py", "__all__: list[str] = []\n__version__: str = '1.2.3 of today'\n\n\ndef open_gate():\n    return 1\n"),
+        ("a.py", '"""Gates.\n\n**Drift**: how far she may go.\n"""\n'),
+        ("a.sh", "cat boats.txt | sort by name | uniq -c and count\n"),
+        ("a.yaml", "boats: |\n  Kittiwake | is the first boat here\n"),
+        ("a.md", "# Boats\n\nCount them.\n\n```sh\ncat boats.txt | sort by the name | uniq -c\n```\n\nThat is all.\n"),
+        ("a.md", "# Boats\n\nCount them.\n\n    **Drift**: how far she may go.\n\nThat is all.\n"),
+        ("a.md", "# Boats\n\nHome | About us | All of our news\n"),
+        ("a.txt", "Home | About us | All of our news\n"),
+        ("a.md", "# Boats\n\n```sh\nboats sail \\\n  --to saltby   \\\n  --crew 4\n```\n"),
+        ("a.html", "<h1>Boats</h1><p>How to count</p><pre>for boat in boats: count all of them and say it</pre>"),
+    ],
+)
+def test_code_and_menus_define_nothing(read_text: Read, file: str, text: str) -> None:
+    assert defined(read_text(file, text)) == set()
+
+
+def test_what_stands_beside_code_is_read_as_it_is(read_text: Read) -> None:
+    text = "# Words\n\n**Drift**: how far she may go.\n\n```sh\ncat a | sort by name | uniq -c\n```\n\n- `max_wave`: the limit.\n"
+    assert defined(read_text("a.md", text)) == {"Drift", "max_wave"}
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("a.txt", "**Anna:** see you at nine\n**Ben:** at the gate\n"),
+        ("a.jsonl", '{"id": "1", "text": "**Anna:** see you at nine"}\n'),
+        (
+            "a.md",
+            "**Anna:** see you at nine\n\n**Ben:** at the gate\n\n**Anna:** yes\n\n**Ben:** good\n\n**Kit:** me too\n",
+        ),
+        ("a.md", "- **Note:** nobody swims here.\n- **Example**: a gate that is shut.\n"),
+    ],
+)
+def test_speakers_and_labels_are_no_terms(read_text: Read, file: str, text: str) -> None:
+    assert defined(read_text(file, text)) == set()
+
+
+def test_a_label_that_comes_again_leaves_the_terms_beside_it(read_text: Read) -> None:
+    terms = "".join(f"**{name}**: how far she may go.\n\n*Unit*\n\n**Limit:** four.\n\n" for name in ("Drift", "Reach"))
+    more = "**Gale flag**: a red cloth.\n\n**Spring tide**: the highest water.\n"
+    assert defined(read_text("a.md", terms + more)) == {"Drift", "Reach", "Gale flag", "Spring tide"}
 
 
 def test_a_definition_list_of_a_page_defines_its_terms(read_text: Read) -> None:
