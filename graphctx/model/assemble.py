@@ -8,6 +8,7 @@ from graphctx.model.answers import Diagnostics, EvidenceAnswer, Quote, SearchAns
 from graphctx.model.found import Evidence, Found
 from graphctx.model.pages import Pager, Part, Shorten
 from graphctx.model.requests import ExtractEvidenceInput, RetrieveInput, SearchInput
+from graphctx.text.graphemes import cut_end, first_end
 
 
 def search_answer(
@@ -47,13 +48,19 @@ def evidence_answer(
     def build(part: Part[Quote]) -> EvidenceAnswer:
         shortened = part.truncated or any(quote.truncated for quote in part.items)
         said = part.said | {"truncated": shortened}
+        if shortened and part.limit_reason == "none":
+            said["limit_reason"] = "token_cap"  # that of a quote
         return EvidenceAnswer(quotes=part.items, nearest=list(evidence.nearest), diagnostics=diagnostics, **said)
 
     return pager.page(request, evidence, build, render, SHORTER_QUOTE)
 
 
+def _start(text: str, max_chars: int) -> str:
+    return text[: max(first_end(text, 0), cut_end(text, 0, max_chars))]
+
+
 def _shorter_quote(quote: Quote, max_chars: int) -> Quote:
-    text = quote.quote[:max_chars]
+    text = _start(quote.quote, max_chars)
     return quote.model_copy(
         update={
             "quote": text,
@@ -66,7 +73,7 @@ def _shorter_quote(quote: Quote, max_chars: int) -> Quote:
 
 
 def _shorter_preview(result: SearchResult, max_chars: int) -> SearchResult:
-    text = result.preview[:max_chars]
+    text = _start(result.preview, max_chars)
     return result.model_copy(
         update={
             "preview": text,

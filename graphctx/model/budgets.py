@@ -38,13 +38,17 @@ class Limits:
         )
 
     def placeholder(self) -> Budget:
-        """The widest `Budget` that can be reported: it stands in the object while that is weighed."""
-        return Budget(
-            tokens=self.max_tokens,
-            bytes=self.max_bytes,
-            max_tokens=self.max_tokens,
-            max_bytes=self.max_bytes,
-        )
+        """What stands in an answer for its own weight while that is taken; see `reserve`."""
+        return Budget(tokens=0, bytes=0, max_tokens=self.max_tokens, max_bytes=self.max_bytes)
+
+    @property
+    def reserve(self) -> Weight:
+        """What the two numbers that `report` puts in place of the zeros of `placeholder` can add.
+
+        A number below ``n`` has at most as many digits as ``n``, and no tokenizer makes more than one token of a digit.
+        """
+        digits = len(str(self.max_tokens)) + len(str(self.max_bytes)) - 2
+        return Weight(digits, digits)
 
     def report(self, weight: Weight) -> Budget:
         """The budget as it is told to the caller."""
@@ -65,6 +69,9 @@ class Weight:
 
     tokens: int
     bytes: int
+
+    def __add__(self, other: Weight) -> Weight:
+        return Weight(self.tokens + other.tokens, self.bytes + other.bytes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,11 +116,18 @@ def fit(n_items: int, weight_with: Callable[[int, CapReason | None], Weight], li
         else:
             high = middle
     if best is None:
-        raise BudgetExceeded(
-            f"Not even one item fits into {limits.max_tokens} tokens and {limits.max_bytes} bytes. "
-            "Ask for shorter items, or raise the server's response budget.",
-            max_tokens=limits.max_tokens,
-            max_bytes=limits.max_bytes,
-            reason=reason,
-        )
+        raise _too_small(limits, weight_with(1, reason) if n_items else weight, reason)
     return Fitted(low, best, reason)
+
+
+def _too_small(limits: Limits, needed: Weight, reason: CapReason) -> BudgetExceeded:
+    return BudgetExceeded(
+        f"The shortest answer to this needs {needed.tokens} tokens and {needed.bytes} bytes, and may have "
+        f"{limits.max_tokens} tokens and {limits.max_bytes} bytes. Allow it more with max_tokens and max_bytes, where "
+        "the server's own limits do.",
+        needed_tokens=needed.tokens,
+        needed_bytes=needed.bytes,
+        max_tokens=limits.max_tokens,
+        max_bytes=limits.max_bytes,
+        reason=reason,
+    )

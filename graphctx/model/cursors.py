@@ -25,8 +25,9 @@ _STAMP_BYTES = 6
 _SIGNATURE_BYTES = 10  # 80 bits, as those of ids: not to be found by trying
 _OFFSET = struct.Struct(">I")
 
-SAMPLE_CURSOR = "4q7zk2vx5wj3hy6n4q7zk2vx5wj3hy6n4q7zk2vx5w"
-"""As long as any cursor, and as many tokens as one can be: it stands in an answer while that is weighed."""
+SAMPLE_CURSOR = "i4zfxe4y5p4mrqrjvz4yb6i6zmkvfdg4rjvm5xbw5p"
+"""As long as any cursor, and no cursor is more tokens: each character of it is one. It stands in an answer while that
+is weighed, as a cursor's own weight is that of random letters."""
 
 
 class Cursors:

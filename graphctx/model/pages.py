@@ -15,6 +15,7 @@ from graphctx.model.budgets import CapReason, CountTokens, Fitted, Limits, Weigh
 from graphctx.model.cursors import SAMPLE_CURSOR, Cursors
 from graphctx.model.found import Listing
 from graphctx.model.requests import Bounded, Scope
+from graphctx.text.graphemes import cut_end, first_end
 
 Item = TypeVar("Item")
 Out = TypeVar("Out", bound=ListAnswer)
@@ -51,7 +52,8 @@ class Shorten(Generic[Item]):
 
     Attributes:
         length: characters of its text.
-        to: the item with at most so many of them, and without the text around it; its span stays exact.
+        to: the item with at most so many of them (but one grapheme at least), and without the text around it; its
+            span stays exact.
     """
 
     length: Callable[[Item], int]
@@ -67,7 +69,8 @@ class Pager:
         count: estimates tokens.
         session_id: whose answers these are.
         cursors: makes cursors; ``None`` where an answer has one page.
-        steady: replaces what differs between runs, and so must not decide what fits.
+        steady: replaces random ids, which must not decide what fits, by others of their length that no such id
+            outweighs.
     """
 
     limits: Limits
@@ -94,7 +97,7 @@ class Pager:
             shorten: makes the first item fit if nothing does.
 
         Returns:
-            The answer and its text. The budget that it reports is an upper bound.
+            The answer and its text. The budget that it reports is an upper bound, and the same for the same question.
 
         Raises:
             BudgetExceeded: not even one item fits.
@@ -112,7 +115,7 @@ class Pager:
             part = Part(
                 items=list(items),
                 partial=partial,
-                truncated=cut is not None,
+                truncated=cut is not None or (not partial and listing.capped != "none"),
                 limit_reason=cut or ("page_size" if partial else listing.capped),
                 next_cursor=cursor,
                 session_id=self.session_id,
@@ -126,7 +129,7 @@ class Pager:
 
         def weight_of(items: Sequence[Item], cut: CapReason | None) -> Weight:
             answer, text = made(items, cut, limits.placeholder(), final=False)
-            return weigh([self.steady(text), self.steady(answer.model_dump_json())], self.count)
+            return self._weight(answer, text, limits)
 
         fitted, chosen = _fitted(rest, weight_of, limits, shorten)
         return made(chosen, fitted.reason, limits.report(fitted.weight), final=True)
@@ -145,17 +148,24 @@ class Pager:
             render: makes the readable text.
 
         Raises:
-            BudgetExceeded: not even one character fits.
+            BudgetExceeded: not even one grapheme fits.
         """
+        least = first_end(text, 0)
+
+        def kept(n: int) -> str:
+            return text[: max(least, cut_end(text, 0, least + n - 1))]
 
         def weight_of(n: int, cut: CapReason | None) -> Weight:
-            answer = build(text[:n], cut, self.limits.placeholder())
-            texts = [render(answer) if render else "", answer.model_dump_json()]
-            return weigh([self.steady(part) for part in texts], self.count)
+            answer = build(kept(n), cut, self.limits.placeholder())
+            return self._weight(answer, render(answer) if render else "", self.limits)
 
-        fitted = fit(len(text), weight_of, self.limits)
-        answer = build(text[: fitted.n_items], fitted.reason, self.limits.report(fitted.weight))
+        fitted = fit(len(text) - least + 1, weight_of, self.limits)
+        answer = build(kept(fitted.n_items), fitted.reason, self.limits.report(fitted.weight))
         return answer, render(answer) if render else ""
+
+    def _weight(self, answer: Answer, text: str, limits: Limits) -> Weight:
+        """What a response may weigh at most, whatever its random parts and the numbers of its budget turn out to be."""
+        return weigh([self.steady(text), self.steady(answer.model_dump_json())], self.count) + limits.reserve
 
     def _rest(self, request: Bounded, listing: Listing[Item]) -> tuple[int, list[Item]]:
         """The offset of the first item of this page, and the items of the page before the budget."""

@@ -1,10 +1,13 @@
-"""Cutting a text to a number of tokens, from its start or its end, at a word's boundary if it has one."""
+"""Cutting a text to a number of tokens and bytes, from its start or its end: between words, or else graphemes."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from graphctx.model.budgets import CapReason, CountTokens
+from graphctx.nlp.tokens import encodable
+from graphctx.text.graphemes import cut_end, cut_start
 
 _CHARS_PER_TOKEN = 12  # how much of a long text is counted at first; English has about five
 
@@ -18,37 +21,40 @@ class Clip:
 
 
 def clip_end(text: str, max_tokens: int, max_bytes: int, count: CountTokens) -> Clip:
-    """Keep the start of a text within both limits.
-
-    At least one character stays whatever the limits, so that reading on always gets on.
-    """
-    whole = len(text.encode("utf-8", "surrogatepass")[:max_bytes].decode("utf-8", "ignore"))
-    whole = min(len(text), max(1, whole))
-    cut: CapReason | None = "byte_cap" if whole < len(text) else None
-    fits = whole
-    window = max(64, max_tokens * _CHARS_PER_TOKEN)
-    while window < whole and count(text[:window]) <= max_tokens:
-        window *= 4
-    window = min(window, whole)
-    if count(text[:window]) > max_tokens:
-        cut = "token_cap"
-        fits, too_long = 1, window
-        while too_long - fits > 1:
-            middle = (fits + too_long) // 2
-            if count(text[:middle]) <= max_tokens:
-                fits = middle
-            else:
-                too_long = middle
-    if cut is None or text[fits].isspace():
-        return Clip(fits, cut)
-    boundary = max(text.rfind(space, 0, fits) for space in " \n\t") + 1
-    return Clip(boundary if boundary > fits // 2 else fits, cut)
+    """Keep the start of a text within both limits; nothing of it where its first grapheme does not keep them."""
+    reach = len(encodable(text).encode()[:max_bytes].decode("utf-8", "ignore"))
+    fits = _most(reach, max_tokens, lambda n: count(text[:n]) <= max_tokens)
+    cut: CapReason | None = None if fits == len(text) else "byte_cap" if fits == reach else "token_cap"
+    length = cut_end(text, 0, fits)
+    while length and count(text[:length]) > max_tokens:  # what is shorter can be more tokens: a word that is cut
+        length = cut_end(text, 0, length - 1)
+    return Clip(length, cut)
 
 
 def clip_start(text: str, max_tokens: int, max_bytes: int, count: CountTokens) -> Clip:
-    """Keep the end of a text within both limits; nothing if ``max_tokens`` is 0."""
-    if max_tokens <= 0 or not text:
-        return Clip(0, "token_cap" if text else None)
-    clip = clip_end(text[::-1], max_tokens, max_bytes, lambda part: count(part[::-1]))
-    kept = text[len(text) - clip.length :]
-    return Clip(len(kept.lstrip()) if clip.cut else clip.length, clip.cut)
+    """Keep the end of a text within both limits, without white space before it where it is cut."""
+    size = len(text)
+    encoded = encodable(text).encode()
+    reach = len(encoded[max(0, len(encoded) - max_bytes) :].decode("utf-8", "ignore"))
+    fits = _most(reach, max_tokens, lambda n: count(text[size - n :]) <= max_tokens)
+    if fits == size:
+        return Clip(size, None)
+    start = cut_start(text, size - fits, size)
+    while start < size and (text[start].isspace() or count(text[start:]) > max_tokens):
+        start = cut_start(text, start + 1, size)
+    return Clip(size - start, "byte_cap" if fits == reach else "token_cap")
+
+
+def _most(limit: int, max_tokens: int, fits: Callable[[int], bool]) -> int:
+    """The largest number of characters up to ``limit`` that fits, looking at little more than that."""
+    low, high = 0, max(64, max_tokens * _CHARS_PER_TOKEN)
+    while high < limit and fits(high):
+        low, high = high, high * 4
+    if high >= limit:
+        if fits(limit):
+            return limit
+        high = limit
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low

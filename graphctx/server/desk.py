@@ -16,8 +16,14 @@ from graphctx.server.config import ServerConfig
 from graphctx.server.names import NameStyle, restyle
 from graphctx.server.scratch import Passage, ScratchStore
 
-_RANDOM_ID = re.compile(r"\b([px])_[a-z2-7]{16}\b")
-_SAME_COST = r"\1_4q7zk2vx5wj3hy6n"  # random ids differ in estimated tokens; what fits must not depend on that
+_RANDOM_ID = re.compile(r"\b([px]_)([0-9A-Za-z]{11,16})\b")
+_HEAVIEST_ID = "9h2hx3p1a7gw9sn4"
+"""Each character of it, and so of its beginnings, is a token by itself: no random id is more."""
+
+
+def _steady(text: str) -> str:
+    """The text with every random id replaced by one of the same length."""
+    return _RANDOM_ID.sub(lambda found: found[1] + _HEAVIEST_ID[: len(found[2])], text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +41,7 @@ class Desk:
     @property
     def pager(self) -> Pager:
         """Cuts this session's answers to their pages and budgets."""
-        return Pager(
-            self.config.limits,
-            self.count,
-            self.session_id,
-            self.cursors,
-            steady=lambda text: _RANDOM_ID.sub(_SAME_COST, text),
-        )
+        return Pager(self.config.limits, self.count, self.session_id, self.cursors, _steady)
 
     def say(self, sentence: str) -> str:
         """A sentence of ours with the names of tools as this client knows them."""

@@ -5,13 +5,16 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass
 
+from graphctx.errors import BudgetExceeded
 from graphctx.model.answers import Budget, Citation, ExcerptAnswer
-from graphctx.model.budgets import CapReason
-from graphctx.model.requests import Scope
+from graphctx.model.budgets import CapReason, CountTokens, weigh
+from graphctx.model.requests import ExpandExcerptInput, ReadExcerptInput, Scope
+from graphctx.server.clip import clip_end
 from graphctx.server.desk import Desk
 from graphctx.server.render import excerpt_text
 from graphctx.server.scratch import Passage
 from graphctx.server.tool import Reply
+from graphctx.text.graphemes import first_end
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +27,28 @@ class Span:
     offset: int
     text: str
     cut: CapReason | None
+
+    @classmethod
+    def within(cls, offset: int, text: str, request: ReadExcerptInput | ExpandExcerptInput, count: CountTokens) -> Span:
+        """The start of a text that keeps a request's limits.
+
+        Raises:
+            BudgetExceeded: not even its first grapheme does.
+        """
+        clip = clip_end(text, request.max_tokens, request.max_bytes, count)
+        if text and not clip.length:
+            first = text[: first_end(text, 0)]
+            needed = weigh([first], count)
+            raise BudgetExceeded(
+                f"max_tokens = {request.max_tokens}, max_bytes = {request.max_bytes}: the first character here has "
+                f"{needed.tokens} tokens and {needed.bytes} bytes. Allow at least that.",
+                needed_tokens=needed.tokens,
+                needed_bytes=needed.bytes,
+                max_tokens=request.max_tokens,
+                max_bytes=request.max_bytes,
+                reason=clip.cut,
+            )
+        return cls(offset, text[: clip.length], clip.cut)
 
 
 def excerpt_reply(

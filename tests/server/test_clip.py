@@ -1,34 +1,52 @@
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graphctx.model.budgets import CountTokens
 from graphctx.nlp.tokens import WordPieceCounter
 from graphctx.server.clip import clip_end, clip_start
+from graphctx.text.graphemes import is_boundary
 
 from .library import count_tokens
 
 WORD_PIECES = WordPieceCounter()
+pieces = st.sampled_from(
+    [
+        *"ab cdé☕\n. 𝄞",
+        "e\u0301",
+        "\U0001f468\u200d\U0001f469",
+        "\U0001f1eb\U0001f1ee",
+        "word ",
+        "\u202e",
+        "\x00",
+        "\ud800",
+    ]
+)
+texts = st.lists(pieces, max_size=120).map("".join)
+both = pytest.mark.parametrize("count", [count_tokens, WORD_PIECES.count], ids=["words", "word-pieces"])
 
-texts = st.text(st.sampled_from("ab cdé☕\n. 𝄞"), max_size=200)
+
+@both
+@given(text=texts, tokens=st.integers(0, 40), size=st.integers(0, 200))
+def test_a_clip_keeps_both_limits_and_graphemes_whole(count: CountTokens, text: str, tokens: int, size: int) -> None:
+    for clip, kept, cut_at in (
+        (end := clip_end(text, tokens, size, count), text[: end.length], end.length),
+        (start := clip_start(text, tokens, size, count), text[len(text) - start.length :], len(text) - start.length),
+    ):
+        assert count(kept) <= tokens
+        assert len(kept.encode("utf-8", "surrogatepass")) <= size
+        assert is_boundary(text, cut_at)
+        assert (clip.cut is None) == (kept == text)
 
 
-@given(texts, st.integers(1, 40), st.integers(1, 200))
-def test_a_clipped_end_keeps_both_limits_and_always_something(text: str, tokens: int, size: int) -> None:
-    clip = clip_end(text, tokens, size, count_tokens)
-    kept = text[: clip.length]
-    assert count_tokens(kept) <= max(tokens, 1)
-    assert len(kept.encode()) <= size or clip.length == 1
-    assert clip.length >= min(1, len(text))
-    assert (clip.cut is None) == (clip.length == len(text))
-
-
-@given(texts, st.integers(0, 40), st.integers(1, 200))
-def test_a_clipped_start_keeps_both_limits(text: str, tokens: int, size: int) -> None:
-    clip = clip_start(text, tokens, size, count_tokens)
-    kept = text[len(text) - clip.length :]
-    assert count_tokens(kept) <= tokens
-    assert len(kept.encode()) <= max(size, 4)
+@both
+@given(text=texts)
+def test_what_fits_is_not_clipped(count: CountTokens, text: str) -> None:
+    tokens, size = count(text), len(text.encode("utf-8", "surrogatepass"))
+    assert clip_end(text, tokens, size, count).length == len(text)
+    assert clip_start(text, tokens, size, count).length == len(text)
 
 
 def test_words_stay_whole_where_they_can() -> None:
@@ -36,9 +54,12 @@ def test_words_stay_whole_where_they_can() -> None:
     assert clip_start("one two three", 2, 100, count_tokens).length == len("two three")
 
 
-@given(texts, st.integers(1, 40))
-def test_the_shipped_tokenizer_agrees_that_a_clip_fits(text: str, tokens: int) -> None:
-    count = WORD_PIECES.count
-    assert count(text[: clip_end(text, tokens, 10_000, count).length]) <= tokens
-    kept = clip_start(text, tokens, 10_000, count).length
-    assert count(text[len(text) - kept :]) <= tokens
+def test_a_line_without_end_is_clipped_by_looking_at_its_start() -> None:
+    seen: list[int] = []
+
+    def count(text: str) -> int:
+        seen.append(len(text))
+        return WORD_PIECES.count(text)
+
+    assert clip_end("lorem " * 200_000, 20, 32_768, count).cut == "token_cap"
+    assert max(seen) <= 1_000

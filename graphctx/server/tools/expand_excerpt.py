@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from graphctx.errors import InvalidArgument
 from graphctx.model.answers import ExcerptAnswer
-from graphctx.model.requests import MAX_EXCERPT_BYTES, MAX_EXCERPT_TOKENS, ExpandExcerptInput
+from graphctx.model.requests import ExpandExcerptInput
 from graphctx.server.clip import clip_end, clip_start
 from graphctx.server.desk import Desk
 from graphctx.server.excerpts import Span, excerpt_reply
@@ -24,17 +26,15 @@ def _run(desk: Desk, request: ExpandExcerptInput) -> Reply[ExcerptAnswer]:
             value=request.passage_id,
             allowed="a passage_id of the published snapshot",
         )
-    n_before, n_after = _shares(request, MAX_EXCERPT_TOKENS - desk.count(unit.text))
-    before = document[max(0, unit.start_char - MAX_EXCERPT_BYTES) : unit.start_char]
-    lead = clip_start(before, n_before, MAX_EXCERPT_BYTES, desk.count).length
-    after = document[unit.end_char : unit.end_char + MAX_EXCERPT_BYTES]
-    tail = clip_end(after, n_after, MAX_EXCERPT_BYTES, desk.count).length if n_after and after else 0
-    wanted = document[unit.start_char - lead : unit.end_char + tail]
-    clip = clip_end(wanted, MAX_EXCERPT_TOKENS, MAX_EXCERPT_BYTES, desk.count)
-    less = n_before < request.before_tokens or n_after < request.after_tokens
-    return excerpt_reply(
-        desk, passage, scope, Span(-lead, wanted[: clip.length], clip.cut or ("token_cap" if less else None))
-    )
+    n_before, n_after = _shares(request, request.max_tokens - desk.count(unit.text))
+    before = document[max(0, unit.start_char - request.max_bytes) : unit.start_char]
+    lead = clip_start(before, n_before, request.max_bytes, desk.count).length
+    after = document[unit.end_char : unit.end_char + request.max_bytes]
+    tail = clip_end(after, n_after, request.max_bytes, desk.count).length
+    span = Span.within(-lead, document[unit.start_char - lead : unit.end_char + tail], request, desk.count)
+    if span.cut is None and n_before + n_after < request.before_tokens + request.after_tokens:
+        span = replace(span, cut="token_cap")
+    return excerpt_reply(desk, passage, scope, span)
 
 
 def _shares(request: ExpandExcerptInput, spare: int) -> tuple[int, int]:

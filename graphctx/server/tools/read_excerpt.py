@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from graphctx.errors import InvalidArgument
 from graphctx.model.answers import ExcerptAnswer
-from graphctx.model.requests import MAX_EXCERPT_BYTES, ReadExcerptInput
-from graphctx.server.clip import clip_end
+from graphctx.model.requests import ReadExcerptInput
 from graphctx.server.desk import Desk
 from graphctx.server.excerpts import Span, excerpt_reply
 from graphctx.server.tool import Description, Reply, Tool
+from graphctx.text.graphemes import floor
 
 
 def _run(desk: Desk, request: ReadExcerptInput) -> Reply[ExcerptAnswer]:
@@ -23,9 +23,8 @@ def _run(desk: Desk, request: ReadExcerptInput) -> Reply[ExcerptAnswer]:
             value=request.start_char,
             allowed=f"0 to {len(text) - 1}",
         )
-    rest = text[request.start_char :]
-    clip = clip_end(rest, request.max_tokens, MAX_EXCERPT_BYTES, desk.count)
-    span = Span(request.start_char, rest[: clip.length], clip.cut)
+    start = floor(text, request.start_char)
+    span = Span.within(start, text[start:], request, desk.count)
     return excerpt_reply(
         desk,
         passage,
