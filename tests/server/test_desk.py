@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import pytest
@@ -95,12 +94,8 @@ def test_every_response_keeps_its_budget_and_every_span_slices_back(
     answer = reply.answer.model_dump(mode="json")
     sent = reply.text + reply.answer.model_dump_json()
     assert len(sent.encode()) <= answer["budget"]["bytes"] <= max_bytes
-    assert answer["budget"]["tokens"] <= max_tokens
-    same_ids = [
-        re.sub(r"\b([px])_[a-z2-7]{16}\b", r"\1_4q7zk2vx5wj3hy6n", text)
-        for text in (reply.text, reply.answer.model_dump_json())
-    ]
-    assert sum(count(text) for text in same_ids) <= answer["budget"]["tokens"]
+    weighed = sum(count(text) for text in (reply.text, reply.answer.model_dump_json()))
+    assert weighed <= answer["budget"]["tokens"] <= max_tokens
     for text, span in spans(answer):
         assert LIBRARY.text_of(span["doc_uri"])[span["start_char"] : span["end_char"]] == text
     if answer["truncated"]:
