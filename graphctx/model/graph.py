@@ -19,30 +19,44 @@ class Snippet(Place):
     section_id: str
 
 
-class Node(Answer):
-    """A node of the graph. What a kind of node has not is left out; counts are of the scope that was applied."""
+class Named(Answer):
+    """What a node is, in short."""
 
-    SILENT: ClassVar[frozenset[str]] = frozenset(
-        {"heading", "label", "aliases", "doc_uri", "line", "page", "anchor", "tags", "updated_at", "n_units"}
-        | {"n_mentions", "n_children", "snippet"}
-    )
+    SILENT: ClassVar[frozenset[str]] = frozenset({"heading", "label", "aliases", "n_mentions"})
 
-    id: str
+    id: str = Field(description="Pass it to any graph tool; a unit's also to kb.read_excerpt.")
     kind: NodeKind
     name: str = Field(description="Title of a document, heading of a section or unit, name of an entity.")
     heading: str = Field("", description="Path of headings below the document's title.")
     label: str = Field("", description="Of an entity: person, organization, code, term and the like; a hint.")
     aliases: list[str] = Field([], description="Other names of an entity.")
-    doc_uri: str | None = None
-    line: int | None = Field(None, ge=1)
-    page: int | None = None
-    anchor: str | None = None
-    tags: list[str] = Field([], description="Of a document.")
-    updated_at: str | None = None
-    n_units: int | None = Field(None, ge=0, description="Units of a document or section; units that name an entity.")
     n_mentions: int | None = Field(None, ge=0, description="How often an entity is named.")
+
+
+class Node(Named):
+    """A node of the graph. What a kind of node has not is left out; counts are of the scope that was applied."""
+
+    SILENT: ClassVar[frozenset[str]] = Named.SILENT | {
+        "doc_uri",
+        "line",
+        "page",
+        "anchor",
+        "tags",
+        "updated_at",
+        "n_units",
+        "n_children",
+        "snippet",
+    }
+
+    doc_uri: str | None = Field(None, description="The document that it is, or that it is in.")
+    line: int | None = Field(None, ge=1, description="Line of the document's text at which it starts.")
+    page: int | None = Field(None, description="Page at which it starts, where there are pages.")
+    anchor: str | None = Field(None, description="Anchor of its heading.")
+    tags: list[str] = Field([], description="Of a document.")
+    updated_at: str | None = Field(None, description="When its document was updated.")
+    n_units: int | None = Field(None, ge=0, description="Units of a document or section; units that name an entity.")
     n_children: int | None = Field(None, ge=0, description="Nodes directly below a document or a section.")
-    snippet: Snippet | None = None
+    snippet: Snippet | None = Field(None, description="A sentence of it, with include_snippet.")
 
 
 class Relation(Answer):
@@ -100,7 +114,7 @@ class Unresolved(Answer):
 
     asked: str
     reason: Literal["unknown", "ambiguous"]
-    candidates: list[Node] = Field(description="Entities that may be meant, the most mentioned first; ask by id.")
+    candidates: list[Named] = Field(description="Entities that may be meant, the most mentioned first; ask by id.")
 
 
 class GraphAnswer(ListAnswer):

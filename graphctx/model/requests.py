@@ -49,22 +49,18 @@ class Strict(BaseModel):
 class Scope(Strict):
     """Which part of which project is asked. What is left out comes from the server's settings."""
 
-    project_id: Label | None = Field(None, description="Must be this server's project; leave out to use it.")
-    environment: Environment | None = Field(None, description="Must be this server's; leave out to use it.")
-    doc_tags: list[Label] = Field([], max_length=50, description="Only documents with one of these tags.")
-    repositories: list[Label] = Field(
-        [], max_length=50, description="Only documents below one of these top-level folders of their URI."
-    )
+    project_id: Label | None = Field(None, description="This server's, or left out.")
+    environment: Environment | None = Field(None, description="This server's, or left out.")
+    doc_tags: list[Label] = Field([], max_length=50, description="Documents with one of these tags.")
+    repositories: list[Label] = Field([], max_length=50, description="Documents below one of these folders.")
 
 
 class Filters(Strict):
     """Narrowing that applies before ranking. Every filter given must hold."""
 
-    doc_tag: list[Label] = Field([], max_length=50, description="Only documents with one of these tags.")
-    path_prefix: str | None = Field(None, max_length=1000, description="Only document URIs that start so.")
-    updated_after: str | None = Field(
-        None, max_length=40, description="ISO 8601 date or time; only documents updated after it."
-    )
+    doc_tag: list[Label] = Field([], max_length=50, description="Documents with one of these tags.")
+    path_prefix: str | None = Field(None, max_length=1000, description="Documents whose URI starts so.")
+    updated_after: str | None = Field(None, max_length=40, description="Documents updated after it (ISO 8601).")
 
     @field_validator("updated_after")
     @classmethod
@@ -80,17 +76,19 @@ class Filters(Strict):
 class Request(Strict):
     """What every request may say."""
 
-    scope: Scope = Field(default_factory=Scope)
+    scope: Scope = Field(
+        default_factory=Scope, description="What part to ask; all that this server serves if left out."
+    )
     session_id: Label | None = Field(
-        None, description="session_id of an earlier answer; needed only where a connection has no session of its own."
+        None, description="Of an earlier answer; only where a connection has no session of its own."
     )
 
 
 class Bounded(Request):
     """A request whose answer may be made smaller than the server would allow."""
 
-    max_tokens: int | None = Field(None, ge=1, le=1_000_000, description="Most tokens of the whole response.")
-    max_bytes: int | None = Field(None, ge=1, le=100_000_000, description="Most bytes of the whole response.")
+    max_tokens: int | None = Field(None, ge=1, le=1_000_000, description="Limit of the whole response.")
+    max_bytes: int | None = Field(None, ge=1, le=100_000_000, description="Limit of the whole response.")
 
 
 class SearchOptions(Strict):
@@ -108,10 +106,10 @@ class SearchInput(Bounded):
 
     query: Question = Field(description="What to look for: a question or key words.")
     top_k: int = Field(5, ge=1, le=MAX_TOP_K, description="How many results in all.")
-    cursor: Cursor | None = Field(None, description="next_cursor of the last page; repeat the other arguments.")
+    cursor: Cursor | None = Field(None, description="next_cursor of the last answer; all else as before.")
     page_size: int = Field(5, ge=1, le=MAX_TOP_K, description="How many results per call.")
-    filters: Filters = Field(default_factory=Filters)
-    options: SearchOptions = Field(default_factory=SearchOptions)
+    filters: Filters = Field(default_factory=Filters, description="Which documents, before ranking.")
+    options: SearchOptions = Field(default_factory=SearchOptions, description="How to do it.")
 
 
 class RetrieveOptions(Strict):
@@ -135,9 +133,9 @@ class RetrieveInput(QuoteLimits):
 
     question: Question = Field(description="The question, as a full sentence.")
     top_k: int = Field(5, ge=1, le=MAX_TOP_K, description="From how many passages to quote.")
-    cursor: Cursor | None = Field(None, description="next_cursor of the last call; repeat the other arguments.")
-    filters: Filters = Field(default_factory=Filters)
-    options: RetrieveOptions = Field(default_factory=RetrieveOptions)
+    cursor: Cursor | None = Field(None, description="next_cursor of the last answer; all else as before.")
+    filters: Filters = Field(default_factory=Filters, description="Which documents, before ranking.")
+    options: RetrieveOptions = Field(default_factory=RetrieveOptions, description="How to do it.")
 
 
 class ExtractEvidenceInput(QuoteLimits):
@@ -145,7 +143,7 @@ class ExtractEvidenceInput(QuoteLimits):
 
     question: Question = Field(description="The question, as a full sentence.")
     passage_ids: list[PassageId] = Field(min_length=1, max_length=20, description="Passages to quote from.")
-    cursor: Cursor | None = Field(None, description="next_cursor of the last call; repeat the other arguments.")
+    cursor: Cursor | None = Field(None, description="next_cursor of the last answer; all else as before.")
 
 
 class ExcerptOptions(Strict):
@@ -164,7 +162,7 @@ class ReadExcerptInput(Request):
     start_char: int = Field(
         0, ge=0, le=2**31 - 1, description="Where to begin, in characters from the passage's start."
     )
-    options: ExcerptOptions = Field(default_factory=ExcerptOptions)
+    options: ExcerptOptions = Field(default_factory=ExcerptOptions, description="How to do it.")
 
 
 class ExpandExcerptInput(Request):
@@ -180,9 +178,9 @@ class ExpandExcerptInput(Request):
 class GraphInput(Bounded):
     """What every graph tool takes beside what it asks about."""
 
-    filters: Filters = Field(default_factory=Filters)
-    include_snippet: bool = Field(False, description="Add one sentence of text to each item that has one.")
-    cursor: Cursor | None = Field(None, description="next_cursor of the last page; repeat the other arguments.")
+    filters: Filters = Field(default_factory=Filters, description="Which documents, before ranking.")
+    include_snippet: bool = Field(False, description="Add a sentence of text to each item.")
+    cursor: Cursor | None = Field(None, description="next_cursor of the last answer; all else as before.")
     page_size: int = Field(25, ge=1, le=100, description="How many items per call.")
 
 
@@ -193,9 +191,7 @@ NodeRefs = Annotated[
 SectionRefs = Annotated[
     list[NodeRef], Field(min_length=1, max_length=20, description="section_ids or passage_ids of earlier answers.")
 ]
-RelTypes = Annotated[
-    list[RelType], Field(max_length=7, description="Only relations of these types; all where there is none.")
-]
+RelTypes = Annotated[list[RelType], Field(max_length=7, description="Only relations of these types.")]
 
 
 class DescribeInput(GraphInput):

@@ -10,6 +10,8 @@ Listing:
   themselves (in the handshake, or with each request in the era without one), and dotted names to all others.
   A stdio process has one client, so its list never changes. A client that gives no name is listed dotted
   names, as the protocol allows them; a host that refuses them is configured with ``--tool-names underscore``.
+
+A third style is no form of a name but another one: what the answers of the ``compat`` tools call them.
 """
 
 from __future__ import annotations
@@ -19,7 +21,23 @@ from typing import Literal
 
 from graphctx.server.config import ServerConfig
 
-NameStyle = Literal["dotted", "underscore"]
+NameStyle = Literal["dotted", "underscore", "older"]
+
+_OLDER = {
+    "kb.retrieve_evidence": "search_sections",
+    "kb.search": "search_sections",
+    "kb.extract_evidence": "get_section_text",
+    "kb.read_excerpt": "get_section_text",
+    "kb.expand_excerpt": "get_section_text",
+    "graph.describe": "describe_nodes",
+    "graph.expand": "expand_neighbors",
+    "graph.paths": "get_paths_between",
+    "graph.parents": "list_parents",
+    "graph.children": "list_children",
+    "graph.entities_for_sections": "get_entities_for_sections",
+    "graph.sections_for_entities": "get_sections_for_entities",
+}
+"""What to call where only the older tools are known; there is none that quotes, so texts are read instead."""
 
 _REFUSES_DOTS = re.compile(
     r"^claude-ai\b"  # Claude Desktop and claude.ai connectors
@@ -40,10 +58,12 @@ def name_style(config: ServerConfig, client_name: str | None) -> NameStyle:
 
 
 def styled(name: str, style: NameStyle) -> str:
-    """A dotted tool name in a style: ``kb.search`` or ``kb_search``."""
+    """A dotted tool name in a style: ``kb.search``, ``kb_search`` or ``search_sections``."""
+    if style == "older":
+        return _OLDER.get(name, name)
     return name if style == "dotted" else name.replace(".", "_")
 
 
 def restyle(text: str, style: NameStyle) -> str:
     """Our own sentences about tools, with the tools' names in a style. Never for text of a document."""
-    return re.sub(r"\bkb\.[a-z]+(?:_[a-z]+)*\b", lambda match: styled(match[0], style), text)
+    return re.sub(r"\b(?:kb|graph)\.[a-z]+(?:_[a-z]+)*\b", lambda match: styled(match[0], style), text)

@@ -2,7 +2,8 @@
 
 Clients differ in what they can read, so: definitions are inlined (no ``$ref``), the root has no combinator,
 every array says what its items are. An optional argument is left out of ``required`` and typed without null
-(null is accepted all the same); a nullable output is typed ``["…", "null"]``.
+(null is accepted all the same); a nullable output is typed ``["…", "null"]``. What says nothing is left out, as every
+client pays for it: an empty default, and of answers the lengths that only arguments are held to.
 """
 
 from __future__ import annotations
@@ -29,10 +30,28 @@ def tool_schema(model: type[BaseModel], direction: Direction) -> Schema:
     return schema
 
 
+_LENGTHS = ("minLength", "maxLength", "minItems", "maxItems", "pattern")
+
+
 def _plain(node: Schema, definitions: dict[str, Schema], direction: Direction) -> Schema:
+    """A schema without references.
+
+    Raises:
+        ValueError: a model holds itself, which no schema without references can say.
+    """
     node = {key: value for key, value in node.items() if key not in ("title", "$defs")}
+    if direction == "output":
+        node = {key: value for key, value in node.items() if key not in _LENGTHS}
+    elif node.get("pattern") == r"\S":
+        node.pop("minLength", None)  # the pattern says it
+    if node.get("default", ...) in ([], ""):
+        del node["default"]
     if reference := node.pop("$ref", None):
-        target = _plain(definitions[reference.rsplit("/", 1)[-1]], definitions, direction)
+        name = reference.rsplit("/", 1)[-1]
+        if name not in definitions:
+            raise ValueError(f"{name} holds itself: inlining it would not end")
+        others = {key: value for key, value in definitions.items() if key != name}
+        target = _plain(definitions[name], others, direction)
         target.pop("description", None)
         return target | node
     if branches := node.pop("anyOf", None):

@@ -13,7 +13,10 @@ from graphctx.model.arguments import parse_arguments
 from graphctx.model.requests import SearchInput
 from graphctx.server.tools import TOOLS
 
-REQUIRED = {"query": "x", "question": "x", "passage_id": "u_1", "passage_ids": ["u_1"]}
+REQUIRED = {
+    **dict.fromkeys(("query", "question", "id", "passage_id", "parent_id"), "x"),
+    **dict.fromkeys(("passage_ids", "node_ids", "start_ids", "end_ids", "section_ids", "entity_ids"), ["x"]),
+}
 
 
 def optional_fields(model: type[BaseModel]) -> Iterator[tuple[str, ...]]:

@@ -8,11 +8,29 @@ from dataclasses import dataclass, field
 
 from graphctx.errors import InvalidArgument
 from graphctx.model.answers import Quote, SearchResult
+from graphctx.model.graph import EntitySection, Neighbour, Node, Path, SectionEntity, SectionParents
 from graphctx.model.ids import content_id
-from graphctx.model.requests import Environment, ExtractEvidenceInput, Filters, RetrieveInput, Scope, SearchInput
+from graphctx.model.requests import (
+    ChildrenInput,
+    DescribeInput,
+    EntitiesForSectionsInput,
+    Environment,
+    ExpandInput,
+    ExtractEvidenceInput,
+    Filters,
+    GraphInput,
+    ParentsInput,
+    PathsInput,
+    RetrieveInput,
+    Scope,
+    SearchInput,
+    SectionsForEntitiesInput,
+)
 from graphctx.model.scope import within
-from graphctx.server.backend import Evidence, Found, UnitText
+from graphctx.server.backend import Evidence, Found, GraphFound, UnitText
 from graphctx.text.spans import best_spans, overlap, question_tokens
+
+from .library_graph import LibraryGraph
 
 
 def count_tokens(text: str) -> int:
@@ -95,6 +113,30 @@ class Library:
 
     def document_text(self, doc_id: str) -> str:
         return self.texts[doc_id]
+
+    def _graph(self, request: GraphInput) -> LibraryGraph:
+        return LibraryGraph(self._allowed(request.scope, request.filters), self.snapshot_id)
+
+    def describe(self, request: DescribeInput) -> GraphFound[Node]:
+        return self._graph(request).describe(request)
+
+    def expand(self, request: ExpandInput) -> GraphFound[Neighbour]:
+        return self._graph(request).expand(request)
+
+    def paths(self, request: PathsInput) -> GraphFound[Path]:
+        return self._graph(request).paths(request)
+
+    def parents(self, request: ParentsInput) -> GraphFound[SectionParents]:
+        return self._graph(request).parents(request)
+
+    def children(self, request: ChildrenInput) -> GraphFound[Node]:
+        return self._graph(request).children(request)
+
+    def entities_for_sections(self, request: EntitiesForSectionsInput) -> GraphFound[SectionEntity]:
+        return self._graph(request).entities_for_sections(request)
+
+    def sections_for_entities(self, request: SectionsForEntitiesInput) -> GraphFound[EntitySection]:
+        return self._graph(request).sections_for_entities(request)
 
     def _allowed(self, scope: Scope, filters: Filters) -> list[UnitText]:
         def fits(unit: UnitText) -> bool:

@@ -1,0 +1,152 @@
+"""``search`` and ``fetch``: the form that ChatGPT's connectors and deep research ask of a server.
+
+The form is fixed: each takes one string, and answers with one text item that holds exactly the JSON object which is
+the structured content too (https://platform.openai.com/docs/mcp). So ``search`` can say neither which scope it searched
+nor why it found nothing, and ``fetch`` says all that in ``metadata``. Both stay within the server's own scope and its
+response limits. Ids are those of passages (or of documents, for ``fetch``): they hold for every session and outlive it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from urllib.parse import quote
+
+from graphctx.model.answers import Answer, Budget, SearchResult
+from graphctx.model.budgets import CapReason, Weight, fit, weigh
+from graphctx.model.compat import (
+    ConnectorDocument,
+    ConnectorFetchInput,
+    ConnectorMetadata,
+    ConnectorResult,
+    ConnectorSearchAnswer,
+    ConnectorSearchInput,
+)
+from graphctx.model.requests import DescribeInput, Scope, SearchInput, SearchOptions
+from graphctx.server.backend import UnitText
+from graphctx.server.desk import Desk
+from graphctx.server.scratch import URI_SCHEME
+from graphctx.server.tool import AnyTool, Description, Reply, Tool
+
+N_RESULTS = 10
+"""A connector reads on from what it is shown and cannot ask for more; ten titles cost about as much as two quotes."""
+
+
+def _search(desk: Desk, asked: ConnectorSearchInput) -> Reply[ConnectorSearchAnswer]:
+    scope = desk.scope(Scope())
+    request = SearchInput(query=asked.query, top_k=N_RESULTS, scope=scope, options=SearchOptions(max_per_doc=2))
+    results = [_result(found) for found in desk.backend.find(request).items]
+
+    def weight(n: int, cut: CapReason | None) -> Weight:
+        return weigh([_as_json(ConnectorSearchAnswer(results=results[:n]))] * 2, desk.count)
+
+    fitted = fit(len(results), weight, desk.config.limits)
+    answer = ConnectorSearchAnswer(results=results[: fitted.n_items])
+    return Reply(answer, _as_json(answer))
+
+
+def _fetch(desk: Desk, asked: ConnectorFetchInput) -> Reply[ConnectorDocument]:
+    scope = desk.scope(Scope())
+    unit = _document(desk, asked.id, scope) if asked.id.startswith("d_") else desk.passage(asked.id, scope).unit
+
+    def build(text: str, cut: CapReason | None, budget: Budget) -> ConnectorDocument:
+        return ConnectorDocument(
+            id=asked.id,
+            title=_title(unit.title, unit.heading),
+            text=text,
+            url=address(unit.doc_uri, unit.doc_id, unit.anchor),
+            metadata=ConnectorMetadata(
+                doc_uri=unit.doc_uri,
+                doc_id=unit.doc_id,
+                start_char=unit.start_char,
+                end_char=unit.start_char + len(text),
+                line=unit.line,
+                page=bisect_right(unit.page_starts, unit.start_char) if unit.page_starts else None,
+                anchor=unit.anchor,
+                tags=list(unit.tags),
+                truncated=cut is not None,
+                limit_reason=cut or "none",
+                snapshot_id=desk.backend.snapshot_id,
+                scope=scope,
+                budget=budget,
+            ),
+        )
+
+    return Reply(*desk.pager.span(unit.text, build, _as_json))
+
+
+def _document(desk: Desk, doc_id: str, scope: Scope) -> UnitText:
+    """A whole document, as if it were one unit; one outside the scope is as good as unknown."""
+    node = desk.backend.describe(DescribeInput(node_ids=[doc_id], scope=scope)).items[0]
+    text = desk.backend.document_text(doc_id)
+    return UnitText(
+        section_id=doc_id,
+        doc_id=doc_id,
+        doc_uri=node.doc_uri or "",
+        tags=tuple(node.tags),
+        title=node.name,
+        heading="",
+        anchor=None,
+        text=text,
+        start_char=0,
+        end_char=len(text),
+        line=1,
+        updated_at=node.updated_at,
+    )
+
+
+def address(doc_uri: str, doc_id: str, anchor: str | None) -> str:
+    """Where a document can be cited: its own address on the web, else the resource that this server has of it."""
+    base = doc_uri if doc_uri.startswith(("https://", "http://")) else f"{URI_SCHEME}://document/{doc_id}"
+    return f"{base}#{quote(anchor)}" if anchor and "#" not in base else base
+
+
+def _result(found: SearchResult) -> ConnectorResult:
+    return ConnectorResult(
+        id=found.section_id,
+        title=_title(found.title, found.heading),
+        url=address(found.doc_uri, found.doc_id, found.anchor),
+    )
+
+
+def _title(title: str, heading: str) -> str:
+    return f"{title} › {heading}" if heading else title
+
+
+def _as_json(answer: Answer) -> str:
+    return answer.model_dump_json()
+
+
+SEARCH_FOR_CONNECTORS = Tool(
+    name="search",
+    toolset="connector",
+    title="Search the documents",
+    description=Description(
+        use_when="you want to find passages of this knowledge base on a topic or question.",
+        not_when="you have an id already: fetch gives its text.",
+        returns=f"{N_RESULTS} passages, best first, each with id, title and url; no text.",
+        follow_up="call fetch with an id, or search again in other words.",
+        defaults=f"none. Max: {N_RESULTS} results, two of one document.",
+    ),
+    input=ConnectorSearchInput,
+    output=ConnectorSearchAnswer,
+    run=_search,
+)
+
+FETCH_FOR_CONNECTORS = Tool(
+    name="fetch",
+    toolset="connector",
+    title="Fetch a passage or a document",
+    description=Description(
+        use_when="you want the text behind an id that search returned.",
+        not_when="you have no id yet: search first.",
+        returns="one passage, word for word, or one document by its doc_id, from its start as far as a response of "
+        "8,000 tokens and 30,000 bytes goes; metadata says where it stands and whether it was cut.",
+        follow_up="call fetch with metadata.doc_id for the document around a passage, or with other ids.",
+        defaults="none. Max: one id.",
+    ),
+    input=ConnectorFetchInput,
+    output=ConnectorDocument,
+    run=_fetch,
+)
+
+CONNECTOR_TOOLS: tuple[AnyTool, ...] = (SEARCH_FOR_CONNECTORS, FETCH_FOR_CONNECTORS)

@@ -1,0 +1,38 @@
+"""graph.parents: what is above sections (tool contract, section 4.1)."""
+
+from __future__ import annotations
+
+from graphctx.model.graph import ParentsAnswer
+from graphctx.model.requests import ParentsInput
+from graphctx.server.desk import Desk
+from graphctx.server.render_graph import parents_text
+from graphctx.server.tool import Reply, Tool
+from graphctx.server.tools.graph.shared import graph_description, graph_reply, resolved
+
+
+def _run(desk: Desk, asked: ParentsInput) -> Reply[ParentsAnswer]:
+    request = resolved(desk, asked)
+    return graph_reply(
+        desk,
+        request,
+        desk.backend.parents(request),
+        lambda sections, said: ParentsAnswer(sections=sections, **said),
+        lambda answer: parents_text(desk, answer),
+    )
+
+
+PARENTS = Tool(
+    name="graph.parents",
+    toolset="graph",
+    title="Go up the outline",
+    description=graph_description(
+        ParentsInput,
+        use_when="you want to know in which section, chapter and document a passage stands.",
+        not_when="the heading and title of a search result already say it.",
+        returns="sections (25), each with its ancestors, the document last",
+        follow_up="graph.children of an ancestor, for what stands beside the passage.",
+    ),
+    input=ParentsInput,
+    output=ParentsAnswer,
+    run=_run,
+)

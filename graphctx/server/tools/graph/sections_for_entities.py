@@ -1,0 +1,40 @@
+"""graph.sections_for_entities: where entities are written about (tool contract, section 4.1)."""
+
+from __future__ import annotations
+
+from graphctx.model.graph import SectionsAnswer
+from graphctx.model.requests import SectionsForEntitiesInput
+from graphctx.server.desk import Desk
+from graphctx.server.render_graph import sections_text
+from graphctx.server.tool import Reply, Tool
+from graphctx.server.tools.graph.shared import graph_description, graph_reply, names_of, resolved
+
+
+def _run(desk: Desk, asked: SectionsForEntitiesInput) -> Reply[SectionsAnswer]:
+    request = resolved(desk, asked)
+    found = desk.backend.sections_for_entities(request)
+    names = names_of(desk, request, list(dict.fromkeys(section.entity_id for section in found.items)))
+    return graph_reply(
+        desk,
+        request,
+        found,
+        lambda sections, said: SectionsAnswer(sections=sections, **said),
+        lambda answer: sections_text(desk, answer, names),
+    )
+
+
+SECTIONS_FOR_ENTITIES = Tool(
+    name="graph.sections_for_entities",
+    toolset="graph",
+    title="List the sections that name entities",
+    description=graph_description(
+        SectionsForEntitiesInput,
+        use_when="you have an entity, by id or by name, and want the passages that speak of it, its own first.",
+        not_when="you have a question about it: kb.retrieve_evidence quotes the answer.",
+        returns="sections (25, max_per_entity an entity), where it is written about most first",
+        follow_up="kb.extract_evidence or kb.read_excerpt with up to three section_ids.",
+    ),
+    input=SectionsForEntitiesInput,
+    output=SectionsAnswer,
+    run=_run,
+)
