@@ -246,12 +246,17 @@ async def test_reading_past_the_end_says_how_long_the_passage_is(connect: Connec
     assert str(len(unit.text)) in error["message"]
 
 
-@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+@pytest.mark.parametrize("tool", [t for t in TOOLS if "scope" in t.input.model_fields], ids=lambda tool: tool.name)
 async def test_another_project_is_a_scope_violation_in_every_tool(
     connect: Connect, library: Library, tool: Any
 ) -> None:
     section = next(iter(library.units))
-    required = {"query": "x", "question": "x", "passage_id": section, "passage_ids": [section]}
+    required = {
+        **dict.fromkeys(("query", "question"), "x"),
+        **dict.fromkeys(("passage_id", "parent_id"), section),
+        **dict.fromkeys(("passage_ids", "node_ids", "start_ids", "end_ids", "section_ids"), [section]),
+        "entity_ids": ["ledger"],
+    }
     arguments = {name: value for name, value in required.items() if name in tool.input.model_fields}
     async with connect() as client:
         for scope in ({"project_id": "another"}, {"environment": "prod"}):
