@@ -18,12 +18,17 @@ def within(doc_tags: Sequence[str] = (), repositories: Sequence[str] = ()) -> Wi
     A slash at the end of a repository's name means nothing.
     """
     wanted = frozenset(doc_tags)
-    folders = tuple(f"{_folder(name)}/" for name in repositories)
+    folders = folders_of(repositories)
 
     def test(tags: Iterable[str], uri: str) -> bool:
         return (not wanted or not wanted.isdisjoint(tags)) and (not folders or uri.startswith(folders))
 
     return test
+
+
+def folders_of(repositories: Sequence[str]) -> tuple[str, ...]:
+    """How the URIs of the documents in each repository start."""
+    return tuple(f"{_folder(name)}/" for name in repositories)
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,7 +89,7 @@ def base_parts(index: SearchIndex, question: Question, stage: FirstStage, rows: 
     """Gather the parts of the base score.
 
     Args:
-        index: of the snapshot.
+        index: of what may be seen.
         question: made ready.
         stage: what the first stage found.
         rows: units to score, sorted and distinct.

@@ -74,7 +74,7 @@ class Confidence:
         """Look at a pool once.
 
         Args:
-            index: of the snapshot.
+            index: of what may be seen.
             question: made ready.
             ranking: units in rank order.
             positions: of the pool's units in the ranking.

@@ -7,6 +7,7 @@ from typing import Literal, Protocol
 
 import numpy as np
 
+from graphctx.model.interrupt import checkpoint
 from graphctx.retrieve.index import Rows, Scores, SearchIndex
 from graphctx.retrieve.question import Question
 from graphctx.retrieve.scope import Mask
@@ -26,7 +27,7 @@ class FirstStage:
         rows: candidate units, sorted: the best by BM25 and the best by vector.
         lexical: the best by BM25, best first.
         nearest: the best by vector, best first.
-        bm25_max: the largest BM25 of all units.
+        bm25_max: the largest BM25 of all units that may be seen.
         cosine_min, cosine_max: the range of cosines, for scaling.
         scorer: scores of any other unit.
     """
@@ -51,33 +52,35 @@ class Scorer(Protocol):
 
 
 def search(
-    index: SearchIndex, question: Question, mask: Mask | None, k: int, engine: Literal["arrays", "lancedb"] = "arrays"
+    index: SearchIndex, question: Question, k: int, engine: Literal["arrays", "lancedb"] = "arrays"
 ) -> FirstStage:
     """Search by words and by meaning.
 
     Args:
-        index: of the snapshot.
+        index: of what may be seen.
         question: made ready.
-        mask: the units that may be seen, or ``None`` for all.
         k: candidates of each search.
-        engine: where the searches run; both give the same units as long as LanceDB's indexes are exact.
+        engine: where the nearest units are looked for; both give the same as long as LanceDB's index is exact. Words
+            are looked up in our own index, which counts what may be seen alone.
     """
-    if engine == "lancedb":
-        return _by_lancedb(index, question, mask, k)
     rows, bm25 = index.bm25.found(question.terms)
-    if mask is not None:
-        rows, bm25 = rows[mask[rows]], bm25[mask[rows]]
     lexical = rows[best_rows(bm25, k)]
-    if index.signs is None:
-        # Not a BLAS product: its last bits, and so ties, would depend on the number of threads. As fast at any size.
-        every = np.einsum("ij,j->i", index.vectors, question.vector)
-        near = _visible(index, mask)
-        scorer = _Exact(rows, bm25, index.vectors, question.vector, every)
+    checkpoint()
+    every = None
+    if engine == "lancedb":
+        near = _by_lancedb(index, question, k)
+    elif index.signs is not None:
+        near = _likely(index, index.signs, question)
     else:
-        near = _likely(index, index.signs, question, mask)
-        scorer = _Exact(rows, bm25, index.vectors, question.vector, None)
+        near = index.seen_rows
+        if index.visible is None:
+            # No BLAS product: its last bits, and so ties, would depend on the number of threads. As fast at any size.
+            every = np.einsum("ij,j->i", index.vectors, question.vector)
+    scorer = _Exact(rows, bm25, index.vectors, question.vector, every)
     cosine = scorer.cosine(near)
     nearest = near[best_rows(cosine, k)]
+    if engine == "lancedb":
+        cosine = np.append(cosine, np.float32(0.0))  # the farthest ones are not known
     return FirstStage(
         rows=np.union1d(lexical, nearest),
         lexical=lexical,
@@ -89,19 +92,16 @@ def search(
     )
 
 
-def _visible(index: SearchIndex, mask: Mask | None) -> Rows:
-    return np.arange(index.walk.n_units) if mask is None else np.flatnonzero(mask)
-
-
-def _likely(index: SearchIndex, signs: Signs, question: Question, mask: Mask | None) -> Rows:
+def _likely(index: SearchIndex, signs: Signs, question: Question) -> Rows:
     """Of the units that may be seen those that are likely near the question, and those likely farthest from it."""
     differing = signs.differing(question.vector)
-    seen = differing if mask is None else differing[mask]
-    if len(seen) <= signs.n_kept:
-        return _visible(index, mask)
-    near, far = signs.n_kept - 1, max(0, len(seen) - _FAR)
-    keep = (differing <= np.partition(seen, near)[near]) | (differing >= np.partition(seen, far)[far])
-    return np.flatnonzero(keep if mask is None else keep & mask)
+    seen = differing if index.visible is None else differing[index.visible]
+    near, far = signs.n_kept(len(seen)) - 1, max(0, len(seen) - _FAR)
+    if len(seen) <= near + 1:
+        return index.seen_rows
+    keep = (seen <= np.partition(seen, near)[near]) | (seen >= np.partition(seen, far)[far])
+    likely: Rows = index.seen_rows[keep]
+    return likely
 
 
 def best_rows(scores: Scores, k: int, among: Mask | None = None) -> Rows:
@@ -124,6 +124,7 @@ def products(vectors: Scores, rows: Rows, vector: Scores) -> Scores:
     result = np.empty(len(rows), dtype=np.float32)
     buffer = np.empty((min(_AT_A_TIME, len(rows)), vectors.shape[1]), dtype=np.float32)
     for start in range(0, len(rows), _AT_A_TIME):
+        checkpoint()
         some = rows[start : start + _AT_A_TIME]
         part = np.take(vectors, some, axis=0, out=buffer[: len(some)], mode="clip")
         np.einsum("ij,j->i", part, vector, out=result[start : start + len(some)])
@@ -152,40 +153,11 @@ class _Exact:
         return products(self.vectors, rows, self.vector)
 
 
-@dataclass(frozen=True, slots=True)
-class _Partial:
-    """BM25 is known for what was found, and cosines are computed as needed."""
-
-    index: SearchIndex
-    vector: Scores
-    known: dict[int, float]
-
-    def bm25(self, rows: Rows) -> Scores:
-        return np.array([self.known.get(int(row), 0.0) for row in rows], dtype=np.float32)
-
-    def cosine(self, rows: Rows) -> Scores:
-        return products(self.index.vectors, rows, self.vector)
-
-
-def _by_lancedb(index: SearchIndex, question: Question, mask: Mask | None, k: int) -> FirstStage:
-    """Search LanceDB, with the scope as a prefilter on documents."""
+def _by_lancedb(index: SearchIndex, question: Question, k: int) -> Rows:
+    """The nearest units by LanceDB, sorted, with the scope as a prefilter on documents."""
     where = None
-    if mask is not None:
-        allowed = np.unique(index.walk.unit_doc[mask])
-        where = f"doc_row IN ({', '.join(str(row) for row in allowed)})" if len(allowed) else "false"
-    tables = index.snapshot.tables
-    words = tables.search_text("units", " ".join(question.terms), k, where) if question.terms else []
-    close = tables.search_vector("units", question.vector, k, where)
-    scorer = _Partial(index, question.vector, {hit.row: hit.score for hit in words})
-    lexical = np.array([hit.row for hit in words], dtype=np.int64)
-    nearest = np.array([hit.row for hit in close], dtype=np.int64)
-    cosines = scorer.cosine(nearest)
-    return FirstStage(
-        rows=np.union1d(lexical, nearest),
-        lexical=lexical,
-        nearest=nearest,
-        bm25_max=max((hit.score for hit in words), default=0.0),
-        cosine_min=min(0.0, float(cosines.min(initial=0.0))),
-        cosine_max=float(cosines.max(initial=-1.0)),
-        scorer=scorer,
-    )
+    if index.visible is not None:
+        documents = np.unique(index.walk.unit_doc[index.seen_rows]).tolist()
+        where = f"doc_row IN ({', '.join(map(str, documents))})" if documents else "false"
+    found = index.snapshot.tables.search_vector("units", question.vector, k, where)
+    return np.array(sorted(hit.row for hit in found), dtype=np.int64)

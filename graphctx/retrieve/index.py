@@ -14,46 +14,42 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphctx.errors import InvalidArgument
-from graphctx.model.documents import line_of, line_starts
+from graphctx.model.requests import Filters, Scope
 from graphctx.nlp.base import Embedder
+from graphctx.retrieve.document_texts import DocumentText, DocumentTexts
+from graphctx.retrieve.scope import DocumentRules, Mask
 from graphctx.retrieve.signs import Signs
 from graphctx.store.bm25 import Bm25
+from graphctx.store.bm25_part import Lexical
 from graphctx.store.sentence_terms import SentenceTerms
 from graphctx.store.snapshot import Snapshot
 from graphctx.store.texts import TEXTS_DIR, Texts
 from graphctx.store.walk import WalkArrays, gather
 
+__all__ = ["DocumentText", "Rows", "Scores", "SearchIndex", "Unit"]
+
 Rows = npt.NDArray[np.int64]
 Scores = npt.NDArray[np.float32]
 
-_TEXT_CACHE_CHARS = 8_000_000
-"""Decoded document texts that are kept: about 8 to 32 MB at most."""
+_KEPT_PARTS = 8
+"""Scopes of which the index is kept. One takes as much memory as the graph within it, and 16 bytes for each row."""
 
 _UNIT_COLUMNS = ["id", "doc_row", "kind", "heading", "anchor", "start_char", "end_char"]
 _DOCUMENT_COLUMNS = ["id", "uri", "title", "tags", "updated_at", "mtime", "page_starts"]
 
-
-@dataclass(frozen=True, slots=True)
-class DocumentText:
-    """A document's text with what is needed to cite from it."""
-
-    row: int
-    id: str
-    uri: str
-    title: str
-    tags: tuple[str, ...]
-    updated_at: str | None
-    page_starts: tuple[int, ...]
-    text: str
-    line_starts: list[int]
-
-    def line(self, char: int) -> int:
-        """The 1-based line of a character offset."""
-        return line_of(self.line_starts, char)
-
-    def page(self, char: int) -> int | None:
-        """The 1-based page of a character offset, if the source has pages."""
-        return line_of(list(self.page_starts), char) if self.page_starts else None
+_SHARED = (
+    "vectors",
+    "sentence_vectors",
+    "sentence_terms",
+    "units",
+    "documents",
+    "rules",
+    "_unit_columns",
+    "_document_columns",
+    "_section_ids",
+    "_document_texts",
+)
+"""What `SearchIndex.part` takes over as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +69,93 @@ class Unit:
 class SearchIndex:
     """What retrieval reads. Thread-safe; everything is opened on first use, or at once by `warm`."""
 
-    def __init__(self, snapshot: Snapshot, embedder: Embedder) -> None:
+    def __init__(self, snapshot: Snapshot, embedder: Embedder, visible_documents: Mask | None = None) -> None:
+        """Open nothing yet.
+
+        Args:
+            snapshot: what is indexed.
+            embedder: of its vectors.
+            visible_documents: the documents that may be seen, bool [D]; ``None`` for all. Use `within` instead.
+        """
         self.snapshot = snapshot
         self.embedder = embedder
-        self._texts: OrderedDict[int, DocumentText] = OrderedDict()
-        self._cached_chars = 0
+        self.visible_documents = visible_documents
+        self._parts: OrderedDict[str, SearchIndex | None] = OrderedDict()  # None: itself
         self._lock = threading.RLock()
+
+    def within(self, scope: Scope, filters: Filters) -> SearchIndex:
+        """The index of what a request may see; itself where that is everything.
+
+        Row numbers stay. ``walk`` has the pairs, homes and names of what may be seen and nothing else, ``bm25`` counts
+        nothing else, and what is outside is unknown to `unit_row` and `document`. What is fetched by a row number
+        (`unit`, `text_of`, vectors) is not checked again: no row from outside is ever reached. Indexes of the last
+        scopes are kept. Thread-safe.
+
+        Args:
+            scope: of the request; its project and environment are somebody else's to check.
+            filters: of the request.
+        """
+        if scope.project_id or scope.environment:
+            scope = Scope(doc_tags=scope.doc_tags, repositories=scope.repositories)
+        if scope == Scope() and filters == Filters():
+            return self
+        key = scope.model_dump_json() + filters.model_dump_json()
+        with self._lock:
+            if key in self._parts:
+                self._parts.move_to_end(key)
+                return self._parts[key] or self
+        # Two threads that come for the same one at once both make it, which is better than to let all others wait.
+        made = self.part(self.rules.visible(scope, filters))
+        with self._lock:
+            self._parts[key] = None if made is self else made  # a cycle would keep the snapshot open
+            while len(self._parts) > _KEPT_PARTS:
+                self._parts.popitem(last=False)
+        return made
+
+    def part(self, visible_documents: Mask) -> SearchIndex:
+        """The index of some documents, as of the `within` that leaves these; itself where they are all of its own.
+
+        Args:
+            visible_documents: bool [D].
+        """
+        if self.visible_documents is not None:
+            visible_documents = visible_documents & self.visible_documents
+            if (visible_documents == self.visible_documents).all():
+                return self
+        elif visible_documents.all():
+            return self
+        part = SearchIndex(self.snapshot, self.embedder, visible_documents)
+        visible = visible_documents[self.walk.unit_doc]
+        many = Signs.worth_it(int(np.count_nonzero(visible)), self.vectors.shape[1])
+        seen = {
+            "visible": visible,
+            "walk": self.walk.within(visible),
+            "bm25": self.bm25.within(visible),
+            "signs": self.signs if many else None,
+        }
+        # Cached properties stand in an object's dictionary: what is the same for all parts is opened once.
+        part.__dict__.update(seen | {name: getattr(self, name) for name in _SHARED})
+        return part
+
+    @cached_property
+    def visible(self) -> Mask | None:
+        """The units that may be seen, bool [N]; ``None`` for all."""
+        return None if self.visible_documents is None else self.visible_documents[self.walk.unit_doc]
+
+    @property
+    def sees_anything(self) -> bool:
+        """Whether there is any document that may be seen."""
+        return bool(self.documents.num_rows if self.visible_documents is None else self.visible_documents.any())
+
+    @cached_property
+    def seen_rows(self) -> Rows:
+        """The rows of the units that may be seen."""
+        return np.arange(self.walk.n_units) if self.visible is None else np.flatnonzero(self.visible)
+
+    @cached_property
+    def rules(self) -> DocumentRules:
+        """What tells which documents a request may see."""
+        return DocumentRules(self.documents)
 
     def warm(self) -> None:
         """Open what a first question would otherwise wait for."""
@@ -101,8 +178,8 @@ class SearchIndex:
 
     @cached_property
     def signs(self) -> Signs | None:
-        """The signs of the unit vectors, where there are so many that it pays to look at these first."""
-        return Signs(self.vectors) if Signs.worth_it(self.vectors) else None
+        """The signs of the unit vectors, where so many may be seen that it pays to look at these first."""
+        return Signs(self.vectors) if Signs.worth_it(*self.vectors.shape) else None
 
     @cached_property
     def sentence_vectors(self) -> tuple[npt.NDArray[np.int8], Scores]:
@@ -111,15 +188,19 @@ class SearchIndex:
         return np.asarray(self.snapshot.matrix("sentences")), np.asarray(self.snapshot.matrix("sentence_scale"))
 
     @cached_property
-    def bm25(self) -> Bm25:
-        """The lexical index."""
+    def _whole_bm25(self) -> Bm25:
         return Bm25(self.snapshot.directory / "bm25")
+
+    @cached_property
+    def bm25(self) -> Lexical:
+        """The lexical index."""
+        return self._whole_bm25
 
     @cached_property
     def sentence_terms(self) -> SentenceTerms | None:
         """The terms of the sentences; snapshots of older versions have them in the texts alone."""
         folder = self.snapshot.directory / "bm25"
-        return SentenceTerms(folder, self.bm25.vocabulary) if SentenceTerms.are_in(folder) else None
+        return SentenceTerms(folder, self._whole_bm25.vocabulary) if SentenceTerms.are_in(folder) else None
 
     @cached_property
     def units(self) -> pa.Table:
@@ -149,10 +230,9 @@ class SearchIndex:
         return self.snapshot.table("units", columns=["section_id"])["section_id"].combine_chunks()
 
     @cached_property
-    def _all_texts(self) -> Texts | None:
-        """The texts in one file; snapshots of older versions have them in the tables alone."""
-        folder = self.snapshot.directory / TEXTS_DIR
-        return Texts(folder) if folder.is_dir() else None
+    def _document_texts(self) -> DocumentTexts:
+        folder = self.snapshot.directory / TEXTS_DIR  # snapshots of older versions have texts in the tables alone
+        return DocumentTexts(self.snapshot, self._document_columns, Texts(folder) if folder.is_dir() else None)
 
     def unit(self, row: int) -> Unit:
         """A unit by its row."""
@@ -165,7 +245,7 @@ class SearchIndex:
             InvalidArgument: the snapshot has neither.
         """
         row = _row_of(unit_id, self._section_ids if unit_id.startswith("s_") else self._unit_columns["id"])
-        if row is None:
+        if row is None or (self.visible is not None and not self.visible[row]):
             raise InvalidArgument(
                 f"There is no passage {unit_id!r} in the published snapshot. Search again: ids change when the "
                 "text that they stand for does.",
@@ -175,38 +255,7 @@ class SearchIndex:
 
     def text_of(self, doc_row: int) -> DocumentText:
         """A document with its text, from a cache of the last ones."""
-        with self._lock:
-            known = self._texts.get(doc_row)
-            if known is not None:
-                self._texts.move_to_end(doc_row)
-                return known
-        meta = {name: column[doc_row].as_py() for name, column in self._document_columns.items()}
-        text = self._text(doc_row)
-        loaded = DocumentText(
-            row=doc_row,
-            id=meta["id"],
-            uri=meta["uri"],
-            title=meta["title"],
-            tags=tuple(meta["tags"]),
-            updated_at=meta["updated_at"] or meta["mtime"],
-            page_starts=tuple(meta["page_starts"]),
-            text=text,
-            line_starts=line_starts(text),
-        )
-        with self._lock:
-            if doc_row not in self._texts:
-                self._texts[doc_row] = loaded
-                self._cached_chars += len(text)
-            while self._cached_chars > _TEXT_CACHE_CHARS and len(self._texts) > 1:
-                _, dropped = self._texts.popitem(last=False)
-                self._cached_chars -= len(dropped.text)
-        return loaded
-
-    def _text(self, doc_row: int) -> str:
-        if self._all_texts is not None:
-            return self._all_texts[doc_row]
-        text: str = self.snapshot.tables.take("documents", [doc_row], ["text"])["text"][0].as_py()
-        return text
+        return self._document_texts[doc_row]
 
     def document(self, name: str) -> DocumentText:
         """A document by its URI or its id.
@@ -218,7 +267,7 @@ class SearchIndex:
         row = _row_of(name, columns["uri"])
         if row is None:
             row = _row_of(name, columns["id"])
-        if row is None:
+        if row is None or (self.visible_documents is not None and not self.visible_documents[row]):
             raise InvalidArgument(f"There is no document {name!r} in the published snapshot.", document=name)
         return self.text_of(row)
 

@@ -8,12 +8,12 @@ from typing import Literal
 import numpy as np
 
 from graphctx.model.answers import RunMode, Source
+from graphctx.model.interrupt import checkpoint
 from graphctx.retrieve.base_score import BaseScores, base_parts
 from graphctx.retrieve.first_stage import FirstStage, best_rows, search
 from graphctx.retrieve.index import Rows, Scores, SearchIndex
 from graphctx.retrieve.question import Question
 from graphctx.retrieve.recipe import First, RankWeights
-from graphctx.retrieve.scope import Mask
 from graphctx.retrieve.sparse import NOTHING, Sparse
 from graphctx.retrieve.steps import walk_from
 from graphctx.retrieve.walk import Walk, alias_scores
@@ -65,7 +65,6 @@ def rank(
     index: SearchIndex,
     question: Question,
     *,
-    mask: Mask | None,
     first: First,
     weights: RankWeights,
     candidates: int,
@@ -74,27 +73,29 @@ def rank(
     """Rank the units that bear on a question.
 
     Args:
-        index: of the snapshot.
+        index: of what may be seen.
         question: made ready.
-        mask: the units that may be seen, or ``None`` for all.
         first: ``bm25`` and ``vector`` order by one search, ``rrf`` by both ranks; ``hybrid`` scores, walks and fuses.
         weights: of the hybrid score and of the walk.
         candidates: units taken from each first-stage search.
         engine: where the first stage runs.
     """
-    stage = search(index, question, mask, candidates, engine)
+    stage = search(index, question, candidates, engine)
+    checkpoint()
     if first != "hybrid":
         return _first_stage_only(stage, first)
     homes_count = float(index.walk.home_share[0]) >= weights.min_home_share
-    alias = _alias(index, question, mask, candidates) if homes_count and weights.alias else NOTHING
+    alias = _alias(index, question, candidates) if homes_count and weights.alias else NOTHING
     boost = alias.times(weights.alias)
     parts = base_parts(index, question, stage, np.union1d(stage.rows, alias.rows))
     base = parts.mixed(weights)
     walked, seeds, gain, weak = None, NOTHING.rows, NOTHING, float(boost.values.max(initial=0.0)) < weights.weak_boost
+    checkpoint()
     if weights.walk:
         seeds = _seeds(base, alias, weights)
         known = Sparse(base.rows, base.values).plus(boost)
-        walked, gain, weak = walk_from(index, question, seeds, known, boost, weights, mask, homes_count, candidates)
+        walked, gain, weak = walk_from(index, question, seeds, known, boost, weights, homes_count, candidates)
+    checkpoint()
     pool = base.rows[best_rows(base.values, weights.base_pool)]
     rows = np.union1d(np.union1d(gain.best(candidates), pool), alias.rows)
     missing = rows[~np.isin(rows, parts.rows)]
@@ -119,9 +120,9 @@ def rank(
     )
 
 
-def _alias(index: SearchIndex, question: Question, mask: Mask | None, limit: int) -> Sparse:
+def _alias(index: SearchIndex, question: Question, limit: int) -> Sparse:
     """The units that are most at home in what the question names."""
-    alias = Sparse(*alias_scores(index.walk, question, mask))
+    alias = Sparse(*alias_scores(index.walk, question))
     if len(alias.rows) <= limit:
         return alias
     best = np.sort(best_rows(alias.values, limit))

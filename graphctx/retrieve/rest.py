@@ -32,7 +32,7 @@ def rest_edges(index: SearchIndex, question: Question, seeds: Rows, strength: Sc
     ``cosine`` that of the target's best sentence with the entity. An entity that the question names bridges nothing.
 
     Args:
-        index: of the snapshot.
+        index: of what may be seen.
         question: made ready.
         seeds: unit rows.
         strength: float32 beside them, in 0..1.

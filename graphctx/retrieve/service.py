@@ -13,6 +13,7 @@ import numpy as np
 
 from graphctx.model.answers import EmptyReason, Quote, RunMode, SearchResult
 from graphctx.model.found import Evidence, Found, UnitText
+from graphctx.model.interrupt import checkpoint
 from graphctx.model.requests import (
     MAX_QUOTE_CHARS,
     ExtractEvidenceInput,
@@ -31,11 +32,12 @@ from graphctx.retrieve.index import Rows, SearchIndex, Unit
 from graphctx.retrieve.question import Question, understand
 from graphctx.retrieve.rank import Ranking, cap_per_document, rank
 from graphctx.retrieve.recipe import DEFAULT, QuoteWeights, Recipe
-from graphctx.retrieve.scope import unit_mask
+from graphctx.retrieve.scope import Nothing, why_nothing
 from graphctx.retrieve.sentences import SentencePool, lexical_cover, sentence_pool
 from graphctx.settings import RetrieveSettings
 
 if TYPE_CHECKING:
+    from graphctx.retrieve.catalog import Catalog
     from graphctx.retrieve.graph import GraphExplorer
 
 MAX_NEAREST = 3
@@ -43,7 +45,7 @@ MAX_NEAREST = 3
 
 
 class Retriever:
-    """Retrieval over one snapshot. Thread-safe."""
+    """Retrieval over one snapshot, or over what one scope leaves of it. Thread-safe."""
 
     def __init__(self, index: SearchIndex, tokens: Tokens, settings: RetrieveSettings) -> None:
         self.index = index
@@ -57,12 +59,35 @@ class Retriever:
 
         return GraphExplorer(self.index)
 
+    @cached_property
+    def catalog(self) -> Catalog:
+        """Names and whole documents."""
+        from graphctx.retrieve.catalog import Catalog
+
+        return Catalog(self.index)
+
+    def within(self, scope: Scope, filters: Filters) -> Retriever | Nothing:
+        """Retrieval over what a request may see, or why that is nothing."""
+        nothing = why_nothing(self.index, scope, filters)
+        if nothing is not None:
+            return nothing
+        index = self.index.within(scope, filters)
+        return self if index is self.index else Retriever(index, self._tokens, self._settings)
+
     def find(self, request: SearchInput, recipe: Recipe = DEFAULT) -> Found:
         """Find the units that bear on a query, with previews that show why."""
-        ranked = self.rank(request.query, request.options.mode, request.scope, request.filters, recipe)
-        if not isinstance(ranked, tuple):
-            return Found(items=(), snapshot_id=self.index.snapshot.id, empty_reason=ranked)
-        question, ranking = ranked
+        within = self.within(request.scope, request.filters)
+        if isinstance(within, Nothing):
+            return Found(
+                items=(),
+                snapshot_id=self.index.snapshot.id,
+                empty_reason=within.reason,
+                filtered_by=within.filtered_by,
+            )
+        return within._find(request, recipe)
+
+    def _find(self, request: SearchInput, recipe: Recipe) -> Found:
+        question, ranking = self._ranked(request.query, request.options.mode, recipe)
         positions = cap_per_document(self.index, ranking, request.top_k, request.options.max_per_doc)
         results = self._results(question, ranking, positions, request, recipe.quote)
         reason: EmptyReason | None = None if results else "no_match"
@@ -70,10 +95,13 @@ class Retriever:
 
     def evidence(self, request: RetrieveInput, recipe: Recipe = DEFAULT) -> Evidence:
         """Find units and quote the sentences that answer the question."""
-        ranked = self.rank(request.question, request.options.mode, request.scope, request.filters, recipe)
-        if not isinstance(ranked, tuple):
-            return self._quoted((), self._mode(request.options.mode), 0, ranked)
-        question, ranking = ranked
+        within = self.within(request.scope, request.filters)
+        if isinstance(within, Nothing):
+            return self._nothing(within, request.options.mode)
+        return within._evidence(request, recipe)
+
+    def _evidence(self, request: RetrieveInput, recipe: Recipe) -> Evidence:
+        question, ranking = self._ranked(request.question, request.options.mode, recipe)
         if not (request.options.rerank and recipe.quote.rerank):
             return self._lexical_evidence(request, question, ranking)
         limit = max(1, min(self._settings.max_per_document, request.top_k))
@@ -90,6 +118,7 @@ class Retriever:
         )
         rows = ranking.rows[found.unit_positions]
         distinct: dict[str, Quote] = {}
+        checkpoint()
         for pick in found.picks:  # long blocks that differ elsewhere may be cut to the same words
             made = self._quote(request, question, found.pool, rows, pick)
             distinct.setdefault(made.quote, made)
@@ -118,6 +147,15 @@ class Retriever:
             empty_reason=reason,
             stages=stages or {},
             nearest=nearest,
+        )
+
+    def _nothing(self, nothing: Nothing, mode: Mode) -> Evidence:
+        return Evidence(
+            items=(),
+            snapshot_id=self.index.snapshot.id,
+            mode=self._mode(mode),
+            empty_reason=nothing.reason,
+            filtered_by=nothing.filtered_by,
         )
 
     def _documents(self, rows: Rows) -> list[str]:
@@ -164,7 +202,15 @@ class Retriever:
         return self._quoted(quotes, ranking.mode, len(rows), reason, stages)
 
     def extract(self, request: ExtractEvidenceInput, section_ids: Sequence[str]) -> Evidence:
-        """Quote from given units by the lexical algorithm alone."""
+        """Quote from given units by the lexical algorithm alone.
+
+        Raises:
+            InvalidArgument: there is no such unit that the request may see.
+        """
+        within = self.within(request.scope, Filters())
+        return self._nothing(within, "auto") if isinstance(within, Nothing) else within._extract(request, section_ids)
+
+    def _extract(self, request: ExtractEvidenceInput, section_ids: Sequence[str]) -> Evidence:
         rows = [self.index.unit_row(section_id) for section_id in section_ids]
         quotes = extract(self.index, request.question, rows, request, self._tokens)
         reason: EmptyReason | None = None if quotes else "no_match"
@@ -204,21 +250,21 @@ class Retriever:
             scope, filters: what may be seen.
             recipe: how to rank.
         """
-        if not self.index.walk.n_units:
-            return "empty_knowledge_base"
-        mask = unit_mask(self.index, scope, filters)
-        if mask is not None and not mask.any():
-            return "nothing_in_scope"
+        within = self.within(scope, filters)
+        return within.reason if isinstance(within, Nothing) else within._ranked(text, mode, recipe)
+
+    def _ranked(self, text: str, mode: Mode, recipe: Recipe) -> tuple[Question, Ranking]:
         question = understand(text, self.index)
+        checkpoint()
         ranking = rank(
             self.index,
             question,
-            mask=mask,
             first="vector" if self._mode(mode) == "vector_only" else recipe.first,
             weights=recipe.rank,
             candidates=self._settings.candidates,
             engine=self._settings.first_stage,
         )
+        checkpoint()
         return question, ranking
 
     def _results(

@@ -35,14 +35,14 @@ class Signs:
             self._words[:, start : start + _ROWS] = _signs(vectors[start : start + _ROWS]).T
 
     @staticmethod
-    def worth_it(vectors: Vectors) -> bool:
-        """Whether there are so many vectors that looking at signs first pays."""
-        return len(vectors) >= MIN_UNITS and vectors.shape[1] % 64 == 0
+    def worth_it(n: int, d: int) -> bool:
+        """Whether there are so many vectors [n, d] that looking at signs first pays."""
+        return n >= MIN_UNITS and d % 64 == 0
 
-    @property
-    def n_kept(self) -> int:
-        """How many rows are to be scored exactly."""
-        return max(MIN_KEPT, int(self._words.shape[1]) // KEPT_SHARE)
+    @staticmethod
+    def n_kept(n: int) -> int:
+        """How many of some rows are to be scored exactly."""
+        return max(MIN_KEPT, n // KEPT_SHARE)
 
     def differing(self, vector: Vectors) -> npt.NDArray[np.uint16]:
         """For each row the number of components whose sign is not the vector's."""

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from graphctx.model.interrupt import checkpoint
 from graphctx.retrieve.index import Rows, SearchIndex
 from graphctx.retrieve.question import Question
 from graphctx.retrieve.recipe import RankWeights
 from graphctx.retrieve.rest import rest_edges
-from graphctx.retrieve.scope import Mask
 from graphctx.retrieve.sparse import NOTHING, Sparse
 from graphctx.retrieve.walk import NO_EDGES, Walk, local_walk
 
@@ -22,20 +22,18 @@ def walk_from(
     known: Sparse,
     boost: Sparse,
     weights: RankWeights,
-    mask: Mask | None,
     homes_count: bool,
     candidates: int,
 ) -> tuple[Walk, Sparse, bool]:
     """Walk, and weigh what was reached.
 
     Args:
-        index: of the snapshot.
+        index: of what may be seen.
         question: made ready.
         seeds: unit rows to start from.
         known: base score and alias boost of all candidates of the first stage.
         boost: the alias boost alone.
         weights: of the edges.
-        mask: the units that may be seen, or ``None`` for all.
         homes_count: whether the corpus has homes enough for them to mean something.
         candidates: at most so many of the reached units are looked at for rest edges.
 
@@ -43,12 +41,13 @@ def walk_from(
         The edges, what they add to each unit, and whether the graph has little to say.
     """
     strength = np.minimum(1.0, known.at(seeds)).astype(np.float32)
-    walked = local_walk(index, question, seeds, strength, mask)
+    walked = local_walk(index, question, seeds, strength)
     if not homes_count:
         walked = replace(walked, home=NO_EDGES)
     home = Sparse(*walked.home.best_per_target()).times(weights.home)
     weak = float(home.plus(boost).values.max(initial=0.0)) < weights.weak_boost
     gain = NOTHING if weak else _gain(walked, weights)
+    checkpoint()
     if weights.rest:
         found = np.union1d(known.rows, gain.best(candidates))
         rest = rest_edges(index, question, seeds, strength, found)

@@ -53,12 +53,9 @@ class Edges:
         """Some of the edges, by position or by mask."""
         return Edges(self.source[keep], self.entity[keep], self.target[keep], self.sentence[keep], self.value[keep])
 
-    def within(self, mask: Mask | None) -> Edges:
-        """Only edges to units that may be seen and that are not their own source."""
-        keep = self.target != self.source
-        if mask is not None:
-            keep &= mask[self.target]
-        return self.among(keep)
+    def elsewhere(self) -> Edges:
+        """Only edges to units that are not their own source."""
+        return self.among(self.target != self.source)
 
 
 _NO_ROWS = np.empty(0, dtype=np.int64)
@@ -77,13 +74,13 @@ class Walk:
 
 def entity_specificity(walk: WalkArrays, entities: Rows) -> Scores:
     """``ln(N / df) / ln N`` of some entities, in 0..1."""
-    n = max(walk.n_units, 2)
+    n = max(walk.n_counted, 2)
     frequency = np.maximum(walk.entity_ptr[entities + 1] - walk.entity_ptr[entities], 1)
     specificity: Scores = np.clip(np.log(n / frequency) / np.log(n), 0.0, 1.0).astype(np.float32)
     return specificity
 
 
-def alias_scores(walk: WalkArrays, question: Question, mask: Mask | None) -> tuple[Rows, Scores]:
+def alias_scores(walk: WalkArrays, question: Question) -> tuple[Rows, Scores]:
     """Units at home in what the question names, and how much: ``value * spec * proper / sqrt(homes)``.
 
     Returns:
@@ -97,20 +94,17 @@ def alias_scores(walk: WalkArrays, question: Question, mask: Mask | None) -> tup
     weight = entity_specificity(walk, entity) * walk.entity_proper[entity] / np.sqrt(count)
     units = walk.home_unit[homes].astype(np.int64)
     value = (walk.home_value[homes] * weight).astype(np.float32)
-    if mask is not None:
-        units, value = units[mask[units]], value[mask[units]]
     return largest(units, value)
 
 
-def local_walk(index: SearchIndex, question: Question, seeds: Rows, strength: Scores, mask: Mask | None) -> Walk:
+def local_walk(index: SearchIndex, question: Question, seeds: Rows, strength: Scores) -> Walk:
     """Walk one hop from the seeds.
 
     Args:
-        index: of the snapshot.
+        index: of what may be seen.
         question: made ready.
         seeds: unit rows.
         strength: float32 beside them, in 0..1.
-        mask: the units that may be seen, or ``None`` for all.
     """
     walk = index.walk
     pairs, owner = gather(walk.unit_pair, seeds)
@@ -123,9 +117,9 @@ def local_walk(index: SearchIndex, question: Question, seeds: Rows, strength: Sc
     if len(alive) > MAX_EDGES:
         alive = np.sort(alive[np.lexsort((alive, -force[alive]))][:MAX_EDGES])
     start = _Start(seeds[owner[alive]], entity[alive], carrier[alive], force[alive])
-    homes = _home_edges(walk, start).within(mask)
+    homes = _home_edges(walk, start)
     place, sentence = _entity_edges(index, question, start)
-    return Walk(homes, place.within(mask), sentence.within(mask), NO_EDGES)
+    return Walk(homes.elsewhere(), place.elsewhere(), sentence.elsewhere(), NO_EDGES)
 
 
 @dataclass(frozen=True, slots=True)

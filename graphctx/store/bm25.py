@@ -1,4 +1,7 @@
-"""The lexical first stage: Okapi BM25 over the units, by bm25s, exact and memory-mapped."""
+"""The lexical first stage: Okapi BM25 over the units, by bm25s, exact and memory-mapped.
+
+Of some of the units alone it is made from the counts beside it, see `graphctx.store.frequencies`.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,9 @@ import numpy.typing as npt
 
 from graphctx.errors import BackendUnavailable
 from graphctx.store.arrays import Stretches
+from graphctx.store.bm25_part import Bm25Part
+from graphctx.store.frequencies import K1, B, Frequencies, inverse_frequency, write_frequencies
 from graphctx.store.reasons import reason_of
-
-K1 = 1.2
-B = 0.75
-"""The usual parameters (Robertson and Zaragoza 2009)."""
 
 
 def write_bm25(directory: Path, terms: Iterable[Sequence[str]]) -> dict[str, int]:
@@ -34,6 +35,7 @@ def write_bm25(directory: Path, terms: Iterable[Sequence[str]]) -> dict[str, int
     with np.errstate(invalid="ignore"):  # units without a single term have a mean length of zero
         index.index((rows or [[]], vocabulary), create_empty_token=False, show_progress=False)
     index.save(str(directory), show_progress=False)
+    write_frequencies(directory, rows)
     return vocabulary
 
 
@@ -52,6 +54,7 @@ class Bm25:
             index = bm25s.BM25.load(str(directory), mmap=True, show_progress=False)
             parts = [np.asarray(index.scores[name]) for name in ("indices", "indptr")]
             self._values = Stretches(directory / "data.csc.index.npy")  # all of it would be mapped before long
+            self.frequencies = Frequencies(directory) if Frequencies.are_in(directory) else None
         except Exception as error:
             raise BackendUnavailable(
                 "The lexical index of this snapshot cannot be read. Run `graphctx ingest` again, or roll back.",
@@ -73,22 +76,54 @@ class Bm25:
         Returns:
             Rows, sorted, and float32 values above 0 beside them.
         """
+        # In the order of terms, not in that of their numbers, which change with what else is indexed: the last bits of
+        # a sum follow its order.
+        bounds = [self.bounds(term) for term in sorted(set(terms)) if term in self._known]
+        read, ends = self._values.read(bounds), np.cumsum([end - start for start, end in bounds])
+        values = np.split(read, ends[:-1]) if bounds else []
+        return self.summed((self._rows[start:end], part) for (start, end), part in zip(bounds, values, strict=True))
+
+    def within(self, visible: npt.NDArray[np.bool_]) -> Bm25Part:
+        """The index of some units alone, bool [N]; row numbers stay."""
+        return Bm25Part(self, visible)
+
+    def bounds(self, term: str) -> tuple[int, int]:
+        """Where the postings of a term begin and end."""
+        at = self._known.get(term)
+        return (0, 0) if at is None else (int(self._pointers[at]), int(self._pointers[at + 1]))
+
+    def units_with(self, term: str) -> npt.NDArray[np.integer]:
+        """The rows of the units that hold a term, sorted."""
+        start, end = self.bounds(term)
+        return self._rows[start:end]
+
+    def values_of(self, term: str) -> npt.NDArray[np.float32]:
+        """The BM25 of each of these units for the term alone."""
+        return self._values.read([self.bounds(term)])
+
+    def summed(
+        self, postings: Iterable[tuple[npt.NDArray[np.integer], npt.NDArray[np.float32]]]
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
+        """Add up values by unit.
+
+        Args:
+            postings: for each term the rows of units, each once, and float32 values beside them.
+
+        Returns:
+            Rows, sorted, and float32 sums above 0 beside them.
+        """
         # Kept between calls, all zero: a fresh one costs more than the postings of most questions. It is taken out
         # meanwhile, so that a call which is broken off leaves none behind.
         sums: npt.NDArray[np.float32] | None = vars(self._sums).pop("array", None)
         if sums is None:
             sums = np.zeros(self._n_units, dtype=np.float32)
-        asked = sorted({self._known[term] for term in terms if term in self._known})
-        parts = [(int(self._pointers[at]), int(self._pointers[at + 1])) for at in asked]
-        read, at = self._values.read(parts), 0
-        for start, end in parts:
-            sums[self._rows[start:end]] += read[at : at + end - start]  # a term has a row once
-            at += end - start
-        rows = np.flatnonzero(sums > 0)
-        values = sums[rows]
-        sums[rows] = 0.0
+        for rows, values in postings:
+            sums[rows] += values
+        found = np.flatnonzero(sums > 0)
+        total = sums[found]
+        sums[found] = 0.0
         self._sums.array = sums
-        return rows, values
+        return found, total
 
     def knows(self, term: str) -> bool:
         """Whether any unit holds a term."""
@@ -96,19 +131,15 @@ class Bm25:
 
     def idf(self, term: str) -> float:
         """Inverse document frequency of a term, ``log(1 + (N - n + 0.5) / (n + 0.5))``; an unknown one has the most."""
-        at = self._known.get(term)
-        n = int(self._pointers[at + 1] - self._pointers[at]) if at is not None else 0
-        return float(np.log1p((self._n_units - n + 0.5) / (n + 0.5)))
+        start, end = self.bounds(term)
+        return inverse_frequency(self._n_units, end - start)
 
     def holders(self, terms: Sequence[str], rows: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
         """Which of some units hold which of some terms, bool [len(rows), len(terms)]."""
-        units, pointers = self._rows, self._pointers
         held = np.zeros((len(rows), len(terms)), dtype=bool)
         for column, term in enumerate(terms):
-            at = self._known.get(term)
-            if at is None:
-                continue
-            posted = units[pointers[at] : pointers[at + 1]]  # sorted, since units are indexed in row order
-            places = np.minimum(np.searchsorted(posted, rows), len(posted) - 1)
-            held[:, column] = posted[places] == rows
+            posted = self.units_with(term)
+            if len(posted):
+                places = np.minimum(np.searchsorted(posted, rows), len(posted) - 1)
+                held[:, column] = posted[places] == rows
         return held

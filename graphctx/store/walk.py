@@ -16,6 +16,7 @@ import numpy.typing as npt
 Int = npt.NDArray[np.int32]
 Long = npt.NDArray[np.int64]
 Real = npt.NDArray[np.float32]
+Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +65,13 @@ class WalkArrays:
 
     @property
     def n_units(self) -> int:
-        """The number of text units."""
+        """The number of unit rows: what arrays by unit are as long as."""
         return len(self.unit_doc)
+
+    @property
+    def n_counted(self) -> int:
+        """The number of units that are counted: those that may be seen, where these arrays are `within` a scope."""
+        return self.n_units
 
     @property
     def n_entities(self) -> int:
@@ -74,12 +80,64 @@ class WalkArrays:
 
     def as_dict(self) -> dict[str, npt.NDArray[np.generic]]:
         """Name to array, for saving and hashing."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return {field.name: getattr(self, field.name) for field in fields(WalkArrays)}
 
     @classmethod
     def from_dict(cls, arrays: Mapping[str, npt.NDArray[np.generic]]) -> WalkArrays:
         """The opposite of `as_dict`; extra arrays are ignored, a missing one is a ``KeyError``."""
-        return cls(**{field.name: arrays[field.name] for field in fields(cls)})  # type: ignore[arg-type]
+        return cls(**{field.name: arrays[field.name] for field in fields(WalkArrays)})  # type: ignore[arg-type]
+
+    def within(self, visible: Mask) -> WalkPart:
+        """The graph of some units alone: no pair, home or name leads anywhere else, and nothing else is counted.
+
+        All row numbers stay. Units that may not be seen have no pairs, entities that only those name have no pairs,
+        homes or names; the spans of sentences are all there.
+
+        Args:
+            visible: bool [N].
+        """
+        kept, homes = visible[self.pair_unit], visible[self.home_unit]
+        before, homes_before = _before(kept), _before(homes)
+        pairs = np.flatnonzero(kept)
+        sentences, _ = gather(self.pair_sentence_ptr, pairs)
+        n_sentences = self.pair_sentence_ptr[pairs + 1] - self.pair_sentence_ptr[pairs]
+        entity_ptr = _before(kept[self.entity_pair])[self.entity_ptr]
+        named = entity_ptr[self.name_entity + 1] > entity_ptr[self.name_entity]
+        changed = {
+            "unit_pair": before[self.unit_pair],
+            "pair_unit": self.pair_unit[pairs],
+            "pair_entity": self.pair_entity[pairs],
+            "pair_place": self.pair_place[pairs],
+            "pair_home": self.pair_home[pairs],
+            "pair_sentence_ptr": np.concatenate([[0], np.cumsum(n_sentences)]).astype(np.int32),
+            "pair_sentence": self.pair_sentence[sentences],
+            "entity_ptr": entity_ptr,
+            "entity_pair": before[self.entity_pair[kept[self.entity_pair]]],
+            "home_ptr": homes_before[self.home_ptr],
+            "home_unit": self.home_unit[homes],
+            "home_value": self.home_value[homes],
+            "name_hash": self.name_hash[named],
+            "name_entity": self.name_entity[named],
+        }
+        arrays = {**self.as_dict(), **changed}
+        return WalkPart(**arrays, n_visible=int(np.count_nonzero(visible)))  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
+class WalkPart(WalkArrays):
+    """The arrays of what may be seen; `WalkArrays.within` makes it. ``n_visible`` is the number of such units."""
+
+    n_visible: int
+
+    @property
+    def n_counted(self) -> int:
+        """The number of units that may be seen."""
+        return self.n_visible
+
+
+def _before(kept: Mask) -> Int:
+    """How many are kept before each place and in all, int32 [len(kept)+1]: turns old pointers and rows into new."""
+    return np.concatenate([[0], np.cumsum(kept)]).astype(np.int32)
 
 
 def name_hash(words: Sequence[str]) -> int:
