@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphctx.errors import BackendUnavailable, InvalidArgument
+from graphctx.model.catalog import Names, WholeDocument
 from graphctx.model.found import Evidence, Found, GraphFound, UnitText
 from graphctx.model.graph import EntitySection, Neighbour, Node, SectionEntity, SectionParents
 from graphctx.model.graph import Path as GraphPath
@@ -22,6 +23,7 @@ from graphctx.model.requests import (
     ParentsInput,
     PathsInput,
     RetrieveInput,
+    Scope,
     SearchInput,
     SectionsForEntitiesInput,
 )
@@ -102,6 +104,18 @@ class View:
     def document_text(self, doc_id: str) -> str:
         """The text that spans count in."""
         return self.require().index.document(doc_id).text
+
+    def whole_document(self, name: str, scope: Scope) -> WholeDocument:
+        """A document by its id or its URI, with its outline."""
+        return self.require().catalog.document(name, scope)
+
+    def document_names(self, text: str, scope: Scope, limit: int) -> Names:
+        """URIs of documents that complete a text."""
+        return self.require().catalog.documents(text, scope, limit) if self.retriever else Names((), 0)
+
+    def entity_names(self, text: str, scope: Scope, limit: int) -> Names:
+        """Names of entities that complete a text."""
+        return self.require().catalog.entities(text, scope, limit) if self.retriever else Names((), 0)
 
     def require(self) -> Retriever:
         """The retriever.

@@ -2,7 +2,8 @@
 
 A value is taken from, in this order: an argument in code or on the command line, an environment variable
 (``GRAPHCTX_RETRIEVE__CANDIDATES=400``), the knowledge base's ``kb.toml`` (``[retrieve] candidates = 400``), the
-default.
+default. Two flags have a second variable each, under the tool contract's name (`CONTRACT_VARIABLES`), which comes
+after ours. Secrets are never shown: not in errors, not in logs, not in ``repr``.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import os
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
 
 from graphctx.errors import InvalidArgument
@@ -20,9 +22,14 @@ from graphctx.errors import InvalidArgument
 _Name = Annotated[str, Field(min_length=1, max_length=200)]
 """A tag or a folder, as long as the one that a request's scope may name."""
 
+CONTRACT_VARIABLES = {"kb_v2": "MCP_KB_V2_ENABLED", "structured_output": "MCP_STRUCTURED_OUTPUT_ENABLED"}
+"""Settings of ``[server]`` and the environment variables that the tool contract's section 10 names for them."""
+
+_SECRETS = ("server.cursor_key", "server.tokens")
+
 
 class _Group(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
 
 class IngestSettings(_Group):
@@ -67,12 +74,46 @@ class ServerSettings(_Group):
         (), max_length=50, description="Only documents below these folders are answered from; a call may narrow it."
     )
     environment: Literal["dev", "prod", "scratch"] = Field("dev", description="The environment this server is of.")
+    toolsets: tuple[Literal["kb", "graph", "compat", "connector"], ...] = Field(
+        ("kb", "graph"),
+        min_length=1,
+        max_length=4,
+        description="Which tools are offered: evidence, graph, their older names, search and fetch.",
+    )
+    kb_v2: bool = Field(True, description="Off: only the older tool names (`compat`) are offered and callable.")
+    structured_output: bool = Field(
+        True, description="Off: an answer is JSON text alone, without structuredContent and outputSchema."
+    )
+    cursor_key: SecretStr = Field(
+        SecretStr(""), description="Secret that signs cursors, for replicas that share them; random where empty."
+    )
+    tokens: dict[str, SecretStr] = Field(
+        {}, description="Secrets: bearer tokens over HTTP, each under the name of its owner; none lets everybody in."
+    )
+
+
+class _ContractVariables(PydanticBaseSettingsSource):
+    """What `CONTRACT_VARIABLES` say."""
+
+    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
+        """Nothing by itself: `__call__` gives all at once."""
+        return None, field_name, False
+
+    def __call__(self) -> dict[str, Any]:
+        given = {name: os.environ[variable] for name, variable in CONTRACT_VARIABLES.items() if variable in os.environ}
+        return {"server": given} if given else {}
 
 
 class Settings(BaseSettings):
     """All groups."""
 
-    model_config = SettingsConfigDict(env_prefix="GRAPHCTX_", env_nested_delimiter="__", frozen=True, extra="ignore")
+    model_config = SettingsConfigDict(
+        env_prefix="GRAPHCTX_",
+        env_nested_delimiter="__",
+        frozen=True,
+        extra="ignore",
+        hide_input_in_errors=True,
+    )
 
     ingest: IngestSettings = IngestSettings()
     retrieve: RetrieveSettings = RetrieveSettings()
@@ -88,7 +129,7 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Let environment variables win over ``kb.toml``, whose tables arrive as init arguments."""
-        return env_settings, init_settings
+        return env_settings, _ContractVariables(settings_cls), init_settings
 
 
 def load_settings(kb_tables: Mapping[str, Any] | None = None) -> Settings:
@@ -104,16 +145,29 @@ def load_settings(kb_tables: Mapping[str, Any] | None = None) -> Settings:
     try:
         return Settings(**groups)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        name = ".".join(str(part) for part in first["loc"])
-        raise InvalidArgument(
-            f"Setting {name} is {first['input']!r}: {first['msg']}. Correct it in kb.toml or in the environment "
-            f"(GRAPHCTX_{name.upper().replace('.', '__')}).",
-            setting=name,
-            value=str(first["input"]),
-        ) from error
+        raise _refused(error) from None  # the cause would show the value of a secret
     except SettingsError as error:  # raised before validation, and without the variable's name
-        raise _unreadable(error) from error
+        raise _unreadable(error) from None
+
+
+def _refused(error: ValidationError) -> InvalidArgument:
+    """The error about the first value that a setting cannot have."""
+    first = error.errors(include_url=False)[0]
+    name = ".".join(str(part) for part in first["loc"])
+    value = _sayable(name, first["input"])
+    variables = [f"GRAPHCTX_{name.upper().replace('.', '__')}"]
+    variables += [other for key, other in CONTRACT_VARIABLES.items() if name == f"server.{key}"]
+    return InvalidArgument(
+        f"Setting {name} is {value!r}: {first['msg']}. Correct it in kb.toml or in the environment "
+        f"({' or '.join(variables)}).",
+        setting=name,
+        value=str(value),
+    )
+
+
+def _sayable(name: str, value: object) -> object:
+    """A value as a message may show it: what is a secret, or may hold one, stays unsaid."""
+    return "(a secret)" if name == "server" or name.startswith(_SECRETS) else value
 
 
 def _unreadable(error: SettingsError) -> InvalidArgument:
@@ -125,14 +179,17 @@ def _unreadable(error: SettingsError) -> InvalidArgument:
         advice = {whole: f"Set its values one by one: {whole}__{next(iter(names)).upper()}, …"}
         for name in names:
             variable = f"{whole}__{name.upper()}"
-            if variable in given and isinstance(getattr(field.default, name), tuple):
+            if variable in given and isinstance(getattr(field.default, name), dict):
+                advice[variable] = 'A table is written so: \'{"name": "value"}\''
+            elif variable in given and isinstance(getattr(field.default, name), tuple):
                 parts = [part.strip() for part in given[variable].split(",")]
                 advice[variable] = f"A list is written so: '{json.dumps(parts, ensure_ascii=False)}'"
         for variable, remedy in advice.items():
             value = given.get(variable)
             if value is not None and not _is_json(value):
+                said = _sayable(variable.removeprefix("GRAPHCTX_").lower().replace("__", "."), value)
                 return InvalidArgument(
-                    f"{variable} is {value!r}, which is no JSON. {remedy}.", setting=variable, value=value
+                    f"{variable} is {said!r}, which is no JSON. {remedy}.", setting=variable, value=said
                 )
     return InvalidArgument(f"A GRAPHCTX_ variable cannot be read: {error}. Lists and groups are written as JSON.")
 

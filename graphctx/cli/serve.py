@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,6 +19,15 @@ def serve(
     transport: Annotated[
         str, typer.Option("--transport", metavar="stdio|http", help="stdio is started by a client; http is for many.")
     ] = "stdio",
+    toolsets: Annotated[
+        str | None,
+        typer.Option(
+            "--toolsets",
+            metavar="LIST",
+            help="Tools to offer, with commas between: kb, graph, compat (older names), connector (search and fetch).",
+            show_default="kb,graph",
+        ),
+    ] = None,
     host: Annotated[str, typer.Option("--host", metavar="HOST", help="Address to bind (http).")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", metavar="PORT", min=1, max=65535, help="Port to bind (http).")] = 8765,
     allowed_host: Annotated[
@@ -33,6 +42,21 @@ def serve(
         list[str],
         typer.Option("--allowed-origin", metavar="URL", help="A browser's Origin to let in; may be repeated (http)."),
     ] = [],  # noqa: B006
+    token_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--token-file",
+            metavar="FILE",
+            help="Bearer tokens to let in, a line `name token` each, instead of [server] tokens (http).",
+        ),
+    ] = None,
+    allow_anonymous: Annotated[
+        bool,
+        typer.Option(
+            "--allow-anonymous",
+            help="Bind an address that is not local without tokens: a proxy in front authenticates (http).",
+        ),
+    ] = False,
     tool_names: Annotated[
         str | None,
         typer.Option(
@@ -47,7 +71,8 @@ def serve(
 
     With stdio, nothing but protocol is on standard output and logs are on standard error. The server answers
     tools/list at once and opens the knowledge base in the background; if it cannot be opened, calls say why, and
-    work as soon as the cause is gone. With http the endpoint is /mcp, without authentication: bind a local address.
+    work as soon as the cause is gone. With http the endpoint is /mcp. Without bearer tokens it lets in whoever can
+    reach it, so it is bound to a local address unless --allow-anonymous says that something in front authenticates.
     """
     if transport not in ("stdio", "http"):
         raise InvalidArgument(
@@ -56,21 +81,33 @@ def serve(
             value=transport,
             allowed=["stdio", "http"],
         )
-    config = _config(kb, transport, tool_names)
+    given: dict[str, Any] = {}
+    if tool_names is not None:
+        given["tool_names"] = tool_names
+    if toolsets is not None:
+        given["toolsets"] = [name.strip() for name in toolsets.split(",") if name.strip()]
+    if token_file is not None:
+        from graphctx.server.auth import read_token_file
+
+        given["tokens"] = read_token_file(token_file)
+    config = _config(kb, transport, given)
     if transport == "stdio":
         from graphctx.server.stdio import serve_stdio
 
         serve_stdio(kb, config)
     else:
         from graphctx.cli.console import errors_console
-        from graphctx.server.http import LOCAL_HOSTS, serve_http
+        from graphctx.server.auth import Tokens
+        from graphctx.server.http import Door, serve_http
 
-        if host in LOCAL_HOSTS or allowed_host:  # else it is refused
-            errors_console().print(f"MCP at http://{host}:{port}/mcp (stop with Ctrl-C)", soft_wrap=True)
-        serve_http(kb, config, host, port, allowed_host, allowed_origin)
+        door = Door(host, port, allowed_host, allowed_origin, allow_anonymous)
+        door.check(Tokens(config.tokens))
+        errors_console().print(f"MCP at http://{host}:{port}/mcp (stop with Ctrl-C)", soft_wrap=True)
+        serve_http(kb, config, door)
 
 
-def _config(kb: Path, transport: str, tool_names: str | None) -> ServerConfig:
+def _config(kb: Path, transport: str, given: dict[str, Any]) -> ServerConfig:
+    """The settings of the knowledge base, and what the command line says instead."""
     from typing import cast
 
     from graphctx.errors import BackendUnavailable
@@ -83,6 +120,5 @@ def _config(kb: Path, transport: str, tool_names: str | None) -> ServerConfig:
         tables = read_config(kb).settings
     except BackendUnavailable:  # calls tell of it; a client that starts before the first ingest must not fail
         tables = {}
-    given = load_settings(tables).server.model_dump()
-    settings = parse_arguments(ServerSettings, given if tool_names is None else {**given, "tool_names": tool_names})
+    settings = parse_arguments(ServerSettings, {**load_settings(tables).server.model_dump(), **given})
     return ServerConfig.from_settings(settings, transport=cast(Transport, transport))

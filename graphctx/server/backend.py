@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
+from graphctx.model.catalog import Names, WholeDocument
 from graphctx.model.found import Evidence, Found, GraphFound, UnitText
 from graphctx.model.graph import EntitySection, Neighbour, Node, Path, SectionEntity, SectionParents
 from graphctx.model.requests import (
@@ -22,6 +23,7 @@ from graphctx.model.requests import (
     ParentsInput,
     PathsInput,
     RetrieveInput,
+    Scope,
     SearchInput,
     SectionsForEntitiesInput,
 )
@@ -107,6 +109,19 @@ class Backend(GraphBackend, Protocol):
         Raises:
             InvalidArgument: there is no such document in this snapshot.
         """
+
+    def whole_document(self, name: str, scope: Scope) -> WholeDocument:
+        """A document by its id or its URI, with its text and its outline.
+
+        Raises:
+            InvalidArgument: there is no such document within the scope.
+        """
+
+    def document_names(self, text: str, scope: Scope, limit: int) -> Names:
+        """URIs of documents within the scope that complete what somebody has typed; at most ``limit``."""
+
+    def entity_names(self, text: str, scope: Scope, limit: int) -> Names:
+        """Names of entities within the scope that complete what somebody has typed; at most ``limit``."""
 
 
 @runtime_checkable

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from graphctx.model.budgets import Limits
+from graphctx.server.tool import Toolset
 
 if TYPE_CHECKING:
+    from pydantic import SecretStr
+
     from graphctx.settings import ServerSettings
 
 ToolNames = Literal["auto", "dotted", "underscore"]
@@ -27,6 +31,11 @@ class ServerConfig:
         scratch_ttl: seconds that a passage id lives after its last use (tool contract, section 5.1).
         scratch_bytes: memory for passages, all sessions together (256 MB, the same section).
         doc_tags, repositories: the boundary within which calls may ask; empty is everything.
+        toolsets: which tools are offered.
+        kb_v2: off, only the older names of the tools are.
+        structured_output: off, answers are JSON text alone.
+        cursor_key: signs cursors; empty for a random key of this process.
+        tokens: bearer tokens by the name of their owner; over HTTP only, and without any everybody is let in.
     """
 
     tool_names: ToolNames = "auto"
@@ -38,6 +47,11 @@ class ServerConfig:
     scratch_bytes: int = 256 * 1024 * 1024
     doc_tags: tuple[str, ...] = ()
     repositories: tuple[str, ...] = ()
+    toolsets: tuple[Toolset, ...] = ("kb", "graph")
+    kb_v2: bool = True
+    structured_output: bool = True
+    cursor_key: str = field(default="", repr=False)
+    tokens: Mapping[str, SecretStr] = field(default_factory=dict)
 
     @classmethod
     def from_settings(
@@ -53,4 +67,9 @@ class ServerConfig:
             scratch_bytes=settings.scratch_mb * 1024 * 1024,
             doc_tags=settings.doc_tags,
             repositories=settings.repositories,
+            toolsets=settings.toolsets,
+            kb_v2=settings.kb_v2,
+            structured_output=settings.structured_output,
+            cursor_key=settings.cursor_key.get_secret_value(),
+            tokens=settings.tokens,
         )

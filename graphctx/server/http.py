@@ -1,4 +1,4 @@
-"""The streamable HTTP transport: many clients, plain JSON responses, on this machine unless told so."""
+"""The streamable HTTP transport: many clients, on this machine unless told so, with bearer tokens if there are any."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphctx.errors import InvalidArgument
+from graphctx.server.auth import Tokens
 from graphctx.server.config import ServerConfig
 from graphctx.server.warmup import Warmup, open_engine
 
@@ -17,59 +18,103 @@ if TYPE_CHECKING:
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1")
 
 
-def http_app(
-    warmup: Warmup,
-    config: ServerConfig | None = None,
-    host: str = "127.0.0.1",
-    allowed_hosts: Sequence[str] = (),
-    allowed_origins: Sequence[str] = (),
-) -> Starlette:
+@dataclasses.dataclass(frozen=True, slots=True)
+class Door:
+    """Where the server listens and whom it lets in.
+
+    Attributes:
+        host: the address that is bound. On a local one only local ``Host`` headers are let in.
+        port: the port that is bound.
+        allowed_hosts: ``Host`` headers to let in, required for any other address (``name:port``, ``name:*``).
+        allowed_origins: ``Origin`` headers to let in from browsers.
+        allow_anonymous: whether an address that is not local may be served without bearer tokens: right where a
+            proxy in front asks who is there, and nobody can go around it.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8765
+    allowed_hosts: Sequence[str] = ()
+    allowed_origins: Sequence[str] = ()
+    allow_anonymous: bool = False
+
+    def check(self, tokens: Tokens) -> None:
+        """Refuse to open the door to everybody by accident.
+
+        Raises:
+            InvalidArgument: an address that is not local has no ``allowed_hosts``, which would let DNS rebinding in,
+                or neither tokens nor ``allow_anonymous``, which would let anybody in who reaches it.
+        """
+        if self.host in LOCAL_HOSTS:
+            return
+        if not self.allowed_hosts:
+            raise InvalidArgument(
+                f"host {self.host!r} is not local: name the Host headers to let in (allowed_hosts, --allowed-host), or "
+                "bind 127.0.0.1.",
+                field="host",
+                value=self.host,
+                allowed=list(LOCAL_HOSTS),
+            )
+        if not len(tokens) and not self.allow_anonymous:
+            raise InvalidArgument(
+                f"host {self.host!r} is not local, and there is no bearer token: whoever reaches it could read "
+                "everything. Give tokens ([server] tokens, --token-file), or say that something in front "
+                "authenticates (allow_anonymous, --allow-anonymous), or bind 127.0.0.1.",
+                field="host",
+                value=self.host,
+                allowed=list(LOCAL_HOSTS),
+            )
+
+
+def http_app(warmup: Warmup, config: ServerConfig | None = None, door: Door | None = None) -> Starlette:
     """Make the ASGI application; MCP is at ``/mcp``.
+
+    Answers are event streams where the client takes them: progress needs that, and so does hearing that a client has
+    gone.
 
     Args:
         warmup: opens the knowledge base; the caller starts it.
         config: the server's settings; its transport is taken as ``http``.
-        host: the address that will be bound. On a local one only local ``Host`` headers are let in.
-        allowed_hosts: ``Host`` headers to let in, required for any other address (``name:port``, ``name:*``).
-        allowed_origins: ``Origin`` headers to let in from browsers.
+        door: where it listens and whom it lets in.
 
     Raises:
-        InvalidArgument: a public address without ``allowed_hosts`` would be open to DNS rebinding.
+        InvalidArgument: the door would be open to everybody, or a token cannot be used.
     """
+    from mcp.server.auth.settings import AuthSettings
     from mcp.server.transport_security import TransportSecuritySettings
 
     from graphctx.server.app import build_server
 
-    if host not in LOCAL_HOSTS and not allowed_hosts:
-        raise InvalidArgument(
-            f"host {host!r} is not local: name the Host headers to let in (allowed_hosts), or bind 127.0.0.1.",
-            field="host",
-            value=host,
-            allowed=list(LOCAL_HOSTS),
-        )
+    config = dataclasses.replace(config or ServerConfig(), transport="http")
+    door = door or Door()
+    tokens = Tokens(config.tokens)
+    door.check(tokens)
     security = None
-    if allowed_hosts or allowed_origins:
-        local = [] if host not in LOCAL_HOSTS else ["127.0.0.1:*", "localhost:*", "[::1]:*"]
+    if door.allowed_hosts or door.allowed_origins:
+        local = [] if door.host not in LOCAL_HOSTS else ["127.0.0.1:*", "localhost:*", "[::1]:*"]
         security = TransportSecuritySettings(
-            allowed_hosts=[*local, *allowed_hosts],
-            allowed_origins=[*(f"http://{name}" for name in local), *allowed_origins],
+            allowed_hosts=[*local, *door.allowed_hosts],
+            allowed_origins=[*(f"http://{name}" for name in local), *door.allowed_origins],
         )
-    server = build_server(warmup, dataclasses.replace(config or ServerConfig(), transport="http"))
-    return server.streamable_http_app(json_response=True, host=host, transport_security=security)
+    # The SDK asks for an issuer and says nothing of it where there is no resource URL: our tokens come from no OAuth.
+    auth = AuthSettings.model_validate({"issuer_url": f"http://localhost:{door.port}", "resource_server_url": None})
+    return build_server(warmup, config).streamable_http_app(
+        host=door.host,
+        transport_security=security,
+        auth=auth if len(tokens) else None,
+        token_verifier=tokens if len(tokens) else None,
+    )
 
 
-def serve_http(
-    kb_path: str | Path,
-    config: ServerConfig | None = None,
-    host: str = "127.0.0.1",
-    port: int = 8765,
-    allowed_hosts: Sequence[str] = (),
-    allowed_origins: Sequence[str] = (),
-) -> None:
-    """Serve a knowledge base over streamable HTTP until interrupted, without authentication."""
+def serve_http(kb_path: str | Path, config: ServerConfig | None = None, door: Door | None = None) -> None:
+    """Serve a knowledge base over streamable HTTP until interrupted.
+
+    Raises:
+        InvalidArgument: the door would be open to everybody, or a token cannot be used.
+    """
     import uvicorn
 
+    door = door or Door()
     warmup = Warmup(lambda: open_engine(str(kb_path)))
-    app = http_app(warmup, config, host, allowed_hosts, allowed_origins)
+    app = http_app(warmup, config, door)
     warmup.start()
-    uvicorn.run(app, host=host, port=port, log_level="warning")
+    uvicorn.run(app, host=door.host, port=door.port, log_level="warning")

@@ -1,30 +1,145 @@
-"""Scratch passages as MCP resources: ``graphctx://scratch/{session_id}/{passage_id}``."""
+"""What can be read by its URI: passages of a session, whole documents, entities, and the server's own counters.
+
+All lie within the boundary of the settings: what is outside is as unknown as what is not there.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote, unquote
 
 import mcp_types as types
 
-from graphctx.errors import InvalidArgument, ScopeViolation
-from graphctx.server.scratch import URI_SCHEME, Passage, ScratchStore
+from graphctx.errors import InvalidArgument
+from graphctx.server.scratch import URI_SCHEME, Passage
 
-URI_TEMPLATE = f"{URI_SCHEME}://scratch/{{session_id}}/{{passage_id}}"
-MIME_TYPE = "text/plain"
+TEXT = "text/plain"
+JSON = "application/json"
+MAX_URI_CHARS = 2000
+STATUS_URI = f"{URI_SCHEME}://status"
+
 _PRIORITY = 0.1  # large and better read in excerpts (tool contract, section 5.2)
-_URI = re.compile(rf"{URI_SCHEME}://scratch/(x_[a-z2-7]{{16}})/(p_[a-z2-7]{{16}})")
+_SCRATCH = re.compile(rf"{URI_SCHEME}://scratch/(x_[a-z2-7]{{16}})/(p_[a-z2-7]{{16}})")
+_NAMED = re.compile(rf"{URI_SCHEME}://(document|entity)/(.+)", re.DOTALL)
 
 
-def template() -> types.ResourceTemplate:
-    """The one resource template."""
-    return types.ResourceTemplate(
-        uri_template=URI_TEMPLATE,
-        name="scratch",
-        title="Passages of this session",
-        description="The whole text of a passage that a search or a quote came from, while the session holds it.",
-        mime_type=MIME_TYPE,
-        annotations=types.Annotations(audience=["assistant"], priority=_PRIORITY),
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A form of URI; ``completes`` says of each of its variables what it names."""
+
+    uri: str
+    name: str
+    title: str
+    description: str
+    mime_type: str
+    completes: Mapping[str, str]
+
+
+TEMPLATES = (
+    Template(
+        f"{URI_SCHEME}://scratch/{{session_id}}/{{passage_id}}",
+        "scratch",
+        "Passages of this session",
+        "The whole text of a passage that a search or a quote came from, while the session holds it.",
+        TEXT,
+        {"session_id": "nothing", "passage_id": "nothing"},
+    ),
+    Template(
+        f"{URI_SCHEME}://document/{{doc_id}}",
+        "document",
+        "Documents",
+        "The text of a document, by its id or its URI, up to a limit; _meta says what is missing and lists its "
+        "sections.",
+        TEXT,
+        {"doc_id": "document"},
+    ),
+    Template(
+        f"{URI_SCHEME}://entity/{{entity_id}}",
+        "entity",
+        "Entities",
+        "What the documents name: an entity by its id or its name, the sections where it is at home, and what it is "
+        "related to.",
+        JSON,
+        {"entity_id": "entity"},
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """What a URI names: the kind of resource, and the ids or the name in it."""
+
+    kind: str
+    parts: tuple[str, ...] = ()
+
+
+def templates() -> list[types.ResourceTemplate]:
+    """All templates, as clients are told of them."""
+    return [
+        types.ResourceTemplate(
+            uri_template=template.uri,
+            name=template.name,
+            title=template.title,
+            description=template.description,
+            mime_type=template.mime_type,
+            annotations=types.Annotations(audience=["assistant"], priority=_PRIORITY),
+        )
+        for template in TEMPLATES
+    ]
+
+
+def address(uri: str) -> Address:
+    """What a URI names.
+
+    Raises:
+        InvalidArgument: it is none of this server's.
+    """
+    if len(uri) <= MAX_URI_CHARS:
+        if uri == STATUS_URI:
+            return Address("status")
+        if match := _SCRATCH.fullmatch(uri):
+            return Address("scratch", match.groups())
+        if match := _NAMED.fullmatch(uri):
+            return Address(match[1], (unquote(match[2]),))
+    forms = [template.uri for template in TEMPLATES] + [STATUS_URI]
+    raise InvalidArgument(
+        f"{uri[:120]!r} is no resource of this server; its resources are {', '.join(forms)}.",
+        field="uri",
+        value=uri[:200],
+        allowed=forms,
     )
+
+
+def document_uri(doc_id: str) -> str:
+    """The resource of a document."""
+    return f"{URI_SCHEME}://document/{quote(doc_id, safe='')}"
+
+
+def entity_uri(entity_id: str) -> str:
+    """The resource of an entity."""
+    return f"{URI_SCHEME}://entity/{quote(entity_id, safe='')}"
+
+
+def unknown(kind: str, name: str) -> InvalidArgument:
+    """The error about a name that the boundary does not hold, the same whether it lies outside or nowhere."""
+    return InvalidArgument(
+        f"There is no {kind} {name[:200]!r} in this knowledge base. Complete the template's argument, or search for "
+        "it.",
+        field="uri",
+        value=name[:200],
+        allowed=f"the id of {'a' if kind == 'document' else 'an'} {kind}, or its {_NAMES[kind]}",
+    )
+
+
+_NAMES = {"document": "URI", "entity": "name"}
+
+
+def for_assistants(last_modified: str | None) -> types.Annotations:
+    """For the assistant, and not to be put into its context unasked."""
+    return types.Annotations(audience=["assistant"], priority=_PRIORITY, last_modified=last_modified)
 
 
 def listed(passage: Passage) -> types.Resource:
@@ -35,35 +150,16 @@ def listed(passage: Passage) -> types.Resource:
         name=passage.passage_id,
         title=f"{unit.title} › {unit.heading}" if unit.heading else unit.title,
         description=unit.doc_uri,
-        mime_type=MIME_TYPE,
+        mime_type=TEXT,
         size=passage.size_bytes,
-        annotations=types.Annotations(
-            audience=["assistant"], priority=_PRIORITY, last_modified=unit.updated_at or passage.created_at
-        ),
+        annotations=for_assistants(unit.updated_at or passage.created_at),
     )
 
 
-def read(store: ScratchStore, session_id: str, uri: str) -> types.TextResourceContents:
-    """The whole text of a passage.
-
-    Raises:
-        InvalidArgument: the URI is not of the template's form, or names nothing that is held.
-        ScopeViolation: it names another session.
-    """
-    match = _URI.fullmatch(uri)
-    if match is None:
-        raise InvalidArgument(
-            f"{uri[:120]!r} is no resource of this server; its resources are {URI_TEMPLATE}.",
-            field="uri",
-            value=uri[:200],
-            allowed=URI_TEMPLATE,
-        )
-    if match[1] != session_id:
-        raise ScopeViolation(
-            f"{uri!r} belongs to another session. Repeat the kb.search call that returned it, in this one.",
-            field="uri",
-            value=uri,
-            allowed=f"{URI_SCHEME}://scratch/{session_id}/…",
-        )
-    passage = store.get(session_id, match[2])
-    return types.TextResourceContents(uri=uri, mime_type=MIME_TYPE, text=passage.unit.text)
+def text_contents(
+    uri: str, text: str, mime_type: str, meta: dict[str, Any] | None = None
+) -> types.TextResourceContents:
+    """What was read, with what is to be said about it under our own name in ``_meta``."""
+    return types.TextResourceContents(
+        uri=uri, mime_type=mime_type, text=text, _meta={f"{URI_SCHEME}/resource": meta} if meta else None
+    )

@@ -1,7 +1,8 @@
 """The scratch store: passages that a session has seen, held in memory under unguessable ids.
 
 Answers carry previews and quotes; the whole passages wait here until somebody reads an excerpt. Entries leave
-when they have not been used for a while, or when memory runs short, least recently used first.
+when they have not been used for a while, or when memory runs short: then whoever holds the most loses what was not
+used for longest, so that nobody can push out all that others hold.
 """
 
 from __future__ import annotations
@@ -62,6 +63,7 @@ class ScratchStats:
 
     passages: int
     bytes: int
+    max_bytes: int
     evicted_by_memory: int
     expired: int
 
@@ -71,6 +73,15 @@ class _Entry:
     passage: Passage
     weight: int
     used_at: float
+    owner: str
+
+
+@dataclass(slots=True)
+class _Share:
+    """What one owner holds: the ids of its passages, least recently used first, and their weight."""
+
+    ids: OrderedDict[str, None]
+    bytes: int = 0
 
 
 class ScratchStore:
@@ -83,6 +94,7 @@ class ScratchStore:
         ttl: seconds that an entry lives after its last use.
         clock: monotonic seconds.
         now: wall-clock time, shown in resource listings only.
+        owner: which sessions share memory as one; each is alone by default.
     """
 
     def __init__(
@@ -91,13 +103,16 @@ class ScratchStore:
         ttl: float,
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        owner: Callable[[str], str] = str,
     ) -> None:
         self._max_bytes = max_bytes
         self._ttl = ttl
         self._clock = clock
         self._now = now
+        self._owner = owner
         self._lock = threading.Lock()
         self._entries: OrderedDict[str, _Entry] = OrderedDict()  # least recently used first
+        self._shares: dict[str, _Share] = {}
         self._ids: dict[tuple[str, str, str], str] = {}  # (session, snapshot, unit) -> passage id
         self._bytes = 0
         self._evicted = 0
@@ -125,16 +140,24 @@ class ScratchStore:
                 section_id=unit.section_id,
                 max_bytes=self._max_bytes,
             )
+        owner = self._owner(session_id)
         with self._lock:
             self._drop_expired()
             if (known := self._ids.get(key)) is not None:
                 return self._touch(known)
-            self._entries[passage.passage_id] = _Entry(passage, weight, self._clock())
+            self._entries[passage.passage_id] = _Entry(passage, weight, self._clock(), owner)
             self._ids[key] = passage.passage_id
+            share = self._shares.setdefault(owner, _Share(OrderedDict()))
+            share.ids[passage.passage_id] = None
+            share.bytes += weight
             self._bytes += weight
-            warn = self._make_room()
+            warn = self._make_room(passage.passage_id)
         if warn:
-            log.warning("scratch memory is short: %d passages pushed out so far", warn)
+            log.warning(
+                "scratch memory (%d bytes) is short: %d passages pushed out so far; raise [server] scratch_mb",
+                self._max_bytes,
+                warn,
+            )
         return passage
 
     def get(self, session_id: str, passage_id: str) -> Passage:
@@ -168,34 +191,45 @@ class ScratchStore:
     def stats(self) -> ScratchStats:
         """Counters for operators."""
         with self._lock:
-            return ScratchStats(len(self._entries), self._bytes, self._evicted, self._expired)
+            self._drop_expired()
+            return ScratchStats(len(self._entries), self._bytes, self._max_bytes, self._evicted, self._expired)
 
     def _touch(self, passage_id: str) -> Passage:
         entry = self._entries[passage_id]
         entry.used_at = self._clock()
         self._entries.move_to_end(passage_id)
+        self._shares[entry.owner].ids.move_to_end(passage_id)
         return entry.passage
 
     def _drop_expired(self) -> None:
         deadline = self._clock() - self._ttl
         while self._entries:
-            entry = next(iter(self._entries.values()))
+            passage_id, entry = next(iter(self._entries.items()))
             if entry.used_at > deadline:
                 return
-            self._remove_oldest()
+            self._remove(passage_id)
             self._expired += 1
 
-    def _make_room(self) -> int:
-        """Push out the least recently used; the total to warn about, else 0."""
+    def _make_room(self, newest: str) -> int:
+        """Push out what whoever holds the most has not used for longest; the total to warn about, else 0.
+
+        The passage that has just come in stays, whoever brought it: its answer is about to name it.
+        """
         before = self._evicted
         while self._bytes > self._max_bytes:
-            self._remove_oldest()
+            others = (share for share in self._shares.values() if len(share.ids) > 1 or newest not in share.ids)
+            self._remove(next(iter(max(others, key=lambda share: share.bytes).ids)))
             self._evicted += 1
         crossed = before // PRESSURE_EVICTIONS != self._evicted // PRESSURE_EVICTIONS
         return self._evicted if crossed else 0
 
-    def _remove_oldest(self) -> None:
-        _, entry = self._entries.popitem(last=False)
+    def _remove(self, passage_id: str) -> None:
+        entry = self._entries.pop(passage_id)
+        share = self._shares[entry.owner]
+        del share.ids[passage_id]
+        share.bytes -= entry.weight
+        if not share.ids:
+            del self._shares[entry.owner]
         self._bytes -= entry.weight
         passage = entry.passage
         del self._ids[(passage.session_id, passage.snapshot_id, passage.unit.section_id)]

@@ -6,15 +6,20 @@ failed is tried again by the next call, since the cause (no index yet, a lock) m
 
 from __future__ import annotations
 
+import contextvars
 import logging
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from graphctx.model.budgets import CountTokens
+from graphctx.model.interrupt import checkpoint
 from graphctx.server.backend import Source
 
 log = logging.getLogger(__name__)
+
+_POLL_SECONDS = 0.05
+"""How often a call that waits for another one to open the engine looks whether anybody waits for it still."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +49,25 @@ class Warmup:
     def get(self) -> Engine:
         """The engine; blocks until it is open.
 
+        Whoever opens it does so to the end, even if its own call is given up meanwhile: others wait for it.
+
         Raises:
             GraphctxError: what opening raised.
         """
-        engine = self._engine
-        if engine is None:
-            with self._lock:
-                engine = self._engine
-                if engine is None:
-                    engine = self._open()
-                    engine.source.warm()
-                    engine.count("warm")
-                    self._engine = engine
+        while self._engine is None:
+            if self._lock.acquire(timeout=_POLL_SECONDS):
+                try:
+                    if self._engine is None:
+                        self._engine = contextvars.Context().run(self._opened)
+                finally:
+                    self._lock.release()
+            checkpoint()
+        return self._engine
+
+    def _opened(self) -> Engine:
+        engine = self._open()
+        engine.source.warm()
+        engine.count("warm")
         return engine
 
     def _warm(self) -> None:

@@ -1,0 +1,65 @@
+"""Completing what somebody types: names of entities and documents for resource templates and prompts."""
+
+from __future__ import annotations
+
+import mcp_types as types
+
+from graphctx.errors import InvalidArgument
+from graphctx.model.catalog import Names
+from graphctx.model.requests import Scope
+from graphctx.server import prompts
+from graphctx.server.backend import Backend
+from graphctx.server.resources import TEMPLATES
+
+MAX_VALUES = 100
+"""As many as the protocol allows."""
+MAX_TYPED_CHARS = 300
+
+_NOTHING = Names((), 0)
+
+
+def complete(
+    params: types.CompleteRequestParams, playbooks: tuple[prompts.Playbook, ...], backend: Backend, scope: Scope
+) -> types.CompleteResult:
+    """The values that complete an argument, at most a hundred, and none from outside the scope.
+
+    Documents are completed to their URIs and entities to their names, which people know and which resources and prompts
+    take as well as ids; what starts like an id (``d_``, ``e_``) is completed to ids. An argument that can be anything
+    is completed to nothing.
+
+    Raises:
+        InvalidArgument: there is no such template, prompt or argument.
+    """
+    what = _what(params, playbooks)
+    typed = params.argument.value[:MAX_TYPED_CHARS]
+    names = _NOTHING
+    if what == "entity":
+        names = backend.entity_names(typed, scope, MAX_VALUES)
+    elif what == "document":
+        names = backend.document_names(typed, scope, MAX_VALUES)
+    return types.CompleteResult(
+        completion=types.Completion(
+            values=list(names.values), total=names.total, has_more=names.total > len(names.values)
+        )
+    )
+
+
+def _what(params: types.CompleteRequestParams, playbooks: tuple[prompts.Playbook, ...]) -> str:
+    """What the argument names: ``entity``, ``document`` or ``nothing``."""
+    ref, argument = params.ref, params.argument.name
+    if isinstance(ref, types.PromptReference):
+        playbook = prompts.find(playbooks, ref.name)
+        known = {blank.name: blank.completes for blank in playbook.blanks}
+        if argument in known:
+            return known[argument]
+        raise _unknown(f"{ref.name} has no argument {argument[:100]!r}", list(known))
+    for template in TEMPLATES:
+        if template.uri == ref.uri:
+            if argument in template.completes:
+                return template.completes[argument]
+            raise _unknown(f"{ref.uri} has no argument {argument[:100]!r}", list(template.completes))
+    raise _unknown(f"there is no resource template {ref.uri[:200]!r}", [template.uri for template in TEMPLATES])
+
+
+def _unknown(what: str, known: list[str]) -> InvalidArgument:
+    return InvalidArgument(f"Nothing to complete: {what}; known: {', '.join(known)}.", allowed=known)

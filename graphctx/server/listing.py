@@ -1,0 +1,57 @@
+"""What a client is told of the server before it asks anything: its tools and how to use them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import mcp_types as types
+
+from graphctx.server.config import ServerConfig
+from graphctx.server.names import NameStyle, restyle, styled
+from graphctx.server.schemas import tool_schema
+from graphctx.server.tool import AnyTool
+
+_ABOUT = "Answers from a knowledge base of documents, as exact quotes with citations."
+_BOUNDED = (
+    "Quotes are word for word; cite them by title and URI. An empty answer says why in empty_reason. Every answer is "
+    "bounded: when partial is true, repeat the call with next_cursor."
+)
+_PLAYBOOK = {
+    "kb": "Start with kb.retrieve_evidence: it returns the sentences that bear on a question. kb.search lists passages "
+    "with previews; kb.extract_evidence quotes from passages that you choose; kb.read_excerpt and kb.expand_excerpt "
+    "read on.",
+    "graph": "graph.describe, graph.expand, graph.paths and their kin explore how entities, sections and documents "
+    "hang together, after a search has shown where to look.",
+    "compat": "search_sections finds sections and get_section_text reads them.",
+    "connector": "search finds documents and fetch reads one.",
+}
+"""How to use each toolset; in the order in which it is told."""
+
+_HANDLES = "Pass the session_id of an answer with every later call that names its passage ids."
+
+
+def instructions(tools: Iterable[AnyTool], config: ServerConfig, style: NameStyle) -> str:
+    """What a model is told of the server, in the names of the tools that it offers."""
+    offered = {tool.toolset for tool in tools}
+    parts = [_ABOUT, *(said for toolset, said in _PLAYBOOK.items() if toolset in offered), _BOUNDED]
+    if config.transport == "http":
+        parts.append(_HANDLES)
+    return restyle(" ".join(parts), style)
+
+
+def listed(tool: AnyTool, style: NameStyle, structured: bool) -> types.Tool:
+    """A tool as clients are told of it."""
+    return types.Tool(
+        name=styled(tool.name, style),
+        title=tool.title,
+        description=restyle(tool.description.text(), style),
+        input_schema=tool_schema(tool.input, "input"),
+        output_schema=tool_schema(tool.output, "output") if structured else None,
+        annotations=types.ToolAnnotations(
+            title=tool.title,
+            read_only_hint=tool.hints["readOnlyHint"],
+            destructive_hint=tool.hints["destructiveHint"],
+            idempotent_hint=tool.hints["idempotentHint"],
+            open_world_hint=tool.hints["openWorldHint"],
+        ),
+    )

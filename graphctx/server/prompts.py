@@ -1,0 +1,152 @@
+"""Prompts that teach a model the way from a question to a cited answer: a person picks one and fills in its blanks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import mcp_types as types
+
+from graphctx.errors import InvalidArgument
+from graphctx.server.names import NameStyle, restyle
+
+MAX_ARGUMENT_CHARS = 4000
+"""As long as the question that a tool takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Blank:
+    """An argument of a prompt; ``completes`` is what its values may be completed from."""
+
+    name: str
+    title: str
+    description: str
+    completes: Literal["entity", "nothing"] = "nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class Playbook:
+    """A prompt: a text with blanks."""
+
+    name: str
+    title: str
+    description: str
+    blanks: tuple[Blank, ...]
+    text: str
+    needs_graph: bool = False
+
+
+_CITE = (
+    "Cite every statement by the title and URI (with its line or page) of the quote that carries it, and put quoted "
+    "words in quotation marks, unchanged. Where the evidence is silent or contradicts itself, say so; do not fill the "
+    "gap from memory."
+)
+
+PLAYBOOKS = (
+    Playbook(
+        name="answer_with_evidence",
+        title="Answer with evidence",
+        description="Answer a question from the documents alone, with citations.",
+        blanks=(Blank("question", "Question", "What you want to know, as a full sentence."),),
+        text="Answer this question from the knowledge base:\n\n{question}\n\n"
+        "1. Call kb.retrieve_evidence with the question as it stands. Most questions need nothing more.\n"
+        "2. If a quote breaks off, read on with kb.read_excerpt or kb.expand_excerpt and its passage_id. If the quotes "
+        "miss a part of the question, ask for that part by itself.\n"
+        "3. If the answer is empty, read its empty_reason: drop the filter that it names, or ask once more in the "
+        "words that the documents would use. Then stop.\n\n" + _CITE,
+    ),
+    Playbook(
+        name="explore_entity",
+        title="Explore an entity",
+        description="Learn what the documents say about a person, a product, a term, and what it is connected to.",
+        blanks=(Blank("entity", "Entity", "Its name, or its id (e_…).", "entity"),),
+        text="Find out what the knowledge base holds about this entity:\n\n{entity}\n\n"
+        "1. Call graph.describe with its name. If several entities have the name, choose by their labels and counts, "
+        "and go on with the id.\n"
+        "2. Call graph.sections_for_entities to see where it is at home, and graph.expand (max_hops 1) to see what it "
+        "is related to. Fetch no text before you have narrowed down to three sections.\n"
+        "3. Call kb.extract_evidence with those sections as passage_ids, and ask what is said about the entity. Use "
+        "graph.paths where you want to know how it is connected to another one.\n\n"
+        "Then describe the entity: what it is, what it does, and what it is connected to and how. " + _CITE,
+        needs_graph=True,
+    ),
+    Playbook(
+        name="compare",
+        title="Compare two things",
+        description="Set two things side by side by what the documents say of each.",
+        blanks=(
+            Blank("first", "First", "The name of the one.", "entity"),
+            Blank("second", "Second", "The name of the other.", "entity"),
+        ),
+        text="Compare these two by what the knowledge base says of them:\n\n1. {first}\n2. {second}\n\n"
+        "1. Call kb.retrieve_evidence once for each of them, with the same question about each, and once with a "
+        "question that names both.\n"
+        "2. If something is said of one and not of the other, ask for it by name before you call it missing.\n\n"
+        "Then compare them point by point, in a table if there are more than two points, each cell with its own "
+        "citation. " + _CITE,
+    ),
+)
+
+
+def offered(toolsets: set[str]) -> tuple[Playbook, ...]:
+    """The prompts whose tools a server with these toolsets has."""
+    return tuple(p for p in PLAYBOOKS if "kb" in toolsets and (not p.needs_graph or "graph" in toolsets))
+
+
+def listed(playbook: Playbook) -> types.Prompt:
+    """A prompt as clients are told of it."""
+    return types.Prompt(
+        name=playbook.name,
+        title=playbook.title,
+        description=playbook.description,
+        arguments=[
+            types.PromptArgument(name=blank.name, title=blank.title, description=blank.description, required=True)
+            for blank in playbook.blanks
+        ],
+    )
+
+
+def find(playbooks: tuple[Playbook, ...], name: str) -> Playbook:
+    """The prompt of a name.
+
+    Raises:
+        InvalidArgument: there is none here.
+    """
+    for playbook in playbooks:
+        if playbook.name == name:
+            return playbook
+    known = [playbook.name for playbook in playbooks]
+    raise InvalidArgument(
+        f"There is no prompt {name[:100]!r} here; known: {', '.join(known) or 'none'}.",
+        field="name",
+        value=name[:200],
+        allowed=known,
+    )
+
+
+def filled(playbook: Playbook, arguments: Mapping[str, str], style: NameStyle) -> types.GetPromptResult:
+    """A prompt with its blanks filled in.
+
+    Raises:
+        InvalidArgument: a blank is left empty or is too long, or there is no such blank.
+    """
+    known = [blank.name for blank in playbook.blanks]
+    for name in [*known, *arguments]:
+        value = arguments.get(name, "")
+        if name not in known:
+            problem = f"{playbook.name} has no such argument; it has {', '.join(known)}"
+        elif not value.strip():
+            problem = "this argument is required"
+        elif len(value) > MAX_ARGUMENT_CHARS:
+            problem = f"must have at most {MAX_ARGUMENT_CHARS} characters"
+        else:
+            continue
+        raise InvalidArgument(f"{name[:100]} = {value[:80]!r}: {problem}.", field=name[:200], value=value[:200])
+    before, *rest = playbook.text.split("{")  # not str.format: a value may hold braces
+    pieces = [restyle(before, style)]
+    for piece in rest:
+        name, after = piece.split("}", 1)
+        pieces += [arguments[name].strip(), restyle(after, style)]
+    message = types.PromptMessage(role="user", content=types.TextContent(text="".join(pieces)))
+    return types.GetPromptResult(description=playbook.description, messages=[message])

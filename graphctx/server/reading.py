@@ -1,0 +1,135 @@
+"""Reading resources: each kind from where it is held, within the boundary of the settings."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+import mcp_types as types
+
+from graphctx.errors import InvalidArgument
+from graphctx.model.graph import Node
+from graphctx.model.requests import DescribeInput, ExpandInput, Scope, SectionsForEntitiesInput
+from graphctx.server.backend import Backend
+from graphctx.server.resources import JSON, TEXT, document_uri, entity_uri, text_contents, unknown
+from graphctx.server.scratch import Passage
+from graphctx.text.graphemes import cut_end
+
+MAX_DOCUMENT_BYTES = 128 * 1024
+"""A document's text is cut here, at about 32,000 tokens of English; its sections can be read one by one."""
+MAX_OUTLINE = 500
+"""Sections that are listed of one document."""
+MAX_ENTITY_SECTIONS = 10
+MAX_RELATED = 25
+MAX_NAME_CHARS = 300
+"""As long as a node may be named in a tool's argument."""
+
+
+def passage_contents(passage: Passage) -> types.TextResourceContents:
+    """The whole text of a passage, with its place in the document."""
+    unit = passage.unit
+    place = {
+        "section_id": unit.section_id,
+        "doc_uri": unit.doc_uri,
+        "document": document_uri(unit.doc_id),
+        "title": unit.title,
+        "start_char": unit.start_char,
+        "end_char": unit.end_char,
+        "line": unit.line,
+        "size_bytes": passage.size_bytes,
+    }
+    return text_contents(passage.uri, unit.text, TEXT, place)
+
+
+def document_contents(uri: str, name: str, backend: Backend, scope: Scope) -> types.TextResourceContents:
+    """The text of a document from its start, as much as the limit takes, with its outline.
+
+    Raises:
+        InvalidArgument: the scope has no such document.
+    """
+    try:
+        document = backend.whole_document(name, scope)
+    except InvalidArgument:
+        raise unknown("document", name) from None
+    end = _end(document.text)
+    sections = [asdict(entry) for entry in document.outline[:MAX_OUTLINE]]
+    said = {
+        "doc_id": document.doc_id,
+        "doc_uri": document.uri,
+        "title": document.title,
+        "tags": list(document.tags),
+        "updated_at": document.updated_at,
+        "start_char": 0,
+        "end_char": end,
+        "n_chars": len(document.text),
+        "size_bytes": len(document.text.encode("utf-8", "surrogatepass")),
+        "truncated": end < len(document.text),
+        "max_bytes": MAX_DOCUMENT_BYTES,
+        "sections": sections,
+        "n_sections": len(document.outline),
+    }
+    return text_contents(uri, document.text[:end], TEXT, said)
+
+
+def entity_contents(uri: str, name: str, backend: Backend, scope: Scope) -> types.TextResourceContents:
+    """An entity as JSON: itself, the sections where it is at home, what it is related to.
+
+    Raises:
+        InvalidArgument: the scope has no such entity, or several of that name.
+    """
+    entity = _entity(name, backend, scope)
+    sections = backend.sections_for_entities(
+        SectionsForEntitiesInput(entity_ids=[entity.id], max_per_entity=MAX_ENTITY_SECTIONS, scope=scope)
+    )
+    related = backend.expand(
+        ExpandInput(node_ids=[entity.id], rel_types=["RELATED"], max_nodes=MAX_RELATED, scope=scope)
+    )
+    answer = {
+        "entity": entity.model_dump(mode="json"),
+        "sections": [item.model_dump(mode="json") for item in sections.items],
+        "related": [item.model_dump(mode="json") for item in related.items],
+        "scope": scope.model_dump(mode="json"),
+        "snapshot_id": backend.snapshot_id,
+    }
+    return text_contents(uri, _json(answer), JSON, {"entity_id": entity.id, "uri": entity_uri(entity.id)})
+
+
+def status_contents(uri: str, status: dict[str, Any]) -> types.TextResourceContents:
+    """The server's counters as JSON."""
+    return text_contents(uri, _json(status), JSON)
+
+
+def _entity(name: str, backend: Backend, scope: Scope) -> Node:
+    if not name.strip() or len(name) > MAX_NAME_CHARS:
+        raise unknown("entity", name)
+    try:
+        found = backend.describe(DescribeInput(node_ids=[name], scope=scope))
+    except InvalidArgument:
+        raise unknown("entity", name) from None
+    for node in found.items:
+        if node.kind == "entity":
+            return node
+    candidates = [node for asked in found.unresolved if asked.reason == "ambiguous" for node in asked.candidates]
+    if not candidates:
+        raise unknown("entity", name)
+    shown = [f"{entity_uri(node.id)} ({node.name}, {node.label})" for node in candidates]
+    raise InvalidArgument(
+        f"{name!r} is the name of several entities. Read one of them: {', '.join(shown)}.",
+        field="uri",
+        value=name,
+        allowed=[entity_uri(node.id) for node in candidates],
+    )
+
+
+def _end(text: str) -> int:
+    """Where a text is cut so that it has at most `MAX_DOCUMENT_BYTES`, between graphemes."""
+    encoded = text.encode("utf-8", "surrogatepass")
+    if len(encoded) <= MAX_DOCUMENT_BYTES:
+        return len(text)
+    whole = encoded[:MAX_DOCUMENT_BYTES].decode("utf-8", "ignore")
+    return cut_end(text, 0, len(whole))
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
