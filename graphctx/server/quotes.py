@@ -34,4 +34,5 @@ def evidence_reply(
         passage = passage_of(quote.section_id)
         quotes.append(quote.model_copy(update={"passage_id": passage.passage_id, "uri": passage.uri}))
     whole = replace(evidence, items=quotes)
-    return Reply(*evidence_answer(desk.pager, request, whole, lambda answer: evidence_text(desk, answer)))
+    call = "kb.retrieve_evidence" if isinstance(request, RetrieveInput) else "kb.extract_evidence"
+    return Reply(*evidence_answer(desk.pager, request, whole, lambda answer: evidence_text(desk, answer, call)))

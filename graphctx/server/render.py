@@ -5,19 +5,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from graphctx.model.answers import LOW_CONFIDENCE, EvidenceAnswer, ExcerptAnswer, LimitReason, SearchAnswer
+from graphctx.model.answers import (
+    LOW_CONFIDENCE,
+    EmptyReason,
+    EvidenceAnswer,
+    ExcerptAnswer,
+    LimitReason,
+    ListAnswer,
+    SearchAnswer,
+)
 from graphctx.model.documents import has_file_lines
+from graphctx.model.requests import Scope
+from graphctx.server.quoting import one_line, quoted
 from graphctx.text.sentences import split_sentences
 
 if TYPE_CHECKING:
     from graphctx.server.desk import Desk
 
-_EMPTY = {
+_EMPTY: dict[EmptyReason, str] = {
     "no_snapshot": "Nothing is published in this knowledge base yet. Ingest some documents, then ask again.",
     "filtered_out": "The filters leave no document of the scope. Widen or drop them.",
     "ambiguous": "The name stands for several entities; ask again by the id of one.",
     "empty_knowledge_base": "The knowledge base holds no documents yet. Ingest some, then ask again.",
-    "nothing_in_scope": "The scope and filters leave no document to look in. Widen or drop them.",
+    "nothing_in_scope": "The scope leaves no document to look in. Widen it if you may.",
     "no_match": "Nothing fits. Try other words, or a larger top_k.",
     "no_evidence": "Nothing in scope bears on the question.",
 }
@@ -30,70 +40,89 @@ _CUT: dict[LimitReason, str] = {
 
 def citation(title: str, heading: str, doc_uri: str, line: int, page: int | None) -> str:
     """``title › heading — uri:line``; the line only where the file itself has it, the page where there are pages."""
-    place = f"{title} › {heading}" if heading else title
-    at = f"{doc_uri}:{line}" if has_file_lines(doc_uri) else doc_uri
+    place = f"{one_line(title)} › {one_line(heading)}" if heading else one_line(title)
+    at = one_line(doc_uri) + (f":{line}" if has_file_lines(doc_uri) else "")
     return f"{place} — {at} (page {page})" if page is not None else f"{place} — {at}"
 
 
-def _quoted(text: str) -> str:
-    return "\n".join(f"> {line}" for line in text.split("\n"))
+def searched(scope: Scope) -> str:
+    """Where an answer looked: the project, and what narrowed it."""
+    said = f"project {scope.project_id}"
+    if scope.doc_tags:
+        said += f", tags {', '.join(map(one_line, scope.doc_tags))}"
+    if scope.repositories:
+        said += f", below {', '.join(map(one_line, scope.repositories))}"
+    return said
 
 
-def _more(cursor: str | None, reason: LimitReason, call: str) -> list[str]:
-    if cursor is None:
-        return []
-    return [f"Cut by {_CUT.get(reason, 'a limit')}. For the rest, repeat {call} with cursor={cursor}"]
+def why_empty(answer: ListAnswer) -> str:
+    """Why there is nothing, with the arguments that are the cause; empty where there is something."""
+    if answer.empty_reason is None:
+        return ""
+    if not answer.filtered_by:
+        return _EMPTY[answer.empty_reason]
+    named = ", ".join(answer.filtered_by)
+    several = len(answer.filtered_by) > 1
+    return f"{named} {'leave' if several else 'leaves'} no document. Widen or drop {'them' if several else 'it'}."
+
+
+def _head(answer: ListAnswer, n: int, what: str) -> str:
+    return f"{n or 'No'} {what if n == 1 else what + 's'} from {searched(answer.scope)}"
+
+
+def _more(desk: Desk, answer: ListAnswer, call: str) -> list[str]:
+    cut = _CUT.get(answer.limit_reason, "a limit")
+    if answer.next_cursor is not None:
+        return [desk.say(f"Cut by {cut}. For the rest, repeat {call} with cursor={answer.next_cursor}")]
+    return [f"Shortened by {cut}; allow more with max_tokens and max_bytes."] if answer.truncated else []
 
 
 def search_text(desk: Desk, answer: SearchAnswer) -> str:
     """Previews with citations."""
+    head = f"{_head(answer, len(answer.results), 'result')}."
     if answer.empty_reason:
-        return f"No results. {_EMPTY[answer.empty_reason]}"
-    blocks = [f"{len(answer.results)} results from project {answer.scope.project_id}."]
+        return f"{head} {why_empty(answer)}"
+    blocks = [head]
     for result in answer.results:
         where = citation(result.title, result.heading, result.doc_uri, result.line, result.page)
-        blocks.append(f"[{result.rank}] {where}\npassage {result.passage_id}\n{_quoted(result.preview)}")
-    blocks += _more(answer.next_cursor, answer.limit_reason, desk.say("kb.search"))
-    if answer.results:
-        blocks.append(
-            desk.say(
-                "Previews only. Quotes: kb.extract_evidence with passage ids; text: kb.read_excerpt. "
-                f"Whole passages: graphctx://scratch/{answer.session_id}/<passage>"
-            )
-        )
+        blocks.append(f"[{result.rank}] {where}\npassage {result.passage_id}\n{quoted(result.preview)}")
+    blocks += _more(desk, answer, "kb.search")
+    blocks.append(
+        desk.say(f"These are previews. Quotes: kb.extract_evidence; text: kb.read_excerpt, {_resource(answer)}")
+    )
     return "\n\n".join(blocks)
 
 
-def evidence_text(desk: Desk, answer: EvidenceAnswer) -> str:
-    """Quotes with citations."""
+def evidence_text(desk: Desk, answer: EvidenceAnswer, call: str) -> str:
+    """Quotes with citations; ``call`` is the tool that gave them."""
+    head = _head(answer, len(answer.quotes), "quote")
     if answer.empty_reason:
-        said = f"No quotes. {_EMPTY[answer.empty_reason]}"
+        said = f"{head}. {why_empty(answer)}"
         return f"{said} {_nearest(desk, answer.nearest)}" if answer.nearest else said
-    blocks = [f"{len(answer.quotes)} quotes from project {answer.scope.project_id}, word for word."]
+    blocks = [f"{head}, word for word."]
     for number, quote in enumerate(answer.quotes, start=1):
         where = citation(quote.title, quote.heading, quote.doc_uri, quote.line, quote.page)
         cut = ", shortened" if quote.truncated else ""
         blocks.append(
             f"[{number}] {where}\npassage {quote.passage_id}, confidence {quote.confidence:.2f}{cut}\n"
-            f"{_quoted(quote.quote)}"
+            f"{quoted(quote.quote)}"
         )
     if all(quote.confidence < LOW_CONFIDENCE for quote in answer.quotes):
         blocks.append("None of these fits the question well: the documents may not hold the answer.")
-    blocks += _more(answer.next_cursor, answer.limit_reason, "the call")
-    if answer.quotes:
-        blocks.append(
-            desk.say(
-                "To read on around a quote: kb.read_excerpt or kb.expand_excerpt with its passage. "
-                f"Whole passages: graphctx://scratch/{answer.session_id}/<passage>"
-            )
-        )
+    if answer.next_cursor is not None:
+        blocks += _more(desk, answer, call)
+    blocks.append(desk.say(f"More text: kb.read_excerpt or kb.expand_excerpt with a passage, {_resource(answer)}"))
     return "\n\n".join(blocks)
+
+
+def _resource(answer: ListAnswer) -> str:
+    return f"graphctx://scratch/{answer.session_id}/<passage>"
 
 
 def _nearest(desk: Desk, uris: Sequence[str]) -> str:
     """What comes nearest, and what to do."""
     advice = "Ask in the words that the documents would use, or look around with kb.search; else they may not say it."
-    return f"Nearest, though not near, come: {', '.join(uris)}. {desk.say(advice)}"
+    return f"Nearest, though not near, come: {', '.join(map(one_line, uris))}. {desk.say(advice)}"
 
 
 def excerpt_text(desk: Desk, answer: ExcerptAnswer, bullets: bool = False) -> str:
@@ -104,9 +133,9 @@ def excerpt_text(desk: Desk, answer: ExcerptAnswer, bullets: bool = False) -> st
         blocks.append(f"{where}\npassage {answer.passage_id}, {source.uri}")
     if bullets:
         sentences = (answer.excerpt[start:end] for start, end in split_sentences(answer.excerpt))
-        blocks.append("\n".join(f"- {' '.join(sentence.split())}" for sentence in sentences))
+        blocks.append("\n".join(f"- {one_line(sentence)}" for sentence in sentences))
     else:
-        blocks.append(_quoted(answer.excerpt))
+        blocks.append(quoted(answer.excerpt))
     if answer.next_start_char is not None:
         blocks.append(
             desk.say(
@@ -115,5 +144,5 @@ def excerpt_text(desk: Desk, answer: ExcerptAnswer, bullets: bool = False) -> st
             )
         )
     elif answer.truncated:
-        blocks.append(desk.say("Cut at the excerpt's limit. Use smaller numbers with kb.expand_excerpt."))
+        blocks.append("Cut at the excerpt's limit: ask for less around the passage, or for more tokens.")
     return "\n\n".join(blocks)
