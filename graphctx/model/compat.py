@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from graphctx.model.answers import Answer, Budget, LimitReason, ListAnswer, Place
+from graphctx.model.answers import Answer, LimitReason, ListAnswer, Place
 from graphctx.model.requests import (
     MAX_EXCERPT_BYTES,
     MAX_HOPS,
@@ -161,7 +161,7 @@ class ConnectorSearchAnswer(Answer):
 
 
 class ConnectorMetadata(Answer):
-    """What the connector form has no field for: place, scope, budget and what was cut."""
+    """What the connector form has no field for: place, scope and what was cut."""
 
     SILENT: ClassVar[frozenset[str]] = frozenset({"page", "anchor", "tags"})
 
@@ -177,7 +177,6 @@ class ConnectorMetadata(Answer):
     limit_reason: LimitReason
     snapshot_id: str
     scope: Scope = Field(description="The scope that was applied.")
-    budget: Budget
 
 
 class ConnectorDocument(Answer):

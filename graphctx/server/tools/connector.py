@@ -2,8 +2,8 @@
 
 The form is fixed: each takes one string, and answers with one text item that holds exactly the JSON object which is
 the structured content too (https://platform.openai.com/docs/mcp). So ``search`` can say neither which scope it searched
-nor why it found nothing, and ``fetch`` says all that in ``metadata``. Both stay within the server's own scope and its
-response limits. Ids are those of passages (or of documents, for ``fetch``): they hold for every session and outlive it.
+nor why it found nothing, and ``fetch`` says in ``metadata`` where its text stands, in which scope, and what cut it. Neither
+tells its budget, and both keep it, as they keep within the server's own scope. Ids are those of passages (or of documents, for ``fetch``): they hold for every session and outlive it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from graphctx.model.compat import (
     ConnectorSearchAnswer,
     ConnectorSearchInput,
 )
-from graphctx.model.requests import DescribeInput, Scope, SearchInput, SearchOptions
+from graphctx.model.requests import Scope, SearchInput, SearchOptions
 from graphctx.server.backend import UnitText
 from graphctx.server.desk import Desk
 from graphctx.server.scratch import URI_SCHEME
@@ -48,7 +48,7 @@ def _fetch(desk: Desk, asked: ConnectorFetchInput) -> Reply[ConnectorDocument]:
     scope = desk.scope(Scope())
     unit = _document(desk, asked.id, scope) if asked.id.startswith("d_") else desk.passage(asked.id, scope).unit
 
-    def build(text: str, cut: CapReason | None, budget: Budget) -> ConnectorDocument:
+    def build(text: str, cut: CapReason | None, _: Budget) -> ConnectorDocument:
         return ConnectorDocument(
             id=asked.id,
             title=_title(unit.title, unit.heading),
@@ -67,7 +67,6 @@ def _fetch(desk: Desk, asked: ConnectorFetchInput) -> Reply[ConnectorDocument]:
                 limit_reason=cut or "none",
                 snapshot_id=desk.backend.snapshot_id,
                 scope=scope,
-                budget=budget,
             ),
         )
 
@@ -76,21 +75,20 @@ def _fetch(desk: Desk, asked: ConnectorFetchInput) -> Reply[ConnectorDocument]:
 
 def _document(desk: Desk, doc_id: str, scope: Scope) -> UnitText:
     """A whole document, as if it were one unit; one outside the scope is as good as unknown."""
-    node = desk.backend.describe(DescribeInput(node_ids=[doc_id], scope=scope)).items[0]
-    text = desk.backend.document_text(doc_id)
+    document = desk.backend.whole_document(doc_id, scope)
     return UnitText(
-        section_id=doc_id,
-        doc_id=doc_id,
-        doc_uri=node.doc_uri or "",
-        tags=tuple(node.tags),
-        title=node.name,
+        section_id=document.doc_id,
+        doc_id=document.doc_id,
+        doc_uri=document.uri,
+        tags=document.tags,
+        title=document.title,
         heading="",
         anchor=None,
-        text=text,
+        text=document.text,
         start_char=0,
-        end_char=len(text),
+        end_char=len(document.text),
         line=1,
-        updated_at=node.updated_at,
+        updated_at=document.updated_at,
     )
 
 
