@@ -22,7 +22,7 @@ class Snippet(Place):
 class Named(Answer):
     """What a node is, in short."""
 
-    SILENT: ClassVar[frozenset[str]] = frozenset({"heading", "label", "aliases", "n_mentions"})
+    SILENT: ClassVar[frozenset[str]] = frozenset({"name", "heading", "label", "aliases", "n_mentions"})
 
     id: str = Field(description="Pass it to any graph tool; a unit's also to kb.read_excerpt.")
     kind: NodeKind
