@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from graphctx.errors import InvalidArgument
 from graphctx.model.answers import Quote, SearchResult
+from graphctx.model.catalog import Names, OutlineEntry, WholeDocument
 from graphctx.model.graph import EntitySection, Neighbour, Node, Path, SectionEntity, SectionParents
 from graphctx.model.ids import content_id
 from graphctx.model.requests import (
@@ -59,6 +60,11 @@ HANDBOOK = {
         "Ledger: the book of all accounts, kept since 1974.\n\nVault key: the key that opens sealed backups.\n",
     ),
 }
+
+
+def _names(text: str, known: set[str], limit: int) -> Names:
+    found = sorted(name for name in known if text.lower() in name.lower())
+    return Names(tuple(found[:limit]), len(found))
 
 
 @dataclass
@@ -137,6 +143,28 @@ class Library:
 
     def sections_for_entities(self, request: SectionsForEntitiesInput) -> GraphFound[EntitySection]:
         return self._graph(request).sections_for_entities(request)
+
+    def whole_document(self, name: str, scope: Scope) -> WholeDocument:
+        for unit in self._allowed(scope, Filters()):
+            if name in (unit.doc_id, unit.doc_uri):
+                text = self.texts[unit.doc_id]
+                headings = list(re.finditer(r"^# (.+)$", text, re.MULTILINE))
+                ends = [match.start() for match in headings[1:]] + [len(text)]
+                outline = tuple(
+                    OutlineEntry(
+                        content_id("s", unit.doc_uri, match.start()), 1, match[1], match[1].lower(), match.start(), end
+                    )
+                    for match, end in zip(headings, ends, strict=bool(headings))
+                )
+                return WholeDocument(unit.doc_id, unit.doc_uri, unit.title, unit.tags, None, text, outline)
+        raise InvalidArgument(f"There is no document {name!r}.", document=name)
+
+    def document_names(self, text: str, scope: Scope, limit: int) -> Names:
+        return _names(text, {unit.doc_uri for unit in self._allowed(scope, Filters())}, limit)
+
+    def entity_names(self, text: str, scope: Scope, limit: int) -> Names:
+        graph = LibraryGraph(self._allowed(scope, Filters()), self.snapshot_id)
+        return _names(text, {node.name for node in graph.nodes.values() if node.kind == "entity"}, limit)
 
     def _allowed(self, scope: Scope, filters: Filters) -> list[UnitText]:
         def fits(unit: UnitText) -> bool:

@@ -2,8 +2,9 @@
 
 The form is fixed: each takes one string, and answers with one text item that holds exactly the JSON object which is
 the structured content too (https://platform.openai.com/docs/mcp). So ``search`` can say neither which scope it searched
-nor why it found nothing, and ``fetch`` says in ``metadata`` where its text stands, in which scope, and what cut it. Neither
-tells its budget, and both keep it, as they keep within the server's own scope. Ids are those of passages (or of documents, for ``fetch``): they hold for every session and outlive it.
+nor why it found nothing, and ``fetch`` says in ``metadata`` where its text stands, in which scope, and what cut it.
+Neither tells its budget, and both keep it, as they keep within the server's own scope. Ids are those of passages (or of
+documents, for ``fetch``): they hold for every session and outlive it.
 """
 
 from __future__ import annotations
