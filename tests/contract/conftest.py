@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+
+from graphctx.knowledge_base import KnowledgeBase
+
+from .corpus import write_corpus
+from .examples import Examples
+from .protocol import ERAS, Caller, in_memory
+from .truth import Truth
+
+PROJECT = "marrow"
+
+
+@pytest.fixture(scope="session")
+def nasty_path(run_folder: Path) -> Path:
+    """The folder of the ingested nasty documents, made by whichever worker comes first; nobody may change it."""
+    home = run_folder / "nasty"
+    with FileLock(run_folder / "nasty.lock"):
+        if not (home / "done").exists():
+            with KnowledgeBase.open(home / "kb", create=True, project_id=PROJECT) as kb:
+                kb.ingest(write_corpus(home / "documents"), processes=1)
+            (home / "done").touch()
+    return home / "kb"
+
+
+@pytest.fixture(scope="session")
+def nasty(nasty_path: Path) -> Iterator[KnowledgeBase]:
+    with KnowledgeBase.open(nasty_path) as kb:
+        yield kb
+
+
+@pytest.fixture(scope="session")
+def truth(nasty: KnowledgeBase) -> Truth:
+    return Truth(nasty)
+
+
+@pytest.fixture(scope="module", params=ERAS, ids=["handshake-era", "2026-era"])
+def caller(nasty: KnowledgeBase, request: pytest.FixtureRequest) -> Iterator[Caller]:
+    """A client of a server with every toolset, in the era under test."""
+    with in_memory(nasty, request.param) as caller:
+        yield caller
+
+
+@pytest.fixture(scope="module")
+def examples(caller: Caller, truth: Truth) -> Examples:
+    """A call of every tool that has an answer, of this client's own session."""
+    return Examples.gathered(caller, truth)
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"

@@ -1,0 +1,106 @@
+"""A client of the server for tests that are not asynchronous: one event loop in a thread, thousands of calls."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import anyio.from_thread
+from anyio.from_thread import BlockingPortal
+from mcp import Client
+from mcp_types import CallToolResult, Implementation
+
+from graphctx.knowledge_base import KnowledgeBase
+from graphctx.nlp.tokens import WordPieceCounter
+from graphctx.server.app import build_server
+from graphctx.server.config import ServerConfig
+from graphctx.server.tool import Toolset
+from graphctx.server.warmup import Engine, Warmup
+
+COUNTER = WordPieceCounter()
+EVERY_TOOLSET: tuple[Toolset, ...] = get_args(Toolset)
+ERAS = ("legacy", "auto")
+Era = Literal["legacy", "auto"]
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a client gets of a call."""
+
+    structure: dict[str, Any]
+    text: str
+    is_error: bool
+
+    @property
+    def error(self) -> dict[str, Any]:
+        """The error envelope's inside; it must be whole in both places."""
+        assert self.is_error, self.text[:500]
+        assert json.loads(self.text) == self.structure
+        assert self.structure.keys() == {"error"}
+        assert self.structure["error"].keys() == {"code", "message", "details"}
+        return self.structure["error"]
+
+    @property
+    def answer(self) -> dict[str, Any]:
+        """The structure of a call that must have gone well."""
+        assert not self.is_error, self.text[:500]
+        return self.structure
+
+
+def reply_of(result: CallToolResult) -> Reply:
+    """What both kinds of client look at; there is exactly one text."""
+    assert [block.type for block in result.content] == ["text"]
+    assert result.structured_content is not None
+    return Reply(result.structured_content, result.content[0].text, bool(result.is_error))
+
+
+class Caller:
+    """A connected client, called from outside its event loop."""
+
+    def __init__(self, portal: BlockingPortal, client: Client) -> None:
+        self.portal = portal
+        self.client = client
+
+    def call(self, tool: str, arguments: dict[str, Any] | None = None) -> Reply:
+        return reply_of(self.portal.call(self.client.call_tool, tool, arguments or {}))
+
+    def tools(self) -> dict[str, Any]:
+        """The listed tools by name, as on the wire."""
+        listed = self.portal.call(self.client.list_tools).tools
+        return {tool.name: tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listed}
+
+    def read(self, uri: str) -> Any:
+        return self.portal.call(self.client.read_resource, uri)
+
+    def resources(self) -> list[Any]:
+        return self.portal.call(self.client.list_resources).resources
+
+    def run(self, function: Any, *arguments: Any) -> Any:
+        """Call any other method of the client."""
+        return self.portal.call(function, *arguments)
+
+
+def engine(kb: KnowledgeBase) -> Warmup:
+    """The real knowledge base behind a server."""
+    return Warmup(lambda: Engine(kb, COUNTER.count))
+
+
+@contextmanager
+def in_memory(
+    kb: KnowledgeBase, era: str = "auto", toolsets: Sequence[Toolset] = EVERY_TOOLSET, name: str = "tester", **config: Any
+) -> Iterator[Caller]:
+    """A client and a server of its own over a knowledge base, in this process."""
+    server = build_server(engine(kb), ServerConfig(toolsets=tuple(toolsets), **config))
+    with anyio.from_thread.start_blocking_portal() as portal:
+        client = Client(server, mode=era, client_info=Implementation(name=name, version="1"), cache=None)
+        with portal.wrap_async_context_manager(client):
+            yield Caller(portal, client)
+
+
+def weight(reply: Reply) -> tuple[int, int]:
+    """Tokens and bytes of a response, text and structure together, measured anew."""
+    parts = (reply.text, json.dumps(reply.structure, ensure_ascii=False, separators=(",", ":")))
+    return sum(map(COUNTER.count, parts)), sum(len(part.encode("utf-8", "surrogatepass")) for part in parts)

@@ -1,0 +1,151 @@
+"""What ``tools/list`` says of every tool, held against the tool contract's own table."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import jsonschema
+import pytest
+
+from graphctx.knowledge_base import KnowledgeBase
+
+from .examples import COMPAT, CONNECTOR, EVERY_TOOL, GRAPH, KB, Examples
+from .protocol import Caller, in_memory
+from .spec_table import ALSO, ANNOTATIONS, DESCRIPTION_STARTS, MODES, NUMBERS, REQUIRED
+from .truth import nodes
+
+each_tool = pytest.mark.parametrize("tool", EVERY_TOOL)
+
+
+@pytest.fixture(scope="module")
+def listed(caller: Caller) -> dict[str, Any]:
+    return caller.tools()
+
+
+def argument(schema: dict[str, Any], path: str) -> dict[str, Any]:
+    """The schema of an argument by its dotted path."""
+    for name in path.split("."):
+        schema = schema["properties"][name]
+    return schema
+
+
+def test_exactly_the_tools_of_the_contract_are_listed(listed: dict[str, Any]) -> None:
+    assert list(listed) == list(EVERY_TOOL)
+
+
+def test_older_names_and_the_connector_form_are_off_by_default(nasty: KnowledgeBase) -> None:
+    from graphctx.server.config import ServerConfig
+
+    with in_memory(nasty, toolsets=ServerConfig().toolsets) as caller:
+        assert set(caller.tools()) == {*KB, *GRAPH}
+
+
+@pytest.mark.parametrize("toolset", ["kb", "graph", "compat", "connector"])
+def test_a_toolset_lists_its_own_tools_alone(nasty: KnowledgeBase, toolset: Any) -> None:
+    own = {"kb": KB, "graph": GRAPH, "compat": COMPAT, "connector": CONNECTOR}[toolset]
+    with in_memory(nasty, toolsets=(toolset,)) as caller:
+        assert set(caller.tools()) == set(own)
+
+
+def test_the_list_is_the_same_every_time(nasty: KnowledgeBase, listed: dict[str, Any]) -> None:
+    with in_memory(nasty) as caller:
+        assert caller.tools() == caller.tools() == listed
+
+
+@each_tool
+def test_arguments_have_the_defaults_and_caps_of_the_contract(listed: dict[str, Any], tool: str) -> None:
+    schema = listed[tool]["inputSchema"]
+    assert set(schema.get("required", [])) == REQUIRED[tool]
+    assert ALSO[tool] <= set(schema["properties"])
+    for path, (default, least, most) in NUMBERS[tool].items():
+        given = argument(schema, path)
+        for name, wanted in (("default", default), ("minimum", least), ("maximum", most)):
+            if wanted is not None:
+                assert given.get(name) == wanted, (path, name)
+        if given["type"] == "integer":
+            assert {"minimum", "maximum"} <= given.keys(), path
+
+
+@pytest.mark.parametrize("tool", ["kb.search", "kb.retrieve_evidence"])
+def test_modes_are_those_of_the_contract(listed: dict[str, Any], tool: str) -> None:
+    assert argument(listed[tool]["inputSchema"], "options.mode")["enum"] == MODES
+
+
+@pytest.mark.parametrize("tool", [*KB, *GRAPH, *COMPAT])
+def test_every_tool_of_ours_takes_a_scope_and_limits(listed: dict[str, Any], tool: str) -> None:
+    schema = listed[tool]["inputSchema"]
+    assert set(argument(schema, "scope")["properties"]) == {"project_id", "environment", "doc_tags", "repositories"}
+    assert argument(schema, "scope.environment")["enum"] == ["dev", "prod", "scratch"]
+    assert {"max_tokens", "max_bytes"} <= set(schema["properties"])
+    if "filters" in schema["properties"]:
+        assert set(argument(schema, "filters")["properties"]) == {"doc_tag", "path_prefix", "updated_after"}
+
+
+@each_tool
+def test_schemas_are_valid_and_plain(listed: dict[str, Any], tool: str) -> None:
+    for side in ("inputSchema", "outputSchema"):
+        schema = listed[tool][side]
+        jsonschema.Draft202012Validator.check_schema(schema)
+        assert schema["type"] == "object"
+        for node in nodes(schema):
+            assert not node.keys() & {"$ref", "$defs", "anyOf", "oneOf", "allOf"}
+            if node.get("type") == "array":
+                assert node["items"]
+
+
+@each_tool
+def test_every_argument_says_what_it_is(listed: dict[str, Any], tool: str) -> None:
+    for name, given in listed[tool]["inputSchema"]["properties"].items():
+        assert given.get("description") or given["type"] == "object", name
+
+
+@each_tool
+def test_descriptions_have_the_five_parts(listed: dict[str, Any], tool: str) -> None:
+    description = listed[tool]["description"]
+    lines = description.split("\n")
+    assert len(lines) == 5
+    assert all(line.startswith(start) for line, start in zip(lines, DESCRIPTION_STARTS, strict=True))
+    assert "Max: " in lines[4]
+    assert len(description.encode()) < 2048
+
+
+@pytest.mark.parametrize("tool", GRAPH)
+def test_graph_tools_say_when_they_are_for_use(listed: dict[str, Any], tool: str) -> None:
+    said = " ".join(listed[tool]["description"].split()).lower()
+    assert "after kb.search" in said
+    assert "relationships between the top 1–3 candidates" in said or "top 1-3 candidates" in said
+    assert "do not fetch text until you have narrowed to" in said
+    assert re.search(r"narrowed to (≤ ?3|three|at most three)", said)
+    assert "vector_only" in said or "no graph" in said or "without a graph" in said
+
+
+@each_tool
+def test_names_titles_and_hints_keep_the_rules(listed: dict[str, Any], tool: str) -> None:
+    assert re.fullmatch(r"[A-Za-z0-9_./-]{1,64}", tool)
+    assert len(f"mcp__graphctx__{tool}") <= 64
+    assert listed[tool]["title"]
+    hints = listed[tool]["annotations"]
+    assert {name: hints[name] for name in ANNOTATIONS} == ANNOTATIONS
+
+
+@each_tool
+def test_the_listed_schema_accepts_the_calls_that_are_answered(
+    listed: dict[str, Any], examples: Examples, tool: str
+) -> None:
+    jsonschema.validate(examples.plain[tool], listed[tool]["inputSchema"])
+
+
+def test_a_client_that_refuses_dots_is_listed_names_without(nasty: KnowledgeBase) -> None:
+    with in_memory(nasty, tool_names="underscore") as caller:
+        assert list(caller.tools()) == [tool.replace(".", "_") for tool in EVERY_TOOL]
+        for tool in caller.tools().values():
+            assert not re.search(r"\b(kb|graph)\.[a-z]", tool["description"])
+
+
+@each_tool
+def test_both_forms_of_a_name_are_called(caller: Caller, examples: Examples, tool: str) -> None:
+    dotted = caller.call(tool, examples.plain[tool])
+    underscore = caller.call(tool.replace(".", "_"), examples.plain[tool])
+    assert dotted == underscore
+    assert not dotted.is_error, dotted.text
