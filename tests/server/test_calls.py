@@ -1,0 +1,322 @@
+from __future__ import annotations
+
+import json
+import threading
+from typing import Any
+
+import jsonschema
+import pytest
+from mcp.shared.exceptions import MCPError
+from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, PromptReference
+
+from graphctx.model.answers import EvidenceAnswer
+from graphctx.model.budgets import Limits
+from graphctx.model.found import Found
+from graphctx.model.requests import SearchInput
+from graphctx.server.app import build_server
+from graphctx.server.config import ServerConfig
+from graphctx.server.tools import TOOLS, TOOLSETS
+from graphctx.server.warmup import Engine, Warmup
+
+from .conftest import Connect
+from .library import Library, count_tokens
+from .results import error_of, text_of
+
+pytestmark = pytest.mark.anyio
+QUESTION = "Who is the duty officer for the ledger?"
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "field"),
+    [
+        ("kb.search", {}, "query"),
+        ("kb.search", {"query": "  "}, "query"),
+        ("kb.search", {"query": "x", "top_k": 51}, "top_k"),
+        ("kb.search", {"query": "x", "topk": 5}, "topk"),
+        ("kb.search", {"query": "x", "options": {"max_snippet_chars": 1001}}, "options.max_snippet_chars"),
+        ("kb.search", {"query": "x", "options": {"mode": "fast"}}, "options.mode"),
+        ("kb.search", {"query": "x", "filters": {"updated_after": "soon"}}, "filters.updated_after"),
+        ("kb.search", {"query": "x", "scope": {"project": "y"}}, "scope.project"),
+        ("kb.retrieve_evidence", {"question": "x", "max_quotes": 0}, "max_quotes"),
+        ("kb.extract_evidence", {"question": "x", "passage_ids": []}, "passage_ids"),
+        ("kb.read_excerpt", {"passage_id": "p_aaaaaaaaaaaaaaaa", "max_tokens": 801}, "max_tokens"),
+        ("kb.read_excerpt", {"passage_id": "p_aaaaaaaaaaaaaaaa"}, "passage_id"),
+    ],
+)
+async def test_a_bad_argument_is_refused_by_name(
+    connect: Connect, tool: str, arguments: dict[str, Any], field: str
+) -> None:
+    async with connect() as client:
+        error = error_of(await client.call_tool(tool, arguments))
+    assert error["code"] == "INVALID_ARGUMENT"
+    assert error["details"]["field"] == field
+    assert field in error["message"]
+    assert error["details"]["allowed"]
+
+
+@pytest.mark.parametrize("tool", [t for t in TOOLS if "scope" in t.input.model_fields], ids=lambda tool: tool.name)
+async def test_another_project_is_a_scope_violation_in_every_tool(
+    connect: Connect, library: Library, tool: Any
+) -> None:
+    section = next(iter(library.units))
+    required = {
+        **dict.fromkeys(("query", "question"), "x"),
+        **dict.fromkeys(("passage_id", "parent_id"), section),
+        **{name: [section] for name in ("passage_ids", "node_ids", "start_ids", "end_ids", "section_ids")},
+        "entity_ids": ["ledger"],
+    }
+    arguments = {name: value for name, value in required.items() if name in tool.input.model_fields}
+    async with connect(ServerConfig(toolsets=tuple(TOOLSETS))) as client:
+        for scope in ({"project_id": "another"}, {"environment": "prod"}):
+            error = error_of(await client.call_tool(tool.name, arguments | {"scope": scope}))
+            assert error["code"] == "SCOPE_VIOLATION"
+        assert not (await client.call_tool(tool.name, arguments | {"scope": {"project_id": "handbook"}})).is_error
+
+
+async def test_tags_of_the_scope_hold_for_searching_and_for_reading(connect: Connect, library: Library) -> None:
+    async with connect() as client:
+        found = await client.call_tool("kb.search", {"query": "ledger vault key", "scope": {"doc_tags": ["people"]}})
+        assert {r["doc_uri"] for r in found.structured_content["results"]} == {"people/duty.md"}
+        glossary = next(u for u in library.units.values() if u.doc_uri == "glossary.txt")
+        result = await client.call_tool(
+            "kb.read_excerpt", {"passage_id": glossary.section_id, "scope": {"doc_tags": ["people"]}}
+        )
+    assert error_of(result)["code"] == "SCOPE_VIOLATION"
+
+
+async def test_a_passage_outside_the_scope_is_neither_held_nor_named(connect: Connect, library: Library) -> None:
+    glossary = next(u for u in library.units.values() if u.doc_uri == "glossary.txt")
+    async with connect(ServerConfig(doc_tags=("people",))) as client:
+        result = await client.call_tool("kb.read_excerpt", {"passage_id": glossary.section_id})
+        assert error_of(result)["code"] == "SCOPE_VIOLATION"
+        assert "glossary" not in text_of(result)
+        assert not (await client.list_resources()).resources
+
+
+async def test_a_call_cannot_leave_the_configured_tags_and_repositories(connect: Connect) -> None:
+    async with connect(ServerConfig(doc_tags=("people",), repositories=("people/",))) as client:
+        for scope in ({}, {"doc_tags": ["people"]}, {"repositories": ["people"]}):
+            found = await client.call_tool("kb.search", {"query": "ledger vault key", "scope": scope})
+            assert {r["doc_uri"] for r in found.structured_content["results"]} == {"people/duty.md"}
+        for scope in ({"doc_tags": ["ops"]}, {"doc_tags": ["people", "ops"]}, {"repositories": ["ops"]}):
+            error = error_of(await client.call_tool("kb.search", {"query": "ledger", "scope": scope}))
+            assert error["code"] == "SCOPE_VIOLATION"
+            assert "'people" in error["message"]
+
+
+async def test_an_empty_answer_says_why(connect: Connect) -> None:
+    async with connect() as client:
+        for arguments, reason in (
+            ({"query": "zeppelin"}, "no_match"),
+            ({"query": "ledger", "filters": {"path_prefix": "nowhere/"}}, "nothing_in_scope"),
+        ):
+            result = await client.call_tool("kb.search", arguments)
+            assert result.structured_content["empty_reason"] == reason
+            assert text_of(result).startswith("No results from project handbook.")
+
+
+async def test_the_budget_drops_from_the_end_and_says_so(connect: Connect) -> None:
+    asked = {"question": "ledger duty officer backup night watch vault key"}
+    async with connect() as client:
+        everything = EvidenceAnswer.model_validate(
+            (await client.call_tool("kb.retrieve_evidence", asked)).structured_content
+        )
+    limits = Limits(max_tokens=everything.budget.tokens * 2 // 3)
+    async with connect(ServerConfig(limits=limits)) as client:
+        result = await client.call_tool("kb.retrieve_evidence", asked)
+        first = EvidenceAnswer.model_validate(result.structured_content)
+        assert first.truncated
+        assert first.partial
+        assert first.limit_reason == "token_cap"
+        assert first.next_cursor in text_of(result)
+        assert first.budget.tokens <= limits.max_tokens
+        rest = EvidenceAnswer.model_validate(
+            (await client.call_tool("kb.retrieve_evidence", asked | {"cursor": first.next_cursor})).structured_content
+        )
+    quotes = [quote.quote for quote in first.quotes + rest.quotes]
+    assert quotes == [quote.quote for quote in everything.quotes][: len(quotes)]
+    assert len(quotes) > len(first.quotes)
+
+
+async def test_a_budget_that_holds_nothing_is_an_error(connect: Connect) -> None:
+    async with connect(ServerConfig(limits=Limits(max_bytes=300))) as client:
+        assert error_of(await client.call_tool("kb.search", {"query": "ledger"}))["code"] == "BUDGET_EXCEEDED"
+
+
+async def test_the_same_call_gives_the_same_answer(connect: Connect) -> None:
+    async with connect() as client:
+        first = await client.call_tool("kb.retrieve_evidence", {"question": QUESTION})
+        second = await client.call_tool("kb.retrieve_evidence", {"question": QUESTION})
+    assert first.structured_content == second.structured_content
+    assert text_of(first) == text_of(second)
+
+
+async def test_budgets_do_not_depend_on_random_ids(connect: Connect) -> None:
+    budgets = []
+    for _ in range(3):
+        async with connect() as client:
+            result = await client.call_tool("kb.retrieve_evidence", {"question": QUESTION})
+            budgets.append(result.structured_content["budget"])
+    assert budgets[0] == budgets[1] == budgets[2]
+
+
+async def test_a_passage_of_another_session_is_unknown(connect: Connect) -> None:
+    async with connect() as client:
+        found = (await client.call_tool("kb.search", {"query": "ledger"})).structured_content["results"][0]
+    async with connect() as client:
+        error = error_of(await client.call_tool("kb.read_excerpt", {"passage_id": found["passage_id"]}))
+        assert error["code"] == "INVALID_ARGUMENT"
+        assert "kb.search" in error["message"]
+        again = await client.call_tool("kb.read_excerpt", {"passage_id": found["section_id"]})
+    assert not again.is_error
+
+
+async def test_a_call_reads_one_snapshot_even_if_another_is_published_meanwhile(connect: Connect) -> None:
+    class Changing(Library):
+        """Publishes a successor without the document, as soon as it has been searched."""
+
+        def find(self, request: SearchInput) -> Found:
+            shelf.now = Library({"new.md": ("New", "", "Nothing of old is left.\n")}, snapshot_id="snap-2")
+            return super().find(request)
+
+    class Shelf:
+        now: Library = Changing()
+
+        def pinned(self) -> Library:
+            return self.now
+
+        def warm(self) -> None:
+            """Nothing to load."""
+
+    shelf = Shelf()
+    async with connect(server=build_server(Warmup(lambda: Engine(shelf, count_tokens)))) as client:
+        first = await client.call_tool("kb.search", {"query": "ledger"})
+        assert first.structured_content["snapshot_id"] == "snap-1"
+        assert first.structured_content["results"]
+        second = await client.call_tool("kb.search", {"query": "nothing"})
+        assert second.structured_content["snapshot_id"] == "snap-2"
+
+
+async def test_a_fault_inside_is_reported_without_its_insides(connect: Connect, library: Library) -> None:
+    library.texts.clear()  # the library is damaged: finding quotes will raise KeyError
+    async with connect() as client:
+        result = await client.call_tool("kb.search", {"query": "ledger"})
+    error = error_of(result)
+    assert error["code"] == "INTERNAL_ERROR"
+    assert "KeyError" not in text_of(result)
+
+
+class Faulty(Library):
+    """Fails inside with a message that nobody outside may see."""
+
+    def _fail(self, *args: Any, **others: Any) -> Any:
+        raise OSError(13, "Permission denied", "/home/ana/secret/kb/walk.npz")
+
+    find = evidence = whole_document = describe = entity_names = document_names = _fail
+
+
+@pytest.mark.parametrize("structured", [True, False])
+async def test_no_fault_shows_its_insides_in_any_kind_of_answer(connect: Connect, era: str, structured: bool) -> None:
+    server = build_server(Warmup(lambda: Engine(Faulty(), count_tokens)), ServerConfig(structured_output=structured))
+    shown = []
+    async with connect(server=server) as client:
+        for tool, arguments in (
+            ("kb.search", {"query": "ledger"}),
+            ("kb.retrieve_evidence", {"question": "ledger?"}),
+            ("graph.describe", {"node_ids": ["ledger"]}),
+        ):
+            result = await client.call_tool(tool, arguments)
+            assert json.loads(text_of(result))["error"]["code"] == "INTERNAL_ERROR"
+            assert result.is_error
+            shown.append(result.model_dump_json())
+        for uri in ("graphctx://document/ops%2Fbackup.md", "graphctx://entity/ledger"):
+            with pytest.raises(MCPError) as caught:
+                await client.read_resource(uri)
+            assert caught.value.error.code == INTERNAL_ERROR
+            assert caught.value.error.data["error"]["code"] == "INTERNAL_ERROR"
+            shown.append(caught.value.error.model_dump_json())
+        with pytest.raises(MCPError) as caught:
+            await client.complete(PromptReference(name="explore_entity"), {"name": "entity", "value": "led"})
+        shown.append(caught.value.error.model_dump_json())
+    assert not any(word in text for text in shown for word in ("secret", "Permission", "OSError", "Traceback"))
+
+
+async def test_structured_answers_fit_the_schema_that_is_listed(connect: Connect, library: Library) -> None:
+    section = next(iter(library.units))
+    async with connect(ServerConfig(toolsets=tuple(TOOLSETS))) as client:
+        schemas = {tool.name: tool.output_schema for tool in (await client.list_tools()).tools}
+        for tool, arguments in (
+            ("kb.search", {"query": "ledger", "options": {"include_scores": True}}),
+            ("kb.retrieve_evidence", {"question": QUESTION, "options": {"include_diagnostics": True}}),
+            ("kb.extract_evidence", {"question": QUESTION, "passage_ids": [section]}),
+            ("kb.read_excerpt", {"passage_id": section}),
+            ("kb.expand_excerpt", {"passage_id": section}),
+            ("graph.describe", {"node_ids": ["ledger", "nobody"]}),
+            ("graph.expand", {"node_ids": ["ledger"]}),
+            ("search_sections", {"query": "ledger"}),
+        ):
+            result = await client.call_tool(tool, arguments)
+            assert not result.is_error, text_of(result)
+            jsonschema.validate(result.structured_content, schemas[tool])
+
+
+async def test_without_structured_output_the_text_is_the_whole_answer_as_minified_json(connect: Connect) -> None:
+    asked = {"question": QUESTION}
+    async with connect() as client:
+        whole = (await client.call_tool("kb.retrieve_evidence", asked)).structured_content
+    async with connect(ServerConfig(structured_output=False)) as client:
+        assert not any(tool.output_schema for tool in (await client.list_tools()).tools)
+        result = await client.call_tool("kb.retrieve_evidence", asked)
+        assert result.structured_content is None
+        answer = json.loads(text_of(result))
+        assert answer.keys() == whole.keys()
+        assert [quote["quote"] for quote in answer["quotes"]] == [quote["quote"] for quote in whole["quotes"]]
+        assert text_of(result) == json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
+        failure = await client.call_tool("kb.search", {"query": ""})
+        assert failure.is_error
+        assert failure.structured_content is None
+        assert json.loads(text_of(failure))["error"]["code"] == "INVALID_ARGUMENT"
+
+
+async def test_without_kb_v2_only_the_older_names_are_there(connect: Connect) -> None:
+    async with connect(ServerConfig(kb_v2=False, toolsets=("kb", "graph", "connector"))) as client:
+        listed = [tool.name for tool in (await client.list_tools()).tools]
+        assert listed == [tool.name for tool in TOOLSETS["compat"]]
+        assert not (await client.call_tool("search_sections", {"query": "ledger"})).is_error
+        for name in ("kb.search", "kb_search", "graph.describe"):
+            with pytest.raises(MCPError) as caught:
+                await client.call_tool(name, {"query": "ledger"})
+            assert caught.value.error.code == INVALID_PARAMS
+        assert (await client.list_prompts()).prompts == []
+        assert "kb." not in (client.instructions or "")
+
+
+async def test_a_call_that_takes_too_long_is_given_up(connect: Connect, library: Library) -> None:
+    released = threading.Event()
+
+    def open_slowly() -> Engine:
+        released.wait(30)
+        return Engine(library, count_tokens)
+
+    server = build_server(Warmup(open_slowly), ServerConfig(call_timeout=0.05))
+    async with connect(server=server) as client:
+        try:
+            assert error_of(await client.call_tool("kb.search", {"query": "ledger"}))["code"] == "TIMEOUT"
+        finally:
+            released.set()
+
+
+async def test_an_index_that_comes_later_is_found_by_the_next_call(connect: Connect, library: Library) -> None:
+    from graphctx.errors import BackendUnavailable
+
+    published: list[Library] = []
+
+    def open_engine() -> Engine:
+        if not published:
+            raise BackendUnavailable("Nothing has been published here yet. Run graphctx ingest.")
+        return Engine(published[0], count_tokens)
+
+    async with connect(server=build_server(Warmup(open_engine))) as client:
+        assert error_of(await client.call_tool("kb.search", {"query": "ledger"}))["code"] == "BACKEND_UNAVAILABLE"
+        published.append(library)
+        assert not (await client.call_tool("kb.search", {"query": "ledger"})).is_error
