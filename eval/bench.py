@@ -24,7 +24,6 @@ import psutil
 from graphctx import KnowledgeBase
 from graphctx.ingest.embed import MIN_SENTENCE_CHARS
 from graphctx.ingest.report import IngestReport
-from graphctx.model.requests import Filters, Scope
 from graphctx.nlp.embedders import DEFAULT, make_embedder
 from graphctx.nlp.spacy_extractor import MODEL
 from graphctx.nlp.tokens import WordPieceCounter
@@ -34,7 +33,6 @@ from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import understand
 from graphctx.retrieve.rank import rank
 from graphctx.retrieve.recipe import QuoteWeights, RankWeights
-from graphctx.retrieve.scope import unit_mask
 from graphctx.store.snapshot import open_snapshot
 
 ROOT = Path(__file__).resolve().parent
@@ -170,17 +168,15 @@ def query_latency(kb: KnowledgeBase, questions: list[str]) -> dict[str, Row]:
         times: dict[str, list[float]] = {stage: [] for stage in STAGES}
 
         def stages(text: str) -> None:
-            mask = unit_mask(index, Scope(), Filters())
             once(times, STAGES[0], lambda: index.embedder.embed([text]))
             question = understand(text, index)
-            once(times, STAGES[1], lambda: search(index, question, mask, settings.candidates, settings.first_stage))
+            once(times, STAGES[1], lambda: search(index, question, settings.candidates, settings.first_stage))
             ranking = once(
                 times,
                 STAGES[2],
                 lambda: rank(
                     index,
                     question,
-                    mask=mask,
                     first="hybrid",
                     weights=RankWeights(),
                     candidates=settings.candidates,

@@ -172,7 +172,7 @@ class BareSearch:
             "bare: embedding": lambda: self._index.embedder.embed([text]),
             "bare: words": lambda: _best(self._bm25.get_scores_from_ids(words)),
             "bare: vectors": lambda: _best(np.einsum("ij,j->i", self._vectors, question.vector)),
-            "first stage alone": lambda: search(self._index, question, None, self._candidates),
+            "first stage alone": lambda: search(self._index, question, self._candidates),
         }
         return {name: _seconds(work, self._clock) for name, work in parts.items()}
 

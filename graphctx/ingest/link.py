@@ -16,7 +16,7 @@ from graphctx.ingest.homes import Home, find_homes
 from graphctx.model.documents import Document
 from graphctx.model.ids import content_id
 from graphctx.model.knowledge import LABELS, Entity, Extraction
-from graphctx.store.walk import Long, WalkArrays, name_hash, pointers
+from graphctx.store.walk import Long, WalkArrays, first_home_share, name_hash, pointers, proper_share
 from graphctx.text.gazetteer import Gazetteer, is_identifier, name_words
 from graphctx.text.names import is_nameable, normalise_name, reads_as_clause
 
@@ -115,7 +115,7 @@ def link(
     }
     entities = list(resolved)
     titles = {normalise_name(document.title) for document in corpus.documents if document.titled}
-    share = _home_share(corpus, [home for home in homes if home.key in names or _is_short(home)])
+    named = _own_names([home for home in homes if home.key in names or _is_short(home)])
     for home in homes:
         if home.key not in names and _is_short(home) and (home.key in titles or not reads_as_clause(home.surface)):
             names[home.key] = len(entities)
@@ -123,7 +123,7 @@ def link(
     homes = [home for home in homes if home.key in names]
     home_names = {home.key: names[home.key] for home in homes}
     found = _mentions(corpus, extractions, mention_entity, Gazetteer(home_names))
-    return _finish(corpus, entities, names, homes, found, home_names, addresses, share)
+    return _finish(corpus, entities, names, homes, found, home_names, addresses, named)
 
 
 def _homes(corpus: Corpus, addresses: Addresses) -> list[Home]:
@@ -140,18 +140,19 @@ def _homes(corpus: Corpus, addresses: Addresses) -> list[Home]:
     return kept + link_homes(corpus, addresses)
 
 
-def _home_share(corpus: Corpus, homes: Sequence[Home]) -> float:
-    """The share of units that are the first home of a name of their own: what the gate looks at.
+def _own_names(homes: Sequence[Home]) -> Long:
+    """The units with a name of their own and the number of that name, int64 [n, 2]: what the gate counts.
 
     Names are told apart without their digits, so that numbered or dated titles ("Session 12", a row's id) count once.
     """
-    first: dict[str, int] = {}
+    numbers: dict[str, int] = {}
+    found = []
     for home in homes:
         if home.own:
             name = " ".join(_DIGITS.sub(" ", home.key).split())
             if is_nameable(name):
-                first[name] = min(first.get(name, home.unit_row), home.unit_row)
-    return len(set(first.values())) / max(1, len(corpus.units))
+                found.append((home.unit_row, numbers.setdefault(name, len(numbers))))
+    return np.array(found, dtype=np.int64).reshape(-1, 2)
 
 
 def _is_short(home: Home) -> bool:
@@ -219,7 +220,7 @@ def _finish(
     mentions: MentionRows,
     home_names: Mapping[str, int],
     addresses: Addresses,
-    home_share: float,
+    named: Long,
 ) -> Linked:
     """Drop entities that nothing mentions, sort the rest by id, and build the arrays over the new rows."""
     gazetteer = Gazetteer(home_names)
@@ -254,7 +255,7 @@ def _finish(
         {(unit, int(new_row[entity])): value for (unit, entity), value in home_pairs.items()},
         {name: int(new_row[entity]) for name, entity in names.items() if new_row[entity] >= 0},
         np.array([LABELS.index(entities[number].label) for _, number in kept], dtype=np.int8),
-        home_share,
+        named,
     )
     n_units = np.diff(arrays.entity_ptr)
     n_mentions = np.bincount(mentions.entity, minlength=len(kept))
@@ -280,7 +281,7 @@ def _arrays(
     homes: Mapping[tuple[int, int], float],
     names: Mapping[str, int],
     labels: npt.NDArray[np.int8],
-    home_share: float,
+    named: Long,
 ) -> WalkArrays:
     n_units = len(corpus.units)
     width = max(n_entities, 1)
@@ -301,8 +302,10 @@ def _arrays(
     )
     by_entity = np.lexsort((pair_unit, pair_entity))
     at_home = by_entity[pair_home[by_entity] > 0]
-    capitals = np.bincount(mentions.entity, weights=mentions.capital, minlength=n_entities)
-    counts = np.bincount(mentions.entity, minlength=n_entities)
+    mention_pair = np.searchsorted(pair_key, mention_key)
+    counts = np.bincount(mention_pair, minlength=len(pair_key))
+    capitals = np.bincount(mention_pair[mentions.capital > 0], minlength=len(pair_key))
+    named_unit, named_by = named.T.astype(np.int32)
     hashes = np.array([name_hash([word for word, _, _ in name_words(name)]) for name in names], dtype=np.uint64)
     name_order = np.argsort(hashes, kind="stable")
     n_docs_units = np.repeat(
@@ -325,12 +328,21 @@ def _arrays(
         home_ptr=pointers(pair_entity[at_home], n_entities),
         home_unit=pair_unit[at_home].astype(np.int32),
         home_value=pair_home[at_home],
-        entity_proper=((capitals + 1) / (counts + 1)).astype(np.float32),
+        entity_proper=proper_share(pair_entity, counts, capitals, n_entities),
         entity_label=labels,
         name_hash=hashes[name_order],
         name_entity=np.array(list(names.values()), dtype=np.int32)[name_order],
-        home_share=np.array([home_share], dtype=np.float32),
+        home_share=first_home_share(named_unit, named_by, n_units),
+        pair_mentions=_small(counts),
+        pair_capitals=_small(capitals),
+        named_unit=named_unit,
+        named_by=named_by,
     )
+
+
+def _small(counts: Long) -> npt.NDArray[np.integer]:
+    """Counts in the smallest type that holds them."""
+    return counts.astype(np.min_scalar_type(int(counts.max(initial=0))))
 
 
 def _document_links(

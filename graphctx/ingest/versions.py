@@ -14,7 +14,7 @@ from graphctx.store.manifest import Versions
 from graphctx.text.lexical import LEXICAL_VERSION
 from graphctx.version import __version__
 
-LINK_VERSION = 7
+LINK_VERSION = 8
 """Of the steps embed, link, relate and write."""
 
 _BUILD_SETTINGS = ("unit_tokens", "max_community_size", "max_community_depth")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, field, fields
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,12 @@ import numpy.typing as npt
 Int = npt.NDArray[np.int32]
 Long = npt.NDArray[np.int64]
 Real = npt.NDArray[np.float32]
+Count = npt.NDArray[np.integer]
 Mask = npt.NDArray[np.bool_]
+
+
+def _unknown() -> Int:
+    return np.zeros(0, dtype=np.int32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +44,10 @@ class WalkArrays:
         name_hash: uint64 [K] sorted, name_entity: int32 [K], for the dictionary match of a question.
         home_share: float32 [1], the share of units that are the first home of a name of their own (the gate's corpus
             side).
+        pair_mentions, pair_capitals: [P], how often the unit mentions the entity, and how often with a capital: what
+            ``entity_proper`` is made of.
+        named_unit, named_by: int32 [H], units with a name of their own and the number of that name: what
+            ``home_share`` is made of. Snapshots of older versions lack these four, and have nothing in them.
     """
 
     unit_doc: Int
@@ -62,6 +71,10 @@ class WalkArrays:
     name_hash: npt.NDArray[np.uint64]
     name_entity: Int
     home_share: Real
+    pair_mentions: Count = field(default_factory=_unknown)
+    pair_capitals: Count = field(default_factory=_unknown)
+    named_unit: Int = field(default_factory=_unknown)
+    named_by: Int = field(default_factory=_unknown)
 
     @property
     def n_units(self) -> int:
@@ -80,12 +93,13 @@ class WalkArrays:
 
     def as_dict(self) -> dict[str, npt.NDArray[np.generic]]:
         """Name to array, for saving and hashing."""
-        return {field.name: getattr(self, field.name) for field in fields(WalkArrays)}
+        return {one.name: getattr(self, one.name) for one in fields(WalkArrays)}
 
     @classmethod
     def from_dict(cls, arrays: Mapping[str, npt.NDArray[np.generic]]) -> WalkArrays:
         """The opposite of `as_dict`; extra arrays are ignored, a missing one is a ``KeyError``."""
-        return cls(**{field.name: arrays[field.name] for field in fields(WalkArrays)})  # type: ignore[arg-type]
+        names = [one.name for one in fields(WalkArrays) if one.default_factory is MISSING or one.name in arrays]
+        return cls(**{name: arrays[name] for name in names})  # type: ignore[arg-type]
 
     def within(self, visible: Mask) -> WalkPart:
         """The graph of some units alone: no pair, home or name leads anywhere else, and nothing else is counted.
@@ -102,7 +116,7 @@ class WalkArrays:
         sentences, _ = gather(self.pair_sentence_ptr, pairs)
         n_sentences = self.pair_sentence_ptr[pairs + 1] - self.pair_sentence_ptr[pairs]
         entity_ptr = _before(kept[self.entity_pair])[self.entity_ptr]
-        named = entity_ptr[self.name_entity + 1] > entity_ptr[self.name_entity]
+        has_name = entity_ptr[self.name_entity + 1] > entity_ptr[self.name_entity]
         changed = {
             "unit_pair": before[self.unit_pair],
             "pair_unit": self.pair_unit[pairs],
@@ -116,9 +130,21 @@ class WalkArrays:
             "home_ptr": homes_before[self.home_ptr],
             "home_unit": self.home_unit[homes],
             "home_value": self.home_value[homes],
-            "name_hash": self.name_hash[named],
-            "name_entity": self.name_entity[named],
+            "name_hash": self.name_hash[has_name],
+            "name_entity": self.name_entity[has_name],
         }
+        if len(self.pair_mentions):
+            mentions, capitals = self.pair_mentions[pairs], self.pair_capitals[pairs]
+            changed |= {
+                "pair_mentions": mentions,
+                "pair_capitals": capitals,
+                "entity_proper": proper_share(self.pair_entity[pairs], mentions, capitals, self.n_entities),
+            }
+        if len(self.named_unit):
+            named = visible[self.named_unit]
+            unit, name = self.named_unit[named], self.named_by[named]
+            share = first_home_share(unit, name, int(np.count_nonzero(visible)))
+            changed |= {"named_unit": unit, "named_by": name, "home_share": share}
         arrays = {**self.as_dict(), **changed}
         return WalkPart(**arrays, n_visible=int(np.count_nonzero(visible)))  # type: ignore[arg-type]
 
@@ -127,7 +153,7 @@ class WalkArrays:
 class WalkPart(WalkArrays):
     """The arrays of what may be seen; `WalkArrays.within` makes it. ``n_visible`` is the number of such units."""
 
-    n_visible: int
+    n_visible: int = 0
 
     @property
     def n_counted(self) -> int:
@@ -138,6 +164,31 @@ class WalkPart(WalkArrays):
 def _before(kept: Mask) -> Int:
     """How many are kept before each place and in all, int32 [len(kept)+1]: turns old pointers and rows into new."""
     return np.concatenate([[0], np.cumsum(kept)]).astype(np.int32)
+
+
+def proper_share(pair_entity: Int, mentions: Count, capitals: Count, n_entities: int) -> Real:
+    """The share of each entity's mentions that are capitalised, smoothed by one, float32 [n_entities].
+
+    Args:
+        pair_entity: the entity of each pair.
+        mentions, capitals: of each pair.
+        n_entities: their number.
+    """
+    n_mentions = np.bincount(pair_entity, weights=mentions, minlength=n_entities)
+    n_capitals = np.bincount(pair_entity, weights=capitals, minlength=n_entities)
+    return ((n_capitals + 1) / (n_mentions + 1)).astype(np.float32)
+
+
+def first_home_share(named_unit: Int, named_by: Int, n_units: int) -> Real:
+    """The share of units that are the first with some name, float32 [1].
+
+    Args:
+        named_unit, named_by: units with a name of their own, and the number of that name.
+        n_units: the number of all units.
+    """
+    order = np.lexsort((named_unit, named_by))
+    first = np.flatnonzero(np.diff(named_by[order], prepend=-1))
+    return np.array([len(np.unique(named_unit[order[first]])) / max(1, n_units)], dtype=np.float32)
 
 
 def name_hash(words: Sequence[str]) -> int:

@@ -89,7 +89,7 @@ def test_other_answers_do_not_name_the_nearest_documents(handbook_kb: KnowledgeB
     assert answer.quotes
     assert "nearest" not in answer.model_dump()
     nowhere = handbook_kb.retrieve_evidence(ANSWERED, filters={"path_prefix": "nowhere/"})
-    assert nowhere.empty_reason == "nothing_in_scope"
+    assert nowhere.empty_reason == "filtered_out"
     assert "nearest" not in nowhere.model_dump()
 
 

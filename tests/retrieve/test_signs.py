@@ -50,7 +50,8 @@ def test_nearly_all_of_the_nearest_have_the_fewest_differing_signs() -> None:
     for question in clustered(20, seed=1, noise=0.6):
         nearest = np.argsort(-(vectors @ question))[:50]
         differing = signs.differing(question)
-        found.append(np.mean(differing[nearest] <= np.partition(differing, signs.n_kept)[signs.n_kept]))
+        n_kept = Signs.n_kept(len(vectors))
+        found.append(np.mean(differing[nearest] <= np.partition(differing, n_kept)[n_kept]))
     assert np.mean(found) >= 0.98
 
 
@@ -73,7 +74,7 @@ def test_few_of_very_many_units_are_scored_and_their_scores_are_the_same(
     monkeypatch.setattr(signs_module, "MIN_KEPT", 60)
     for text in ("How do I put Choirboy back on its previous firmware?", "Who repairs the buoy at the Outer Hestra?"):
         question = understand(text, every)
-        exact, quick = search(every, question, None, 20), search(many, question, None, 20)
+        exact, quick = search(every, question, 20), search(many, question, 20)
         assert quick.lexical.tolist() == exact.lexical.tolist()
         assert quick.nearest[:5].tolist() == exact.nearest[:5].tolist()
         rows = np.arange(every.walk.n_units)
@@ -84,8 +85,11 @@ def test_few_of_very_many_units_are_scored_and_their_scores_are_the_same(
 
 def test_what_may_not_be_seen_is_not_among_the_few(many: SearchIndex) -> None:
     question = understand("How do I put Choirboy back on its previous firmware?", many)
-    n = many.walk.n_units
-    for mask in (np.arange(n) % 2 == 0, np.arange(n) % 40 == 3, np.arange(n) == 7):
-        stage = search(many, question, mask, 20)
-        assert mask[stage.rows].all()
-        assert len(stage.nearest) == min(20, int(mask.sum()))
+    n = many.documents.num_rows
+    for documents in (np.arange(n) % 2 == 0, np.arange(n) % 20 == 3, np.arange(n) == 7):
+        part = many.part(documents)
+        assert part.signs is many.signs
+        assert part.visible is not None
+        stage = search(part, question, 20)
+        assert part.visible[stage.rows].all()
+        assert len(stage.nearest) == min(20, len(part.seen_rows))

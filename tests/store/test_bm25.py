@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphctx.store.bm25 import K1, B, Bm25, write_bm25
+from graphctx.store.bm25 import Bm25, write_bm25
+from graphctx.store.frequencies import K1, B
 
 WORDS = st.sampled_from("buoy gate harbour logger noon sunset tide vane".split())
 UNITS = st.lists(st.lists(WORDS, max_size=12), min_size=1, max_size=20)
@@ -55,7 +56,8 @@ def test_values_are_those_of_the_library_whatever_was_asked_before_and_on_every_
         return every.tobytes()
 
     expected = [
-        library.get_scores_from_ids(sorted({library.vocab_dict[term] for term in terms})).tobytes() for terms in asked
+        library.get_scores_from_ids([library.vocab_dict[term] for term in sorted(set(terms))]).tobytes()
+        for terms in asked
     ]
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(scores, asked)) == expected
