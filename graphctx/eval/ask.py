@@ -8,6 +8,7 @@ from functools import cached_property
 from statistics import median
 from typing import TYPE_CHECKING, Literal
 
+from graphctx.eval.asker import Asker
 from graphctx.eval.golden import bind
 from graphctx.eval.measures import (
     BUDGETS,
@@ -61,19 +62,31 @@ def run_suite(
     by_units = units.judge(goldens) if suite.judge == "auto" else suite.judge == "units"
     judge: Literal["documents", "units"] = "units" if by_units else "documents"
     relevant = {golden.id: _relevant(golden, units, judge) for golden in goldens}
+    not_ranked = [golden.id for golden in goldens if _has_gold(golden) and not relevant[golden.id]]
+    spans = [span for golden in goldens for span in golden.gold_spans] if by_units else []
+    outside = sum(not units.holding(span) for span in spans)
     kb.warm()
     outcomes = {}
     for variant in dict.fromkeys(variants):
         asking = _Asking(kb, variant, judge, quotes=variant not in ranking_only)
         if goldens:
-            kb.retrieve_evidence(goldens[0].question, variant=variant)  # what is opened on first use is not timed
+            asking.warm(goldens[0])  # what is opened on first use is not timed
         answered = []
         for number, golden in enumerate(goldens, 1):
             answered.append(asking.ask(golden, relevant[golden.id]))
             if on_asked:
                 on_asked(variant, number, len(goldens))
         outcomes[variant] = _with_ranking(answered)
-    return SuiteRun(suite.name, kb.snapshot_id, outcomes, judge, suite.left_out, suite.warnings)
+    return SuiteRun(
+        suite=suite.name,
+        snapshot_id=kb.snapshot_id,
+        outcomes=outcomes,
+        judge=judge,
+        left_out=suite.left_out,
+        not_ranked=tuple(not_ranked),
+        spans_outside=outside,
+        warnings=suite.warnings,
+    )
 
 
 class _Asking:
@@ -83,10 +96,14 @@ class _Asking:
         from graphctx.nlp.tokens import WordPieceCounter
 
         self._kb = kb
-        self._variant = variant
+        self._asker = Asker(kb, variant)
         self._judge = judge
         self._quotes = quotes
         self._count = WordPieceCounter().count
+
+    def warm(self, golden: Golden) -> None:
+        """Ask once, and measure nothing."""
+        next(self._asker.pages(golden.question))
 
     def ask(self, golden: Golden, relevant: frozenset[str]) -> Outcome:
         """Search if there is something to find, then ask for evidence."""
@@ -96,14 +113,16 @@ class _Asking:
         measures: dict[str, float] = {}
         if self._quotes:
             started = time.perf_counter()
-            answer = self._kb.retrieve_evidence(golden.question, variant=self._variant)
+            pages = self._asker.pages(golden.question)
+            answer = next(pages)
             times["retrieve_evidence"] = (time.perf_counter() - started) * 1000
             quotes = tuple(answer.quotes)
-            measures = answer_measures(golden, answer, lambda uri: self._kb.document(uri).text, self._count)
+            calls = 1 + sum(1 for _ in pages)
+            measures = answer_measures(
+                golden, answer, lambda uri: self._kb.document(uri).text, self._count, calls=calls
+            )
             if golden.answerable:
-                more = self._kb.retrieve_evidence(
-                    golden.question, max_quotes=MAX_QUOTES, include_context_tokens=0, variant=self._variant
-                ).quotes
+                more = next(self._asker.pages(golden.question, max_quotes=MAX_QUOTES, include_context_tokens=0)).quotes
                 for budget in BUDGETS:
                     measures |= quote_measures(golden, within(more, budget, self._count), self._count, f"@{budget}")
         return Outcome(golden, ranked, relevant, quotes, measures, times)
@@ -111,12 +130,11 @@ class _Asking:
     def _search(self, golden: Golden, times: dict[str, float]) -> tuple[str, ...]:
         by_units = self._judge == "units"
         started = time.perf_counter()
-        results = self._kb.search(
+        results = self._asker.search(
             golden.question,
             top_k=DEPTH,
             max_per_doc=DEPTH if by_units else 1,
             max_snippet_chars=40,  # previews are not looked at, and long ones could fill the response
-            variant=self._variant,
         ).results
         times["search"] = (time.perf_counter() - started) * 1000
         if not by_units:
@@ -156,6 +174,10 @@ class _Units:
             for start, end in self._places[span.doc_uri]
             if start < span.end_char and end > span.start_char
         ]
+
+
+def _has_gold(golden: Golden) -> bool:
+    return golden.answerable and bool(golden.gold_docs or golden.gold_spans)
 
 
 def _relevant(golden: Golden, units: _Units, judge: Literal["documents", "units"]) -> frozenset[str]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
-from graphctx.retrieve.recipe import DEFAULT_VARIANT, recipe_of
+from graphctx.eval.asker import Asker
+from graphctx.retrieve.recipe import DEFAULT_VARIANT
 
 if TYPE_CHECKING:
     from graphctx.knowledge_base import KnowledgeBase
@@ -150,18 +151,13 @@ def explain(kb: KnowledgeBase, question: str, variant: str = DEFAULT_VARIANT) ->
     Raises:
         InvalidArgument: there is no such variant, the question is blank or too long, or nothing is published.
     """
-    from graphctx.model.arguments import parse_arguments
-    from graphctx.model.requests import Filters, RetrieveInput, Scope
-
-    recipe = recipe_of(variant)
-    request = parse_arguments(RetrieveInput, {"question": question})
-    retriever = kb.pinned().require()
-    index = retriever.index
-    ranked = retriever.rank(request.question, "auto", Scope(), Filters(), recipe)
+    asker = Asker(kb, variant)
+    index = asker.retriever.index
+    evidence = asker.evidence(question)
+    ranked = asker.rank(question)
     if not isinstance(ranked, tuple):
         return Explanation(question, variant, index.snapshot.id, empty_reason=ranked)
     asked, ranking = ranked
-    evidence = retriever.evidence(request, recipe)
     view = _View(index, asked, ranking)
     return Explanation(
         question=question,

@@ -103,27 +103,33 @@ def quote_measures(golden: Golden, quotes: Sequence[Quote], count: CountTokens, 
 
 
 def answer_measures(
-    golden: Golden, answer: EvidenceAnswer, text_of: DocumentText, count: CountTokens
+    golden: Golden, answer: EvidenceAnswer, text_of: DocumentText, count: CountTokens, *, calls: int
 ) -> dict[str, float]:
     """All measures of one answer of ``retrieve_evidence`` at its defaults.
 
     Beside those of `quote_measures`: ``exact``, the share of quotes that are the document's text at their offsets
     (left out where there are none); ``quotes``; ``tokens`` and ``bytes`` of the response's JSON; ``calls`` that it
-    takes to see every quote; ``truncated``, whether a quote or the response was cut; ``in_budget``, whether calls and
+    took to see every quote; ``truncated``, whether a quote or the response was cut; ``in_budget``, whether calls and
     quote tokens keep to what the question allows; ``confidence`` of the best quote, 0 where there is none;
     ``empty``, whether there is none.
+
+    Args:
+        golden: the question.
+        answer: of the first call.
+        text_of: the text of a document.
+        count: tokens of a text.
+        calls: how many it took until no cursor was left.
     """
     quotes = answer.quotes
     measures = quote_measures(golden, quotes, count)
     if quotes:
         exact = [text_of(quote.doc_uri)[quote.start_char : quote.end_char] == quote.quote for quote in quotes]
         measures["exact"] = sum(exact) / len(exact)
-    calls = 2.0 if answer.partial else 1.0
     measures |= {
         "quotes": float(len(quotes)),
         "tokens": float(answer.budget.tokens),
         "bytes": float(answer.budget.bytes),
-        "calls": calls,
+        "calls": float(calls),
         "truncated": float(answer.truncated),
         "confidence": max((quote.confidence for quote in quotes), default=0.0),
         "empty": float(not quotes),

@@ -75,6 +75,9 @@ class SuiteRun:
         outcomes: variant to outcomes, all variants in the same order of questions.
         judge: what was ranked: ``documents`` or ``units``.
         left_out: questions of the suite that were not asked, since nothing is known of their answer.
+        not_ranked: ids of questions with gold of which no ranking is measured: units are judged, and no unit holds
+            their gold, or it names documents only.
+        spans_outside: gold spans that no unit overlaps, where units are judged.
         warnings: what is odd about the golden file, a sentence each.
     """
 
@@ -83,4 +86,6 @@ class SuiteRun:
     outcomes: dict[str, list[Outcome]]
     judge: str = "documents"
     left_out: int = 0
+    not_ranked: tuple[str, ...] = ()
+    spans_outside: int = 0
     warnings: tuple[str, ...] = ()

@@ -72,6 +72,11 @@ def notes(suites: Sequence[Mapping[str, Any]]) -> list[str]:
             parts.append("ranking judged by units")
         if counts["left_out"]:
             parts.append(f"{counts['left_out']:,} left out, for nothing is known of their answer")
+        if counts["not_ranked"]:
+            parts.append(f"{counts['not_ranked']:,} in no measure of ranking, for no unit holds what their gold names")
+        if counts["spans_outside"]:
+            count = counts["spans_outside"]
+            parts.append(f"{count:,} gold span{'' if count == 1 else 's'} that no unit overlaps")
         first = next(iter(suite["variants"].values()))["measures"]
         partly = {name: first[name]["n"] for name in ("R@5", "answer", "span") if name in first}
         parts += [f"{name} over {n:,}" for name, n in partly.items() if n != counts["answerable"]]

@@ -33,6 +33,8 @@ def summary(run: SuiteRun) -> dict[str, Any]:
             "answerable": answerable,
             "unanswerable": len(some) - answerable,
             "left_out": run.left_out,
+            "not_ranked": len(run.not_ranked),
+            "spans_outside": run.spans_outside,
         },
         "warnings": list(run.warnings),
         "variants": {name: _variant(outcomes) for name, outcomes in run.outcomes.items()},

@@ -7,20 +7,19 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING
 
+from graphctx.eval.asker import Asker
 from graphctx.eval.records import Golden, GoldSpan, Outcome, SuiteRun
-from graphctx.retrieve.recipe import recipe_of
 
 if TYPE_CHECKING:
     from graphctx.knowledge_base import KnowledgeBase
     from graphctx.model.answers import Quote
-    from graphctx.retrieve.index import SearchIndex
     from graphctx.retrieve.trace import Stage
 
 WORST = 20
 """Questions that are shown of each suite."""
 
 QUOTED_FROM = 5
-"""Evidence is quoted from the best so many units by default."""
+"""Evidence is quoted from the best so many units by default, and from some of each document only."""
 
 COUNTED = ("R@5", "R@10", "nDCG@10", "answer", "span")
 """Measures that say how well a question went."""
@@ -88,24 +87,28 @@ def worst(run: SuiteRun, kb: KnowledgeBase, variant: str, n: int = WORST) -> lis
         The worst first; ties by id.
     """
     order = sorted(run.outcomes[variant], key=lambda one: (round(score_of(one), 6), one.golden.id))
-    index = kb.pinned().require().index
-    return [
-        Miss(one, round(score_of(one), 4), _gold_of(kb, index, one, variant)) for one in order[:n] if score_of(one) < 1
-    ]
+    asker = Asker(kb, variant)
+    # Without reranking by meaning, one passage of each document is quoted from.
+    limit = min(kb.settings.retrieve.max_per_document, QUOTED_FROM) if asker.recipe.quote.rerank else 1
+    return [Miss(one, round(score_of(one), 4), _gold_of(asker, one, limit)) for one in order[:n] if score_of(one) < 1]
 
 
-def _gold_of(kb: KnowledgeBase, index: SearchIndex, outcome: Outcome, variant: str) -> tuple[Gold, ...]:
-    from graphctx.model.requests import Filters, Scope
+def _gold_of(asker: Asker, outcome: Outcome, max_per_document: int) -> tuple[Gold, ...]:
+    from graphctx.retrieve.rank import cap_per_document
     from graphctx.retrieve.trace import stages, units_of
 
     golden = outcome.golden
     wanted = _wanted(golden)
     if not wanted:
         return ()
-    ranked = kb.pinned().require().rank(golden.question, "auto", Scope(), Filters(), recipe_of(variant))
+    ranked = asker.rank(golden.question)
     if not isinstance(ranked, tuple):
         return ()
-    found = stages(ranked[1])
+    index, ranking = asker.retriever.index, ranked[1]
+    found = stages(ranking)
+    front = cap_per_document(index, ranking, QUOTED_FROM, max_per_document)
+    quotable = frozenset(ranking.rows[front].tolist())
+    beyond = int(front[-1]) + 1 if len(front) else 0  # the last rank that is quoted from
     gold = []
     for uri, span in wanted:
         bounds = (span.start_char, span.end_char) if span else (None, None)
@@ -116,8 +119,10 @@ def _gold_of(kb: KnowledgeBase, index: SearchIndex, outcome: Outcome, variant: s
         names = {index.unit(int(row)).id for row in units}
         from_unit = sum(one.section_id in names for one in outcome.quotes)
         asked = _quotes_asked(outcome)
-        missed = quote is None if asked else (ranks["final"] or QUOTED_FROM + 1) > QUOTED_FROM
-        why = _why(ranks, quote, from_unit, found, asked=asked)
+        near = not quotable.isdisjoint(units.tolist())
+        capped = not near and ranks["final"] is not None and ranks["final"] <= beyond
+        missed = quote is None if asked else not near
+        why = _why(ranks, quote, from_unit, found, asked=asked, near=near, capped=max_per_document if capped else 0)
         start, end = (span.start_char, span.end_char) if span else (0, 0)
         gold.append(Gold(uri, text, start, end, ranks, quote, missed, why))
     return tuple(gold)
@@ -143,9 +148,20 @@ def _first_quote(quotes: Sequence[Quote], uri: str, span: GoldSpan | None) -> in
 
 
 def _why(
-    ranks: dict[str, int | None], quote: int | None, from_unit: int, found: dict[str, Stage], *, asked: bool
+    ranks: dict[str, int | None],
+    quote: int | None,
+    from_unit: int,
+    found: dict[str, Stage],
+    *,
+    asked: bool,
+    near: bool,
+    capped: int,
 ) -> str:
-    """Where a piece of gold was lost, or found, in words."""
+    """Where a piece of gold was lost, or found, in words.
+
+    ``near`` tells whether its passage is among those that are quoted from, ``capped`` how many of a document are where
+    that is why it is not.
+    """
     if quote is not None:
         return f"Quoted, as number {quote}."
     final = ranks["final"]
@@ -159,7 +175,9 @@ def _why(
     if final is None:
         return f"{by}, but it is not among those that were ranked."
     place = f"{by}; it is number {ranks['base']} by base score and {final} in the end"
-    if final <= QUOTED_FROM:
+    if near:
         return f"{place}, but no sentence of it was picked." if asked else f"{place}. No quotes were asked for."
+    if capped:
+        return f"{place}, behind others of its document. Quotes come from {capped} passages of a document at most."
     lifted = ", and no walked edge lifts it" if len(found["walk"].rows) and ranks["walk"] is None else ""
     return f"{place}{lifted}. Quotes come from the best {QUOTED_FROM}."

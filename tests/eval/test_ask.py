@@ -12,8 +12,10 @@ import pytest
 
 from graphctx.errors import BackendUnavailable, InvalidArgument
 from graphctx.eval.ask import run_suite
+from graphctx.eval.asker import Asker
 from graphctx.eval.corpora import open_for
 from graphctx.eval.records import SuiteRun
+from graphctx.eval.show import notes
 from graphctx.eval.suites import Suite, load_suite
 from graphctx.eval.summary import summary
 from graphctx.knowledge_base import KnowledgeBase
@@ -133,6 +135,46 @@ def test_long_documents_are_judged_by_the_units_that_hold_the_gold(
     assert run_suite(suite_of(tmp_path, *rows, judge="documents"), kb).judge == "documents"
     unmarked = {"question": "What is this?", "gold_docs": ["log.md"]}
     assert run_suite(suite_of(tmp_path, *rows, unmarked), kb).judge == "documents"
+
+
+def test_gold_that_units_cannot_judge_is_counted(make_kb: Callable[..., KnowledgeBase], tmp_path: Path) -> None:
+    kb = make_kb(LIGHT)
+    rows = [
+        {"id": "whole", "question": "Where was Ada born?", "gold_docs": ["keepers/ada.md"]},
+        {"id": "mark", "question": "Who is Ada?", "gold_spans": [{"doc": "keepers/ada.md", "start": 0, "end": 1}]},
+        {
+            "id": "good",
+            "question": "Where was Maud born?",
+            "gold_spans": [{"doc": "keepers/maud.md", "text": "Wexley"}],
+        },
+        {"id": "none", "question": "Who is Ned?", "answerable": False},
+    ]
+    run = run_suite(suite_of(tmp_path, *rows, judge="units"), kb, ranking_only=["hybrid_local"])
+    assert run.not_ranked == ("whole", "mark")
+    found = summary(run)
+    assert (found["questions"]["not_ranked"], found["questions"]["spans_outside"]) == (2, 1)
+    assert found["variants"]["hybrid_local"]["measures"]["R@5"]["n"] == 1
+    assert "2 in no measure of ranking" in notes([found])[0]
+    assert "1 gold span that no unit overlaps" in notes([found])[0]
+    by_documents = run_suite(suite_of(tmp_path, *rows, judge="documents"), kb, ranking_only=["hybrid_local"])
+    assert (by_documents.not_ranked, by_documents.spans_outside) == ((), 0)
+
+
+def test_every_quote_is_asked_for_until_no_cursor_is_left(make_kb: Callable[..., KnowledgeBase]) -> None:
+    kb = make_kb(LIGHT)
+    whole = list(Asker(kb).pages("Who kept the light of Gull Point?"))
+    assert len(whole) == 1
+    weight = whole[0].budget.tokens
+    pages = list(Asker(kb).pages("Who kept the light of Gull Point?", max_tokens=weight * 2 // 3))
+    assert len(pages) > 1
+    assert [quote for page in pages for quote in page.quotes] == whole[0].quotes
+
+
+def test_what_is_asked_here_is_answered_as_to_a_user(make_kb: Callable[..., KnowledgeBase]) -> None:
+    kb, question = make_kb(LIGHT), "Where was Silas born?"
+    (answer,) = Asker(kb).pages(question)
+    assert answer == kb.retrieve_evidence(question)
+    assert Asker(kb).search(question, top_k=5) == kb.search(question)
 
 
 def test_a_variant_that_does_not_exist_is_refused_before_anything_is_asked(

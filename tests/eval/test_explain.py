@@ -13,6 +13,7 @@ from rich.console import Console
 
 from graphctx import KnowledgeBase
 from graphctx.errors import InvalidArgument
+from graphctx.eval.asker import Asker
 from graphctx.eval.explain import Explanation, explain
 from graphctx.eval.explain_text import show_explanation
 
@@ -82,7 +83,7 @@ def test_names_and_terms_of_the_question_are_told(explanation: Explanation) -> N
 
 def test_stages_begin_with_what_each_search_finds_first(handbook_kb: KnowledgeBase, explanation: Explanation) -> None:
     for stage, variant in (("bm25", "bm25"), ("vector", "vector")):
-        found = handbook_kb.search(QUESTION, top_k=10, max_per_doc=10, variant=variant).results
+        found = Asker(handbook_kb, variant).search(QUESTION, top_k=10, max_per_doc=10).results
         assert [one.unit.section_id for one in explanation.stages[stage]] == [result.section_id for result in found]
         assert [one.rank for one in explanation.stages[stage]] == list(range(1, 11))
 

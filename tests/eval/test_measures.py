@@ -20,7 +20,6 @@ def quote(text: str, start: int = 0, uri: str = "a.md", confidence: float = 0.5)
     return Quote(
         quote=text,
         doc_uri=uri,
-        doc_id="d",
         section_id="u",
         title="",
         start_char=start,
@@ -150,25 +149,23 @@ def test_a_budget_takes_the_leading_quotes_that_fit() -> None:
 def test_quotes_that_do_not_slice_back_are_counted() -> None:
     texts = {"a.md": "Ada lit the lamp."}
     good, bad = quote("Ada"), quote("lit", 5)
-    found = answer_measures(Golden("1", "?"), answer([good, bad]), texts.__getitem__, words)
+    found = answer_measures(Golden("1", "?"), answer([good, bad]), texts.__getitem__, words, calls=1)
     assert found["exact"] == 0.5
-    assert "exact" not in answer_measures(Golden("1", "?"), answer([]), texts.__getitem__, words)
+    assert "exact" not in answer_measures(Golden("1", "?"), answer([]), texts.__getitem__, words, calls=1)
 
 
 def test_what_an_answer_costs_is_held_against_what_it_may() -> None:
     texts = {"a.md": "Ada lit the lamp."}
 
-    def in_budget(max_tokens: int, max_calls: int, *, partial: bool = False) -> float:
+    def in_budget(max_tokens: int, max_calls: int, calls: int = 1) -> float:
         golden = Golden("1", "?", max_tokens=max_tokens, max_calls=max_calls)
-        return answer_measures(golden, answer([quote("Ada lit")], partial=partial), texts.__getitem__, words)[
-            "in_budget"
-        ]
+        return answer_measures(golden, answer([quote("Ada lit")]), texts.__getitem__, words, calls=calls)["in_budget"]
 
     assert in_budget(2, 1) == 1
     assert in_budget(1, 1) == 0
-    assert in_budget(0, 1, partial=True) == 0
-    assert in_budget(2, 0, partial=True) == 1
-    found = answer_measures(Golden("1", "?"), answer([quote("Ada")], truncated=True), texts.__getitem__, words)
+    assert in_budget(0, 1, calls=2) == 0
+    assert in_budget(2, 0, calls=3) == 1
+    found = answer_measures(Golden("1", "?"), answer([quote("Ada")], truncated=True), texts.__getitem__, words, calls=1)
     assert (found["calls"], found["truncated"], found["tokens"], found["bytes"]) == (1, 1, 70, 300)
     assert "in_budget" not in found
 
@@ -176,8 +173,8 @@ def test_what_an_answer_costs_is_held_against_what_it_may() -> None:
 def test_confidence_is_that_of_the_best_quote_and_0_without_one() -> None:
     texts = {"a.md": "Ada lit the lamp."}
     quotes = [quote("Ada", confidence=0.2), quote("lit", 4, confidence=0.7)]
-    assert answer_measures(Golden("1", "?"), answer(quotes), texts.__getitem__, words)["confidence"] == 0.7
-    nothing = answer_measures(Golden("1", "?"), answer([]), texts.__getitem__, words)
+    assert answer_measures(Golden("1", "?"), answer(quotes), texts.__getitem__, words, calls=1)["confidence"] == 0.7
+    nothing = answer_measures(Golden("1", "?"), answer([]), texts.__getitem__, words, calls=1)
     assert (nothing["confidence"], nothing["empty"]) == (0, 1)
 
 

@@ -23,7 +23,6 @@ def nasty_quote() -> Quote:
     return Quote(
         quote=f"It says {NASTY}, word for word.",
         doc_uri=f"a/{NASTY}.md",
-        doc_id="d_1",
         section_id="u_1",
         title=NASTY,
         heading=NASTY,
