@@ -24,8 +24,11 @@ from graphctx.version import __version__
 FORMAT = 1
 """Of the file."""
 
-MEASURES = ("R@5", "all@10", "hit@1", "MRR", "nDCG@10", "answer", "answer@500", "span", "span@500")
-"""What a baseline holds of each question: enough to see a fall in finding, in ordering and in quoting."""
+ABSTENTION = ("confidence", "empty")
+"""Measures of which more is better for questions that have an answer and worse for others, or the other way round."""
+
+MEASURES = ("R@5", "all@10", "hit@1", "MRR", "nDCG@10", "answer", "answer@500", "span", "span@500", *ABSTENTION)
+"""What a baseline holds of each question: enough to see a fall in finding, ordering, quoting and abstaining."""
 
 LEVEL = 0.05
 """A fall counts where the one-sided randomisation test gives a smaller p-value. Measures are not adjusted for each
@@ -48,7 +51,7 @@ class Regression:
     Attributes:
         suite, variant: where.
         kind: ``fell``, ``inexact`` (a quote does not slice back), ``missing`` (questions or a measure were not run).
-        measure: what fell; empty for missing questions.
+        measure: what fell, or rose where less is better; empty for missing questions.
         n: questions that were compared, or that are missing.
         before, now: means over them.
         p_value: one-sided; 0 where there was no test.
@@ -76,8 +79,9 @@ class Regression:
         if self.kind == "inexact":
             return f"{where}: quotes do not slice back to their documents in {_questions(len(self.questions))} ({ids})."
         return (
-            f"{where}: {self.measure} fell from {self.before:.1%} to {self.now:.1%} "
-            f"over {_questions(self.n)} (p = {self.p_value:.3f}); worse on {ids}."
+            f"{where}: {self.measure} {'fell' if self.now < self.before else 'rose'} "
+            f"from {self.before:.1%} to {self.now:.1%} over {_questions(self.n)} "
+            f"(p = {self.p_value:.3f}); worse on {ids}."
         )
 
 
@@ -255,13 +259,21 @@ def _worse(suite: str, variant: str, known: dict[str, Any], outcomes: Sequence[O
             for name, value in sorted(before.items())
             if measure in now[name].measures
         ]
-        found += _fallen(suite, variant, measure, pairs)
+        if measure not in ABSTENTION:
+            found += _fallen(suite, variant, measure, pairs, direction(measure))
+            continue
+        for answerable, kind in ((True, "answerable"), (False, "unanswerable")):
+            some = [pair for pair in pairs if now[pair[0]].golden.answerable is answerable]
+            better = 1 if answerable == (measure == "confidence") else -1
+            found += _fallen(suite, variant, f"{measure} of {kind} questions", some, better)
     return found
 
 
-def _fallen(suite: str, variant: str, measure: str, pairs: Sequence[tuple[str, float, float]]) -> list[Regression]:
-    better = direction(measure)
-    if not pairs or not better:
+def _fallen(
+    suite: str, variant: str, measure: str, pairs: Sequence[tuple[str, float, float]], better: int
+) -> list[Regression]:
+    """The fall of a measure, if it is one; ``better`` is 1 where more is better, and -1 where less is."""
+    if not pairs:
         return []
     gains = [better * (now - before) for _, before, now in pairs]
     before, now = fmean(one for _, one, _ in pairs), fmean(one for _, _, one in pairs)

@@ -59,6 +59,41 @@ def test_a_sure_fall_of_less_than_a_point_is_let_pass(path: Path, good: SuiteRun
     assert [one.measure for one in check(path, [worse(40, value=0.985)])] == ["R@5"]
 
 
+def of_both_kinds(**values: list[float]) -> SuiteRun:
+    """A run whose first half of questions has an answer."""
+    run = suite(hybrid_local=values)
+    made = [
+        dataclasses.replace(one, golden=dataclasses.replace(one.golden, answerable=at < 20))
+        for at, one in enumerate(run.outcomes["hybrid_local"])
+    ]
+    return dataclasses.replace(run, outcomes={"hybrid_local": made})
+
+
+@pytest.mark.parametrize(
+    ("now", "says"),
+    [
+        ({"confidence": [0.5] * 20 + [0.2] * 20}, "confidence of answerable questions fell from 90.0% to 50.0%"),
+        ({"confidence": [0.9] * 20 + [0.6] * 20}, "confidence of unanswerable questions rose from 20.0% to 60.0%"),
+        ({"empty": [1.0] * 6 + [0.0] * 14 + [1.0] * 20}, "empty of answerable questions rose from 0.0% to 30.0%"),
+        ({"empty": [0.0] * 26 + [1.0] * 14}, "empty of unanswerable questions fell from 100.0% to 70.0%"),
+    ],
+)
+def test_each_kind_of_question_is_held_to_its_own_abstention(
+    path: Path, now: dict[str, list[float]], says: str
+) -> None:
+    before = {"confidence": [0.9] * 20 + [0.2] * 20, "empty": [0.0] * 20 + [1.0] * 20}
+    write(path, [of_both_kinds(**before)])
+    assert check(path, [of_both_kinds(**before)]) == []
+    (one,) = check(path, [of_both_kinds(**{**before, **now})])
+    assert says in str(one)
+
+
+def test_abstaining_better_is_no_regression(path: Path) -> None:
+    write(path, [of_both_kinds(confidence=[0.5] * 40, empty=[0.0] * 40)])
+    better = of_both_kinds(confidence=[0.9] * 20 + [0.1] * 20, empty=[0.0] * 20 + [1.0] * 20)
+    assert check(path, [better]) == []
+
+
 def test_what_got_better_is_no_regression(path: Path) -> None:
     write(path, [worse(20)])
     assert check(path, [suite(hybrid_local=GOOD)]) == []
