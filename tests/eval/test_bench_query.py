@@ -71,4 +71,5 @@ def test_the_benchmark_measures_time_and_memory(made: Path) -> None:
     assert measured["questions"] == 3
     assert measured["quotes_per_question"] > 1
     assert measured["to_bare"] > 0
+    assert measured["to_bare_blas"] > 0
     assert set(STAGES) < set(measured["ms"])
