@@ -105,10 +105,7 @@ class Workers:
 
 @asynccontextmanager
 async def telling(ctx: ServerRequestContext[Any, Any], job: Job) -> AsyncIterator[None]:
-    """Report the progress of a call while the block runs, if its client asked for that."""
-    if not (ctx.meta or {}).get("progress_token"):
-        yield
-        return
+    """Report the progress of a call while the block runs; the SDK sends it if the client asked for that."""
     async with anyio.create_task_group() as group:
         group.start_soon(_tell, ctx, job)
         yield

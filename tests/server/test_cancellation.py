@@ -1,0 +1,179 @@
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+
+import anyio
+import anyio.to_thread
+import pytest
+from mcp import Client
+
+from graphctx.errors import BackendUnavailable, TimedOut
+from graphctx.model.interrupt import checkpoint
+from graphctx.server import workers
+from graphctx.server.app import build_server
+from graphctx.server.config import ServerConfig
+from graphctx.server.warmup import Engine, Warmup
+from graphctx.server.workers import Job, Workers
+
+from .conftest import Connect
+from .library import count_tokens
+from .results import error_of
+from .slow import SlowLibrary
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def slow() -> Iterator[SlowLibrary]:
+    library = SlowLibrary()
+    yield library
+    library.released.set()
+
+
+@pytest.fixture
+def over(connect: Connect, slow: SlowLibrary):  # type: ignore[no-untyped-def]
+    """Make a client of a server over the slow library."""
+
+    def make(**settings):  # type: ignore[no-untyped-def]
+        return connect(server=build_server(Warmup(lambda: Engine(slow, count_tokens)), ServerConfig(**settings)))
+
+    return make
+
+
+async def happened(event: threading.Event) -> bool:
+    """Wait in a thread, so that the event loop goes on."""
+    return await anyio.to_thread.run_sync(event.wait, 10)
+
+
+@asynccontextmanager
+async def calling(client: Client, query: str) -> AsyncIterator[anyio.CancelScope]:
+    """A search that goes on while the block runs; give its scope, by which the client cancels it."""
+    with anyio.CancelScope() as scope:
+        async with anyio.create_task_group() as group:
+            group.start_soon(client.call_tool, "kb.search", {"query": query})
+            yield scope
+            scope.cancel()
+
+
+async def test_a_cancelled_call_is_stopped_at_its_next_checkpoint(over, slow: SlowLibrary) -> None:  # type: ignore[no-untyped-def]
+    async with over() as client:
+        async with calling(client, "slow") as scope:
+            assert await happened(slow.began)
+            cancelled_at = time.perf_counter()
+            scope.cancel()
+        assert await happened(slow.stopped)
+        assert slow.stopped_at >= cancelled_at
+        assert not (await client.call_tool("kb.search", {"query": "ledger"})).is_error
+
+
+async def test_a_call_that_cannot_be_stopped_gives_its_slot_back_all_the_same(over, slow: SlowLibrary) -> None:  # type: ignore[no-untyped-def]
+    async with over(workers=1) as client:
+        async with calling(client, "deaf") as scope:
+            assert await happened(slow.began)
+            scope.cancel()
+        assert not (await client.call_tool("kb.search", {"query": "ledger"})).is_error
+
+
+async def test_a_call_past_its_time_is_answered_and_stopped(over, slow: SlowLibrary) -> None:  # type: ignore[no-untyped-def]
+    async with over(call_timeout=0.1) as client:
+        error = error_of(await client.call_tool("kb.search", {"query": "slow"}))
+        assert error["code"] == "TIMEOUT"
+        assert error["details"]["timeout_seconds"] == 0.1
+        assert await happened(slow.stopped)
+
+
+async def test_a_call_that_waits_for_a_worker_says_so() -> None:
+    pool, gate, second = Workers(1, 10), threading.Event(), Job()
+    async with anyio.create_task_group() as group:
+        group.start_soon(pool.run, lambda _: gate.wait(10))
+        while not pool.counts()["running"]:
+            await anyio.sleep(0)
+        with anyio.move_on_after(0.05):
+            await pool.run(lambda _: pytest.fail("there is one worker, and it is busy"), second)
+        assert second.doing == "waiting for a free worker"
+        gate.set()
+    assert pool.counts() == {"finished": 1, "failed": 0, "timed_out": 0, "cancelled": 1, "running": 0}
+
+
+async def test_progress_is_told_of_a_call_that_takes_longer(
+    over,  # type: ignore[no-untyped-def]
+    slow: SlowLibrary,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(workers, "FIRST_PROGRESS_SECONDS", 0.05)
+    monkeypatch.setattr(workers, "PROGRESS_SECONDS", 0.05)
+    told: list[tuple[float, str | None]] = []
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        told.append((progress, message))
+        if len(told) == 3:
+            slow.released.set()
+
+    async with over() as client:
+        result = await client.call_tool("kb.search", {"query": "slow"}, progress_callback=hear)
+        assert not result.is_error
+        assert len(told) >= 3
+        assert [at for at, _ in told] == sorted(at for at, _ in told)
+        assert "kb.search" in (told[-1][1] or "")
+        count = len(told)
+        await client.call_tool("kb.search", {"query": "ledger"}, progress_callback=hear)
+        assert len(told) == count
+
+
+async def test_progress_says_that_the_knowledge_base_is_being_opened(
+    connect: Connect, slow: SlowLibrary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers, "FIRST_PROGRESS_SECONDS", 0.02)
+    told: list[str | None] = []
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        told.append(message)
+        slow.released.set()
+
+    def open_slowly() -> Engine:
+        assert slow.released.wait(10)
+        return Engine(slow, count_tokens)
+
+    async with connect(server=build_server(Warmup(open_slowly))) as client:
+        await client.call_tool("kb.search", {"query": "ledger"}, progress_callback=hear)
+    assert "opening the knowledge base" in (told[0] or "")
+
+
+async def test_an_opening_that_its_first_caller_gave_up_serves_the_next() -> None:
+    gate, opened = threading.Event(), []
+
+    def open_slowly() -> Engine:
+        assert gate.wait(10)
+        checkpoint()  # the first caller has gone, which must not stop what others wait for
+        opened.append(1)
+        return Engine(SlowLibrary(), count_tokens)
+
+    warmup = Warmup(open_slowly)
+    with pytest.raises(TimedOut):
+        await Workers(2, 0.05).run(lambda _: warmup.get())
+    gate.set()
+    assert await Workers(2, 10).run(lambda _: warmup.get())
+    assert opened == [1]
+
+
+async def test_a_flood_of_calls_that_never_stop_is_turned_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "MAX_LEFT_BEHIND", 2)
+    pool, gate = Workers(1, 0.02), threading.Event()
+
+    def deaf(job: Job) -> None:
+        gate.wait(10)
+
+    for _ in range(3):
+        with pytest.raises(TimedOut):
+            await pool.run(deaf)
+    with pytest.raises(BackendUnavailable, match="busy"):
+        await pool.run(deaf)
+    assert pool.counts()["running"] == 3
+    gate.set()
+    while pool.counts()["running"]:
+        await anyio.sleep(0)
+    assert pool.counts() == {"finished": 0, "failed": 0, "timed_out": 3, "cancelled": 0, "running": 0}
+    assert await pool.run(lambda _: 7) == 7
