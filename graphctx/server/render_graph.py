@@ -24,6 +24,8 @@ from graphctx.model.graph import (
     Snippet,
     Unresolved,
 )
+from graphctx.server.quoting import one_line, quoted
+from graphctx.server.render import searched, why_empty
 
 if TYPE_CHECKING:
     from graphctx.server.desk import Desk
@@ -33,15 +35,7 @@ NodeT = TypeVar("NodeT", bound=Node)
 Names = Mapping[str, str]
 """What nodes are called, by id."""
 
-_EMPTY = {
-    "no_snapshot": "Nothing is published in this knowledge base yet. Ingest some documents, then ask again.",
-    "empty_knowledge_base": "The knowledge base holds no documents yet. Ingest some, then ask again.",
-    "nothing_in_scope": "The scope leaves no document to look in. Widen it if you may.",
-    "filtered_out": "The filters leave no document of the scope. Widen or drop them.",
-    "no_match": "There is none in this scope. Widen filters, rel_types or max_hops, where the tool has them.",
-    "no_evidence": "There is none.",
-    "ambiguous": "The name stands for several entities.",
-}
+_NO_MATCH = "There is none in this scope. Widen filters, rel_types or max_hops, where the tool has them."
 
 
 def describe_text(desk: Desk, answer: DescribeAnswer) -> str:
@@ -52,7 +46,7 @@ def describe_text(desk: Desk, answer: DescribeAnswer) -> str:
 
 def expand_text(desk: Desk, answer: ExpandAnswer, names: Names) -> str:
     """The start nodes, then each node with the relations that led to it, by hop."""
-    known = {**names, **{node.id: node.name for node in answer.nodes}}
+    known = {**names, **_names(answer.nodes)}
     blocks = []
     if answer.nodes:
         blocks.append("From " + ", ".join(_named(start, known) for start in answer.starts))
@@ -60,7 +54,7 @@ def expand_text(desk: Desk, answer: ExpandAnswer, names: Names) -> str:
         lines = [f"{hop} relation{'s' if hop > 1 else ''} away:"]
         for node in nodes:
             lines.append(_node(node))
-            lines += [f"  {_relation(relation, known)}" for relation in node.via]
+            lines += [f"  {_relation(relation, known, shown=node.snippet)}" for relation in node.via]
         blocks.append("\n".join(lines))
     return _framed(desk, answer, "nodes", blocks, "graph.expand", "Further: graph.expand with a node's id.")
 
@@ -68,8 +62,9 @@ def expand_text(desk: Desk, answer: ExpandAnswer, names: Names) -> str:
 def paths_text(desk: Desk, answer: PathsAnswer) -> str:
     """Each path as a chain of names, with what its relations say below it; then each node once."""
     nodes = {node.id: node for path in answer.paths for node in path.nodes}
-    called = Counter(node.name for node in nodes.values())
-    names = {node.id: node.name if called[node.name] == 1 else f"{node.name} [{node.id}]" for node in nodes.values()}
+    names = _names(nodes.values())
+    called = Counter(names.values())
+    names = {node: name if called[name] == 1 else f"{name} [{node}]" for node, name in names.items()}
     blocks = ["\n".join(_path(number, path, names) for number, path in enumerate(answer.paths, start=1))]
     blocks.append("\n".join(["The nodes on them:", *map(_node, nodes.values())]))
     follow = "The text of a section on a path: kb.read_excerpt with its id."
@@ -112,11 +107,11 @@ def _grouped(nodes: Iterable[NodeT], key: Callable[[NodeT], str], lead: str, nam
 def _framed(desk: Desk, answer: GraphAnswer, what: str, blocks: Sequence[str], tool: str, follow: str) -> str:
     """The items below a head line, then what could not be told, what was cut and the next call."""
     if answer.empty_reason:
-        said = [f"No {what}. {_EMPTY[answer.empty_reason]}"]
-        if answer.filtered_by:
-            said[0] += f" ({', '.join(answer.filtered_by)})"
-        return "\n\n".join(said + _unresolved(answer.unresolved))
-    parts = [f"From the graph of project {answer.scope.project_id}.", *blocks, *_unresolved(answer.unresolved)]
+        why = _NO_MATCH if answer.empty_reason == "no_match" else why_empty(answer)
+        return "\n\n".join(
+            [f"No {what} from the graph of {searched(answer.scope)}. {why}", *_unresolved(answer.unresolved)]
+        )
+    parts = [f"From the graph of {searched(answer.scope)}.", *blocks, *_unresolved(answer.unresolved)]
     if answer.next_cursor is not None:
         parts.append(
             desk.say(f"Cut ({answer.limit_reason}). For the rest, repeat {tool} with cursor={answer.next_cursor}")
@@ -135,24 +130,28 @@ def _unresolved(unresolved: Iterable[Unresolved]) -> list[str]:
     blocks = []
     for one in unresolved:
         why = "stands for several entities" if one.reason == "ambiguous" else "is not known in this scope"
-        lines = [f"{one.asked!r} {why}" + ("; ask again by id, of one of these:" if one.candidates else ".")]
+        lines = [f"{one_line(one.asked)!r} {why}" + ("; ask again by id, of one of these:" if one.candidates else ".")]
         blocks.append("\n".join([*lines, *map(_candidate, one.candidates)]))
     return blocks
 
 
 def _named(node_id: str, names: Names) -> str:
-    return f"{names[node_id]} [{node_id}]" if node_id in names else f"[{node_id}]"
+    return f"{one_line(names[node_id])} [{node_id}]" if node_id in names else f"[{node_id}]"
+
+
+def _names(nodes: Iterable[Node]) -> dict[str, str]:
+    return {node.id: one_line(node.name) for node in nodes}
 
 
 def _called(node: Named) -> str:
     """Name, id and kind."""
     kind = f"{node.kind}, {node.label}" if node.label else node.kind
-    return f"{node.heading or node.name} [{node.id}] ({kind})"
+    return f"{one_line(node.heading or node.name)} [{node.id}] ({kind})"
 
 
 def _candidate(node: Named) -> str:
     mentions = f", {_count(node.n_mentions, 'mention')}" if node.n_mentions is not None else ""
-    aliases = f", also {'; '.join(node.aliases)}" if node.aliases else ""
+    aliases = f", also {_listed(node.aliases)}" if node.aliases else ""
     return f"{_called(node)}{mentions}{aliases}"
 
 
@@ -161,43 +160,39 @@ def _node(node: Node) -> str:
     parts = [_called(node)]
     if node.doc_uri:
         parts.append(_place(node.doc_uri, node.line, node.page))
-    if node.kind == "entity" and node.n_mentions is not None:
+    if node.n_mentions:
         parts.append(f"{_count(node.n_mentions, 'mention')} in {_count(node.n_units or 0, 'unit')}")
     elif node.n_units is not None and node.kind != "unit":
         parts.append(_count(node.n_units, "unit"))
     if node.n_children:
         parts.append(f"{node.n_children} below")
     if node.tags:
-        parts.append(f"tags {' '.join(node.tags)}")
+        parts.append(f"tags {' '.join(map(one_line, node.tags))}")
     if node.updated_at:
         parts.append(f"updated {node.updated_at}")
     if node.aliases:
-        parts.append(f"also {'; '.join(node.aliases)}")
+        parts.append(f"also {_listed(node.aliases)}")
     return ", ".join(parts) + _sentence(node.snippet)
 
 
 def _place(uri: str, line: int | None, page: int | None) -> str:
-    at = f"{uri}:{line}" if line is not None and has_file_lines(uri) else uri
+    at = one_line(uri) + (f":{line}" if line is not None and has_file_lines(uri) else "")
     return f"{at} (page {page})" if page is not None else at
-
-
-def quoted(text: str, indent: str = "") -> str:
-    """A document's own words, so marked line by line."""
-    return "\n".join(f"{indent}> {line}" for line in text.split("\n"))
 
 
 def _sentence(snippet: Snippet | None) -> str:
     if snippet is None:
         return ""
-    return f"\n{quoted(snippet.text, '  ')}\n  — {_place(snippet.doc_uri, snippet.line, snippet.page)}"
+    return f"\n{quoted(snippet.text)}\n  — {_place(snippet.doc_uri, snippet.line, snippet.page)}"
 
 
-def _relation(relation: Relation, names: Names) -> str:
-    """``A —TYPE→ B (weight, counts)``, and what it says."""
-    ends = [names.get(end) or f"[{end}]" for end in (relation.source, relation.target)]
+def _relation(relation: Relation, names: Names, shown: Snippet | None) -> str:
+    """``A —TYPE→ B (weight, counts)``, what it says, and its sentence unless that has just been shown."""
+    ends = [one_line(names[end]) if end in names else f"[{end}]" for end in (relation.source, relation.target)]
     measures = f" ({said})" if (said := _measures(relation)) else ""
-    predicates = f": {'; '.join(relation.predicates)}" if relation.predicates else ""
-    return f"{ends[0]} {_arrow(relation, relation.source)} {ends[1]}{measures}{predicates}{_sentence(relation.snippet)}"
+    predicates = f": {_listed(relation.predicates)}" if relation.predicates else ""
+    sentence = _sentence(relation.snippet) if relation.snippet != shown else ""
+    return f"{ends[0]} {_arrow(relation, relation.source)} {ends[1]}{measures}{predicates}{sentence}"
 
 
 def _arrow(relation: Relation, left: str, measures: str = "") -> str:
@@ -219,6 +214,10 @@ def _measures(relation: Relation) -> str:
     return ", ".join(said)
 
 
+def _listed(texts: Iterable[str]) -> str:
+    return "; ".join(map(one_line, texts))
+
+
 def _count(n: int, what: str) -> str:
     return f"{n} {what}" if n == 1 else f"{n} {what}s"
 
@@ -228,6 +227,6 @@ def _path(number: int, path: Path, names: Names) -> str:
     below = []
     for relation, left, node in zip(path.relations, path.nodes, path.nodes[1:], strict=False):
         chain += [_arrow(relation, left.id, _measures(relation)), names[node.id]]
-        below += [f"  {predicate}" for predicate in relation.predicates]
+        below += [f"  {one_line(predicate)}" for predicate in relation.predicates]
         below += [_sentence(relation.snippet).removeprefix("\n")] if relation.snippet else []
     return "\n".join([f"[{number}] {' '.join(chain)}", *below])

@@ -103,7 +103,8 @@ def test_an_unknown_id_and_any_other_argument_are_refused() -> None:
     ("doc_uri", "anchor", "url"),
     [
         ("notes/a.md", None, "graphctx://document/d_1"),
-        ("notes/a.md", "größe & co", "graphctx://document/d_1#gr%C3%B6%C3%9Fe%20%26%20co"),
+        ("notes/a.md", "größe & co", "graphctx://document/d_1#gr%C3%B6%C3%9Fe%20&%20co"),
+        ("notes/a.pdf", "page=2", "graphctx://document/d_1#page=2"),
         ("https://example.org/a", "b", "https://example.org/a#b"),
         ("https://example.org/a#c", "b", "https://example.org/a#c"),
     ],

@@ -195,7 +195,7 @@ def test_where_there_is_nothing_the_reason_is_told() -> None:
     )
     assert answer["nodes"] == []
     assert answer["empty_reason"] == "no_match"
-    assert text.startswith("No nodes.")
+    assert text.startswith("No nodes from the graph of project handbook.")
 
 
 @pytest.mark.parametrize(

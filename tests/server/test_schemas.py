@@ -1,19 +1,23 @@
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import jsonschema
 import pytest
 from mcp.shared.tool_name_validation import validate_tool_name
+from pydantic import BaseModel
 
+from graphctx.errors import InvalidArgument
 from graphctx.model.answers import Budget, SearchAnswer
 from graphctx.model.requests import Scope
-from graphctx.server.schemas import check_schemas, tool_document, write_schemas
-from graphctx.server.tool import AnyTool
-from graphctx.server.tools import TOOLS
+from graphctx.server.names import restyle, styled
+from graphctx.server.schemas import check_schemas, tool_document, tool_schema, write_schemas
+from graphctx.server.tool import AnyTool, Toolset
+from graphctx.server.tools import TOOLS, TOOLSETS, serve
 
 SCHEMAS = Path(__file__).parents[2] / "schemas" / "tools"
 
@@ -51,19 +55,49 @@ def test_schemas_are_plain(tool: AnyTool) -> None:
         assert isinstance(node.get("type", ""), str)
 
 
+def arguments(schema: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every argument at any depth, by its path."""
+    for name, argument in schema["properties"].items():
+        yield prefix + name, argument
+        if "properties" in argument:
+            yield from arguments(argument, f"{prefix}{name}.")
+
+
 @each_tool
 def test_every_argument_is_described(tool: AnyTool) -> None:
-    for name, argument in tool_document(tool)["inputSchema"]["properties"].items():
-        assert argument.get("description") or argument["type"] == "object", name
+    for path, argument in arguments(tool_document(tool)["inputSchema"]):
+        assert argument.get("description"), path
+
+
+@each_tool
+def test_what_an_optional_argument_assumes_is_valid(tool: AnyTool) -> None:
+    for path, argument in arguments(tool_document(tool)["inputSchema"]):
+        if "default" in argument:
+            jsonschema.validate(argument["default"], argument)
+            assert argument["default"] not in ([], "", None), path
+
+
+def test_a_model_that_holds_itself_is_refused() -> None:
+    with pytest.raises(ValueError, match="Branch holds itself"):
+        tool_schema(Tree, "output")
+
+
+class Branch(BaseModel):
+    branches: list[Branch]
+
+
+class Tree(BaseModel):
+    trunk: Branch
 
 
 @each_tool
 def test_names_titles_hints_and_descriptions_keep_the_rules(tool: AnyTool) -> None:
     document = tool_document(tool)
-    for name in (document["name"], document["name"].replace(".", "_")):
-        assert len(name) <= 48
+    for name in (document["name"], styled(document["name"], "underscore")):
         assert validate_tool_name(name).is_valid
-    assert re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", document["name"].replace(".", "_"))
+        assert re.fullmatch(r"[A-Za-z0-9_./-]+", name)
+        assert len(f"mcp__graphctx__{name}") <= 64
+    assert re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", styled(document["name"], "underscore"))
     assert document["title"]
     assert document["annotations"] == {
         "readOnlyHint": True,
@@ -79,21 +113,82 @@ def test_names_titles_hints_and_descriptions_keep_the_rules(tool: AnyTool) -> No
     assert len(document["description"].encode()) <= 2048
 
 
+NOT_TOLD = {"scope", "filters", "session_id", "cursor", "max_tokens", "max_bytes"}
+"""What every tool takes alike; a description tells what is its own."""
+
+
+def own_limits(tool: AnyTool) -> Iterator[tuple[str, dict[str, Any]]]:
+    for path, argument in arguments(tool_document(tool)["inputSchema"]):
+        if path.split(".")[0] not in NOT_TOLD:
+            yield path.rsplit(".", 1)[-1], argument
+
+
 @each_tool
-def test_defaults_in_the_description_are_those_of_the_model(tool: AnyTool) -> None:
-    schema = tool_document(tool)["inputSchema"]
-    flat = dict(schema["properties"]) | schema["properties"].get("options", {}).get("properties", {})
-    defaults, maxima = tool.description.defaults.split("Max:")
+def test_defaults_and_caps_in_the_description_are_those_of_the_model(tool: AnyTool) -> None:
+    limits = dict(own_limits(tool)) | dict(arguments(tool_document(tool)["inputSchema"]))
+    defaults, caps = tool.description.defaults.split("Max:")
     for name, number in re.findall(r"([a-z_]+) (\d+)", defaults):
-        assert flat[name]["default"] == int(number), name
-    for name, number in re.findall(r"([a-z_]+) (\d+)", maxima):
-        if name in flat:
-            assert flat[name]["maximum"] == int(number), name
+        assert limits[name]["default"] == int(number), name
+    for name, number in re.findall(r"([a-z_]+) (\d+)", caps):
+        if name in limits:
+            assert limits[name]["maximum"] == int(number), name
+    for number, name in re.findall(r"(\d+) ([a-z_]+)", caps):
+        if "maxItems" in limits.get(name, {}):
+            assert limits[name]["maxItems"] == int(number), name
 
 
-def test_the_tools_together_stay_small() -> None:
-    listed = sum(len(str(tool_document(tool)["inputSchema"])) + len(tool.description.text()) for tool in TOOLS)
-    assert listed < 16_000
+@pytest.mark.parametrize("tool", [*TOOLSETS["kb"], *TOOLSETS["graph"]], ids=lambda tool: tool.name)
+def test_every_number_of_the_model_is_named_in_the_description(tool: AnyTool) -> None:
+    defaults, caps = tool.description.defaults.split("Max:")
+    for name, argument in own_limits(tool):
+        default = argument.get("default")
+        if isinstance(default, int) and not isinstance(default, bool) and default != argument.get("maximum"):
+            assert f"{name} {default}" in defaults
+        if argument["type"] == "integer" and argument["maximum"] < 2**31 - 1:
+            assert f"{name} {argument['maximum']}" in caps or str(argument["maximum"]) in caps
+        if "maxItems" in argument:
+            assert f"{argument['maxItems']} {name}" in caps
+
+
+@pytest.mark.parametrize("tool", TOOLSETS["graph"], ids=lambda tool: tool.name)
+def test_a_graph_tool_says_when_the_graph_is_worth_a_call(tool: AnyTool) -> None:
+    assert re.search(r"after kb\.search.*top 1 to 3 candidates", tool.description.use_when)
+    assert re.search(r"mode vector_only.*kb\.search and kb\.retrieve_evidence", tool.description.not_when)
+    assert "three passages or fewer" in tool.description.not_when
+
+
+def test_what_a_model_sees_of_the_default_tools_stays_small() -> None:
+    seen = sum(
+        len(json.dumps(tool_document(tool)["inputSchema"], separators=(",", ":"))) + len(tool.description.text())
+        for tool in serve()
+    )
+    assert seen < 40_000  # characters, about 9,000 tokens
+
+
+def test_toolsets_hold_every_tool_once_and_are_served_in_one_order() -> None:
+    names = [tool.name for tool in TOOLS]
+    assert len(set(names)) == len(names)
+    assert {tool.toolset for tool in TOOLS} == set(get_args(Toolset)) == set(TOOLSETS)
+    assert [tool.toolset for tool in serve()] == ["kb"] * 5 + ["graph"] * 7
+    assert serve(["connector", "kb", "kb"]) == TOOLSETS["kb"] + TOOLSETS["connector"]
+    assert serve(get_args(Toolset)) == TOOLS
+    assert serve(["kb", "graph", "connector"], kb_v2=False) == TOOLSETS["compat"]
+
+
+@pytest.mark.parametrize("asked", [["kb", "grahp"], [""], []])
+def test_a_toolset_that_is_not_there_is_refused_and_the_others_are_named(asked: list[str]) -> None:
+    with pytest.raises(InvalidArgument, match="known: kb, graph, compat, connector"):
+        serve(asked)
+
+
+def test_tool_names_are_told_in_the_style_of_the_client() -> None:
+    said = "After kb.search call graph.entities_for_sections; graphs and kb are no tools."
+    assert restyle(said, "dotted") == said
+    assert restyle(said, "underscore") == (
+        "After kb_search call graph_entities_for_sections; graphs and kb are no tools."
+    )
+    older = {styled(tool.name, "older") for tool in (*TOOLSETS["kb"], *TOOLSETS["graph"])}
+    assert older == {tool.name for tool in TOOLSETS["compat"]}
 
 
 def test_an_output_keeps_its_schema_with_and_without_optional_fields() -> None:

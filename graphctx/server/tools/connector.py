@@ -32,6 +32,10 @@ N_RESULTS = 10
 """A connector reads on from what it is shown and cannot ask for more; ten titles cost about as much as two quotes."""
 
 
+_FRAGMENT = "!$&'()*+,;=:@/?"
+"""What may stand in a fragment as it is (RFC 3986, section 3.5)."""
+
+
 def _search(desk: Desk, asked: ConnectorSearchInput) -> Reply[ConnectorSearchAnswer]:
     scope = desk.scope(Scope())
     request = SearchInput(query=asked.query, top_k=N_RESULTS, scope=scope, options=SearchOptions(max_per_doc=2))
@@ -96,7 +100,7 @@ def _document(desk: Desk, doc_id: str, scope: Scope) -> UnitText:
 def address(doc_uri: str, doc_id: str, anchor: str | None) -> str:
     """Where a document can be cited: its own address on the web, else the resource that this server has of it."""
     base = doc_uri if doc_uri.startswith(("https://", "http://")) else f"{URI_SCHEME}://document/{doc_id}"
-    return f"{base}#{quote(anchor)}" if anchor and "#" not in base else base
+    return f"{base}#{quote(anchor, _FRAGMENT)}" if anchor and "#" not in base else base
 
 
 def _result(found: SearchResult) -> ConnectorResult:

@@ -10,8 +10,8 @@ from graphctx.model.pages import Part, Shorten
 from graphctx.model.requests import MAX_EXCERPT_TOKENS
 from graphctx.server.clip import clip_end
 from graphctx.server.desk import Desk
-from graphctx.server.render import citation
-from graphctx.server.render_graph import quoted
+from graphctx.server.quoting import quoted
+from graphctx.server.render import citation, searched
 from graphctx.server.scratch import Passage
 from graphctx.server.tool import Reply, Tool
 from graphctx.server.tools.compat.wrapper import older_description
@@ -72,7 +72,7 @@ def _shorter(section: SectionText, max_chars: int) -> SectionText:
 
 def _text(answer: SectionTextAnswer) -> str:
     """Each text below its citation, then what is missing."""
-    blocks = [f"{len(answer.sections)} sections from project {answer.scope.project_id}, word for word."]
+    blocks = [f"{len(answer.sections)} sections from {searched(answer.scope)}, word for word."]
     for section in answer.sections:
         where = citation(section.title, section.heading, section.doc_uri, section.line, section.page)
         rest = f"\nThe section goes on at character {section.next_start_char}." if section.truncated else ""
