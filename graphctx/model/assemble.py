@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
 
 from graphctx.model.answers import Diagnostics, EvidenceAnswer, Quote, SearchAnswer, SearchResult
 from graphctx.model.found import Evidence, Found
@@ -50,9 +51,25 @@ def evidence_answer(
         said = part.said | {"truncated": shortened}
         if shortened and part.limit_reason == "none":
             said["limit_reason"] = "token_cap"  # that of a quote
-        return EvidenceAnswer(quotes=part.items, nearest=list(evidence.nearest), diagnostics=diagnostics, **said)
+        return EvidenceAnswer(quotes=_once(part.items), nearest=list(evidence.nearest), diagnostics=diagnostics, **said)
 
     return pager.page(request, evidence, build, render, SHORTER_QUOTE)
+
+
+def _once(quotes: Sequence[Quote]) -> list[Quote]:
+    """The quotes, each without what others of them hold in the text around it."""
+    told = []
+    for quote in quotes:
+        others = [other for other in quotes if other.doc_uri == quote.doc_uri]
+        before = max((o.end_char for o in others if o.end_char <= quote.start_char), default=0)
+        after = min((o.start_char for o in others if o.start_char >= quote.end_char), default=sys.maxsize)
+        free = min(quote.start_char - before, len(quote.context_before))
+        surroundings = {
+            "context_before": quote.context_before[len(quote.context_before) - free :].lstrip(),
+            "context_after": quote.context_after[: after - quote.end_char].rstrip(),
+        }
+        told.append(quote.model_copy(update=surroundings))
+    return told
 
 
 def _start(text: str, max_chars: int) -> str:

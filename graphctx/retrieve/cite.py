@@ -9,6 +9,7 @@ from typing import Protocol
 from graphctx.model.answers import Quote
 from graphctx.model.requests import MAX_QUOTE_CHARS
 from graphctx.retrieve.index import DocumentText, SearchIndex
+from graphctx.text.graphemes import ceil, cut_end, cut_start, first_end
 
 
 class Tokens(Protocol):
@@ -42,35 +43,40 @@ def cut_span(text: str, start: int, end: int, max_tokens: int, tokens: Tokens, m
     stop = start + tokens.clip(text[start:limit], max_tokens)
     if stop >= end:
         return Cut(start, end, False)
-    if stop < len(text) and text[stop - 1 : stop].isalnum() and text[stop].isalnum():
-        space = max(text.rfind(mark, start, stop) for mark in " \n\t")
-        if space > start + (stop - start) // 2:
-            stop = space
+    stop = max(cut_end(text, start, stop), min(first_end(text, start), limit))
     while stop > start + 1 and text[stop - 1].isspace():
         stop -= 1
     return Cut(start, stop, True)
 
 
-def around(document: DocumentText, start: int, end: int, n_tokens: int, tokens: Tokens) -> tuple[str, str]:
-    """The text before and after a span, up to so many tokens each: exact, contiguous with the span."""
+def around(
+    document: DocumentText, start: int, end: int, n_tokens: int, tokens: Tokens, within: tuple[int, int] | None = None
+) -> tuple[str, str]:
+    """The text before and after a span, up to so many tokens each: exact, contiguous with the span.
+
+    White space at its far ends is left out, and all of it where there is nothing else.
+
+    Args:
+        document: that the span is in.
+        start, end: the span.
+        n_tokens: most tokens of each.
+        tokens: counts them.
+        within: start and end of what the text is taken from; the document by default.
+    """
     if n_tokens <= 0:
         return "", ""
-    reach = n_tokens * 12  # no token of prose is longer, white space included
-    before = document.text[max(0, start - reach) : start]
-    spans = tokens.offsets(before)
+    text, reach = document.text, n_tokens * 12  # no token of prose is longer, white space included
+    low, high = within or (0, len(text))
+    first = ceil(text, max(0, start - reach))
+    spans = tokens.offsets(text[first:start])
     if len(spans) > n_tokens:
-        before = before[_word_start(before, spans[-n_tokens][0]) :]
-    after = document.text[end : end + reach]
-    kept = tokens.clip(after, n_tokens)
-    if kept < len(after) and kept and after[kept - 1].isalnum() and after[kept].isalnum():
-        kept = max(after.rfind(mark, 0, kept) for mark in " \n\t") + 1
-    return before, after[:kept]
-
-
-def _word_start(text: str, at: int) -> int:
-    while at < len(text) and at > 0 and text[at - 1].isalnum() and text[at].isalnum():
-        at += 1
-    return at
+        first = cut_start(text, first + spans[-n_tokens][0], start)
+        while tokens.count(text[first:start]) > n_tokens:  # the rest of a word can be more tokens than in it
+            first = cut_start(text, first + 1, start)
+    last = cut_end(text, end, end + tokens.clip(text[end : end + reach], n_tokens))
+    before = text[min(max(first, low), start) : start].lstrip()
+    after = text[end : max(min(last, high), end)].rstrip()
+    return text[ceil(text, start - len(before)) : start], after
 
 
 def quote(
@@ -79,7 +85,9 @@ def quote(
     """Make a quote of a span of a unit's document that keeps to its limits."""
     unit = index.unit(unit_row)
     document = index.text_of(unit.doc_row)
-    before, after = around(document, cut.start_char, cut.end_char, context_tokens, tokens)
+    # What is around it in other passages has headings between, and is theirs to show.
+    passage = (unit.start_char, unit.end_char)
+    before, after = around(document, cut.start_char, cut.end_char, context_tokens, tokens, passage)
     return Quote(
         quote=document.text[cut.start_char : cut.end_char],
         doc_uri=document.uri,

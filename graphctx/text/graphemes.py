@@ -7,6 +7,8 @@ string will do, one with lone surrogates or null characters too.
 
 from __future__ import annotations
 
+import unicodedata
+
 import regex
 
 MAX_GRAPHEME_CHARS = 64
@@ -63,14 +65,18 @@ def cut_end(text: str, start: int, at: int) -> int:
 
 
 def cut_start(text: str, at: int, end: int) -> int:
-    """Where to start a piece that ends at ``end`` and may begin at ``at``: the mirror image of `cut_end`."""
+    """Where to start a piece that ends at ``end`` and may begin at ``at``.
+
+    Returns:
+        ``at`` where a word starts there; else the end of the word that it would split, if that leaves half of the piece
+        or more; else the next boundary; ``end`` if the last grapheme does not fit.
+    """
     if at <= 0:
         return 0
-    if _splits_word(text, at):
-        gap = min((place for space in _SPACES if (place := text.find(space, at, end)) >= 0), default=end)
-        if gap < end - (end - at) // 2:
-            at = gap
-    return min(end, ceil(text, at))
+    rest, half = at, end - (end - at) // 2
+    while rest < half and _splits_word(text, rest):
+        rest += 1
+    return min(end, ceil(text, at if rest >= half else rest))
 
 
 def first_end(text: str, start: int) -> int:
@@ -79,4 +85,8 @@ def first_end(text: str, start: int) -> int:
 
 
 def _splits_word(text: str, at: int) -> bool:
-    return 0 < at < len(text) and not text[at - 1].isspace() and not text[at].isspace()
+    return 0 < at < len(text) and _of_word(text[at - 1]) and _of_word(text[at])
+
+
+def _of_word(char: str) -> bool:
+    return char.isalnum() or unicodedata.category(char).startswith("M")

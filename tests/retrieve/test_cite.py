@@ -9,6 +9,7 @@ from graphctx.nlp.tokens import WordPieceCounter
 from graphctx.retrieve.cite import around, cut_span, preview_span
 from graphctx.retrieve.focus import focus
 from graphctx.retrieve.index import DocumentText, Scores
+from graphctx.text.graphemes import ceil, floor, is_boundary
 
 COUNTER = WordPieceCounter()
 TEXTS = st.text(max_size=400) | st.lists(
@@ -30,8 +31,8 @@ def test_a_cut_span_is_a_prefix_within_its_limits(text: str, data: st.DataObject
     assert cut.truncated is (cut.end_char < end)
     assert cut.end_char - cut.start_char <= MAX_QUOTE_CHARS
     assert COUNTER.count(text[cut.start_char : cut.end_char]) <= limit
-    if text[start:end].strip() and not cut.truncated:
-        assert cut.end_char == end
+    if is_boundary(text, start) and is_boundary(text, end):
+        assert is_boundary(text, cut.end_char)
 
 
 def test_a_cut_falls_between_words() -> None:
@@ -51,6 +52,18 @@ def test_context_is_contiguous_with_its_span_and_keeps_its_limit(text: str, data
     assert text[end:].startswith(after)
     assert COUNTER.count(before) <= limit
     assert COUNTER.count(after) <= limit
+    assert before.strip() or not before
+    assert after.strip() or not after
+    if is_boundary(text, start):
+        assert is_boundary(text, start - len(before))
+    if is_boundary(text, end):
+        assert is_boundary(text, end + len(after))
+    low, high = floor(text, start - 5), ceil(text, end + 5)
+    inner = around(document(text), start, end, limit, COUNTER, (low, high))
+    assert before.endswith(inner[0])
+    assert after.startswith(inner[1])
+    assert len(inner[0]) <= start - low
+    assert len(inner[1]) <= high - end
 
 
 @given(st.lists(st.integers(1, 300), min_size=1, max_size=12), st.data())

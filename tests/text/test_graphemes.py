@@ -84,6 +84,7 @@ def test_words_stay_whole_where_there_are_words() -> None:
     assert cut_end("one two three", 0, 10) == len("one two ")
     assert cut_end("one two three", 0, 7) == len("one two")
     assert cut_start("one two three", 2, 13) == len("one")
+    assert cut_start("one (two) three", 2, 15) == len("one")
     assert cut_end("incomprehensibilities", 0, 9) == 9
     assert cut_end("\u8a9e" * 20, 0, 9) == 9
 
