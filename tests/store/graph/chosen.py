@@ -1,0 +1,14 @@
+"""The engine of this run, and what the tests of this folder know of the small world."""
+
+from __future__ import annotations
+
+import os
+
+from graphctx.store.graph import ENGINES
+
+from ..world import TOPICS, entity_id
+
+ENGINE = os.environ.get("GRAPHCTX_TEST_ENGINE", ENGINES[0])
+OTHERS = [name for name in ENGINES if name != ENGINE]
+CHAIN = [entity_id(topic) for topic in TOPICS]
+"""Entities in a row, each related to the next."""
