@@ -25,7 +25,7 @@ E ?=
 # Arguments for the proof of determinism: make determinism D="my-suite --questions 20".
 D ?= eval/golden/handbook.jsonl
 
-.PHONY: help run test check lint types imports generated generate eval eval-dev eval-ablation bench bench-query determinism clean
+.PHONY: help run test check lint types imports generated generate eval eval-dev eval-ablation bench bench-query determinism transcript clean
 
 help: ## List the chores
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -77,6 +77,9 @@ bench-query: .venv/.installed-dev ## Measure questions by stage, and memory, at 
 
 determinism: .venv/.installed-dev ## Prove that equal documents and questions give equal bytes (D="suites and arguments")
 	$(BIN)/python -m eval.determinism $(D)
+
+transcript: .venv/.installed-dev ## Write docs/transcript.md from a session of a real client and server
+	$(BIN)/python eval/transcript.py
 
 clean: ## Remove what the chores made: .venv, caches, sample knowledge bases
 	rm -rf .venv .venv-st .kb build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -8,7 +8,21 @@ from typing import Annotated
 import typer
 
 import graphctx
-from graphctx.cli import ask, cypher, demo, doctor, evaluate, ingest, mcp_config, search, serve, snapshots, status
+from graphctx.cli import (
+    ask,
+    call,
+    cypher,
+    demo,
+    doctor,
+    evaluate,
+    ingest,
+    mcp_config,
+    search,
+    serve,
+    snapshots,
+    status,
+    tools,
+)
 from graphctx.cli.guard import GuardedCommand
 
 app = typer.Typer(
@@ -43,6 +57,8 @@ app.command("ingest", cls=GuardedCommand)(ingest.ingest)
 app.command("ask", cls=GuardedCommand)(ask.ask)
 app.command("search", cls=GuardedCommand)(search.search)
 app.command("serve", cls=GuardedCommand)(serve.serve)
+app.command("tools", cls=GuardedCommand)(tools.tools)
+app.command("call", cls=GuardedCommand)(call.call)
 app.command("mcp-config", cls=GuardedCommand)(mcp_config.mcp_config)
 app.command("eval", cls=GuardedCommand)(evaluate.evaluate)
 app.command("status", cls=GuardedCommand)(status.status)

@@ -36,8 +36,11 @@ _DATE = re.compile(
     r"\b(?:1[0-9]{3}|20[0-9]{2})\b|\b(?:January|February|March|April|May|June|July|August|September|October|November"
     r"|December|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday)\b|\b\d{1,2}:\d{2}\b"
 )
+_MONTHS = "Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec"
 _NUMBER = re.compile(
-    r"\d(?:[\d.,:]*\d)?|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|million|billion)\b",
+    # Not the time of day, a year or the day of a month: who asks how many or how much asks for none of these.
+    rf"(?<![\d:.])(?!\d{{1,2}}:\d{{2}}\b)(?!(?:1[0-9]{{3}}|20[0-9]{{2}})\b)(?!\d{{1,2}}\s+(?:{_MONTHS}))\d(?:[\d.,]*\d)?(?![\d:])"
+    r"|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|million|billion)\b",
     re.I,
 )
 _LABELS_OF_KIND = {
