@@ -7,11 +7,17 @@ Every span counts code points of the document's text: `document.text[start_char:
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, cast
 
-from pydantic import Field, GetJsonSchemaHandler, SerializerFunctionWrapHandler, model_serializer
+from pydantic import (
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+)
 from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema
+from pydantic_core import CoreSchema, core_schema
 
 from graphctx.model.requests import Scope, Strict
 
@@ -72,17 +78,37 @@ class Budget(Strict):
     max_bytes: int = Field(ge=1)
 
 
+class _WithoutEmptyLists:
+    """Leaves out of a scope's JSON what does not narrow it."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        def told(scope: Scope, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+            return {name: value for name, value in serialize(scope).items() if value not in (None, [])}
+
+        schema = cast(core_schema.ModelSchema, handler(source))
+        schema["serialization"] = core_schema.wrap_serializer_function_ser_schema(told)
+        return schema
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {**handler.resolve_ref_schema(handler(core)), "silent": sorted(Scope.model_fields)}
+
+
+ScopeSearched = Annotated[Scope, _WithoutEmptyLists]
+
+
 class ListAnswer(Answer):
     """What every answer says that is a list which a budget or a page may cut."""
 
-    SILENT: ClassVar[frozenset[str]] = frozenset({"filtered_by"})
+    SILENT: ClassVar[frozenset[str]] = frozenset({"filtered_by", "empty_reason"})
 
     partial: bool = Field(description="Whether more follows with next_cursor.")
     truncated: bool = Field(description="Whether a limit shortened an item or dropped some from the end.")
     limit_reason: LimitReason
     next_cursor: str | None = Field(None, description="Pass as cursor for what comes next.")
     session_id: str = LOCAL_SESSION
-    scope: Scope = Field(description="The scope that was applied.")
+    scope: ScopeSearched = Field(description="The scope that was applied.")
     budget: Budget
     empty_reason: EmptyReason | None = None
     filtered_by: list[str] = Field([], description="The arguments that leave no document, where some do.")
@@ -145,7 +171,7 @@ class Quote(Place):
     confidence: float = Field(
         ge=0, le=1, description="Of kb.retrieve_evidence: how likely the passage answers the question."
     )
-    context_before: str = ""
+    context_before: str = Field("", description="What its passage holds just before it, and no other quote does.")
     context_after: str = ""
     truncated: bool = Field(False, description="Whether the quote was cut at its length limit.")
 
@@ -200,5 +226,5 @@ class ExcerptAnswer(Place):
     limit_reason: Literal["token_cap", "byte_cap", "none"]
     citation: Citation | None
     session_id: str = LOCAL_SESSION
-    scope: Scope = Field(description="The scope that was applied.")
+    scope: ScopeSearched = Field(description="The scope that was applied.")
     budget: Budget

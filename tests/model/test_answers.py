@@ -6,9 +6,10 @@ import sys
 import pytest
 
 from graphctx.errors import InvalidArgument
-from graphctx.model.answers import SearchResult
+from graphctx.model.answers import ListAnswer, SearchResult
 from graphctx.model.arguments import parse_arguments
-from graphctx.model.requests import ExtractEvidenceInput, ReadExcerptInput, RetrieveInput, SearchInput
+from graphctx.model.budgets import Limits
+from graphctx.model.requests import ExtractEvidenceInput, ReadExcerptInput, RetrieveInput, Scope, SearchInput
 
 
 def test_defaults_are_those_of_the_tool_contract() -> None:
@@ -85,6 +86,17 @@ def test_fields_that_were_not_asked_for_are_not_sent() -> None:
     assert "debug" not in sent
     assert sent["anchor"] is None
     assert "scores" in result.model_copy(update={"scores": {"bm25": 1.0}}).model_dump()
+
+
+def test_a_scope_is_told_by_what_narrows_it() -> None:
+    budget = Limits().placeholder()
+    told = {}
+    for scope in (Scope(project_id="p", environment="dev"), Scope(project_id="p", doc_tags=["ops"])):
+        answer = ListAnswer(partial=False, truncated=False, limit_reason="none", scope=scope, budget=budget)
+        told = answer.model_dump(mode="json")["scope"]
+        assert "repositories" not in told
+        assert ListAnswer.model_validate(answer.model_dump(mode="json")) == answer
+    assert told == {"project_id": "p", "doc_tags": ["ops"]}
 
 
 def test_the_models_import_nothing_heavy() -> None:
