@@ -66,4 +66,6 @@ def styled(name: str, style: NameStyle) -> str:
 
 def restyle(text: str, style: NameStyle) -> str:
     """Our own sentences about tools, with the tools' names in a style. Never for text of a document."""
-    return re.sub(r"\b(?:kb|graph)\.[a-z]+(?:_[a-z]+)*\b", lambda match: styled(match[0], style), text)
+    said = re.sub(r"\b(?:kb|graph)\.[a-z]+(?:_[a-z]+)*\b", lambda match: styled(match[0], style), text)
+    # Two tools may have been one before: what was "this or that" is then the same twice.
+    return re.sub(r"\b([a-z]+(?:_[a-z]+)+) or \1\b", r"\1", said) if style == "older" else said

@@ -6,6 +6,7 @@ from typing import Any
 
 from graphctx.model.arguments import parse_arguments
 from graphctx.model.budgets import Limits
+from graphctx.server.backend import Backend
 from graphctx.server.config import ServerConfig
 from graphctx.server.desk import Desk
 from graphctx.server.scratch import ScratchStore
@@ -16,10 +17,10 @@ from .library import Library, count_tokens
 BY_NAME = {tool.name: tool for tool in TOOLS}
 
 
-def desk_over(library: Library, limits: Limits | None = None, session: str = "x_" + "a" * 16, **settings: Any) -> Desk:
-    """A desk of one session over a library."""
+def desk_over(backend: Backend, limits: Limits | None = None, session: str = "x_" + "a" * 16, **settings: Any) -> Desk:
+    """A desk of one session over a knowledge base."""
     config = ServerConfig(limits=limits or Limits())
-    return Desk(library, count_tokens, ScratchStore(1 << 24, 60), session, config, **settings)
+    return Desk(backend, count_tokens, ScratchStore(1 << 24, 60), session, config, **settings)
 
 
 def call(desk: Desk, tool: str, **arguments: Any) -> tuple[dict[str, Any], str]:

@@ -189,3 +189,14 @@ def test_get_section_text_takes_passage_ids_and_refuses_what_is_out_of_scope() -
         call(desk, "get_section_text", section_ids=[RESTORE], scope={"doc_tags": ["people"]})
     with pytest.raises(InvalidArgument, match="u_nowhere"):
         call(desk, "get_section_text", section_ids=["u_nowhere"])
+
+
+def test_errors_name_the_tools_that_the_caller_knows() -> None:
+    for name, arguments in (
+        ("get_section_text", {"section_ids": ["p_" + "a" * 16]}),
+        ("describe_nodes", {"node_ids": ["p_" + "a" * 16]}),
+    ):
+        with pytest.raises(InvalidArgument) as caught:
+            call(desk_over(LIBRARY), name, **arguments)
+        assert "Repeat the search_sections call" in caught.value.message
+        assert not re.search(r"\b(kb|graph)\.[a-z]", caught.value.message)

@@ -14,7 +14,7 @@ from graphctx.server.quoting import quoted
 from graphctx.server.render import citation, searched
 from graphctx.server.scratch import Passage
 from graphctx.server.tool import Reply, Tool
-from graphctx.server.tools.compat.wrapper import older_description
+from graphctx.server.tools.compat.wrapper import in_older_names, older_description
 
 
 def _run(desk: Desk, asked: GetSectionTextInput) -> Reply[SectionTextAnswer]:
@@ -99,5 +99,5 @@ GET_SECTION_TEXT = Tool(
     ),
     input=GetSectionTextInput,
     output=SectionTextAnswer,
-    run=_run,
+    run=in_older_names(_run),
 )

@@ -6,9 +6,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from graphctx.errors import GraphctxError
 from graphctx.model.compat import CompatInput
 from graphctx.model.requests import Strict
 from graphctx.server.desk import Desk
+from graphctx.server.names import restyle
 from graphctx.server.tool import Description, Out, Reply, Tool
 from graphctx.server.tools.limits import limits_of
 
@@ -41,7 +43,7 @@ def older(
     """
 
     def run(desk: Desk, request: Older) -> Reply[Out]:
-        return newer.run(replace(desk, style="older"), translate(request))
+        return newer.run(desk, translate(request))
 
     return Tool(
         name=name,
@@ -50,8 +52,21 @@ def older(
         description=older_description(name, newer.name, model, returns),
         input=model,
         output=newer.output,
-        run=run,
+        run=in_older_names(run),
     )
+
+
+def in_older_names(run: Callable[[Desk, Older], Reply[Out]]) -> Callable[[Desk, Older], Reply[Out]]:
+    """The same handler, whose texts and errors name the tools that its callers know."""
+
+    def said(desk: Desk, request: Older) -> Reply[Out]:
+        try:
+            return run(replace(desk, style="older"), request)
+        except GraphctxError as error:
+            error.message = restyle(error.message, "older")
+            raise
+
+    return said
 
 
 def older_description(name: str, newer: str, model: type[CompatInput], returns: str) -> Description:
