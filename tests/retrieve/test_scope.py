@@ -1,0 +1,320 @@
+"""Scope: what is outside is as good as not there, in every path of a question and in every figure of its answer."""
+
+from __future__ import annotations
+
+import random
+import tempfile
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphctx.errors import InvalidArgument
+from graphctx.knowledge_base import KnowledgeBase
+from graphctx.model.requests import Filters, RetrieveInput, Scope, SearchInput
+from graphctx.model.scope import within
+from graphctx.retrieve import index as index_module
+from graphctx.retrieve.index import SearchIndex
+from graphctx.retrieve.question import understand
+from graphctx.retrieve.scope import moment, why_nothing
+from graphctx.retrieve.service import Retriever
+from graphctx.retrieve.walk import local_walk
+from graphctx.store.bm25 import Bm25, write_bm25
+from graphctx.store.frequencies import Frequencies
+from tests.conftest import MakeKb
+from tests.retrieve.carving import carve
+from tests.retrieve.test_rank import QUESTION, VALLEYS
+
+WORDS = "buoy gate harbour logger noon sunset tide vane".split()
+UNITS = st.lists(st.lists(st.sampled_from(WORDS), max_size=12), min_size=1, max_size=20)
+
+ASKED = [
+    QUESTION,
+    "Where is the fish market?",
+    "What can be heard from the road to Brenholt?",
+    "Who wrestles at the summer fair of Marlund?",
+    "Who is Zorbas?",
+]
+
+PILE = {
+    f"pile/{day:02}.txt": f"It was said on day {day} that a waterfall of Marlund can be heard from Brenholt, and that "
+    "the Oskar River has a fish market.\nThen it was said that horses drop into a pool near Tavia, and that Senna has "
+    "trams.\n"
+    for day in range(60)
+}
+"""Twelve times as many documents with the same words and names, which are no home of any."""
+
+
+def answers(retriever: Retriever, question: str, scope: Scope, filters: Filters) -> list[Any]:
+    """Everything that retrieval says, with every score, before pages and budgets."""
+    evidence = retriever.evidence(
+        RetrieveInput(question=question, scope=scope, filters=filters, max_quotes=20, top_k=10)
+    )
+    options = {"max_per_doc": 3, "include_scores": True, "include_debug": True}
+    request = SearchInput(query=question, scope=scope, filters=filters, top_k=50, options=options)
+    found = retriever.find(request)
+    by_words = retriever.evidence(
+        RetrieveInput(question=question, scope=scope, filters=filters, options={"rerank": False})
+    )
+    return [
+        [item.model_dump() for item in (*evidence.items, *found.items, *by_words.items)],
+        (evidence.stages, evidence.empty_reason, list(evidence.nearest), evidence.candidates),
+    ]
+
+
+@pytest.fixture(scope="module")
+def index(handbook_kb: KnowledgeBase) -> SearchIndex:
+    return handbook_kb.pinned().require().index
+
+
+@pytest.fixture
+def fresh(index: SearchIndex) -> SearchIndex:
+    """The handbook's index, with no scope made yet."""
+    return SearchIndex(index.snapshot, index.embedder)
+
+
+SCOPES = [
+    (Scope(repositories=["systems"]), Filters()),
+    (Scope(repositories=["people", "teams"]), Filters()),
+    (Scope(repositories=["incidents", "procedures", "policies", "people"]), Filters(path_prefix="p")),
+    (Scope(), Filters(path_prefix="stations/")),
+]
+
+
+@pytest.mark.parametrize(("scope", "filters"), SCOPES)
+def test_answers_within_a_scope_are_those_of_a_knowledge_base_of_nothing_else(
+    handbook_kb: KnowledgeBase, golden: list[dict[str, Any]], tmp_path: Path, scope: Scope, filters: Filters
+) -> None:
+    retriever = handbook_kb.pinned().require()
+    documents = retriever.index.rules.visible(scope, filters)
+    assert 0 < documents.sum() < len(documents)
+    quoted = 0
+    with carve(retriever.index.snapshot, documents, tmp_path / "kb") as alone:
+        for item in golden[::2]:
+            within_scope = answers(retriever, item["question"], scope, filters)
+            assert within_scope == answers(alone.pinned().require(), item["question"], Scope(), Filters())
+            quoted += len(within_scope[0])
+    assert quoted > 100
+
+
+def test_a_pile_of_other_documents_beside_changes_nothing_within_a_scope(make_kb: MakeKb) -> None:
+    valley = {f"valley/{name}": text for name, text in VALLEYS.items()}
+    alone, crowded = make_kb(valley, "alone"), make_kb({**valley, **PILE}, "crowded")
+    scope = Scope(repositories=["valley"])
+    changed = 0
+    for question in ASKED:
+        expected = answers(alone.pinned().require(), question, scope, Filters())
+        assert answers(crowded.pinned().require(), question, scope, Filters()) == expected
+        changed += answers(crowded.pinned().require(), question, Scope(), Filters()) != expected
+    assert changed == len(ASKED)
+
+
+@pytest.fixture(scope="module")
+def masks(index: SearchIndex) -> Callable[[int], np.ndarray]:
+    n = index.documents.num_rows
+
+    def draw(seed: int) -> np.ndarray:
+        rng = np.random.default_rng(seed)
+        mask: np.ndarray = rng.random(n) < rng.choice([0.1, 0.5, 0.9])
+        mask[rng.integers(n)] = True
+        return mask
+
+    return draw
+
+
+@given(seed=st.integers(0, 10_000), asked=st.integers(0, 62))
+def test_the_walk_neither_reaches_nor_passes_through_nor_counts_what_is_outside(
+    index: SearchIndex, golden: list[dict[str, Any]], masks: Callable[[int], np.ndarray], seed: int, asked: int
+) -> None:
+    part = index.part(masks(seed))
+    seen = part.seen_rows
+    question = understand(golden[asked]["question"], part)
+    walked = local_walk(part, question, seen, np.ones(len(seen), dtype=np.float32))
+    inside = np.unique(index.walk.pair_entity[np.isin(index.walk.pair_unit, seen)])
+    for edges in (walked.home, walked.place, walked.carried):
+        assert np.isin(edges.target, seen).all()
+        assert np.isin(edges.source, seen).all()
+        assert np.isin(edges.entity, inside).all()
+        carried_in = np.searchsorted(index.walk.unit_sentence, edges.sentence, side="right") - 1
+        assert (carried_in == edges.source).all()
+    assert np.isin(question.entities, inside).all()
+    walk = part.walk
+    assert walk.n_counted == len(seen)
+    assert np.isin(walk.pair_unit, seen).all()
+    assert np.isin(walk.home_unit, seen).all()
+    assert np.isin(walk.name_entity, inside).all()
+    for entity in inside[:: max(1, len(inside) // 20)]:
+        units = walk.pair_unit[walk.entity_pair[walk.entity_ptr[entity] : walk.entity_ptr[entity + 1]]]
+        mine = index.walk.entity_pair[index.walk.entity_ptr[entity] : index.walk.entity_ptr[entity + 1]]
+        assert units.tolist() == [row for row in index.walk.pair_unit[mine].tolist() if row in set(seen.tolist())]
+
+
+@given(UNITS, st.data())
+def test_words_are_weighed_as_if_only_what_is_visible_were_indexed(units: list[list[str]], data: st.DataObject) -> None:
+    visible = np.array([data.draw(st.booleans()) for _ in units])
+    asked = data.draw(st.lists(st.sampled_from([*WORDS, "unheard"]), max_size=6))
+    with tempfile.TemporaryDirectory() as folder:
+        both, few = Path(folder, "both"), Path(folder, "few")
+        write_bm25(both, units)
+        write_bm25(few, [unit for unit, kept in zip(units, visible, strict=True) if kept])
+        part, alone = Bm25(both).within(visible), Bm25(few)
+        rows, values = part.found(asked)
+        expected, expected_values = alone.found(asked)
+        assert rows.tolist() == np.flatnonzero(visible)[expected].tolist()
+        assert values.tobytes() == expected_values.tobytes()
+        seen = np.flatnonzero(visible)
+        held = part.holders(asked, seen)
+        assert held.tolist() == alone.holders(asked, np.arange(len(seen))).tolist()
+        if len(seen):  # an index of nothing is written with one empty unit
+            assert [part.idf(term) for term in asked] == [alone.idf(term) for term in asked]
+            assert [part.knows(term) for term in asked] == [alone.knows(term) for term in asked]
+
+
+def test_a_snapshot_without_frequencies_still_counts_only_what_is_visible(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = random.Random(4)
+    units = [rng.choices(WORDS, k=9) for _ in range(40)]  # of one length, the mean of which is the same everywhere
+    write_bm25(tmp_path, units)
+    visible = np.arange(40) % 4 == 0
+    exact = Bm25(tmp_path).within(visible)
+    monkeypatch.setattr(Frequencies, "are_in", staticmethod(lambda directory: False))
+    older = Bm25(tmp_path).within(visible)
+    for asked in (["buoy"], ["gate", "noon", "vane"]):
+        assert older.found(asked)[0].tolist() == exact.found(asked)[0].tolist()
+        assert older.found(asked)[1] == pytest.approx(exact.found(asked)[1], rel=1e-5)
+        assert [older.idf(term) for term in asked] == [exact.idf(term) for term in asked]
+
+
+TAGS = st.lists(st.sampled_from(["safety", "data", "team", "procedure", "none-has-it"]), max_size=2)
+FOLDERS = st.lists(st.sampled_from(["people", "people/", "peop", "systems", "nowhere"]), max_size=2)
+
+
+@given(
+    TAGS, FOLDERS, TAGS, st.sampled_from([None, "p", "people/", "zz"]), st.sampled_from([None, "2024-01-31", "2999"])
+)
+def test_the_documents_that_are_left_are_those_that_every_rule_leaves(
+    index: SearchIndex, tags: list[str], folders: list[str], tag: list[str], prefix: str | None, after: str | None
+) -> None:
+    after = "2999-01-01" if after == "2999" else after
+    scope = Scope(doc_tags=tags, repositories=folders)
+    filters = Filters(doc_tag=tag, path_prefix=prefix, updated_after=after)
+    left = index.rules.visible(scope, filters)
+    for row, document in enumerate(index.documents.to_pylist()):
+        stated = document["updated_at"] or document["mtime"]
+        assert left[row] == (
+            within(tags, folders)(document["tags"], document["uri"])
+            and within(tag)(document["tags"], document["uri"])
+            and document["uri"].startswith(prefix or "")
+            and (after is None or (stated is not None and moment(stated) > moment(after)))
+        )
+    part = index.within(scope, filters)
+    assert part.sees_anything == left.any()
+    assert part.seen_rows.tolist() == np.flatnonzero(left[index.walk.unit_doc]).tolist()
+    assert (part is index) == left.all()
+
+
+NOWHERE, ELSEWHERE = {"path_prefix": "nowhere/"}, {"doc_tag": ["none-has-it"]}
+
+
+@pytest.mark.parametrize(
+    ("scope", "filters", "reason", "by"),
+    [
+        ({"repositories": ["nowhere"]}, {}, "nothing_in_scope", ["scope.repositories"]),
+        ({"doc_tags": ["none-has-it"]}, NOWHERE, "nothing_in_scope", ["scope.doc_tags"]),
+        (
+            {"doc_tags": ["none-has-it"], "repositories": ["nowhere"]},
+            {},
+            "nothing_in_scope",
+            ["scope.doc_tags", "scope.repositories"],
+        ),
+        ({}, NOWHERE, "filtered_out", ["filters.path_prefix"]),
+        ({"repositories": ["people"]}, {"path_prefix": "systems/"}, "filtered_out", ["filters.path_prefix"]),
+        (
+            {},
+            {**NOWHERE, **ELSEWHERE, "updated_after": "1990-01-01"},
+            "filtered_out",
+            ["filters.doc_tag", "filters.path_prefix"],
+        ),
+        ({}, {"updated_after": "2999-01-01"}, "filtered_out", ["filters.updated_after"]),
+        ({}, {"path_prefix": "people/", "doc_tag": ["boats"]}, None, []),
+    ],
+)
+def test_an_answer_from_no_documents_names_the_arguments_that_leave_none(
+    handbook_kb: KnowledgeBase, scope: dict[str, Any], filters: dict[str, Any], reason: str | None, by: list[str]
+) -> None:
+    if reason is None:  # each leaves some, both together none
+        uris = handbook_kb._index().documents["uri"].to_pylist()
+        tags = handbook_kb._index().documents["tags"].to_pylist()
+        others = {tag for uri, own in zip(uris, tags, strict=True) if not uri.startswith("people/") for tag in own}
+        inside = {tag for uri, own in zip(uris, tags, strict=True) if uri.startswith("people/") for tag in own}
+        filters = {"path_prefix": "people/", "doc_tag": [min(others - inside)]}
+        reason, by = "filtered_out", ["filters.doc_tag", "filters.path_prefix"]
+    for answer in (
+        handbook_kb.search("gate", scope=scope, filters=filters),
+        handbook_kb.retrieve_evidence("gate", scope=scope, filters=filters),
+    ):
+        assert (answer.empty_reason, answer.filtered_by) == (reason, by)
+
+
+def test_an_answer_without_documents_says_so_whatever_the_scope(make_kb: MakeKb, tmp_path: Path) -> None:
+    kb = make_kb({"a.md": "# A\n\nA gate.\n"})
+    index = kb.pinned().require().index
+    with carve(index.snapshot, np.zeros(1, dtype=bool), tmp_path / "none") as empty:
+        assert why_nothing(empty._index(), Scope(repositories=["x"]), Filters()) is not None
+        answer = empty.search("gate", scope={"repositories": ["x"]})
+        assert (answer.empty_reason, answer.filtered_by) == ("empty_knowledge_base", [])
+
+
+def test_what_is_outside_is_unknown_by_name(fresh: SearchIndex) -> None:
+    part = fresh.within(Scope(repositories=["people"]), Filters())
+    for row in range(0, fresh.walk.n_units, 7):
+        unit = fresh.unit(row)
+        document = fresh.text_of(unit.doc_row)
+        if document.uri.startswith("people/"):
+            assert part.unit_row(unit.id) == row
+            assert part.document(document.uri) is part.document(document.id) is document
+        else:
+            with pytest.raises(InvalidArgument):
+                part.unit_row(unit.id)
+            for name in (document.uri, document.id):
+                with pytest.raises(InvalidArgument):
+                    part.document(name)
+
+
+def test_a_scope_is_narrowed_once_and_the_last_ones_are_kept(
+    fresh: SearchIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index_module, "_KEPT_PARTS", 2)
+    people, systems, teams = (Scope(repositories=[name]) for name in ("people", "systems", "teams"))
+    everything = Filters(path_prefix="")
+    assert fresh.within(Scope(), Filters()) is fresh
+    assert fresh.within(Scope(project_id="handbook", environment="dev"), everything) is fresh
+    first = fresh.within(people, Filters())
+    assert fresh.within(people.model_copy(update={"project_id": "handbook"}), Filters()) is first
+    fresh.within(systems, Filters())
+    assert fresh.within(people, Filters()) is first
+    fresh.within(teams, Filters())
+    assert fresh.within(people, Filters()) is first
+    assert fresh.within(teams, Filters()) is not first
+    narrower = first.within(Scope(), Filters(path_prefix="people/ingrid"))
+    assert narrower.seen_rows.tolist() == [
+        row for row in first.seen_rows if fresh.text_of(int(fresh.walk.unit_doc[row])).uri.startswith("people/ingrid")
+    ]
+    assert first.within(systems, Filters()).sees_anything is False
+
+
+def test_threads_with_different_scopes_do_not_mix(
+    fresh: SearchIndex, golden: list[dict[str, Any]], handbook_kb: KnowledgeBase
+) -> None:
+    known = handbook_kb.pinned().require()
+    retriever = Retriever(fresh, known._tokens, known._settings)
+    jobs = [(item["question"], *SCOPES[at % len(SCOPES)]) for at, item in enumerate(golden[:24])]
+    alone = [answers(known, *job) for job in jobs]
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(lambda job: answers(retriever, *job), jobs)) == alone
