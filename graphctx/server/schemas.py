@@ -8,8 +8,10 @@ client pays for it: an empty default, and of answers the lengths that only argum
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -23,7 +25,12 @@ Schema = dict[str, Any]
 
 
 def tool_schema(model: type[BaseModel], direction: Direction) -> Schema:
-    """The schema of a tool's arguments or of its structured content."""
+    """The schema of a tool's arguments or of its structured content; the caller's own copy."""
+    return copy.deepcopy(_made(model, direction))
+
+
+@cache  # descriptions, lists and checks ask for the same ones; making them takes most of the time to the first list
+def _made(model: type[BaseModel], direction: Direction) -> Schema:
     raw = model.model_json_schema(mode="validation")
     schema = _plain(raw, raw.get("$defs", {}), direction)
     schema.pop("description", None)  # the tool's own description says it
