@@ -22,6 +22,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 from graphctx import KnowledgeBase
+from graphctx.model.budgets import weigh
 from graphctx.nlp.tokens import WordPieceCounter
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -64,9 +65,9 @@ async def _page(kb: Path) -> str:
             [
                 "# A transcript",
                 "<!-- Made by `make transcript` from a real session. Do not edit. -->",
-                "A client asks the server of the sample handbook over stdio. A host hands its model either the text of an "
-                "answer or its structured content, so each stands alone; both are weighed here, with the tokenizer of "
-                "the built-in model. Random ids are replaced.",
+                "A client asks the server of the sample handbook over stdio. A host hands its model either the text of "
+                "an answer or its structured content, so each stands alone; both are weighed here as budgets are "
+                "([how](decisions/0016-what-an-answer-weighs.md)). Random ids are replaced.",
                 "## A question, one call",
                 _shown(first, structure=True),
                 "## A question, and reading on",
@@ -90,7 +91,7 @@ async def _asked(client: Client, tool: str, arguments: dict[str, Any]) -> dict[s
 def _weights(call: dict[str, Any]) -> tuple[int, int]:
     """Tokens of the text and of the structured content."""
     minified = json.dumps(call["structure"], ensure_ascii=False, separators=(",", ":"))
-    return _COUNT(call["text"]), _COUNT(minified)
+    return weigh([call["text"]], _COUNT).tokens, weigh([minified], _COUNT).tokens
 
 
 def _shown(call: dict[str, Any], *, structure: bool = False) -> str:

@@ -6,6 +6,7 @@ measured agree. A budget holds for the whole response, the readable text and the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
@@ -83,10 +84,25 @@ class Fitted:
     reason: CapReason | None
 
 
+_MARKS = re.compile(r"[^\w\s]*\"[^\w\s]+|[^\w\s]+\"")
+_JOINT = re.compile(r"(?<=\w)_(?=\w)")
+
+
+def as_models_read(text: str) -> str:
+    """A text of which word pieces are about as many as tokens that a language model sees.
+
+    Word pieces count each mark of JSON by itself, where the byte pairs of language models take several at once
+    (``","``). So of marks in a row beside a quotation mark every fourth is left, and the underscore inside a name is
+    left out. Of answers this gives 92 to 105 % of what two public tokenizers count, where plain word pieces give up to
+    165 % (docs/decisions/0016-what-an-answer-weighs.md).
+    """
+    return _MARKS.sub(lambda run: run[0][::4], _JOINT.sub("", text))
+
+
 def weigh(texts: list[str], count: CountTokens) -> Weight:
-    """Weigh the texts of one response: estimated tokens and UTF-8 bytes."""
+    """Weigh the texts of one response: estimated tokens, as language models read them, and UTF-8 bytes."""
     return Weight(
-        tokens=sum(count(text) for text in texts),
+        tokens=sum(count(as_models_read(text)) for text in texts),
         bytes=sum(len(text.encode("utf-8", "surrogatepass")) for text in texts),
     )
 
