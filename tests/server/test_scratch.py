@@ -4,6 +4,8 @@ import logging
 import threading
 from datetime import UTC, datetime
 
+import anyio
+import anyio.to_thread
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -134,3 +136,51 @@ def test_threads_do_not_mix_up_sessions() -> None:
         thread.join()
     assert wrong == []
     assert store.stats().bytes <= 40_000
+
+
+def test_whoever_holds_the_most_makes_room() -> None:
+    store = ScratchStore(max_bytes=6000, ttl=60)
+    modest = store.put("x_modest", "s", unit("only"))
+    greedy = [store.put("x_greedy", "s", unit(str(number))) for number in range(50)]
+    assert store.get("x_modest", modest.passage_id) == modest
+    assert store.get("x_greedy", greedy[-1].passage_id) == greedy[-1]
+    with pytest.raises(InvalidArgument):
+        store.get("x_greedy", greedy[0].passage_id)
+    stats = store.stats()
+    assert stats.bytes <= stats.max_bytes
+    assert stats.passages + stats.evicted_by_memory == 51
+
+
+def test_sessions_of_one_owner_share_memory_as_one() -> None:
+    store = ScratchStore(max_bytes=6000, ttl=60, owner=lambda session: session[:3])
+    modest = store.put("ben", "s", unit("only"))
+    for number in range(50):
+        store.put(f"ana{number}", "s", unit("same"))
+    assert store.get("ben", modest.passage_id) == modest
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 30), st.integers(1, 300)), max_size=150))
+def test_nobody_within_an_equal_share_is_ever_pushed_out(steps: list[tuple[int, int, int]]) -> None:
+    store = ScratchStore(max_bytes=12_000, ttl=60)
+    mine = store.put("x_me", "s", unit("mine", "z" * 100))  # less than a seventh of the memory
+    for session, name, size in steps:
+        passage = store.put(f"x_{session}", "s", unit(f"{name}_{size}", "y" * size))
+        assert store.get(f"x_{session}", passage.passage_id) == passage
+    assert store.get("x_me", mine.passage_id) == mine
+
+
+@pytest.mark.anyio
+async def test_tasks_that_run_at_once_keep_their_own_passages(anyio_backend: str) -> None:
+    store = ScratchStore(max_bytes=1 << 20, ttl=60)
+
+    async def work(session: str) -> None:
+        held = {}
+        for number in range(40):
+            passage = await anyio.to_thread.run_sync(store.put, session, "s", unit(str(number), f"{session} {number}"))
+            held[passage.passage_id] = passage
+        assert {passage.passage_id: passage for passage in store.passages(session)} == held
+
+    async with anyio.create_task_group() as group:
+        for number in range(30):
+            group.start_soon(work, f"x_{number}")
+    assert store.stats().passages == 30 * 40

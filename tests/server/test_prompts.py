@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from mcp import Client
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS, GetPromptResult, TextContent
+
+from graphctx.server.config import ServerConfig
+from graphctx.server.prompts import PLAYBOOKS
+from graphctx.server.tools import TOOLS
+
+from .conftest import Connect
+
+pytestmark = pytest.mark.anyio
+
+ARGUMENTS = {
+    "answer_with_evidence": {"question": "Who is on duty?"},
+    "explore_entity": {"entity": "duty officer"},
+    "compare": {"first": "night watch", "second": "duty officer"},
+}
+
+
+def text_of(result: GetPromptResult) -> str:
+    (message,) = result.messages
+    assert message.role == "user"
+    assert isinstance(message.content, TextContent)
+    return message.content.text
+
+
+async def test_three_prompts_are_listed_with_what_they_need(connect: Connect) -> None:
+    async with connect() as client:
+        prompts = (await client.list_prompts()).prompts
+    assert {prompt.name: [argument.name for argument in prompt.arguments or []] for prompt in prompts} == {
+        name: list(arguments) for name, arguments in ARGUMENTS.items()
+    }
+    for prompt in prompts:
+        assert prompt.title
+        assert prompt.description
+        assert all(argument.title and argument.description and argument.required for argument in prompt.arguments or [])
+
+
+@pytest.mark.parametrize("name", ARGUMENTS)
+async def test_a_prompt_holds_its_arguments_and_speaks_of_tools_that_there_are(connect: Connect, name: str) -> None:
+    async with connect() as client:
+        known = {tool.name for tool in (await client.list_tools()).tools}
+        text = text_of(await client.get_prompt(name, ARGUMENTS[name]))
+    assert all(value in text for value in ARGUMENTS[name].values())
+    named = set(re.findall(r"\b(?:kb|graph)\.[a-z_]+", text))
+    assert named
+    assert named <= known
+    assert "{" not in text
+
+
+async def test_a_client_that_refuses_dots_reads_its_own_names_of_the_tools(connect: Connect) -> None:
+    async with connect(client="claude-ai") as client:
+        text = text_of(await client.get_prompt("explore_entity", {"entity": "about kb.search"}))
+    assert "graph_describe" in text
+    assert "about kb.search" in text  # what a person wrote stays as it is
+    assert not re.search(r"\bgraph\.", text)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "field"),
+    [
+        ("answer", {"question": "x"}, "name"),
+        ("answer_with_evidence", {}, "question"),
+        ("answer_with_evidence", {"question": " "}, "question"),
+        ("answer_with_evidence", {"question": "x" * 4001}, "question"),
+        ("compare", {"first": "a", "second": "b", "third": "c"}, "third"),
+    ],
+)
+async def test_a_wrong_argument_is_refused_by_name(
+    connect: Connect, name: str, arguments: dict[str, str], field: str
+) -> None:
+    async with connect() as client:
+        with pytest.raises(MCPError) as caught:
+            await client.get_prompt(name, arguments)
+    assert caught.value.error.code == INVALID_PARAMS
+    assert caught.value.error.data["error"]["details"]["field"] == field
+
+
+async def test_braces_in_an_argument_stay_as_they_are(connect: Connect) -> None:
+    async with connect() as client:
+        text = text_of(await client.get_prompt("answer_with_evidence", {"question": "What is {question} in {0}?"}))
+    assert "What is {question} in {0}?" in text
+
+
+async def test_a_prompt_without_its_tools_is_not_offered(connect: Connect) -> None:
+    async def names(client: Client) -> list[str]:
+        return [prompt.name for prompt in (await client.list_prompts()).prompts]
+
+    async with connect(ServerConfig(toolsets=("kb",))) as client:
+        assert await names(client) == ["answer_with_evidence", "compare"]
+        with pytest.raises(MCPError):
+            await client.get_prompt("explore_entity", {"entity": "x"})
+    async with connect(ServerConfig(toolsets=("connector",))) as client:
+        assert await names(client) == []
+
+
+def test_every_tool_that_a_playbook_names_is_declared() -> None:
+    known = {tool.name for tool in TOOLS}
+    for playbook in PLAYBOOKS:
+        assert set(re.findall(r"\b(?:kb|graph)\.[a-z_]+", playbook.text)) <= known
+        assert set(re.findall(r"{(\w+)}", playbook.text)) == {blank.name for blank in playbook.blanks}
