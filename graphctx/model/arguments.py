@@ -1,88 +1,135 @@
-"""Arguments from outside, checked against an input model and refused with an error that helps."""
+"""Arguments from outside, checked against an input model and refused with an error that helps.
+
+What a client got nearly right is taken as it was meant: a null is an argument that was left out, an object or a list
+that comes as a string of JSON is read from it, and half of a surrogate pair, which is no character, becomes U+FFFD.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, TypeVar
+import difflib
+import json
+import re
+import reprlib
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeVar, get_origin
 
 from pydantic import BaseModel, ValidationError
 
 from graphctx.errors import InvalidArgument
+from graphctx.model.rules import Path, allowed_at, fields_at, model_of
 
 Model = TypeVar("Model", bound=BaseModel)
 
+MAX_PROBLEMS = 10
+"""More are counted, not named: an error is an answer, and answers are bounded."""
 _SHOWN_CHARS = 80
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+_REPR = reprlib.Repr()
+_REPR.maxlevel, _REPR.maxdict, _REPR.maxlist = 2, 4, 4
+_REPR.maxstring = _REPR.maxother = _SHOWN_CHARS
 
 
 def parse_arguments(model: type[Model], arguments: Mapping[str, Any]) -> Model:
-    """Check arguments and make the input model of them. A null stands for an argument that was left out.
+    """Check arguments and make the input model of them.
 
     Raises:
-        InvalidArgument: naming every offending field with its value and what is allowed. ``details`` holds
-            the first one as ``field``, ``value``, ``allowed`` and all of them as ``problems``.
+        InvalidArgument: naming every offending field (the first `MAX_PROBLEMS`) with its value and what is allowed.
+            ``details`` holds the first one as ``field``, ``value``, ``allowed`` and all of them as ``problems``.
     """
     try:
         return model.model_validate(_given(model, arguments))
     except ValidationError as error:
-        problems = [_problem(model, item) for item in error.errors(include_url=False, include_context=True)]
-    first = problems[0]
+        found = error.errors(include_url=False, include_context=False)
+    problems = [_problem(model, item) for item in found[:MAX_PROBLEMS]]
     message = "; ".join(f"{p['field']} = {p['value']}: {p['allowed']}" for p in problems)
-    raise InvalidArgument(f"{message}.", **first, problems=problems)
+    more = f"; and {len(found) - MAX_PROBLEMS} more" if len(found) > MAX_PROBLEMS else ""
+    raise InvalidArgument(f"{message}{more}.", **problems[0], problems=problems)
 
 
 def _given(model: type[BaseModel], arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments without the nulls of fields that the model knows, at any depth; an unknown name stays."""
+    """The arguments as they are meant, at any depth that the model has; an unknown name stays."""
     given = {}
     for name, value in arguments.items():
-        inner = _model_of(model, name)
-        if inner is not None and isinstance(value, Mapping):
-            given[name] = _given(inner, value)
-        elif value is not None or name not in model.model_fields:
+        field = model.model_fields.get(name)
+        if field is None:
             given[name] = value
+        elif value is not None:
+            inner = model_of(model, name)
+            value = _read(value, dict if inner else list) if inner or _is_list(field.annotation) else value
+            given[name] = _given(inner, value) if inner and isinstance(value, Mapping) else _written(value)
     return given
+
+
+def _is_list(annotation: Any) -> bool:
+    return get_origin(annotation) is list
+
+
+def _read(value: Any, kind: type) -> Any:
+    """What a string of JSON says, if it is one and says that kind of thing."""
+    if not isinstance(value, str):
+        return value
+    try:
+        said = json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+    return said if isinstance(said, kind) else value
+
+
+def _written(value: Any) -> Any:
+    """A string, or the strings of a list, in characters that can be written."""
+    if isinstance(value, str):
+        return _SURROGATE.sub("\ufffd", value)
+    return [_written(item) if isinstance(item, str) else item for item in value] if isinstance(value, list) else value
 
 
 def _problem(model: type[BaseModel], item: Any) -> dict[str, str]:
     """One pydantic error as field, value and what is allowed there."""
-    where = ".".join(str(part) for part in item["loc"])
+    path: Path = item["loc"]
+    where = ".".join(_short(str(part)) for part in path)
     if item["type"] == "missing":
-        return {"field": where, "value": "nothing", "allowed": "this argument is required"}
-    value = repr(item["input"])
-    if len(value) > _SHOWN_CHARS:
-        value = value[:_SHOWN_CHARS] + "…"
+        return {
+            "field": where,
+            "value": "nothing",
+            "allowed": f"this argument is required and {allowed_at(model, path)}",
+        }
+    value = _shown(item["input"])
     if item["type"] == "extra_forbidden":
-        known = ", ".join(_fields_at(model, item["loc"][:-1]))
-        return {"field": where, "value": value, "allowed": f"there is no such argument; known here: {known}"}
-    return {"field": where, "value": value, "allowed": _allowed(item)}
+        return {"field": where, "value": value, "allowed": _known(model, path)}
+    if item["type"] == "value_error":
+        return {"field": where, "value": value, "allowed": item["msg"].removeprefix("Value error, ")}
+    return {"field": where, "value": value, "allowed": allowed_at(model, path)}
 
 
-def _allowed(item: Any) -> str:
-    context = item.get("ctx") or {}
-    match item["type"]:
-        case "greater_than_equal":
-            return f"must be at least {context['ge']}"
-        case "less_than_equal":
-            return f"must be at most {context['le']}"
-        case "literal_error":
-            return f"must be one of {context['expected']}"
-        case "string_pattern_mismatch":
-            return "must hold at least one character that is not a space"
-        case _:
-            return str(item["msg"]).removeprefix("Value error, ")
+def _known(model: type[BaseModel], path: Path) -> str:
+    """What an unknown argument may have been meant for, and what there is."""
+    *above, name = (_short(str(part)) for part in path)
+    here = {field: ".".join([*above, field]) for field in fields_at(model, path[:-1])}
+    for places in (here, dict(_places(model))):
+        if near := difflib.get_close_matches(name, places, n=1, cutoff=0.7):
+            meant = f" (did you mean {places[near[0]]}?)"
+            break
+    else:
+        meant = ""
+    return f"there is no such argument{meant}; known here: {', '.join(here) or 'none'}"
 
 
-def _fields_at(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:
-    """The field names of the model that stands at a path inside another."""
-    for part in path:
-        inner = _model_of(model, str(part))
-        if inner is None:
-            return []
-        model = inner
-    return list(model.model_fields)
+def _places(model: type[BaseModel], above: str = "") -> Iterator[tuple[str, str]]:
+    """Every field at any depth, with its dotted path; a field of several places stands for the last of them."""
+    for name in model.model_fields:
+        if (inner := model_of(model, name)) is not None:
+            yield from _places(inner, f"{above}{name}.")
+        yield name, f"{above}{name}"
 
 
-def _model_of(model: type[BaseModel], name: str) -> type[BaseModel] | None:
-    """The model that a field holds, if it holds one."""
-    field = model.model_fields.get(name)
-    inner = field.annotation if field else None
-    return inner if isinstance(inner, type) and issubclass(inner, BaseModel) else None
+def _shown(value: Any) -> str:
+    """A value as it is told: shortened, and without a character that acts."""
+    try:
+        return _short(_REPR.repr(value))
+    except (ValueError, RecursionError):  # an integer of more digits than Python writes
+        return f"a value of type {type(value).__name__}"
+
+
+def _short(text: str) -> str:
+    printable = "".join(char if char.isprintable() else "\ufffd" for char in text[: _SHOWN_CHARS + 1])
+    return printable if len(printable) <= _SHOWN_CHARS else printable[:_SHOWN_CHARS] + "…"

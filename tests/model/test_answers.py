@@ -38,8 +38,8 @@ def test_null_stands_for_an_argument_that_is_left_out() -> None:
 @pytest.mark.parametrize(
     ("arguments", "field", "allowed"),
     [
-        ({"query": "x", "top_k": 0}, "top_k", "at least 1"),
-        ({"query": "x", "top_k": 51}, "top_k", "at most 50"),
+        ({"query": "x", "top_k": 0}, "top_k", "from 1 to 50"),
+        ({"query": "x", "top_k": 51}, "top_k", "from 1 to 50"),
         ({"query": "x", "tok_k": 1}, "tok_k", "top_k"),
         ({"query": "x", "options": {"snippet": 1}}, "options.snippet", "max_snippet_chars"),
         ({"query": "x", "options": {"mode": "graph"}}, "options.mode", "hybrid_local"),

@@ -1,22 +1,31 @@
-"""Arguments from outside: nulls, unknown names, values out of range."""
+"""Arguments from outside: nulls, unknown names, values out of range, and whatever else JSON can say."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from graphctx.errors import InvalidArgument
-from graphctx.model.arguments import parse_arguments
-from graphctx.model.requests import SearchInput
+from graphctx.model.arguments import MAX_PROBLEMS, parse_arguments
+from graphctx.model.requests import ExpandInput, ExtractEvidenceInput, RetrieveInput, SearchInput
+from graphctx.model.rules import model_of
 from graphctx.server.tools import TOOLS
 
-REQUIRED = {
-    **dict.fromkeys(("query", "question", "id", "passage_id", "parent_id"), "x"),
-    **dict.fromkeys(("passage_ids", "node_ids", "start_ids", "end_ids", "section_ids", "entity_ids"), ["x"]),
-}
+
+def required_of(model: type[BaseModel]) -> dict[str, Any]:
+    """The least that a model can be made of."""
+    kinds = {name: field.get("type") for name, field in model.model_json_schema()["properties"].items()}
+    return {
+        name: ["u_1"] if kinds[name] == "array" else "u_1"
+        for name, field in model.model_fields.items()
+        if field.is_required()
+    }
 
 
 def optional_fields(model: type[BaseModel]) -> Iterator[tuple[str, ...]]:
@@ -24,8 +33,7 @@ def optional_fields(model: type[BaseModel]) -> Iterator[tuple[str, ...]]:
     for name, field in model.model_fields.items():
         if not field.is_required():
             yield (name,)
-        inner = field.annotation
-        if isinstance(inner, type) and issubclass(inner, BaseModel):
+        if (inner := model_of(model, name)) is not None:
             yield from ((name, *rest) for rest in optional_fields(inner))
 
 
@@ -38,7 +46,7 @@ def optional_fields(model: type[BaseModel]) -> Iterator[tuple[str, ...]]:
     ],
 )
 def test_a_null_is_an_argument_that_was_left_out(model: type[BaseModel], path: tuple[str, ...]) -> None:
-    required = {name: value for name, value in REQUIRED.items() if name in model.model_fields}
+    required = required_of(model)
     value: Any = None
     for name in reversed(path):
         value = {name: value}
@@ -58,3 +66,168 @@ def test_a_null_that_stands_for_nothing_optional_is_refused(arguments: dict[str,
     with pytest.raises(InvalidArgument, match=field) as caught:
         parse_arguments(SearchInput, arguments)
     assert caught.value.details["field"] == field
+
+
+@pytest.mark.parametrize(
+    ("model", "arguments", "field", "allowed"),
+    [
+        (SearchInput, {"query": "x", "top_k": 0}, "top_k", "must be a whole number from 1 to 50"),
+        (SearchInput, {"query": "x", "top_k": "many"}, "top_k", "must be a whole number from 1 to 50"),
+        (SearchInput, {"query": "x", "top_k": float("nan")}, "top_k", "must be a whole number from 1 to 50"),
+        (SearchInput, {"query": "x", "top_k": 10**6000}, "top_k", "must be a whole number from 1 to 50"),
+        (SearchInput, {"query": "x" * 4001}, "query", "must be text of 1 to 4000 characters, not only spaces"),
+        (SearchInput, {"query": 5}, "query", "must be text of 1 to 4000 characters, not only spaces"),
+        (SearchInput, {}, "query", "this argument is required and must be text of 1 to 4000 characters"),
+        (
+            SearchInput,
+            {"query": "x", "options": {"mode": "graph"}},
+            "options.mode",
+            "must be one of 'auto', 'vector_only'",
+        ),
+        (
+            SearchInput,
+            {"query": "x", "options": {"include_scores": "maybe"}},
+            "options.include_scores",
+            "true or false",
+        ),
+        (
+            SearchInput,
+            {"query": "x", "scope": {"doc_tags": "ops"}},
+            "scope.doc_tags",
+            "a list of at most 50 items, each",
+        ),
+        (
+            SearchInput,
+            {"query": "x", "scope": {"doc_tags": ["a", ""]}},
+            "scope.doc_tags.1",
+            "text of 1 to 200 characters",
+        ),
+        (
+            SearchInput,
+            {"query": "x", "scope": [1]},
+            "scope",
+            "must be an object with the fields project_id, environment",
+        ),
+        (SearchInput, {"query": "x", "filters": {"updated_after": "spring"}}, "filters.updated_after", "ISO 8601"),
+        (ExtractEvidenceInput, {"question": "x", "passage_ids": []}, "passage_ids", "a list of 1 to 20 items"),
+        (ExpandInput, {"node_ids": ["a"], "rel_types": ["X"]}, "rel_types.0", "must be one of 'HAS_SECTION', "),
+    ],
+)
+def test_a_refusal_names_field_value_and_the_range(
+    model: type[BaseModel], arguments: dict[str, Any], field: str, allowed: str
+) -> None:
+    with pytest.raises(InvalidArgument) as caught:
+        parse_arguments(model, arguments)
+    details = caught.value.details
+    assert details["field"] == field
+    assert allowed in details["allowed"]
+    assert f"{field} = {details['value']}: {details['allowed']}" in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        ({"topk": 5}, "top_k"),
+        ({"scope": {"doc_tag": ["a"]}}, "scope.doc_tags"),
+        ({"max_snippet_char": 80}, "options.max_snippet_chars"),
+        ({"mode": "auto"}, "options.mode"),
+        ({"doc_tags": ["a"]}, "scope.doc_tags"),
+    ],
+)
+def test_an_unknown_argument_is_told_what_was_meant(arguments: dict[str, Any], meant: str) -> None:
+    with pytest.raises(InvalidArgument, match=f"did you mean {meant}"):
+        parse_arguments(SearchInput, {"query": "x"} | arguments)
+
+
+def test_an_unknown_argument_that_is_like_none_is_told_what_there_is() -> None:
+    with pytest.raises(InvalidArgument, match=r"there is no such argument; known here: .*top_k") as caught:
+        parse_arguments(SearchInput, {"query": "x", "zebra": 1})
+    assert "did you mean" not in caught.value.message
+
+
+def test_all_wrong_arguments_are_named_at_once_and_a_thousand_are_counted() -> None:
+    with pytest.raises(InvalidArgument) as caught:
+        parse_arguments(SearchInput, {"top_k": 99, "page_size": 0})
+    assert {p["field"] for p in caught.value.details["problems"]} == {"query", "top_k", "page_size"}
+    with pytest.raises(InvalidArgument, match="and 990 more") as caught:
+        parse_arguments(SearchInput, {"query": "x"} | {f"zebra{number}" * 500: "x" * 500 for number in range(1000)})
+    assert len(caught.value.details["problems"]) == MAX_PROBLEMS
+    assert len(json.dumps(caught.value.envelope())) < 20_000
+
+
+def test_an_object_or_a_list_in_a_string_of_json_is_read() -> None:
+    asked = {"query": "x", "scope": '{"doc_tags": ["ops"]}', "options": '{"mode": "auto"}'}
+    assert parse_arguments(SearchInput, asked).scope.doc_tags == ["ops"]
+    assert parse_arguments(ExtractEvidenceInput, {"question": "x", "passage_ids": '["p_1"]'}).passage_ids == ["p_1"]
+    assert parse_arguments(SearchInput, {"query": '{"a": 1}'}).query == '{"a": 1}'
+    for wrong in ("{", "[1]", "5", "[" * 100_000):
+        with pytest.raises(InvalidArgument, match="scope = "):
+            parse_arguments(SearchInput, {"query": "x", "scope": wrong})
+
+
+def test_half_a_surrogate_pair_becomes_a_replacement_character() -> None:
+    request = parse_arguments(SearchInput, {"query": "x\ud800", "scope": {"doc_tags": ["\udfff"]}})
+    assert request.query == "x\ufffd"
+    assert request.scope.doc_tags == ["\ufffd"]
+    assert "\ufffd" in request.model_dump_json()
+
+
+def test_a_value_is_shown_shortened_and_without_what_acts() -> None:
+    with pytest.raises(InvalidArgument) as caught:
+        parse_arguments(SearchInput, {"query": "x", "a\x1b\n\ud800" * 100: "\x1b[2J\u202e\n" * 1000})
+    message = caught.value.message
+    assert message.isprintable()
+    assert len(message) < 600
+    message.encode()
+
+
+scalars = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(),
+    st.text(),
+    st.text(st.characters()),
+    st.sampled_from([2**64, -(2**70), 10**4000]),
+)
+values = st.recursive(
+    scalars, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4)
+)
+
+
+@st.composite
+def calls(draw: st.DrawFn) -> tuple[type[BaseModel], dict[str, Any]]:
+    """Arguments of some tool: right names with any values, and any names."""
+    model = draw(st.sampled_from([tool.input for tool in TOOLS]))
+    arguments: dict[str, Any] = draw(st.sampled_from([required_of(model), {}]))
+    names = st.sampled_from(list(model.model_fields))
+    own = draw(st.dictionaries(names, values | st.text('[]{}":,ab1', max_size=12), max_size=5))
+    for name in own:
+        if (inner := model_of(model, name)) is not None and draw(st.booleans()):
+            own[name] = draw(st.dictionaries(st.sampled_from(list(inner.model_fields)), values, max_size=4))
+    return model, arguments | own | draw(st.dictionaries(st.text(), values, max_size=2))
+
+
+@given(calls())
+def test_whatever_comes_gives_a_request_or_a_refusal(call: tuple[type[BaseModel], dict[str, Any]]) -> None:
+    model, arguments = call
+    try:
+        request = parse_arguments(model, arguments)
+    except InvalidArgument as error:
+        refused = error
+    else:
+        request.model_dump_json().encode()
+        return
+    assert refused.message.isprintable()
+    said = json.dumps(refused.envelope(), ensure_ascii=False).encode()
+    assert len(said) < 20_000
+
+
+def test_what_is_nested_without_end_is_refused() -> None:
+    nested: dict[str, Any] = {}
+    at = nested
+    for _ in range(5_000):
+        at["scope"] = {}
+        at = at["scope"]
+    with pytest.raises(InvalidArgument, match=r"scope\.scope = "):
+        parse_arguments(RetrieveInput, {"question": "x", "scope": nested})
