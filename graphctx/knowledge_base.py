@@ -20,7 +20,6 @@ from graphctx.model.pages import Pager
 from graphctx.model.requests import Environment, ExtractEvidenceInput, Filters, Mode, RetrieveInput, Scope, SearchInput
 from graphctx.model.scope import Boundary
 from graphctx.published import Published, View
-from graphctx.retrieve.recipe import DEFAULT_VARIANT
 from graphctx.settings import Settings, load_settings
 from graphctx.store.config import MAX_PROJECT_CHARS, KbConfig, read_config, write_config
 
@@ -156,11 +155,8 @@ class KnowledgeBase:
         max_per_doc: int = 1,
         max_snippet_chars: int = 280,
         include_scores: bool = False,
-        variant: str = DEFAULT_VARIANT,
     ) -> SearchAnswer:
         """Find passages.
-
-        ``variant`` names a recipe of ``graphctx.retrieve.recipe.VARIANTS``, for comparisons.
 
         Returns:
             The output of ``kb.search``, all ``top_k`` results on one page as far as the response budget goes.
@@ -184,7 +180,7 @@ class KnowledgeBase:
             },
         )
         request = request.model_copy(update={"scope": self._scope(request.scope)})
-        return search_answer(self._pager, request, self.pinned().find(request, variant))[0]
+        return search_answer(self._pager, request, self.pinned().find(request))[0]
 
     def retrieve_evidence(
         self,
@@ -199,11 +195,8 @@ class KnowledgeBase:
         scope: Scope | Mapping[str, Any] | None = None,
         filters: Filters | Mapping[str, Any] | None = None,
         include_diagnostics: bool = False,
-        variant: str = DEFAULT_VARIANT,
     ) -> EvidenceAnswer:
         """Answer a question with quotes.
-
-        ``variant`` names a recipe of ``graphctx.retrieve.recipe.VARIANTS``, for comparisons.
 
         Returns:
             The output of ``kb.retrieve_evidence``.
@@ -224,7 +217,7 @@ class KnowledgeBase:
             options={"mode": mode, "rerank": rerank, "include_diagnostics": include_diagnostics},
         )
         request = request.model_copy(update={"scope": self._scope(request.scope)})
-        return evidence_answer(self._pager, request, self.pinned().evidence(request, variant))[0]
+        return evidence_answer(self._pager, request, self.pinned().evidence(request))[0]
 
     def document(self, doc_uri: str) -> DocumentText:
         """A document by its URI or id, with its text.

@@ -27,7 +27,6 @@ from graphctx.model.requests import (
     SearchInput,
     SectionsForEntitiesInput,
 )
-from graphctx.retrieve.recipe import DEFAULT_VARIANT, recipe_of
 
 if TYPE_CHECKING:
     from graphctx.retrieve.service import Retriever
@@ -53,17 +52,17 @@ class View:
         """The snapshot that every answer comes from; empty where nothing is published."""
         return self.retriever.index.snapshot.id if self.retriever else ""
 
-    def find(self, request: SearchInput, variant: str = DEFAULT_VARIANT) -> Found:
+    def find(self, request: SearchInput) -> Found:
         """Find the units that bear on a query, all of them up to ``top_k``."""
         if self.retriever is None:
             return Found(items=(), snapshot_id="", empty_reason="no_snapshot")
-        return self.retriever.find(request, recipe_of(variant))
+        return self.retriever.find(request)
 
-    def evidence(self, request: RetrieveInput, variant: str = DEFAULT_VARIANT) -> Evidence:
+    def evidence(self, request: RetrieveInput) -> Evidence:
         """Find units and quote from them."""
         if self.retriever is None:
             return Evidence(items=(), snapshot_id="", empty_reason="no_snapshot", mode="hybrid_local")
-        return self.retriever.evidence(request, recipe_of(variant))
+        return self.retriever.evidence(request)
 
     def extract(self, request: ExtractEvidenceInput, section_ids: Sequence[str]) -> Evidence:
         """Quote from given units by lexical overlap."""

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from graphctx import KnowledgeBase
 from graphctx.errors import InvalidArgument
+from graphctx.eval.asker import Asker
 from graphctx.model.requests import Filters, Scope
 from graphctx.retrieve.base_score import best_other
 from graphctx.retrieve.question import understand
@@ -73,7 +74,7 @@ def test_every_variant_ranks_each_unit_once_best_first(handbook_kb: KnowledgeBas
 def test_the_baselines_differ_from_each_other(handbook_kb: KnowledgeBase) -> None:
     question = "How often does a freshly built data logger fail its cold test?"
     orders = {
-        variant: tuple(result.section_id for result in handbook_kb.search(question, top_k=10, variant=variant).results)
+        variant: tuple(result.section_id for result in Asker(handbook_kb, variant).search(question, top_k=10).results)
         for variant in ("bm25", "vector", "rrf", "hybrid", "hybrid_local")
     }
     assert len(set(orders.values())) >= 4, orders
@@ -81,7 +82,7 @@ def test_the_baselines_differ_from_each_other(handbook_kb: KnowledgeBase) -> Non
 
 def test_an_unknown_variant_is_refused_with_those_that_there_are(handbook_kb: KnowledgeBase) -> None:
     with pytest.raises(InvalidArgument, match="hybrid_local"):
-        handbook_kb.search("x", variant="best")
+        Asker(handbook_kb, "best")
 
 
 @given(sparse, sparse)

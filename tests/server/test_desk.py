@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from graphctx.errors import BudgetExceeded
 from graphctx.model.arguments import parse_arguments
-from graphctx.model.budgets import CountTokens, Limits
+from graphctx.model.budgets import CountTokens, Limits, weigh
 from graphctx.nlp.tokens import WordPieceCounter
 from graphctx.server.config import ServerConfig
 from graphctx.server.desk import Desk
@@ -94,7 +94,7 @@ def test_every_response_keeps_its_budget_and_every_span_slices_back(
     answer = reply.answer.model_dump(mode="json")
     sent = reply.text + reply.answer.model_dump_json()
     assert len(sent.encode()) <= answer["budget"]["bytes"] <= max_bytes
-    weighed = sum(count(text) for text in (reply.text, reply.answer.model_dump_json()))
+    weighed = weigh([reply.text, reply.answer.model_dump_json()], count).tokens
     assert weighed <= answer["budget"]["tokens"] <= max_tokens
     for text, span in spans(answer):
         assert LIBRARY.text_of(span["doc_uri"])[span["start_char"] : span["end_char"]] == text
