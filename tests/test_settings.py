@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import json
+import traceback
+
 import pytest
 
 from graphctx.errors import InvalidArgument
@@ -84,3 +87,67 @@ def test_variables_of_other_programs_and_tables_of_other_parts_are_left_alone(mo
     monkeypatch.setenv("GRAPHCTX_KB", "/somewhere")
     monkeypatch.setenv("GRAPHCTX_TEST_EFFORT", "2")
     assert load_settings({"sources": [], "notes": {"x": 1}}) == load_settings()
+
+
+@pytest.mark.parametrize(
+    ("setting", "variable"),
+    [("kb_v2", "MCP_KB_V2_ENABLED"), ("structured_output", "MCP_STRUCTURED_OUTPUT_ENABLED")],
+)
+def test_the_contracts_variables_come_after_ours_and_before_the_file(
+    monkeypatch: pytest.MonkeyPatch, setting: str, variable: str
+) -> None:
+    def value(tables: dict[str, dict[str, object]] | None = None) -> bool:
+        return bool(getattr(load_settings(tables).server, setting))
+
+    assert value()
+    assert not value({"server": {setting: False}})
+    monkeypatch.setenv(variable, "false")
+    assert not value()
+    assert not value({"server": {setting: True}})
+    assert load_settings({"server": {"max_tokens": 900}}).server.max_tokens == 900
+    monkeypatch.setenv(f"GRAPHCTX_SERVER__{setting.upper()}", "true")
+    assert value()
+    monkeypatch.delenv(f"GRAPHCTX_SERVER__{setting.upper()}")
+    monkeypatch.setenv(variable, "perhaps")
+    with pytest.raises(InvalidArgument, match=variable):
+        load_settings()
+
+
+def test_tokens_come_from_a_table_or_from_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    def tokens(tables: dict[str, dict[str, object]] | None = None) -> dict[str, str]:
+        return {name: token.get_secret_value() for name, token in load_settings(tables).server.tokens.items()}
+
+    assert tokens({"server": {"tokens": {"ana": "one"}}}) == {"ana": "one"}
+    monkeypatch.setenv("GRAPHCTX_SERVER__TOKENS", '{"ben": "two"}')
+    assert tokens()["ben"] == "two"
+
+
+@pytest.mark.parametrize(
+    ("tables", "variables"),
+    [
+        ({"server": {"cursor_key": ["hush-hush"]}}, {}),
+        ({"server": {"tokens": "hush-hush"}}, {}),
+        ({"server": {"tokens": {"ana": ["hush-hush"]}}}, {}),
+        ({"server": ["hush-hush"]}, {}),
+        ({}, {"GRAPHCTX_SERVER__TOKENS": "hush-hush"}),
+        ({}, {"GRAPHCTX_SERVER": "hush-hush"}),
+    ],
+)
+def test_a_wrong_secret_is_named_and_never_shown(
+    monkeypatch: pytest.MonkeyPatch, tables: dict[str, object], variables: dict[str, str]
+) -> None:
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(InvalidArgument) as caught:
+        load_settings(tables)
+    shown = "".join(traceback.format_exception(caught.value))
+    assert "hush-hush" not in f"{shown}{caught.value.details}"
+    assert "server" in caught.value.message.lower()
+
+
+def test_secrets_are_shown_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRAPHCTX_SERVER__CURSOR_KEY", "hush-hush")
+    settings = load_settings({"server": {"tokens": {"ana": "hush-hush"}}})
+    for shown in (repr(settings), str(settings), settings.model_dump_json(), json.dumps(Settings.model_json_schema())):
+        assert "hush" not in shown
+    assert settings.server.cursor_key.get_secret_value() == "hush-hush"

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from mcp import Client, StdioServerParameters
 
+from graphctx.server.tools import serve
+
 TESTS = Path(__file__).parents[1]
 ROOT = TESTS.parent
 
@@ -49,7 +51,7 @@ async def test_a_question_is_answered_over_real_pipes_by_a_noisy_process(mode: s
 
         parameters = StdioServerParameters(command=sys.executable, args=["-c", NOISY_SERVER], env=environment())
         async with Client(stdio_client(parameters, errlog=errors), mode=mode, read_timeout_seconds=30) as client:
-            assert len((await client.list_tools()).tools) == 5
+            assert [tool.name for tool in (await client.list_tools()).tools] == [tool.name for tool in serve()]
             result = await client.call_tool("kb.retrieve_evidence", {"question": "Who is the duty officer?"})
             assert any("Ines Halvorsen" in quote["quote"] for quote in result.structured_content["quotes"])
         errors.seek(0)
@@ -88,3 +90,58 @@ def test_nothing_but_protocol_is_on_standard_output() -> None:
         assert process.wait(timeout=30) == 0
     assert [answer["id"] for answer in answers] == [1, 2]
     assert rest == ""
+
+
+SLOW_SERVER = """
+import sys
+from graphctx.server.config import ServerConfig
+from graphctx.server.stdio import serve_stdio
+from graphctx.server.warmup import Engine, Warmup
+from server.library import count_tokens
+from server.slow import SlowLibrary
+
+class Telling(SlowLibrary):
+    def find(self, request):
+        try:
+            return super().find(request)
+        finally:
+            if request.query == "slow":
+                print("stopped", file=sys.stderr, flush=True)
+
+serve_stdio("unused", ServerConfig(workers=1), warmup=Warmup(lambda: Engine(Telling(), count_tokens)))
+"""
+
+
+def test_a_cancelled_call_is_stopped_and_never_answered_over_real_pipes() -> None:
+    def message(**parts: Any) -> str:
+        return json.dumps({"jsonrpc": "2.0", **parts}) + "\n"
+
+    def search(number: int, query: str) -> str:
+        return message(id=number, method="tools/call", params={"name": "kb.search", "arguments": {"query": query}})
+
+    initialize = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    with subprocess.Popen(
+        [sys.executable, "-c", SLOW_SERVER],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+        text=True,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdin.write(message(id=1, method="initialize", params=initialize))
+        process.stdin.write(message(method="notifications/initialized"))
+        process.stdin.write(search(2, "ledger"))
+        process.stdin.flush()
+        answered = [json.loads(process.stdout.readline())["id"] for _ in range(2)]
+        process.stdin.write(search(3, "slow"))
+        process.stdin.write(message(method="notifications/cancelled", params={"requestId": 3}))
+        process.stdin.write(search(4, "ledger"))
+        process.stdin.flush()
+        answered.append(json.loads(process.stdout.readline())["id"])
+        process.stdin.close()
+        assert process.stdout.read() == ""
+        assert process.wait(timeout=30) == 0
+    assert answered == [1, 2, 4]

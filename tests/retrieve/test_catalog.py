@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from graphctx.errors import InvalidArgument
+from graphctx.knowledge_base import KnowledgeBase
+from graphctx.model.catalog import Names
+from graphctx.model.requests import Scope
+from graphctx.published import View
+
+ALL = Scope()
+
+
+@pytest.fixture(scope="module")
+def view(handbook_kb: KnowledgeBase) -> View:
+    return handbook_kb.pinned()
+
+
+def test_every_document_is_named_and_reads_as_it_is(view: View, handbook_kb: KnowledgeBase) -> None:
+    names = view.document_names("", ALL, 1000)
+    assert len(names.values) == names.total == handbook_kb.status().counts["documents"]
+    for uri in names.values:
+        whole = view.whole_document(uri, ALL)
+        assert whole.uri == uri
+        assert whole.text == handbook_kb.document(uri).text
+        assert view.whole_document(whole.doc_id, ALL) == whole
+        edges = [(entry.start_char, entry.end_char) for entry in whole.outline]
+        assert edges[0][0] == 0
+        assert edges[-1][1] == len(whole.text)
+        assert all(end == start for (_, end), (start, _) in pairwise(edges))
+
+
+def test_names_that_begin_with_a_text_come_before_names_that_hold_it(view: View) -> None:
+    names = [name.lower() for name in view.entity_names("desk", ALL, 1000).values]
+    exact = [name for name in names if "desk" in name]
+    assert exact
+    grades = [0 if name.startswith("desk") else 1 if " desk" in name else 2 for name in exact]
+    assert grades == sorted(grades)
+    assert names[: len(exact)] == exact
+
+
+def test_a_slip_of_the_pen_finds_the_name_all_the_same(view: View) -> None:
+    whole = next(name for name in view.entity_names("", ALL, 1000).values if len(name) > 9)
+    slip = whole[:4] + whole[5:]
+    assert whole in view.entity_names(slip, ALL, 100).values
+
+
+def test_a_text_that_starts_like_an_id_is_completed_to_ids(view: View) -> None:
+    for of, prefix in ((view.entity_names, "e_"), (view.document_names, "d_")):
+        ids = of(prefix, ALL, 10).values
+        assert ids
+        assert of(ids[0][:-1], ALL, 10).values == (ids[0],)
+
+
+@pytest.mark.parametrize("text", ["(", ".*", "\\", "[", "\0", "é👩‍👩‍👧", "%", "'", "x" * 300])
+def test_any_text_can_be_completed(view: View, text: str) -> None:
+    for names in (view.entity_names(text, ALL, 5), view.document_names(text, ALL, 5)):
+        assert len(names.values) <= 5
+        assert names.total >= len(names.values)
+
+
+def test_what_is_outside_the_scope_is_neither_named_nor_read(view: View) -> None:
+    inside = Scope(repositories=["decisions"])
+    documents = view.document_names("", inside, 1000).values
+    assert documents
+    assert all(uri.startswith("decisions/") for uri in documents)
+    outside = next(uri for uri in view.document_names("", ALL, 1000).values if not uri.startswith("decisions/"))
+    assert (
+        view.document_names(outside, inside, 5).values == ()
+        or outside not in view.document_names(outside, inside, 5).values
+    )
+    for name in (outside, view.whole_document(outside, ALL).doc_id):
+        with pytest.raises(InvalidArgument):
+            view.whole_document(name, inside)
+    some, every = (set(view.entity_names("", scope, 10_000).values) for scope in (inside, ALL))
+    assert some < every
+    texts = "\n".join(view.whole_document(uri, ALL).text for uri in documents).lower()
+    assert any(name.lower() not in texts for name in every - some)
+
+
+def test_where_nothing_is_published_there_is_nothing_to_name(tmp_path: Path) -> None:
+    with KnowledgeBase.open(tmp_path / "kb", create=True) as kb:
+        view = kb.pinned()
+        assert view.entity_names("", ALL, 5) == view.document_names("", ALL, 5) == Names((), 0)
+        with pytest.raises(InvalidArgument):
+            view.whole_document("a.md", ALL)
