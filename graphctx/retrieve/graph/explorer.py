@@ -179,7 +179,6 @@ class GraphExplorer:
                 empty_reason=nothing.reason,
                 filtered_by=nothing.filtered_by,
             )
-        self._tables.load()
         return run(View(self._index.within(request.scope, request.filters), self._tables))
 
     def _found(

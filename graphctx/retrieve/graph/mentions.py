@@ -2,10 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
+
 import numpy as np
+import numpy.typing as npt
 
 from graphctx.retrieve.index import Rows
 from graphctx.store.walk import pointers
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """Distinct pairs of a sentence and an entity that it names, sorted.
+
+    Attributes:
+        sentence, entity, unit: rows.
+        of_entity, ptr: the positions of the pairs of each entity.
+    """
+
+    sentence: Rows
+    entity: Rows
+    unit: Rows
+    of_entity: Rows
+    ptr: npt.NDArray[np.int32]
 
 
 class Mentions:
@@ -14,9 +34,6 @@ class Mentions:
     Attributes:
         start, end: spans in the document's text.
         sentence: sentence rows.
-        named_sentence, named_entity: distinct pairs, sorted: which sentence names which entity.
-        named_unit: the unit of each of those pairs.
-        of_entity, entity_ptr: the positions of the pairs that hold an entity.
     """
 
     def __init__(self, unit: Rows, sentence: Rows, entity: Rows, start: Rows, end: Rows, *, n_entities: int) -> None:
@@ -25,13 +42,17 @@ class Mentions:
         order = np.argsort(key, kind="stable")
         self._key = key[order]
         self.start, self.end, self.sentence = start[order], end[order], sentence[order]
-        named = np.unique(sentence * self._width + entity)
-        self.named_sentence, self.named_entity = named // self._width, named % self._width
-        unit_of = np.zeros(int(sentence.max(initial=-1)) + 1, dtype=np.int64)
-        unit_of[sentence] = unit
-        self.named_unit = unit_of[self.named_sentence]
-        self.of_entity = np.argsort(self.named_entity, kind="stable")
-        self.entity_ptr = pointers(self.named_entity[self.of_entity], n_entities)
+
+    @cached_property
+    def named(self) -> Named:
+        """Which sentences name which entities."""
+        unit, entity = np.divmod(self._key, self._width)
+        pairs = np.unique(self.sentence * self._width + entity)
+        unit_of = np.zeros(int(self.sentence.max(initial=-1)) + 1, dtype=np.int64)
+        unit_of[self.sentence] = unit
+        sentences, entities = np.divmod(pairs, self._width)
+        of_entity = np.argsort(entities, kind="stable")
+        return Named(sentences, entities, unit_of[sentences], of_entity, pointers(entities[of_entity], self._width))
 
     def counts(self, unit: Rows, entity: Rows) -> Rows:
         """How often each unit mentions the entity beside it."""

@@ -57,22 +57,22 @@ def related(view: View, entities: Rows, most: int) -> tuple[Rows, Rows, Weights]
 
 def _together(view: View, entities: Rows) -> tuple[Rows, Rows]:
     """Each sentence that names one of the entities beside another entity."""
-    mentions, seen = view.tables.mentions, view.seen_named
-    positions, owner = gather(mentions.entity_ptr, entities)
-    at = mentions.of_entity[positions]
+    named, seen = view.tables.mentions.named, view.seen_named
+    positions, owner = gather(named.ptr, entities)
+    at = named.of_entity[positions]
     if seen is not None:
         at, owner = at[seen[at]], owner[seen[at]]
     at, owner = _first_of_each(at, owner)
     near, far = [], []
-    last = len(mentions.named_sentence)
+    last = len(named.sentence)
     for lag in range(1, MAX_NAMES_APART):
         for step in (lag, -lag):
             other = at + step
             inside = (other >= 0) & (other < last)
             here, there = at[inside], other[inside]
-            same = mentions.named_sentence[here] == mentions.named_sentence[there]
-            near.append(mentions.named_entity[here[same]])
-            far.append(mentions.named_entity[there[same]])
+            same = named.sentence[here] == named.sentence[there]
+            near.append(named.entity[here[same]])
+            far.append(named.entity[there[same]])
     return np.concatenate(near), np.concatenate(far)
 
 

@@ -55,9 +55,9 @@ def related_snippet(view: View, one: int, other: int) -> Snippet | None:
 
 
 def _sentences_naming(view: View, entity: int) -> Rows:
-    mentions, seen = view.tables.mentions, view.seen_named
-    at = mentions.of_entity[mentions.entity_ptr[entity] : mentions.entity_ptr[entity + 1]]
-    rows: Rows = mentions.named_sentence[at if seen is None else at[seen[at]]]
+    named, seen = view.tables.mentions.named, view.seen_named
+    at = named.of_entity[named.ptr[entity] : named.ptr[entity + 1]]
+    rows: Rows = named.sentence[at if seen is None else at[seen[at]]]
     return rows
 
 
@@ -98,6 +98,7 @@ def _sentence(view: View, unit: int, sentence: int) -> Snippet:
 def _span(view: View, unit: int, start: int, end: int) -> Snippet:
     place = view.index.unit(unit)
     document = view.index.text_of(place.doc_row)
+    start += len(document.text[start:end]) - len(document.text[start:end].lstrip())
     if end - start > MAX_CHARS:
         end = cut_end(document.text, start, start + MAX_CHARS)
         end = start + len(document.text[start:end].rstrip())

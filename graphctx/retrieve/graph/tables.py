@@ -6,107 +6,123 @@ Nothing here knows of scopes: `graphctx.retrieve.graph.view` does.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphctx.retrieve.graph.mentions import Mentions
-from graphctx.retrieve.index import Rows, SearchIndex
+from graphctx.retrieve.index import Rows, Scores, SearchIndex
 from graphctx.store.walk import pointers
 
-Real = npt.NDArray[np.float64]
+Table = TypeVar("Table")
 
 
 class GraphTables:
-    """The columns of a snapshot that make its graph. Thread-safe; each table is read on first use.
+    """The columns of a snapshot that make its graph. Thread-safe; each table is read once, on first use.
 
     Rows are those of the snapshot's tables, and of the walk arrays.
     """
 
     def __init__(self, index: SearchIndex) -> None:
-        """Take the index of the whole snapshot."""
+        """Read nothing yet.
+
+        Args:
+            index: of the whole snapshot.
+        """
         self._index = index
         self._lock = threading.RLock()
+        self._read: dict[str, Any] = {}
 
-    def load(self) -> None:
-        """Read everything: two calls that come first at once would both do it otherwise."""
-        with self._lock:
-            _ = (self.units, self.sections, self.entities, self.related, self.facts, self.links, self.mentions)
-
-    @cached_property
+    @property
     def documents(self) -> Documents:
         """The documents."""
+        return self._once("documents", self._documents)
+
+    @property
+    def units(self) -> Units:
+        """The units."""
+        return self._once("units", self._units)
+
+    @property
+    def sections(self) -> Sections:
+        """The sections."""
+        return self._once("sections", self._sections)
+
+    @property
+    def entities(self) -> Entities:
+        """The entities."""
+        return self._once("entities", self._entities)
+
+    @property
+    def mentions(self) -> Mentions:
+        """The mentions."""
+        return self._once("mentions", self._mentions)
+
+    @property
+    def related(self) -> Related:
+        """The pairs of related entities."""
+        return self._once("related", self._related)
+
+    @property
+    def facts(self) -> Facts:
+        """The facts."""
+        return self._once("facts", self._facts)
+
+    @property
+    def links(self) -> Links:
+        """The links between documents."""
+        return self._once("links", self._links)
+
+    def _once(self, name: str, read: Callable[[], Table]) -> Table:
+        if name not in self._read:
+            with self._lock:
+                if name not in self._read:
+                    self._read[name] = read()
+        table: Table = self._read[name]
+        return table
+
+    def _documents(self) -> Documents:
         table = self._index.documents
         return Documents(table["id"].combine_chunks(), table["uri"].combine_chunks(), table["title"].combine_chunks())
 
-    @cached_property
-    def units(self) -> Units:
-        """The units."""
-        ids = self._column("units", "id")
-        section = pc.index_in(self._column("units", "section_id"), self.sections.ids)
-        return Units(ids, _rows(section), self._index.walk.unit_doc.astype(np.int64))
+    def _units(self) -> Units:
+        ids, section = self._columns("units", ["id", "section_id"])
+        return Units(ids, _rows(pc.index_in(section, self.sections.ids)), self._index.walk.unit_doc.astype(np.int64))
 
-    @cached_property
-    def sections(self) -> Sections:
-        """The sections."""
+    def _sections(self) -> Sections:
         table = self._index.snapshot.table("sections", _SECTION_COLUMNS).combine_chunks()
         return Sections(table, self.documents.ids)
 
-    @cached_property
-    def entities(self) -> Entities:
-        """The entities."""
-        columns = ["id", "name", "label", "aliases"]
-        table = self._index.snapshot.table("entities", columns)
-        return Entities(*(table[name].combine_chunks() for name in columns))
+    def _entities(self) -> Entities:
+        return Entities(*self._columns("entities", ["id", "name", "label", "aliases"]))
 
-    @cached_property
-    def mentions(self) -> Mentions:
-        """The mentions."""
-        table = self._index.snapshot.table(
-            "mentions", ["unit_row", "sentence_row", "entity_row", "start_char", "end_char"]
-        )
-        return Mentions(*(_rows(column) for column in table.columns), n_entities=self._index.walk.n_entities)
+    def _mentions(self) -> Mentions:
+        columns = self._columns("mentions", ["unit_row", "sentence_row", "entity_row", "start_char", "end_char"])
+        return Mentions(*map(_rows, columns), n_entities=self._index.walk.n_entities)
 
-    @cached_property
-    def related(self) -> Related:
-        """The pairs of related entities."""
-        table = self._index.snapshot.table("related", ["source_row", "target_row", "weight", "n_facts"])
-        source, target, weight, n_facts = (np.asarray(column.to_numpy()) for column in table.columns)
-        return Related(
-            source.astype(np.int64),
-            target.astype(np.int64),
-            weight.astype(np.float64),
-            n_facts.astype(np.int64),
-            self._index.walk.n_entities,
-        )
+    def _related(self) -> Related:
+        source, target, weight = self._columns("related", ["source_row", "target_row", "weight"])
+        return Related(_rows(source), _rows(target), np.asarray(weight), self._index.walk.n_entities)
 
-    @cached_property
-    def facts(self) -> Facts:
-        """The facts."""
+    def _facts(self) -> Facts:
         names = ["subject_id", "object_id", "unit_row", "sentence_row", "start_char", "end_char", "text"]
-        table = self._index.snapshot.table("facts", names)
+        subject, object_, *numbers, text = self._columns("facts", names)
         ids = self.entities.ids
-        return Facts(
-            _rows(pc.index_in(table["subject_id"], ids)),
-            _rows(pc.index_in(table["object_id"], ids)),
-            *(_rows(table[name]) for name in names[2:6]),
-            text=table["text"].combine_chunks(),
-            n_entities=len(ids),
-        )
+        ends = (_rows(pc.index_in(end, ids)) for end in (subject, object_))
+        return Facts(*ends, *map(_rows, numbers), text=text, n_entities=len(ids))
 
-    @cached_property
-    def links(self) -> Links:
-        """The links between documents."""
-        table = self._index.snapshot.table("links")
-        source, target, n_links, n_titles = (_rows(column) for column in table.columns)
+    def _links(self) -> Links:
+        columns = self._columns("links", ["source_row", "target_row", "n_links", "n_title_mentions"])
+        source, target, n_links, n_titles = map(_rows, columns)
         return Links(source, target, n_links + n_titles, len(self.documents.ids))
 
-    def _column(self, table: str, name: str) -> Any:
-        return self._index.snapshot.table(table, [name])[name].combine_chunks()
+    def _columns(self, table: str, names: list[str]) -> list[pa.Array]:
+        found = self._index.snapshot.table(table, names)
+        return [found[name].combine_chunks() for name in names]
 
 
 _SECTION_COLUMNS = ["id", "doc_id", "parent_id", "level", "title", "path", "anchor", "start_char", "end_char"]
@@ -222,16 +238,20 @@ class Entities(Identified):
 
 
 class Related:
-    """The edges between entities from either end, the strongest first: those of ``e`` are ``ptr[e]:ptr[e+1]``."""
+    """The edges between entities from either end, the strongest first, then by id: those of ``e`` are
+    ``ptr[e]:ptr[e+1]``.
+    """
 
-    def __init__(self, source: Rows, target: Rows, weight: Real, n_facts: Rows, n_entities: int) -> None:
-        near = np.concatenate([source, target])
-        far = np.concatenate([target, source])
-        both = np.concatenate([weight, weight])
-        order = np.lexsort((far, -both, near))
+    def __init__(self, source: Rows, target: Rows, weight: Scores, n_entities: int) -> None:
+        """Take the table's columns: sorted by source and target, the source the smaller, no weight below 0."""
+        near, far = np.concatenate([target, source]), np.concatenate([source, target])
+        both = np.concatenate([weight, weight]).astype(np.float32)
+        # The far ends of each near one stand in order already, and the bits of floats that are not negative are in the
+        # order of their values: one stable sort of one number does.
+        key = near.astype(np.uint64) << np.uint64(32) | (~both.view(np.uint32)).astype(np.uint64)
+        order = np.argsort(key, kind="stable")
         self.far = far[order]
-        self.weight = both[order]
-        self.n_facts = np.concatenate([n_facts, n_facts])[order]
+        self.weight = both[order].astype(np.float64)
         self.ptr = pointers(near[order], n_entities)
 
 

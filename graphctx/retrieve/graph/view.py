@@ -147,15 +147,15 @@ class View:
     @cached_property
     def seen_named(self) -> Mask | None:
         """Which of the mentioned pairs of sentence and entity may be seen; ``None`` for all."""
-        return None if self.index.visible is None else self.index.visible[self.tables.mentions.named_unit]
+        return None if self.index.visible is None else self.index.visible[self.tables.mentions.named.unit]
 
     @cached_property
     def occurrences(self) -> tuple[Rows, int]:
         """In how many sentences each entity is named, and how many sentences name any, of those that may be seen."""
-        mentions = self.tables.mentions
+        named = self.tables.mentions.named
         seen = slice(None) if self.seen_named is None else self.seen_named
-        counts = np.bincount(mentions.named_entity[seen], minlength=len(self.tables.entities))
-        sentences = mentions.named_sentence[seen]
+        counts = np.bincount(named.entity[seen], minlength=len(self.tables.entities))
+        sentences = named.sentence[seen]
         distinct = int(np.count_nonzero(np.diff(sentences))) + 1 if len(sentences) else 0
         return counts.astype(np.int64), distinct
 
