@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from graphctx.errors import BudgetExceeded
 from graphctx.model.answers import Budget, Citation, ExcerptAnswer
-from graphctx.model.budgets import CapReason, CountTokens, weigh
+from graphctx.model.budgets import CapReason, CountTokens, Weight
 from graphctx.model.requests import ExpandExcerptInput, ReadExcerptInput, Scope
 from graphctx.server.clip import clip_end
 from graphctx.server.desk import Desk
@@ -38,7 +38,7 @@ class Span:
         clip = clip_end(text, request.max_tokens, request.max_bytes, count)
         if text and not clip.length:
             first = text[: first_end(text, 0)]
-            needed = weigh([first], count)
+            needed = Weight(count(first), len(first.encode("utf-8", "surrogatepass")))
             raise BudgetExceeded(
                 f"max_tokens = {request.max_tokens}, max_bytes = {request.max_bytes}: the first character here has "
                 f"{needed.tokens} tokens and {needed.bytes} bytes. Allow at least that.",

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from graphctx.errors import BudgetExceeded
 from graphctx.model.answers import ListAnswer, Quote
 from graphctx.model.assemble import SHORTER_QUOTE
-from graphctx.model.budgets import Limits
+from graphctx.model.budgets import Limits, weigh
 from graphctx.model.cursors import Cursors
 from graphctx.model.found import Listing
 from graphctx.model.pages import MIN_CHARS, Pager, Part
@@ -57,8 +57,8 @@ def render(answer: Quotes) -> str:
 
 
 def weight(answer: Quotes) -> tuple[int, int]:
-    sent = [render(answer), answer.model_dump_json()]
-    return sum(map(COUNT, sent)), sum(len(text.encode()) for text in sent)
+    weight = weigh([render(answer), answer.model_dump_json()], COUNT)
+    return weight.tokens, weight.bytes
 
 
 @given(

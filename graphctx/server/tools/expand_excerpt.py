@@ -39,10 +39,9 @@ def _run(desk: Desk, request: ExpandExcerptInput) -> Reply[ExcerptAnswer]:
 
 def _shares(request: ExpandExcerptInput, spare: int) -> tuple[int, int]:
     """Tokens before and after, scaled down together to what the cap leaves beside the passage."""
-    asked = request.before_tokens + request.after_tokens
+    asked, spare = request.before_tokens + request.after_tokens, max(0, spare)
     if asked <= spare:
         return request.before_tokens, request.after_tokens
-    spare = max(0, spare)
     return request.before_tokens * spare // asked, request.after_tokens * spare // asked
 
 
@@ -53,10 +52,11 @@ EXPAND_EXCERPT = Tool(
     description=Description(
         use_when="a passage starts or stops too early and you want the text of the document around it.",
         not_when="the passage itself has not been read to its end yet (kb.read_excerpt).",
-        returns="800 tokens and 32 KB: the passage with before_tokens and after_tokens of its document "
-        "around it, one contiguous span, with its citation.",
+        returns="max_tokens tokens (800) and max_bytes bytes (32 KB): the passage with before_tokens and "
+        "after_tokens of its document around it, one contiguous span, with its citation.",
         follow_up="call again with larger numbers, or kb.search for other passages of the document.",
-        defaults="before_tokens 150, after_tokens 150. Max: 800 tokens in all.",
+        defaults="before_tokens 150, after_tokens 150, max_tokens 800, max_bytes 32768. "
+        "Max: 800 tokens before, after and in all, max_bytes 32768.",
     ),
     input=ExpandExcerptInput,
     output=ExcerptAnswer,

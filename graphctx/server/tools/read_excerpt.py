@@ -43,10 +43,10 @@ READ_EXCERPT = Tool(
         use_when="a preview or a quote is not enough and you want to read the passage that it comes from.",
         not_when="you have not narrowed down to three passages or fewer; kb.retrieve_evidence and "
         "kb.extract_evidence give only the sentences that matter.",
-        returns="max_tokens tokens (300) and 32 KB of one passage, word for word, with its citation.",
+        returns="max_tokens tokens (300) and max_bytes bytes (32 KB) of one passage, word for word, with its citation.",
         follow_up="call again with start_char set to next_start_char, or kb.expand_excerpt for the text "
         "around the passage.",
-        defaults="max_tokens 300, start_char 0, format text. Max: max_tokens 800.",
+        defaults="max_tokens 300, max_bytes 32768, start_char 0, format text. Max: max_tokens 800, max_bytes 32768.",
     ),
     input=ReadExcerptInput,
     output=ExcerptAnswer,

@@ -25,9 +25,10 @@ RETRIEVE_EVIDENCE = Tool(
         not_when="you want to browse candidates (kb.search), or to quote from passages that you already have "
         "(kb.extract_evidence).",
         returns="max_quotes quotes (6) of max_quote_tokens (80) each, word for word from the documents, with "
-        "citation and character offsets. A response stays below 8,000 tokens and 30,000 bytes.",
-        follow_up="call kb.read_excerpt or kb.expand_excerpt with a quote's passage_id, or ask again in "
-        "other words or with a larger top_k.",
+        "citation and character offsets. The response keeps to 8,000 tokens and 30,000 bytes, or to less by "
+        "max_tokens and max_bytes.",
+        follow_up="call kb.read_excerpt or kb.expand_excerpt with a quote's passage_id and the answer's session_id, "
+        "again with next_cursor if there is one, or ask in other words or with a larger top_k.",
         defaults="top_k 5, max_quotes 6, max_quote_tokens 80, include_context_tokens 20, mode auto. "
         "Max: top_k 50, max_quotes 20, max_quote_tokens 200, include_context_tokens 100.",
     ),
