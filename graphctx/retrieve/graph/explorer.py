@@ -54,7 +54,8 @@ class GraphExplorer:
         self._index = index
 
     @cached_property
-    def _tables(self) -> GraphTables:
+    def tables(self) -> GraphTables:
+        """The columns that make the graph, shared with whoever else names its nodes."""
         return GraphTables(self._index)
 
     def describe(self, request: DescribeInput) -> GraphFound[Node]:
@@ -86,7 +87,7 @@ class GraphExplorer:
                 max_nodes=request.max_nodes,
             )
             items = [neighbour(view, item, snippet=request.include_snippet) for item in _each(reached)]
-            return self._found(items, view, [named], "node_cap" if more else "none")
+            return self._found(items, view, [named], _cap(more))
 
         return self._within(request, run)
 
@@ -102,10 +103,11 @@ class GraphExplorer:
                 ends.keys,
                 types=request.rel_types,
                 max_hops=request.max_hops,
-                max_paths=request.max_paths,
+                max_paths=request.max_paths + 1,
             )
-            items = [path(view, edges, trail, snippet=request.include_snippet) for trail in _each(trails)]
-            return self._found(items, view, [starts, ends])
+            first = trails[: request.max_paths]
+            items = [path(view, edges, trail, snippet=request.include_snippet) for trail in _each(first)]
+            return self._found(items, view, [starts, ends], _cap(len(trails) > len(first)))
 
         return self._within(request, run)
 
@@ -146,12 +148,14 @@ class GraphExplorer:
 
         def run(view: View) -> GraphFound[SectionEntity]:
             named = resolve(view, request.section_ids, "section_ids", ("section", "unit"))
+            most = request.max_per_section
+            entities = [(key, entities_of(view, key, labels, most + 1)) for key in _each(named.keys)]
             items = [
                 SectionEntity(section_id=view.id(key), **node_fields(view, entity, snippet=request.include_snippet))
-                for key in _each(named.keys)
-                for entity in entities_of(view, key, labels, request.max_per_section)
+                for key, found in entities
+                for entity in found[:most]
             ]
-            return self._found(items, view, [named])
+            return self._found(items, view, [named], _cap(any(len(found) > most for _, found in entities)))
 
         return self._within(request, run)
 
@@ -160,12 +164,14 @@ class GraphExplorer:
 
         def run(view: View) -> GraphFound[EntitySection]:
             named = resolve(view, request.entity_ids, "entity_ids", ("entity",))
+            most = request.max_per_entity
+            units = [(key, units_of(view, key, most + 1)) for key in _each(named.keys)]
             items = [
                 EntitySection(entity_id=view.id(key), section_id=view.id(unit), **_naming(view, unit, key, request))
-                for key in _each(named.keys)
-                for unit in units_of(view, key, request.max_per_entity)
+                for key, found in units
+                for unit in found[:most]
             ]
-            return self._found(items, view, [named])
+            return self._found(items, view, [named], _cap(any(len(found) > most for _, found in units)))
 
         return self._within(request, run)
 
@@ -179,7 +185,7 @@ class GraphExplorer:
                 empty_reason=nothing.reason,
                 filtered_by=nothing.filtered_by,
             )
-        return run(View(self._index.within(request.scope, request.filters), self._tables))
+        return run(View(self._index.within(request.scope, request.filters), self.tables))
 
     def _found(
         self, items: Sequence[Item], view: View, named: Sequence[Resolved], capped: LimitReason = "none"
@@ -194,6 +200,11 @@ class GraphExplorer:
             unresolved=unresolved,
             starts=[view.id(key) for key in named[0].keys],
         )
+
+
+def _cap(more: bool) -> LimitReason:
+    """What to say where a cap of the request's own left some out."""
+    return "node_cap" if more else "none"
 
 
 def _each(items: Sequence[Item]) -> Iterator[Item]:

@@ -26,6 +26,9 @@ USUAL: tuple[RelType, ...] = ("MENTIONS", "RELATED", "LINKS_TO")
 """Where no types are asked for: what texts say joins nodes. That two of them stand in one document says little; the
 document's tree is walked only where nothing else leads from the starts to the ends."""
 
+NEAR_HOPS = 2
+"""Paths up to this length need nothing but the relations of the starts and of the ends."""
+
 PER_END = 4_000
 """Relations of a type and direction that are looked at of a start or an end: in effect all."""
 
@@ -68,7 +71,10 @@ def find_paths(
         The edges that were found, and the paths as positions in them.
     """
     for wanted in [types] if types else [USUAL, ()]:
-        edges, trails = _find(view, starts, ends, wanted, max_hops, max_paths)
+        for hops in sorted({min(NEAR_HOPS, max_hops), max_hops}):  # mostly, near ones are all that are wanted
+            edges, trails = _find(view, starts, ends, wanted, hops, max_paths)
+            if len(trails) >= max_paths:
+                return edges, trails
         if trails:
             break
     return edges, trails
@@ -86,7 +92,7 @@ def _find(
         ]
     )
     edges = _both_ways(edges)
-    graph = _Graph.of(view, edges, first, last, max_hops)
+    graph = _Graph(view, edges, first, last, max_hops)
     trails = [Trail((int(number),), ()) for number in first[np.isin(first, last)]][:max_paths]
     trails.sort(key=lambda trail: view.ids(np.array(trail.numbers)))
     for length in range(1, max_hops + 1):
@@ -132,45 +138,56 @@ def _both_ways(edges: Edges) -> Edges:
     return Edges(once.near, once.far, outward[order[fresh]], once.type, once.weight)
 
 
-@dataclass(frozen=True, slots=True)
 class _Graph:
-    """What may lie on a path: for each node the edges that go on, and how far the ends are."""
+    """What was found, with how far each node is from the starts and the ends."""
 
-    view: View
-    starts: frozenset[int]
-    leading: dict[int, list[tuple[int, int, float]]]
-    distance: dict[int, int]
+    def __init__(self, view: View, edges: Edges, starts: Rows, ends: Rows, max_hops: int) -> None:
+        self._view = view
+        self._edges = edges
+        self._starts = frozenset(starts.tolist())
+        self._nodes, places = np.unique(np.concatenate([starts, ends, edges.near, edges.far]), return_inverse=True)
+        sizes = np.cumsum([len(starts), len(ends), len(edges)])
+        at_start, at_end, self._near, self._far = np.split(places.reshape(-1), sizes)
+        self._before = self._distances(at_start, max_hops)
+        self._after = self._distances(at_end, max_hops)
 
-    @classmethod
-    def of(cls, view: View, edges: Edges, starts: Rows, ends: Rows, max_hops: int) -> _Graph:
-        before, after = _distances(edges, starts, max_hops), _distances(edges, ends, max_hops)
-        numbers = np.array(sorted(before.keys() & after.keys()), dtype=np.int64)
-        short = np.array([before[n] + after[n] <= max_hops for n in numbers.tolist()], dtype=bool)
-        useful = np.isin(edges.near, numbers[short]) & np.isin(edges.far, numbers[short])
-        at = np.flatnonzero(useful)
+    def _distances(self, sources: Rows, most: int) -> Rows:
+        """How many edges lead from the nearest source to each node; more than ``most`` where none is so near."""
+        distance = np.full(len(self._nodes), most + 1, dtype=np.int64)
+        distance[sources] = 0
+        for hop in range(1, most + 1):
+            reached = self._far[distance[self._near] == hop - 1]
+            fresh = reached[distance[reached] > hop]
+            distance[fresh] = hop
+        return distance
+
+    def _leading(self, length: int) -> dict[int, list[tuple[int, int, int, float]]]:
+        """For each node the edges that may lie on a path of a length: position, where to, how far the end is from
+        there, weight. Of several between two nodes the strongest.
+        """
+        edges = self._edges
+        at = np.flatnonzero(self._before[self._near] + 1 + self._after[self._far] <= length)
         weight = np.where(np.isin(edges.type[at], sorted(_TREE)), np.inf, edges.weight[at])
-        leading: dict[int, list[tuple[int, int, float]]] = defaultdict(list)
-        best: dict[tuple[int, int], tuple[float, int]] = {}
-        for position, near, far, value in zip(
-            at.tolist(), edges.near[at].tolist(), edges.far[at].tolist(), weight.tolist(), strict=True
-        ):
-            # Of several relations between two nodes the strongest makes the path.
-            known = best.get((near, far))
-            if known is None or value > known[0]:
-                best[near, far] = (value, position)
-        for (near, far), (value, position) in best.items():
-            leading[near].append((position, far, value))
-        return cls(view, frozenset(starts.tolist()), dict(leading), after)
+        order = np.lexsort((at, -weight, edges.far[at], edges.near[at]))
+        at, weight = at[order], weight[order]
+        near, far = edges.near[at], edges.far[at]
+        best = np.ones(len(at), dtype=bool)
+        best[1:] = (near[1:] != near[:-1]) | (far[1:] != far[:-1])
+        at, near, far, weight = at[best], near[best], far[best], weight[best]
+        leading: dict[int, list[tuple[int, int, int, float]]] = defaultdict(list)
+        columns = (near, at, far, self._after[self._far[at]], weight)
+        for source, *rest in zip(*(column.tolist() for column in columns), strict=True):
+            leading[source].append(tuple(rest))
+        return leading
 
     def paths(self, length: int, most: int) -> list[Trail]:
         """The best paths of one length: those that are begun are gone on with in the order of their weakest relation,
         which never grows stronger, so that the first to arrive are the best.
         """
-        ids = _Ids(self.view)
+        leading = self._leading(length)
+        ids = _Ids(self._view)
         begun: list[_Begun] = [
-            (-np.inf, (ids[number],), (number,), ())
-            for number in self.starts
-            if self.distance.get(number, length + 1) <= length
+            (-np.inf, (ids[number],), (number,), ()) for number in sorted(self._starts) if number in leading
         ]
         heapq.heapify(begun)
         found: list[Trail] = []
@@ -184,15 +201,10 @@ class _Graph:
             if not left:
                 found.append(Trail(numbers, steps))
                 continue
-            for position, far, weight in self.leading.get(numbers[-1], ()):
-                away = self.distance.get(far, left)
-                arrives = away == 0
-                if (
-                    away < left
-                    and arrives == (left == 1)
-                    and far not in numbers
-                    and (arrives or far not in self.starts)
-                ):
+            for position, far, away, weight in leading.get(numbers[-1], ()):
+                if away >= left or (away == 0) != (left == 1) or far in numbers:
+                    continue  # too far, or an end on the way, or there already
+                if away == 0 or far not in self._starts:
                     further = (*numbers, far), (*steps, position)
                     heapq.heappush(begun, (max(weakest, -weight), (*named, ids[far]), *further))
         return found
@@ -208,26 +220,6 @@ class _Ids(dict[int, str]):
     def __missing__(self, number: int) -> str:
         self[number] = self._view.id(self._view.node(number))
         return self[number]
-
-
-def _distances(edges: Edges, sources: Rows, most: int) -> dict[int, int]:
-    """How many edges lead from the nearest source to each node, up to ``most``."""
-    order = np.argsort(edges.near, kind="stable")
-    near, far = edges.near[order], edges.far[order]
-    distance = dict.fromkeys(sources.tolist(), 0)
-    frontier = seen = sources
-    for hop in range(1, most + 1):
-        reached = np.unique(far[_in(near, frontier)])
-        frontier = np.setdiff1d(reached, seen, assume_unique=True)
-        if not len(frontier):
-            break
-        distance.update(dict.fromkeys(frontier.tolist(), hop))
-        seen = np.union1d(seen, frontier)
-    return distance
-
-
-def _in(values: Rows, wanted: Rows) -> Rows:
-    return np.flatnonzero(np.isin(values, wanted))
 
 
 def path(view: View, edges: Edges, trail: Trail, *, snippet: bool) -> Path:

@@ -97,12 +97,15 @@ class View:
         return letter * int(self.base[-1] + 1) + rank
 
     def _named(self, kind: NodeKind) -> Identified:
-        return {
-            "document": self.tables.documents,
-            "section": self.tables.sections,
-            "unit": self.tables.units,
-            "entity": self.tables.entities,
-        }[kind]
+        match kind:
+            case "document":
+                return self.tables.documents
+            case "section":
+                return self.tables.sections
+            case "unit":
+                return self.tables.units
+            case _:
+                return self.tables.entities
 
     def sees_document(self, row: int) -> bool:
         """Whether a document may be seen."""

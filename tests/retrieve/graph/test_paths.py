@@ -61,6 +61,9 @@ def test_fewer_paths_are_the_first_of_more(handbook_kb: KnowledgeBase) -> None:
         return list(graph.paths(PathsInput(start_ids=["Gannet"], end_ids=["Sieve"], max_paths=most)).items)
 
     assert paths(4) == paths(30)[:4] == paths(4)
+    assert graph.paths(PathsInput(start_ids=["Gannet"], end_ids=["Sieve"], max_paths=4)).capped == "node_cap"
+    direct = PathsInput(start_ids=["Gannet"], end_ids=["Sieve"], max_hops=1, max_paths=4)
+    assert graph.paths(direct).capped == "none"
 
 
 def test_the_outline_joins_only_what_nothing_else_does(graph: GraphExplorer) -> None:

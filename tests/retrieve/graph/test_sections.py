@@ -29,6 +29,7 @@ def test_the_most_specific_come_first_and_the_cap_cuts_the_end(handbook_kb: Know
     cut = retriever.graph.entities_for_sections(EntitiesForSectionsInput(section_ids=[unit], max_per_section=3))
     assert len(whole.items) > 3
     assert list(cut.items) == list(whole.items[:3])
+    assert (cut.capped, whole.capped) == ("node_cap", "none")
     names = [item.name for item in whole.items]
     common = max(whole.items, key=lambda item: item.n_units or 0).name
     rare = [item.name for item in whole.items if item.n_units == 1]
@@ -62,3 +63,4 @@ def test_homes_come_first_among_the_sections_of_an_entity(graph: GraphExplorer) 
     cut = graph.sections_for_entities(SectionsForEntitiesInput(entity_ids=["Gannet", "Lisbon"], max_per_entity=1))
     assert [item.entity_id for item in cut.items] == list(found.starts)
     assert cut.items[0] == of_gannet[0]
+    assert (cut.capped, found.capped) == ("node_cap", "none")
