@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from graphctx.ingest.report import IngestReport, OnProgress
     from graphctx.nlp.base import Embedder
     from graphctx.nlp.tokens import WordPieceCounter
-    from graphctx.retrieve.index import DocumentText, SearchIndex
+    from graphctx.retrieve.document_texts import DocumentText
+    from graphctx.retrieve.index import SearchIndex
     from graphctx.retrieve.service import Retriever
     from graphctx.store.base import QueryResult
     from graphctx.store.snapshot import Snapshot
@@ -42,6 +43,11 @@ class KnowledgeBase:
     Reads are thread-safe, and each sees one published snapshot; one that another process publishes is picked up by
     the next call (calls that come while it is being opened are answered from the one before). `ingest` holds a
     lock across processes.
+
+    Where the settings draw a boundary (``[server] doc_tags, repositories``), all that reads documents keeps to it:
+    `search`, `retrieve_evidence`, `document`, `unit`, and whatever a server asks. What lies outside is unknown there,
+    by any name, and counts for nothing. What looks after the knowledge base itself sees all of it: `ingest`, `status`
+    and `cypher`, which are for its owner and no part of the server.
     """
 
     def __init__(self, path: Path, config: KbConfig, *, snapshot_id: str | None = None) -> None:
@@ -223,7 +229,7 @@ class KnowledgeBase:
         """A document by its URI or id, with its text.
 
         Raises:
-            InvalidArgument: the published snapshot has no such document.
+            InvalidArgument: the published snapshot has no such document, or the settings' boundary leaves it out.
         """
         return self._index().document(doc_uri)
 
@@ -236,6 +242,9 @@ class KnowledgeBase:
         max_rows: int | None = None,
     ) -> QueryResult:
         """Ask the graph in Cypher; only reading is allowed.
+
+        For the owner of the knowledge base: a query sees every document, whatever boundary the settings draw, since no
+        rule about documents can be read off a query. No tool of the server leads here.
 
         Raises:
             InvalidArgument: the query is wrong or would write.
@@ -276,7 +285,11 @@ class KnowledgeBase:
         return self.pinned().extract(request, section_ids)
 
     def unit(self, section_id: str) -> UnitText:
-        """The whole text of a unit."""
+        """The whole text of a unit.
+
+        Raises:
+            InvalidArgument: there is none of that id, or the settings' boundary leaves it out.
+        """
         return self.pinned().unit(section_id)
 
     def warm(self) -> None:
@@ -316,7 +329,11 @@ class KnowledgeBase:
         from graphctx.retrieve.index import SearchIndex
         from graphctx.retrieve.service import Retriever
 
-        return Retriever(SearchIndex(snapshot, self._embedder), self._tokens, self.settings.retrieve)
+        server = self.settings.server
+        boundary = Scope(doc_tags=list(server.doc_tags), repositories=list(server.repositories))
+        # What may never be seen is left out once and for all calls, so that none can forget to.
+        index = SearchIndex(snapshot, self._embedder).within(boundary, Filters())
+        return Retriever(index, self._tokens, self.settings.retrieve)
 
     def _index(self) -> SearchIndex:
         return self.pinned().require().index

@@ -163,8 +163,8 @@ class SearchIndex:
             _ = (self.walk, self.signs, self.sentence_vectors, self.bm25, self.sentence_terms)
             _ = (self._unit_columns, self._document_columns)
             self.embedder.embed(["warm"])
-            if self.walk.n_units:
-                self.text_of(0)
+            if len(self.seen_rows):
+                self.text_of(int(self.walk.unit_doc[self.seen_rows[0]]))
 
     @cached_property
     def walk(self) -> WalkArrays:

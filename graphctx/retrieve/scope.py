@@ -1,8 +1,23 @@
 """Scope and filters as a mask over the documents, and what to say where they leave none.
 
 `SearchIndex.within` makes of the mask an index that holds nothing else: what is outside is never found, walked to or
-through, quoted, named or counted. Scores, ranks and confidences are those that the same index would give without
-whatever lies outside.
+through, quoted, named or counted. All that is counted when a question is asked is counted within: the frequencies and
+the mean length of BM25, in how many units an entity stands, of how many it is a home, the share of its mentions that
+are capitalised, how many units have a name of their own (the gate), which words and names are known at all. Scores,
+ranks, quotes and confidences are therefore those of a snapshot from which everything outside was taken away, to the
+last bit.
+
+What ingest settled once for the whole corpus stays settled, and may be other than if the documents of the scope had
+been ingested alone:
+
+- which names are entities, how their forms are merged into one, and its label: names and descriptions are kept or
+  dropped by how often all documents use them;
+- homes that other documents make: what a link from outside calls a unit; headings and subjects from outside, which make
+  a name of a word that the scope's documents merely use; terms that more than three documents define, which go;
+- near-synonyms and communities.
+
+Snapshots that were made before the counts were kept (`graphctx.store.frequencies`, `WalkArrays.pair_mentions`) have the
+whole corpus's mean length in BM25, its shares of capitals, and its gate. The next ingest makes them anew.
 """
 
 from __future__ import annotations
@@ -100,7 +115,7 @@ def why_nothing(index: SearchIndex, scope: Scope, filters: Filters) -> Nothing |
     combination does.
 
     Args:
-        index: of the whole snapshot.
+        index: of the whole snapshot, or of what a boundary leaves of it.
         scope, filters: of the request.
     """
     if not index.walk.n_units:
@@ -110,10 +125,12 @@ def why_nothing(index: SearchIndex, scope: Scope, filters: Filters) -> Nothing |
     masks = index.rules.each(scope, filters)
     by_scope = {name: mask for name, mask in masks.items() if name.startswith("scope.")}
     in_scope = index.rules.all_of(by_scope.values())
+    if index.visible_documents is not None:  # a boundary around all requests
+        in_scope &= index.visible_documents
     if not in_scope.any():
         return Nothing("nothing_in_scope", _to_blame(by_scope))
     by_filter = {name: mask & in_scope for name, mask in masks.items() if name not in by_scope}
-    return Nothing("filtered_out", _to_blame(by_filter)) if by_filter else None
+    return Nothing("filtered_out", _to_blame(by_filter))
 
 
 def _to_blame(masks: Mapping[str, Mask]) -> tuple[str, ...]:

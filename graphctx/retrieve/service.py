@@ -64,7 +64,7 @@ class Retriever:
         """Names and whole documents."""
         from graphctx.retrieve.catalog import Catalog
 
-        return Catalog(self.index)
+        return Catalog(self.index, self.graph.tables)
 
     def within(self, scope: Scope, filters: Filters) -> Retriever | Nothing:
         """Retrieval over what a request may see, or why that is nothing."""
@@ -211,6 +211,7 @@ class Retriever:
         return self._nothing(within, "auto") if isinstance(within, Nothing) else within._extract(request, section_ids)
 
     def _extract(self, request: ExtractEvidenceInput, section_ids: Sequence[str]) -> Evidence:
+        checkpoint()
         rows = [self.index.unit_row(section_id) for section_id in section_ids]
         quotes = extract(self.index, request.question, rows, request, self._tokens)
         reason: EmptyReason | None = None if quotes else "no_match"
@@ -275,6 +276,7 @@ class Retriever:
         limit = request.options.max_snippet_chars
         results = []
         for number, position in enumerate(positions):
+            checkpoint()
             unit = self.index.unit(int(ranking.rows[position]))
             document = self.index.text_of(unit.doc_row)
             own = np.flatnonzero(pool.unit == number).tolist()

@@ -190,9 +190,12 @@ def test_scope_and_filters_never_let_a_document_through(
         assert not prefix or uri.startswith(prefix)
         assert not folders or uri.split("/")[0] in {folder.rstrip("/") for folder in folders}
         assert not after or (document.updated_at and moment(document.updated_at) > moment(after))
-    assert (found.empty_reason == "nothing_in_scope") is (answer.empty_reason == "nothing_in_scope")
+    nothing = ("nothing_in_scope", "filtered_out")
     assert bool(found.results) is (found.empty_reason is None)
-    if found.empty_reason == "nothing_in_scope":
+    assert found.filtered_by == answer.filtered_by
+    assert bool(found.filtered_by) is (found.empty_reason in nothing) is (answer.empty_reason in nothing)
+    if found.filtered_by:
+        assert found.empty_reason == answer.empty_reason
         assert not seen
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import tempfile
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,11 +15,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphctx.errors import InvalidArgument
+from graphctx.errors import InvalidArgument, TimedOut
 from graphctx.knowledge_base import KnowledgeBase
-from graphctx.model.requests import Filters, RetrieveInput, Scope, SearchInput
+from graphctx.model.interrupt import stoppable
+from graphctx.model.requests import ExtractEvidenceInput, Filters, RetrieveInput, Scope, SearchInput
 from graphctx.model.scope import within
 from graphctx.retrieve import index as index_module
+from graphctx.retrieve import rank as rank_module
 from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import understand
 from graphctx.retrieve.scope import moment, why_nothing
@@ -307,6 +310,63 @@ def test_a_scope_is_narrowed_once_and_the_last_ones_are_kept(
         row for row in first.seen_rows if fresh.text_of(int(fresh.walk.unit_doc[row])).uri.startswith("people/ingrid")
     ]
     assert first.within(systems, Filters()).sees_anything is False
+
+
+def test_what_the_settings_keep_out_is_kept_out_of_every_way_in_but_the_owners(
+    handbook_path: Path, handbook_kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, golden: list[dict[str, Any]]
+) -> None:
+    outside = handbook_kb.search("telemetry", filters={"path_prefix": "systems/"}).results[0]
+    monkeypatch.setenv("GRAPHCTX_SERVER__REPOSITORIES", '["people"]')
+    with KnowledgeBase.open(handbook_path) as kb:
+        view = kb.pinned()
+        for read in (kb.document, kb.unit, view.unit, view.document_text):
+            for name in (outside.doc_uri, outside.doc_id, outside.section_id):
+                with pytest.raises(InvalidArgument, match="There is no"):
+                    read(name)
+        inside = kb.search("telemetry").results[0]
+        assert kb.document(inside.doc_uri).text[inside.start_char : inside.end_char] == inside.preview
+        for item in golden[::6]:
+            # Below the façade, where no request has been narrowed.
+            unasked = answers(view.require(), item["question"], Scope(), Filters())
+            assert unasked == answers(
+                handbook_kb.pinned().require(), item["question"], Scope(repositories=["people"]), Filters()
+            )
+        nothing = why_nothing(view.require().index, Scope(repositories=["systems"]), Filters())
+        assert nothing is not None
+        assert (nothing.reason, nothing.filtered_by) == ("nothing_in_scope", ("scope.repositories",))
+        assert (
+            kb.cypher("MATCH (d:Document) RETURN count(d)").rows
+            == handbook_kb.cypher("MATCH (d:Document) RETURN count(d)").rows
+        )
+    monkeypatch.setenv("GRAPHCTX_SERVER__REPOSITORIES", '["nowhere"]')
+    with KnowledgeBase.open(handbook_path) as kb:
+        answer = kb.search("telemetry")
+        assert (answer.empty_reason, answer.filtered_by) == ("nothing_in_scope", ["scope.repositories"])
+        assert answers(kb.pinned().require(), "telemetry", Scope(), Filters())[0] == []
+
+
+@pytest.mark.parametrize("call", ["find", "evidence", "extract"])
+def test_a_call_that_was_given_up_ends_before_the_next_stage(
+    index: SearchIndex, handbook_kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    known = handbook_kb.pinned().require()
+    retriever = Retriever(SearchIndex(index.snapshot, index.embedder), known._tokens, known._settings)
+    unit = handbook_kb.search("Who approves a purchase?").results[0].section_id
+    calls = {
+        "find": lambda: retriever.find(SearchInput(query="Who approves a purchase?")),
+        "evidence": lambda: retriever.evidence(RetrieveInput(question="Who approves a purchase?")),
+        "extract": lambda: retriever.extract(
+            ExtractEvidenceInput(question="Who approves a purchase?", passage_ids=[unit]), [unit]
+        ),
+    }
+    stopped = threading.Event()
+    with stoppable(stopped):
+        assert calls[call]().items
+        stopped.set()
+        for stage in ("base_parts", "walk_from"):
+            monkeypatch.setattr(rank_module, stage, lambda *_args: pytest.fail("it went on"))
+        with pytest.raises(TimedOut):
+            calls[call]()
 
 
 def test_threads_with_different_scopes_do_not_mix(
