@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from graphctx.model.graph import NodeKind
-from graphctx.retrieve.graph.tables import GraphTables, Identified
+from graphctx.retrieve.graph.columns import Identified
+from graphctx.retrieve.graph.tables import GraphTables
 from graphctx.retrieve.index import Rows, SearchIndex
 from graphctx.store.walk import WalkArrays, gather
 
