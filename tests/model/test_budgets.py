@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -33,3 +35,13 @@ def test_as_many_items_are_kept_as_fit_and_no_more(items: list[tuple[int, int]],
 
 def test_weight_counts_utf8_bytes_and_the_estimators_tokens() -> None:
     assert weigh(["añ", "☕"], len) == Weight(tokens=3, bytes=6)
+
+
+def test_a_long_row_of_marks_is_weighed_in_linear_time() -> None:
+    def seconds(n: int) -> float:
+        began = time.perf_counter()
+        weigh(["a" + "\u0301" * n], len)
+        return time.perf_counter() - began
+
+    seconds(1_000)
+    assert seconds(400_000) < 2  # two minutes, where each mark looks through those after it
