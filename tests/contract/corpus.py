@@ -173,7 +173,9 @@ def _weeks() -> dict[str, str]:
 
 def _endless_line() -> str:
     """A megabyte on a single line without a space after its first words: one word without end, then a row of cells."""
-    start = "The endless line of Marrow Bay begins at the tide gate and has no end: " + "ab1\u00e9" * (ENDLESS_WORD // 4)
+    start = "The endless line of Marrow Bay begins at the tide gate and has no end: " + "ab1\u00e9" * (
+        ENDLESS_WORD // 4
+    )
     cell = ";0123456789abcdefghijklmnopqrstuvwxyz\u00e90123456789"
     return start + cell * ((MEGABYTE - len(start)) // len(cell))
 

@@ -14,6 +14,7 @@ from mcp import Client
 from mcp_types import CallToolResult, Implementation
 
 from graphctx.knowledge_base import KnowledgeBase
+from graphctx.model.budgets import weigh
 from graphctx.nlp.tokens import WordPieceCounter
 from graphctx.server.app import build_server
 from graphctx.server.config import ServerConfig
@@ -90,7 +91,11 @@ def engine(kb: KnowledgeBase) -> Warmup:
 
 @contextmanager
 def in_memory(
-    kb: KnowledgeBase, era: str = "auto", toolsets: Sequence[Toolset] = EVERY_TOOLSET, name: str = "tester", **config: Any
+    kb: KnowledgeBase,
+    era: str = "auto",
+    toolsets: Sequence[Toolset] = EVERY_TOOLSET,
+    name: str = "tester",
+    **config: Any,
 ) -> Iterator[Caller]:
     """A client and a server of its own over a knowledge base, in this process."""
     server = build_server(engine(kb), ServerConfig(toolsets=tuple(toolsets), **config))
@@ -101,6 +106,6 @@ def in_memory(
 
 
 def weight(reply: Reply) -> tuple[int, int]:
-    """Tokens and bytes of a response, text and structure together, measured anew."""
-    parts = (reply.text, json.dumps(reply.structure, ensure_ascii=False, separators=(",", ":")))
-    return sum(map(COUNTER.count, parts)), sum(len(part.encode("utf-8", "surrogatepass")) for part in parts)
+    """Tokens and bytes of a response, text and structure together, weighed anew as budgets are."""
+    parts = [reply.text, json.dumps(reply.structure, ensure_ascii=False, separators=(",", ":"))]
+    return weigh(parts, COUNTER.count).tokens, sum(len(part.encode("utf-8", "surrogatepass")) for part in parts)

@@ -140,7 +140,7 @@ QUOTE_FIELDS = {"quote", "passage_id", "section_id", "title", "uri", "confidence
 PLACE_FIELDS = {"doc_uri", "start_char", "end_char", "line", "anchor"}
 EXCERPT_FIELDS = {"passage_id", "excerpt", "truncated", "next_start_char", "citation"}
 CITATION_FIELDS = {"section_id", "doc_tag", "title", "uri"}
-LIST_FIELDS = {"partial", "truncated", "limit_reason", "next_cursor", "session_id", "scope", "budget", "empty_reason"}
+LIST_FIELDS = {"partial", "truncated", "limit_reason", "next_cursor", "session_id", "scope", "budget"}
 
 DESCRIPTION_STARTS = ("Use when ", "Do not use when ", "Returns at most ", "If you need more, ", "Defaults: ")
 ANNOTATIONS = {"readOnlyHint": True, "openWorldHint": False, "idempotentHint": True, "destructiveHint": False}

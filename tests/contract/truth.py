@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+from urllib.parse import unquote
 
 from graphctx.knowledge_base import KnowledgeBase
 
@@ -34,7 +35,16 @@ class Truth:
         ):
             for identifier, uri in self.kb.cypher(query, max_rows=100_000).rows:
                 found.setdefault(identifier, set()).add(uri)
+        # Titles, headings and file names are entities too, without a mention; they are at home where they stand.
+        documents = sorted(uri for identifier, uris in found.items() if identifier[0] == "d" for uri in uris)
+        for identifier, name in self.kb.cypher("MATCH (e:Entity) RETURN e.id, e.name", max_rows=100_000).rows:
+            if identifier not in found:
+                found[identifier] = {uri for uri in documents if name.casefold() in self._words_of(uri)}
         return {identifier: frozenset(uris) for identifier, uris in found.items()}
+
+    def _words_of(self, uri: str) -> str:
+        document = self.kb.document(uri)
+        return f"{unquote(uri)}\n{document.title}\n{document.text}".casefold()
 
     @cached_property
     def uris(self) -> frozenset[str]:

@@ -1,0 +1,112 @@
+"""The same contract over real pipes, with a process of its own and a handful of calls for each tool."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import jsonschema
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
+from mcp.shared.exceptions import MCPError
+
+from graphctx.knowledge_base import KnowledgeBase
+
+from .corpus import OPEN_QUESTION
+from .examples import EVERY_TOOL, ITEMS, Examples
+from .protocol import Reply, in_memory, reply_of, weight
+from .test_contract_answers import check_text_stands_alone
+from .truth import Truth
+
+pytestmark = pytest.mark.anyio
+REPO = Path(__file__).resolve().parents[2]
+EVERY_TOOLSET = '["kb", "graph", "compat", "connector"]'
+
+
+def environment(**extra: str) -> dict[str, str]:
+    """The process environment without settings of whoever runs the tests."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GRAPHCTX_")}
+    return {**kept, "PYTHONPATH": str(REPO), "GRAPHCTX_SERVER__TOOLSETS": EVERY_TOOLSET, **extra}
+
+
+@asynccontextmanager
+async def over_pipes(kb: Path, mode: str, **extra: str) -> AsyncIterator[Client]:
+    """A client of a server in a process of its own."""
+    parameters = StdioServerParameters(
+        command=sys.executable, args=["-m", "graphctx.cli", "serve", "--kb", str(kb)], env=environment(**extra)
+    )
+    async with Client(stdio_client(parameters), mode=mode, read_timeout_seconds=60) as client:
+        yield client
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"], ids=["handshake-era", "2026-era"])
+async def test_every_tool_keeps_its_contract_over_pipes(
+    nasty_path: Path, nasty: KnowledgeBase, truth: Truth, mode: str
+) -> None:
+    with in_memory(nasty) as near:
+        plain = Examples.gathered(near, truth).plain
+    async with over_pipes(nasty_path, mode) as client:
+
+        async def call(tool: str, **arguments: object) -> Reply:
+            return reply_of(await client.call_tool(tool, arguments))
+
+        listed = {tool.name: tool for tool in (await client.list_tools()).tools}
+        assert list(listed) == list(EVERY_TOOL)
+        found = (await call("kb.search", query=OPEN_QUESTION, top_k=10, page_size=10)).answer["results"]
+        passages = [result["passage_id"] for result in found]
+        own = {"passage_id": passages[0], "passage_ids": passages[:3]}
+        for tool in EVERY_TOOL:
+            arguments = {name: own.get(name, value) for name, value in plain[tool].items()}
+            reply = await call(tool, **arguments)
+            assert not reply.is_error, (tool, reply.text)
+            jsonschema.validate(reply.answer, listed[tool].output_schema)
+            assert reply.answer.get(ITEMS.get(tool, ""), True)
+            truth.check_spans(reply.answer)
+            check_text_stands_alone(reply)
+            tokens, size = weight(reply)
+            assert tokens <= 8_000
+            assert size <= 30_000
+            assert await call(tool.replace(".", "_"), **arguments) == reply
+            for wrong, field in (({"nonsense": "\U0001f30a"}, "nonsense"), ({}, None)):
+                refused = await call(tool, **({**arguments, **wrong} if wrong else {}))
+                assert refused.error["code"] == "INVALID_ARGUMENT"
+                assert refused.error["details"]["field"] == field or field is None
+        with pytest.raises(MCPError):
+            await client.call_tool("kb.nothing", {})
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"], ids=["handshake-era", "2026-era"])
+async def test_odd_text_survives_the_pipes(nasty_path: Path, mode: str) -> None:
+    odd = [
+        "a\x00b",
+        "\u202egate\u202c",
+        "👩‍👩‍👧‍👦",
+        "e\u0301" * 500,
+        "שער הגאות",
+        "\u2028\u2029\x85",
+        "\ufeff\uffff",
+        "\t x \n",
+    ]
+    async with over_pipes(nasty_path, mode) as client:
+        for text in odd:
+            for tool, name in (("kb.search", "query"), ("kb.retrieve_evidence", "question")):
+                reply = reply_of(await client.call_tool(tool, {name: text}))
+                assert not reply.is_error or reply.error["code"] == "INVALID_ARGUMENT"
+        too_long = reply_of(await client.call_tool("kb.search", {"query": "\u00e9" * 1_000_000}))
+        assert too_long.error["code"] == "INVALID_ARGUMENT"
+        assert not reply_of(await client.call_tool("kb.search", {"query": "still there?"})).is_error
+
+
+async def test_flags_of_the_environment_choose_the_tools_and_the_form(nasty_path: Path) -> None:
+    async with over_pipes(nasty_path, "auto", GRAPHCTX_SERVER__KB_V2="false") as client:
+        names = {tool.name for tool in (await client.list_tools()).tools}
+        assert "search_sections" in names
+        assert not any("." in name for name in names)
+    async with over_pipes(nasty_path, "auto", GRAPHCTX_SERVER__STRUCTURED_OUTPUT="false") as client:
+        result = await client.call_tool("kb.search", {"query": "tide gate"})
+        assert result.structured_content is None
+        assert result.content[0].text.startswith('{"')
