@@ -31,15 +31,13 @@ WORD_PIECES = WordPieceCounter()
 BY_NAME = {tool.name: tool for tool in TOOLS}
 SECTIONS = sorted(LIBRARY.units)
 
+asked_less = {"max_tokens": st.integers(150, 20_000), "max_bytes": st.integers(800, 100_000)}
 calls = st.one_of(
     st.tuples(
         st.just("kb.search"),
         st.fixed_dictionaries(
-            {
-                "query": st.just("lamp keeper night"),
-                "top_k": st.integers(1, 50),
-                "page_size": st.integers(1, 50),
-            }
+            {"query": st.just("lamp keeper night"), "top_k": st.integers(1, 50), "page_size": st.integers(1, 50)},
+            optional=asked_less,
         ),
     ),
     st.tuples(
@@ -49,7 +47,19 @@ calls = st.one_of(
                 "question": st.just("Who lights the lamp?"),
                 "top_k": st.integers(1, 50),
                 "max_quotes": st.integers(1, 20),
-            }
+            },
+            optional=asked_less,
+        ),
+    ),
+    st.tuples(
+        st.just("kb.extract_evidence"),
+        st.fixed_dictionaries(
+            {
+                "question": st.just("Who lights the lamp?"),
+                "passage_ids": st.lists(st.sampled_from(SECTIONS), min_size=1, max_size=20, unique=True),
+                "max_quotes": st.integers(1, 20),
+            },
+            optional=asked_less,
         ),
     ),
     st.tuples(
@@ -86,6 +96,9 @@ def test_every_response_keeps_its_budget_and_every_span_slices_back(
     tool = BY_NAME[call[0]]
     config = ServerConfig(limits=Limits(max_tokens, max_bytes))
     desk = Desk(LIBRARY, count, ScratchStore(1 << 20, 60), "x_aaaaaaaaaaaaaaaa", config)
+    if not call[0].endswith("_excerpt"):  # there they are the excerpt's
+        max_tokens = min(max_tokens, call[1].get("max_tokens", max_tokens))
+        max_bytes = min(max_bytes, call[1].get("max_bytes", max_bytes))
     try:
         reply = tool.run(desk, parse_arguments(tool.input, call[1]))
     except BudgetExceeded:
@@ -100,4 +113,5 @@ def test_every_response_keeps_its_budget_and_every_span_slices_back(
         assert LIBRARY.text_of(span["doc_uri"])[span["start_char"] : span["end_char"]] == text
     if answer["truncated"]:
         assert answer["limit_reason"] in ("token_cap", "byte_cap")
-        assert answer.get("next_cursor") or call[0] not in ("kb.search", "kb.retrieve_evidence")
+        shortened = len(spans(answer)) == 1  # the only item, and none is left for a next page
+        assert answer.get("next_cursor") or shortened or call[0].endswith("_excerpt")
