@@ -31,7 +31,7 @@ from graphctx.server.reading import document_contents, entity_contents, passage_
 from graphctx.server.scratch import ScratchStore
 from graphctx.server.sessions import Caller, Sessions, client_name
 from graphctx.server.warmup import Warmup
-from graphctx.server.workers import Workers
+from graphctx.server.workers import Job, Workers, telling
 
 Context = ServerRequestContext[Any, Any]
 Done = TypeVar("Done")
@@ -138,11 +138,25 @@ class GraphctxServer:
         return backend, boundary.narrow(Scope())
 
     async def _guarded(self, ctx: Context, what: str, work: Callable[[], Done]) -> Done:
-        """Do blocking work in a thread, and tell a failure as a protocol error without its insides."""
-        try:
-            return await self.workers.run(lambda _: work())
-        except Exception as error:
-            raise protocol_error(told(error, what), self._style(ctx)) from None
+        """Do blocking work in a thread, tell of its progress, and of a failure as a protocol error without its insides.
+
+        Args:
+            ctx: of the request.
+            what: what is being done, in our words.
+            work: does it.
+        """
+        job = Job()
+
+        def watched(job: Job) -> Done:
+            job.doing = what
+            return work()
+
+        async with telling(ctx, job):  # raises nothing itself: it would wrap it in a group
+            try:
+                return await self.workers.run(watched, job)
+            except Exception as error:
+                failure = protocol_error(told(error, what), self._style(ctx))
+        raise failure
 
     def _style(self, ctx: Context) -> NameStyle:
         return name_style(self.config, client_name(ctx))

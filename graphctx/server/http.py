@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
 
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1")
+SHUTDOWN_SECONDS = 3
+"""How long calls may go on after Ctrl-C; streams that clients keep open would hold the server up for good."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -117,4 +119,4 @@ def serve_http(kb_path: str | Path, config: ServerConfig | None = None, door: Do
     warmup = Warmup(lambda: open_engine(str(kb_path)))
     app = http_app(warmup, config, door)
     warmup.start()
-    uvicorn.run(app, host=door.host, port=door.port, log_level="warning")
+    uvicorn.run(app, host=door.host, port=door.port, log_level="warning", timeout_graceful_shutdown=SHUTDOWN_SECONDS)

@@ -7,8 +7,9 @@ import time
 from dataclasses import dataclass, field
 
 from graphctx.errors import TimedOut
+from graphctx.model.catalog import Names, WholeDocument
 from graphctx.model.interrupt import checkpoint
-from graphctx.model.requests import SearchInput
+from graphctx.model.requests import Scope, SearchInput
 from graphctx.server.backend import Found
 
 from .library import Library
@@ -21,7 +22,20 @@ class SlowLibrary(Library):
     began: threading.Event = field(default_factory=threading.Event)
     stopped: threading.Event = field(default_factory=threading.Event)
     released: threading.Event = field(default_factory=threading.Event)
+    patience: threading.Event | None = None
     stopped_at: float = 0.0
+
+    def whole_document(self, name: str, scope: Scope) -> WholeDocument:
+        self._wait()
+        return super().whole_document(name, scope)
+
+    def entity_names(self, text: str, scope: Scope, limit: int) -> Names:
+        self._wait()
+        return super().entity_names(text, scope, limit)
+
+    def _wait(self) -> None:
+        if self.patience is not None:
+            self.patience.wait(30)
 
     def find(self, request: SearchInput) -> Found:
         if request.query == "deaf":

@@ -320,3 +320,26 @@ async def test_an_index_that_comes_later_is_found_by_the_next_call(connect: Conn
         assert error_of(await client.call_tool("kb.search", {"query": "ledger"}))["code"] == "BACKEND_UNAVAILABLE"
         published.append(library)
         assert not (await client.call_tool("kb.search", {"query": "ledger"})).is_error
+
+
+async def test_servers_that_share_a_key_understand_each_others_cursors(connect: Connect) -> None:
+    asked = {"query": "ledger backups duty officer", "page_size": 1}
+    async with connect(ServerConfig(cursor_key="between us")) as client:
+        cursor = (await client.call_tool("kb.search", asked)).structured_content["next_cursor"]
+    for key, understood in (("between us", True), ("another key", False), ("", False)):
+        async with connect(ServerConfig(cursor_key=key)) as client:
+            result = await client.call_tool("kb.search", asked | {"cursor": cursor})
+        if understood:
+            assert result.structured_content["results"][0]["rank"] == 2
+        else:
+            assert error_of(result)["details"]["field"] == "cursor"
+
+
+async def test_a_session_that_is_not_the_connections_own_is_a_scope_violation(connect: Connect) -> None:
+    async with connect() as client:
+        own = (await client.call_tool("kb.search", {"query": "ledger"})).structured_content["session_id"]
+        assert not (await client.call_tool("kb.search", {"query": "ledger", "session_id": own})).is_error
+        error = error_of(await client.call_tool("kb.search", {"query": "ledger", "session_id": "x_" + "a" * 16}))
+    assert error["code"] == "SCOPE_VIOLATION"
+    assert error["details"]["field"] == "session_id"
+    assert own != "x_" + "a" * 16

@@ -9,6 +9,8 @@ import anyio
 import anyio.to_thread
 import pytest
 from mcp import Client
+from mcp.shared.exceptions import MCPError
+from mcp_types import PromptReference
 
 from graphctx.errors import BackendUnavailable, TimedOut
 from graphctx.model.interrupt import checkpoint
@@ -140,6 +142,18 @@ async def test_progress_says_that_the_knowledge_base_is_being_opened(
     async with connect(server=build_server(Warmup(open_slowly))) as client:
         await client.call_tool("kb.search", {"query": "ledger"}, progress_callback=hear)
     assert "opening the knowledge base" in (told[0] or "")
+
+
+async def test_a_resource_or_a_completion_past_its_time_is_given_up_too(over, slow: SlowLibrary) -> None:  # type: ignore[no-untyped-def]
+    slow.patience = slow.released  # reading waits until it is released
+    async with over(call_timeout=0.05) as client:
+        for asked in (
+            lambda: client.read_resource("graphctx://document/ops%2Fbackup.md"),
+            lambda: client.complete(PromptReference(name="compare"), {"name": "first", "value": "led"}),
+        ):
+            with pytest.raises(MCPError) as caught:
+                await asked()
+            assert caught.value.error.data["error"]["code"] == "TIMEOUT"
 
 
 async def test_an_opening_that_its_first_caller_gave_up_serves_the_next() -> None:
