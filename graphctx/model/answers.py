@@ -172,7 +172,7 @@ class Quote(Place):
         ge=0, le=1, description="Of kb.retrieve_evidence: how likely the passage answers the question."
     )
     context_before: str = Field("", description="What its passage holds just before it, and no other quote does.")
-    context_after: str = ""
+    context_after: str = Field("", description="The same of what comes just after it.")
     truncated: bool = Field(False, description="Whether the quote was cut at its length limit.")
 
 
