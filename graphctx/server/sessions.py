@@ -220,7 +220,8 @@ def _without_a_session(asked: str | None, ttl: float) -> InvalidArgument:
     if asked is None:
         problem = (
             "a passage_id belongs to a session, and this connection has none of its own. "
-            "Pass the session_id of the answer that returned the passage_id, or pass the section_id instead."
+            "Pass the session_id of the answer that returned the passage_id (it stands in its graphctx://scratch/ URIs "
+            "too), or pass the section_id instead."
         )
     else:
         problem = (
