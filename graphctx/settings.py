@@ -25,7 +25,7 @@ _Name = Annotated[str, Field(min_length=1, max_length=200)]
 CONTRACT_VARIABLES = {"kb_v2": "MCP_KB_V2_ENABLED", "structured_output": "MCP_STRUCTURED_OUTPUT_ENABLED"}
 """Settings of ``[server]`` and the environment variables that the tool contract's section 10 names for them."""
 
-_SECRETS = ("server.cursor_key", "server.tokens")
+_SECRETS = ("server.cursor_key", "server.tokens", "llm.api_key")
 
 
 class _Group(BaseModel):
@@ -92,6 +92,29 @@ class ServerSettings(_Group):
     )
 
 
+class LlmSettings(_Group):
+    """``[llm]``: a language model that may phrase what was found, over any OpenAI-compatible endpoint."""
+
+    base_url: str = Field(
+        "",
+        pattern=r"^(https?://\S+)?$",
+        description="The endpoint, such as http://localhost:11434/v1; empty is off: everything is extractive. "
+        "Needs `pip install 'graphctx[llm]'`.",
+    )
+    model: str = Field("", max_length=200, description="The model's name, as the endpoint knows it.")
+    api_key: SecretStr = Field(
+        SecretStr(""), description="Secret for the endpoint, best given by the environment; empty sends none."
+    )
+    timeout_seconds: float = Field(60.0, gt=0, description="One attempt, its whole answer included.")
+    max_retries: int = Field(
+        2, ge=0, le=10, description="Further attempts after a failure of the endpoint; Retry-After is obeyed."
+    )
+    concurrency: int = Field(4, ge=1, le=64, description="Requests at the same time.")
+    max_output_tokens: int = Field(512, ge=32, le=32_768, description="Tokens of one answer; what is longer is cut.")
+    input_price: float = Field(0.0, ge=0, description="Price of a million input tokens, for estimates; 0 is unknown.")
+    output_price: float = Field(0.0, ge=0, description="Price of a million output tokens, for estimates; 0 is unknown.")
+
+
 class _ContractVariables(PydanticBaseSettingsSource):
     """What `CONTRACT_VARIABLES` say."""
 
@@ -118,6 +141,7 @@ class Settings(BaseSettings):
     ingest: IngestSettings = IngestSettings()
     retrieve: RetrieveSettings = RetrieveSettings()
     server: ServerSettings = ServerSettings()
+    llm: LlmSettings = LlmSettings()
 
     @classmethod
     def settings_customise_sources(
@@ -167,7 +191,7 @@ def _refused(error: ValidationError) -> InvalidArgument:
 
 def _sayable(name: str, value: object) -> object:
     """A value as a message may show it: what is a secret, or may hold one, stays unsaid."""
-    return "(a secret)" if name == "server" or name.startswith(_SECRETS) else value
+    return "(a secret)" if name in ("server", "llm") or name.startswith(_SECRETS) else value
 
 
 def _unreadable(error: SettingsError) -> InvalidArgument:
