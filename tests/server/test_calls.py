@@ -1,13 +1,9 @@
 from __future__ import annotations
 
-import json
 import threading
 from typing import Any
 
-import jsonschema
 import pytest
-from mcp.shared.exceptions import MCPError
-from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, PromptReference
 
 from graphctx.model.answers import EvidenceAnswer
 from graphctx.model.budgets import Limits
@@ -197,100 +193,6 @@ async def test_a_call_reads_one_snapshot_even_if_another_is_published_meanwhile(
         assert second.structured_content["snapshot_id"] == "snap-2"
 
 
-async def test_a_fault_inside_is_reported_without_its_insides(connect: Connect, library: Library) -> None:
-    library.texts.clear()  # the library is damaged: finding quotes will raise KeyError
-    async with connect() as client:
-        result = await client.call_tool("kb.search", {"query": "ledger"})
-    error = error_of(result)
-    assert error["code"] == "INTERNAL_ERROR"
-    assert "KeyError" not in text_of(result)
-
-
-class Faulty(Library):
-    """Fails inside with a message that nobody outside may see."""
-
-    def _fail(self, *args: Any, **others: Any) -> Any:
-        raise OSError(13, "Permission denied", "/home/ana/secret/kb/walk.npz")
-
-    find = evidence = whole_document = describe = entity_names = document_names = _fail
-
-
-@pytest.mark.parametrize("structured", [True, False])
-async def test_no_fault_shows_its_insides_in_any_kind_of_answer(connect: Connect, era: str, structured: bool) -> None:
-    server = build_server(Warmup(lambda: Engine(Faulty(), count_tokens)), ServerConfig(structured_output=structured))
-    shown = []
-    async with connect(server=server) as client:
-        for tool, arguments in (
-            ("kb.search", {"query": "ledger"}),
-            ("kb.retrieve_evidence", {"question": "ledger?"}),
-            ("graph.describe", {"node_ids": ["ledger"]}),
-        ):
-            result = await client.call_tool(tool, arguments)
-            assert json.loads(text_of(result))["error"]["code"] == "INTERNAL_ERROR"
-            assert result.is_error
-            shown.append(result.model_dump_json())
-        for uri in ("graphctx://document/ops%2Fbackup.md", "graphctx://entity/ledger"):
-            with pytest.raises(MCPError) as caught:
-                await client.read_resource(uri)
-            assert caught.value.error.code == INTERNAL_ERROR
-            assert caught.value.error.data["error"]["code"] == "INTERNAL_ERROR"
-            shown.append(caught.value.error.model_dump_json())
-        with pytest.raises(MCPError) as caught:
-            await client.complete(PromptReference(name="explore_entity"), {"name": "entity", "value": "led"})
-        shown.append(caught.value.error.model_dump_json())
-    assert not any(word in text for text in shown for word in ("secret", "Permission", "OSError", "Traceback"))
-
-
-async def test_structured_answers_fit_the_schema_that_is_listed(connect: Connect, library: Library) -> None:
-    section = next(iter(library.units))
-    async with connect(ServerConfig(toolsets=tuple(TOOLSETS))) as client:
-        schemas = {tool.name: tool.output_schema for tool in (await client.list_tools()).tools}
-        for tool, arguments in (
-            ("kb.search", {"query": "ledger", "options": {"include_scores": True}}),
-            ("kb.retrieve_evidence", {"question": QUESTION, "options": {"include_diagnostics": True}}),
-            ("kb.extract_evidence", {"question": QUESTION, "passage_ids": [section]}),
-            ("kb.read_excerpt", {"passage_id": section}),
-            ("kb.expand_excerpt", {"passage_id": section}),
-            ("graph.describe", {"node_ids": ["ledger", "nobody"]}),
-            ("graph.expand", {"node_ids": ["ledger"]}),
-            ("search_sections", {"query": "ledger"}),
-        ):
-            result = await client.call_tool(tool, arguments)
-            assert not result.is_error, text_of(result)
-            jsonschema.validate(result.structured_content, schemas[tool])
-
-
-async def test_without_structured_output_the_text_is_the_whole_answer_as_minified_json(connect: Connect) -> None:
-    asked = {"question": QUESTION}
-    async with connect() as client:
-        whole = (await client.call_tool("kb.retrieve_evidence", asked)).structured_content
-    async with connect(ServerConfig(structured_output=False)) as client:
-        assert not any(tool.output_schema for tool in (await client.list_tools()).tools)
-        result = await client.call_tool("kb.retrieve_evidence", asked)
-        assert result.structured_content is None
-        answer = json.loads(text_of(result))
-        assert answer.keys() == whole.keys()
-        assert [quote["quote"] for quote in answer["quotes"]] == [quote["quote"] for quote in whole["quotes"]]
-        assert text_of(result) == json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
-        failure = await client.call_tool("kb.search", {"query": ""})
-        assert failure.is_error
-        assert failure.structured_content is None
-        assert json.loads(text_of(failure))["error"]["code"] == "INVALID_ARGUMENT"
-
-
-async def test_without_kb_v2_only_the_older_names_are_there(connect: Connect) -> None:
-    async with connect(ServerConfig(kb_v2=False, toolsets=("kb", "graph", "connector"))) as client:
-        listed = [tool.name for tool in (await client.list_tools()).tools]
-        assert listed == [tool.name for tool in TOOLSETS["compat"]]
-        assert not (await client.call_tool("search_sections", {"query": "ledger"})).is_error
-        for name in ("kb.search", "kb_search", "graph.describe"):
-            with pytest.raises(MCPError) as caught:
-                await client.call_tool(name, {"query": "ledger"})
-            assert caught.value.error.code == INVALID_PARAMS
-        assert (await client.list_prompts()).prompts == []
-        assert "kb." not in (client.instructions or "")
-
-
 async def test_a_call_that_takes_too_long_is_given_up(connect: Connect, library: Library) -> None:
     released = threading.Event()
 
@@ -320,19 +222,6 @@ async def test_an_index_that_comes_later_is_found_by_the_next_call(connect: Conn
         assert error_of(await client.call_tool("kb.search", {"query": "ledger"}))["code"] == "BACKEND_UNAVAILABLE"
         published.append(library)
         assert not (await client.call_tool("kb.search", {"query": "ledger"})).is_error
-
-
-async def test_servers_that_share_a_key_understand_each_others_cursors(connect: Connect) -> None:
-    asked = {"query": "ledger backups duty officer", "page_size": 1}
-    async with connect(ServerConfig(cursor_key="between us")) as client:
-        cursor = (await client.call_tool("kb.search", asked)).structured_content["next_cursor"]
-    for key, understood in (("between us", True), ("another key", False), ("", False)):
-        async with connect(ServerConfig(cursor_key=key)) as client:
-            result = await client.call_tool("kb.search", asked | {"cursor": cursor})
-        if understood:
-            assert result.structured_content["results"][0]["rank"] == 2
-        else:
-            assert error_of(result)["details"]["field"] == "cursor"
 
 
 async def test_a_session_that_is_not_the_connections_own_is_a_scope_violation(connect: Connect) -> None:

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from mcp.shared.exceptions import MCPError
+from mcp_types import INTERNAL_ERROR, PromptReference
+
+from graphctx.server.app import build_server
+from graphctx.server.config import ServerConfig
+from graphctx.server.warmup import Engine, Warmup
+
+from .conftest import Connect
+from .library import Library, count_tokens
+from .results import error_of, text_of
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_fault_inside_is_reported_without_its_insides(connect: Connect, library: Library) -> None:
+    library.texts.clear()  # the library is damaged: finding quotes will raise KeyError
+    async with connect() as client:
+        result = await client.call_tool("kb.search", {"query": "ledger"})
+    error = error_of(result)
+    assert error["code"] == "INTERNAL_ERROR"
+    assert "KeyError" not in text_of(result)
+
+
+class Faulty(Library):
+    """Fails inside with a message that nobody outside may see."""
+
+    def _fail(self, *args: Any, **others: Any) -> Any:
+        raise OSError(13, "Permission denied", "/home/ana/secret/kb/walk.npz")
+
+    find = evidence = whole_document = describe = entity_names = document_names = _fail
+
+
+@pytest.mark.parametrize("structured", [True, False])
+async def test_no_fault_shows_its_insides_in_any_kind_of_answer(connect: Connect, era: str, structured: bool) -> None:
+    server = build_server(Warmup(lambda: Engine(Faulty(), count_tokens)), ServerConfig(structured_output=structured))
+    shown = []
+    async with connect(server=server) as client:
+        for tool, arguments in (
+            ("kb.search", {"query": "ledger"}),
+            ("kb.retrieve_evidence", {"question": "ledger?"}),
+            ("graph.describe", {"node_ids": ["ledger"]}),
+        ):
+            result = await client.call_tool(tool, arguments)
+            assert json.loads(text_of(result))["error"]["code"] == "INTERNAL_ERROR"
+            assert result.is_error
+            shown.append(result.model_dump_json())
+        for uri in ("graphctx://document/ops%2Fbackup.md", "graphctx://entity/ledger"):
+            with pytest.raises(MCPError) as caught:
+                await client.read_resource(uri)
+            assert caught.value.error.code == INTERNAL_ERROR
+            assert caught.value.error.data["error"]["code"] == "INTERNAL_ERROR"
+            shown.append(caught.value.error.model_dump_json())
+        with pytest.raises(MCPError) as caught:
+            await client.complete(PromptReference(name="explore_entity"), {"name": "entity", "value": "led"})
+        shown.append(caught.value.error.model_dump_json())
+    assert not any(word in text for text in shown for word in ("secret", "Permission", "OSError", "Traceback"))
