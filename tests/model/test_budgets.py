@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from graphctx.errors import BudgetExceeded
 from graphctx.model.budgets import CapReason, Limits, Weight, fit, weigh
+from graphctx.nlp.tokens import WordPieceCounter
 
 
 @given(
@@ -45,3 +46,9 @@ def test_a_long_row_of_marks_is_weighed_in_linear_time() -> None:
 
     seconds(1_000)
     assert seconds(400_000) < 2  # two minutes, where each mark looks through those after it
+
+
+def test_a_word_without_end_weighs_as_much_as_its_parts() -> None:
+    count = WordPieceCounter().count
+    assert count("QmFzZTY0" * 4_000) == 1
+    assert weigh(["QmFzZTY0" * 4_000], count).tokens > 8_000

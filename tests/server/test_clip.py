@@ -41,6 +41,13 @@ def test_a_clip_keeps_both_limits_and_graphemes_whole(count: CountTokens, text: 
         assert (clip.cut is None) == (kept == text)
 
 
+def test_a_word_without_end_is_many_tokens() -> None:
+    clip = clip_end("QmFzZTY0" * 20_000, 100, 32_768, WORD_PIECES.count)
+    assert clip.cut == "token_cap"
+    assert 100 < clip.length < 600
+    assert clip_start("QmFzZTY0" * 20_000, 100, 32_768, WORD_PIECES.count).length < 600
+
+
 @both
 @given(text=texts)
 def test_what_fits_is_not_clipped(count: CountTokens, text: str) -> None:
