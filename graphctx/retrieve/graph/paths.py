@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import heapq
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from graphctx.model.graph import Path, Relation
+from graphctx.model.graph import Path
 from graphctx.model.interrupt import checkpoint
 from graphctx.model.requests import RelType
 from graphctx.retrieve.graph.edges import REL_TYPES, Edges, edges_of, joined
@@ -223,7 +223,9 @@ class _Ids(dict[int, str]):
 
 
 def path(view: View, edges: Edges, trail: Trail, *, snippet: bool) -> Path:
-    """What an answer says of a path; sentences stand with its relations, and with the node of a path of length 0."""
-    relations: Iterator[Relation] = (relation(view, edges, at, snippet=snippet) for at in trail.steps)
-    nodes = [node(view, view.node(number), snippet=snippet and not trail.steps) for number in trail.numbers]
-    return Path(length=len(trail.steps), nodes=nodes, relations=list(relations))
+    """What an answer says of a path; sentences stand with its relations, those that have one."""
+    return Path(
+        length=len(trail.steps),
+        nodes=[node(view, view.node(number)) for number in trail.numbers],
+        relations=[relation(view, edges, at, snippet=snippet) for at in trail.steps],
+    )

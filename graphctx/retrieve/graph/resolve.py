@@ -15,6 +15,7 @@ from graphctx.retrieve.graph.lookup import MAX_NEAR, NEAR, entities_called, enti
 from graphctx.retrieve.graph.names import names_of
 from graphctx.retrieve.graph.nodes import node_fields
 from graphctx.retrieve.graph.view import KINDS, Key, View
+from graphctx.text.normalise import normalise
 
 MAX_AMBIGUOUS = 10
 """Entities of one name that are listed."""
@@ -58,20 +59,21 @@ def resolve(view: View, refs: Sequence[str], field: str, kinds: Sequence[NodeKin
     near: dict[int, Key] = {}
     for ref in dict.fromkeys(refs):
         checkpoint()
-        found = _find(view, ref.strip(), kinds)
+        asked = normalise(ref)  # as texts and URIs are; what no text can hold could not be told either
+        found = _find(view, asked.strip(), kinds)
         if isinstance(found, Key):
             keys.setdefault(found.number, found)
         elif found:
             candidates = [_named(view, key) for key in found[:MAX_AMBIGUOUS]]
-            unresolved.append(Unresolved(asked=ref, reason="ambiguous", candidates=candidates))
+            unresolved.append(Unresolved(asked=asked, reason="ambiguous", candidates=candidates))
         else:
-            close = _near(view, ref.strip(), kinds)
+            close = _near(view, asked.strip(), kinds)
             near |= {key.number: key for key in close}
             candidates = [_named(view, key) for key in close]
-            unresolved.append(Unresolved(asked=ref, reason="unknown", candidates=candidates))
+            unresolved.append(Unresolved(asked=asked, reason="unknown", candidates=candidates))
     named = Resolved(list(keys.values()), unresolved)
     if not named.keys and not named.ambiguous:
-        raise _nothing_known(view, list(refs), list(near.values())[:MAX_NEAR], field, kinds)
+        raise _nothing_known(view, [item.asked for item in unresolved], list(near.values())[:MAX_NEAR], field, kinds)
     return named
 
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from graphctx.errors import InvalidArgument
+from graphctx.knowledge_base import KnowledgeBase
 from graphctx.model.requests import (
     ChildrenInput,
     DescribeInput,
@@ -81,3 +86,22 @@ def test_a_node_of_the_wrong_kind_is_unknown(graph: GraphExplorer) -> None:
         graph.parents(ParentsInput(section_ids=[entity.id]))
     with pytest.raises(InvalidArgument, match="entity_ids"):
         graph.sections_for_entities(SectionsForEntitiesInput(entity_ids=["open/gannet.md2"]))
+
+
+@given(name=st.text(min_size=1, max_size=300).filter(str.strip))
+def test_any_text_is_known_or_refused(harbour: KnowledgeBase, name: str) -> None:
+    graph = harbour.pinned().require().graph
+    try:
+        found = graph.describe(DescribeInput.model_construct(node_ids=["Gannet", name]))
+        assert len(found.items) + len(found.unresolved) in (1, 2)
+        json.dumps([item.model_dump_json() for item in found.unresolved])
+        graph.children(ChildrenInput.model_construct(parent_id=name))
+    except InvalidArgument as error:
+        json.dumps(error.envelope()).encode("utf-8")
+
+
+@pytest.mark.parametrize("name", ["\ud800", "\x00", "e_\udfff", "?", "-" * 300, "…", "the"])
+def test_a_name_that_no_text_can_hold_is_unknown(graph: GraphExplorer, name: str) -> None:
+    found = graph.describe(DescribeInput.model_construct(node_ids=["Gannet", name]))
+    assert [item.reason for item in found.unresolved] == ["unknown"]
+    assert found.unresolved[0].model_dump_json()
