@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -50,6 +52,24 @@ def caller(nasty: KnowledgeBase, request: pytest.FixtureRequest) -> Iterator[Cal
 def examples(caller: Caller, truth: Truth) -> Examples:
     """A call of every tool that has an answer, of this client's own session."""
     return Examples.gathered(caller, truth)
+
+
+@contextmanager
+def fenced_kb(path: Path, **boundary: list[str]) -> Iterator[KnowledgeBase]:
+    """A knowledge base whose settings draw a boundary: ``repositories`` or ``doc_tags``."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, values in boundary.items():
+            patch.setenv(f"GRAPHCTX_SERVER__{name.upper()}", json.dumps(values))
+        kb = KnowledgeBase.open(path)
+    with kb:
+        yield kb
+
+
+@pytest.fixture(scope="module")
+def fenced(nasty_path: Path) -> Iterator[Caller]:
+    """A server whose settings let it see the open half alone."""
+    with fenced_kb(nasty_path, repositories=["open"]) as kb, in_memory(kb, repositories=("open",)) as caller:
+        yield caller
 
 
 @pytest.fixture

@@ -42,13 +42,6 @@ def whole(nasty: KnowledgeBase) -> Iterator[Caller]:
         yield caller
 
 
-@pytest.fixture(scope="module")
-def fenced(nasty: KnowledgeBase) -> Iterator[Caller]:
-    """A server that may see the open half alone."""
-    with in_memory(nasty, repositories=("open",)) as caller:
-        yield caller
-
-
 class Asker:
     """Asks one server, and holds every answer against the documents."""
 
