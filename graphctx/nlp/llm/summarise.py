@@ -1,0 +1,131 @@
+"""Summaries of communities by a language model, each remembered, each with a fallback."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from graphctx.nlp.llm.asking import Answer, Outcome, ask_all
+from graphctx.nlp.llm.base import ChatFailed, ChatModel, Cited, Completion, Memory
+from graphctx.nlp.llm.cited import Reading, read_cited
+from graphctx.nlp.llm.prompts import Prompt, Prompts
+from graphctx.nlp.llm.tally import Estimate, LlmReport, cost, report
+from graphctx.nlp.tokens import WordPieceCounter
+from graphctx.settings import LlmSettings
+
+_KIND = "llm_summary"
+_KEEP_AT_ONCE = 16
+"""Answers that are written to the memo together: what an interruption can cost at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommunityText:
+    """What a summary is made of: title, characteristic names, and sentences in the order of their importance."""
+
+    title: str
+    names: tuple[str, ...]
+    sentences: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Summaries:
+    """One series of cited sentences for each community, in order; an empty one says: stay extractive."""
+
+    texts: tuple[tuple[Cited, ...], ...]
+    report: LlmReport
+
+
+class SummariserLlm:
+    """Summarises communities. Never fails an ingest: what goes wrong is in the report.
+
+    Args:
+        model: who phrases.
+        settings: limits and prices.
+        memory: answers of earlier ingests; grows while this runs.
+        counter: measures prompts.
+    """
+
+    def __init__(
+        self, model: ChatModel, settings: LlmSettings, memory: Memory, counter: WordPieceCounter | None = None
+    ) -> None:
+        self._model = model
+        self._settings = settings
+        self._memory = memory
+        self._counter = counter or WordPieceCounter()
+        self._prompts = Prompts(self._counter)
+
+    def estimate(self, communities: Sequence[CommunityText]) -> Estimate:
+        """What `summarise` would ask now. Asks nobody."""
+        prompts = self._prompts_by_key(communities)[1]
+        known = self._remembered(prompts)
+        missing = [prompt.text for key, prompt in prompts.items() if key not in known]
+        tokens = sum(self._counter.count_many(missing))
+        limit = len(missing) * self._settings.max_output_tokens
+        return Estimate(self._model.name, len(missing), len(known), tokens, limit, cost(self._settings, tokens, limit))
+
+    def summarise(
+        self, communities: Sequence[CommunityText], on_done: Callable[[int], None] = lambda done: None
+    ) -> Summaries:
+        """Summarise communities; one without sentences is not asked about.
+
+        Args:
+            communities: in any order; the same text is asked about once.
+            on_done: told, in this thread, how many distinct texts are done.
+        """
+        keys, prompts = self._prompts_by_key(communities)
+        readings = self._remembered(prompts)
+        from_memo = len(readings)
+        on_done(from_memo)
+        missing = [key for key in prompts if key not in readings]
+        outcomes: dict[int, Outcome] = {}
+        waiting: dict[str, bytes] = {}
+        asked = ask_all(
+            self._model,
+            [prompts[key] for key in missing],
+            self._settings.max_output_tokens,
+            concurrency=self._settings.concurrency,
+        )
+        try:
+            for index, outcome in asked:
+                outcomes[index] = outcome
+                if isinstance(outcome, Answer):
+                    readings[missing[index]] = outcome.reading
+                    waiting[missing[index]] = _to_bytes(outcome.completion)
+                if len(waiting) >= _KEEP_AT_ONCE:
+                    self._memory.put_many(_KIND, waiting)
+                    waiting.clear()
+                on_done(from_memo + len(outcomes))
+        finally:  # what was paid for is kept, also where someone presses Ctrl-C
+            asked.close()
+            self._memory.put_many(_KIND, waiting)
+        texts = tuple(readings[key].sentences if key in readings else () for key in keys)
+        in_order = [outcomes[index] for index in range(len(missing))]
+        return Summaries(texts, report(self._settings, self._model.name, in_order, from_memo))
+
+    def _prompts_by_key(self, communities: Sequence[CommunityText]) -> tuple[list[str], dict[str, Prompt]]:
+        """The memo key of each community, empty where there is nothing to summarise, and the prompt of each key."""
+        keys, prompts = [], {}
+        for community in communities:
+            key = ""
+            if community.sentences:
+                prompt = self._prompts.summary(community.title, community.names, community.sentences)
+                key = prompt.key(self._model.fingerprint, str(self._settings.max_output_tokens))
+                prompts[key] = prompt
+            keys.append(key)
+        return keys, prompts
+
+    def _remembered(self, prompts: dict[str, Prompt]) -> dict[str, Reading]:
+        """Readings of answers from before; what cannot be read any more is asked again."""
+        found: dict[str, Reading] = {}
+        for key, value in self._memory.get_many(_KIND, prompts).items():
+            try:
+                text, finished = json.loads(value)
+                found[key] = read_cited(Completion(text, finished), prompts[key])
+            except (ValueError, TypeError, ChatFailed):
+                continue
+        return found
+
+
+def _to_bytes(completion: Completion) -> bytes:
+    return json.dumps([completion.text, completion.finished]).encode()
