@@ -1,38 +1,39 @@
 """The cluster step: recursive Leiden (Traag et al. 2019) over the entity graph, by igraph.
 
-Clusters over the maximum size are clustered again inside, down to a maximum depth, which gives the hierarchy:
-level 0 is the root level, and a community that was not divided has no children.
+Clusters over the maximum size are divided again inside, which gives the hierarchy: level 0 is the root level, and a
+community that was not divided is a leaf. The children of a community hold all of its entities, and no leaf is over
+the maximum size: at the last level that the depth allows, what is too large is divided until it fits.
 """
 
 from __future__ import annotations
 
-import random
+from collections import deque
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
+from graphctx.ingest.partition import MIN_COMMUNITY_SIZE, divide, leiden, random_numbers_of_our_own
 from graphctx.model.ids import content_id
 from graphctx.model.knowledge import Community
 
 if TYPE_CHECKING:
     import igraph
 
-CLUSTER_VERSION = 1
+Int = npt.NDArray[np.int64]
+Real = npt.NDArray[np.float64]
+
+CLUSTER_VERSION = 2
 MAX_COMMUNITY_SIZE = 40
 MAX_DEPTH = 6
-MIN_COMMUNITY_SIZE = 3
-"""Two entities and their one edge are no theme."""
-SEED = 20_250_101
-_ITERATIONS = 2
-_TITLE_NAMES = 3
 
 
 def cluster(
     related: pa.Table,
     entity_ids: Sequence[str],
-    names: Sequence[str],
     *,
     max_size: int = MAX_COMMUNITY_SIZE,
     max_depth: int = MAX_DEPTH,
@@ -41,63 +42,100 @@ def cluster(
 
     Args:
         related: schema ``RELATED``; its ``weight`` is used.
-        entity_ids: ids by row.
-        names: names by row, for titles.
-        max_size: a cluster with more entities is divided further.
+        entity_ids: ids by row, sorted.
+        max_size: a cluster with more entities is divided further; at least 3.
         max_depth: at most this many levels.
 
     Returns:
-        Communities sorted by level and id.
+        Communities sorted by level and id. Entities that are related to at most one other belong to none.
     """
     import igraph
 
-    edges = np.stack([related["source_row"].to_numpy(), related["target_row"].to_numpy()], axis=1)
+    edges = np.stack([related["source_row"].to_numpy(), related["target_row"].to_numpy()], axis=1).astype(np.int64)
+    weight = related["weight"].to_numpy().astype(np.float64)
     graph = igraph.Graph(n=len(entity_ids), edges=edges)
-    graph.es["weight"] = related["weight"].to_numpy().astype(float)
+    graph.es["weight"] = weight
     graph.vs["row"] = list(range(len(entity_ids)))
-    strength = np.array(graph.strength(weights="weight"))
-    igraph.set_random_number_generator(random.Random(SEED))
-    try:
-        return _Hierarchy(entity_ids, names, strength, max_size, max_depth).build(graph)
-    finally:
-        igraph.set_random_number_generator(random)
+    with random_numbers_of_our_own():
+        nodes = _hierarchy(graph, max_size, max_depth)
+    return _communities(nodes, entity_ids, edges, weight)
 
 
-class _Hierarchy:
-    def __init__(
-        self, ids: Sequence[str], names: Sequence[str], strength: np.ndarray, max_size: int, max_depth: int
-    ) -> None:
-        self._ids, self._names, self._strength = ids, names, strength
-        self._max_size, self._max_depth = max_size, max_depth
+@dataclass(frozen=True, slots=True)
+class _Node:
+    """A community before it has an id: ``parent`` is a position in the list of nodes, -1 for a root."""
 
-    def build(self, graph: igraph.Graph) -> list[Community]:
-        found: list[Community] = []
-        waiting: list[tuple[igraph.Graph, int, str | None]] = [(graph, 0, None)]
-        while waiting:
-            part, level, parent = waiting.pop()
-            for members in self._parts(part):
-                if parent is not None and len(members) == part.vcount():
-                    continue  # it cannot be divided, and once is enough
-                community = self._community(part, members, level, parent)
-                found.append(community)
-                divisible = len(members) > self._max_size and len(members) < part.vcount()
-                if divisible and level + 1 < self._max_depth:
-                    waiting.append((part.induced_subgraph(members), level + 1, community.id))
-        return sorted(found, key=lambda c: (c.level, c.id))
+    level: int
+    parent: int
+    rows: Int
 
-    @staticmethod
-    def _parts(graph: igraph.Graph) -> list[list[int]]:
-        clusters = graph.community_leiden(objective_function="modularity", weights="weight", n_iterations=_ITERATIONS)
-        return [members for members in clusters if len(members) >= MIN_COMMUNITY_SIZE]
 
-    def _community(self, graph: igraph.Graph, members: list[int], level: int, parent: str | None) -> Community:
-        rows = [graph.vs[member]["row"] for member in members]
-        ids = sorted(self._ids[row] for row in rows)
-        leaders = sorted(rows, key=lambda row: (-self._strength[row], self._ids[row]))[:_TITLE_NAMES]
-        return Community(
-            id=content_id("c", level, *ids),
-            level=level,
-            parent_id=parent,
-            entity_ids=tuple(ids),
-            title=", ".join(self._names[row] for row in leaders),
-        )
+def _hierarchy(graph: igraph.Graph, max_size: int, max_depth: int) -> list[_Node]:
+    nodes: list[_Node] = []
+    waiting: deque[tuple[igraph.Graph, int, int]] = deque([(graph, 0, -1)])
+    while waiting:
+        part, level, parent = waiting.popleft()
+        if parent < 0:
+            members = [one for one in leiden(part) if len(one) >= MIN_COMMUNITY_SIZE]
+        else:
+            members = divide(part, max_size)
+        if level + 1 >= max_depth:
+            members = _small_enough(part, members, max_size)
+        rows = np.array(part.vs["row"], dtype=np.int64)
+        for one in members:
+            if len(one) > max_size:
+                waiting.append((part.induced_subgraph(one), level + 1, len(nodes)))
+            nodes.append(_Node(level, parent, rows[one]))
+    return nodes
+
+
+def _small_enough(graph: igraph.Graph, parts: list[list[int]], max_size: int) -> list[list[int]]:
+    """The same vertices in parts that are not over the maximum size."""
+    done: list[list[int]] = []
+    waiting = parts[::-1]
+    while waiting:
+        part = waiting.pop()
+        if len(part) <= max_size:
+            done.append(part)
+        else:
+            inside = divide(graph.induced_subgraph(part), max_size)
+            waiting += [[part[at] for at in one] for one in reversed(inside)]
+    return done
+
+
+def _communities(nodes: Sequence[_Node], entity_ids: Sequence[str], edges: Int, weight: Real) -> list[Community]:
+    ids = [""] * len(nodes)
+    found = []
+    total = float(weight.sum())
+    strength = _strength(edges, weight, len(entity_ids))
+    for level in range(max((node.level for node in nodes), default=-1) + 1):
+        here = [number for number, node in enumerate(nodes) if node.level == level]
+        owner = np.full(len(entity_ids), -1, dtype=np.int64)
+        for place, number in enumerate(here):
+            owner[nodes[number].rows] = place
+        inside = (owner[edges[:, 0]] >= 0) & (owner[edges[:, 0]] == owner[edges[:, 1]])
+        inner = _strength(edges[inside], weight[inside], len(entity_ids))
+        within = np.bincount(owner[edges[inside, 0]], weights=weight[inside], minlength=len(here))
+        for place, number in enumerate(here):
+            node = nodes[number]
+            rows = np.sort(node.rows)
+            leader = entity_ids[rows[np.argmax(inner[rows])]]  # the first of equals, so the smallest id
+            ids[number] = content_id("c", level, leader)
+            found.append(
+                Community(
+                    id=ids[number],
+                    level=level,
+                    parent_id=ids[node.parent] if node.parent >= 0 else None,
+                    entity_ids=tuple(entity_ids[row] for row in rows),
+                    modularity=float(within[place] / total - (strength[rows].sum() / (2 * total)) ** 2),
+                )
+            )
+    return sorted(found, key=lambda c: (c.level, c.id))
+
+
+def _strength(edges: Int, weight: Real, count: int) -> Real:
+    """The sum of the weights of each entity's edges."""
+    sums: Real = np.zeros(count)
+    for side in (0, 1):
+        sums += np.bincount(edges[:, side], weights=weight, minlength=count)
+    return sums

@@ -1,6 +1,6 @@
 """Documents in, snapshot out: the steps of an ingest, in order.
 
-``read -> split -> extract -> resolve -> embed -> link -> relate -> cluster -> write -> publish``
+``read -> split -> extract -> resolve -> link -> embed -> relate -> cluster -> summarise -> write -> publish``
 """
 
 from __future__ import annotations
@@ -18,16 +18,18 @@ import pyarrow as pa
 from graphctx.errors import BackendUnavailable
 from graphctx.ingest.changes import Changes, gather_documents
 from graphctx.ingest.cluster import cluster
+from graphctx.ingest.communities import Material, Summariser, former_ids, phrase_summaries, read_former, summarise
 from graphctx.ingest.corpus import Corpus
-from graphctx.ingest.embed import embed_texts, naming_title, quantise, sentence_texts, unit_text
+from graphctx.ingest.embed import Quantised, embed_texts, naming_title, quantise, sentence_texts, unit_text
 from graphctx.ingest.link import Linked, link
 from graphctx.ingest.memoised import extract_memoised
 from graphctx.ingest.relate import near_synonyms, related_edges
 from graphctx.ingest.report import IngestReport, OnProgress, Progress, SkippedFile, Step
 from graphctx.ingest.resolve import Resolution, resolve
 from graphctx.ingest.split import split_document
-from graphctx.ingest.tables import build_tables, headings_of
+from graphctx.ingest.tables import build_tables, communities_table, headings_of
 from graphctx.ingest.versions import versions
+from graphctx.model.knowledge import Community
 from graphctx.nlp.base import Embedder, Extractor, Vectors
 from graphctx.nlp.tokens import WordPieceCounter
 from graphctx.settings import IngestSettings
@@ -57,6 +59,9 @@ class Ingest:
         settings: of the ``[ingest]`` group.
         on_progress: told how far each step is.
         prune_missing: whether to drop documents whose file has gone from the ingested folders.
+        summariser: a language model that phrases the summaries of communities; they are extractive without.
+        seconds: wall-clock time by step; it grows while this runs.
+        extractive: how many summaries stayed extractive because the summariser failed.
     """
 
     kb_dir: Path
@@ -65,7 +70,9 @@ class Ingest:
     settings: IngestSettings
     on_progress: OnProgress | None = None
     prune_missing: bool = False
+    summariser: Summariser | None = None
     seconds: dict[str, float] = field(default_factory=dict)
+    extractive: int = 0
 
     def run(self, paths: Sequence[Path]) -> IngestReport:
         """Ingest files and folders and publish a snapshot, or keep the published one where nothing changed.
@@ -102,17 +109,20 @@ class Ingest:
         vectors = self._embed(corpus, headings, linked, memo)
         with self._step("relate"):
             related = _relate(linked, resolution, vectors["entities"])
+            tables = build_tables(corpus, headings, linked, resolution.facts, related, changes.source_of)
         with self._step("cluster"):
             communities = cluster(
                 related,
                 [entity.id for entity in linked.entities],
-                [entity.name for entity in linked.entities],
                 max_size=self.settings.max_community_size,
                 max_depth=self.settings.max_community_depth,
             )
+        with self._step("summarise"):
+            sentences = quantise(vectors.pop("sentences"))
+            tables["communities"] = self._summarise(communities, Material.of(tables, linked.arrays, sentences), memo)
+            vectors["communities"] = embed_texts(tables["communities"]["summary"].to_pylist(), self.embedder, memo)
         with self._step("write"):
-            tables = build_tables(corpus, headings, linked, resolution.facts, related, communities, changes.source_of)
-            content = _content(corpus, headings, tables, vectors, linked)
+            content = _content(corpus, headings, tables, vectors, sentences, linked)
         with self._step("publish"):
             # First, so that no published document is ever of an unknown source.
             self._write_sources(changes, config)
@@ -126,6 +136,11 @@ class Ingest:
                 variant=tuple(now.model_dump().values()),
                 on_step=lambda text: self._tell(Progress("publish", 0, 0, text)),
             )
+
+    def _summarise(self, communities: Sequence[Community], material: Material, memo: Memo) -> pa.Table:
+        phrased = phrase_summaries(summarise(material, communities), material, self.summariser, memo)
+        self.extractive = phrased.failed
+        return communities_table(communities, phrased.summaries, former_ids(communities, read_former(self.kb_dir)))
 
     def _write_sources(self, changes: Changes, config: KbConfig) -> None:
         write_config(self.kb_dir, config.model_copy(update={"sources": changes.sources}))
@@ -217,9 +232,13 @@ def _relate(linked: Linked, resolution: Resolution, vectors: Vectors) -> pa.Tabl
 
 
 def _content(
-    corpus: Corpus, headings: Sequence[str], tables: dict[str, pa.Table], vectors: dict[str, Vectors], linked: Linked
+    corpus: Corpus,
+    headings: Sequence[str],
+    tables: dict[str, pa.Table],
+    vectors: dict[str, Vectors],
+    sentences: Quantised,
+    linked: Linked,
 ) -> SnapshotContent:
-    sentences = quantise(vectors["sentences"])
     owner = [document for n, document in enumerate(corpus.documents) for _ in corpus.units_of(n)]
     lexical = [
         terms(f"{naming_title(document)}\n{heading}\n{document.text[unit.start_char : unit.end_char]}")
@@ -232,9 +251,14 @@ def _content(
     )
     return SnapshotContent(
         tables=tables,
-        vectors={"units": vectors["units"], "entities": vectors["entities"]},
+        vectors={name: vectors[name] for name in ("units", "entities", "communities")},
         arrays=linked.arrays.as_dict(),
-        matrices={"units": vectors["units"], "sentences": sentences.values, "sentence_scale": sentences.scale},
+        matrices={
+            "units": vectors["units"],
+            "communities": vectors["communities"],
+            "sentences": sentences.values,
+            "sentence_scale": sentences.scale,
+        },
         extras={
             "bm25": lambda directory: write_sentence_terms(directory, held, write_bm25(directory, lexical)),
             TEXTS_DIR: lambda directory: write_texts(directory, tables["documents"]["text"]),

@@ -8,7 +8,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-Step = Literal["read", "split", "extract", "resolve", "embed", "link", "relate", "cluster", "write", "publish"]
+Step = Literal[
+    "read", "split", "extract", "resolve", "embed", "link", "relate", "cluster", "summarise", "write", "publish"
+]
 
 
 @dataclass(frozen=True, slots=True)

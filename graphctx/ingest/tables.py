@@ -11,7 +11,7 @@ from graphctx.ingest.corpus import Corpus
 from graphctx.ingest.embed import heading_path
 from graphctx.ingest.link import Linked, MentionRows
 from graphctx.ingest.outline import outline_of
-from graphctx.model.knowledge import Community, Fact
+from graphctx.model.knowledge import Community, CommunitySummary, Fact
 from graphctx.store import schema
 
 
@@ -30,10 +30,9 @@ def build_tables(
     linked: Linked,
     facts: Sequence[Fact],
     related: pa.Table,
-    communities: Sequence[Community],
     source_of: Mapping[str, str],
 ) -> dict[str, pa.Table]:
-    """Lay out all tables of `graphctx.store.schema`, in their order."""
+    """Lay out the tables of `graphctx.store.schema`, in their order, all but ``communities``."""
     return {
         "documents": _documents(corpus, source_of),
         "sections": _sections(corpus),
@@ -44,21 +43,28 @@ def build_tables(
         "facts": _facts(corpus, facts, linked.entity_row),
         "related": related,
         "links": pa.table([pa.array(column.astype(np.int32)) for column in linked.links.T], schema=schema.LINKS),
-        "communities": pa.Table.from_pylist(
-            [
-                {
-                    "id": c.id,
-                    "level": c.level,
-                    "parent_id": c.parent_id,
-                    "title": c.title,
-                    "n_entities": len(c.entity_ids),
-                    "entity_ids": list(c.entity_ids),
-                }
-                for c in communities
-            ],
-            schema=schema.COMMUNITIES,
-        ),
     }
+
+
+def communities_table(
+    communities: Sequence[Community],
+    summaries: Sequence[CommunitySummary],
+    formerly: Mapping[str, Sequence[str]],
+) -> pa.Table:
+    """The table ``communities``.
+
+    Args:
+        communities: sorted by level and id.
+        summaries: one for each.
+        formerly: for each id those of earlier snapshots.
+    """
+    own = schema.COMMUNITIES.names
+    rows = [
+        {name: getattr(one, name) for one in (community, summary) for name in own if hasattr(one, name)}
+        | {"n_entities": len(community.entity_ids), "formerly": formerly[community.id]}
+        for community, summary in zip(communities, summaries, strict=True)
+    ]
+    return pa.Table.from_pylist(rows, schema=schema.COMMUNITIES)
 
 
 def _records(table: pa.Schema, items: Sequence[object]) -> pa.Table:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from graphctx.ingest.cluster import CLUSTER_VERSION
+from graphctx.ingest.communities import SUMMARY_VERSION
 from graphctx.ingest.read import READ_VERSION
 from graphctx.ingest.resolve import RESOLVER_VERSION
 from graphctx.ingest.split import SPLIT_VERSION
@@ -14,7 +15,7 @@ from graphctx.store.manifest import Versions
 from graphctx.text.lexical import LEXICAL_VERSION
 from graphctx.version import __version__
 
-LINK_VERSION = 8
+LINK_VERSION = 9
 """Of the steps embed, link, relate and write."""
 
 _BUILD_SETTINGS = ("unit_tokens", "max_community_size", "max_community_depth")
@@ -22,12 +23,12 @@ _BUILD_SETTINGS = ("unit_tokens", "max_community_size", "max_community_depth")
 
 def versions(engine: str, embedder: Embedder, extractor: Extractor, settings: IngestSettings) -> Versions:
     """The versions of everything that shapes an index."""
-    steps = (READ_VERSION, SPLIT_VERSION, RESOLVER_VERSION, LINK_VERSION, CLUSTER_VERSION, LEXICAL_VERSION)
+    steps = (READ_VERSION, SPLIT_VERSION, RESOLVER_VERSION, LINK_VERSION, CLUSTER_VERSION, SUMMARY_VERSION)
     chosen = [f"{name}={getattr(settings, name)}" for name in _BUILD_SETTINGS]
     return Versions(
         graphctx=__version__,
         engine=make_graph_engine(engine).version,
         embedder=embedder.fingerprint,
         extractor=extractor.fingerprint,
-        settings=fingerprint([*map(str, steps), *chosen]),
+        settings=fingerprint([*map(str, (*steps, LEXICAL_VERSION)), *chosen]),
     )

@@ -116,10 +116,45 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Community:
-    """A cluster of entities. Level 0 is the root level, where ``parent_id`` is ``None``; deeper levels are finer."""
+    """A cluster of entities. Level 0 is the root level, where ``parent_id`` is ``None``; deeper levels are finer.
+
+    Attributes:
+        id: ``c_…``, from the level and the entity that is bound most strongly to the others. An entity is in one
+            community of a level at most, so that no two have one id.
+        level, parent_id: its place in the tree.
+        entity_ids: its entities, sorted.
+        modularity: its part of the modularity of a division that it belongs to (Newman 2004): the share of all weight
+            that lies inside, less the share that would by chance. The modularity of a division is the sum over its
+            communities.
+    """
 
     id: str
     level: int
     parent_id: str | None
     entity_ids: tuple[str, ...]
+    modularity: float
+
+
+@dataclass(frozen=True, slots=True)
+class CommunitySummary:
+    """What a community is about, in its own sentences.
+
+    Attributes:
+        title: its two or three most characteristic names.
+        key_entity_ids: at most 10, the most characteristic first.
+        key_fact_ids: at most 10 facts between its entities, the most telling first.
+        n_units: how many text units treat of it.
+        point_rows: rows of at most 40 sentences, the best first.
+        summary_rows: those of them that make up the summary.
+        summary: the title and those sentences, for full text and vectors.
+        phrased: what a language model made of them, if one was asked and answered.
+    """
+
     title: str
+    key_entity_ids: tuple[str, ...]
+    key_fact_ids: tuple[str, ...]
+    n_units: int
+    point_rows: tuple[int, ...]
+    summary_rows: tuple[int, ...]
+    summary: str
+    phrased: str | None = None

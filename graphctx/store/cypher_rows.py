@@ -92,6 +92,6 @@ def _in_community(communities: pa.Table) -> pa.Table:
             "row": pc.list_parent_indices(lists).cast(pa.int64()),
         }
     )
-    # Communities are sorted by level and id, so that the smallest row is the finest, ties to the first id.
-    finest = listed.group_by("entity", use_threads=False).aggregate([("row", "min")])
-    return _edges(finest["entity"], communities["id"].take(finest["row_min"]))
+    # Communities are sorted by level, the coarsest first, and an entity is in one of a level.
+    finest = listed.group_by("entity", use_threads=False).aggregate([("row", "max")])
+    return _edges(finest["entity"], communities["id"].take(finest["row_max"]))

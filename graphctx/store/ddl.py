@@ -102,6 +102,12 @@ NODE_TABLES: tuple[NodeTable, ...] = (
             ("level", "INT32"),
             ("title", "STRING"),
             ("n_entities", "INT32"),
+            ("n_units", "INT32"),
+            ("modularity", "DOUBLE"),
+            ("key_entity_ids", "STRING[]"),
+            ("summary", "STRING"),
+            ("phrased", "STRING"),
+            ("formerly", "STRING[]"),
         ),
     ),
 )

@@ -53,7 +53,7 @@ class SnapshotContent:
 
     Attributes:
         tables: every table of ``schema.TABLES``, with its columns.
-        vectors: float32 ``[rows, dimension]`` for the LanceDB tables ``units`` and ``entities``,
+        vectors: float32 ``[rows, dimension]`` for the LanceDB tables ``units``, ``entities`` and ``communities``,
             L2-normalised.
         arrays: small numpy arrays by name, kept together and read into memory.
         matrices: large numpy arrays by name, kept apart and mapped into memory.

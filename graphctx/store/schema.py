@@ -142,6 +142,15 @@ COMMUNITIES = pa.schema(  # sorted by level, id
         pa.field("title", pa.string(), nullable=False),
         pa.field("n_entities", pa.int32(), nullable=False),
         pa.field("entity_ids", pa.list_(pa.string()), nullable=False),
+        pa.field("modularity", pa.float64(), nullable=False),  # its part of that of a division it belongs to
+        pa.field("n_units", pa.int32(), nullable=False),
+        pa.field("key_entity_ids", pa.list_(pa.string()), nullable=False),  # at most 10, best first
+        pa.field("key_fact_ids", pa.list_(pa.string()), nullable=False),  # at most 10, best first
+        pa.field("point_rows", pa.list_(pa.int32()), nullable=False),  # sentence rows, at most 40, best first
+        pa.field("summary_rows", pa.list_(pa.int32()), nullable=False),  # those of them that make the summary
+        pa.field("summary", pa.string(), nullable=False),  # title and sentences
+        pa.field("phrased", pa.string()),  # a language model's words for it
+        pa.field("formerly", pa.list_(pa.string()), nullable=False),  # ids that it had in earlier snapshots
     ]
 )
 
@@ -161,5 +170,7 @@ TABLES: dict[str, pa.Schema] = {
 UNHASHED_COLUMNS: dict[str, frozenset[str]] = {
     "documents": frozenset({"mtime", "source"}),
     "units": frozenset({"updated_at"}),
+    "communities": frozenset({"phrased", "formerly"}),
 }
-"""Columns that the content hash leaves out, because a copy of the same corpus may differ in them."""
+"""Columns that the content hash leaves out, because a copy of the same corpus may differ in them: they come from
+the file system, from what was published before, or from a model elsewhere."""

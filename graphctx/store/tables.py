@@ -27,6 +27,7 @@ TEXT_COLUMNS: dict[str, dict[str, float]] = {
     "units": {"text": 1.0, "heading": 1.0, "title": 1.0},
     "facts": {"text": 1.0},
     "entities": {"name": 1.0},
+    "communities": {"title": 1.0, "summary": 1.0},
 }
 """The columns with a full-text index, and their weights in a search over all of them."""
 
@@ -42,7 +43,7 @@ LIST_FILTER_COLUMNS: dict[str, tuple[str, ...]] = {"documents": ("tags",), "unit
 INDEX_ROWS = 10_000
 """From this many rows on, vectors and filters are indexed; below, a scan takes under 15 ms (measured)."""
 
-VECTOR_INDEX_ROWS = {"units": 10_000, "entities": 50_000}
+VECTOR_INDEX_ROWS = {"units": 10_000, "entities": 50_000, "communities": 50_000}
 """The same for vectors, by table. Names are looked up far less often than units are searched, and a graph of
 neighbours over 10,000 of them takes longer to build (5 s) than everything else that is written."""
 
@@ -183,7 +184,7 @@ class TableReader:
         """The best rows for some words, by BM25 over the columns of ``TEXT_COLUMNS``.
 
         Args:
-            table: ``units``, ``facts`` or ``entities``.
+            table: ``units``, ``facts``, ``entities`` or ``communities``.
             query: words; English stemming and stop words apply. No syntax.
             k: at most this many.
             where: an SQL condition that is applied before ranking, such as ``doc_uri = 'a.md'``.

@@ -104,13 +104,13 @@ def world(n_docs: int = 4, units_per_doc: int = 3, *, stamp: str = "first") -> d
     rows["related"].sort(key=lambda row: (row["source_row"], row["target_row"]))
     for d in range(n_docs - 1):
         rows["links"].append({"source_row": d, "target_row": d + 1, "n_links": 1, "n_title_mentions": d})
-    fine = [content_id("c", 0, part) for part in range(2)]
-    coarse = content_id("c", 1)
+    fine = [content_id("c", 1, part) for part in range(2)]
+    coarse = content_id("c", 0)
     halves = (sorted(entity_ids[:4]), sorted(entity_ids[4:]))
     communities = [
         {
             "id": fine[i],
-            "level": 0,
+            "level": 1,
             "parent_id": coarse,
             "title": f"Half {i}",
             "n_entities": len(half),
@@ -121,13 +121,20 @@ def world(n_docs: int = 4, units_per_doc: int = 3, *, stamp: str = "first") -> d
     communities.sort(key=lambda row: str(row["id"]))
     whole = {
         "id": coarse,
-        "level": 1,
+        "level": 0,
         "parent_id": None,
         "title": "All",
         "n_entities": 7,
         "entity_ids": sorted(entity_ids),
     }
-    rows["communities"] = [*communities, whole]
+    rows["communities"] = [
+        row
+        | {
+            "modularity": 0.1, "n_units": 2, "key_entity_ids": [], "key_fact_ids": [], "point_rows": [0, 2], "summary_rows": [0],
+            "summary": f"{row['title']}\n{rows['units'][0]['text']}", "phrased": None, "formerly": [],
+        }
+        for row in (whole, *communities)
+    ]  # fmt: skip
     for row in rows["documents"]:
         row |= {"outline": "{}", "source": "notes"}
     return {name: pa.Table.from_pylist(rows[name], schema=schema) for name, schema in TABLES.items()}
@@ -148,9 +155,17 @@ def content(n_docs: int = 4, *, stamp: str = "first") -> SnapshotContent:
     units, entities = tables["units"].num_rows, tables["entities"].num_rows
     return SnapshotContent(
         tables=tables,
-        vectors={"units": unit_vectors(units), "entities": unit_vectors(entities, 8)},
+        vectors={
+            "units": unit_vectors(units),
+            "entities": unit_vectors(entities, 8),
+            "communities": unit_vectors(3, 9),
+        },
         arrays={"unit_pair": np.arange(units + 1, dtype=np.int64), "home_share": np.array([0.5], np.float32)},
-        matrices={"units": unit_vectors(units), "sentences": np.ones((2 * units, DIMENSION), np.int8)},
+        matrices={
+            "units": unit_vectors(units),
+            "communities": unit_vectors(3, 9),
+            "sentences": np.ones((2 * units, DIMENSION), np.int8),
+        },
         extras={"bm25": write_words},
     )
 

@@ -50,7 +50,7 @@ def test_an_entity_belongs_to_its_finest_community_and_coarser_ones_follow(store
     result = store.query(
         "MATCH (e:Entity {name: 'loom'})-[:IN_COMMUNITY]->(c)-[:CHILD_OF]->(p) RETURN c.level, c.title, p.level, p.title"
     )
-    assert result.rows == [(0, "Half 1", 1, "All")]
+    assert result.rows == [(1, "Half 1", 0, "All")]
 
 
 def test_neighbours_are_sorted_by_weight_then_id_and_limited_per_relation(store: GraphStore) -> None:

@@ -1,0 +1,82 @@
+"""Which community of the last snapshot goes on as which, so that a reference to it still leads somewhere."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from graphctx.errors import GraphctxError
+from graphctx.model.knowledge import Community
+from graphctx.store.snapshot import open_snapshot
+
+MIN_OVERLAP = 0.5
+"""Jaccard index of the entities: more than half of both together is common."""
+
+MAX_FORMER = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Former:
+    """A community as it was published: ``formerly`` holds the ids that it had before that."""
+
+    id: str
+    level: int
+    entity_ids: tuple[str, ...]
+    formerly: tuple[str, ...] = ()
+
+
+def read_former(kb_dir: Path) -> list[Former]:
+    """The communities of the published snapshot; none where there is none, or it cannot be read."""
+    try:
+        with open_snapshot(kb_dir) as snapshot:
+            rows = snapshot.table("communities").to_pylist()
+    except GraphctxError:
+        return []
+    return [
+        # Snapshots of older versions have no former ids.
+        Former(row["id"], row["level"], tuple(row["entity_ids"]), tuple(row.get("formerly", ())))
+        for row in rows
+    ]
+
+
+def former_ids(now: Sequence[Community], before: Sequence[Former]) -> dict[str, tuple[str, ...]]:
+    """The ids that each community had in earlier snapshots and that no community has now.
+
+    A community goes on as the one of its own id, else as that with which it shares most entities: at least
+    ``MIN_OVERLAP``, on its own level if one there does, ties to the smaller id. What had led to it leads on.
+
+    Returns:
+        For each id of ``now`` at most ``MAX_FORMER`` ids, the latest first; no id twice in all.
+    """
+    used = {community.id for community in now}
+    size = {community.id: len(community.entity_ids) for community in now}
+    holders: dict[str, list[Community]] = defaultdict(list)
+    for community in now:
+        for entity in community.entity_ids:
+            holders[entity].append(community)
+    found: dict[str, list[tuple[int, str]]] = {community.id: [] for community in now}
+    taken: set[str] = set()
+    for former in sorted(before, key=lambda one: (one.level, one.id)):
+        heir = former.id if former.id in used else _heir(former, holders, size)
+        if heir is None:
+            continue
+        for age, one in enumerate((former.id, *former.formerly)):
+            if one not in used and one not in taken:
+                taken.add(one)
+                found[heir].append((age, one))
+    return {heir: tuple(one for _, one in sorted(ids)[:MAX_FORMER]) for heir, ids in found.items()}
+
+
+def _heir(former: Former, holders: Mapping[str, Sequence[Community]], size: Mapping[str, int]) -> str | None:
+    shared: Counter[tuple[int, str]] = Counter()
+    for entity in former.entity_ids:
+        for community in holders.get(entity, ()):
+            shared[community.level, community.id] += 1
+    best = [
+        (level != former.level, -common / (len(former.entity_ids) + size[one] - common), one)
+        for (level, one), common in shared.items()
+    ]
+    near = [one for one in best if -one[1] >= MIN_OVERLAP]
+    return min(near)[2] if near else None

@@ -1,0 +1,125 @@
+"""What communities are described from: the tables of the snapshot in the making, as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from graphctx.ingest.embed import Quantised
+from graphctx.store.walk import WalkArrays
+
+Int = npt.NDArray[np.int64]
+Real = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """Mentions, facts and sentences by row. Rows are those of the snapshot's tables.
+
+    Attributes:
+        entity_ids, names: of each entity.
+        label: of each entity.
+        proper: float64 [E], the smoothed share of its mentions that are capitalised.
+        named: float64 [E], how much the unit that is most about it is (1 a title, 0.5 a heading, 0 none).
+        mention_unit, mention_sentence, mention_entity: int64 [m].
+        home_unit, home_entity: int64, units that are about an entity.
+        fact_ids, fact_source, fact_target, fact_sentence: of each fact; its ends are entity rows.
+        fact_predicate: of each fact.
+        fact_weight: float64, how strongly the ends of each fact are related.
+        sentence_unit, sentence_start, sentence_end: int64 [M], spans in the text of the unit's document.
+        unit_doc, unit_kind: of each unit.
+        texts: of each document.
+        vectors: int8 [M, d] with their scales.
+    """
+
+    entity_ids: Sequence[str]
+    names: Sequence[str]
+    label: Sequence[str]
+    proper: Real
+    named: Real
+    mention_unit: Int
+    mention_sentence: Int
+    mention_entity: Int
+    home_unit: Int
+    home_entity: Int
+    fact_ids: Sequence[str]
+    fact_predicate: Sequence[str]
+    fact_source: Int
+    fact_target: Int
+    fact_sentence: Int
+    fact_weight: Real
+    sentence_unit: Int
+    sentence_start: Int
+    sentence_end: Int
+    unit_doc: Int
+    unit_kind: Sequence[str]
+    texts: Sequence[str]
+    vectors: Quantised
+
+    @classmethod
+    def of(cls, tables: Mapping[str, pa.Table], arrays: WalkArrays, vectors: Quantised) -> Material:
+        """Take what is needed from the tables, the walk arrays and the vectors of all sentences."""
+        entities, mentions, facts = tables["entities"], tables["mentions"], tables["facts"]
+        ids = entities["id"].to_pylist()
+        row_of = {entity: row for row, entity in enumerate(ids)}
+        ends = [
+            np.array([row_of[one] for one in facts[name].to_pylist()], dtype=np.int64)
+            for name in ("subject_id", "object_id")
+        ]
+        home_entity = np.repeat(np.arange(len(ids)), np.diff(arrays.home_ptr))
+        named = np.zeros(len(ids))
+        np.maximum.at(named, home_entity, arrays.home_value.astype(np.float64))
+        return cls(
+            entity_ids=ids,
+            names=entities["name"].to_pylist(),
+            label=entities["label"].to_pylist(),
+            proper=arrays.entity_proper.astype(np.float64),
+            named=named,
+            mention_unit=_numbers(mentions, "unit_row"),
+            mention_sentence=_numbers(mentions, "sentence_row"),
+            mention_entity=_numbers(mentions, "entity_row"),
+            home_unit=arrays.home_unit.astype(np.int64),
+            home_entity=home_entity,
+            fact_ids=facts["id"].to_pylist(),
+            fact_predicate=facts["predicate"].to_pylist(),
+            fact_source=ends[0],
+            fact_target=ends[1],
+            fact_sentence=_numbers(facts, "sentence_row"),
+            fact_weight=_weights(tables["related"], ends[0], ends[1], len(ids)),
+            sentence_unit=_numbers(tables["sentences"], "unit_row"),
+            sentence_start=_numbers(tables["sentences"], "start_char"),
+            sentence_end=_numbers(tables["sentences"], "end_char"),
+            unit_doc=_numbers(tables["units"], "doc_row"),
+            unit_kind=tables["units"]["kind"].to_pylist(),
+            texts=tables["documents"]["text"].to_pylist(),
+            vectors=vectors,
+        )
+
+    def sentence(self, row: int) -> str:
+        """The text of a sentence, exactly as its document has it."""
+        text = self.texts[self.unit_doc[self.sentence_unit[row]]]
+        return str(text[self.sentence_start[row] : self.sentence_end[row]])
+
+    def fact(self, row: int) -> str:
+        """A fact in words."""
+        subject, target = self.names[self.fact_source[row]], self.names[self.fact_target[row]]
+        return f"{subject} {self.fact_predicate[row]} {target}"
+
+
+def _numbers(table: pa.Table, column: str) -> Int:
+    numbers: Int = table[column].to_numpy().astype(np.int64)
+    return numbers
+
+
+def _weights(related: pa.Table, source: Int, target: Int, count: int) -> Real:
+    """The weight of the edge between two entities, 0 where there is none."""
+    keys = _numbers(related, "source_row") * count + _numbers(related, "target_row")
+    if not len(keys):
+        return np.zeros(len(source))
+    wanted = np.minimum(source, target) * count + np.maximum(source, target)
+    at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.where(keys[at] == wanted, related["weight"].to_numpy().astype(np.float64)[at], 0.0)

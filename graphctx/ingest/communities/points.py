@@ -1,0 +1,108 @@
+"""Which sentences say most about a community: coverage and centrality, chosen by maximal marginal relevance."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from graphctx.ingest.communities.material import Int, Real
+from graphctx.ingest.embed import Quantised, quantise
+
+MAX_POINTS = 40
+MAX_CANDIDATES = 160
+"""Of a leaf. A parent takes as many from each child as fit `MAX_CHILD_CANDIDATES`, at least one of the best 400."""
+
+MAX_CHILD_CANDIDATES = 400
+COVERED_ENTITIES = 48
+"""Entities that coverage looks at, the most characteristic of the community."""
+
+CENTRAL, COVERAGE, FACTS = 0.45, 0.4, 0.15
+REDUNDANCY = 0.5
+"""``1 - lambda`` of maximal marginal relevance (Carbonell & Goldstein 1998), over similarities above the usual."""
+
+NEAR_COPY = 0.95
+"""Sentences of this cosine say the same."""
+
+COVERED_SHARE = 0.25
+"""What an entity that was covered before still counts."""
+
+_EXACT_DIMENSION = 1040
+"""Up to here sums of products of int8 numbers are below 2**24, so that float32 holds them exactly in any order."""
+
+
+Float = npt.NDArray[np.floating]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Sentences of one community.
+
+    Attributes:
+        rows: int64 [k], sentence rows, sorted.
+        form: float64 [k], how well each stands alone, above 0.
+        names: float64 [k, n], 1 where the sentence names one of the ``n`` most characteristic entities.
+        weight: float64 [n], their weights, which sum to 1.
+        facts: float64 [k], 1 where it states a fact between entities of the community.
+    """
+
+    rows: Int
+    form: Real
+    names: Real
+    weight: Real
+    facts: Real
+
+
+def choose(candidates: Candidates, vectors: Quantised, texts: list[str], limit: int = MAX_POINTS) -> list[int]:
+    """Choose sentences, the best first.
+
+    Args:
+        candidates: what to choose from.
+        vectors: of all sentences.
+        texts: of the candidates.
+        limit: at most this many.
+
+    Returns:
+        Sentence rows. Sums are exact or in one fixed order, so that threads have no say; ties go to the lower row.
+    """
+    if not len(candidates.rows):
+        return []
+    alike, central = _geometry(vectors, candidates.rows)
+    relevant = CENTRAL * central + FACTS * candidates.facts
+    fresh = np.ones(len(candidates.weight))
+    most = max(float((candidates.names * candidates.weight).sum(axis=1).max(initial=0.0)), 1e-9)
+    usual = float(np.median(alike))
+    left = np.ones(len(candidates.rows), dtype=bool)
+    nearest = np.zeros(len(candidates.rows))
+    same: dict[str, list[int]] = defaultdict(list)
+    for at, text in enumerate(texts):
+        same[_folded(text)].append(at)
+    chosen: list[int] = []
+    while left.any() and len(chosen) < limit:
+        covered = (candidates.names * (candidates.weight * fresh)).sum(axis=1) / most
+        score = np.round(candidates.form * (relevant + COVERAGE * covered) - REDUNDANCY * nearest, 6)
+        best = int(np.argmax(np.where(left, score, -np.inf)))
+        chosen.append(best)
+        left[same[_folded(texts[best])]] = False
+        left[alike[best] >= NEAR_COPY] = False
+        left[best] = False
+        nearest = np.maximum(nearest, np.clip(alike[best] - usual, 0.0, 1.0))
+        fresh[candidates.names[best] > 0] = COVERED_SHARE
+    return [int(candidates.rows[at]) for at in chosen]
+
+
+def _geometry(vectors: Quantised, rows: Int) -> tuple[Real, Real]:
+    """Cosines between the sentences [k, k], and of each with their centroid, from 0 to 1 [k]."""
+    kind = np.float32 if vectors.values.shape[1] <= _EXACT_DIMENSION else np.float64
+    whole: Float = vectors.values[rows].astype(kind)
+    scale = vectors.scale[rows].astype(np.float64)
+    alike = (whole @ whole.T).astype(np.float64) * scale[:, None] * scale[None, :]
+    centroid = quantise((whole * scale[:, None]).mean(axis=0, dtype=np.float64).astype(np.float32)[None, :])
+    towards = (whole @ centroid.values[0].astype(kind)).astype(np.float64) * scale
+    return alike, np.clip(towards / max(float(towards.max()), 1e-9), 0.0, 1.0)
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())

@@ -1,0 +1,187 @@
+"""The summarise step: what each community is about, from the finest level up; a parent is told by its children."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from graphctx.ingest.communities.material import Int, Material, Real
+from graphctx.ingest.communities.points import (
+    COVERED_ENTITIES,
+    MAX_CANDIDATES,
+    MAX_CHILD_CANDIDATES,
+    MAX_POINTS,
+    Candidates,
+    choose,
+)
+from graphctx.ingest.communities.prose import stands_alone
+from graphctx.ingest.communities.titles import Level, title_of
+from graphctx.model.knowledge import Community, CommunitySummary
+from graphctx.nlp.tokens import WordPieceCounter
+from graphctx.store.walk import gather
+
+SUMMARY_VERSION = 1
+KEY_ENTITIES = 10
+KEY_FACTS = 10
+SUMMARY_SENTENCES = 8
+SUMMARY_TOKENS = 200
+
+
+def summarise(material: Material, communities: Sequence[Community]) -> list[CommunitySummary]:
+    """Describe communities.
+
+    Args:
+        material: what they are described from.
+        communities: sorted by level and id.
+
+    Returns:
+        One summary each, in their order. Work is linear in mentions and facts for each level.
+    """
+    return _Summaries(material, communities).make()
+
+
+class _Summaries:
+    def __init__(self, material: Material, communities: Sequence[Community]) -> None:
+        self._material, self._communities = material, communities
+        self._row_of = {entity: row for row, entity in enumerate(material.entity_ids)}
+        self._children: dict[str, list[int]] = defaultdict(list)
+        for number, community in enumerate(communities):
+            if community.parent_id is not None:
+                self._children[community.parent_id].append(number)
+        pairs = np.stack([material.mention_sentence, material.mention_entity], axis=1)
+        self._named = np.unique(pairs, axis=0) if len(pairs) else np.empty((0, 2), np.int64)
+        self._named_ptr = np.searchsorted(self._named[:, 0], np.arange(len(material.sentence_unit) + 1))
+        self._form: dict[int, float] = {}
+        self._counter = WordPieceCounter()
+        self._points: dict[int, list[int]] = {}
+
+    def make(self) -> list[CommunitySummary]:
+        made: dict[int, CommunitySummary] = {}
+        by_level: dict[int, list[int]] = defaultdict(list)
+        for number, community in enumerate(self._communities):
+            by_level[community.level].append(number)
+        for level in sorted(by_level, reverse=True):
+            made |= self._level(by_level[level])
+        return [made[number] for number in range(len(self._communities))]
+
+    def _level(self, numbers: Sequence[int]) -> dict[int, CommunitySummary]:
+        material = self._material
+        members = [
+            np.array([self._row_of[entity] for entity in self._communities[number].entity_ids], dtype=np.int64)
+            for number in numbers
+        ]
+        owner = np.full(len(material.entity_ids), -1, dtype=np.int64)
+        for place, rows in enumerate(members):
+            owner[rows] = place
+        level = Level.of(material, owner, len(numbers))
+        sentences = self._sentences(level)
+        facts, fact_ptr = self._facts(level)
+        made = {}
+        for place, number in enumerate(numbers):
+            children = self._children[self._communities[number].id]
+            rows = self._from_children(children) if children else sentences[place]
+            key = members[place][np.lexsort((members[place], -np.round(level.weight[members[place]], 6)))]
+            own_facts = facts[fact_ptr[place] : fact_ptr[place + 1]]
+            limit = MAX_CHILD_CANDIDATES if children else MAX_CANDIDATES
+            points = self._choose(rows, key, level, own_facts, limit)
+            self._points[number] = points
+            made[number] = self._summary(
+                title_of(material, members[place].tolist(), level.weight), key, own_facts, points, level, place
+            )
+        return made
+
+    def _summary(
+        self, title: str, key: Int, facts: Int, points: Sequence[int], level: Level, place: int
+    ) -> CommunitySummary:
+        chosen = self._within_budget(points)
+        said = [self._material.sentence(row) for row in chosen]
+        return CommunitySummary(
+            title=title,
+            key_entity_ids=tuple(self._material.entity_ids[row] for row in key[:KEY_ENTITIES]),
+            key_fact_ids=tuple(self._material.fact_ids[row] for row in self._distinct(facts)),
+            n_units=int(level.units[place]),
+            point_rows=tuple(points),
+            summary_rows=tuple(chosen),
+            summary="\n".join([title, *said]),
+        )
+
+    def _within_budget(self, points: Sequence[int]) -> list[int]:
+        """The first points that fit the summary; one that is too long gives way to the next."""
+        first = points[: 2 * SUMMARY_SENTENCES]
+        sizes = self._counter.count_many([self._material.sentence(row) for row in first])
+        chosen: list[int] = []
+        used = 0
+        for row, size in zip(first, sizes, strict=True):
+            if len(chosen) < SUMMARY_SENTENCES and (used + size <= SUMMARY_TOKENS or not chosen):
+                chosen.append(row)
+                used += size
+        return chosen
+
+    def _sentences(self, level: Level) -> list[Int]:
+        """For each community the sentences that name its entities, the most telling ``2 * MAX_CANDIDATES`` first."""
+        place = level.owner[self._named[:, 1]] if len(self._named) else np.empty(0, np.int64)
+        kept = place >= 0
+        width = len(self._material.sentence_unit)
+        keys, at = np.unique(place[kept] * width + self._named[kept, 0], return_inverse=True)
+        worth = np.round(np.bincount(at, weights=level.weight[self._named[kept, 1]], minlength=len(keys)), 6)
+        of, row = keys // max(width, 1), keys % max(width, 1)
+        order = np.lexsort((row, -worth, of))
+        ptr = np.searchsorted(of[order], np.arange(level.count + 1))
+        return [row[order[a:b][: 2 * MAX_CANDIDATES]] for a, b in pairwise(ptr)]
+
+    def _facts(self, level: Level) -> tuple[Int, Int]:
+        """Facts with both ends inside, by community, the most telling first, and where each community's begin."""
+        source, target = level.owner[self._material.fact_source], level.owner[self._material.fact_target]
+        inside = np.flatnonzero((source >= 0) & (source == target))
+        worth = level.weight[self._material.fact_source[inside]] + level.weight[self._material.fact_target[inside]]
+        worth = np.round(worth * (1 + self._material.fact_weight[inside]), 6)
+        order = inside[np.lexsort((inside, -worth, source[inside]))]
+        return order, np.searchsorted(source[order], np.arange(level.count + 1))
+
+    def _distinct(self, facts: Int) -> list[int]:
+        """The first facts that say different things."""
+        chosen: dict[tuple[int, int, str], int] = {}
+        for row in facts.tolist():
+            ends = (int(self._material.fact_source[row]), int(self._material.fact_target[row]))
+            chosen.setdefault((*ends, self._material.fact_predicate[row]), row)
+            if len(chosen) == KEY_FACTS:
+                break
+        return list(chosen.values())
+
+    def _from_children(self, children: Sequence[int]) -> Int:
+        """The best points of the children, as many of each as fit, those of larger children first."""
+        each = max(1, MAX_CHILD_CANDIDATES // len(children))
+        order = sorted(children, key=lambda number: (-len(self._communities[number].entity_ids), number))
+        rows = [row for number in order for row in self._points[number][: min(each, MAX_POINTS)]]
+        return np.array(list(dict.fromkeys(rows))[:MAX_CHILD_CANDIDATES], dtype=np.int64)
+
+    def _choose(self, rows: Int, key: Int, level: Level, facts: Int, limit: int) -> list[int]:
+        good = [row for row in rows.tolist() if self._stands_alone(row) > 0][:limit]
+        rows = np.array(sorted(good), dtype=np.int64)
+        if not len(rows):
+            return []
+        key = key[:COVERED_ENTITIES]
+        at, owner = gather(self._named_ptr, rows)
+        column = np.full(len(level.owner), -1, dtype=np.int64)
+        column[key] = np.arange(len(key))
+        entity = column[self._named[at, 1]]
+        names = np.zeros((len(rows), len(key)))
+        names[owner[entity >= 0], entity[entity >= 0]] = 1.0
+        weight: Real = level.weight[key]
+        candidates = Candidates(
+            rows=rows,
+            form=np.array([self._stands_alone(row) for row in rows.tolist()]),
+            names=names,
+            weight=weight / max(float(weight.sum()), 1e-9),
+            facts=np.isin(rows, self._material.fact_sentence[facts]).astype(np.float64),
+        )
+        return choose(candidates, self._material.vectors, [self._material.sentence(row) for row in rows.tolist()])
+
+    def _stands_alone(self, row: int) -> float:
+        if row not in self._form:
+            kind = self._material.unit_kind[self._material.sentence_unit[row]]
+            self._form[row] = stands_alone(self._material.sentence(row), kind)
+        return self._form[row]

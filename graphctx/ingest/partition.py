@@ -1,0 +1,125 @@
+"""Ways to divide a graph: by Leiden, and where Leiden finds nothing to divide, evenly along the strongest edges."""
+
+from __future__ import annotations
+
+import heapq
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import igraph
+
+MIN_COMMUNITY_SIZE = 3
+"""Two entities and their one edge are no theme."""
+
+SEED = 20_250_101
+RESOLUTIONS = (1.0, 2.0, 4.0)
+"""Of modularity: twice as high finds parts of about half the weight (Reichardt & Bornholdt 2006)."""
+
+_ITERATIONS = 2
+
+
+@contextmanager
+def random_numbers_of_our_own() -> Iterator[None]:
+    """Give igraph its usual source of random numbers back at the end: it is one for the whole process."""
+    import igraph
+
+    try:
+        yield
+    finally:
+        igraph.set_random_number_generator(random)
+
+
+def leiden(graph: igraph.Graph, resolution: float = 1.0) -> list[list[int]]:
+    """The parts that Leiden finds by modularity, each a sorted list of vertices; the parts sorted by their first.
+
+    Each call begins with the same random numbers, so that what is found depends on this graph alone and not on what
+    was divided before. Call it inside `random_numbers_of_our_own`.
+    """
+    import igraph
+
+    igraph.set_random_number_generator(random.Random(SEED))
+    clusters = graph.community_leiden(
+        objective_function="modularity", weights="weight", resolution=resolution, n_iterations=_ITERATIONS
+    )
+    return sorted(sorted(members) for members in clusters)
+
+
+def divide(graph: igraph.Graph, max_size: int) -> list[list[int]]:
+    """Divide a graph of more than ``max_size`` vertices into two parts or more, which may still be too large.
+
+    No part is smaller than ``MIN_COMMUNITY_SIZE``, or than half of ``max_size`` where that is less.
+    """
+    least = min(MIN_COMMUNITY_SIZE, (max_size + 1) // 2)
+    for resolution in RESOLUTIONS:
+        parts = _absorb(graph, leiden(graph, resolution), least, max_size)
+        if len(parts) > 1:
+            return parts
+    return evenly(graph, max_size)
+
+
+def evenly(graph: igraph.Graph, max_size: int) -> list[list[int]]:
+    """Cut a graph into as few parts as fit, of equal size within one, along `_walk`."""
+    order = _walk(graph)
+    count = -(-len(order) // max_size)
+    return sorted(sorted(part.tolist()) for part in np.array_split(np.array(order), count))
+
+
+def _walk(graph: igraph.Graph) -> list[int]:
+    """All vertices, from the strongest on, next always the one with the strongest edge to those before (Prim 1957)."""
+    strength = graph.strength(weights="weight")
+    weight = graph.es["weight"]
+    starts = sorted(range(graph.vcount()), key=lambda vertex: (-strength[vertex], vertex))
+    seen: set[int] = set()
+    order: list[int] = []
+    for start in starts:
+        heap = [(0.0, start)]
+        while heap:
+            _, vertex = heapq.heappop(heap)
+            if vertex in seen:
+                continue
+            seen.add(vertex)
+            order.append(vertex)
+            for edge in graph.incident(vertex):
+                source, target = graph.es[edge].tuple
+                other = target if source == vertex else source
+                if other not in seen:
+                    heapq.heappush(heap, (-weight[edge], other))
+    return order
+
+
+def _absorb(graph: igraph.Graph, parts: list[list[int]], least: int, max_size: int) -> list[list[int]]:
+    """Give each part below ``least`` to the part that it is bound to most, if possible one that it does not overfill.
+
+    One part alone is returned where most vertices lie in such small parts: then they are no division.
+    """
+    small = [number for number, part in enumerate(parts) if len(part) < least]
+    if 2 * sum(len(parts[number]) for number in small) > graph.vcount():
+        return [list(range(graph.vcount()))]
+    owner = np.empty(graph.vcount(), dtype=np.int64)
+    for number, part in enumerate(parts):
+        owner[part] = number
+    size = np.bincount(owner, minlength=len(parts))
+    weight = graph.es["weight"]
+    whole = {number for number in range(len(parts)) if number not in set(small)}
+    for number in small:
+        bound: dict[int, float] = dict.fromkeys(whole, 0.0)
+        for vertex in parts[number]:
+            for edge in graph.incident(vertex):
+                for end in graph.es[edge].tuple:
+                    if int(owner[end]) in bound:
+                        bound[int(owner[end])] += weight[edge]
+        added = len(parts[number])
+        chosen = min(bound, key=lambda one: (not _has_room(int(size[one]), added, max_size), -bound[one], one))
+        owner[parts[number]] = chosen
+        size[chosen] += added
+    return [np.flatnonzero(owner == number).tolist() for number in sorted(whole)]
+
+
+def _has_room(size: int, added: int, max_size: int) -> bool:
+    """Whether a part stays within the maximum size, or is over it in any case."""
+    return size + added <= max_size or size > max_size
