@@ -145,7 +145,12 @@ def fit(n_items: int, weight_with: Callable[[int, CapReason | None], Weight], li
     return Fitted(low, best, reason)
 
 
+_WIDER = 8
+"""An answer says its own limits: where more is allowed, these numbers may be longer by so many tokens and bytes."""
+
+
 def _too_small(limits: Limits, needed: Weight, reason: CapReason) -> BudgetExceeded:
+    needed = Weight(needed.tokens + _WIDER, needed.bytes + _WIDER)
     return BudgetExceeded(
         f"The shortest answer to this needs {needed.tokens} tokens and {needed.bytes} bytes, and may have "
         f"{limits.max_tokens} tokens and {limits.max_bytes} bytes. Allow it more with max_tokens and max_bytes, where "

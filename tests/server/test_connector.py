@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from graphctx.errors import InvalidArgument, ScopeViolation
-from graphctx.model.budgets import Limits
+from graphctx.model.budgets import Limits, weigh
 from graphctx.server.tools.connector import N_RESULTS, address
 
 from .calls import call, desk_over, unit_at
@@ -77,7 +77,7 @@ def test_a_text_beyond_the_response_limit_is_cut_and_says_so(whole: bool) -> Non
     assert place["limit_reason"] in ("token_cap", "byte_cap")
     assert LONG.text_of("a.md")[place["start_char"] : place["end_char"]] == answer["text"] != ""
     assert 2 * len(text.encode()) <= 12_000
-    assert 2 * count_tokens(text) <= 2000
+    assert 2 * weigh([text], count_tokens).tokens <= 2000
 
 
 def test_the_servers_own_scope_bounds_both() -> None:

@@ -206,11 +206,11 @@ def test_where_there_is_nothing_the_reason_is_told() -> None:
 @pytest.mark.parametrize(
     ("name", "argument", "value", "allowed"),
     [
-        ("graph.expand", "max_hops", 3, "at most 2"),
-        ("graph.expand", "max_nodes", 201, "at most 200"),
-        ("graph.paths", "max_hops", 5, "at most 4"),
-        ("graph.paths", "max_paths", 51, "at most 50"),
-        ("graph.describe", "page_size", 101, "at most 100"),
+        ("graph.expand", "max_hops", 3, "from 1 to 2"),
+        ("graph.expand", "max_nodes", 201, "from 1 to 200"),
+        ("graph.paths", "max_hops", 5, "from 1 to 4"),
+        ("graph.paths", "max_paths", 51, "from 1 to 50"),
+        ("graph.describe", "page_size", 101, "from 1 to 100"),
     ],
 )
 def test_the_caps_hold(name: str, argument: str, value: int, allowed: str) -> None:
