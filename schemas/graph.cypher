@@ -2,7 +2,7 @@ CREATE NODE TABLE Document (id STRING, uri STRING, title STRING, media_type STRI
 CREATE NODE TABLE Section (id STRING, doc_id STRING, ordinal INT32, level INT32, title STRING, path STRING[], anchor STRING, start_char INT32, end_char INT32, PRIMARY KEY (id));
 CREATE NODE TABLE TextUnit (id STRING, doc_id STRING, doc_uri STRING, section_id STRING, ordinal INT32, kind STRING, title STRING, heading STRING, start_char INT32, end_char INT32, n_tokens INT32, PRIMARY KEY (id));
 CREATE NODE TABLE Entity (id STRING, name STRING, label STRING, aliases STRING[], n_mentions INT32, n_units INT32, PRIMARY KEY (id));
-CREATE NODE TABLE Community (id STRING, level INT32, title STRING, n_entities INT32, PRIMARY KEY (id));
+CREATE NODE TABLE Community (id STRING, level INT32, title STRING, n_entities INT32, n_units INT32, modularity DOUBLE, key_entity_ids STRING[], summary STRING, phrased STRING, formerly STRING[], PRIMARY KEY (id));
 CREATE REL TABLE HAS_SECTION (FROM Document TO Section);
 CREATE REL TABLE PARENT_OF (FROM Section TO Section);
 CREATE REL TABLE HAS_UNIT (FROM Section TO TextUnit);
