@@ -29,6 +29,7 @@ NEAR_COPY = 0.95
 COVERED_SHARE = 0.25
 """What an entity that was covered before still counts."""
 
+_SAMPLE = 16
 _EXACT_DIMENSION = 1040
 """Up to here sums of products of int8 numbers are below 2**24, so that float32 holds them exactly in any order."""
 
@@ -69,11 +70,11 @@ def choose(candidates: Candidates, vectors: Quantised, texts: list[str], limit: 
     """
     if not len(candidates.rows):
         return []
-    alike, central = _geometry(vectors, candidates.rows)
-    relevant = CENTRAL * central + FACTS * candidates.facts
+    sentences = _Vectors.of(vectors, candidates.rows)
+    relevant = CENTRAL * sentences.central() + FACTS * candidates.facts
     fresh = np.ones(len(candidates.weight))
     most = max(float((candidates.names * candidates.weight).sum(axis=1).max(initial=0.0)), 1e-9)
-    usual = float(np.median(alike))
+    usual = sentences.usual()
     left = np.ones(len(candidates.rows), dtype=bool)
     nearest = np.zeros(len(candidates.rows))
     same: dict[str, list[int]] = defaultdict(list)
@@ -86,22 +87,45 @@ def choose(candidates: Candidates, vectors: Quantised, texts: list[str], limit: 
         best = int(np.argmax(np.where(left, score, -np.inf)))
         chosen.append(best)
         left[same[_folded(texts[best])]] = False
-        left[alike[best] >= NEAR_COPY] = False
+        alike = sentences.towards(best)
+        left[alike >= NEAR_COPY] = False
         left[best] = False
-        nearest = np.maximum(nearest, np.clip(alike[best] - usual, 0.0, 1.0))
+        nearest = np.maximum(nearest, np.clip(alike - usual, 0.0, 1.0))
         fresh[candidates.names[best] > 0] = COVERED_SHARE
     return [int(candidates.rows[at]) for at in chosen]
 
 
-def _geometry(vectors: Quantised, rows: Int) -> tuple[Real, Real]:
-    """Cosines between the sentences [k, k], and of each with their centroid, from 0 to 1 [k]."""
-    kind = np.float32 if vectors.values.shape[1] <= _EXACT_DIMENSION else np.float64
-    whole: Float = vectors.values[rows].astype(kind)
-    scale = vectors.scale[rows].astype(np.float64)
-    alike = (whole @ whole.T).astype(np.float64) * scale[:, None] * scale[None, :]
-    centroid = quantise((whole * scale[:, None]).mean(axis=0, dtype=np.float64).astype(np.float32)[None, :])
-    towards = (whole @ centroid.values[0].astype(kind)).astype(np.float64) * scale
-    return alike, np.clip(towards / max(float(towards.max()), 1e-9), 0.0, 1.0)
+@dataclass(frozen=True, slots=True)
+class _Vectors:
+    """The vectors of some sentences: whole numbers [k, d] and their scales [k]."""
+
+    whole: Float
+    scale: Real
+
+    @classmethod
+    def of(cls, vectors: Quantised, rows: Int) -> _Vectors:
+        kind = np.float32 if vectors.values.shape[1] <= _EXACT_DIMENSION else np.float64
+        return cls(vectors.values[rows].astype(kind), vectors.scale[rows].astype(np.float64))
+
+    def towards(self, at: int) -> Real:
+        """The cosine of each sentence with one of them, [k]."""
+        return self._dot(self.whole[at]) * float(self.scale[at])
+
+    def central(self) -> Real:
+        """How near each sentence is to the centroid of all, from 0 to 1 for the nearest, [k]."""
+        centroid = (self.whole * self.scale[:, None]).mean(axis=0, dtype=np.float64)
+        whole = quantise(centroid.astype(np.float32)[None, :]).values[0].astype(self.whole.dtype)
+        near = self._dot(whole)
+        return np.clip(near / max(float(near.max()), 1e-9), 0.0, 1.0)
+
+    def usual(self) -> float:
+        """The median cosine of two sentences, over a sample."""
+        every = range(0, len(self.whole), max(1, len(self.whole) // _SAMPLE))
+        return float(np.median([self.towards(at) for at in every]))
+
+    def _dot(self, whole: Float) -> Real:
+        products: Real = np.einsum("ij,j->i", self.whole, whole).astype(np.float64) * self.scale
+        return products
 
 
 def _folded(text: str) -> str:

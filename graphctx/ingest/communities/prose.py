@@ -29,18 +29,21 @@ _POINTING = re.compile(
     r"former|latter|this (?:section|chapter|page|example|guide|document|tutorial)|(?:listing|figure|table) \d)\b",
     re.IGNORECASE,
 )
+_LATE_PRONOUN = re.compile(
+    r"(?:[^\W\d_][\w'’-]*\W+|\d+\W+){1,6}?(?:it|its|he|him|his|she|her|they|them|their)\b", re.IGNORECASE
+)
+_LABEL = re.compile(r"\W*(?:[\w'’.-]+ ){0,3}[\w'’.-]+(?:\*\*)?:(?:\*\*)?\s|\W*[^.!?\n]{1,40}[.:]\*\*")
+_REFERENCE = re.compile(r"<[^<>\s]+>`|:\w+:`|`_\b|\]\[|https?://\S{30,}|^\s*\d{1,2}:\d\d\b")
+_CAPITAL = re.compile(r"\s\W*[A-Z]")
 _PERSONAL = re.compile(r"\b(?:I|I'm|I’m|I've|I’ve|you|your|we|we'll|let's|let’s|us)\b", re.IGNORECASE)
 
-PRONOUN_SHARE, CONNECTIVE_SHARE, POINTING_SHARE, PERSONAL_SHARE, LOWER_SHARE, LABEL_SHARE = (
-    0.45,
-    0.65,
-    0.6,
-    0.8,
-    0.3,
-    0.5,
-)
+PRONOUN_SHARE, CONNECTIVE_SHARE, POINTING_SHARE, PERSONAL_SHARE, LOWER_SHARE = 0.45, 0.65, 0.6, 0.8, 0.3
 """What is left of the worth of a sentence that opens with a pronoun, opens with a connective, points elsewhere, speaks
-to the reader, begins in the middle, or stands behind a label."""
+to the reader, or begins in the middle."""
+
+LATE_PRONOUN_SHARE, LABEL_SHARE, REFERENCE_SHARE, EXCLAIMED_SHARE = 0.7, 0.6, 0.6, 0.6
+"""The same for one that has a pronoun before the first name could explain it, stands behind a label, is full of
+addresses, or is cried out."""
 
 
 def stands_alone(text: str, kind: str) -> float:
@@ -74,12 +77,19 @@ def stands_alone(text: str, kind: str) -> float:
         share *= PRONOUN_SHARE
     elif opening in _CONNECTIVES:
         share *= CONNECTIVE_SHARE
+    if opening not in _PRONOUNS and (late := _LATE_PRONOUN.match(plain.lstrip("*_`\"'“‘(["))):
+        # A capital between the first word and the pronoun is a name that it may stand for.
+        share *= 1.0 if _CAPITAL.search(late[0]) else LATE_PRONOUN_SHARE
     if first.islower() and not bare.lstrip("*_").startswith("`"):
         share *= LOWER_SHARE
     if _POINTING.search(plain):
         share *= POINTING_SHARE
     if _PERSONAL.search(plain):
         share *= PERSONAL_SHARE
-    if re.match(r"\W*[^.!?]{1,40}[:.]\*\*", bare):
+    if _LABEL.match(bare):
         share *= LABEL_SHARE
+    if _REFERENCE.search(bare):
+        share *= REFERENCE_SHARE
+    if plain.rstrip("*_`\"'”’) \n").endswith("!"):
+        share *= EXCLAIMED_SHARE
     return share

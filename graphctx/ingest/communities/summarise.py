@@ -28,6 +28,8 @@ KEY_ENTITIES = 10
 KEY_FACTS = 10
 SUMMARY_SENTENCES = 8
 SUMMARY_TOKENS = 200
+UNSTATED_SHARE = 0.8
+"""What is left of the worth of a sentence in which no fact was found: it may be a fragment."""
 
 
 def summarise(material: Material, communities: Sequence[Community]) -> list[CommunitySummary]:
@@ -54,6 +56,7 @@ class _Summaries:
         pairs = np.stack([material.mention_sentence, material.mention_entity], axis=1)
         self._named = np.unique(pairs, axis=0) if len(pairs) else np.empty((0, 2), np.int64)
         self._named_ptr = np.searchsorted(self._named[:, 0], np.arange(len(material.sentence_unit) + 1))
+        self._stated = frozenset(material.fact_sentence.tolist())
         self._form: dict[int, float] = {}
         self._counter = WordPieceCounter()
         self._points: dict[int, list[int]] = {}
@@ -183,5 +186,6 @@ class _Summaries:
     def _stands_alone(self, row: int) -> float:
         if row not in self._form:
             kind = self._material.unit_kind[self._material.sentence_unit[row]]
-            self._form[row] = stands_alone(self._material.sentence(row), kind)
+            share = 1.0 if row in self._stated else UNSTATED_SHARE
+            self._form[row] = share * stands_alone(self._material.sentence(row), kind)
         return self._form[row]

@@ -26,6 +26,13 @@ _LONG_WORDS = 5
 _PLAIN_SHARE = 0.4
 """What a bare noun keeps of its weight: names that are written as names title a community."""
 
+_LABELS = frozenset(
+    "author authors owner owners status date signed note notes version type name names title example examples section "
+    "page chapter table figure list item step reason result thing way case part kind sort number one other time day "
+    "warning tip info important default option options value values".split()
+)
+"""Names of columns, fields and parts of any document: they name no theme."""
+
 _FILE = re.compile(r"\S+\.[a-z]{1,5}")
 
 
@@ -82,7 +89,7 @@ def title_share(material: Material, entity: int) -> float:
         share *= _FILE_SHARE
     elif material.label[entity] == "code":
         share *= _CODE_SHARE
-    if reads_as_clause(name):
+    if reads_as_clause(name) or name.casefold() in _LABELS:
         share *= _CLAUSE_SHARE
     if len(name.split()) > _LONG_WORDS:
         share *= _LONG_SHARE
