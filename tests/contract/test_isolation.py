@@ -334,14 +334,14 @@ def test_counts_are_of_the_scope(caller: Caller) -> None:
 
 
 def test_within_a_scope_it_is_answered_as_if_nothing_else_were_there(
-    nasty_path: Path, caller: Caller, tmp_path: Path
+    nasty_path: Path, nasty: KnowledgeBase, tmp_path: Path
 ) -> None:
     documents = nasty_path.parent / "documents"
     # From the folder above, so that URIs are the same; what is sealed is not among them.
     shutil.copytree(documents / "open", tmp_path / "documents" / "open")
     with KnowledgeBase.open(tmp_path / "kb", create=True, project_id="marrow") as kb:
         kb.ingest(tmp_path / "documents", processes=1)
-        with in_memory(kb) as alone:
+        with in_memory(kb) as alone, in_memory(nasty) as caller:
             for question in (OPEN_QUESTION, "Mercury Doyle", "Halvard Works bell", "tide gate storm", "ferry times"):
                 for tool, name in (("kb.search", "query"), ("kb.retrieve_evidence", "question")):
                     here = caller.call(tool, {name: question, "scope": {"repositories": ["open"]}}).answer
