@@ -89,11 +89,10 @@ class OpenAiCompatible:
             api_key=key or "none",
             admin_api_key="",
             max_retries=settings.max_retries,
-            default_headers=headers,
             http_client=BoundedClient(settings.timeout_seconds, settings.concurrency),
         )
         async with client:
-            yield _Line(client, settings)
+            yield _Line(client, settings, headers)
 
 
 class _Usage(BaseModel):
@@ -120,9 +119,10 @@ class _Response(BaseModel):
 class _Line:
     """An open line. Learns once what this model does not take."""
 
-    def __init__(self, client: openai.AsyncOpenAI, settings: LlmSettings) -> None:
+    def __init__(self, client: openai.AsyncOpenAI, settings: LlmSettings, headers: dict[str, Any]) -> None:
         self._client = client
         self._settings = settings
+        self._headers = headers
         self._sampling: dict[str, float] = {"temperature": 0, "seed": SEED}
         self._limit = "max_tokens"
 
@@ -143,7 +143,9 @@ class _Line:
         import httpx2
 
         request = {"model": self._settings.model, "messages": messages, **self._sampling, self._limit: max_tokens}
-        response = await self._client.post("/chat/completions", cast_to=httpx2.Response, body=request)
+        response = await self._client.post(
+            "/chat/completions", cast_to=httpx2.Response, body=request, options={"headers": self._headers}
+        )
         try:
             read = _Response.model_validate_json(response.content)
         except ValidationError:
