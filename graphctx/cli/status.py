@@ -40,6 +40,11 @@ def _show(console: Console, found: Status) -> None:
         "snapshot": found.snapshot_id or "none yet: graphctx ingest FOLDER makes one",
         "created": found.created_at or "",
         "counts": ", ".join(f"{count:,} {name}" for name, count in found.counts.items()),
+        "themes": "; ".join(
+            f"level {one.level}: {one.communities:,} communities of at most {one.largest:,} entities, "
+            f"modularity {one.modularity:.3f}"
+            for one in found.community_levels
+        ),
         "on disk": ", ".join(f"{size / 1e6:,.1f} MB {part}" for part, size in found.bytes_by_part.items()),
         "engine": found.engine,
         "embedder": found.embedder,

@@ -29,6 +29,7 @@ from graphctx.ingest.resolve import Resolution, resolve
 from graphctx.ingest.split import split_document
 from graphctx.ingest.tables import build_tables, communities_table, headings_of
 from graphctx.ingest.versions import versions
+from graphctx.model.ids import fingerprint
 from graphctx.model.knowledge import Community
 from graphctx.nlp.base import Embedder, Extractor, Vectors
 from graphctx.nlp.tokens import WordPieceCounter
@@ -37,6 +38,7 @@ from graphctx.store.bm25 import write_bm25
 from graphctx.store.cache import Memo
 from graphctx.store.config import KbConfig, read_config, write_config
 from graphctx.store.history import prune
+from graphctx.store.levels import levels_in
 from graphctx.store.lock import IngestLock
 from graphctx.store.manifest import Manifest, Versions, read_manifest
 from graphctx.store.publish import SnapshotContent, publish
@@ -61,7 +63,7 @@ class Ingest:
         prune_missing: whether to drop documents whose file has gone from the ingested folders.
         summariser: a language model that phrases the summaries of communities; they are extractive without.
         seconds: wall-clock time by step; it grows while this runs.
-        extractive: how many summaries stayed extractive because the summariser failed.
+        not_phrased: how many summaries stayed extractive because the summariser failed.
     """
 
     kb_dir: Path
@@ -72,7 +74,7 @@ class Ingest:
     prune_missing: bool = False
     summariser: Summariser | None = None
     seconds: dict[str, float] = field(default_factory=dict)
-    extractive: int = 0
+    not_phrased: int = 0
 
     def run(self, paths: Sequence[Path]) -> IngestReport:
         """Ingest files and folders and publish a snapshot, or keep the published one where nothing changed.
@@ -86,7 +88,7 @@ class Ingest:
             config = read_config(self.kb_dir)
             with self._step("read"):
                 changes = gather_documents(self.kb_dir, paths, config, self.settings, self.prune_missing, self._tell)
-            now = versions(config.engine, self.embedder, self.extractor, self.settings)
+            now = versions(config.engine, self.embedder, self.extractor, self.settings, self.summariser)
             before = current_or_none(self.kb_dir)
             manifest = None if changes.notes else self._published(before)
             if manifest is None or changes.any or (manifest.engine, manifest.versions) != (config.engine, now):
@@ -119,7 +121,7 @@ class Ingest:
             )
         with self._step("summarise"):
             sentences = quantise(vectors.pop("sentences"))
-            tables["communities"] = self._summarise(communities, Material.of(tables, linked.arrays, sentences), memo)
+            tables["communities"] = self._summarise(communities, Material.of(tables, linked.arrays, sentences))
             vectors["communities"] = embed_texts(tables["communities"]["summary"].to_pylist(), self.embedder, memo)
         with self._step("write"):
             content = _content(corpus, headings, tables, vectors, sentences, linked)
@@ -133,13 +135,13 @@ class Ingest:
                 project_id=config.project_id,
                 versions=now,
                 created_at=datetime.now(UTC).isoformat(timespec="seconds"),
-                variant=tuple(now.model_dump().values()),
+                variant=(*now.model_dump().values(), *_phrased(tables["communities"])),
                 on_step=lambda text: self._tell(Progress("publish", 0, 0, text)),
             )
 
-    def _summarise(self, communities: Sequence[Community], material: Material, memo: Memo) -> pa.Table:
-        phrased = phrase_summaries(summarise(material, communities), material, self.summariser, memo)
-        self.extractive = phrased.failed
+    def _summarise(self, communities: Sequence[Community], material: Material) -> pa.Table:
+        phrased = phrase_summaries(summarise(material, communities), material, self.summariser)
+        self.not_phrased = phrased.failed
         return communities_table(communities, phrased.summaries, former_ids(communities, read_former(self.kb_dir)))
 
     def _write_sources(self, changes: Changes, config: KbConfig) -> None:
@@ -198,6 +200,8 @@ class Ingest:
             unchanged=changes.unchanged,
             **{name: rows[name] for name in _COUNTED},
             words=sum(len(document.text.split()) for document in changes.documents),
+            community_levels=levels_in(self.kb_dir / "snapshots" / manifest.snapshot_id),
+            not_phrased=self.not_phrased,
             edges=sum(rows[name] for name in _EDGE_TABLES),
             seconds={name: round(value, 3) for name, value in self.seconds.items()},
             total_seconds=round(total, 3),
@@ -229,6 +233,12 @@ def _relate(linked: Linked, resolution: Resolution, vectors: Vectors) -> pa.Tabl
         np.array([row[fact.object_id] for fact in facts], dtype=np.int64),
         near_synonyms(vectors, [entity.name for entity in linked.entities], mentioned),
     )
+
+
+def _phrased(communities: pa.Table) -> list[str]:
+    """What a language model said, which is no part of the content: it makes a snapshot of its own."""
+    said = communities["phrased"].to_pylist()
+    return [fingerprint(text or "" for text in said)] if any(said) else []
 
 
 def _content(

@@ -8,6 +8,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from graphctx.store.levels import CommunityLevel
+
 Step = Literal[
     "read", "split", "extract", "resolve", "embed", "link", "relate", "cluster", "summarise", "write", "publish"
 ]
@@ -63,6 +65,8 @@ class IngestReport(BaseModel):
     facts: int
     edges: int
     communities: int
+    community_levels: list[CommunityLevel] = Field(default_factory=list, description="The hierarchy of communities.")
+    not_phrased: int = Field(0, description="Summaries left extractive because the language model failed.")
     seconds: dict[str, float]
     total_seconds: float
     skipped: list[SkippedFile]

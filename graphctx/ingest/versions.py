@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphctx.ingest.cluster import CLUSTER_VERSION
-from graphctx.ingest.communities import SUMMARY_VERSION
+from graphctx.ingest.communities import SUMMARY_VERSION, Summariser
 from graphctx.ingest.read import READ_VERSION
 from graphctx.ingest.resolve import RESOLVER_VERSION
 from graphctx.ingest.split import SPLIT_VERSION
@@ -21,10 +21,18 @@ LINK_VERSION = 9
 _BUILD_SETTINGS = ("unit_tokens", "max_community_size", "max_community_depth")
 
 
-def versions(engine: str, embedder: Embedder, extractor: Extractor, settings: IngestSettings) -> Versions:
+def versions(
+    engine: str,
+    embedder: Embedder,
+    extractor: Extractor,
+    settings: IngestSettings,
+    summariser: Summariser | None = None,
+) -> Versions:
     """The versions of everything that shapes an index."""
     steps = (READ_VERSION, SPLIT_VERSION, RESOLVER_VERSION, LINK_VERSION, CLUSTER_VERSION, SUMMARY_VERSION)
     chosen = [f"{name}={getattr(settings, name)}" for name in _BUILD_SETTINGS]
+    if summariser is not None:
+        chosen.append(f"summariser={summariser.fingerprint}")
     return Versions(
         graphctx=__version__,
         engine=make_graph_engine(engine).version,

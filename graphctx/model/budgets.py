@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Literal
 
 from graphctx.errors import BudgetExceeded
@@ -149,7 +149,12 @@ _WIDER = 8
 """An answer says its own limits: where more is allowed, these numbers may be longer by so many tokens and bytes."""
 
 
-def _too_small(limits: Limits, needed: Weight, reason: CapReason) -> BudgetExceeded:
+def _too_small(limits: Limits, least: Weight, reason: CapReason) -> BudgetExceeded:
+    # With larger limits the answer itself tells larger numbers: two for each limit, a token a digit at most.
+    slack = sum(
+        2 * len(str(2 * weighs)) for weighs, most in zip(astuple(least), astuple(limits), strict=True) if weighs > most
+    )
+    needed = least + Weight(slack, slack)
     needed = Weight(needed.tokens + _WIDER, needed.bytes + _WIDER)
     return BudgetExceeded(
         f"The shortest answer to this needs {needed.tokens} tokens and {needed.bytes} bytes, and may have "

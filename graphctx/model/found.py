@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 
 from graphctx.model.answers import EmptyReason, LimitReason, Quote, RunMode, SearchResult
 from graphctx.model.graph import Unresolved
+from graphctx.model.themes import PhrasedSentence, Point, Theme
 
 Item = TypeVar("Item")
 
@@ -59,6 +60,25 @@ class GraphFound(Listing[Item]):
 
     unresolved: Sequence[Unresolved] = ()
     starts: Sequence[str] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class GlobalFound(Listing[Point]):
+    """The outcome of a global search: every point that its limits allow, in order.
+
+    ``themes`` are the communities that points come from; ``communities``, ``rated``, ``descended`` and ``dropped`` are
+    as in `graphctx.model.themes.GlobalDiagnostics`. ``phrased`` cites points by their place, from 1; ``note`` says why
+    nothing is phrased though it should have been.
+    """
+
+    themes: Sequence[Theme] = ()
+    communities: int = 0
+    rated: int = 0
+    descended: int = 0
+    dropped: int = 0
+    phrased: Sequence[PhrasedSentence] = ()
+    note: str = ""
+    stages: dict[str, str | int | float | bool] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

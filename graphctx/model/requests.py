@@ -138,6 +138,26 @@ class RetrieveInput(QuoteLimits):
     options: RetrieveOptions = Field(default_factory=RetrieveOptions, description="How to do it.")
 
 
+class GlobalOptions(Strict):
+    """How `GlobalSearchInput` is carried out."""
+
+    relevance_tests: int = Field(64, ge=4, le=1000, description="Most communities that are rated.")
+    phrase: bool = Field(True, description="Let the language model phrase the answer, where one is set.")
+    include_diagnostics: bool = Field(False, description="Add counts of the stages to the diagnostics.")
+
+
+class GlobalSearchInput(Bounded):
+    """Arguments of kb.global_search."""
+
+    question: Question = Field(description="A question about the whole, as a full sentence.")
+    points_tokens: int = Field(1000, ge=50, le=4000, description="Tokens of all points together.")
+    max_points: int = Field(40, ge=1, le=100, description="Most points in all.")
+    max_point_tokens: int = Field(80, ge=8, le=200, description="Longest point, in tokens (and 500 characters).")
+    cursor: Cursor | None = Field(None, description="next_cursor of the last answer; all else as before.")
+    filters: Filters = Field(default_factory=Filters, description="Which documents, before ranking.")
+    options: GlobalOptions = Field(default_factory=GlobalOptions, description="How to do it.")
+
+
 class ExtractEvidenceInput(QuoteLimits):
     """Arguments of kb.extract_evidence."""
 
@@ -246,3 +266,12 @@ class SectionsForEntitiesInput(GraphInput):
 
     entity_ids: NodeRefs
     max_per_entity: int = Field(20, ge=1, le=100, description="Most sections of one entity.")
+
+
+class CommunitiesInput(GraphInput):
+    """Arguments of graph.communities."""
+
+    community_ids: list[NodeRef] = Field([], max_length=20, description="Describe these; the rest is left out then.")
+    parent_id: NodeRef | None = Field(None, description="List the children of this one.")
+    level: int | None = Field(None, ge=0, le=20, description="List those of this level; 0, the roots, by default.")
+    entity_id: NodeRef | None = Field(None, description="List those that hold this entity, the broadest first.")

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from graphctx.errors import GraphctxError
 from graphctx.store.config import KbConfig, SourceEntry
+from graphctx.store.levels import CommunityLevel, levels_in
 from graphctx.store.manifest import Versions, read_manifest
 from graphctx.store.snapshot import current_id, verify_files
 
@@ -29,6 +30,7 @@ class Status(BaseModel):
     created_at: str | None = None
     versions: Versions | None = None
     counts: dict[str, int] = Field(default_factory=dict)
+    community_levels: list[CommunityLevel] = Field(default_factory=list)
     bytes_by_part: dict[str, int] = Field(default_factory=dict)
     verified: bool = False
     fault: str | None = None
@@ -58,6 +60,7 @@ def status_of(kb_dir: Path, config: KbConfig) -> Status:
             "created_at": manifest.created_at,
             "versions": manifest.versions,
             "counts": manifest.counts,
+            "community_levels": levels_in(directory),
         }
     )
     try:

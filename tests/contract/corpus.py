@@ -67,13 +67,16 @@ Mercury is the planet nearest to the sun. A year on Mercury lasts 88 days. Marro
 tags: [public]
 ---
 
-# Two boards
+# The board of the bay
 
-The Regional Tide Board (RTB) measures the water. The RTB reports to the Harbour Office.
-
-The Ropewalk Trade Bureau (RTB) sells rope. The RTB is run by Halvard Works.
+The Regional Tide Board (RTB) measures the water of Marrow Bay. The RTB reports to the Harbour Office.
 """,
-    "open/rope.md": "# Rope\n\nThe Ropewalk Trade Bureau sells rope to Captain Mercury Doyle. Its rope holds the *Kestrel*.\n",
+    "open/rope.md": """# Rope
+
+The Ropewalk Trade Bureau (RTB) sells rope to Captain Mercury Doyle. The RTB is run by Halvard Works.
+
+Rope of the RTB holds the *Kestrel*.
+""",
     "open/emoji.md": """---
 tags: [public, writing]
 ---

@@ -3,16 +3,17 @@
 - ``material``: what they are described from; ``summarise``: the step, level by level from the finest up.
 - ``titles``: what is characteristic of a community; ``prose``: which sentences stand alone; ``points``: which say most.
 - ``phrase``: the protocol of a language model that may put a summary into its own words.
-- ``lineage``: which community of the last snapshot goes on as which; ``hierarchy``: figures of the levels.
+- ``lineage``: which community of the last snapshot goes on as which.
 """
 
 from graphctx.ingest.communities.lineage import Former, former_ids, read_former
 from graphctx.ingest.communities.material import Material
-from graphctx.ingest.communities.phrase import Phrased, Summariser, phrase_summaries
+from graphctx.ingest.communities.phrase import Extract, Phrased, Summariser, phrase_summaries
 from graphctx.ingest.communities.summarise import SUMMARY_VERSION, summarise
 
 __all__ = [
     "SUMMARY_VERSION",
+    "Extract",
     "Former",
     "Material",
     "Phrased",

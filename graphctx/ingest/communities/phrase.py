@@ -3,40 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from graphctx.ingest.communities.material import Material
-from graphctx.model.ids import fingerprint
 from graphctx.model.knowledge import CommunitySummary
-from graphctx.store.cache import Memo
 
-_KIND = "phrased"
+
+@dataclass(frozen=True, slots=True)
+class Extract:
+    """What a summary is phrased from: title, key entities, sentences the best first, key facts in words."""
+
+    title: str
+    names: tuple[str, ...]
+    sentences: tuple[str, ...]
+    facts: tuple[str, ...]
 
 
 class Summariser(Protocol):
-    """Phrases the summary of one community; safe to call from several threads."""
+    """Phrases summaries. What it remembers, how it retries and how many it asks for at once is its own affair."""
 
     @property
     def fingerprint(self) -> str:
-        """Changes whenever the same input could get another text: model, prompt, settings."""
+        """Changes whenever the same extract could get another text: model, prompt, settings."""
 
-    @property
-    def concurrency(self) -> int:
-        """How many calls may run at once; at least 1."""
-
-    def phrase(self, title: str, sentences: Sequence[str], facts: Sequence[str]) -> str | None:
-        """Phrase a summary.
-
-        Args:
-            title: the community's.
-            sentences: of its extractive summary, the best first.
-            facts: its key facts in words.
-
-        Returns:
-            The text, or ``None`` where there is none to be had; any exception is taken for ``None``.
-        """
+    def phrase(self, extracts: Sequence[Extract]) -> Sequence[str | None]:
+        """Phrase one text for each extract, in order; ``None`` where there is none to be had."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,35 +40,30 @@ class Phrased:
 
 
 def phrase_summaries(
-    summaries: Sequence[CommunitySummary], material: Material, summariser: Summariser | None, memo: Memo
+    summaries: Sequence[CommunitySummary], material: Material, summariser: Summariser | None
 ) -> Phrased:
-    """Ask a summariser for each community that it has not phrased before; what fails stays extractive."""
-    if summariser is None:
-        return Phrased(list(summaries), 0)
-    row_of = {fact: row for row, fact in enumerate(material.fact_ids)}
-    inputs = [
-        (
-            one.title,
-            [material.sentence(row) for row in one.summary_rows],
-            [material.fact(row_of[fact]) for fact in one.key_fact_ids],
+    """Have summaries phrased. One without sentences is not asked about; what fails, or all, stays extractive."""
+    asked = [number for number, one in enumerate(summaries) if one.summary_rows]
+    done = list(summaries)
+    if summariser is None or not asked:
+        return Phrased(done, 0)
+    entity_row = {entity: row for row, entity in enumerate(material.entity_ids)}
+    fact_row = {fact: row for row, fact in enumerate(material.fact_ids)}
+    extracts = [
+        Extract(
+            title=summaries[number].title,
+            names=tuple(material.names[entity_row[entity]] for entity in summaries[number].key_entity_ids),
+            sentences=tuple(material.sentence(row) for row in summaries[number].summary_rows),
+            facts=tuple(material.fact(fact_row[fact]) for fact in summaries[number].key_fact_ids),
         )
-        for one in summaries
+        for number in asked
     ]
-    keys = [fingerprint((summariser.fingerprint, title, *said, "", *facts)) for title, said, facts in inputs]
-    known = {key: value.decode("utf-8") for key, value in memo.get_many(_KIND, keys).items()}
-    asked = {key: one for key, one in zip(keys, inputs, strict=True) if key not in known and one[1]}
-
-    def ask(key: str) -> tuple[str, str | None]:
-        try:
-            return key, summariser.phrase(*asked[key])
-        except Exception:  # a model elsewhere may fail in any way, and no ingest fails with it
-            return key, None
-
-    with ThreadPoolExecutor(max(1, summariser.concurrency)) as pool:
-        for key, text in pool.map(ask, asked):
-            if text and text.strip():
-                known[key] = text.strip()
-                memo.put_many(_KIND, {key: known[key].encode("utf-8")})
-    done = [replace(one, phrased=known.get(key)) for one, key in zip(summaries, keys, strict=True)]
-    failed = sum(1 for key, one in zip(keys, inputs, strict=True) if key not in known and one[1])
-    return Phrased(done, failed)
+    try:
+        texts = list(summariser.phrase(extracts))
+    except Exception:  # a model elsewhere may fail in any way, and no ingest fails with it
+        texts = []
+    texts += [None] * (len(asked) - len(texts))
+    for number, text in zip(asked, texts, strict=False):
+        if text and text.strip():
+            done[number] = replace(done[number], phrased=text.strip())
+    return Phrased(done, sum(done[number].phrased is None for number in asked))

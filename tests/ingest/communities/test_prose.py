@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import pytest
+
+from graphctx.ingest.communities.prose import stands_alone
+
+GOOD = "Keel is the program in the logger of every buoy."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "## The logger of every buoy in the fleet.",
+        "The logger of every buoy\n------------------------",
+        "Who wrote the program in the logger of every buoy?",
+        "The program in the logger has three parts:",
+        "the harbour, the bosun",
+        "Signed by Keel.",
+        "| Keel | the program in the logger of every buoy. |",
+        "```\nkeel = the program in the logger of every buoy.\n```",
+        "keel --run=1 /dev/tty0 && echo $? > /tmp/x; {a: [1, 2]} << 3.",
+        "The program " + "in the logger of every buoy " * 20 + "ends.",
+        "",
+    ],
+)
+def test_what_is_no_sentence_of_prose_is_never_chosen(text: str) -> None:
+    assert stands_alone(text, "prose") == 0.0
+
+
+@pytest.mark.parametrize("kind", ["code", "table"])
+def test_a_sentence_of_code_or_of_a_table_is_never_chosen(kind: str) -> None:
+    assert stands_alone(GOOD, kind) == 0.0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- Keel is the program in the logger of every buoy.",
+        "3. Keel is the program in the logger of every buoy.",
+        "**Keel** is the program in the [logger](a.md) of every buoy.",
+        "“Keel is the program in the logger of every buoy.”",
+        "After the storm Keel asked its logger for the readings of the night.",
+    ],
+)
+def test_marks_of_lists_and_of_emphasis_do_not_matter(text: str) -> None:
+    assert stands_alone(text, "list") == stands_alone(GOOD, "prose") == 1.0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It is the program in the logger of every buoy.",
+        "However, Keel is the program in the logger of every buoy.",
+        "Since the summer it is the program in every buoy.",
+        "The program is described in the section below.",
+        "You will find the program in the logger of every buoy.",
+        "program and logger of every buoy in the fleet.",
+        "Owner: the keeper of the program in the logger.",
+        "**Keel.** The program in the logger of every buoy.",
+        "Keel is the best program in the logger of every buoy!",
+    ],
+)
+def test_what_needs_its_neighbours_is_worth_less(text: str) -> None:
+    assert 0.0 < stands_alone(text, "prose") < 1.0

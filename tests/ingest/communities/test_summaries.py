@@ -1,0 +1,238 @@
+"""Communities of whole corpora: what their titles and summaries promise."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from graphctx.ingest.communities import Extract
+from graphctx.ingest.communities.points import MAX_POINTS
+from graphctx.ingest.communities.summarise import KEY_ENTITIES, KEY_FACTS, SUMMARY_SENTENCES, SUMMARY_TOKENS
+from graphctx.ingest.pipeline import Ingest
+from graphctx.ingest.report import IngestReport
+from graphctx.knowledge_base import KnowledgeBase
+from graphctx.nlp.embedders import DEFAULT, make_embedder
+from graphctx.nlp.spacy_extractor import SpacyExtractor
+from graphctx.nlp.tokens import WordPieceCounter
+from graphctx.settings import IngestSettings
+from graphctx.store.levels import levels_of
+from graphctx.store.snapshot import open_snapshot
+from graphctx.text.names import normalise_name
+
+
+class World:
+    """The tables of a knowledge base, to look things up in."""
+
+    def __init__(self, kb_dir: Path) -> None:
+        with open_snapshot(kb_dir) as snapshot:
+            self.communities = snapshot.table("communities").to_pylist()
+            self.units = snapshot.table("units").to_pylist()
+            self.sentences = snapshot.table("sentences").to_pylist()
+            self.facts = {row["id"]: row for row in snapshot.table("facts").to_pylist()}
+            self.entities = snapshot.table("entities").to_pylist()
+            self.texts = snapshot.table("documents")["text"].to_pylist()
+            mentions = snapshot.table("mentions").to_pylist()
+            self.vectors = np.array(snapshot.matrix("communities"))
+        self.named: dict[int, set[str]] = {}
+        for row in mentions:
+            self.named.setdefault(row["sentence_row"], set()).add(self.entities[row["entity_row"]]["id"])
+
+    def sentence(self, row: int) -> str:
+        found = self.sentences[row]
+        text = self.texts[self.units[found["unit_row"]]["doc_row"]]
+        return str(text[found["start_char"] : found["end_char"]])
+
+
+@pytest.fixture(scope="module")
+def handbook(handbook_path: Path) -> World:
+    return World(handbook_path)
+
+
+def test_every_sentence_of_a_summary_slices_back_and_names_an_entity_of_the_community(handbook: World) -> None:
+    counter = WordPieceCounter()
+    assert len(handbook.communities) > 10
+    for row in handbook.communities:
+        assert len(row["point_rows"]) == len(set(row["point_rows"])) <= MAX_POINTS
+        assert set(row["summary_rows"]) <= set(row["point_rows"])
+        assert len(row["summary_rows"]) <= SUMMARY_SENTENCES
+        said = [handbook.sentence(at) for at in row["summary_rows"]]
+        assert row["summary"] == "\n".join([row["title"], *said])
+        assert len(said) == 1 or sum(map(counter.count, said)) <= SUMMARY_TOKENS
+        assert all(handbook.named[at] & set(row["entity_ids"]) for at in row["point_rows"])
+        units = [handbook.units[handbook.sentences[at]["unit_row"]] for at in row["point_rows"]]
+        assert not {unit["kind"] for unit in units} & {"code", "table"}
+        texts = [" ".join(handbook.sentence(at).casefold().split()) for at in row["point_rows"]]
+        assert len(set(texts)) == len(texts)
+        assert not any(text.endswith("?") for text in texts)
+    assert sum(len(row["summary_rows"]) >= 3 for row in handbook.communities) > 0.8 * len(handbook.communities)
+
+
+def test_key_entities_and_facts_lie_inside(handbook: World) -> None:
+    for row in handbook.communities:
+        inside = set(row["entity_ids"])
+        assert 3 <= len(row["key_entity_ids"]) <= KEY_ENTITIES
+        assert set(row["key_entity_ids"]) <= inside
+        assert len(set(row["key_fact_ids"])) == len(row["key_fact_ids"]) <= KEY_FACTS
+        for fact in row["key_fact_ids"]:
+            assert {handbook.facts[fact]["subject_id"], handbook.facts[fact]["object_id"]} <= inside
+        assert row["n_units"] >= 1
+        assert (row["phrased"], row["formerly"]) == (None, [])
+
+
+def test_a_title_is_made_of_names_none_of_which_is_part_of_another(handbook: World) -> None:
+    names = {entity["id"]: " ".join(entity["name"].split()) for entity in handbook.entities}
+    for row in handbook.communities:
+        own = {names[entity] for entity in row["entity_ids"]}
+        parts = row["title"].split(", ")
+        assert 1 <= len(parts) <= 3
+        assert row["title"] in own or set(parts) <= own
+        words = [set(normalise_name(part).split()) for part in parts]
+        assert all(not a <= b for i, a in enumerate(words) for j, b in enumerate(words) if i != j)
+    titles = [row["title"] for row in handbook.communities if row["level"] == 0]
+    assert len(set(titles)) == len(titles)
+
+
+def test_the_levels_are_told_in_the_report_and_by_the_status(
+    handbook: World, handbook_report: IngestReport, handbook_path: Path
+) -> None:
+    with open_snapshot(handbook_path) as snapshot:
+        levels = levels_of(snapshot.table("communities"))
+    assert handbook_report.community_levels == levels
+    with KnowledgeBase.open(handbook_path) as kb:
+        assert kb.status().community_levels == levels
+    assert levels[0].modularity > 0.4
+    assert all(one.largest_leaf <= 40 for one in levels)
+    assert sum(one.communities for one in levels) == len(handbook.communities)
+
+
+def test_summaries_are_found_by_meaning_and_by_words(handbook: World, handbook_path: Path) -> None:
+    assert handbook.vectors.shape == (len(handbook.communities), make_embedder(DEFAULT).dimension)
+    assert np.allclose(np.linalg.norm(handbook.vectors, axis=1), 1.0, atol=1e-3)
+    question = "shackles, anchors and chains of moorings"
+    vector = make_embedder(DEFAULT).embed([question])[0]
+    with open_snapshot(handbook_path) as snapshot:
+        by_meaning = snapshot.tables.search_vector("communities", vector, 3)
+        by_words = snapshot.tables.search_text("communities", question, 3)
+    assert by_meaning[0].row == int(np.argmax(handbook.vectors @ vector))
+    assert "shackle" in handbook.communities[by_words[0].row]["summary"].casefold()
+
+
+def test_ids_stay_or_lead_on_when_a_document_is_added(
+    handbook: World, handbook_path: Path, handbook_folder: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(handbook_path, tmp_path / "kb")
+    shutil.copytree(handbook_folder, tmp_path / "docs")
+    added = "# The tide clock\n\nTomas Okello-Reyes hung the tide clock in the Winter Desk. Yuki Harrow winds it on Mondays."
+    (tmp_path / "docs" / "tide-clock.md").write_text(added, "utf-8")
+    with KnowledgeBase.open(tmp_path / "kb") as kb:
+        assert kb.ingest(tmp_path / "docs", processes=1).changed
+        first = World(tmp_path / "kb")
+        (tmp_path / "docs" / "tide-clock.md").write_text(added + " It was made by Greta Mulvane.", "utf-8")
+        kb.ingest(tmp_path / "docs", processes=1)
+    second = World(tmp_path / "kb")
+    old = {row["id"] for row in handbook.communities}
+    for after in (first, second):
+        ids = {row["id"] for row in after.communities}
+        former = {one for row in after.communities for one in row["formerly"]}
+        assert len(old & ids) >= 0.6 * len(old)
+        assert len(old & (ids | former)) >= 0.9 * len(old)
+        assert not ids & former
+
+
+THEMES = {
+    "bakery/ovens.md": "# Copper Oven\n\nThe Copper Oven bakes the rye bread of Hanne Bruun. Hanne Bruun lights the Copper Oven "
+    "at four. The Copper Oven was built in Aarfjord for the rye bread.\n",
+    "bakery/bread.md": "# Rye bread\n\nHanne Bruun sells rye bread on the Aarfjord market. The Copper Oven gives the rye bread "
+    "its crust. Hanne Bruun learned of rye bread in Aarfjord.\n",
+    "bakery/market.md": "# Aarfjord market\n\nThe Aarfjord market opens on Saturdays. Hanne Bruun rents a stall on the Aarfjord market.\n",
+    "rail/signal.md": "# Signal box\n\nOtto Lindqvist works the Signal box of the Velden Line. The Signal box sets the points of the "
+    "Velden Line. Otto Lindqvist painted the Signal box.\n",
+    "rail/line.md": "# Velden Line\n\nThe Velden Line runs past the Signal box to the Brakke tunnel. Otto Lindqvist closes the Brakke "
+    "tunnel when the Velden Line floods.\n",
+    "rail/tunnel.md": "# Brakke tunnel\n\nThe Brakke tunnel floods in March. Otto Lindqvist pumps the Brakke tunnel for the Velden Line.\n",
+}
+
+
+def test_communities_of_two_themes_are_titled_by_their_own_names(make_kb: Callable[..., KnowledgeBase]) -> None:
+    found = World(make_kb(THEMES).path).communities
+    bakery = {"Copper Oven", "Hanne Bruun", "rye bread", "Rye bread", "Aarfjord", "Aarfjord market"}
+    rail = {"Signal box", "Otto Lindqvist", "Velden Line", "Brakke tunnel"}
+    sides = set()
+    for row in found:
+        parts = set(row["title"].split(", "))
+        assert len(parts) >= 2
+        assert parts <= bakery or parts <= rail, row["title"]
+        sides.add(parts <= rail)
+        text = row["summary"]
+        assert ("Hanne Bruun" in text) != ("Otto Lindqvist" in text)
+    assert sides == {True, False}
+
+
+@pytest.mark.parametrize(
+    "files",
+    [{"a.md": "x"}, {"a.md": "1 2 3"}, {"a.md": "# Gate\n\nThe Harbour Gate opens."}, {"a.md": "```\nx = 1\n```"}],
+)
+def test_a_corpus_without_themes_has_none(make_kb: Callable[..., KnowledgeBase], files: dict[str, str]) -> None:
+    world = World(make_kb(files).path)
+    assert world.communities == []
+    assert world.vectors.shape == (0, make_embedder(DEFAULT).dimension)
+
+
+class Stub:
+    """A summariser that does as it is told."""
+
+    fingerprint = "stub 1"
+
+    def __init__(self, answer: Callable[[Sequence[Extract]], Any]) -> None:
+        self.answer = answer
+
+    def phrase(self, extracts: Sequence[Extract]) -> Sequence[str | None]:
+        return self.answer(extracts)  # type: ignore[no-any-return]
+
+
+def refuse(extracts: Sequence[Extract]) -> Any:
+    raise OSError("connection refused")
+
+
+@pytest.mark.parametrize(
+    ("answer", "phrased"),
+    [
+        (refuse, 0),
+        (lambda extracts: [], 0),
+        (lambda extracts: [" "] * len(extracts), 0),
+        (lambda extracts: [None, *(f"On {one.title}." for one in extracts[1:])], 1),
+        (lambda extracts: [f"On {one.title}." for one in extracts], 2),
+    ],
+)
+def test_what_a_language_model_does_not_phrase_stays_extractive(
+    write_files: Callable[..., Path], tmp_path: Path, answer: Callable[[Sequence[Extract]], Any], phrased: int
+) -> None:
+    folder = write_files(THEMES)
+    KnowledgeBase.open(tmp_path / "kb", create=True, project_id="test").close()
+
+    def ingest(summariser: Stub | None) -> IngestReport:
+        made = Ingest(
+            kb_dir=tmp_path / "kb",
+            embedder=make_embedder(DEFAULT),
+            extractor=SpacyExtractor(),
+            settings=IngestSettings(processes=1),
+            summariser=summariser,
+        )
+        return made.run([folder])
+
+    plain = ingest(None)
+    with_model = ingest(Stub(answer))
+    assert with_model.content_hash == plain.content_hash
+    found = World(tmp_path / "kb").communities
+    assert with_model.communities == len(found) == 2
+    assert with_model.not_phrased == 2 - phrased
+    assert [row["phrased"] for row in found if row["phrased"]] == [
+        f"On {row['title']}." for row in found if row["phrased"]
+    ]
+    assert sum(row["phrased"] is not None for row in found) == phrased
+    assert all(row["summary_rows"] for row in found)
