@@ -6,9 +6,10 @@ import sys
 from collections.abc import Callable, Sequence
 
 from graphctx.model.answers import Diagnostics, EvidenceAnswer, Quote, SearchAnswer, SearchResult
-from graphctx.model.found import Evidence, Found
+from graphctx.model.found import Evidence, Found, GlobalFound
 from graphctx.model.pages import Pager, Part, Shorten
-from graphctx.model.requests import ExtractEvidenceInput, RetrieveInput, SearchInput
+from graphctx.model.requests import ExtractEvidenceInput, GlobalSearchInput, RetrieveInput, SearchInput
+from graphctx.model.themes import GlobalAnswer, GlobalDiagnostics, PhrasedSentence, Point
 from graphctx.text.graphemes import cut_end, first_end
 
 
@@ -56,6 +57,60 @@ def evidence_answer(
     return pager.page(request, evidence, build, render, SHORTER_QUOTE)
 
 
+def global_answer(
+    pager: Pager,
+    request: GlobalSearchInput,
+    found: GlobalFound,
+    render: Callable[[GlobalAnswer], str] | None = None,
+) -> tuple[GlobalAnswer, str]:
+    """The points that fit, the communities that these come from, what is phrased of them alone, and their text.
+
+    Args:
+        pager: cuts the page.
+        request: with the scope that applies.
+        found: every point; on a server each with its ``passage_id`` and ``uri``.
+        render: makes the readable text.
+
+    Raises:
+        BudgetExceeded: not even one point fits.
+    """
+    diagnostics = GlobalDiagnostics(
+        communities=found.communities,
+        rated=found.rated,
+        descended=found.descended,
+        dropped=found.dropped,
+        snapshot_id=found.snapshot_id,
+        stages=dict(found.stages) if request.options.include_diagnostics else None,
+    )
+
+    def build(part: Part[Point]) -> GlobalAnswer:
+        shortened = part.truncated or any(point.truncated for point in part.items)
+        said = part.said | {"truncated": shortened}
+        if shortened and part.limit_reason == "none":
+            said["limit_reason"] = "token_cap"  # that of a point
+        themes = {point.community_id for point in part.items}
+        phrased = _phrased(found, part.items)
+        return GlobalAnswer(
+            points=part.items,
+            themes=[theme for theme in found.themes if theme.id in themes],
+            phrased=phrased,
+            extractive=not phrased,
+            note=found.note,
+            diagnostics=diagnostics,
+            **said,
+        )
+
+    return pager.page(request, found, build, render, SHORTER_POINT)
+
+
+def _phrased(found: GlobalFound, points: Sequence[Point]) -> list[PhrasedSentence]:
+    """The phrased sentences that rest on some of the points alone, citing these by their place among them."""
+    at = {(point.doc_uri, point.start_char): place for place, point in enumerate(points, 1)}
+    place = {number: at.get((point.doc_uri, point.start_char), 0) for number, point in enumerate(found.items, 1)}
+    cited = [(sentence, [place[number] for number in sentence.points]) for sentence in found.phrased]
+    return [sentence.model_copy(update={"points": places}) for sentence, places in cited if all(places)]
+
+
 def _once(quotes: Sequence[Quote]) -> list[Quote]:
     """The quotes, each without what others of them hold in the text around it."""
     told = []
@@ -101,5 +156,12 @@ def _shorter_preview(result: SearchResult, max_chars: int) -> SearchResult:
     )
 
 
+def _shorter_point(point: Point, max_chars: int) -> Point:
+    text = _start(point.quote, max_chars)
+    cut = point.truncated or len(text) < len(point.quote)
+    return point.model_copy(update={"quote": text, "end_char": point.start_char + len(text), "truncated": cut})
+
+
+SHORTER_POINT: Shorten[Point] = Shorten(lambda point: len(point.quote), _shorter_point)
 SHORTER_QUOTE: Shorten[Quote] = Shorten(lambda quote: len(quote.quote), _shorter_quote)
 SHORTER_PREVIEW: Shorten[SearchResult] = Shorten(lambda result: len(result.preview), _shorter_preview)
