@@ -149,7 +149,7 @@ COMMUNITIES = pa.schema(  # sorted by level, id
         pa.field("point_rows", pa.list_(pa.int32()), nullable=False),  # sentence rows, at most 40, best first
         pa.field("summary_rows", pa.list_(pa.int32()), nullable=False),  # those of them that make the summary
         pa.field("summary", pa.string(), nullable=False),  # title and sentences
-        pa.field("phrased", pa.string()),  # a language model's words for it
+        pa.field("phrased", pa.string()),  # a language model's cited sentences, as JSON: see store/phrased.py
         pa.field("formerly", pa.list_(pa.string()), nullable=False),  # ids that it had in earlier snapshots
     ]
 )
