@@ -15,11 +15,12 @@ from typing import Any
 
 from graphctx.ingest import extract
 from graphctx.knowledge_base import KnowledgeBase
+from graphctx.store.schema import UNHASHED_COLUMNS
 from graphctx.store.snapshot import PARQUET_DIR, TABLES_DIR, open_snapshot
 
-OWN_BYTES = ("graph.", f"{TABLES_DIR}/", f"{PARQUET_DIR}/documents.", f"{PARQUET_DIR}/units.")
-"""How the names of files begin that may differ: those of the two databases hold random ids, and the two tables say
-when a document's file was written. All others are the same, byte for byte."""
+OWN_BYTES = ("graph.", f"{TABLES_DIR}/", *(f"{PARQUET_DIR}/{name}." for name in UNHASHED_COLUMNS))
+"""How the names of files begin that may differ: those of the two databases hold random ids, and these tables say when
+a document's file was written and what a community was called before. All others are the same, byte for byte."""
 
 
 def build(kb: str, source: str, processes: int) -> dict[str, Any]:
