@@ -1,7 +1,7 @@
 """Write ``docs/transcript.md``: what a client and the server really say to each other, and what that costs.
 
 Starts the server over stdio as an editor would, asks it questions about the sample handbook, and weighs every answer
-to the golden questions. Random ids are replaced by fixed ones.
+to the golden questions. The page is the same each time: random ids are replaced by fixed ones, of one weight.
 
     python eval/transcript.py            # writes docs/transcript.md
     python eval/transcript.py --print    # prints the page instead
@@ -32,8 +32,13 @@ HANDBOOK = ROOT / "eval" / "corpora" / "handbook"
 
 ONE_CALL = "How often does a freshly built data logger fail its cold test?"
 TWO_CALLS = "What do I type to put Choirboy back on its previous firmware?"
+NO_ANSWER = "How do I change the tyre of a bicycle?"
+CONNECTED = ("Whistler", "Averil Bay")
 
-_RANDOM = re.compile(r"\b([px])_[A-Za-z0-9_-]{11,16}\b")
+_RANDOM = re.compile(r"\b([px])_[a-z2-7]{16}\b")
+_SNAPSHOT = re.compile(r"\bsn_[a-z2-7]{16}\b")
+_MIDDLING = "y3zku4i7nh32hsrp"
+"""Stands for every random id while it is weighed; 12 tokens with its letter, the mean of 3,000 random ones."""
 
 
 def main() -> None:
@@ -52,34 +57,44 @@ def main() -> None:
 
 
 async def _page(kb: Path) -> str:
+    golden = [json.loads(line) for line in GOLDEN.read_text(encoding="utf-8").splitlines()]
+    answers = {row["question"]: row["answers"][0] for row in golden if row["answers"]}
     server = StdioServerParameters(command=sys.executable, args=["-m", "graphctx.cli", "serve", "--kb", str(kb)])
     async with Client(stdio_client(server)) as client:
-        first = await _asked(client, "kb.retrieve_evidence", {"question": ONE_CALL})
-        second = await _asked(client, "kb.retrieve_evidence", {"question": TWO_CALLS, "max_quotes": 3})
-        passage = second["structure"]["quotes"][0]["passage_id"]
-        third = await _asked(client, "kb.expand_excerpt", {"passage_id": passage, "after_tokens": 100})
-        asked = [json.loads(line) for line in GOLDEN.read_text(encoding="utf-8").splitlines()]
-        costs = [await _asked(client, "kb.retrieve_evidence", {"question": row["question"]}) for row in asked]
-    return (
-        "\n\n".join(
-            [
-                "# A transcript",
-                "<!-- Made by `make transcript` from a real session. Do not edit. -->",
-                "A client asks the server of the sample handbook over stdio. A host hands its model either the text of "
-                "an answer or its structured content, so each stands alone; both are weighed here as budgets are "
-                "([how](decisions/0016-what-an-answer-weighs.md)). Random ids are replaced.",
-                "## A question, one call",
-                _shown(first, structure=True),
-                "## A question, and reading on",
-                _shown(second),
-                _shown(third),
-                "## What an answer costs",
-                f"`kb.retrieve_evidence` with its defaults, all {len(costs)} questions of the golden set:",
-                _costs(costs),
-            ]
-        )
-        + "\n"
-    )
+        one = await _asked(client, "kb.retrieve_evidence", {"question": ONE_CALL})
+        two = await _asked(client, "kb.retrieve_evidence", {"question": TWO_CALLS, "max_quotes": 3})
+        best = max(two["structure"]["quotes"], key=lambda quote: quote["confidence"])
+        around = {"passage_id": best["passage_id"], "before_tokens": 60, "after_tokens": 60}
+        more = await _asked(client, "kb.expand_excerpt", around)
+        silent = await _asked(client, "kb.retrieve_evidence", {"question": NO_ANSWER})
+        start, end = CONNECTED
+        joined = await _asked(client, "graph.paths", {"start_ids": [start], "end_ids": [end], "max_paths": 2})
+        costs = [await _asked(client, "kb.retrieve_evidence", {"question": row["question"]}) for row in golden]
+    parts = [
+        "# A transcript",
+        "<!-- Made by `make transcript` from a real session. Do not edit. -->",
+        "A client asks the server of the [sample handbook](../eval/corpora/handbook) over stdio. A host hands its "
+        "model either the text of an answer or its structured content, so each stands alone; both are weighed here as "
+        "budgets are ([how](decisions/0016-what-an-answer-weighs.md)). Ids of passages, of the session and of the "
+        "snapshot differ from session to session, and are replaced.",
+        "## A question, one call",
+        _shown(one, structure=True),
+        _found(one, answers[ONE_CALL]),
+        "## A question, and reading on",
+        _shown(two),
+        _found(two, answers[TWO_CALLS]) + " The second call reads on around the quote with the most confidence.",
+        _shown(more),
+        _sum([two, more]),
+        "## What the documents do not say",
+        _shown(silent),
+        "## How two things are connected",
+        _shown(joined),
+        "## What an answer costs",
+        f"`kb.retrieve_evidence` with its defaults, all {len(costs)} questions of the golden set, those without an "
+        "answer included:",
+        _costs(costs),
+    ]
+    return _steady("\n\n".join(parts)) + "\n"
 
 
 async def _asked(client: Client, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -91,23 +106,34 @@ async def _asked(client: Client, tool: str, arguments: dict[str, Any]) -> dict[s
 def _weights(call: dict[str, Any]) -> tuple[int, int]:
     """Tokens of the text and of the structured content."""
     minified = json.dumps(call["structure"], ensure_ascii=False, separators=(",", ":"))
-    return weigh([call["text"]], _COUNT).tokens, weigh([minified], _COUNT).tokens
+    text, structure = (_RANDOM.sub(rf"\1_{_MIDDLING}", said) for said in (call["text"], minified))
+    return weigh([text], _COUNT).tokens, weigh([structure], _COUNT).tokens
 
 
 def _shown(call: dict[str, Any], *, structure: bool = False) -> str:
     text, structured = _weights(call)
-    arguments = json.dumps(call["arguments"], ensure_ascii=False)
     parts = [
-        f"**Call** `{call['tool']}` `{_steady(arguments)}`",
-        f"**Text** ({text} tokens)",
-        _fenced(_steady(call["text"]), "text"),
+        f"**Call** `{call['tool']}` `{json.dumps(call['arguments'], ensure_ascii=False)}`",
+        f"**Text** ({text} tokens; the structured content has {structured})",
+        _fenced(call["text"], "text"),
     ]
     if structure:
         content = json.dumps(call["structure"], ensure_ascii=False, indent=1)
-        parts += [f"**Structured content** ({structured} tokens, minified)", _fenced(_steady(content), "json")]
-    else:
-        parts.append(f"Structured content: {structured} tokens.")
+        parts += [f"**Structured content** ({structured} tokens without the line breaks)", _fenced(content, "json")]
     return "\n\n".join(parts)
+
+
+def _found(call: dict[str, Any], answer: str) -> str:
+    """Which quote holds the answer of the golden set."""
+    quotes = [quote["quote"] for quote in call["structure"]["quotes"]]
+    holding = [str(number) for number, quote in enumerate(quotes, start=1) if answer in quote]
+    where = f"is in quote {' and '.join(holding)}" if holding else "is in none of the quotes"
+    return f"The answer, “{answer}”, {where}."
+
+
+def _sum(calls: list[dict[str, Any]]) -> str:
+    text, structured = (sum(column) for column in zip(*map(_weights, calls), strict=True))
+    return f"Both calls together: {text} tokens of text, {structured} of structured content."
 
 
 def _costs(calls: list[dict[str, Any]]) -> str:
@@ -129,10 +155,15 @@ def _fenced(text: str, language: str) -> str:
     return f"{fence}{language}\n{text}\n{fence}"
 
 
-def _steady(text: str) -> str:
-    """The text with the n-th random id of a kind called ``p_000n``, the same one always the same."""
-    names: dict[str, str] = {}
-    return _RANDOM.sub(lambda match: names.setdefault(match[0], f"{match[1]}_{len(names) + 1:04}"), text)
+def _steady(page: str) -> str:
+    """The page with its random ids numbered in the order in which they appear, the same one always the same."""
+    names: dict[str, dict[str, str]] = {"p": {}, "x": {}}
+
+    def named(match: re.Match[str]) -> str:
+        of_kind = names[match[1]]
+        return of_kind.setdefault(match[0], f"{match[1]}_{len(of_kind) + 1}")
+
+    return _SNAPSHOT.sub("sn_1", _RANDOM.sub(named, page))
 
 
 _COUNT = WordPieceCounter().count
