@@ -48,8 +48,8 @@ class RetrieveSettings(_Group):
 
     first_stage: Literal["arrays", "lancedb"] = Field(
         "arrays",
-        description="Where BM25 and vector search run: exact in memory, or in LanceDB for corpora that do not fit; "
-        "there the vector search is approximate from 10,000 units on.",
+        description="Where the units nearest to a question are looked for: exactly, in memory, or in LanceDB, where it "
+        "is approximate from 10,000 units on. Words are looked up in graphctx's own index in either case.",
     )
     candidates: int = Field(200, ge=10, le=5000, description="Units taken from each first-stage search.")
     max_per_document: int = Field(

@@ -16,9 +16,6 @@ from graphctx.retrieve.rank import Ranking
 from graphctx.retrieve.sparse import Sparse
 from graphctx.retrieve.walk import Edges
 
-BRIDGE_POOL = 10
-"""Bridges are looked for between this many of the best units."""
-
 FINAL = "final"
 """The stage that is the ranking itself."""
 
@@ -111,17 +108,6 @@ def _kinds(ranking: Ranking) -> dict[str, Edges]:
         return {}
     values = {field.name: getattr(walk, field.name) for field in fields(walk)}
     return {kind: edges for kind, edges in values.items() if isinstance(edges, Edges)}
-
-
-def bridges(ranking: Ranking, sentences: Rows, among: int = BRIDGE_POOL) -> Scores:
-    """The value of the best edge that each of some sentences carries between two of the best units, float32."""
-    values = np.zeros(len(sentences), dtype=np.float32)
-    front = ranking.rows[:among]
-    for edges in _kinds(ranking).values():
-        inside = np.isin(edges.source, front) & np.isin(edges.target, front)
-        for at, row in enumerate(sentences):
-            values[at] = max(values[at], edges.value[inside & (edges.sentence == row)].max(initial=0.0))
-    return values
 
 
 def units_of(index: SearchIndex, doc_uri: str, start_char: int | None = None, end_char: int | None = None) -> Rows:
