@@ -27,7 +27,11 @@ FORMAT = 1
 ABSTENTION = ("confidence", "empty")
 """Measures of which more is better for questions that have an answer and worse for others, or the other way round."""
 
-MEASURES = ("R@5", "all@10", "hit@1", "MRR", "nDCG@10", "answer", "answer@500", "span", "span@500", *ABSTENTION)
+MEASURES = (
+    *("R@5", "all@10", "hit@1", "MRR", "nDCG@10", "answer", "answer@500", "span", "span@500"),
+    *("points@500", "points@1000", "points@2000"),
+    *ABSTENTION,
+)
 """What a baseline holds of each question: enough to see a fall in finding, ordering, quoting and abstaining."""
 
 LEVEL = 0.05
@@ -138,6 +142,8 @@ def _digest(golden: Golden) -> str:
     """Changes whenever the question or what is asked of an answer does."""
     spans = sorted((span.doc_uri, span.start_char, span.end_char) for span in golden.gold_spans)
     asked = [golden.question, golden.type, golden.answers, golden.answerable, sorted(golden.gold_docs), spans]
+    if golden.points:  # so that what was written of other questions still holds
+        asked.append([sorted((s.doc_uri, s.start_char, s.end_char) for s in one.spans) for one in golden.points])
     return hashlib.sha256(json.dumps(asked).encode("utf-8")).hexdigest()[:8]
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from graphctx.errors import InvalidArgument
-from graphctx.eval.records import Golden, GoldSpan
+from graphctx.eval.records import Golden, GoldPoint, GoldSpan
 from graphctx.ingest.sources import encoded
 from graphctx.model.arguments import parse_arguments
 
@@ -44,6 +44,15 @@ class SpanRow(BaseModel):
         return self
 
 
+class PointRow(BaseModel):
+    """A gold point: a fact in a few words, and every place that states it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    point: str = Field(min_length=1, pattern=r"\S")
+    spans: list[SpanRow] = Field(min_length=1)
+
+
 class GoldenRow(BaseModel):
     """One line of a golden file; what is not named here is passed over, with a warning by `unknown_fields`."""
 
@@ -57,13 +66,14 @@ class GoldenRow(BaseModel):
     gold_docs: list[str] = []
     gold_ids: list[str] = []
     gold_spans: list[SpanRow] = []
+    points: list[PointRow] = Field([], min_length=1)
     max_tokens: int = Field(0, ge=0)
     max_calls: int = Field(0, ge=0)
 
     @property
     def has_gold(self) -> bool:
         """Whether it says where the answer stands."""
-        return bool(self.gold_docs or self.gold_ids or self.gold_spans)
+        return bool(self.gold_docs or self.gold_ids or self.gold_spans or self.points)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,10 +192,11 @@ def bind(rows: Sequence[Numbered], kb: KnowledgeBase, *, source: str, prefix: st
 
 def _bound(item: Numbered, finder: _Finder, prefix: str) -> Golden:
     row = item.row
-    spans = [finder.span(item.line, span, span.doc or prefix + span.id) for span in row.gold_spans]
+    spans = finder.spans(item.line, row.gold_spans, prefix)
+    points = [GoldPoint(one.point, tuple(finder.spans(item.line, one.spans, prefix))) for one in row.points]
     said = [*row.gold_docs, *(prefix + name for name in row.gold_ids)]
     named = [finder.document(item.line, name) for name in said]
-    docs = dict.fromkeys(named or [span.doc_uri for span in spans if span])
+    docs = dict.fromkeys(named or [span.doc_uri for span in (*spans, *(at for one in points for at in one.spans))])
     return Golden(
         id=row.id,
         question=row.question,
@@ -193,9 +204,10 @@ def _bound(item: Numbered, finder: _Finder, prefix: str) -> Golden:
         answers=tuple(answer for answer in row.answers if answer.strip()),
         answerable=row.answerable is not False,
         gold_docs=tuple(docs),
-        gold_spans=tuple(span for span in spans if span),
+        gold_spans=tuple(spans),
         max_tokens=row.max_tokens,
         max_calls=row.max_calls,
+        points=tuple(points),
     )
 
 
@@ -233,7 +245,12 @@ class _Finder:
                         found[uri] = None
         return list(found)
 
-    def span(self, line: int, row: SpanRow, name: str) -> GoldSpan | None:
+    def spans(self, line: int, rows: Sequence[SpanRow], prefix: str) -> list[GoldSpan]:
+        """The spans that are there; of the others the faults are noted."""
+        found = (self._span(line, row, row.doc or prefix + row.id) for row in rows)
+        return [span for span in found if span]
+
+    def _span(self, line: int, row: SpanRow, name: str) -> GoldSpan | None:
         uri = self.document(line, name)
         if not uri:
             return None

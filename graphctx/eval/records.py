@@ -17,6 +17,14 @@ class GoldSpan:
 
 
 @dataclass(frozen=True, slots=True)
+class GoldPoint:
+    """A fact that a good answer contains, and every place that states it: one of them is enough."""
+
+    point: str
+    spans: tuple[GoldSpan, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Golden:
     """A question with what is known of its answer.
 
@@ -30,6 +38,7 @@ class Golden:
         gold_spans: the spans that are needed.
         max_tokens: what all quotes together may weigh, where the suite says; else 0.
         max_calls: how many calls of tools the answer may take, where the suite says; else 0.
+        points: what is needed, each in one of its places; of questions about the whole, and of no others.
     """
 
     id: str
@@ -41,6 +50,7 @@ class Golden:
     gold_spans: tuple[GoldSpan, ...] = ()
     max_tokens: int = 0
     max_calls: int = 0
+    points: tuple[GoldPoint, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

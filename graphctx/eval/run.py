@@ -60,8 +60,8 @@ class Measured:
         """Measure one suite.
 
         Args:
-            suite: of questions or of entities.
-            variants: names of recipes; entities have none.
+            suite: of questions, of questions with points, or of entities.
+            variants: names of recipes, for questions; those with points and entities have none.
             where: the knowledge base.
             ranking_only: variants of which no quotes are asked for.
             with_misses: look up at which stage the worst questions lost their gold.
@@ -78,11 +78,16 @@ class Measured:
         from graphctx.eval.compare import compare
 
         with open_for(suite, kb=where.kb, default_kb=where.default_kb, work=where.work, on_progress=on_progress) as kb:
-            run = run_suite(suite, kb, variants, ranking_only=ranking_only, on_asked=on_asked)
+            if suite.kind == "points":
+                from graphctx.eval.global_ask import run_global_suite
+
+                run = run_global_suite(suite, kb, on_asked=on_asked)
+            else:
+                run = run_suite(suite, kb, variants, ranking_only=ranking_only, on_asked=on_asked)
             self.runs.append(run)
             if len(run.outcomes) > 1:
                 self.comparisons += compare(run, reference(run))
-            if with_misses:
+            if with_misses and suite.kind == "questions":
                 from graphctx.eval.worst import worst
 
                 self.misses[suite.name] = worst(run, kb, reference(run))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _WORD = re.compile(r"[a-z]+")
-_SIZES = frozenset({"bytes", "tokens", "calls", "quotes", "ms", "milliseconds"})
+_SIZES = frozenset({"bytes", "tokens", "calls", "quotes", "rated", "descended", "dropped", "ms", "milliseconds"})
 _LESS_IS_BETTER = frozenset({"truncated"})
 _NEITHER = frozenset({"confidence", "empty"})
 

@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 
 _SHARES = ("R@2", "R@5", "all@5", "all@10", "hit@1", "MRR", "nDCG@10")
 _QUOTES = ("answer", "answer@250", "answer@500", "answer@1000", "span")
-_SIZES = ("quote_tokens", "tokens")
-_COMPARED = ("R@5", "all@10", "hit@1", "MRR", "answer", "answer@500", "span")
+_POINTS = ("points@500", "points@1000", "points@2000")
+_SIZES = ("quote_tokens", "tokens", "tokens@1000", "rated")
+_COMPARED = ("R@5", "all@10", "hit@1", "MRR", "answer", "answer@500", "span", *_POINTS)
 
 FEW = 20
 """Fewer questions are too few for comparisons: a two-sided test needs six that all differ in one direction, which is
@@ -26,13 +27,13 @@ Table = tuple[list[str], list[list[str]]]
 
 def main_table(suites: Sequence[Mapping[str, Any]]) -> Table:
     """One row a suite and variant. Shares are in percent, sizes in tokens, times in milliseconds (median)."""
-    heads = ["suite", "variant", "n", *_SHARES, *_QUOTES, "exact", "AUROC", *_SIZES, "ms"]
+    heads = ["suite", "variant", "n", *_SHARES, *_QUOTES, *_POINTS, "exact", "AUROC", *_SIZES, "ms"]
     rows = [
         [
             suite["suite"],
             variant,
             str(suite["questions"]["asked"]),
-            *(_percent(values["measures"], name) for name in (*_SHARES, *_QUOTES, "exact")),
+            *(_percent(values["measures"], name) for name in (*_SHARES, *_QUOTES, *_POINTS, "exact")),
             f"{values['abstention']['auroc']:.3f}" if values["abstention"] else "",
             *(_mean(values["measures"], name, 1, 0) for name in _SIZES),
             _milliseconds(values["milliseconds"]),
@@ -45,7 +46,7 @@ def main_table(suites: Sequence[Mapping[str, Any]]) -> Table:
 
 def types_table(suites: Sequence[Mapping[str, Any]]) -> Table:
     """One row a suite, type of question and variant; no rows where no suite has types."""
-    names = (*_SHARES, *_QUOTES)
+    names = (*_SHARES, *_QUOTES, *_POINTS)
     rows = [
         [
             suite["suite"],
@@ -135,5 +136,5 @@ def _mean(measures: Mapping[str, Any], name: str, scale: int, digits: int) -> st
 
 
 def _milliseconds(stages: Mapping[str, Any]) -> str:
-    stage = stages.get("retrieve_evidence") or stages.get("search")
+    stage = stages.get("retrieve_evidence") or stages.get("search") or stages.get("global_search")
     return f"{stage['p50']:.1f}" if stage else ""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _GAP = 2
 """Blanks between columns, as `graphctx.cli.console.print_table` sets them."""
 
-_OF_TYPES = ("n", "R@5", "hit@1", "MRR", "answer", "answer@500", "span")
+_OF_TYPES = ("n", "R@5", "hit@1", "MRR", "answer", "answer@500", "span", "points@500", "points@1000", "points@2000")
 _LEFT_OUT = ("against", "higher/lower")
 
 

@@ -20,7 +20,7 @@ from graphctx.eval.golden import Numbered, objects, read_rows, unknown_fields
 from graphctx.model.arguments import parse_arguments
 
 Judge = Literal["auto", "documents", "units"]
-Kind = Literal["questions", "entities"]
+Kind = Literal["questions", "entities", "points"]
 
 _LISTED = 10
 """Lines that a warning names."""
@@ -49,13 +49,13 @@ class SuiteFile(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """Questions, or documents with marked entities, and where the documents are.
+    """Questions, with answers or with points, or documents with marked entities, and where the documents are.
 
     Attributes:
         name: in tables and baselines.
         path: the golden file.
         kind: what it holds.
-        rows: the questions that are asked; none for entities.
+        rows: the questions that are asked; none for entities. Those of ``points`` are about the whole.
         left_out: questions that say neither where the answer stands nor that there is none, in a suite whose others do.
         corpus: what is ingested for it; ``None`` where the suite does not say.
         prefix: what stands before a gold ``id`` in the document's URI.
@@ -125,7 +125,7 @@ def load_suite(
     return Suite(
         name,
         golden,
-        "questions",
+        _kind(golden, rows),
         tuple(asked[: limit or None]),
         len(rows) - len(asked),
         documents,
@@ -134,6 +134,27 @@ def load_suite(
         blank_titles,
         (*unknown_fields(rows), *_left_out([item.line for item in rows if item.line not in kept])),
     )
+
+
+def _kind(golden: Path, rows: Sequence[Numbered]) -> Kind:
+    """``points`` if the questions have points, which then each of them must have and no other gold."""
+    with_points = [item.line for item in rows if item.row.points]
+    if not with_points:
+        return "questions"
+    for item in rows:
+        row = item.row
+        fault = ""
+        if not row.points:
+            fault = f"there are no points, and line {with_points[0]} has some: write the other questions into a file"
+        elif row.answers or row.answerable is False or row.gold_docs or row.gold_ids or row.gold_spans:
+            fault = "a question with points is judged by these alone: leave out answers, answerable and gold_…"
+        if fault:
+            raise InvalidArgument(
+                f"{golden.name}, line {item.line}: {fault}{'' if row.points else ' of their own'}.",
+                path=golden.name,
+                line=item.line,
+            )
+    return "points"
 
 
 def _left_out(lines: Sequence[int]) -> list[str]:
