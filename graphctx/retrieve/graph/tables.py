@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +16,9 @@ import pyarrow.compute as pc
 from graphctx.retrieve.graph.columns import Documents, Entities, Facts, Links, Related, Sections, Units, rows_of
 from graphctx.retrieve.graph.mentions import Mentions
 from graphctx.retrieve.index import SearchIndex
+
+if TYPE_CHECKING:
+    from graphctx.retrieve.communities import Hierarchy
 
 Table = TypeVar("Table")
 
@@ -76,6 +79,11 @@ class GraphTables:
         """The links between documents."""
         return self._once("links", self._links)
 
+    @property
+    def communities(self) -> Hierarchy:
+        """The communities."""
+        return self._once("communities", self._communities)
+
     def _once(self, name: str, read: Callable[[], Table]) -> Table:
         if name not in self._read:
             with self._lock:
@@ -118,6 +126,11 @@ class GraphTables:
         columns = self._columns("links", ["source_row", "target_row", "n_links", "n_title_mentions"])
         source, target, n_links, n_titles = map(rows_of, columns)
         return Links(source, target, n_links + n_titles, len(self.documents.ids))
+
+    def _communities(self) -> Hierarchy:
+        from graphctx.retrieve.communities import Hierarchy  # which looks at its views with what is here
+
+        return Hierarchy(self._index.snapshot, self.entities.ids)
 
     def _columns(self, table: str, names: list[str]) -> list[pa.Array]:
         found = self._index.snapshot.table(table, names)
