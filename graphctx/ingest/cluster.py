@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Int = npt.NDArray[np.int64]
 Real = npt.NDArray[np.float64]
 
-CLUSTER_VERSION = 2
+CLUSTER_VERSION = 3
 MAX_COMMUNITY_SIZE = 40
 MAX_DEPTH = 6
 

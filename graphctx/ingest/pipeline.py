@@ -135,7 +135,7 @@ class Ingest:
                 project_id=config.project_id,
                 versions=now,
                 created_at=datetime.now(UTC).isoformat(timespec="seconds"),
-                variant=(*now.model_dump().values(), *_phrased(tables["communities"])),
+                variant=(*now.model_dump().values(), *_told_apart(tables["communities"])),
                 on_step=lambda text: self._tell(Progress("publish", 0, 0, text)),
             )
 
@@ -235,10 +235,13 @@ def _relate(linked: Linked, resolution: Resolution, vectors: Vectors) -> pa.Tabl
     )
 
 
-def _phrased(communities: pa.Table) -> list[str]:
-    """What a language model said, which is no part of the content: it makes a snapshot of its own."""
-    said = communities["phrased"].to_pylist()
-    return [fingerprint(text or "" for text in said)] if any(said) else []
+def _told_apart(communities: pa.Table) -> list[str]:
+    """What is no part of the content but makes a snapshot of its own: a language model's words, and former ids."""
+    said = [text or "" for text in communities["phrased"].to_pylist()]
+    formerly = [",".join(ids) for ids in communities["formerly"].to_pylist()]
+    return [
+        f"{name}={fingerprint(values)}" for name, values in (("phrased", said), ("formerly", formerly)) if any(values)
+    ]
 
 
 def _content(

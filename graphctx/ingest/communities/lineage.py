@@ -12,7 +12,10 @@ from graphctx.model.knowledge import Community
 from graphctx.store.snapshot import open_snapshot
 
 MIN_OVERLAP = 0.5
-"""Jaccard index of the entities: more than half of both together is common."""
+"""Jaccard index of the entities from which on two communities are one theme: half of both together is common."""
+
+MIN_SHARE = 0.5
+"""Share of the former community's entities from which on it has gone into another, which may be far larger."""
 
 MAX_FORMER = 16
 
@@ -44,8 +47,9 @@ def read_former(kb_dir: Path) -> list[Former]:
 def former_ids(now: Sequence[Community], before: Sequence[Former]) -> dict[str, tuple[str, ...]]:
     """The ids that each community had in earlier snapshots and that no community has now.
 
-    A community goes on as the one of its own id, else as that with which it shares most entities: at least
-    ``MIN_OVERLAP``, on its own level if one there does, ties to the smaller id. What had led to it leads on.
+    A community goes on as the one of its own id. Else it goes on as the one that it overlaps most with, at least by
+    ``MIN_OVERLAP``, else as the one that has at least ``MIN_SHARE`` of its entities; on its own level if one there
+    does, ties to the larger overlap and then to the smaller id. What had led to it leads on.
 
     Returns:
         For each id of ``now`` at most ``MAX_FORMER`` ids, the latest first; no id twice in all.
@@ -74,9 +78,9 @@ def _heir(former: Former, holders: Mapping[str, Sequence[Community]], size: Mapp
     for entity in former.entity_ids:
         for community in holders.get(entity, ()):
             shared[community.level, community.id] += 1
-    best = [
-        (level != former.level, -common / (len(former.entity_ids) + size[one] - common), one)
-        for (level, one), common in shared.items()
-    ]
-    near = [one for one in best if -one[1] >= MIN_OVERLAP]
-    return min(near)[2] if near else None
+    found = []
+    for (level, one), common in shared.items():
+        overlap = common / (len(former.entity_ids) + size[one] - common)
+        if common >= MIN_SHARE * len(former.entity_ids):  # an overlap of a half is always at least this
+            found.append((overlap < MIN_OVERLAP, level != former.level, -overlap, one))
+    return min(found)[3] if found else None

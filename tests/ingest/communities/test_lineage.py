@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphctx.ingest.communities.lineage import MAX_FORMER, MIN_OVERLAP, Former, former_ids
+from graphctx.ingest.communities.lineage import MAX_FORMER, MIN_OVERLAP, MIN_SHARE, Former, former_ids
 from graphctx.model.knowledge import Community
 
 
@@ -26,6 +26,17 @@ def test_the_old_id_leads_to_the_community_with_most_of_its_entities() -> None:
 
 def test_too_little_in_common_is_no_descent() -> None:
     assert former_ids([now("c_x", "abcdef")], [before("c_old", "abghij")]) == {"c_x": ()}
+
+
+def test_what_was_taken_in_by_a_larger_one_leads_to_it() -> None:
+    assert former_ids([now("c_x", "abcdefgh"), now("c_y", "ij")], [before("c_old", "abi")]) == {
+        "c_x": ("c_old",),
+        "c_y": (),
+    }
+    found = former_ids([now("c_x", "abcdefgh"), now("c_y", "abc", 1)], [before("c_old", "abcd")])
+    assert found == {"c_x": ("c_old",), "c_y": ()}
+    found = former_ids([now("c_x", "abcdefghij"), now("c_y", "abc", 1)], [before("c_old", "abcd")])
+    assert found == {"c_x": (), "c_y": ("c_old",)}
 
 
 def test_the_own_level_comes_first_though_another_has_more_in_common() -> None:
@@ -69,7 +80,13 @@ def test_no_former_id_is_in_use_or_leads_to_two(
     assert all(len(ids) <= MAX_FORMER for ids in found.values())
     held = {one.id: set(one.entity_ids) for one in communities}
     was = {one.id: set(one.entity_ids) for one in formers}
+    leads = {one: heir for heir, ids in found.items() for one in ids} | {one: one for one in held}
     for heir, ids in found.items():
         for one in ids:
-            direct = one in was and len(held[heir] & was[one]) >= MIN_OVERLAP * len(held[heir] | was[one])
+            direct = one in was and len(held[heir] & was[one]) >= MIN_SHARE * len(was[one])
             assert direct or any(one in former.formerly for former in formers)
+    for one, entities in was.items():
+        overlaps = [len(entities & other) / len(entities | other) for other in held.values()]
+        # A former community may find the list of its heir full, but never itself without an heir.
+        full = any(len(ids) == MAX_FORMER for ids in found.values())
+        assert one in leads or full or max(overlaps, default=0.0) < MIN_OVERLAP
