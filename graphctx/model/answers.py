@@ -32,11 +32,19 @@ RunMode = Literal["vector_only", "hybrid_local", "global", "bm25", "rrf"]
 Source = Literal["reranked", "rrf_fusion", "graph_expanded", "vector", "bm25", "hybrid"]
 LimitReason = Literal["page_size", "node_cap", "token_cap", "byte_cap", "none"]
 EmptyReason = Literal[
-    "no_snapshot", "empty_knowledge_base", "nothing_in_scope", "filtered_out", "no_match", "no_evidence", "ambiguous"
+    "no_snapshot",
+    "empty_knowledge_base",
+    "nothing_in_scope",
+    "filtered_out",
+    "no_communities",
+    "no_match",
+    "no_evidence",
+    "ambiguous",
 ]
 """Why an answer is empty: nothing is published yet; there are no documents at all; the scope leaves none; the filters
-leave none of those (``filtered_by`` names them); none of those fits; some come near the question, and nothing in them
-bears on it; or a name stands for several entities, which are given."""
+leave none of those (``filtered_by`` names them); those are too few to form communities, or were ingested by a version
+that summarised none; none of those fits; some come near the question, and nothing in them bears on it; or a name stands
+for several things, which are given."""
 
 
 class Answer(Strict):

@@ -10,6 +10,7 @@ from graphctx.model.answers import Answer, ListAnswer, Place
 from graphctx.model.requests import RelType
 
 NodeKind = Literal["document", "section", "unit", "entity"]
+NamedKind = Literal["document", "section", "unit", "entity", "community"]
 
 
 class Snippet(Place):
@@ -25,7 +26,7 @@ class Named(Answer):
     SILENT: ClassVar[frozenset[str]] = frozenset({"name", "heading", "label", "aliases", "n_mentions"})
 
     id: str = Field(description="Pass it to any graph tool; a unit's also to kb.read_excerpt.")
-    kind: NodeKind
+    kind: NamedKind
     name: str = Field(description="Title of a document, heading of a section or unit, name of an entity.")
     heading: str = Field("", description="Path of headings below the document's title.")
     label: str = Field("", description="Of an entity: person, organization, code, term and the like; a hint.")
@@ -48,6 +49,7 @@ class Node(Named):
         "snippet",
     }
 
+    kind: NodeKind
     doc_uri: str | None = Field(None, description="The document that it is, or that it is in.")
     line: int | None = Field(None, ge=1, description="Line of the document's text at which it starts.")
     page: int | None = Field(None, description="Page at which it starts, where there are pages.")
@@ -110,11 +112,11 @@ class EntitySection(Node):
 
 
 class Unresolved(Answer):
-    """A node that was asked for and cannot be told: unknown in this scope, or one name of several entities."""
+    """A node that was asked for and cannot be told: unknown in this scope, or one name of several."""
 
     asked: str
     reason: Literal["unknown", "ambiguous"]
-    candidates: list[Named] = Field(description="Entities that may be meant, the most mentioned first; ask by id.")
+    candidates: list[Named] = Field(description="What may be meant, the most mentioned first; ask by id.")
 
 
 class GraphAnswer(ListAnswer):

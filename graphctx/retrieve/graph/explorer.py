@@ -13,6 +13,7 @@ from graphctx.model.graph import EntitySection, Neighbour, Node, Path, SectionEn
 from graphctx.model.interrupt import checkpoint
 from graphctx.model.requests import (
     ChildrenInput,
+    CommunitiesInput,
     DescribeInput,
     EntitiesForSectionsInput,
     ExpandInput,
@@ -21,7 +22,9 @@ from graphctx.model.requests import (
     PathsInput,
     SectionsForEntitiesInput,
 )
+from graphctx.model.themes import CommunityNode
 from graphctx.retrieve.graph import tree
+from graphctx.retrieve.graph.communities import find_communities
 from graphctx.retrieve.graph.expand import expand, neighbour
 from graphctx.retrieve.graph.nodes import node, node_fields
 from graphctx.retrieve.graph.paths import find_paths, path
@@ -174,6 +177,13 @@ class GraphExplorer:
             return self._found(items, view, [named], _cap(any(len(found) > most for _, found in units)))
 
         return self._within(request, run)
+
+    def communities(self, request: CommunitiesInput) -> GraphFound[CommunityNode]:
+        """Communities of entities: the largest first, or those of an entity from the broadest down.
+
+        A snapshot that has none gives an empty listing and no error, whatever is asked for.
+        """
+        return self._within(request, lambda view: find_communities(view, request))
 
     def _within(self, request: Asked, run: Callable[[View], GraphFound[Item]]) -> GraphFound[Item]:
         """Answer from what a request may see, or say why that is nothing."""

@@ -47,13 +47,16 @@ def _facts(view: View, one: int, other: int) -> Rows:
 def _predicates(view: View, facts: Rows) -> list[str]:
     said: dict[str, None] = {}
     for fact in facts.tolist():
-        text = " ".join(view.tables.facts.text[fact].as_py().split())
-        if len(text) > MAX_PREDICATE_CHARS:
-            text = text[: cut_end(text, 0, MAX_PREDICATE_CHARS)].rstrip()
-        said.setdefault(text)
+        said.setdefault(fact_words(view, fact))
         if len(said) == MAX_PREDICATES:
             break
     return list(said)
+
+
+def fact_words(view: View, fact: int) -> str:
+    """What a fact says, on one line and not longer than a projection may be."""
+    text = " ".join(view.tables.facts.text[fact].as_py().split())
+    return text if len(text) <= MAX_PREDICATE_CHARS else text[: cut_end(text, 0, MAX_PREDICATE_CHARS)].rstrip()
 
 
 def _units_naming_both(view: View, one: int, other: int) -> int:

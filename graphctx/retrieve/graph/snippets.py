@@ -40,6 +40,12 @@ def mention_snippet(view: View, unit: int, entity: int) -> Snippet | None:
     return _first(view, unit)
 
 
+def sentence_snippet(view: View, sentence: int, max_chars: int = MAX_CHARS) -> Snippet:
+    """A sentence by its row, as much of it as a number of characters takes."""
+    unit = int(np.searchsorted(view.walk.unit_sentence, sentence, side="right")) - 1
+    return _span(view, unit, int(view.walk.sentence_start[sentence]), int(view.walk.sentence_end[sentence]), max_chars)
+
+
 def related_snippet(view: View, one: int, other: int) -> Snippet | None:
     """The sentence of the first fact that joins two entities, else the first sentence that names both."""
     facts = view.tables.facts
@@ -49,8 +55,7 @@ def related_snippet(view: View, one: int, other: int) -> Snippet | None:
             return _span(view, unit, int(facts.start[fact]), int(facts.end[fact]))
     both = np.intersect1d(_sentences_naming(view, one), _sentences_naming(view, other))
     for sentence in both[:1].tolist():
-        unit = int(np.searchsorted(view.walk.unit_sentence, sentence, side="right")) - 1
-        return _sentence(view, unit, sentence)
+        return sentence_snippet(view, sentence)
     return None
 
 
@@ -95,12 +100,12 @@ def _sentence(view: View, unit: int, sentence: int) -> Snippet:
     return _span(view, unit, int(view.walk.sentence_start[sentence]), int(view.walk.sentence_end[sentence]))
 
 
-def _span(view: View, unit: int, start: int, end: int) -> Snippet:
+def _span(view: View, unit: int, start: int, end: int, max_chars: int = MAX_CHARS) -> Snippet:
     place = view.index.unit(unit)
     document = view.index.text_of(place.doc_row)
     start += len(document.text[start:end]) - len(document.text[start:end].lstrip())
-    if end - start > MAX_CHARS:
-        end = cut_end(document.text, start, start + MAX_CHARS)
+    if end - start > max_chars:
+        end = cut_end(document.text, start, start + max_chars)
         end = start + len(document.text[start:end].rstrip())
     return Snippet(
         text=document.text[start:end],
