@@ -15,13 +15,19 @@ if TYPE_CHECKING:
     from graphctx.store.config import SourceEntry
 
 _EMPTY = {
-    "no_snapshot": "Nothing is published in this knowledge base yet. Run `graphctx ingest PATH`.",
-    "filtered_out": "The filters leave no document to look in. Widen or drop them.",
+    "no_snapshot": (
+        "nothing is published in this knowledge base yet",
+        "Put some documents in: graphctx ingest FOLDER",
+    ),
     "empty_knowledge_base": (
         "there are no documents in this knowledge base yet",
         "Put some in: graphctx ingest FOLDER",
     ),
     "nothing_in_scope": (
+        "no document is in the scope that this knowledge base is asked in",
+        "Look at [server] in its kb.toml: doc_tags and repositories say what may be seen.",
+    ),
+    "filtered_out": (
         "no document passes the filters",
         "Drop --tag, --path-prefix or --updated-after; graphctx search without them shows what there is.",
     ),

@@ -2,6 +2,7 @@
 
 What a client got nearly right is taken as it was meant: a null is an argument that was left out, an object or a list
 that comes as a string of JSON is read from it, and half of a surrogate pair, which is no character, becomes U+FFFD.
+A true or false where a number belongs is none of that: it is refused, and not counted as one or nought.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import json
 import re
 import reprlib
 from collections.abc import Iterator, Mapping
-from typing import Any, TypeVar, get_origin
+from typing import Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
@@ -58,7 +59,23 @@ def _given(model: type[BaseModel], arguments: Mapping[str, Any]) -> dict[str, An
             inner = model_of(model, name)
             value = _read(value, dict if inner else list) if inner or _is_list(field.annotation) else value
             given[name] = _given(inner, value) if inner and isinstance(value, Mapping) else _written(value)
+            if isinstance(value, bool) and _is_number(field.annotation):
+                given[name] = _NoNumber(value)
     return given
+
+
+class _NoNumber:
+    """A boolean where a number belongs: pydantic would take the bare one, as it is a kind of integer in Python."""
+
+    def __init__(self, value: bool) -> None:
+        self._value = value
+
+    def __repr__(self) -> str:
+        return repr(self._value)
+
+
+def _is_number(annotation: Any) -> bool:
+    return not {int, float}.isdisjoint((annotation, *get_args(annotation)))
 
 
 def _is_list(annotation: Any) -> bool:

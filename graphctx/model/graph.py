@@ -27,7 +27,7 @@ class Named(Answer):
 
     id: str = Field(description="Pass it to any graph tool; a unit's also to kb.read_excerpt.")
     kind: NamedKind
-    name: str = Field(description="Title of a document, heading of a section or unit, name of an entity.")
+    name: str = Field("", description="Title of a document, heading of a section or unit, name of an entity.")
     heading: str = Field("", description="Path of headings below the document's title.")
     label: str = Field("", description="Of an entity: person, organization, code, term and the like; a hint.")
     aliases: list[str] = Field([], description="Other names of an entity.")

@@ -20,7 +20,7 @@ def test_a_folder_becomes_answers_in_two_commands(tmp_path: Path) -> None:
     assert "3  documents (3 added)" in succeeded(done)
     assert "\x1b" not in done.stdout + done.stderr
     steps = [line.split()[0] for line in done.stderr.splitlines() if line]
-    assert set(steps) == set("read split extract resolve embed link relate cluster write publish".split())
+    assert set(steps) == set("read split extract resolve embed link relate cluster summarise write publish".split())
     assert (steps[0], steps[-1]) == ("read", "publish")
     assert re.search(r'Next: .*graphctx\S* ask "your question"', done.stdout)
     shown = succeeded(graphctx("ask", QUESTION, cwd=tmp_path))
