@@ -3,6 +3,7 @@ speaks is a name in every line and a home of nobody."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from eval.synthetic.chat_phrases import NEVER, SMALL_TALK, THREADS, Thread
@@ -20,9 +21,35 @@ SESSIONS_ASIDE = 48
 """Sessions of small talk, in which nothing is asked for."""
 
 
+@dataclass(frozen=True)
+class Talked:
+    """What is talked of.
+
+    Attributes:
+        plans: the matters: of which kind, who plays which part in them with what, and when they begin.
+        facts: the number of a matter and a key of it to the line that says so.
+    """
+
+    plans: list[tuple[Thread, dict[str, str], datetime]]
+    facts: dict[tuple[int, str], Fact]
+
+
 def make(name: str) -> Collection:
     """A set of about 130 sessions and 90 questions."""
     dice, collection = Dice("chat"), Collection(name)
+    talked = talk(dice, collection)
+    for number, (thread, slots, _) in enumerate(talked.plans):
+        for kind, keys, form, answer in thread.questions:
+            found = [talked.facts[number, key] for key in keys]
+            collection.ask(form.format(**slots), kind, [answer.format(**slots)], found)
+    for number, form in enumerate(NEVER):
+        _, slots, _ = talked.plans[(number * 5) % len(talked.plans)]
+        collection.ask(form.format(**slots), "unanswerable")
+    return collection
+
+
+def talk(dice: Dice, collection: Collection) -> Talked:
+    """Write all sessions."""
     plans: list[tuple[Thread, dict[str, str], datetime]] = []
     roles: list[list[str]] = []
     for number, thread in enumerate(THREADS * 2):
@@ -55,14 +82,7 @@ def make(name: str) -> Collection:
         else:
             thread, slots, _ = plans[number]
             _session(dice, page, thread, part, slots, facts, number)
-    for number, (thread, slots, _) in enumerate(plans):
-        for kind, keys, form, answer in thread.questions:
-            found = [facts[number, key] for key in keys]
-            collection.ask(form.format(**slots), kind, [answer.format(**slots)], found)
-    for number, form in enumerate(NEVER):
-        _, slots, _ = plans[(number * 5) % len(plans)]
-        collection.ask(form.format(**slots), "unanswerable")
-    return collection
+    return Talked(plans, facts)
 
 
 def _session(

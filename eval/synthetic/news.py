@@ -3,6 +3,7 @@ them, and no report is about a name the way an encyclopedia's page is."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import date, timedelta
 
 from eval.synthetic.names import Names
@@ -13,9 +14,29 @@ FIRST_DAY = date(2031, 1, 6)
 ARCS = 42
 
 
+@dataclass(frozen=True)
+class Told:
+    """What the reports tell.
+
+    Attributes:
+        arcs: the stories: of which kind, who and where, and when they begin.
+        facts: the number of a story and a key of it to the sentence that says so, and the value in it.
+    """
+
+    arcs: list[tuple[Story, dict[str, str], date]]
+    facts: dict[tuple[int, str], tuple[Fact, str]]
+
+
 def make(name: str) -> Collection:
     """A set of about 150 reports and 100 questions."""
     dice, collection = Dice("news"), Collection(name)
+    told = tell(dice, collection)
+    _ask(dice, collection, told.arcs, told.facts)
+    return collection
+
+
+def tell(dice: Dice, collection: Collection) -> Told:
+    """Write all reports."""
     names = Names(dice)
     towns = [names.town() for _ in range(12)]
     firms = [f"{names.surname()} {word}" for word in ("Shipping", "Steel", "Foods") * 3]
@@ -48,8 +69,7 @@ def make(name: str) -> Collection:
     facts: dict[tuple[int, str], tuple[Fact, str]] = {}
     for at, (day, number, report, slots) in enumerate(sorted(reports, key=lambda item: item[:2])):
         _write(dice, collection, at, day, report, slots, facts, number)
-    _ask(dice, collection, arcs, facts)
-    return collection
+    return Told(arcs, facts)
 
 
 def _write(

@@ -75,12 +75,14 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question; without facts it has no answer anywhere in the corpus."""
+    """A question; without facts it has no answer anywhere in the corpus. One about the whole has ``points`` instead,
+    each with the fact that states it."""
 
     text: str
     type: str
     answers: tuple[str, ...] = ()
     facts: tuple[Fact, ...] = ()
+    points: tuple[tuple[str, Fact], ...] = ()
 
 
 @dataclass(slots=True)
@@ -108,6 +110,10 @@ class Collection:
         if all(known.text != text for known in self.questions):
             self.questions.append(Question(text, kind, tuple(answers), tuple(facts)))
 
+    def ask_whole(self, text: str, kind: str, points: Sequence[tuple[str, Fact]]) -> None:
+        """Add a question about the whole, with what a good answer says."""
+        self.questions.append(Question(text, kind, points=tuple(points)))
+
     def write(self, folder: Path) -> None:
         """Write ``corpus.jsonl`` or the pages' files, ``questions.jsonl`` and ``suite.toml``."""
         folder.mkdir(parents=True, exist_ok=True)
@@ -124,20 +130,19 @@ class Collection:
         (folder / "suite.toml").write_bytes(said.encode("utf-8"))
 
     def _question(self, number: int, question: Question) -> dict[str, object]:
-        where = "doc" if self.files else "id"
-        spans = [
-            {where: fact.page.id, "start": fact.start, "end": fact.end, "text": fact.page.text[fact.start : fact.end]}
-            for fact in question.facts
-        ]
-        return {
-            "id": f"{self.name}-{number:03}",
-            "question": question.text,
-            "type": question.type,
+        head = {"id": f"{self.name}-{number:03}", "question": question.text, "type": question.type}
+        if question.points:
+            return head | {"points": [{"point": text, "spans": [self._span(fact)]} for text, fact in question.points]}
+        return head | {
             "answers": list(question.answers),
             "answerable": bool(question.facts),
             "gold_docs" if self.files else "gold_ids": sorted({fact.page.id for fact in question.facts}),
-            "gold_spans": spans,
+            "gold_spans": [self._span(fact) for fact in question.facts],
         }
+
+    def _span(self, fact: Fact) -> dict[str, object]:
+        where = {"doc" if self.files else "id": fact.page.id}
+        return where | {"start": fact.start, "end": fact.end, "text": fact.page.text[fact.start : fact.end]}
 
 
 def _row(page: Page) -> dict[str, str]:

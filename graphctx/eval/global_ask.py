@@ -83,7 +83,7 @@ class GlobalAsker:
         server = kb.settings.server
         self._scope = Boundary(kb.project_id, kb.environment, server.doc_tags, server.repositories).narrow(Scope())
         self._view = kb.pinned()
-        self._text_of = self._view.document_text
+        self._kb = kb
         self._count = count
 
     def found(self, question: str, budget: int) -> GlobalFound:
@@ -118,7 +118,9 @@ class GlobalAsker:
             found = self.found(golden.question, budget)
             times.append((time.perf_counter() - started) * 1000)
             pieces = self.pieces(found)
-            exact += [self._text_of(one.doc_id)[one.start_char : one.end_char] == one.quote for one in found.items]
+            exact += [
+                self._kb.document(one.doc_uri).text[one.start_char : one.end_char] == one.quote for one in found.items
+            ]
             measures |= point_measures(golden.points, pieces, budget)
             within &= measures[f"tokens@{budget}"] <= budget
             for name in counts:

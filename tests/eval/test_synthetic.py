@@ -45,6 +45,7 @@ def texts(folder: Path) -> dict[str, str]:
     return found
 
 
+WHOLE = pytest.mark.parametrize("kind", make_synthetic.WHOLE)
 KINDS = pytest.mark.parametrize("kind", make_synthetic.KINDS)
 
 
@@ -107,3 +108,27 @@ def test_an_unknown_kind_is_refused(tmp_path: Path) -> None:
     assert run.returncode == 2
     assert "no kind 'poems'" in run.stderr
     assert not list(tmp_path.iterdir())
+
+
+@WHOLE
+def test_sets_about_the_whole_have_the_documents_of_the_kind_that_they_are_named_after(
+    made: Path, tmp_path: Path, kind: str
+) -> None:
+    make_synthetic.WHOLE[kind](kind).write(tmp_path)
+    assert (tmp_path / "corpus.jsonl").read_bytes() == (made / kind.partition("-")[0] / "corpus.jsonl").read_bytes()
+
+
+@WHOLE
+def test_every_point_stands_in_its_span(tmp_path: Path, kind: str) -> None:
+    make_synthetic.WHOLE[kind](kind).write(tmp_path)
+    suite, found = load_suite(tmp_path), texts(tmp_path)
+    assert suite.kind == "points"
+    assert not suite.warnings
+    assert len(suite.rows) >= 10
+    for item in questions(tmp_path):
+        assert 3 <= len(item["points"]) <= 14, item["question"]
+        places = {(span["id"], span["start"]) for point in item["points"] for span in point["spans"]}
+        assert len(places) == len(item["points"]), item["question"]
+        for point in item["points"]:
+            for span in point["spans"]:
+                assert found[span["id"]][span["start"] : span["end"]] == span["text"]
