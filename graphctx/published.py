@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphctx.errors import BackendUnavailable, InvalidArgument
-from graphctx.model.catalog import Names, WholeDocument
+from graphctx.model.catalog import Names, Outlines, WholeDocument
 from graphctx.model.found import Evidence, Found, GraphFound, UnitText
 from graphctx.model.graph import EntitySection, Neighbour, Node, SectionEntity, SectionParents
 from graphctx.model.graph import Path as GraphPath
 from graphctx.model.requests import (
     ChildrenInput,
+    CommunitiesInput,
     DescribeInput,
     EntitiesForSectionsInput,
     Environment,
@@ -27,6 +28,7 @@ from graphctx.model.requests import (
     SearchInput,
     SectionsForEntitiesInput,
 )
+from graphctx.model.themes import CommunityNode
 
 if TYPE_CHECKING:
     from graphctx.retrieve.service import Retriever
@@ -96,6 +98,12 @@ class View:
         """The units that name each entity."""
         return self.require().graph.sections_for_entities(request)
 
+    def communities(self, request: CommunitiesInput) -> GraphFound[CommunityNode]:
+        """Communities of entities, listed or described."""
+        if self.retriever is None:
+            return GraphFound(items=(), snapshot_id="", empty_reason="no_snapshot")
+        return self.retriever.graph.communities(request)
+
     def unit(self, section_id: str) -> UnitText:
         """The whole text of a unit."""
         return self.require().unit(section_id)
@@ -111,6 +119,14 @@ class View:
     def document_names(self, text: str, scope: Scope, limit: int) -> Names:
         """URIs of documents that complete a text."""
         return self.require().catalog.documents(text, scope, limit) if self.retriever else Names((), 0)
+
+    def community_names(self, text: str, scope: Scope, limit: int) -> Names:
+        """Titles of communities that complete a text."""
+        return self.require().catalog.communities(text, scope, limit) if self.retriever else Names((), 0)
+
+    def outline(self, scope: Scope, limit: int) -> Outlines:
+        """The first documents with their headings."""
+        return self.require().catalog.outline(scope, limit) if self.retriever else Outlines((), 0)
 
     def entity_names(self, text: str, scope: Scope, limit: int) -> Names:
         """Names of entities that complete a text."""

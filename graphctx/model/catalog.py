@@ -1,4 +1,4 @@
-"""What is there to be named: whole documents with their outline, and names that begin or sound like a text."""
+"""What is there to be named: documents with their outline, and names that begin or sound like a text."""
 
 from __future__ import annotations
 
@@ -28,6 +28,33 @@ class WholeDocument:
     updated_at: str | None
     text: str
     outline: tuple[OutlineEntry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UnitEntry:
+    """A unit of a document, by the path of headings above it."""
+
+    section_id: str
+    heading: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outlined:
+    """A document without its text: its headings and its units in reading order."""
+
+    doc_id: str
+    uri: str
+    title: str
+    sections: tuple[OutlineEntry, ...]
+    units: tuple[UnitEntry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Outlines:
+    """The first documents by URI, and how many there are in all."""
+
+    documents: tuple[Outlined, ...]
+    total: int
 
 
 @dataclass(frozen=True, slots=True)

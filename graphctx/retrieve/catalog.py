@@ -9,7 +9,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from graphctx.model.catalog import Names, OutlineEntry, WholeDocument
+from graphctx.model.catalog import Names, Outlined, OutlineEntry, Outlines, UnitEntry, WholeDocument
+from graphctx.model.interrupt import checkpoint
 from graphctx.model.requests import Filters, Scope
 from graphctx.retrieve.graph.names import names_of
 from graphctx.retrieve.graph.tables import GraphTables
@@ -49,7 +50,6 @@ class Catalog:
             InvalidArgument: the scope has no such document.
         """
         found = self._index.within(scope, Filters()).document(name)
-        rows = self._sections.filter(pc.equal(self._sections["doc_id"], found.id)).sort_by("ordinal").to_pylist()
         return WholeDocument(
             doc_id=found.id,
             uri=found.uri,
@@ -57,18 +57,31 @@ class Catalog:
             tags=found.tags,
             updated_at=found.updated_at,
             text=found.text,
-            outline=tuple(
-                OutlineEntry(
-                    section_id=row["id"],
-                    level=row["level"],
-                    title=row["title"],
-                    anchor=row["anchor"],
-                    start_char=row["start_char"],
-                    end_char=row["end_char"],
-                )
-                for row in rows
-            ),
+            outline=self._outline(found.id),
         )
+
+    def outline(self, scope: Scope, limit: int) -> Outlines:
+        """The first documents by URI, each with its headings and its units; at most ``limit``."""
+        index = self._index.within(scope, Filters())
+        seen = index.visible_documents
+        rows = np.arange(len(self._uris)) if seen is None else np.flatnonzero(seen)
+        units, doc = index.units, self._tables.units.doc
+        found = []
+        for row in rows[:limit].tolist():
+            checkpoint()
+            own = slice(int(np.searchsorted(doc, row)), int(np.searchsorted(doc, row + 1)))
+            ids, headings = (units[name][own.start : own.stop].to_pylist() for name in ("id", "heading"))
+            doc_id = index.documents["id"][row].as_py()
+            found.append(
+                Outlined(
+                    doc_id=doc_id,
+                    uri=self._uris[row].as_py(),
+                    title=self._titles[row].as_py(),
+                    sections=self._outline(doc_id),
+                    units=tuple(map(UnitEntry, ids, headings)),
+                )
+            )
+        return Outlines(tuple(found), len(rows))
 
     def documents(self, text: str, scope: Scope, limit: int) -> Names:
         """URIs of documents whose URI, title or id has a text in it, or nearly so; at most ``limit``."""
@@ -102,6 +115,41 @@ class Catalog:
         told = pa.chunked_array([pa.array([name for name, _ in called], pa.string())])
         weight = np.array([pair for _, pair in called], dtype=np.int64)
         return _complete(text, told, (told,), np.arange(len(called)), weight, limit)
+
+    def communities(self, text: str, scope: Scope, limit: int) -> Names:
+        """Titles of communities that have a text in them, or nearly so, the largest first; at most ``limit``.
+
+        A text that starts like an id is completed to ids. Within a scope the total is of those that were looked at: at
+        most `MAX_CALLED` that hold an entity which may be meant.
+        """
+        index = self._index.within(scope, Filters())
+        view = View(index, self._tables)
+        communities = self._tables.communities.within(view)
+        rows = communities.ordered(np.arange(len(communities.hierarchy)))
+        if text.startswith("c_"):
+            return _by_id(pa.chunked_array([communities.hierarchy.ids]), rows, text, limit)
+        if not view.whole:
+            pairs = np.diff(index.walk.entity_ptr)
+            likely = self._likely(text, np.flatnonzero(pairs), pairs)
+            members = communities.hierarchy.entities
+            holding = np.unique(members.owner[np.isin(members.value, likely)])
+            rows = rows[np.isin(rows, holding)][:MAX_CALLED]
+        titles = pa.chunked_array([pa.array([communities.title(row) for row in rows.tolist()], pa.string())])
+        return _complete(text, titles, (titles,), np.arange(len(rows)), communities.n_entities[rows], limit)
+
+    def _outline(self, doc_id: str) -> tuple[OutlineEntry, ...]:
+        rows = self._sections.filter(pc.equal(self._sections["doc_id"], doc_id)).sort_by("ordinal").to_pylist()
+        return tuple(
+            OutlineEntry(
+                section_id=row["id"],
+                level=row["level"],
+                title=row["title"],
+                anchor=row["anchor"],
+                start_char=row["start_char"],
+                end_char=row["end_char"],
+            )
+            for row in rows
+        )
 
     def _likely(self, text: str, rows: Rows, pairs: npt.NDArray[np.integer]) -> Rows:
         """Those entities of some rows that may be meant by a text, by all names that they have anywhere."""

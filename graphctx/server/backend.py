@@ -10,16 +10,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
-from graphctx.model.catalog import Names, WholeDocument
-from graphctx.model.found import Evidence, Found, GraphFound, UnitText
+from graphctx.model.catalog import Names, Outlines, WholeDocument
+from graphctx.model.found import Evidence, Found, GlobalFound, GraphFound, UnitText
 from graphctx.model.graph import EntitySection, Neighbour, Node, Path, SectionEntity, SectionParents
 from graphctx.model.requests import (
     ChildrenInput,
+    CommunitiesInput,
     DescribeInput,
     EntitiesForSectionsInput,
     Environment,
     ExpandInput,
     ExtractEvidenceInput,
+    GlobalSearchInput,
     ParentsInput,
     PathsInput,
     RetrieveInput,
@@ -27,8 +29,9 @@ from graphctx.model.requests import (
     SearchInput,
     SectionsForEntitiesInput,
 )
+from graphctx.model.themes import CommunityNode
 
-__all__ = ["Backend", "Evidence", "Found", "GraphBackend", "GraphFound", "Source", "UnitText"]
+__all__ = ["Backend", "Evidence", "Found", "GlobalFound", "GraphBackend", "GraphFound", "Source", "UnitText"]
 
 
 class GraphBackend(Protocol):
@@ -61,6 +64,12 @@ class GraphBackend(Protocol):
     def sections_for_entities(self, request: SectionsForEntitiesInput) -> GraphFound[EntitySection]:
         """The units that name each entity: its homes first."""
 
+    def communities(self, request: CommunitiesInput) -> GraphFound[CommunityNode]:
+        """Communities of entities: the largest first, those of an entity from the broadest down, or some by their ids.
+
+        Where there are none at all the listing is empty, whatever is asked for.
+        """
+
 
 @runtime_checkable
 class Backend(GraphBackend, Protocol):
@@ -88,6 +97,9 @@ class Backend(GraphBackend, Protocol):
 
     def evidence(self, request: RetrieveInput) -> Evidence:
         """Find units and quote from them."""
+
+    def global_search(self, request: GlobalSearchInput) -> GlobalFound:
+        """Find points of communities that say something to a question about the whole."""
 
     def extract(self, request: ExtractEvidenceInput, section_ids: Sequence[str]) -> Evidence:
         """Quote from these units (``request.passage_ids`` belong to the server's session, not to you).
@@ -122,6 +134,12 @@ class Backend(GraphBackend, Protocol):
 
     def entity_names(self, text: str, scope: Scope, limit: int) -> Names:
         """Names of entities within the scope that complete what somebody has typed; at most ``limit``."""
+
+    def community_names(self, text: str, scope: Scope, limit: int) -> Names:
+        """Titles of communities within the scope that complete what somebody has typed; at most ``limit``."""
+
+    def outline(self, scope: Scope, limit: int) -> Outlines:
+        """The first ``limit`` documents within the scope, each with its headings, and how many there are."""
 
 
 @runtime_checkable

@@ -17,11 +17,11 @@ _BOUNDED = (
     "bounded: when partial is true, repeat the call with next_cursor."
 )
 _PLAYBOOK = {
-    "kb": "Start with kb.retrieve_evidence: it returns the sentences that bear on a question. kb.search lists passages "
-    "with previews; kb.extract_evidence quotes from passages that you choose; kb.read_excerpt and kb.expand_excerpt "
-    "read on.",
+    "kb": "Start with kb.retrieve_evidence: it returns the sentences that bear on a question; for one about the whole, "
+    "kb.global_search does. kb.search lists passages with previews; kb.extract_evidence quotes from passages that you "
+    "choose; kb.read_excerpt and kb.expand_excerpt read on.",
     "graph": "graph.describe, graph.expand, graph.paths and their kin explore how entities, sections and documents "
-    "hang together, after a search has shown where to look.",
+    "hang together, after a search has shown where to look; graph.communities shows the themes.",
     "compat": "search_sections finds sections and get_section_text reads them.",
     "connector": "search finds documents and fetch reads one.",
 }

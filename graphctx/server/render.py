@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 _EMPTY: dict[EmptyReason, str] = {
     "no_snapshot": "Nothing is published in this knowledge base yet. Ingest some documents, then ask again.",
     "filtered_out": "The filters leave no document of the scope. Widen or drop them.",
-    "ambiguous": "The name stands for several entities; ask again by the id of one.",
+    "no_communities": "There are no communities here: the documents are too few, or an older version ingested them. "
+    "Widen the scope, or ingest again.",
+    "ambiguous": "The name stands for several; ask again by the id of one.",
     "empty_knowledge_base": "The knowledge base holds no documents yet. Ingest some, then ask again.",
     "nothing_in_scope": "The scope leaves no document to look in. Widen it if you may.",
     "no_match": "Nothing fits. Try other words, or a larger top_k.",
@@ -66,11 +68,13 @@ def why_empty(answer: ListAnswer) -> str:
     return f"{named} {'leave' if several else 'leaves'} no document. Widen or drop {'them' if several else 'it'}."
 
 
-def _head(answer: ListAnswer, n: int, what: str) -> str:
+def head(answer: ListAnswer, n: int, what: str) -> str:
+    """How many there are, and where they were looked for."""
     return f"{n or 'No'} {what if n == 1 else what + 's'} from {searched(answer.scope)}"
 
 
-def _more(desk: Desk, answer: ListAnswer, call: str) -> list[str]:
+def more(desk: Desk, answer: ListAnswer, call: str) -> list[str]:
+    """What was cut, and the next call; nothing where all is there."""
     cut = _CUT.get(answer.limit_reason, "a limit")
     if answer.next_cursor is not None:
         return [desk.say(f"Cut by {cut}. For the rest, repeat {call} with cursor={answer.next_cursor}")]
@@ -79,27 +83,27 @@ def _more(desk: Desk, answer: ListAnswer, call: str) -> list[str]:
 
 def search_text(desk: Desk, answer: SearchAnswer) -> str:
     """Previews with citations."""
-    head = f"{_head(answer, len(answer.results), 'result')}."
+    start = f"{head(answer, len(answer.results), 'result')}."
     if answer.empty_reason:
-        return f"{head} {why_empty(answer)}"
-    blocks = [head]
+        return f"{start} {why_empty(answer)}"
+    blocks = [start]
     for result in answer.results:
         where = citation(result.title, result.heading, result.doc_uri, result.line, result.page)
         blocks.append(f"[{result.rank}] {where}\npassage {result.passage_id}\n{quoted(result.preview)}")
-    blocks += _more(desk, answer, "kb.search")
+    blocks += more(desk, answer, "kb.search")
     blocks.append(
-        desk.say(f"These are previews. Quotes: kb.extract_evidence; text: kb.read_excerpt, {_resource(answer)}")
+        desk.say(f"These are previews. Quotes: kb.extract_evidence; text: kb.read_excerpt, {resource_of(answer)}")
     )
     return "\n\n".join(blocks)
 
 
 def evidence_text(desk: Desk, answer: EvidenceAnswer, call: str) -> str:
     """Quotes with citations; ``call`` is the tool that gave them."""
-    head = _head(answer, len(answer.quotes), "quote")
+    start = head(answer, len(answer.quotes), "quote")
     if answer.empty_reason:
-        said = f"{head}. {why_empty(answer)}"
+        said = f"{start}. {why_empty(answer)}"
         return f"{said} {_nearest(desk, answer.nearest)}" if answer.nearest else said
-    blocks = [f"{head}, word for word."]
+    blocks = [f"{start}, word for word."]
     for number, quote in enumerate(answer.quotes, start=1):
         where = citation(quote.title, quote.heading, quote.doc_uri, quote.line, quote.page)
         cut = ", shortened" if quote.truncated else ""
@@ -110,12 +114,13 @@ def evidence_text(desk: Desk, answer: EvidenceAnswer, call: str) -> str:
     if all(quote.confidence < LOW_CONFIDENCE for quote in answer.quotes):
         blocks.append("None of these fits the question well: the documents may not hold the answer.")
     if answer.next_cursor is not None:
-        blocks += _more(desk, answer, call)
-    blocks.append(desk.say(f"More text: kb.read_excerpt or kb.expand_excerpt with a passage, {_resource(answer)}"))
+        blocks += more(desk, answer, call)
+    blocks.append(desk.say(f"More text: kb.read_excerpt or kb.expand_excerpt with a passage, {resource_of(answer)}"))
     return "\n\n".join(blocks)
 
 
-def _resource(answer: ListAnswer) -> str:
+def resource_of(answer: ListAnswer) -> str:
+    """The resource that holds a passage of an answer."""
     return f"graphctx://scratch/{answer.session_id}/<passage>"
 
 

@@ -41,7 +41,7 @@ _NO_MATCH = "There is none in this scope. Widen filters, rel_types or max_hops, 
 def describe_text(desk: Desk, answer: DescribeAnswer) -> str:
     """One line a node."""
     blocks = ["\n".join(map(_node, answer.nodes))] if answer.nodes else []
-    return _framed(desk, answer, "nodes", blocks, "graph.describe", "Around one of them: graph.expand with its id.")
+    return framed(desk, answer, "nodes", blocks, "graph.describe", "Around one of them: graph.expand with its id.")
 
 
 def expand_text(desk: Desk, answer: ExpandAnswer, names: Names) -> str:
@@ -56,7 +56,7 @@ def expand_text(desk: Desk, answer: ExpandAnswer, names: Names) -> str:
             lines.append(_node(node))
             lines += [f"  {_relation(relation, known, shown=node.snippet)}" for relation in node.via]
         blocks.append("\n".join(lines))
-    return _framed(desk, answer, "nodes", blocks, "graph.expand", "Further: graph.expand with a node's id.")
+    return framed(desk, answer, "nodes", blocks, "graph.expand", "Further: graph.expand with a node's id.")
 
 
 def paths_text(desk: Desk, answer: PathsAnswer) -> str:
@@ -68,34 +68,34 @@ def paths_text(desk: Desk, answer: PathsAnswer) -> str:
     blocks = ["\n".join(_path(number, path, names) for number, path in enumerate(answer.paths, start=1))]
     blocks.append("\n".join(["The nodes on them:", *map(_node, nodes.values())]))
     follow = "The text of a section on a path: kb.read_excerpt with its id."
-    return _framed(desk, answer, "paths", blocks, "graph.paths", follow)
+    return framed(desk, answer, "paths", blocks, "graph.paths", follow)
 
 
 def parents_text(desk: Desk, answer: ParentsAnswer) -> str:
     """Each section with what is above it."""
     blocks = ["\n".join([f"Above {one.section_id}:", *map(_node, one.parents)]) for one in answer.sections]
-    return _framed(desk, answer, "sections", blocks, "graph.parents", "Beside a section: graph.children of its parent.")
+    return framed(desk, answer, "sections", blocks, "graph.parents", "Beside a section: graph.children of its parent.")
 
 
 def children_text(desk: Desk, answer: ChildrenAnswer) -> str:
     """The nodes below the parent, in reading order."""
     blocks = ["\n".join([f"Below {answer.parent_id}:", *map(_node, answer.children)])] if answer.children else []
     follow = "Further down: graph.children with a section's id. Text: kb.read_excerpt with a unit's id."
-    return _framed(desk, answer, "nodes", blocks, "graph.children", follow)
+    return framed(desk, answer, "nodes", blocks, "graph.children", follow)
 
 
 def entities_text(desk: Desk, answer: EntitiesAnswer, names: Names) -> str:
     """The entities of each section."""
     blocks = _grouped(answer.entities, lambda entity: entity.section_id, "Named in", names)
     follow = "Around an entity: graph.expand with its id. Where it is named: graph.sections_for_entities."
-    return _framed(desk, answer, "entities", blocks, "graph.entities_for_sections", follow)
+    return framed(desk, answer, "entities", blocks, "graph.entities_for_sections", follow)
 
 
 def sections_text(desk: Desk, answer: SectionsAnswer, names: Names) -> str:
     """The sections of each entity."""
     blocks = _grouped(answer.sections, lambda section: section.entity_id, "Naming", names)
     follow = "What they say: kb.extract_evidence or kb.read_excerpt, with up to three of these ids."
-    return _framed(desk, answer, "sections", blocks, "graph.sections_for_entities", follow)
+    return framed(desk, answer, "sections", blocks, "graph.sections_for_entities", follow)
 
 
 def _grouped(nodes: Iterable[NodeT], key: Callable[[NodeT], str], lead: str, names: Names) -> list[str]:
@@ -104,10 +104,18 @@ def _grouped(nodes: Iterable[NodeT], key: Callable[[NodeT], str], lead: str, nam
     ]
 
 
-def _framed(desk: Desk, answer: GraphAnswer, what: str, blocks: Sequence[str], tool: str, follow: str) -> str:
+def framed(
+    desk: Desk,
+    answer: GraphAnswer,
+    what: str,
+    blocks: Sequence[str],
+    tool: str,
+    follow: str,
+    no_match: str = _NO_MATCH,
+) -> str:
     """The items below a head line, then what could not be told, what was cut and the next call."""
     if answer.empty_reason:
-        why = _NO_MATCH if answer.empty_reason == "no_match" else why_empty(answer)
+        why = no_match if answer.empty_reason == "no_match" else why_empty(answer)
         return "\n\n".join(
             [f"No {what} from the graph of {searched(answer.scope)}. {why}", *_unresolved(answer.unresolved)]
         )
@@ -129,7 +137,7 @@ def _framed(desk: Desk, answer: GraphAnswer, what: str, blocks: Sequence[str], t
 def _unresolved(unresolved: Iterable[Unresolved]) -> list[str]:
     blocks = []
     for one in unresolved:
-        why = "stands for several entities" if one.reason == "ambiguous" else "is not known in this scope"
+        why = "stands for several" if one.reason == "ambiguous" else "is not known in this scope"
         lines = [f"{one_line(one.asked)!r} {why}" + ("; ask again by id, of one of these:" if one.candidates else ".")]
         blocks.append("\n".join([*lines, *map(_candidate, one.candidates)]))
     return blocks
@@ -150,7 +158,7 @@ def _called(node: Named) -> str:
 
 
 def _candidate(node: Named) -> str:
-    mentions = f", {_count(node.n_mentions, 'mention')}" if node.n_mentions is not None else ""
+    mentions = f", {counted(node.n_mentions, 'mention')}" if node.n_mentions is not None else ""
     aliases = f", also {_listed(node.aliases)}" if node.aliases else ""
     return f"{_called(node)}{mentions}{aliases}"
 
@@ -161,9 +169,9 @@ def _node(node: Node) -> str:
     if node.doc_uri:
         parts.append(_place(node.doc_uri, node.line, node.page))
     if node.n_mentions:
-        parts.append(f"{_count(node.n_mentions, 'mention')} in {_count(node.n_units or 0, 'unit')}")
+        parts.append(f"{counted(node.n_mentions, 'mention')} in {counted(node.n_units or 0, 'unit')}")
     elif node.n_units is not None and node.kind != "unit":
-        parts.append(_count(node.n_units, "unit"))
+        parts.append(counted(node.n_units, "unit"))
     if node.n_children:
         parts.append(f"{node.n_children} below")
     if node.tags:
@@ -172,7 +180,7 @@ def _node(node: Node) -> str:
         parts.append(f"updated {node.updated_at}")
     if node.aliases:
         parts.append(f"also {_listed(node.aliases)}")
-    return ", ".join(parts) + _sentence(node.snippet)
+    return ", ".join(parts) + sentence_below(node.snippet)
 
 
 def _place(uri: str, line: int | None, page: int | None) -> str:
@@ -180,7 +188,8 @@ def _place(uri: str, line: int | None, page: int | None) -> str:
     return f"{at} (page {page})" if page is not None else at
 
 
-def _sentence(snippet: Snippet | None) -> str:
+def sentence_below(snippet: Snippet | None) -> str:
+    """A sentence with its place, on lines of its own below what it belongs to."""
     if snippet is None:
         return ""
     return f"\n{quoted(snippet.text)}\n  — {_place(snippet.doc_uri, snippet.line, snippet.page)}"
@@ -191,7 +200,7 @@ def _relation(relation: Relation, names: Names, shown: Snippet | None) -> str:
     ends = [one_line(names[end]) if end in names else f"[{end}]" for end in (relation.source, relation.target)]
     measures = f" ({said})" if (said := _measures(relation)) else ""
     predicates = f": {_listed(relation.predicates)}" if relation.predicates else ""
-    sentence = _sentence(relation.snippet) if relation.snippet != shown else ""
+    sentence = sentence_below(relation.snippet) if relation.snippet != shown else ""
     return f"{ends[0]} {_arrow(relation, relation.source)} {ends[1]}{measures}{predicates}{sentence}"
 
 
@@ -208,9 +217,9 @@ def _measures(relation: Relation) -> str:
     if relation.weight is not None:
         said.append(f"weight {relation.weight:g}")
     if relation.n_facts:
-        said.append(_count(relation.n_facts, "fact"))
+        said.append(counted(relation.n_facts, "fact"))
     if relation.n_units:
-        said.append(_count(relation.n_units, "unit"))
+        said.append(counted(relation.n_units, "unit"))
     return ", ".join(said)
 
 
@@ -218,8 +227,10 @@ def _listed(texts: Iterable[str]) -> str:
     return "; ".join(map(one_line, texts))
 
 
-def _count(n: int, what: str) -> str:
-    return f"{n} {what}" if n == 1 else f"{n} {what}s"
+def counted(n: int, what: str) -> str:
+    """``1 unit``, ``2 units``, ``3 entities``."""
+    several = f"{what[:-1]}ies" if what.endswith("y") else f"{what}s"
+    return f"{n} {what if n == 1 else several}"
 
 
 def _path(number: int, path: Path, names: Names) -> str:
@@ -228,5 +239,5 @@ def _path(number: int, path: Path, names: Names) -> str:
     for relation, left, node in zip(path.relations, path.nodes, path.nodes[1:], strict=False):
         chain += [_arrow(relation, left.id, _measures(relation)), names[node.id]]
         below += [f"  {one_line(predicate)}" for predicate in relation.predicates]
-        below += [_sentence(relation.snippet).removeprefix("\n")] if relation.snippet else []
+        below += [sentence_below(relation.snippet).removeprefix("\n")] if relation.snippet else []
     return "\n".join([f"[{number}] {' '.join(chain)}", *below])

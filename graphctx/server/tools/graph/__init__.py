@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from graphctx.server.tool import AnyTool
 from graphctx.server.tools.graph.children import CHILDREN
+from graphctx.server.tools.graph.communities import COMMUNITIES
 from graphctx.server.tools.graph.describe import DESCRIBE
 from graphctx.server.tools.graph.entities_for_sections import ENTITIES_FOR_SECTIONS
 from graphctx.server.tools.graph.expand import EXPAND
@@ -13,6 +14,7 @@ from graphctx.server.tools.graph.sections_for_entities import SECTIONS_FOR_ENTIT
 
 __all__ = [
     "CHILDREN",
+    "COMMUNITIES",
     "DESCRIBE",
     "ENTITIES_FOR_SECTIONS",
     "EXPAND",
@@ -30,5 +32,6 @@ GRAPH_TOOLS: tuple[AnyTool, ...] = (
     CHILDREN,
     ENTITIES_FOR_SECTIONS,
     SECTIONS_FOR_ENTITIES,
+    COMMUNITIES,
 )
-"""From one node to its surroundings, then up and down the outline, then between text and entities."""
+"""From one node to its surroundings, then up and down the outline, between text and entities, and all from above."""

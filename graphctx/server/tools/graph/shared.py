@@ -10,15 +10,17 @@ from graphctx.model.found import GraphFound
 from graphctx.model.graph import GraphAnswer, Node, Path, Relation, SectionParents, Unresolved
 from graphctx.model.pages import Part, Shorten
 from graphctx.model.requests import DescribeInput, GraphInput
+from graphctx.model.themes import CommunityNode
 from graphctx.server.desk import Desk
 from graphctx.server.tool import Description, Reply
 from graphctx.server.tools.limits import limits_of
 
 Asked = TypeVar("Asked", bound=GraphInput)
-Item = TypeVar("Item", bound=Node | Path | SectionParents)
+Item = TypeVar("Item", bound=Node | Path | SectionParents | CommunityNode)
 Out = TypeVar("Out", bound=GraphAnswer)
 
-_REFERENCES = frozenset({"node_ids", "start_ids", "end_ids", "section_ids", "entity_ids", "parent_id"})
+_REFERENCES = frozenset({"node_ids", "start_ids", "end_ids", "section_ids", "entity_ids", "entity_id", "parent_id"})
+_LEAN_KEYS = 3
 _MAX_NAMED = 20  # as many as one call may describe
 
 
@@ -32,6 +34,8 @@ def resolved(desk: Desk, asked: Asked) -> Asked:
     update: dict[str, object] = {"scope": desk.scope(asked.scope)}
     for name in _REFERENCES & type(asked).model_fields.keys():
         value = getattr(asked, name)
+        if value is None:
+            continue
         update[name] = (
             desk.section_id(value) if isinstance(value, str) else list(dict.fromkeys(map(desk.section_id, value)))
         )
@@ -87,8 +91,13 @@ def _with_candidates(unresolved: Unresolved, n: int | None) -> Unresolved:
     return unresolved.model_copy(update={"candidates": unresolved.candidates[:n]})
 
 
-def _lean(item: Node | Path | SectionParents, _: int) -> Node | Path | SectionParents:
+def _lean(item: Any, _: int) -> Any:
     """An item without what can be spared: text, other names, all relations but the strongest."""
+    if isinstance(item, CommunityNode):
+        keys = item.key_entities[:_LEAN_KEYS]
+        return item.model_copy(
+            update={"key_entities": keys, "key_facts": [], "summary": [], "phrased": None, "formerly": []}
+        )
     if isinstance(item, SectionParents):
         return item.model_copy(update={"parents": [_lean_node(node) for node in item.parents]})
     if isinstance(item, Path):
