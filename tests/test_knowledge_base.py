@@ -142,7 +142,7 @@ def test_the_budget_of_a_response_holds_and_says_what_was_cut(
             found = kb.search(item["question"], top_k=50)
             assert found.budget.tokens <= 900
             assert (found.limit_reason, found.truncated) == ("token_cap", True)
-    monkeypatch.setenv("GRAPHCTX_SERVER__MAX_TOKENS", "100")
+    monkeypatch.setenv("GRAPHCTX_SERVER__MAX_TOKENS", "200")
     with KnowledgeBase.open(handbook_path) as kb, pytest.raises(BudgetExceeded):
         kb.retrieve_evidence(golden[0]["question"], max_quote_tokens=200, include_context_tokens=100)
 

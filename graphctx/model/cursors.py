@@ -29,6 +29,10 @@ SAMPLE_CURSOR = "i4zfxe4y5p4mrqrjvz4yb6i6zmkvfdg4rjvm5xbw5p"
 """As long as any cursor, and no cursor is more tokens: each character of it is one. It stands in an answer while that
 is weighed, as a cursor's own weight is that of random letters."""
 
+HEAVIEST_ID = "q3sqn5p4sn5a5i5h"
+"""As long as the letters of any id. Each character of it, and so of its beginnings, is a token by itself after every
+prefix of an id: no other id is more tokens. It stands for ids that must not decide what fits."""
+
 
 class Cursors:
     """Writes and reads the cursors of one server.

@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 from graphctx.errors import BudgetExceeded
 from graphctx.model.answers import LOCAL_SESSION, Answer, Budget, EmptyReason, LimitReason, ListAnswer
 from graphctx.model.budgets import CapReason, CountTokens, Fitted, Limits, Weight, fit, weigh
-from graphctx.model.cursors import SAMPLE_CURSOR, Cursors
+from graphctx.model.cursors import HEAVIEST_ID, SAMPLE_CURSOR, Cursors
 from graphctx.model.found import Listing
 from graphctx.model.requests import Bounded, Scope
 from graphctx.text.graphemes import cut_end, first_end
@@ -23,6 +23,8 @@ Single = TypeVar("Single", bound=Answer)
 
 MIN_CHARS = 24
 """A text that is shortened to less says nothing."""
+
+_ANY_SNAPSHOT = f"sn_{HEAVIEST_ID}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +131,7 @@ class Pager:
 
         def weight_of(items: Sequence[Item], cut: CapReason | None) -> Weight:
             answer, text = made(items, cut, limits.placeholder(), final=False)
-            return self._weight(answer, text, limits)
+            return self._weight(answer, text, limits, listing.snapshot_id)
 
         fitted, chosen = _fitted(rest, weight_of, limits, shorten)
         return made(chosen, fitted.reason, limits.report(fitted.weight), final=True)
@@ -157,15 +159,23 @@ class Pager:
 
         def weight_of(n: int, cut: CapReason | None) -> Weight:
             answer = build(kept(n), cut, self.limits.placeholder())
-            return self._weight(answer, render(answer) if render else "", self.limits)
+            return self._weight(answer, render(answer) if render else "", self.limits, "")
 
         fitted = fit(len(text) - least + 1, weight_of, self.limits)
         answer = build(kept(fitted.n_items), fitted.reason, self.limits.report(fitted.weight))
         return answer, render(answer) if render else ""
 
-    def _weight(self, answer: Answer, text: str, limits: Limits) -> Weight:
-        """What a response may weigh at most, whatever its random parts and the numbers of its budget turn out to be."""
-        return weigh([self.steady(text), self.steady(answer.model_dump_json())], self.count) + limits.reserve
+    def _weight(self, answer: Answer, text: str, limits: Limits, snapshot_id: str) -> Weight:
+        """What a response may weigh at most, whatever its random parts and the numbers of its budget turn out to be.
+
+        The snapshot's id is weighed as any other would be: it tells of earlier snapshots too, and the same content is
+        to give the same answer whatever came before it.
+        """
+
+        def steady(said: str) -> str:
+            return self.steady(said.replace(snapshot_id, _ANY_SNAPSHOT) if snapshot_id else said)
+
+        return weigh([steady(text), steady(answer.model_dump_json())], self.count) + limits.reserve
 
     def _rest(self, request: Bounded, listing: Listing[Item]) -> tuple[int, list[Item]]:
         """The offset of the first item of this page, and the items of the page before the budget."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from graphctx.errors import ScopeViolation
 from graphctx.model.budgets import CountTokens
-from graphctx.model.cursors import Cursors
+from graphctx.model.cursors import HEAVIEST_ID, Cursors
 from graphctx.model.pages import Pager
 from graphctx.model.requests import Scope
 from graphctx.model.scope import Boundary, within
@@ -17,13 +17,11 @@ from graphctx.server.names import NameStyle, restyle
 from graphctx.server.scratch import Passage, ScratchStore
 
 _RANDOM_ID = re.compile(r"\b([px]_)([0-9A-Za-z]{11,16})\b")
-_HEAVIEST_ID = "k3sqn5p4sn5a5i5h"
-"""Each character of it, and so of its beginnings, is a token by itself, after either letter: no random id is more."""
 
 
 def _steady(text: str) -> str:
     """The text with every random id replaced by one of the same length."""
-    return _RANDOM_ID.sub(lambda found: found[1] + _HEAVIEST_ID[: len(found[2])], text)
+    return _RANDOM_ID.sub(lambda found: found[1] + HEAVIEST_ID[: len(found[2])], text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 
 import pytest
@@ -12,7 +13,7 @@ from graphctx.errors import BudgetExceeded
 from graphctx.model.answers import ListAnswer, Quote
 from graphctx.model.assemble import SHORTER_QUOTE
 from graphctx.model.budgets import Limits, weigh
-from graphctx.model.cursors import Cursors
+from graphctx.model.cursors import HEAVIEST_ID, Cursors
 from graphctx.model.found import Listing
 from graphctx.model.pages import MIN_CHARS, Pager, Part
 from graphctx.model.requests import GraphInput, Scope
@@ -158,3 +159,36 @@ def test_a_cap_of_the_request_itself_is_told_on_the_last_page() -> None:
     last, _ = pager.page(GraphInput(page_size=2, cursor=first.next_cursor), listing, build)
     assert (last.limit_reason, last.truncated, last.partial) == ("node_cap", True, False)
     assert json.loads(last.model_dump_json())["limit_reason"] == "node_cap"
+
+
+class Stamped(Quotes):
+    """A list that says which snapshot it comes from."""
+
+    snapshot_id: str
+
+
+ids = st.binary(min_size=10, max_size=10).map(lambda drawn: f"sn_{base64.b32encode(drawn).decode('ascii').lower()}")
+
+
+@given(one=ids, other=ids, max_tokens=st.integers(300, 2_000))
+@settings(deadline=None)
+def test_the_id_of_a_snapshot_does_not_decide_what_fits(one: str, other: str, max_tokens: int) -> None:
+    request = GraphInput(scope=Scope(project_id="p", environment="dev"), page_size=30, max_tokens=max_tokens)
+    answers = []
+    for snapshot_id in (one, other):
+        listing = Listing(items=[quote_of(n, "The lamp burns. " * 5) for n in range(30)], snapshot_id=snapshot_id)
+        answer, _ = Pager(SERVER, COUNT).page(
+            request,
+            listing,
+            lambda part, made_of=snapshot_id: Stamped(quotes=part.items, snapshot_id=made_of, **part.said),
+            lambda made: f"{render(made)}\nsnapshot {made.snapshot_id}",
+        )
+        assert weight(answer)[0] <= answer.budget.tokens <= max_tokens
+        answers.append(answer.model_dump_json().replace(snapshot_id, "SNAPSHOT"))
+    assert answers[0] == answers[1]
+
+
+@given(drawn=ids, prefix=st.sampled_from(["sn_", "p_", "x_", "u_", "c_"]), length=st.integers(11, 16))
+def test_no_id_weighs_more_than_the_one_that_stands_for_it(drawn: str, prefix: str, length: int) -> None:
+    one, stands = (f'"id":"{prefix}{letters[:length]}"' for letters in (drawn[3:], HEAVIEST_ID))
+    assert weigh([one], COUNT).tokens <= weigh([stands], COUNT).tokens
