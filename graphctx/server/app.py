@@ -25,6 +25,7 @@ from graphctx.server.calls import Calls
 from graphctx.server.completion import complete
 from graphctx.server.config import ServerConfig
 from graphctx.server.failures import protocol_error, told
+from graphctx.server.hierarchy import community_contents, hierarchy_contents
 from graphctx.server.listing import instructions, listed
 from graphctx.server.names import NameStyle, name_style
 from graphctx.server.reading import document_contents, entity_contents, passage_contents, status_contents
@@ -129,6 +130,10 @@ class GraphctxServer:
         backend, scope = self._backend_and_scope()
         if named.kind == "document":
             return document_contents(uri, named.parts[0], backend, scope)
+        if named.kind == "community":
+            return community_contents(uri, named.parts[0], backend, scope)
+        if named.kind == "hierarchy":
+            return hierarchy_contents(uri, named.parts[0], backend, scope)
         return entity_contents(uri, named.parts[0], backend, scope)
 
     def _backend_and_scope(self) -> tuple[Backend, Scope]:

@@ -1,4 +1,4 @@
-"""Completing what somebody types: names of entities and documents for resource templates and prompts."""
+"""Completing what somebody types: names of documents, entities and communities for resource templates and prompts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from graphctx.model.catalog import Names
 from graphctx.model.requests import Scope
 from graphctx.server import prompts
 from graphctx.server.backend import Backend
-from graphctx.server.resources import TEMPLATES
+from graphctx.server.resources import LEVELS, TEMPLATES
 
 MAX_VALUES = 100
 """As many as the protocol allows."""
@@ -23,9 +23,9 @@ def complete(
 ) -> types.CompleteResult:
     """The values that complete an argument, at most a hundred, and none from outside the scope.
 
-    Documents are completed to their URIs and entities to their names, which people know and which resources and prompts
-    take as well as ids; what starts like an id (``d_``, ``e_``) is completed to ids. An argument that can be anything
-    is completed to nothing.
+    Documents are completed to their URIs, entities to their names and communities to their titles, which people know
+    and which resources and prompts take as well as ids; what starts like an id (``d_``, ``e_``, ``c_``) is completed to
+    ids. An argument that can be anything is completed to nothing.
 
     Raises:
         InvalidArgument: there is no such template, prompt or argument.
@@ -37,6 +37,12 @@ def complete(
         names = backend.entity_names(typed, scope, MAX_VALUES)
     elif what == "document":
         names = backend.document_names(typed, scope, MAX_VALUES)
+    elif what == "community":
+        names = backend.community_names(typed, scope, MAX_VALUES)
+    elif what == "level":
+        levels = [*LEVELS, *(str(number) for number in range(1, len(LEVELS) + 1))]
+        named = tuple(level for level in levels if level.startswith(typed.casefold()))
+        names = Names(named, len(named))
     return types.CompleteResult(
         completion=types.Completion(
             values=list(names.values), total=names.total, has_more=names.total > len(names.values)
@@ -45,7 +51,7 @@ def complete(
 
 
 def _what(params: types.CompleteRequestParams, playbooks: tuple[prompts.Playbook, ...]) -> str:
-    """What the argument names: ``entity``, ``document`` or ``nothing``."""
+    """What the argument names: ``entity``, ``document``, ``community``, ``level`` or ``nothing``."""
     ref, argument = params.ref, params.argument.name
     if isinstance(ref, types.PromptReference):
         playbook = prompts.find(playbooks, ref.name)

@@ -12,7 +12,7 @@ from graphctx.errors import InvalidArgument
 from graphctx.model.graph import Node
 from graphctx.model.requests import DescribeInput, ExpandInput, Scope, SectionsForEntitiesInput
 from graphctx.server.backend import Backend
-from graphctx.server.resources import JSON, TEXT, document_uri, entity_uri, text_contents, unknown
+from graphctx.server.resources import JSON, TEXT, ambiguous, document_uri, entity_uri, text_contents, unknown
 from graphctx.server.scratch import Passage
 from graphctx.text.graphemes import cut_end
 
@@ -113,13 +113,7 @@ def _entity(name: str, backend: Backend, scope: Scope) -> Node:
     candidates = [node for asked in found.unresolved if asked.reason == "ambiguous" for node in asked.candidates]
     if not candidates:
         raise unknown("entity", name)
-    shown = [f"{entity_uri(node.id)} ({node.name}, {node.label})" for node in candidates]
-    raise InvalidArgument(
-        f"{name!r} is the name of several entities. Read one of them: {', '.join(shown)}.",
-        field="uri",
-        value=name,
-        allowed=[entity_uri(node.id) for node in candidates],
-    )
+    raise ambiguous("entities", name, {entity_uri(node.id): f"{node.name}, {node.label}" for node in candidates})
 
 
 def _end(text: str) -> int:

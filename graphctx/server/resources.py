@@ -1,4 +1,4 @@
-"""What can be read by its URI: passages of a session, whole documents, entities, and the server's own counters.
+"""What can be read by its URI: passages of a session, documents, entities, communities, and the server's own counters.
 
 All lie within the boundary of the settings: what is outside is as unknown as what is not there.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import quote, unquote
 
 import mcp_types as types
@@ -18,12 +18,17 @@ from graphctx.server.scratch import URI_SCHEME, Passage
 
 TEXT = "text/plain"
 JSON = "application/json"
+MARKDOWN = "text/markdown"
 MAX_URI_CHARS = 2000
 STATUS_URI = f"{URI_SCHEME}://status"
 
+Level = Literal["concept", "section", "unit"]
+LEVELS: tuple[Level, ...] = ("concept", "section", "unit")
+"""Of the hierarchy, from broad to fine; the first is level 1."""
+
 _PRIORITY = 0.1  # large and better read in excerpts (tool contract, section 5.2)
 _SCRATCH = re.compile(rf"{URI_SCHEME}://scratch/(x_[a-z2-7]{{16}})/(p_[a-z2-7]{{16}})")
-_NAMED = re.compile(rf"{URI_SCHEME}://(document|entity)/(.+)", re.DOTALL)
+_NAMED = re.compile(rf"{URI_SCHEME}://(document|entity|community|hierarchy)/(.+)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +69,24 @@ TEMPLATES = (
         "related to.",
         JSON,
         {"entity_id": "entity"},
+    ),
+    Template(
+        f"{URI_SCHEME}://community/{{community_id}}",
+        "community",
+        "Communities",
+        "A theme of the documents, by its id or its title: what is above and below it, its key entities and facts, and "
+        "a summary of cited sentences.",
+        MARKDOWN,
+        {"community_id": "community"},
+    ),
+    Template(
+        f"{URI_SCHEME}://hierarchy/{{level}}",
+        "hierarchy",
+        "The whole, level by level",
+        "1 or concept: the communities as a tree; 2 or section: the documents and their sections; 3 or unit: the "
+        "documents and their units. From broad to fine as much as a limit takes; _meta says whether that is all.",
+        MARKDOWN,
+        {"level": "level"},
     ),
 )
 
@@ -123,6 +146,27 @@ def entity_uri(entity_id: str) -> str:
     return f"{URI_SCHEME}://entity/{quote(entity_id, safe='')}"
 
 
+def community_uri(community_id: str) -> str:
+    """The resource of a community."""
+    return f"{URI_SCHEME}://community/{quote(community_id, safe='')}"
+
+
+def hierarchy_uri(level: str) -> str:
+    """The resource of a level of the hierarchy."""
+    return f"{URI_SCHEME}://hierarchy/{level}"
+
+
+def ambiguous(kinds: str, name: str, candidates: Mapping[str, str]) -> InvalidArgument:
+    """The error about a name of several things, given by their URIs with what they are called."""
+    shown = ", ".join(f"{uri} ({called})" for uri, called in candidates.items())
+    return InvalidArgument(
+        f"{name!r} is the name of several {kinds}. Read one of them: {shown}.",
+        field="uri",
+        value=name,
+        allowed=list(candidates),
+    )
+
+
 def unknown(kind: str, name: str) -> InvalidArgument:
     """The error about a name that the boundary does not hold, the same whether it lies outside or nowhere."""
     return InvalidArgument(
@@ -130,11 +174,11 @@ def unknown(kind: str, name: str) -> InvalidArgument:
         "it.",
         field="uri",
         value=name[:200],
-        allowed=f"the id of {'a' if kind == 'document' else 'an'} {kind}, or its {_NAMES[kind]}",
+        allowed=f"the id of {'an' if kind == 'entity' else 'a'} {kind}, or its {_NAMES[kind]}",
     )
 
 
-_NAMES = {"document": "URI", "entity": "name"}
+_NAMES = {"document": "URI", "entity": "name", "community": "title"}
 
 
 def for_assistants(last_modified: str | None) -> types.Annotations:
