@@ -13,18 +13,30 @@ from pydantic import BaseModel
 from graphctx.errors import InvalidArgument, ScopeViolation
 from graphctx.model.answers import EvidenceAnswer, SearchAnswer
 from graphctx.model.arguments import parse_arguments
-from graphctx.model.assemble import evidence_answer, search_answer
+from graphctx.model.assemble import evidence_answer, global_answer, search_answer
 from graphctx.model.budgets import Limits
 from graphctx.model.found import Evidence, UnitText
 from graphctx.model.pages import Pager
-from graphctx.model.requests import Environment, ExtractEvidenceInput, Filters, Mode, RetrieveInput, Scope, SearchInput
+from graphctx.model.requests import (
+    Environment,
+    ExtractEvidenceInput,
+    Filters,
+    GlobalSearchInput,
+    Mode,
+    RetrieveInput,
+    Scope,
+    SearchInput,
+)
 from graphctx.model.scope import Boundary
+from graphctx.model.themes import GlobalAnswer
 from graphctx.published import Published, View
 from graphctx.settings import Settings, load_settings
 from graphctx.store.config import MAX_PROJECT_CHARS, KbConfig, read_config, write_config
 
 if TYPE_CHECKING:
-    from graphctx.ingest.report import IngestReport, OnProgress
+    from graphctx.ingest.communities import Summariser
+    from graphctx.ingest.pipeline import Ingest
+    from graphctx.ingest.report import IngestPlan, IngestReport, OnProgress
     from graphctx.nlp.base import Embedder
     from graphctx.nlp.tokens import WordPieceCounter
     from graphctx.retrieve.document_texts import DocumentText
@@ -131,22 +143,28 @@ class KnowledgeBase:
             BackendUnavailable: another ingest is running, or the disk refuses a write. The published snapshot
                 is untouched.
         """
-        from graphctx.ingest.pipeline import Ingest
-        from graphctx.nlp.spacy_extractor import SpacyExtractor
-
-        chosen = [paths] if isinstance(paths, str | Path) else list(paths)
-        changes = {} if processes is None else {"processes": processes}
-        report = Ingest(
-            kb_dir=self.path,
-            embedder=self._embedder,
-            extractor=SpacyExtractor(),
-            settings=self.settings.ingest.model_copy(update=changes),
-            on_progress=on_progress,
-            prune_missing=prune,
-        ).run([Path(path) for path in chosen])
+        report = self._pipeline(prune, processes, on_progress).run(_paths(paths))
         self.config = read_config(self.path)
         self._published.expect(report.snapshot_id)
         return report
+
+    def plan_ingest(
+        self,
+        paths: Iterable[str | Path] | str | Path,
+        *,
+        prune: bool = False,
+        processes: int | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> IngestPlan:
+        """Say what `ingest` would do with the same arguments: what differs and, where a language model is set, what
+        it would be asked. Nothing is published.
+
+        With a language model the index is made up to the summaries, into the cache; without, files are only read.
+
+        Raises:
+            InvalidArgument, BackendUnavailable: as in `ingest`.
+        """
+        return self._pipeline(prune, processes, on_progress).plan(_paths(paths))
 
     # Asking it
 
@@ -224,6 +242,52 @@ class KnowledgeBase:
         )
         request = request.model_copy(update={"scope": self._scope(request.scope)})
         return evidence_answer(self._pager, request, self.pinned().evidence(request))[0]
+
+    def global_search(
+        self,
+        question: str,
+        *,
+        points_tokens: int = 1000,
+        max_points: int = 40,
+        max_point_tokens: int = 80,
+        relevance_tests: int = 64,
+        phrase: bool = True,
+        scope: Scope | Mapping[str, Any] | None = None,
+        filters: Filters | Mapping[str, Any] | None = None,
+        include_diagnostics: bool = False,
+    ) -> GlobalAnswer:
+        """Answer a question about the whole with points: sentences of many documents.
+
+        Args:
+            question: as a full sentence.
+            points_tokens: of all points together.
+            max_points: most points.
+            max_point_tokens: longest point.
+            relevance_tests: communities that are compared with the question at most.
+            phrase: let the language model of the settings phrase the points; there is none by default.
+            scope: which documents may be seen.
+            filters: narrow them further.
+            include_diagnostics: add counts of the stages.
+
+        Returns:
+            The output of ``kb.global_search``, all points on one page as far as the response budget goes.
+
+        Raises:
+            InvalidArgument: a value is out of range.
+            ScopeViolation: ``scope`` asks for more than this knowledge base answers for.
+        """
+        request = _parse(
+            GlobalSearchInput,
+            question=question,
+            points_tokens=points_tokens,
+            max_points=max_points,
+            max_point_tokens=max_point_tokens,
+            scope=scope,
+            filters=filters,
+            options={"relevance_tests": relevance_tests, "phrase": phrase, "include_diagnostics": include_diagnostics},
+        )
+        request = request.model_copy(update={"scope": self._scope(request.scope)})
+        return global_answer(self._pager, request, self.pinned().global_search(request))[0]
 
     def document(self, doc_uri: str) -> DocumentText:
         """A document by its URI or id, with its text.
@@ -313,6 +377,30 @@ class KnowledgeBase:
 
     # Beneath
 
+    def _pipeline(self, prune: bool, processes: int | None, on_progress: OnProgress | None) -> Ingest:
+        from graphctx.ingest.pipeline import Ingest
+        from graphctx.nlp.spacy_extractor import SpacyExtractor
+
+        changes = {} if processes is None else {"processes": processes}
+        return Ingest(
+            kb_dir=self.path,
+            embedder=self._embedder,
+            extractor=SpacyExtractor(),
+            settings=self.settings.ingest.model_copy(update=changes),
+            on_progress=on_progress,
+            prune_missing=prune,
+            summariser=self._summariser(),
+        )
+
+    def _summariser(self) -> Summariser | None:
+        llm = self.settings.llm
+        if not (llm.base_url and llm.model):
+            return None
+        from graphctx.nlp.llm.openai_compatible import make_chat_model
+        from graphctx.nlp.llm.summarise import SummariserLlm
+
+        return SummariserLlm(make_chat_model(llm), llm)
+
     @cached_property
     def _embedder(self) -> Embedder:
         from graphctx.nlp.embedders import DEFAULT, make_embedder
@@ -326,6 +414,7 @@ class KnowledgeBase:
         return WordPieceCounter()
 
     def _retriever_of(self, snapshot: Snapshot) -> Retriever:
+        from graphctx.retrieve.global_search.phrase import Phrasing
         from graphctx.retrieve.index import SearchIndex
         from graphctx.retrieve.service import Retriever
 
@@ -333,7 +422,10 @@ class KnowledgeBase:
         boundary = Scope(doc_tags=list(server.doc_tags), repositories=list(server.repositories))
         # What may never be seen is left out once and for all calls, so that none can forget to.
         index = SearchIndex(snapshot, self._embedder).within(boundary, Filters())
-        return Retriever(index, self._tokens, self.settings.retrieve)
+        llm = self.settings.llm
+        # Half of a call's time: what was found extractively must still get out.
+        phrasing = Phrasing(llm, server.call_timeout_seconds / 2) if llm.base_url else None
+        return Retriever(index, self._tokens, self.settings.retrieve, phrasing)
 
     def _index(self) -> SearchIndex:
         return self.pinned().require().index
@@ -351,6 +443,10 @@ class KnowledgeBase:
 def _parse(model: type[Input], **values: Any) -> Input:
     plain = {name: value.model_dump() if isinstance(value, BaseModel) else value for name, value in values.items()}
     return parse_arguments(model, plain)
+
+
+def _paths(paths: Iterable[str | Path] | str | Path) -> list[Path]:
+    return [Path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
 
 
 def _create(folder: Path, project_id: str | None, engine: str | None, embedder: str | None) -> None:

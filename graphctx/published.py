@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from graphctx.errors import BackendUnavailable, InvalidArgument
 from graphctx.model.catalog import Names, Outlines, WholeDocument
-from graphctx.model.found import Evidence, Found, GraphFound, UnitText
+from graphctx.model.found import Evidence, Found, GlobalFound, GraphFound, UnitText
 from graphctx.model.graph import EntitySection, Neighbour, Node, SectionEntity, SectionParents
 from graphctx.model.graph import Path as GraphPath
 from graphctx.model.requests import (
@@ -21,6 +21,7 @@ from graphctx.model.requests import (
     Environment,
     ExpandInput,
     ExtractEvidenceInput,
+    GlobalSearchInput,
     ParentsInput,
     PathsInput,
     RetrieveInput,
@@ -65,6 +66,12 @@ class View:
         if self.retriever is None:
             return Evidence(items=(), snapshot_id="", empty_reason="no_snapshot", mode="hybrid_local")
         return self.retriever.evidence(request)
+
+    def global_search(self, request: GlobalSearchInput) -> GlobalFound:
+        """Find points of communities that say something to a question about the whole."""
+        if self.retriever is None:
+            return GlobalFound(items=(), snapshot_id="", empty_reason="no_snapshot")
+        return self.retriever.global_search(request)
 
     def extract(self, request: ExtractEvidenceInput, section_ids: Sequence[str]) -> Evidence:
         """Quote from given units by lexical overlap."""

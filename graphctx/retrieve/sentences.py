@@ -8,8 +8,8 @@ from functools import lru_cache
 import numpy as np
 
 from graphctx.model.requests import MAX_QUOTE_CHARS
-from graphctx.retrieve.cite import Tokens
-from graphctx.retrieve.focus import parts_of
+from graphctx.retrieve.cite import Cut, Tokens, cut_span
+from graphctx.retrieve.focus import focus, parts_of
 from graphctx.retrieve.index import DocumentText, Rows, Scores, SearchIndex
 from graphctx.retrieve.question import Question
 from graphctx.retrieve.scope import Mask
@@ -105,8 +105,43 @@ def lexical_cover(index: SearchIndex, question: Question, texts: list[str]) -> S
     return _share(index, question, _held(question, texts))
 
 
+def best_part(
+    index: SearchIndex,
+    question: Question,
+    text: str,
+    span: tuple[int, int],
+    max_tokens: int,
+    tokens: Tokens,
+    max_chars: int = MAX_QUOTE_CHARS,
+) -> Cut:
+    """The part of a span that bears on the question, from the start of a line on; all of it where that fits."""
+    start, end = span
+    at = focus(
+        text,
+        start,
+        end,
+        max_tokens=max_tokens,
+        max_chars=max_chars,
+        tokens=tokens,
+        cover=lambda lines: lexical_cover(index, question, lines),
+    )
+    cut = cut_span(text, at, end, max_tokens, tokens, max_chars)
+    return Cut(cut.start_char, cut.end_char, cut.truncated or at > start)
+
+
+def cover_of_sentences(index: SearchIndex, question: Question, rows: Rows) -> Scores:
+    """The same of whole sentences, by row."""
+    if index.sentence_terms is not None:
+        return _share(index, question, index.sentence_terms.held(question.terms, rows))
+    walk = index.walk
+    units = np.searchsorted(walk.unit_sentence, rows, side="right") - 1
+    documents = [index.text_of(int(row)) for row in walk.unit_doc[units]]
+    spans = zip(documents, walk.sentence_start[rows].tolist(), walk.sentence_end[rows].tolist(), strict=True)
+    return lexical_cover(index, question, [document.text[start:end] for document, start, end in spans])
+
+
 def _sentence_cover(index: SearchIndex, question: Question, rows: Rows, texts: list[str], own: Mask) -> Scores:
-    """The same of sentences and parts of such; the terms of the former, those of ``own`` text, are known."""
+    """That of sentences and parts of such; the terms of the former, those of ``own`` text, are known."""
     if index.sentence_terms is None:
         return lexical_cover(index, question, texts)
     held = np.empty((len(rows), len(question.terms)), dtype=bool)

@@ -12,32 +12,34 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from graphctx.model.answers import EmptyReason, Quote, RunMode, SearchResult
-from graphctx.model.found import Evidence, Found, UnitText
+from graphctx.model.found import Evidence, Found, GlobalFound, UnitText
 from graphctx.model.interrupt import checkpoint
 from graphctx.model.requests import (
-    MAX_QUOTE_CHARS,
     ExtractEvidenceInput,
     Filters,
+    GlobalSearchInput,
     Mode,
     RetrieveInput,
     Scope,
     SearchInput,
 )
-from graphctx.retrieve.cite import Cut, Tokens, cut_span, preview_span, quote
+from graphctx.retrieve.cite import Cut, Tokens, preview_span, quote
 from graphctx.retrieve.confidence import anything_bears
 from graphctx.retrieve.evidence import Pick, find_evidence, preview_values
 from graphctx.retrieve.extract import extract
-from graphctx.retrieve.focus import focus
+from graphctx.retrieve.global_search.route import asks_for_the_whole
 from graphctx.retrieve.index import Rows, SearchIndex, Unit
 from graphctx.retrieve.question import Question, understand
 from graphctx.retrieve.rank import Ranking, cap_per_document, rank
 from graphctx.retrieve.recipe import DEFAULT, QuoteWeights, Recipe
 from graphctx.retrieve.scope import Nothing, why_nothing
-from graphctx.retrieve.sentences import SentencePool, lexical_cover, sentence_pool
+from graphctx.retrieve.sentences import SentencePool, best_part, sentence_pool
 from graphctx.settings import RetrieveSettings
 
 if TYPE_CHECKING:
     from graphctx.retrieve.catalog import Catalog
+    from graphctx.retrieve.communities import Communities
+    from graphctx.retrieve.global_search.phrase import Phrasing
     from graphctx.retrieve.graph import GraphExplorer
 
 MAX_NEAREST = 3
@@ -47,10 +49,21 @@ MAX_NEAREST = 3
 class Retriever:
     """Retrieval over one snapshot, or over what one scope leaves of it. Thread-safe."""
 
-    def __init__(self, index: SearchIndex, tokens: Tokens, settings: RetrieveSettings) -> None:
+    def __init__(
+        self, index: SearchIndex, tokens: Tokens, settings: RetrieveSettings, phrasing: Phrasing | None = None
+    ) -> None:
+        """Open nothing yet.
+
+        Args:
+            index: of what may be seen.
+            tokens: measures quotes.
+            settings: how to retrieve.
+            phrasing: the language model that phrases the points of a global search; none does without.
+        """
         self.index = index
         self._tokens = tokens
         self._settings = settings
+        self._phrasing = phrasing
 
     @cached_property
     def graph(self) -> GraphExplorer:
@@ -72,7 +85,7 @@ class Retriever:
         if nothing is not None:
             return nothing
         index = self.index.within(scope, filters)
-        return self if index is self.index else Retriever(index, self._tokens, self._settings)
+        return self if index is self.index else Retriever(index, self._tokens, self._settings, self._phrasing)
 
     def find(self, request: SearchInput, recipe: Recipe = DEFAULT) -> Found:
         """Find the units that bear on a query, with previews that show why."""
@@ -98,7 +111,50 @@ class Retriever:
         within = self.within(request.scope, request.filters)
         if isinstance(within, Nothing):
             return self._nothing(within, request.options.mode)
+        if recipe == DEFAULT and request.options.mode == "auto" and request.options.rerank:
+            whole = self._evidence_of_the_whole(within, request)
+            if whole is not None:
+                return whole
         return within._evidence(request, recipe)
+
+    def _evidence_of_the_whole(self, within: Retriever, request: RetrieveInput) -> Evidence | None:
+        """Quotes of a global search, where a question asks for the whole and there are communities to ask."""
+        if not asks_for_the_whole(request.question):
+            return None
+        from graphctx.retrieve.global_search.quotes import global_quotes
+        from graphctx.retrieve.global_search.search import GlobalSearch
+
+        communities = self._communities(within.index)
+        if not communities.seen.any():
+            return None
+        question, ranking = within._ranked(request.question, request.options.mode, DEFAULT)
+        search = GlobalSearch(communities, question, ranking, self._tokens)
+        made = global_quotes(search, request, self._settings.max_per_document)
+        if not made.quotes:
+            return None  # what is empty says why as for any other question
+        return within._quoted(made.quotes, "global", made.candidates, None, made.stages)
+
+    def global_search(self, request: GlobalSearchInput) -> GlobalFound:
+        """Find what communities, and the units of a plain search, have to say to a question about the whole."""
+        within = self.within(request.scope, request.filters)
+        if isinstance(within, Nothing):
+            return GlobalFound(
+                items=(),
+                snapshot_id=self.index.snapshot.id,
+                empty_reason=within.reason,
+                filtered_by=within.filtered_by,
+            )
+        from graphctx.retrieve.global_search.search import GlobalSearch
+
+        question, ranking = within._ranked(request.question, "auto", DEFAULT)
+        search = GlobalSearch(self._communities(within.index), question, ranking, self._tokens)
+        return search.found(request, self._phrasing)
+
+    def _communities(self, index: SearchIndex) -> Communities:
+        """The communities of what an index sees; tables are those of the whole, read once."""
+        from graphctx.retrieve.graph.view import View
+
+        return self.graph.tables.communities.within(View(index, self.graph.tables))
 
     def _evidence(self, request: RetrieveInput, recipe: Recipe) -> Evidence:
         question, ranking = self._ranked(request.question, request.options.mode, recipe)
@@ -169,7 +225,7 @@ class Retriever:
         cut = Cut(start, end, not pick.whole)
         if not pick.fits:
             text = pool.documents[pick.first].text
-            cut = self._part(question, text, start, end, request.max_quote_tokens, MAX_QUOTE_CHARS)
+            cut = best_part(self.index, question, text, (start, end), request.max_quote_tokens, self._tokens)
         return quote(
             self.index,
             int(rows[pool.unit[pick.first]]),
@@ -178,20 +234,6 @@ class Retriever:
             confidence=pick.confidence,
             tokens=self._tokens,
         )
-
-    def _part(self, question: Question, text: str, start: int, end: int, max_tokens: int, max_chars: int) -> Cut:
-        """The part of a long span that bears on the question, from the start of a line on."""
-        at = focus(
-            text,
-            start,
-            end,
-            max_tokens=max_tokens,
-            max_chars=max_chars,
-            tokens=self._tokens,
-            cover=lambda lines: lexical_cover(self.index, question, lines),
-        )
-        cut = cut_span(text, at, end, max_tokens, self._tokens, max_chars)
-        return Cut(cut.start_char, cut.end_char, cut.truncated or at > start)
 
     def _lexical_evidence(self, request: RetrieveInput, question: Question, ranking: Ranking) -> Evidence:
         """Quote from the best units, one of each document, by lexical overlap alone."""
@@ -285,7 +327,9 @@ class Retriever:
                 spans or [(unit.start_char, unit.end_char)], [values[at] for at in own] or [0.0], limit
             )
             if end - start > limit:
-                part = self._part(question, document.text, start, end, limit, limit)  # no token is empty
+                span = (start, end)
+                # As many tokens as characters: no token is empty.
+                part = best_part(self.index, question, document.text, span, limit, self._tokens, limit)
                 start, end = part.start_char, part.end_char
             results.append(
                 SearchResult(

@@ -1,0 +1,100 @@
+"""A language model's words for the points, each sentence citing those that it rests on; never a reason to fail."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from graphctx.errors import GraphctxError, TimedOut
+from graphctx.model.themes import PhrasedSentence, Point
+from graphctx.settings import LlmSettings
+
+MAX_SENTENCES = 8
+"""Of the whole answer; as many as a summary may have."""
+
+MAX_GROUP_SENTENCES = 4
+"""That a community's points are put into where all of them are too many for one prompt."""
+
+MAX_NOTE_CHARS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Phrasing:
+    """Who phrases, and how long that may take in all."""
+
+    settings: LlmSettings
+    within_seconds: float
+
+
+def phrase(
+    phrasing: Phrasing | None, question: str, points: Sequence[Point]
+) -> tuple[tuple[PhrasedSentence, ...], str]:
+    """Put points into words.
+
+    Args:
+        phrasing: who phrases; nobody does without.
+        question: as it was asked.
+        points: in their order.
+
+    Returns:
+        Sentences that cite points by their place, from 1, and why there are none though there might have been.
+
+    Raises:
+        TimedOut: the call was given up.
+    """
+    if phrasing is None or not points:
+        return (), ""
+    try:
+        return _phrased(phrasing, question, [point.quote for point in points], [p.community_id for p in points])
+    except TimedOut:
+        raise
+    except GraphctxError as error:
+        return (), _short(error.message)
+
+
+def _phrased(
+    phrasing: Phrasing, question: str, quotes: Sequence[str], groups: Sequence[str]
+) -> tuple[tuple[PhrasedSentence, ...], str]:
+    from graphctx.nlp.llm.openai_compatible import make_chat_model
+    from graphctx.nlp.llm.phrase import PhraserLlm
+    from graphctx.nlp.llm.prompts import MAX_GIVEN_TOKENS
+    from graphctx.nlp.tokens import WordPieceCounter
+
+    counter = WordPieceCounter()
+    phraser = PhraserLlm(make_chat_model(phrasing.settings), phrasing.settings, counter)
+    texts = list(quotes)
+    sources: list[tuple[int, ...]] = [(number,) for number in range(1, len(quotes) + 1)]
+    within = phrasing.within_seconds
+    if sum(counter.count_many(texts)) > MAX_GIVEN_TOKENS:  # more than one prompt holds: first community by community
+        within /= 2
+        order = sorted(range(len(groups)), key=lambda at: (groups.index(groups[at]), at))
+        grouped = [list(ats) for _, ats in groupby(order, key=lambda at: groups[at])]
+        mapped, _ = phraser.points(
+            question,
+            [[texts[at] for at in ats] for ats in grouped],
+            max_points=MAX_GROUP_SENTENCES,
+            within_seconds=within,
+        )
+        found = [
+            (cited.text, tuple(ats[one] + 1 for one in cited.cites))
+            for ats, made in zip(grouped, mapped, strict=True)
+            for cited in made.sentences
+        ]
+        if not found:
+            return (), _short(next((made.failure for made in mapped if made.failure), _NOTHING))
+        texts, sources = [text for text, _ in found], [cites for _, cites in found]
+    made, _ = phraser.answer(question, texts, max_sentences=MAX_SENTENCES, within_seconds=within)
+    if not made.sentences:
+        return (), _short(made.failure or _NOTHING)
+    return tuple(
+        PhrasedSentence(text=one.text, points=sorted({number for at in one.cites for number in sources[at]}))
+        for one in made.sentences
+    ), ""
+
+
+_NOTHING = "The model found nothing in the points that bears on the question."
+
+
+def _short(why: str) -> str:
+    return why if len(why) <= MAX_NOTE_CHARS else why[: MAX_NOTE_CHARS - 1].rstrip() + "…"

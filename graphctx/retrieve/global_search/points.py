@@ -1,0 +1,117 @@
+"""The map step: the sentences that communities and a plain search have for a question, each with a rating."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from graphctx.model.interrupt import checkpoint
+from graphctx.retrieve.communities import Communities
+from graphctx.retrieve.first_stage import best_rows
+from graphctx.retrieve.global_search.descend import Descent
+from graphctx.retrieve.global_search.evidence import home_of_units
+from graphctx.retrieve.global_search.rate import fit_of, unit_of
+from graphctx.retrieve.index import Rows, Scores, SearchIndex
+from graphctx.retrieve.question import Question
+
+SEARCHED_UNITS = 100
+"""Units of the plain search whose sentences are looked at: about as many sentences as a dozen communities have."""
+
+MIN_CHARS = 24
+"""A shorter sentence says nothing by itself; as where pages shorten an item."""
+
+MOST = 400
+"""The best candidates among which points are chosen: several times what the largest answer takes."""
+
+LATER = 0.5
+"""What the last of a community's points loses of its rating, where the community alone decides."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Sentences that may be told.
+
+    Attributes:
+        rows: sentence rows, distinct.
+        units: of each.
+        rating: float32, in 0..1.
+        community: the row of the community that each is a point of, -1 where its unit names none.
+    """
+
+    rows: Rows
+    units: Rows
+    rating: Scores
+    community: Rows
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+def candidates_of(communities: Communities, question: Question, descent: Descent, units: Rows) -> Candidates:
+    """The points of the chosen communities, and the sentences of the units that a plain search found.
+
+    The latter reach what is in no community, or in one that was not rated. Each is a point of the finest community
+    that its unit speaks of, or of the nearest one above it that was chosen.
+
+    Args:
+        communities: that may be seen.
+        question: made ready.
+        descent: with the chosen communities, best first.
+        units: unit rows, best first.
+    """
+    index = communities.view.index
+    mapped: dict[int, int] = {}
+    for row in descent.chosen:
+        checkpoint()
+        for sentence in communities.points(row).tolist():
+            mapped.setdefault(sentence, row)
+    searched = units[:SEARCHED_UNITS]
+    homes = _chosen_above(communities, descent, home_of_units(communities, searched))
+    sentences, owner = index.sentence_rows(searched)
+    for sentence, home in zip(sentences.tolist(), homes[owner].tolist(), strict=True):
+        mapped.setdefault(sentence, home)
+    rows = np.array(sorted(mapped), dtype=np.int64)
+    rows = rows[_long_enough(index, rows)]
+    checkpoint()
+    rating = fit_of(index, question, rows)
+    best = np.sort(best_rows(rating, MOST))
+    rows, rating = rows[best], rating[best]
+    community = np.array([mapped[row] for row in rows.tolist()], dtype=np.int64)
+    return Candidates(rows, unit_of(index, rows), rating, community)
+
+
+def candidates_of_all(communities: Communities, descent: Descent) -> Candidates:
+    """The points of the chosen communities, rated by these and by how early a point comes in its community."""
+    index = communities.view.index
+    found: dict[int, tuple[float, int]] = {}
+    for row in descent.chosen:
+        checkpoint()
+        points = communities.points(row)
+        points = points[_long_enough(index, points)]
+        for place, sentence in enumerate(points.tolist()):
+            value = descent.ratings[row] * (1.0 - LATER * place / len(points))
+            found.setdefault(sentence, (round(value, 6), row))
+    rows = np.array(sorted(found), dtype=np.int64)
+    rating = np.array([found[row][0] for row in rows.tolist()], dtype=np.float32)
+    best = np.sort(best_rows(rating, MOST))
+    rows, rating = rows[best], rating[best]
+    community = np.array([found[row][1] for row in rows.tolist()], dtype=np.int64)
+    return Candidates(rows, unit_of(index, rows), rating, community)
+
+
+def _chosen_above(communities: Communities, descent: Descent, rows: Rows) -> Rows:
+    """Each community, or the nearest one above it that was chosen, where one was."""
+    chosen = set(descent.chosen)
+    parent = communities.hierarchy.parent
+    found = []
+    for row in rows.tolist():
+        at = row
+        while at >= 0 and at not in chosen:
+            at = int(parent[at])
+        found.append(at if at >= 0 else row)
+    return np.array(found, dtype=np.int64)
+
+
+def _long_enough(index: SearchIndex, rows: Rows) -> np.ndarray:
+    return index.walk.sentence_end[rows] - index.walk.sentence_start[rows] >= MIN_CHARS

@@ -1,0 +1,111 @@
+"""How well sentences and communities fit a question."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from graphctx.retrieve.communities import Communities
+from graphctx.retrieve.first_stage import products
+from graphctx.retrieve.index import Rows, Scores, SearchIndex
+from graphctx.retrieve.question import Question
+from graphctx.retrieve.sentences import cover_of_sentences
+
+MEANING, PLACE, WORDS = 1.0, 0.5, 0.3
+"""Weights of a sentence's own cosine, of that of the unit around it, and of the question's words that it holds."""
+
+BEST_POINTS = 3
+"""The best points of a community speak for it: a broad one has some that say nothing to the question."""
+
+NAMED = 0.5
+"""What the entities that the question names count in a rating, beside the summary and the best points with 1 each."""
+
+
+def fit_of(index: SearchIndex, question: Question, sentences: Rows) -> Scores:
+    """How well sentences fit a question, in 0..1, float32 [len(sentences)].
+
+    ``(cosine + 0.5 * cosine of the unit + 0.3 * share of the words by idf) / 1.8``.
+
+    Args:
+        index: of what may be seen.
+        question: made ready.
+        sentences: sentence rows.
+    """
+    own = index.sentence_similarity(question.vector, sentences)
+    units, back = np.unique(unit_of(index, sentences), return_inverse=True)
+    around = products(index.vectors, units, question.vector)[back]
+    words = cover_of_sentences(index, question, sentences)
+    mixed = (MEANING * own + PLACE * around + WORDS * words) / (MEANING + PLACE + WORDS)
+    fit: Scores = np.clip(np.round(mixed, 6), 0.0, 1.0).astype(np.float32)
+    return fit
+
+
+def unit_of(index: SearchIndex, sentences: Rows) -> Rows:
+    """The units of sentences."""
+    units: Rows = np.searchsorted(index.walk.unit_sentence, sentences, side="right").astype(np.int64) - 1
+    return units
+
+
+class Rater:
+    """Compares communities with one question.
+
+    Args:
+        communities: that may be seen.
+        question: made ready.
+    """
+
+    def __init__(self, communities: Communities, question: Question) -> None:
+        self._communities = communities
+        self._index = communities.view.index
+        self._question = question
+
+    def __call__(self, row: int) -> float:
+        """How well a community fits, in 0..1: 0 where it has no points.
+
+        The mean of the cosine of its summary, of the fit of its best points, and, where the question names entities, of
+        the share of them that are its members, which weighs half.
+        """
+        points = self._communities.points(row)
+        if not len(points):
+            return 0.0
+        fits = np.sort(fit_of(self._index, self._question, points))[::-1][:BEST_POINTS]
+        value, weight = float(fits.mean(dtype=np.float64)) + max(0.0, self._summary(row)), 2.0
+        named = self._question.entities
+        if len(named):
+            value += NAMED * float(np.isin(named, self._communities.hierarchy.entities[row]).mean())
+            weight += NAMED
+        return round(min(1.0, value / weight), 6)
+
+    def _summary(self, row: int) -> float:
+        """The cosine of the summary; within a scope that of the mean of its sentences that may be seen."""
+        if self._communities.view.whole:
+            vector = np.asarray(self._vectors[row], dtype=np.float32)
+            return float(np.einsum("i,i->", vector, self._question.vector))
+        values, scale = self._index.sentence_vectors
+        rows = self._communities.summary(row)
+        mean = (values[rows].astype(np.float32) * scale[rows, None]).mean(axis=0, dtype=np.float64)
+        length = float(np.sqrt(np.einsum("i,i->", mean, mean)))
+        return float(np.einsum("i,i->", mean, self._question.vector)) / length if length > 0 else 0.0
+
+    @cached_property
+    def _vectors(self) -> Scores:
+        """Summary vectors, float32 [C, d], mapped."""
+        vectors: Scores = self._index.snapshot.matrix("communities")
+        return vectors
+
+
+class Size:
+    """Rates communities by their size alone, for questions that ask for everything.
+
+    Args:
+        communities: that may be seen.
+    """
+
+    def __init__(self, communities: Communities) -> None:
+        self._sizes = np.log1p(communities.n_entities.astype(np.float64))
+        self._most = max(float(self._sizes.max(initial=0.0)), 1e-9)
+
+    def __call__(self, row: int) -> float:
+        """``log(1 + n) / log(1 + largest)`` of the members that may be seen, in 0..1."""
+        return round(float(self._sizes[row]) / self._most, 6)

@@ -1,0 +1,171 @@
+"""Global search over one snapshot: the steps in order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from graphctx.model.answers import EmptyReason
+from graphctx.model.found import GlobalFound
+from graphctx.model.interrupt import checkpoint
+from graphctx.model.requests import GlobalSearchInput
+from graphctx.model.themes import Point, Theme
+from graphctx.retrieve.cite import Tokens
+from graphctx.retrieve.communities import Communities
+from graphctx.retrieve.confidence import Confidence, anything_bears
+from graphctx.retrieve.global_search.descend import Descent, descend
+from graphctx.retrieve.global_search.evidence import evidence_of
+from graphctx.retrieve.global_search.phrase import Phrasing, phrase
+from graphctx.retrieve.global_search.points import Candidates, candidates_of, candidates_of_all
+from graphctx.retrieve.global_search.rate import Rater, Size
+from graphctx.retrieve.global_search.reduce import AGAIN, AGAIN_IN_ALL, Chosen, Reducer
+from graphctx.retrieve.global_search.route import asks_for_everything
+from graphctx.retrieve.question import Question
+from graphctx.retrieve.rank import Ranking
+from graphctx.retrieve.sentences import sentence_pool
+
+RELEVANCE_TESTS = 64
+"""Communities that are rated at most where nobody says; as `graphctx.model.requests.GlobalOptions` has it."""
+
+LOOKED_AT = 10
+"""Units of the plain search whose sentences tell whether anything bears on the question at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What was found: candidates, which of them are told, and the descent that led to them."""
+
+    candidates: Candidates
+    chosen: list[Chosen]
+    descent: Descent
+
+
+class GlobalSearch:
+    """Global search within one scope.
+
+    Args:
+        communities: that may be seen.
+        question: made ready.
+        ranking: units in the order of a plain search.
+        tokens: counts them.
+    """
+
+    def __init__(self, communities: Communities, question: Question, ranking: Ranking, tokens: Tokens) -> None:
+        self._communities = communities
+        self.index = communities.view.index
+        self.question = question
+        self.ranking = ranking
+        self.tokens = tokens
+        self.everything = asks_for_everything(question.text) and bool(communities.seen.any())
+
+    def run(self, *, tests: int, points_tokens: int, max_points: int, max_point_tokens: int) -> Outcome:
+        """Descend, map and reduce.
+
+        Args:
+            tests: communities that are rated at most.
+            points_tokens: of all points together.
+            max_points: most points.
+            max_point_tokens: longest point.
+        """
+        communities, units = self._communities, self.ranking.rows
+        evidence = evidence_of(communities, units)
+        checkpoint()
+        if self.everything:
+            descent = descend(communities, evidence * 0.0, Size(communities), tests, deeper=False)
+            candidates = candidates_of_all(communities, descent)
+        else:
+            descent = descend(communities, evidence, Rater(communities, self.question), tests)
+            candidates = candidates_of(communities, self.question, descent, units)
+        checkpoint()
+        reducer = Reducer(self.index, self.question, self.tokens, max_point_tokens)
+        again = AGAIN_IN_ALL if self.everything else AGAIN
+        chosen = reducer.choose(candidates, tokens=points_tokens, most=max_points, again=again)
+        return Outcome(candidates, chosen, descent)
+
+    def found(self, request: GlobalSearchInput, phrasing: Phrasing | None = None) -> GlobalFound:
+        """Everything that a request asks for, and a language model's words for it where one is given."""
+        outcome = self.run(
+            tests=request.options.relevance_tests,
+            points_tokens=request.points_tokens,
+            max_points=request.max_points,
+            max_point_tokens=request.max_point_tokens,
+        )
+        points = [self._point(outcome, one) for one in outcome.chosen]
+        reason: EmptyReason | None = None if points else "no_match"
+        if points and not self.bears():
+            points, reason = [], "no_evidence"
+        phrased, note = phrase(phrasing, request.question, points) if request.options.phrase else ((), "")
+        descent, seen = outcome.descent, self._communities.seen
+        told = {point.community_id for point in points}
+        ids = self._communities.hierarchy
+        return GlobalFound(
+            items=points,
+            snapshot_id=self.index.snapshot.id,
+            empty_reason=reason,
+            themes=self._themes(outcome, points),
+            communities=int(seen.sum()),
+            rated=len(descent.ratings),
+            descended=len(descent.descended),
+            dropped=sum(ids.id(row) not in told for row in descent.ratings),
+            phrased=phrased,
+            note=note,
+            stages={
+                "units_searched": self.ranking.n_candidates,
+                "communities_chosen": len(descent.chosen),
+                "sentences_rated": len(outcome.candidates),
+                "asks_for_everything": self.everything,
+            },
+        )
+
+    def bears(self) -> bool:
+        """Whether anything bears on the question, by the confidence of the sentences that a plain search ranks first.
+
+        Taken for granted of a question that asks for everything.
+        """
+        if self.everything:
+            return True
+        index, ranking = self.index, self.ranking
+        rows = ranking.rows[:LOOKED_AT]
+        pool = sentence_pool(index, self.question, rows)
+        if not len(pool):
+            return False
+        confidence = Confidence.of(index, self.question, ranking, np.arange(len(rows)), pool)
+        return anything_bears(index, (confidence.of_run(at, at) for at in range(len(pool))))
+
+    def _point(self, outcome: Outcome, chosen: Chosen) -> Point:
+        candidates, at, cut = outcome.candidates, chosen.at, chosen.cut
+        unit = self.index.unit(int(candidates.units[at]))
+        document = self.index.text_of(unit.doc_row)
+        community = int(candidates.community[at])
+        return Point(
+            quote=document.text[cut.start_char : cut.end_char],
+            rating=round(float(candidates.rating[at]), 3),
+            community_id=self._communities.hierarchy.id(community) if community >= 0 else "",
+            title=document.title,
+            heading=unit.heading,
+            section_id=unit.id,
+            truncated=cut.truncated,
+            doc_uri=document.uri,
+            start_char=cut.start_char,
+            end_char=cut.end_char,
+            line=document.line(cut.start_char),
+            page=document.page(cut.start_char),
+            anchor=unit.anchor,
+        )
+
+    def _themes(self, outcome: Outcome, points: list[Point]) -> list[Theme]:
+        """The communities of the points, rated by the best of these; ties by id."""
+        best: dict[int, float] = {}
+        for point, chosen in zip(points, outcome.chosen, strict=False):
+            row = int(outcome.candidates.community[chosen.at])
+            if row >= 0:
+                best[row] = max(best.get(row, 0.0), point.rating)
+        hierarchy = self._communities.hierarchy
+        themes = [
+            Theme(
+                id=hierarchy.id(row), title=self._communities.title(row), level=int(hierarchy.level[row]), rating=rating
+            )
+            for row, rating in best.items()
+        ]
+        return sorted(themes, key=lambda theme: (-theme.rating, theme.id))
