@@ -11,13 +11,14 @@ from graphctx.server.tools.compat import COMPAT_TOOLS
 from graphctx.server.tools.connector import CONNECTOR_TOOLS
 from graphctx.server.tools.expand_excerpt import EXPAND_EXCERPT
 from graphctx.server.tools.extract_evidence import EXTRACT_EVIDENCE
+from graphctx.server.tools.global_search import GLOBAL_SEARCH
 from graphctx.server.tools.graph import GRAPH_TOOLS
 from graphctx.server.tools.read_excerpt import READ_EXCERPT
 from graphctx.server.tools.retrieve_evidence import RETRIEVE_EVIDENCE
 from graphctx.server.tools.search import SEARCH
 
 TOOLSETS: dict[Toolset, tuple[AnyTool, ...]] = {
-    "kb": (RETRIEVE_EVIDENCE, SEARCH, EXTRACT_EVIDENCE, READ_EXCERPT, EXPAND_EXCERPT),
+    "kb": (RETRIEVE_EVIDENCE, SEARCH, GLOBAL_SEARCH, EXTRACT_EVIDENCE, READ_EXCERPT, EXPAND_EXCERPT),
     "graph": GRAPH_TOOLS,
     "compat": COMPAT_TOOLS,
     "connector": CONNECTOR_TOOLS,
