@@ -84,7 +84,7 @@ def evaluate(
             "--explain",
             metavar="QUESTION",
             help="Measure nothing; show stage by stage how one question is answered. An id of the suite's, or any "
-            "question; the first variant answers.",
+            "question; the first variant answers. In a suite of points an id, or all: where gold points are lost.",
         ),
     ] = None,
     as_json: JsonOption = False,
@@ -270,6 +270,9 @@ def _explain(question: str, suites: list[Suite], where: Where, variant: str, *, 
     from graphctx.eval.suites import Suite
 
     suite = suites[0] if suites else Suite("", where.default_kb, "questions")
+    if suite.kind == "points":
+        _explain_points(question, suite, where, as_json=as_json)
+        return
     known = {item.row.id: item.row.question for item in suite.rows}
     if known and question not in known and " " not in question.strip():
         _tell(f"{suite.name} has no question of the id {question!r}; it is taken as a question.", "yellow")
@@ -282,3 +285,29 @@ def _explain(question: str, suites: list[Suite], where: Where, variant: str, *, 
         print_json(found.as_dict())
     else:
         show_explanation(output_console(), found)
+
+
+def _explain_points(question: str, suite: Suite, where: Where, *, as_json: bool) -> None:
+    from graphctx.cli.console import output_console, print_json, print_table
+    from graphctx.cli.progress import progress_view
+    from graphctx.eval.corpora import open_for
+    from graphctx.eval.global_explain import as_dict, explain_points, headline, points_table, totals_table
+
+    with (
+        progress_view() as view,
+        open_for(suite, kb=where.kb, default_kb=where.default_kb, work=where.work, on_progress=view) as kb,
+    ):
+        found = explain_points(suite, kb, question)
+    if as_json:
+        print_json(as_dict(suite.name, found))
+        return
+    console = output_console()
+    for one in found:
+        title, *lines = headline(one)
+        console.print(title, style="bold", soft_wrap=True)
+        for line in lines:
+            console.print(line, style="dim", soft_wrap=True)
+        print_table(*points_table(one))
+        console.print()
+    console.print(f"Where {sum(len(one.points) for one in found):,} points ended", style="bold")
+    print_table(*totals_table(found))

@@ -28,6 +28,7 @@ class Asker:
     Attributes:
         retriever: of the snapshot.
         recipe: by which it is asked.
+        scope: what the knowledge base may answer for.
 
     Args:
         kb: with a published snapshot.
@@ -43,13 +44,13 @@ class Asker:
         server = kb.settings.server
         self.recipe = recipe_of(variant)
         self.retriever = kb.pinned().require()
-        self._scope = Boundary(kb.project_id, kb.environment, server.doc_tags, server.repositories).narrow(Scope())
+        self.scope = Boundary(kb.project_id, kb.environment, server.doc_tags, server.repositories).narrow(Scope())
         limits = Limits(server.max_tokens, server.max_bytes)
         self._pager = Pager(limits, WordPieceCounter().count, cursors=Cursors())
 
     def rank(self, question: str) -> tuple[Question, Ranking] | EmptyReason:
         """The ranking of all units, or why there is none."""
-        return self.retriever.rank(question, "auto", self._scope, Filters(), self.recipe)
+        return self.retriever.rank(question, "auto", self.scope, Filters(), self.recipe)
 
     def search(self, query: str, *, top_k: int, max_per_doc: int = 1, max_snippet_chars: int = 280) -> SearchAnswer:
         """The results of ``kb.search``, on one page.
@@ -63,7 +64,7 @@ class Asker:
             "top_k": top_k,
             "page_size": top_k,
             "options": options,
-            "scope": self._scope.model_dump(),
+            "scope": self.scope.model_dump(),
         }
         request = parse_arguments(SearchInput, asked)
         return search_answer(self._pager, request, self.retriever.find(request, self.recipe))[0]
@@ -97,4 +98,4 @@ class Asker:
             cursor = answer.next_cursor
 
     def _request(self, question: str, options: dict[str, int]) -> RetrieveInput:
-        return parse_arguments(RetrieveInput, {"question": question, **options, "scope": self._scope.model_dump()})
+        return parse_arguments(RetrieveInput, {"question": question, **options, "scope": self.scope.model_dump()})

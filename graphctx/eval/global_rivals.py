@@ -2,7 +2,7 @@
 
 - ``hybrid``: a plain search. The sentences of the units that the bare hybrid ranks first, unit by unit.
 - ``summaries``: the summaries of the communities of the root level, in the order of the table, whatever is asked.
-- ``evidence``: the quotes of ``kb.retrieve_evidence``, the most that it gives.
+- ``evidence``: the quotes of ``kb.retrieve_evidence`` in the mode ``hybrid_local``, the most that it gives.
 
 All are cut to whole sentences or quotes, and one that does not fit gives way to the next that does.
 """
@@ -18,6 +18,7 @@ import numpy as np
 from graphctx.eval.asker import Asker
 from graphctx.eval.global_measures import CountTokens, Piece
 from graphctx.eval.measures import MAX_QUOTES
+from graphctx.model.requests import RetrieveInput, RetrieveOptions
 
 if TYPE_CHECKING:
     from graphctx.knowledge_base import KnowledgeBase
@@ -62,7 +63,15 @@ class Rivals:
 
     def evidence(self, question: str) -> Iterator[Piece]:
         """The quotes for a question."""
-        found = self._quoting.evidence(question, max_quotes=MAX_QUOTES, top_k=QUOTED_FROM, include_context_tokens=0)
+        request = RetrieveInput(
+            question=question,
+            max_quotes=MAX_QUOTES,
+            top_k=QUOTED_FROM,
+            include_context_tokens=0,
+            scope=self._quoting.scope,
+            options=RetrieveOptions(mode="hybrid_local"),  # auto would ask global search in its stead
+        )
+        found = self._quoting.retriever.evidence(request, self._quoting.recipe)
         for quote in found.items:
             yield Piece(quote.doc_uri, quote.start_char, quote.end_char, quote.quote, self._count(quote.quote))
 

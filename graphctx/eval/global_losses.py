@@ -1,0 +1,203 @@
+"""At which stage of global search each gold point was lost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from graphctx.eval.global_measures import BUDGETS, Piece, stated, states
+from graphctx.model.requests import Filters, GlobalOptions, Scope
+from graphctx.model.scope import Boundary
+from graphctx.retrieve.global_search.reduce import NEAR_COPY
+from graphctx.retrieve.global_search.search import GlobalSearch
+from graphctx.retrieve.graph.view import View
+
+if TYPE_CHECKING:
+    from graphctx.eval.records import Golden, GoldPoint
+    from graphctx.knowledge_base import KnowledgeBase
+    from graphctx.nlp.tokens import WordPieceCounter
+    from graphctx.retrieve.communities import Communities
+    from graphctx.retrieve.global_search.search import Outcome
+    from graphctx.retrieve.index import Rows
+
+Stage = Literal["told", "no sentence", "no community", "not rated", "not chosen", "passed over", "near copy", "budget"]
+
+STAGES: dict[Stage, str] = {
+    "told": "a point that was given states it",
+    "no sentence": "no sentence of the documents is near enough to any of its places",
+    "no community": "no community has one of its sentences among its points, and the search did not find their units",
+    "not rated": "communities have it, and none of them was compared with the question",
+    "not chosen": "a community with it was rated, and none was found to bear on the question",
+    "passed over": "a community that bears on the question has it, and it was too short, or rated below hundreds",
+    "near copy": "it was a candidate, and a point that was given says nearly the same",
+    "budget": "it was a candidate, and others filled the budget",
+}
+"""Where a gold point may end, in the order of the search, and what that means."""
+
+MOST_POINTS = 100
+MAX_POINT_TOKENS = 80
+"""As the evaluation asks: the most points that the tool gives, and its default length."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """What became of one gold point.
+
+    Attributes:
+        point: in words.
+        stages: budget to where it ended.
+        rank: the best place of its sentences among all candidates by rating, from 1; ``None`` where it was none.
+        holding: the titles of the communities that have it among their points, the broadest first.
+    """
+
+    point: str
+    stages: dict[int, Stage]
+    rank: int | None
+    holding: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """A community that was found to bear on a question."""
+
+    title: str
+    level: int
+    rating: float
+
+
+@dataclass(frozen=True, slots=True)
+class Losses:
+    """What became of the gold points of a question.
+
+    Attributes:
+        id, question: of the suite.
+        communities: that may be seen.
+        rated, candidates: how many communities and sentences were compared with the question.
+        chosen: the communities that bear on it, the best first.
+        points: in the order of the suite.
+    """
+
+    id: str
+    question: str
+    communities: int
+    rated: int
+    candidates: int
+    chosen: tuple[Theme, ...]
+    points: tuple[Loss, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same as JSON values."""
+        return asdict(self)
+
+
+def totals(found: Iterable[Losses]) -> dict[int, Counter[Stage]]:
+    """Budget to how many points ended at each stage."""
+    counts: dict[int, Counter[Stage]] = {budget: Counter() for budget in BUDGETS}
+    for one in found:
+        for point in one.points:
+            for budget, stage in point.stages.items():
+                counts[budget][stage] += 1
+    return counts
+
+
+class Tracer:
+    """Follows gold points through global search.
+
+    Args:
+        kb: with a published snapshot.
+        tokens: counts them.
+    """
+
+    def __init__(self, kb: KnowledgeBase, tokens: WordPieceCounter) -> None:
+        server = kb.settings.server
+        self._scope = Boundary(kb.project_id, kb.environment, server.doc_tags, server.repositories).narrow(Scope())
+        self._retriever = kb.pinned().require()
+        self._index = self._retriever.index.within(self._scope, Filters())
+        tables = self._retriever.graph.tables
+        self._communities: Communities = tables.communities.within(View(self._index, tables))
+        self._tokens = tokens
+        self._uris = self._index.documents["uri"].to_pylist()
+
+    def follow(self, golden: Golden) -> Losses:
+        """What became of each point of a question within each budget."""
+        ranked = self._retriever.rank(golden.question, "auto", self._scope, Filters())
+        if isinstance(ranked, str):
+            return Losses(golden.id, golden.question, 0, 0, 0, (), ())
+        search = GlobalSearch(self._communities, *ranked, self._tokens)
+        runs = {
+            budget: search.run(
+                tests=GlobalOptions().relevance_tests,
+                points_tokens=budget,
+                max_points=MOST_POINTS,
+                max_point_tokens=MAX_POINT_TOKENS,
+            )
+            for budget in BUDGETS
+        }
+        some = runs[BUDGETS[0]]
+        title, level = self._communities.title, self._communities.hierarchy.level
+        chosen = [Theme(title(row), int(level[row]), some.descent.ratings[row]) for row in some.descent.chosen]
+        points = [self._loss(point, runs) for point in golden.points]
+        seen = int(self._communities.seen.sum())
+        rated, candidates = len(some.descent.ratings), len(some.candidates)
+        return Losses(golden.id, golden.question, seen, rated, candidates, tuple(chosen), tuple(points))
+
+    def _loss(self, point: GoldPoint, runs: dict[int, Outcome]) -> Loss:
+        some = next(iter(runs.values()))
+        rows = self._sentences(point)
+        holding = [
+            row
+            for row in np.flatnonzero(self._communities.seen).tolist()
+            if np.isin(rows, self._communities.points(row)).any()
+        ]
+        best = np.argsort(-some.candidates.rating, kind="stable")
+        places = np.flatnonzero(np.isin(some.candidates.rows[best], rows))
+        return Loss(
+            point.point,
+            {budget: self._stage(point, rows, holding, run) for budget, run in runs.items()},
+            int(places[0]) + 1 if len(places) else None,
+            tuple(self._communities.title(row) for row in holding),
+        )
+
+    def _stage(self, point: GoldPoint, rows: Rows, holding: Sequence[int], run: Outcome) -> Stage:
+        if stated(point, self._told(run)):
+            return "told"
+        if not len(rows):
+            return "no sentence"
+        candidates = rows[np.isin(rows, run.candidates.rows)]
+        if len(candidates):
+            return "near copy" if self._copied(candidates, run) else "budget"
+        if not holding:
+            return "no community"
+        if not any(row in run.descent.ratings for row in holding):
+            return "not rated"
+        if not any(row in run.descent.chosen for row in holding):
+            return "not chosen"
+        return "passed over"
+
+    def _told(self, run: Outcome) -> list[Piece]:
+        documents = self._index.walk.unit_doc[run.candidates.units].tolist()
+        return [Piece(self._uris[documents[one.at]], one.cut.start_char, one.cut.end_char, "", 0) for one in run.chosen]
+
+    def _copied(self, rows: Rows, run: Outcome) -> bool:
+        """Whether each of some sentences is a near copy of a point that was given."""
+        told = run.candidates.rows[[one.at for one in run.chosen]]
+        values, scale = self._index.sentence_vectors
+        one, other = (values[at].astype(np.float32) * scale[at, None] for at in (rows, told))
+        return bool((np.einsum("id,jd->ij", one, other).max(axis=1, initial=0.0) >= NEAR_COPY).all())
+
+    def _sentences(self, point: GoldPoint) -> Rows:
+        """The sentence rows that state a point."""
+        walk = self._index.walk
+        found = []
+        for span in point.spans:
+            document = self._uris.index(span.doc_uri)
+            units = np.flatnonzero(walk.unit_doc == document)
+            for row in self._index.sentence_rows(units)[0].tolist():
+                piece = Piece(span.doc_uri, int(walk.sentence_start[row]), int(walk.sentence_end[row]), "", 0)
+                if states(piece, span):
+                    found.append(row)
+        return np.unique(np.array(found, dtype=np.int64))
