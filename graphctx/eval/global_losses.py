@@ -24,7 +24,17 @@ if TYPE_CHECKING:
     from graphctx.retrieve.global_search.search import Outcome
     from graphctx.retrieve.index import Rows
 
-Stage = Literal["told", "no sentence", "no community", "not rated", "not chosen", "passed over", "near copy", "budget"]
+Stage = Literal[
+    "told",
+    "no sentence",
+    "no community",
+    "not rated",
+    "not chosen",
+    "passed over",
+    "near copy",
+    "budget",
+    "no evidence",
+]
 
 STAGES: dict[Stage, str] = {
     "told": "a point that was given states it",
@@ -35,6 +45,7 @@ STAGES: dict[Stage, str] = {
     "passed over": "a community that bears on the question has it, and it was too short, or rated below hundreds",
     "near copy": "it was a candidate, and a point that was given says nearly the same",
     "budget": "it was a candidate, and others filled the budget",
+    "no evidence": "nothing was given, for nothing seemed to bear on the question",
 }
 """Where a gold point may end, in the order of the search, and what that means."""
 
@@ -140,12 +151,13 @@ class Tracer:
         some = runs[BUDGETS[0]]
         title, level = self._communities.title, self._communities.hierarchy.level
         chosen = [Theme(title(row), int(level[row]), some.descent.ratings[row]) for row in some.descent.chosen]
-        points = [self._loss(point, runs) for point in golden.points]
+        bears = search.bears()
+        points = [self._loss(point, runs, bears=bears) for point in golden.points]
         seen = int(self._communities.seen.sum())
         rated, candidates = len(some.descent.ratings), len(some.candidates)
         return Losses(golden.id, golden.question, seen, rated, candidates, tuple(chosen), tuple(points))
 
-    def _loss(self, point: GoldPoint, runs: dict[int, Outcome]) -> Loss:
+    def _loss(self, point: GoldPoint, runs: dict[int, Outcome], *, bears: bool) -> Loss:
         some = next(iter(runs.values()))
         rows = self._sentences(point)
         holding = [
@@ -157,14 +169,14 @@ class Tracer:
         places = np.flatnonzero(np.isin(some.candidates.rows[best], rows))
         return Loss(
             point.point,
-            {budget: self._stage(point, rows, holding, run) for budget, run in runs.items()},
+            {budget: self._stage(point, rows, holding, run, bears=bears) for budget, run in runs.items()},
             int(places[0]) + 1 if len(places) else None,
             tuple(self._communities.title(row) for row in holding),
         )
 
-    def _stage(self, point: GoldPoint, rows: Rows, holding: Sequence[int], run: Outcome) -> Stage:
+    def _stage(self, point: GoldPoint, rows: Rows, holding: Sequence[int], run: Outcome, *, bears: bool) -> Stage:
         if stated(point, self._told(run)):
-            return "told"
+            return "told" if bears else "no evidence"
         if not len(rows):
             return "no sentence"
         candidates = rows[np.isin(rows, run.candidates.rows)]
