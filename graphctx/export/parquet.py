@@ -1,0 +1,87 @@
+"""The tables of a snapshot as a folder of Parquet files, with what their columns are and their checksums.
+
+The files are the snapshot's own, byte for byte: they hold every document, whatever boundary the settings draw.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from graphctx.errors import BackendUnavailable
+from graphctx.export.options import OnProgress
+from graphctx.export.target import SUMS_NAME
+from graphctx.store.files import sha256_of
+from graphctx.store.schema import FORMAT_VERSION, TABLES
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from graphctx.store.snapshot import Snapshot
+
+README_NAME = "README.md"
+
+_WHAT = {
+    "documents": "one row for each document, with its text; sorted by uri",
+    "sections": "headings with what stands below them; sorted by document, then ordinal",
+    "units": "the passages that answers come from; sorted by document, then ordinal",
+    "sentences": "the least that is quoted; sorted by unit, then ordinal",
+    "entities": "what documents name; sorted by id",
+    "mentions": "where an entity is named; sorted by unit, then position",
+    "facts": "subject, predicate, object, and the sentence that states it",
+    "related": "pairs of related entities, the smaller row first",
+    "links": "from document to document: hyperlinks, and mentions of its title",
+    "communities": "groups of entities; level 0 is the root level, deeper ones are finer",
+}
+"""What a row of each table is; tests hold that none is missing."""
+
+_INTRO = """# Tables of snapshot {snapshot}
+
+Made by graphctx; format {version}. Every document of the knowledge base is here, whatever boundary its settings draw.
+
+- A column `…_row` is the place of a row in another table, counted from 0: `facts.unit_row` in `units`.
+- Spans (`start_char`, `end_char`) count Unicode characters in `documents.text`, the end not included.
+- `{sums}` holds the SHA-256 of each file: `sha256sum --check {sums}`.
+"""
+
+
+def write_parquet(snapshot: Snapshot, folder: Path, *, on_progress: OnProgress) -> dict[str, int]:
+    """Copy the tables into an empty folder, and describe them.
+
+    Returns:
+        The rows of each table.
+
+    Raises:
+        BackendUnavailable: a table is not what was published.
+    """
+    import pyarrow.parquet as pq
+
+    counts, schemas = {}, {}
+    for done, name in enumerate(TABLES, 1):
+        file = f"{name}.parquet"
+        # Opening the snapshot has compared every file with its manifest; the disk may fail between then and now.
+        shutil.copyfile(snapshot.directory / "parquet" / file, folder / file)
+        if sha256_of(folder / file) != snapshot.manifest.files[f"parquet/{file}"].sha256:
+            raise BackendUnavailable(
+                f"{file} changed while it was copied. Check the disk, and export again.", file=file
+            )
+        with pq.ParquetFile(folder / file) as copied:
+            counts[name], schemas[name] = copied.metadata.num_rows, copied.schema_arrow
+        on_progress("tables", done, len(TABLES), "tables")
+    (folder / README_NAME).write_text(_readme(snapshot.id, counts, schemas), "utf-8", newline="\n")
+    files = [*(f"{name}.parquet" for name in TABLES), README_NAME]
+    sums = "".join(f"{sha256_of(folder / file)}  {file}\n" for file in sorted(files))
+    (folder / SUMS_NAME).write_text(sums, "ascii", newline="\n")
+    return counts
+
+
+def _readme(snapshot_id: str, counts: Mapping[str, int], schemas: Mapping[str, pa.Schema]) -> str:
+    parts = [_INTRO.format(snapshot=snapshot_id, version=FORMAT_VERSION, sums=SUMS_NAME)]
+    for name, schema in schemas.items():
+        lines = [f"## {name}.parquet", "", f"{counts[name]:,} rows: {_WHAT[name]}.", "", "| column | type | null |"]
+        lines += ["|---|---|---|"]
+        lines += [f"| `{field.name}` | {field.type} | {'yes' if field.nullable else 'no'} |" for field in schema]
+        parts.append("\n".join(lines) + "\n")
+    return "\n".join(parts)

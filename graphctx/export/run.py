@@ -1,0 +1,100 @@
+"""An export, from the check of its place to its report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from graphctx.errors import InvalidArgument
+from graphctx.export.options import ExportOptions, OnProgress, no_progress
+from graphctx.export.report import ExportedFile, ExportReport
+from graphctx.export.target import check_target, written_file, written_folder
+from graphctx.model.requests import Filters, Scope
+from graphctx.retrieve.graph.view import View
+from graphctx.retrieve.scope import why_nothing
+from graphctx.store.files import files_below, sha256_of
+
+if TYPE_CHECKING:
+    from graphctx.retrieve.service import Retriever
+
+_OWNERS = (
+    "The tables hold every document of the knowledge base, whatever boundary its settings draw: they are for its owner."
+)
+
+
+def export(
+    retriever: Retriever, project_id: str, options: ExportOptions, on_progress: OnProgress = no_progress
+) -> ExportReport:
+    """Write what is published.
+
+    Args:
+        retriever: of the published snapshot, within the boundary of the settings.
+        project_id: what it is called.
+        options: what to write, and where.
+        on_progress: called as it advances.
+
+    Raises:
+        InvalidArgument: the place cannot be used, tables were to be narrowed, or the filters leave no document.
+        BackendUnavailable: the disk refuses the write, or the snapshot is of an earlier version.
+    """
+    path = options.path.expanduser()
+    check_target(path, folder=options.format == "parquet", replace=options.replace)
+    if options.format == "parquet":
+        return _tables(retriever, options, path, on_progress)
+    view = _view(retriever, options)
+    left_out: list[str] = []
+    with written_file(path) as file:
+        if options.format == "graphml":
+            from graphctx.export.graphml import write_graphml
+
+            counts = write_graphml(view, file, documents=options.documents, on_progress=on_progress)
+        else:
+            from graphctx.export.page import write_page
+
+            counts, left_out = write_page(view, project_id, options, file, on_progress)
+    return ExportReport(
+        format=options.format,
+        path=str(path),
+        snapshot_id=view.index.snapshot.id,
+        files=[_file(path, path.name)],
+        counts=counts,
+        left_out=left_out,
+    )
+
+
+def _tables(retriever: Retriever, options: ExportOptions, path: Path, on_progress: OnProgress) -> ExportReport:
+    from graphctx.export.parquet import write_parquet
+
+    if options.doc_tag or options.path_prefix:
+        raise InvalidArgument(
+            "Tables are exported whole: --tag and --path-prefix narrow graphml and html only. Leave them out.",
+            field="doc_tag" if options.doc_tag else "path_prefix",
+        )
+    snapshot = retriever.index.snapshot
+    with written_folder(path) as folder:
+        counts = write_parquet(snapshot, folder, on_progress=on_progress)
+    return ExportReport(
+        format="parquet",
+        path=str(path),
+        snapshot_id=snapshot.id,
+        files=[_file(file, file.relative_to(path).as_posix()) for file in files_below(path)],
+        counts=counts,
+        left_out=[],
+        notes=[_OWNERS],
+    )
+
+
+def _view(retriever: Retriever, options: ExportOptions) -> View:
+    filters = Filters(doc_tag=list(options.doc_tag), path_prefix=options.path_prefix)
+    nothing = why_nothing(retriever.index, Scope(), filters)
+    if nothing is not None and nothing.filtered_by:
+        raise InvalidArgument(
+            f"No document is left by {' and '.join(nothing.filtered_by)}, so there is nothing to export. "
+            "Widen the filter.",
+            filtered_by=list(nothing.filtered_by),
+        )
+    return View(retriever.index.within(Scope(), filters), retriever.graph.tables)
+
+
+def _file(path: Path, name: str) -> ExportedFile:
+    return ExportedFile(name=name, bytes=path.stat().st_size, sha256=sha256_of(path))

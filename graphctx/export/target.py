@@ -1,0 +1,121 @@
+"""Where an export goes: a file or a folder that is either wholly there or not at all."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from graphctx.errors import BackendUnavailable, InvalidArgument
+from graphctx.store.files import files_below, fsync_path, fsync_tree
+
+SUMS_NAME = "SHA256SUMS"
+"""In a folder that an export wrote: by it such a folder is known, and no other is ever replaced."""
+
+_BUFFER = 1 << 20
+
+
+def check_target(path: Path, *, folder: bool, replace: bool) -> None:
+    """Refuse a place that cannot be written, before any work is done.
+
+    Args:
+        path: a file, or a folder where ``folder`` is true.
+        folder: what the format makes.
+        replace: whether what is there may be replaced.
+
+    Raises:
+        InvalidArgument: its folder is missing, it is of the other kind, or it is there and may not be replaced.
+        BackendUnavailable: its folder may not be written to.
+    """
+    parent = path.parent
+    if not parent.is_dir():
+        raise InvalidArgument(f"There is no folder {parent}. Make it first, or write elsewhere.", path=str(path))
+    if not os.access(parent, os.W_OK | os.X_OK):
+        raise BackendUnavailable(
+            f"The folder {parent} may not be written to. Choose another place with --out, or change its permissions.",
+            path=str(path),
+        )
+    if folder and path.exists() and not path.is_dir():
+        raise InvalidArgument(f"{path} is a file, and this format makes a folder. Name another.", path=str(path))
+    if not folder and path.is_dir():
+        raise InvalidArgument(f"{path} is a folder, and this format makes one file. Name a file.", path=str(path))
+    if folder and path.is_dir():
+        if not any(path.iterdir()):
+            return
+        if not (path / SUMS_NAME).is_file():
+            raise InvalidArgument(
+                f"{path} holds files that no export wrote, so it is never replaced. Name another folder.",
+                path=str(path),
+            )
+    if path.exists() and not replace:
+        raise InvalidArgument(f"{path} is there already. Replace it with --force, or name another.", path=str(path))
+
+
+@contextmanager
+def written_file(path: Path) -> Iterator[BinaryIO]:
+    """A file to write to, which takes its place when the block ends well and leaves nothing when it does not.
+
+    Raises:
+        BackendUnavailable: the disk is full or refuses the write.
+    """
+    temporary = _beside(path)
+    with _told(path):
+        try:
+            with temporary.open("wb", buffering=_BUFFER) as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(path)
+            fsync_path(path.parent)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def written_folder(path: Path) -> Iterator[Path]:
+    """An empty folder to write into, which takes its place when the block ends well.
+
+    What was at its place is moved aside for the moment of the exchange, and then deleted.
+
+    Raises:
+        BackendUnavailable: the disk is full or refuses the write.
+    """
+    temporary, old = _beside(path), _beside(path, "old")
+    with _told(path):
+        try:
+            shutil.rmtree(temporary, ignore_errors=True)
+            temporary.mkdir()
+            yield temporary
+            fsync_tree(files_below(temporary))
+            if path.exists():
+                path.rename(old)
+            try:
+                temporary.rename(path)
+            except OSError:
+                if old.exists():
+                    old.rename(path)
+                raise
+            fsync_path(path.parent)
+        finally:
+            for rest in (temporary, old):
+                shutil.rmtree(rest, ignore_errors=True)
+
+
+def _beside(path: Path, kind: str = "tmp") -> Path:
+    return path.with_name(f".{path.name}.{os.getpid()}.{kind}")
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise BackendUnavailable(
+            f"Cannot write {path}: {error.strerror}. Nothing was left there; free some space or choose another place "
+            "with --out, and export again.",
+            path=str(path),
+            errno=error.errno,
+        ) from error
