@@ -11,6 +11,7 @@ import graphctx
 from graphctx.cli import (
     ask,
     call,
+    communities,
     cypher,
     demo,
     doctor,
@@ -56,6 +57,7 @@ def _common(
 app.command("ingest", cls=GuardedCommand)(ingest.ingest)
 app.command("ask", cls=GuardedCommand)(ask.ask)
 app.command("search", cls=GuardedCommand)(search.search)
+app.command("communities", cls=GuardedCommand)(communities.communities)
 app.command("serve", cls=GuardedCommand)(serve.serve)
 app.command("tools", cls=GuardedCommand)(tools.tools)
 app.command("call", cls=GuardedCommand)(call.call)

@@ -30,7 +30,12 @@ _HINTS = {
 _OF_A_FOLDER = ("kb.toml", "CURRENT")
 """Files of a knowledge base of which a fault may mean that another folder was meant."""
 
-_OF_QUESTIONS = ("ask", "search")
+_IN_QUOTES = {
+    "ask": 'the question in quotes: {command} "What is …"',
+    "search": 'the question in quotes: {command} "What is …"',
+    "communities": 'the title in quotes: {command} "One, another"',
+}
+"""Commands that take a text of several words, and how it is to be given."""
 
 _OF_FILES = frozenset({"line", "faults", "skipped", "path", "question", "suite"})
 """Details of errors in what a file holds: how the command is used does not help there."""
@@ -46,8 +51,9 @@ class GuardedCommand(TyperCommand):
             return super().parse_args(ctx, args)
         except Exception as error:
             told = str(getattr(error, "message", ""))
-            if "unexpected extra argument" in told and len(words) > 1 and self.name in _OF_QUESTIONS:
-                error.message = f'{told}. Put the question in quotes: {ctx.command_path} "What is …"'  # type: ignore[attr-defined]
+            if "unexpected extra argument" in told and len(words) > 1 and self.name in _IN_QUOTES:
+                remedy = _IN_QUOTES[self.name].format(command=ctx.command_path)
+                error.message = f"{told}. Put {remedy}"  # type: ignore[attr-defined]
             raise
 
     def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]

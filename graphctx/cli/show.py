@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from graphctx.model.answers import EvidenceAnswer, Quote, SearchAnswer, SearchResult
+    from graphctx.model.themes import Point
     from graphctx.store.config import SourceEntry
 
 _EMPTY = {
@@ -31,6 +32,11 @@ _EMPTY = {
         "no document passes the filters",
         "Drop --tag, --path-prefix or --updated-after; graphctx search without them shows what there is.",
     ),
+    "no_communities": (
+        "there are no communities here",
+        "The documents are too few for any, or an older version ingested them: graphctx ingest makes them anew. For a "
+        "detail, graphctx ask without --global.",
+    ),
     "no_match": (
         "nothing in the documents fits",
         "Try the words that the documents would use, or graphctx search with a few key words.",
@@ -49,14 +55,21 @@ def show_evidence(console: Console, question: str, answer: EvidenceAnswer, sourc
 
     console.print(f"Question: {question}\n", style="bold", soft_wrap=True)
     if not answer.quotes:
-        _show_empty(console, "No evidence found", answer.empty_reason or "no_match")
+        show_empty(console, "No evidence found", answer.empty_reason or "no_match")
         if answer.nearest:
             console.print(f"Nearest, though not near, come: {', '.join(answer.nearest)}", style="dim", soft_wrap=True)
         return
     for number, quote in enumerate(answer.quotes, start=1):
         cut = " · shortened" if quote.truncated else ""
-        _show_span(console, number, quote, quote.quote, f"confidence {quote.confidence:.2f}{cut}", sources)
-    if all(quote.confidence < LOW_CONFIDENCE for quote in answer.quotes):
+        show_span(console, number, quote, quote.quote, f"confidence {quote.confidence:.2f}{cut}", sources)
+    if answer.diagnostics.mode == "global":
+        console.print(
+            "The question asks for the whole, so these are points from all over the documents; --global shows their "
+            "themes.",
+            style="dim",
+            soft_wrap=True,
+        )
+    elif all(quote.confidence < LOW_CONFIDENCE for quote in answer.quotes):
         console.print("None of these fits the question well: the documents may not hold the answer.", style="yellow")
     if answer.limit_reason != "none":
         console.print("More quotes fit the question than the response budget allows (--max-quotes).", style="dim")
@@ -66,22 +79,28 @@ def show_search(console: Console, query: str, answer: SearchAnswer, sources: Seq
     """Print previews with their citations."""
     console.print(f"Query: {query}\n", style="bold", soft_wrap=True)
     if not answer.results:
-        _show_empty(console, "No results", answer.empty_reason or "no_match")
+        show_empty(console, "No results", answer.empty_reason or "no_match")
         return
     for result in answer.results:
-        _show_span(console, result.rank, result, result.preview, f"score {result.score:.3f}", sources)
+        show_span(console, result.rank, result, result.preview, f"score {result.score:.3f}", sources)
     if answer.limit_reason != "none":
         console.print("More results fit than the response budget allows.", style="dim")
 
 
-def _show_span(
-    console: Console, number: int, item: Quote | SearchResult, text: str, note: str, sources: Sequence[SourceEntry]
+def show_span(
+    console: Console,
+    number: int,
+    item: Quote | SearchResult | Point,
+    text: str,
+    note: str,
+    sources: Sequence[SourceEntry],
 ) -> None:
+    """Print a span of a document in a block, with the place where it stands."""
     from rich.text import Text
 
     where = f"{item.title} › {item.heading}" if item.heading else item.title
     console.print(Text(f"[{number}] ", style="bold cyan").append(where, style="bold"), soft_wrap=True)
-    for line in _lines(console, text):
+    for line in span_lines(console, text):
         console.print(Text("    ").append(_BAR, style="cyan").append(line), soft_wrap=True)
     place = place_of(sources, item.doc_uri, item.line, text)
     shown, style = item.doc_uri, ""
@@ -97,7 +116,7 @@ def _show_span(
     console.print()
 
 
-def _lines(console: Console, text: str) -> list[str]:
+def span_lines(console: Console, text: str) -> list[str]:
     """The lines of a span; on a terminal, those that are too long are wrapped, and no other is touched."""
     lines = text.split("\n")
     if not console.is_terminal:
@@ -110,7 +129,8 @@ def _lines(console: Console, text: str) -> list[str]:
     ]
 
 
-def _show_empty(console: Console, what: str, reason: str) -> None:
+def show_empty(console: Console, what: str, reason: str) -> None:
+    """Say why there is nothing, and what to do."""
     why, remedy = _EMPTY[reason]
     console.print(f"{what}: {why}.", style="yellow", soft_wrap=True)
     console.print(remedy, style="dim", soft_wrap=True)

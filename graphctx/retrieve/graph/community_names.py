@@ -13,7 +13,7 @@ from rapidfuzz import fuzz, process, utils
 from graphctx.errors import InvalidArgument
 from graphctx.model.graph import Named, Unresolved
 from graphctx.model.interrupt import checkpoint
-from graphctx.retrieve.graph.lookup import MAX_NEAR, NEAR, entities_called
+from graphctx.retrieve.graph.lookup import MAX_NEAR, NEAR, entities_called, entities_near
 from graphctx.retrieve.graph.resolve import MAX_AMBIGUOUS
 from graphctx.retrieve.index import Rows
 from graphctx.text.normalise import normalise
@@ -93,11 +93,17 @@ def _likely(communities: Communities, title: str) -> list[int]:
 
 
 def _holding(communities: Communities, name: str) -> list[int]:
-    return [row for entity in entities_called(communities.view, name) for row in communities.holding(entity).tolist()]
+    return _of_entities(communities, entities_called(communities.view, name))
+
+
+def _of_entities(communities: Communities, entities: list[int]) -> list[int]:
+    return [row for entity in entities for row in communities.holding(entity).tolist()]
 
 
 def _near(communities: Communities, asked: str) -> list[int]:
-    """At most five communities that may be meant: those of an entity of that name, then those of a title like it."""
+    """At most five communities that may be meant: those of an entity that is called so, of a title like it, or of an
+    entity of a name like it.
+    """
     if _ID.fullmatch(asked):
         return []
     found = dict.fromkeys(_holding(communities, asked))
@@ -107,6 +113,8 @@ def _near(communities: Communities, asked: str) -> list[int]:
         asked, titles, scorer=fuzz.ratio, processor=utils.default_process, score_cutoff=NEAR, limit=MAX_NEAR
     )
     found |= dict.fromkeys(row for _, row in sorted((-round(score, 4), row) for _, score, row in alike))
+    if not found:
+        found |= dict.fromkeys(_of_entities(communities, entities_near(communities.view, asked)))
     return list(found)[:MAX_NEAR]
 
 
