@@ -71,7 +71,10 @@ def show_tree(console: Console, title: str, communities: Iterable[CommunityNode]
         hidden = 0 if community.id in held else community.n_children
         branches[community.id] = above.add(_label(community, hidden))
     # A terminal wraps long labels below their branch; into a pipe each goes whole on a line of its own.
-    console.print(root, width=console.width if console.is_terminal else _WIDE, crop=False)
+    before = console.width
+    console.width = before if console.is_terminal else _WIDE
+    console.print(root)
+    console.width = before
 
 
 def show_community(
