@@ -29,11 +29,14 @@ from graphctx.model.requests import (
 )
 from graphctx.model.scope import Boundary
 from graphctx.model.themes import GlobalAnswer
-from graphctx.published import Published, View
+from graphctx.published import Published, View, nothing_published
 from graphctx.settings import Settings, load_settings
 from graphctx.store.config import MAX_PROJECT_CHARS, KbConfig, read_config, write_config
 
 if TYPE_CHECKING:
+    from graphctx.export.options import ExportFormat
+    from graphctx.export.options import OnProgress as OnExport
+    from graphctx.export.report import ExportReport
     from graphctx.ingest.communities import Summariser
     from graphctx.ingest.pipeline import Ingest
     from graphctx.ingest.report import IngestPlan, IngestReport, OnProgress
@@ -59,7 +62,7 @@ class KnowledgeBase:
     Where the settings draw a boundary (``[server] doc_tags, repositories``), all that reads documents keeps to it:
     `search`, `retrieve_evidence`, `document`, `unit`, and whatever a server asks. What lies outside is unknown there,
     by any name, and counts for nothing. What looks after the knowledge base itself sees all of it: `ingest`, `status`
-    and `cypher`, which are for its owner and no part of the server.
+    and `cypher`, and an `export` of tables, which are for its owner and no part of the server.
     """
 
     def __init__(self, path: Path, config: KbConfig, *, snapshot_id: str | None = None) -> None:
@@ -316,6 +319,43 @@ class KnowledgeBase:
         """
         limit = timeout_ms or int(self.settings.retrieve.timeout_seconds * 1000)
         return self._index().snapshot.graph.query(query, params, timeout_ms=limit, max_rows=max_rows)
+
+    def export(
+        self,
+        path: str | Path,
+        format: ExportFormat,
+        *,
+        doc_tag: Sequence[str] = (),
+        path_prefix: str | None = None,
+        replace: bool = False,
+        on_progress: OnExport | None = None,
+        **limits: Any,
+    ) -> ExportReport:
+        """Write what is published for other programs (``graphml``, ``parquet``) or for people (``html``).
+
+        GraphML and HTML hold what the settings' boundary and the filters leave. Tables are whole, as `cypher` is.
+
+        Args:
+            path: the file to write, or the folder for ``parquet``.
+            format: what to write.
+            doc_tag, path_prefix: narrow it, as filters of a search do.
+            replace: whether an earlier export there may be replaced.
+            on_progress: called as it advances.
+            **limits: ``documents``, ``max_entities`` and ``max_quotes`` of `graphctx.export.options.ExportOptions`.
+
+        Raises:
+            InvalidArgument: a value is out of range, the place cannot be used, or the filters leave no document.
+            BackendUnavailable: nothing is published, or the disk refuses the write.
+        """
+        from graphctx.export.options import ExportOptions, no_progress
+        from graphctx.export.run import export
+
+        given = {"format": format, "path": path, "doc_tag": doc_tag, "path_prefix": path_prefix, "replace": replace}
+        options = parse_arguments(ExportOptions, given | limits)
+        retriever = self._published.current()
+        if retriever is None:
+            raise nothing_published()
+        return export(retriever, self.project_id, options, on_progress or no_progress)
 
     def status(self) -> Status:
         """What is in it: project, snapshot, counts, sizes, sources."""

@@ -16,6 +16,7 @@ from graphctx.cli import (
     demo,
     doctor,
     evaluate,
+    export,
     ingest,
     mcp_config,
     search,
@@ -66,6 +67,7 @@ app.command("eval", cls=GuardedCommand)(evaluate.evaluate)
 app.command("status", cls=GuardedCommand)(status.status)
 app.command("doctor", cls=GuardedCommand)(doctor.doctor)
 app.command("cypher", cls=GuardedCommand)(cypher.cypher)
+app.command("export", cls=GuardedCommand)(export.export)
 app.add_typer(snapshots.app, name="snapshots")
 app.command("demo", cls=GuardedCommand, hidden=True)(demo.demo)
 

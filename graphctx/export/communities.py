@@ -1,41 +1,21 @@
-"""The communities as far as they may be seen.
-
-Of a whole snapshot they are what its table says. Within a scope a community has the entities that something names
-there, and the sentences that stand there; it is titled by the first of its characteristic entities that are left, as
-they are called there, and has no words of a language model, which may have read of anything. Which entities make a
-community is settled for the whole corpus (see `graphctx.retrieve.scope`).
-"""
+"""The communities as far as they may be seen, by the same rules as every tool's: `graphctx.retrieve.communities`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from graphctx.errors import BackendUnavailable, InvalidArgument
-from graphctx.export.seen import SeenEntity
+from graphctx.model.interrupt import checkpoint
+from graphctx.retrieve.communities import Communities, Hierarchy
 from graphctx.retrieve.graph.view import View
-from graphctx.retrieve.index import Rows
 from graphctx.store.phrased import read_phrased
-from graphctx.store.walk import gather
+from graphctx.store.snapshot import Snapshot
 
-_TITLE_NAMES = 3
-"""As many as a title has at most where communities are described."""
-
-_COLUMNS = [
-    "id",
-    "level",
-    "parent_id",
-    "title",
-    "entity_ids",
-    "n_units",
-    "key_entity_ids",
-    "point_rows",
-    "summary_rows",
-    "phrased",
-]
+_KEY_ENTITIES = 10
+"""As many as a snapshot holds of each community."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +27,7 @@ class SeenCommunity:
         key: rows of the characteristic ones, the best first.
         n_units: how many units that may be seen treat of it.
         points: rows of sentences, the best first; ``summary`` is those that say most of it.
-        phrased: a language model's sentences for it, if there are any.
+        phrased: a language model's sentences for it, if there are any and all they rest on may be seen.
     """
 
     id: str
@@ -62,73 +42,41 @@ class SeenCommunity:
     phrased: tuple[str, ...]
 
 
-def seen_communities(view: View, entities: Sequence[SeenEntity]) -> list[SeenCommunity]:
-    """The communities that hold some of the entities, by level and id.
-
-    Args:
-        view: what may be seen.
-        entities: all of `seen_entities`.
+def check_described(snapshot: Snapshot) -> None:
+    """Refuse a snapshot of an earlier version, whose communities have neither titles nor sentences.
 
     Raises:
-        BackendUnavailable: the snapshot is of an earlier version, whose communities have no sentences.
+        BackendUnavailable: it is one.
     """
     try:
-        rows = view.index.snapshot.table("communities", _COLUMNS).to_pylist()
+        snapshot.table("communities", ["point_rows"])
     except InvalidArgument as error:
         raise BackendUnavailable(
             "This snapshot was made by an earlier version of graphctx and does not describe its communities. "
             "Run `graphctx ingest` again.",
-            snapshot=view.index.snapshot.id,
+            snapshot=snapshot.id,
         ) from error
-    known = {entity.id: entity for entity in entities}
-    found = [_community(view, row, known) for row in rows]
-    return [community for community in found if community.entities]
 
 
-def _community(view: View, row: Mapping[str, Any], known: Mapping[str, SeenEntity]) -> SeenCommunity:
-    inside = tuple(known[id_].row for id_ in row["entity_ids"] if id_ in known)
-    key = [known[id_] for id_ in row["key_entity_ids"] if id_ in known]
-    points, summary = _visible(view, row["point_rows"]), _visible(view, row["summary_rows"])
-    if view.whole:
-        title, n_units = row["title"], row["n_units"]
-    else:
-        best = key or sorted((known[id_] for id_ in row["entity_ids"] if id_ in known), key=_most_named)
-        title, n_units = ", ".join(entity.name for entity in best[:_TITLE_NAMES]), _treating(view, inside)
-    return SeenCommunity(
-        id=row["id"],
-        level=row["level"],
-        parent_id=row["parent_id"],
-        title=title,
-        entities=inside,
-        key=tuple(entity.row for entity in key),
-        n_units=n_units,
-        points=points,
-        summary=summary or points[:_TITLE_NAMES],
-        phrased=tuple(one.text for one in read_phrased(row["phrased"])) if view.whole else (),
-    )
+def seen_communities(view: View) -> list[SeenCommunity]:
+    """The communities that something names which may be seen, by level and id."""
+    return list(_each(view.tables.communities.within(view), view.tables.communities))
 
 
-def _most_named(entity: SeenEntity) -> tuple[int, str]:
-    return -entity.n_units, entity.id
-
-
-def _visible(view: View, sentences: Sequence[int]) -> tuple[int, ...]:
-    if view.index.visible is None:
-        return tuple(sentences)
-    rows = np.array(sentences, dtype=np.int64)
-    return tuple(rows[view.index.visible[units_of_sentences(view, rows)]].tolist())
-
-
-def units_of_sentences(view: View, sentences: Rows) -> Rows:
-    """The unit row of each sentence row."""
-    units: Rows = np.searchsorted(view.walk.unit_sentence, sentences, side="right").astype(np.int64) - 1
-    return units
-
-
-def _treating(view: View, entities: Sequence[int]) -> int:
-    """How many units name two of some entities or are about one; where none does, how many name one."""
-    positions, _ = gather(view.walk.entity_ptr, np.array(entities, dtype=np.int64))
-    pairs = view.walk.entity_pair[positions]
-    units, counts = np.unique(view.walk.pair_unit[pairs], return_counts=True)
-    about = np.unique(view.walk.pair_unit[pairs[view.walk.pair_home[pairs] > 0]])
-    return len(np.union1d(units[counts > 1], about)) or len(units)
+def _each(seen: Communities, hierarchy: Hierarchy) -> Iterator[SeenCommunity]:
+    for row in np.flatnonzero(seen.seen).tolist():
+        checkpoint()
+        parent = int(hierarchy.parent[row])
+        phrased = read_phrased(hierarchy.phrased(row))
+        yield SeenCommunity(
+            id=hierarchy.id(row),
+            level=int(hierarchy.level[row]),
+            parent_id=hierarchy.id(parent) if parent >= 0 else None,
+            title=seen.title(row),
+            entities=tuple(seen.members(row).tolist()),
+            key=tuple(entity for entity, _ in seen.key_entities(row, _KEY_ENTITIES)),
+            n_units=seen.n_units(row),
+            points=tuple(seen.points(row).tolist()),
+            summary=tuple(seen.summary(row).tolist()),
+            phrased=tuple(one.text for one in phrased) if phrased and seen.as_summarised(row) else (),
+        )

@@ -72,7 +72,7 @@ def write_graphml(view: View, file: BinaryIO, *, documents: bool, on_progress: O
         How many entities, communities, relations, and documents with their mentions were written.
     """
     entities = seen_entities(view)
-    communities = seen_communities(view, entities)
+    communities = seen_communities(view)
     edges, said = edges_between(view, rows_of(entities)), Said(view)
     levels = 1 + max((community.level for community in communities), default=-1)
     counts = {"entities": len(entities), "communities": len(communities), "relations": len(edges)}

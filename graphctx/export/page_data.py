@@ -41,7 +41,7 @@ def page_data(view: View, project_id: str, options: ExportOptions, on_progress: 
     is left out.
     """
     every = seen_entities(view)
-    whole_tree = seen_communities(view, every)
+    whole_tree = seen_communities(view)
     shown = sorted(every, key=lambda entity: (-entity.n_units, -entity.n_mentions, entity.id))[: options.max_entities]
     shown.sort(key=lambda entity: entity.row)
     numbers = {entity.row: at for at, entity in enumerate(shown)}

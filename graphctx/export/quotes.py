@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from graphctx.export.communities import SeenCommunity, units_of_sentences
+from graphctx.export.communities import SeenCommunity
 from graphctx.export.seen import SeenEntity
 from graphctx.model.documents import has_file_lines
 from graphctx.retrieve.graph.view import View
@@ -91,7 +91,7 @@ class QuoteBook:
 
     def _sentence(self, row: int, entity: int | None = None) -> int:
         walk = self.view.walk
-        unit = int(units_of_sentences(self.view, np.array([row]))[0])
+        unit = int(np.searchsorted(walk.unit_sentence, row, side="right")) - 1
         document = int(walk.unit_doc[unit])
         text = self.view.index.text_of(document).text
         start, end = int(walk.sentence_start[row]), int(walk.sentence_end[row])

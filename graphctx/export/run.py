@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphctx.errors import InvalidArgument
+from graphctx.export.communities import check_described
 from graphctx.export.options import ExportOptions, OnProgress, no_progress
 from graphctx.export.report import ExportedFile, ExportReport
 from graphctx.export.target import check_target, written_file, written_folder
@@ -41,6 +42,7 @@ def export(
     check_target(path, folder=options.format == "parquet", replace=options.replace)
     if options.format == "parquet":
         return _tables(retriever, options, path, on_progress)
+    check_described(retriever.index.snapshot)
     view = _view(retriever, options)
     left_out: list[str] = []
     with written_file(path) as file:
