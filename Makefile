@@ -19,13 +19,16 @@ T ?=
 # Arguments for the benchmark of questions: make bench-query B="--sizes 10000".
 B ?=
 
+# Arguments for the benchmark of questions about the whole: make bench-global G="--sizes 1000,10000 --clock cpu".
+G ?=
+
 # Arguments for the development sets: make eval-dev E="--only hotpot_train100 --no-baselines".
 E ?=
 
 # Arguments for the proof of determinism: make determinism D="my-suite --questions 20".
 D ?= eval/golden/handbook.jsonl
 
-.PHONY: help run test check lint types imports generated generate eval eval-dev eval-ablation bench bench-query determinism transcript clean
+.PHONY: help run test check lint types imports generated generate eval eval-dev eval-ablation bench bench-query bench-global determinism transcript clean
 
 help: ## List the chores
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -62,6 +65,7 @@ generate: .venv/.installed-dev ## Write schemas/ and docs/reference/ from the co
 
 eval: .venv/.installed-dev ## Ask the handbook's golden questions, and fail if something is worse than the baseline
 	$(BIN)/graphctx eval eval/golden/handbook.jsonl --baseline eval/baselines/handbook.json
+	$(BIN)/graphctx eval eval/golden/handbook_global.jsonl --baseline eval/baselines/handbook_global.json
 
 eval-dev: .venv/.installed-dev ## Ask the development sets, and print what they show beside what they must
 	$(BIN)/python -m eval.dev $(E)
@@ -74,6 +78,9 @@ bench: .venv/.installed-dev ## Measure ingest, queries, memory and size, and pri
 
 bench-query: .venv/.installed-dev ## Measure questions by stage, and memory, at 10k, 100k and 200k units (B="arguments")
 	$(BIN)/python -m eval.bench_query $(B)
+
+bench-global: .venv/.installed-dev ## Measure questions about the whole at 1k, 10k and 100k communities (G="arguments")
+	$(BIN)/python -m eval.bench_global $(G)
 
 determinism: .venv/.installed-dev ## Prove that equal documents and questions give equal bytes (D="suites and arguments")
 	$(BIN)/python -m eval.determinism $(D)

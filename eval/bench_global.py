@@ -1,0 +1,208 @@
+"""Measure how long a question about the whole takes, and what it costs, at 1,000, 10,000 and 100,000 communities.
+
+``python -m eval.bench_global [--sizes 1000,10000,100000] [--questions 100] [--clock cpu]``. The knowledge bases are
+those of ``eval/synthetic_communities.py``, kept in ``.kb/bench``, with as many units as communities; each size is
+measured in a process of its own, through the façade's own view. No question is asked twice. For each question its bare
+parts are timed: its embedding, and one product of all community vectors with it, which is the least that a search would
+have to do that rates every community. Then the call is made; of every two one with a stopwatch in it, which gives the
+stages, and is not counted with the others. Compare ratios, not milliseconds.
+
+Memory is what the process holds more than before the knowledge base was opened, model and libraries not counted:
+``own`` memory, and ``mapped`` pages of the snapshot's files, which it touched and the system can take back.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+
+from eval.bench import table
+from eval.stopwatch import Stopwatch
+from eval.synthetic_communities import communities_kb, global_questions
+from graphctx import KnowledgeBase
+from graphctx.model.found import GlobalFound
+from graphctx.model.requests import GlobalSearchInput
+from graphctx.nlp.base import Embedder
+
+FOLDER = Path(".kb/bench")
+SMALLEST = 300
+"""Communities of the knowledge base on which libraries and model are loaded, whatever the size."""
+
+_WARM_UP = 50
+"""So many other questions are asked before memory and time are measured."""
+
+STAGES = {
+    "question": ["graphctx.retrieve.question:understand"],
+    "plain search": ["graphctx.retrieve.rank:rank"],
+    "where to begin": ["graphctx.retrieve.global_search.evidence:evidence_of"],
+    "descent": ["graphctx.retrieve.global_search.descend:descend"],
+    "candidates": ["graphctx.retrieve.global_search.points:candidates_of"],
+    "choice": ["graphctx.retrieve.global_search.reduce:Reducer.choose"],
+    "rest": ["graphctx.published:View.global_search"],
+}
+"""A stage's time is that of its functions without the other stages called in them."""
+
+COUNTS = ("communities", "rated", "descended", "dropped")
+
+CLOCKS = {"wall": time.perf_counter, "cpu": time.thread_time}
+
+Row = dict[str, Any]
+Clock = Callable[[], float]
+
+
+def main() -> None:
+    """Run the benchmark."""
+    parser = argparse.ArgumentParser(prog="python -m eval.bench_global", description=str(__doc__).splitlines()[0])
+    parser.add_argument("--sizes", default="1000,10000,100000", help="communities, with commas between")
+    parser.add_argument("--questions", type=int, default=100, help="questions for each size")
+    parser.add_argument("--folder", type=Path, default=FOLDER, help=f"where they are kept; default: {FOLDER}")
+    parser.add_argument(
+        "--clock", choices=CLOCKS, default="wall", help="cpu: of this thread, for a machine that is busy"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
+    parser.add_argument("--measure", type=int, help=argparse.SUPPRESS)  # in the process of one size
+    arguments = parser.parse_args()
+    if arguments.measure:
+        print(json.dumps(measure(arguments.folder, arguments.measure, arguments.questions, CLOCKS[arguments.clock])))
+        return
+    measured = [_in_a_process(int(size), arguments) for size in arguments.sizes.split(",")]
+    for row in measured:
+        row["to_first"] = round(row["ms"]["global_search"]["p50"] / measured[0]["ms"]["global_search"]["p50"], 2)
+    if arguments.json:
+        print(json.dumps(measured, indent=2))
+    else:
+        print_tables(measured)
+
+
+def _in_a_process(size: int, arguments: argparse.Namespace) -> Row:
+    communities_kb(arguments.folder, size)
+    given = {name: str(getattr(arguments, name)) for name in ("folder", "questions", "clock")} | {"measure": str(size)}
+    command = [sys.executable, "-m", "eval.bench_global", *(f"--{name}={value}" for name, value in given.items())]
+    result = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    measured: Row = json.loads(result.stdout)
+    return measured
+
+
+def measure(folder: Path, size: int, count: int, clock: Clock = time.perf_counter) -> Row:
+    """Ask all questions of one size."""
+    kb_dir = communities_kb(folder, size)
+    warm_up, *asked = global_questions(kb_dir)[: count + 1]
+    before_them = global_questions(kb_dir)[-_WARM_UP:]
+    with KnowledgeBase.open(communities_kb(folder, SMALLEST)) as small:
+        _ask(small, warm_up)
+        model = small.pinned().require().index.embedder
+    before = psutil.Process().memory_info()
+    with KnowledgeBase.open(kb_dir) as kb:
+        vars(kb)["_embedder"] = model  # its session takes 70 MB, whatever the size
+        opening = _seconds(lambda: (kb.warm(), _ask(kb, before_them[0])), time.perf_counter)
+        for text in before_them[1:]:
+            _ask(kb, text)
+        after = psutil.Process().memory_info()
+        vectors = np.ascontiguousarray(kb.pinned().require().index.snapshot.matrix("communities"))
+        watch = Stopwatch(STAGES, clock)
+        runs: list[Row] = []
+        counts: list[Row] = []
+        for number, text in enumerate(asked):
+            vector = model.embed([text])[0]
+            run = {name: _seconds(work, clock) for name, work in _bare(model, vectors, text, vector).items()}
+            if number % 2:
+                with watch.installed():
+                    found = _ask(kb, text)
+                run |= watch.take()
+            else:
+                started = clock()
+                found = _ask(kb, text)
+                run["global_search"] = clock() - started
+            counts.append({name: getattr(found, name) for name in COUNTS} | _told(found))
+            runs.append(run)
+    names = [*STAGES, "global_search", "bare: embedding", "bare: product", "bare: product, BLAS"]
+    taken = {name: [run[name] for run in runs if name in run] for name in names}
+    middle = {name: float(np.median(seconds)) for name, seconds in taken.items()}
+    resident = after.rss - before.rss
+    return {
+        "communities": counts[0]["communities"],
+        "size": size,
+        "questions": len(asked),
+        "open_and_warm_seconds": round(opening, 2),
+        "ms": {name: _percentiles(seconds) for name, seconds in taken.items()},
+        "to_product": round(middle["global_search"] / middle["bare: product"], 2),
+        "to_product_blas": round(middle["global_search"] / middle["bare: product, BLAS"], 2),
+        "per_question": {name: _counted([one[name] for one in counts]) for name in counts[0] if name != "communities"},
+        "memory_mb": {
+            "vectors": round(vectors.nbytes / 1e6),
+            "own": round((resident - after.shared + before.shared) / 1e6),
+            "mapped": round((after.shared - before.shared) / 1e6),
+        },
+    }
+
+
+def _ask(kb: KnowledgeBase, text: str) -> GlobalFound:
+    return kb.pinned().global_search(GlobalSearchInput(question=text))
+
+
+def _told(found: GlobalFound) -> dict[str, int]:
+    return {"points": len(found.items), "themes": len(found.themes), "empty": int(not found.items)}
+
+
+def _counted(values: list[int]) -> dict[str, float]:
+    return {"mean": round(float(np.mean(values)), 2), "most": float(max(values))}
+
+
+def _bare(model: Embedder, vectors: np.ndarray, text: str, vector: np.ndarray) -> dict[str, Callable[[], object]]:
+    """By numpy's ``einsum``, whose bits do not depend on threads, and by BLAS, which is faster, on all cores."""
+    return {
+        "bare: embedding": lambda: model.embed([text]),
+        "bare: product": lambda: np.einsum("ij,j->i", vectors, vector),
+        "bare: product, BLAS": lambda: vectors @ vector,
+    }
+
+
+def _seconds(work: Callable[[], object], clock: Clock) -> float:
+    started = clock()
+    work()
+    return clock() - started
+
+
+def _percentiles(seconds: list[float]) -> dict[str, float]:
+    return {f"p{p}": round(float(np.percentile(seconds, p)) * 1000, 2) for p in (50, 95)}
+
+
+def print_tables(measured: list[Row]) -> None:
+    """Print what was measured as Markdown tables."""
+    head = [f"{row['communities']:,}" for row in measured]
+
+    def cells(name: str) -> tuple[str, ...]:
+        return (name, *(f"{row['ms'][name]['p50']:.2f} / {row['ms'][name]['p95']:.2f}" for row in measured))
+
+    table(("ms, p50 / p95", *head), [cells(name) for name in measured[0]["ms"]])
+    ratios = {
+        "to_first": f"to {head[0]} communities",
+        "to_product": "to a product of all community vectors",
+        "to_product_blas": "the same, BLAS",
+    }
+    table(("p50, ratio", *head), [(said, *(row[name] for row in measured)) for name, said in ratios.items()])
+    counts = [
+        (
+            name,
+            *(f"{row['per_question'][name]['mean']:.1f} / {row['per_question'][name]['most']:.0f}" for row in measured),
+        )
+        for name in measured[0]["per_question"]
+    ]
+    table(("a question, mean / most", *head), counts)
+    memory = [(f"{name} MB", *(row["memory_mb"][name] for row in measured)) for name in ("vectors", "own", "mapped")]
+    memory.append(("open and warm, s", *(row["open_and_warm_seconds"] for row in measured)))
+    table(("memory", *head), memory)
+    print(f"{measured[0]['questions']} questions for each size")
+
+
+if __name__ == "__main__":
+    main()
