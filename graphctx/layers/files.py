@@ -1,0 +1,150 @@
+"""Layer files on disk: written whole beside the old one, synced, put in its place, one writer at a time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from graphctx.errors import BackendUnavailable, InvalidArgument
+from graphctx.layers.names import layer_of_file
+from graphctx.layers.reader import LayerFile
+from graphctx.layers.tables import LayerContent, Piece, Tables
+from graphctx.store.files import fsync_path
+
+LOCK_SECONDS = 30.0
+"""How long a writer waits for another; an append to 100,000 chunks takes below one."""
+
+
+def to_bytes(content: LayerContent) -> bytes:
+    """The file that holds a content. Equal contents give equal bytes, and reading them back gives the content.
+
+    Raises:
+        InvalidArgument: a chunk or a vector does not fit into the format.
+    """
+    tables = Tables.empty(content)
+    tables.add(content.chunks, content.matrix)
+    return b"".join(tables.pieces())
+
+
+def write_layer(path: Path | str, content: LayerContent, *, replace: bool = False) -> None:
+    """Write a layer file.
+
+    Args:
+        path: where.
+        content: what it says.
+        replace: whether a file that is there may be replaced, which takes all its records away.
+
+    Raises:
+        InvalidArgument: the content does not fit, or there is a file already.
+        BackendUnavailable: the disk refuses, or another writer does not end.
+    """
+    path = Path(path)
+    tables = Tables.empty(content)
+    tables.add(content.chunks, content.matrix)
+    with locked(path) as target:
+        if target.exists() and not replace:
+            raise InvalidArgument(
+                f"{path.name} is there already; move it away, or say that it may be replaced.", file=path.name
+            )
+        replace_file(target, tables.pieces())
+
+
+def append(path: Path | str, make: Callable[[LayerFile | None], LayerContent | None]) -> LayerContent | None:
+    """Add records to a layer, or make it; what it held stays as it was, bit for bit.
+
+    A new file takes the place of the old one, whole, when it is safely on the disk. Processes and threads that append
+    to one layer follow one another.
+
+    Args:
+        path: the layer; not the base layer, which is never changed.
+        make: gives what to add, or ``None`` for nothing. It sees the layer as it is, ``None`` where there is none yet,
+            and nobody else changes it meanwhile.
+
+    Returns:
+        What ``make`` gave.
+
+    Raises:
+        InvalidArgument: this is the base layer, it breaks a rule of the format, or what is added does not fit.
+        BackendUnavailable: the disk refuses, or another writer does not end.
+    """
+    path = Path(path)
+    if layer_of_file(path) == "base":
+        raise InvalidArgument(
+            f"{path.name} is the base layer, which is never changed; write to the local or the delta layer.",
+            layer="base",
+        )
+    with locked(path) as target:
+        if not target.exists():
+            added = make(None)
+            if added is not None:
+                tables = Tables.empty(added)
+                tables.add(added.chunks, added.matrix)
+                replace_file(target, tables.pieces())
+            return added
+        with LayerFile.open(target) as old:
+            added = make(old)
+            if added is not None:
+                tables = Tables.of(old)
+                tables.add(added.chunks, added.matrix)
+                replace_file(target, tables.pieces())
+                del tables
+            return added
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[Path]:
+    """Keep other writers of a layer out; gives the file itself where the path is a link.
+
+    The lock is the operating system's and goes with its holder. Its file, ``.<name>.lock``, holds nothing.
+
+    Raises:
+        BackendUnavailable: another writer held it all the time, or its file cannot be made.
+    """
+    from filelock import FileLock, Timeout
+
+    target = path.resolve()
+    lock = FileLock(target.with_name(f".{target.name}.lock"), timeout=LOCK_SECONDS, is_singleton=False)
+    try:
+        with lock:
+            yield target
+    except Timeout:
+        raise BackendUnavailable(
+            f"Another process has been writing {path.name} for {LOCK_SECONDS:.0f} seconds. Wait for it, or stop it.",
+            file=path.name,
+        ) from None
+    except OSError as error:
+        raise BackendUnavailable(
+            f"{path.name} cannot be written: {error.strerror}. Check the folder, its permissions and the free space; "
+            "what was there before is untouched.",
+            file=path.name,
+            errno=error.errno,
+        ) from error
+
+
+def replace_file(target: Path, pieces: Iterable[Piece]) -> None:
+    """Put a file in a place so that a reader, or a crash, sees the old one or the new one; hold the lock meanwhile.
+
+    What writers that were killed left behind is removed first.
+    """
+    for stale in target.parent.glob(f".{_literal(target.name)}.*.tmp"):
+        stale.unlink(missing_ok=True)
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        with temporary.open("wb") as file:
+            for piece in pieces:
+                file.write(piece)
+            if target.exists():
+                os.fchmod(file.fileno(), target.stat().st_mode & 0o777)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    fsync_path(target.parent)
+
+
+def _literal(name: str) -> str:
+    return "".join(f"[{char}]" if char in "*?[" else char for char in name)
