@@ -14,6 +14,7 @@ from graphctx.retrieve.global_search.evidence import home_of_units
 from graphctx.retrieve.global_search.rate import fit_of, unit_of
 from graphctx.retrieve.index import Rows, Scores, SearchIndex
 from graphctx.retrieve.question import Question
+from graphctx.text.prose import stands_alone
 
 SEARCHED_UNITS = 100
 """Units of the plain search whose sentences are looked at: about as many sentences as a dozen communities have."""
@@ -23,6 +24,9 @@ MIN_CHARS = 24
 
 MOST = 400
 """The best candidates among which points are chosen: several times what the largest answer takes."""
+
+FORM = 0.2
+"""What a sentence that does not stand alone loses of its rating: a row of a table may still be what is asked for."""
 
 LATER = 0.5
 """What the last of a community's points loses of its rating, where the community alone decides."""
@@ -77,6 +81,7 @@ def candidates_of(communities: Communities, question: Question, descent: Descent
     rating = fit_of(index, question, rows)
     best = np.sort(best_rows(rating, MOST))
     rows, rating = rows[best], rating[best]
+    rating = np.round(rating * (1.0 - FORM * (1.0 - _form_of(index, rows))), 6).astype(np.float32)
     community = np.array([mapped[row] for row in rows.tolist()], dtype=np.int64)
     return Candidates(rows, unit_of(index, rows), rating, community)
 
@@ -111,6 +116,17 @@ def _chosen_above(communities: Communities, descent: Descent, rows: Rows) -> Row
             at = int(parent[at])
         found.append(at if at >= 0 else row)
     return np.array(found, dtype=np.int64)
+
+
+def _form_of(index: SearchIndex, rows: Rows) -> Scores:
+    """How well each sentence stands alone, in 0..1."""
+    walk = index.walk
+    found = np.empty(len(rows), dtype=np.float32)
+    for at, (row, unit) in enumerate(zip(rows.tolist(), unit_of(index, rows).tolist(), strict=True)):
+        text = index.text_of(int(walk.unit_doc[unit])).text
+        sentence = text[walk.sentence_start[row] : walk.sentence_end[row]]
+        found[at] = stands_alone(sentence, index.unit(unit).kind)
+    return found
 
 
 def _long_enough(index: SearchIndex, rows: Rows) -> np.ndarray:

@@ -15,6 +15,9 @@ from graphctx.retrieve.sentences import cover_of_sentences
 MEANING, PLACE, WORDS = 1.0, 0.5, 0.3
 """Weights of a sentence's own cosine, of that of the unit around it, and of the question's words that it holds."""
 
+BESIDE = 0.2
+"""What the sentences before and after count: what is said in a passage on the subject is likely about it."""
+
 BEST_POINTS = 3
 """The best points of a community speak for it: a broad one has some that say nothing to the question."""
 
@@ -25,20 +28,33 @@ NAMED = 0.5
 def fit_of(index: SearchIndex, question: Question, sentences: Rows) -> Scores:
     """How well sentences fit a question, in 0..1, float32 [len(sentences)].
 
-    ``(cosine + 0.5 * cosine of the unit + 0.3 * share of the words by idf) / 1.8``.
+    By themselves ``(cosine + 0.5 * cosine of the unit + 0.3 * share of the words by idf) / 1.8``; to which the mean of
+    that of the sentences before and after, as far as they are of the same unit, adds a fifth.
 
     Args:
         index: of what may be seen.
         question: made ready.
         sentences: sentence rows.
     """
+    units = unit_of(index, sentences)
+    before = np.where(sentences > index.walk.unit_sentence[units], sentences - 1, sentences)
+    after = np.where(sentences + 1 < index.walk.unit_sentence[units + 1], sentences + 1, sentences)
+    rows, places = np.unique(np.concatenate([sentences, before, after]), return_inverse=True)
+    alone = _fit_alone(index, question, rows)[places].reshape(3, -1)
+    n_beside = np.maximum((before != sentences).astype(np.int64) + (after != sentences), 1)
+    beside = (alone[1] * (before != sentences) + alone[2] * (after != sentences)) / n_beside
+    beside = np.where((before == sentences) & (after == sentences), alone[0], beside)
+    fit: Scores = np.clip(np.round((alone[0] + BESIDE * beside) / (1.0 + BESIDE), 6), 0.0, 1.0).astype(np.float32)
+    return fit
+
+
+def _fit_alone(index: SearchIndex, question: Question, sentences: Rows) -> Scores:
     own = index.sentence_similarity(question.vector, sentences)
     units, back = np.unique(unit_of(index, sentences), return_inverse=True)
     around = products(index.vectors, units, question.vector)[back]
     words = cover_of_sentences(index, question, sentences)
-    mixed = (MEANING * own + PLACE * around + WORDS * words) / (MEANING + PLACE + WORDS)
-    fit: Scores = np.clip(np.round(mixed, 6), 0.0, 1.0).astype(np.float32)
-    return fit
+    mixed: Scores = (MEANING * own + PLACE * around + WORDS * words) / (MEANING + PLACE + WORDS)
+    return mixed
 
 
 def unit_of(index: SearchIndex, sentences: Rows) -> Rows:

@@ -1,0 +1,95 @@
+"""Which sentences stand alone: full sentences of prose, that say something without the one before."""
+
+from __future__ import annotations
+
+import re
+
+MIN_WORDS, MAX_WORDS = 6, 60
+MAX_CHARS = 420
+
+_MARKER = re.compile(r"\s*(?:[-*+•>]\s+|\(?\d{1,3}[.)]\s+|#{1,6}\s+)*")
+_END = re.compile(r"[.!…][\"'”’)\]*_`]*\s*$")
+_HEADING = re.compile(r"\s*#{1,6}\s|.*\n\s*(?:=+|-+)\s*$", re.DOTALL)
+_STRUCTURE = re.compile(r"```|~~~|^\s*\||\|\s*\||:---|</?\w+[^>]*>|^\s*:\w+:|^\s*\.\. |\{\{|\}\}|\t\S+\t", re.MULTILINE)
+_LINK = re.compile(r"!?\[([^\]]*)\]\([^)\s]*(?:\s[^)]*)?\)")
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+_SYMBOL = re.compile(r"[^\w\s.,;:'\"’“”()–—-]")
+
+_PRONOUNS = frozenset(
+    "it its this that these those they them their he him his she her hers such both neither either here there one "
+    "some others another each all most many so which who".split()
+)
+_CONNECTIVES = frozenset(
+    "however but and or also then therefore thus hence otherwise instead moreover furthermore besides nevertheless "
+    "nonetheless consequently similarly likewise finally first second third next lastly meanwhile additionally again "
+    "yet still else alternatively conversely accordingly perhaps maybe well okay ok yes no sure note".split()
+)
+_POINTING = re.compile(
+    r"\b(?:above|below|following|previous section|next section|see also|as follows|earlier|aforementioned|"
+    r"former|latter|this (?:section|chapter|page|example|guide|document|tutorial)|(?:listing|figure|table) \d)\b",
+    re.IGNORECASE,
+)
+_LATE_PRONOUN = re.compile(
+    r"(?:[^\W\d_][\w'’-]*\W+|\d+\W+){1,6}?(?:it|its|he|him|his|she|her|they|them|their)\b", re.IGNORECASE
+)
+_LABEL = re.compile(r"\W*(?:[\w'’.-]+ ){0,3}[\w'’.-]+(?:\*\*)?:(?:\*\*)?\s|\W*[^.!?\n]{1,40}[.:]\*\*")
+_REFERENCE = re.compile(r"<[^<>\s]+>`|:\w+:`|`_\b|\]\[|https?://\S{30,}|^\s*\d{1,2}:\d\d\b")
+_CAPITAL = re.compile(r"\s\W*[A-Z]")
+_PERSONAL = re.compile(r"\b(?:I|I'm|I’m|I've|I’ve|you|your|we|we'll|let's|let’s|us)\b", re.IGNORECASE)
+
+PRONOUN_SHARE, CONNECTIVE_SHARE, POINTING_SHARE, PERSONAL_SHARE, LOWER_SHARE = 0.45, 0.65, 0.6, 0.8, 0.3
+"""What is left of the worth of a sentence that opens with a pronoun, opens with a connective, points elsewhere, speaks
+to the reader, or begins in the middle."""
+
+LATE_PRONOUN_SHARE, LABEL_SHARE, REFERENCE_SHARE, EXCLAIMED_SHARE = 0.7, 0.6, 0.6, 0.6
+"""The same for one that has a pronoun before the first name could explain it, stands behind a label, is full of
+addresses, or is cried out."""
+
+
+def stands_alone(text: str, kind: str) -> float:
+    """How well a sentence can be read without what is around it.
+
+    Args:
+        text: the sentence as the document has it, markup included.
+        kind: of its unit: ``prose``, ``list``, ``code`` or ``table``.
+
+    Returns:
+        0 for what is no sentence of prose (headings, code, table rows, questions, fragments, openers of lists),
+        else up to 1.
+    """
+    if kind in ("code", "table") or len(text) > MAX_CHARS or _HEADING.match(text) or _STRUCTURE.search(text):
+        return 0.0
+    marked = _MARKER.match(text)
+    bare = text[marked.end() if marked else 0 :]
+    plain = _LINK.sub(r"\1", bare)
+    if not _END.search(plain):
+        return 0.0
+    words = _WORD.findall(plain)
+    letters = sum(map(len, words))
+    if not MIN_WORDS <= len(words) <= MAX_WORDS or letters < 0.65 * len("".join(plain.split())):
+        return 0.0
+    if len(_SYMBOL.findall(plain)) > 0.08 * len(plain):
+        return 0.0
+    share = 1.0
+    opening = words[0].casefold()
+    first = plain.lstrip("*_`\"'“‘([")[:1]
+    if opening in _PRONOUNS:
+        share *= PRONOUN_SHARE
+    elif opening in _CONNECTIVES:
+        share *= CONNECTIVE_SHARE
+    if opening not in _PRONOUNS and (late := _LATE_PRONOUN.match(plain.lstrip("*_`\"'“‘(["))):
+        # A capital between the first word and the pronoun is a name that it may stand for.
+        share *= 1.0 if _CAPITAL.search(late[0]) else LATE_PRONOUN_SHARE
+    if first.islower() and not bare.lstrip("*_").startswith("`"):
+        share *= LOWER_SHARE
+    if _POINTING.search(plain):
+        share *= POINTING_SHARE
+    if _PERSONAL.search(plain):
+        share *= PERSONAL_SHARE
+    if _LABEL.match(bare):
+        share *= LABEL_SHARE
+    if _REFERENCE.search(bare):
+        share *= REFERENCE_SHARE
+    if plain.rstrip("*_`\"'”’) \n").endswith("!"):
+        share *= EXCLAIMED_SHARE
+    return share
