@@ -85,7 +85,11 @@ def _all_utf8(data: Data, layout: Layout) -> bool:
         decoder.decode(b"", True)
     except UnicodeDecodeError:
         return False
-    blob = np.frombuffer(data, np.uint8, layout.blob_length, layout.blob_start) if layout.blob_length else np.empty(0)
+    blob = (
+        np.frombuffer(data, np.uint8, layout.blob_length, layout.blob_start)
+        if layout.blob_length
+        else np.empty(0, np.uint8)
+    )
     offsets = layout.entries["offset"]
     edges = np.concatenate([offsets, offsets + layout.entries["length"]])
     inside = edges[edges < layout.blob_length].astype(np.int64)

@@ -7,7 +7,7 @@ structured types, so that a table in a mapped file is an array without a copy.
 from __future__ import annotations
 
 import struct
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -69,7 +69,7 @@ SECTION_NAMES: Final = {
 REQUIRED: Final = (STRINGS, CHUNKS, MATRIX)
 
 F32, I8 = 1, 2
-ELEMENTS: Final = {F32: np.dtype("<f4"), I8: np.dtype("i1")}
+ELEMENTS: Final[dict[int, np.dtype[Any]]] = {F32: np.dtype("<f4"), I8: np.dtype("i1")}
 ELEMENT_NAMES: Final = {F32: "f32", I8: "i8"}
 
 SOURCE_CHUNK, SOURCE_STRING = 1, 2

@@ -7,6 +7,7 @@ checked. Tables that depend on a broken one are left alone.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 from mmap import mmap
 from typing import Any
@@ -16,7 +17,6 @@ import numpy.typing as npt
 
 from graphctx.layers import format as f
 from graphctx.layers.findings import Findings
-
 
 Data = bytes | mmap
 """A whole file: in memory, or mapped."""
@@ -142,7 +142,7 @@ def _sections(reader: Reader, layout: Layout, table: int, count: int) -> bool:
         else:
             layout.sections[kind] = Section(start, start + length)
     taken.sort()
-    for (_, end, _), (start, _, at) in zip(taken, taken[1:], strict=False):
+    for (_, end, _), (start, _, at) in itertools.pairwise(taken):
         if start < end:
             found.error("sections.overlap", at, f"the part at {start} begins before the one before it ends", start)
     for kind in f.REQUIRED:

@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from graphctx.errors import BackendUnavailable, InvalidArgument
 from graphctx.layers import format as f
-from graphctx.layers.chunk import Chunk, Source
 from graphctx.layers.checks import chunks_of, metadata_of, relations_of, strings_of
+from graphctx.layers.chunk import Chunk, Source
 from graphctx.layers.findings import Findings, refusal
 from graphctx.layers.layout import Data, Layout, Reader, header_of, matrix_of
 from graphctx.layers.profile import Profile, profile_of
@@ -76,7 +76,6 @@ class LayerFile:
     def close(self) -> None:
         """Let go of the file. Arrays taken from it keep it mapped until they are gone too."""
         self.layout = Layout()
-        self.__dict__.pop("norms", None)
         if isinstance(self.data, mmap.mmap):
             with suppress(BufferError):
                 self.data.close()
@@ -186,7 +185,7 @@ class LayerFile:
 
     def vector(self, record: int) -> npt.NDArray[np.float32]:
         """A record's vector as numbers: i8 times the scale. A copy, ``[dim]``."""
-        row = self.matrix[self.rows[record]].astype(np.float32)
+        row: npt.NDArray[np.float32] = self.matrix[self.rows[record]].astype(np.float32)
         with np.errstate(all="ignore"):
             return row * np.float32(self.scale) if self.layout.element == f.I8 else row
 
@@ -196,8 +195,8 @@ class LayerFile:
         Raises:
             InvalidArgument: there is none.
         """
-        places = np.flatnonzero(self.ids == chunk_id) if 0 < chunk_id <= f.MAX_U32 else ()
-        if not len(places):
+        places = np.flatnonzero(self.ids == min(max(chunk_id, 0), f.MAX_U32))  # 0 is no chunk's id
+        if not len(places) or chunk_id > f.MAX_U32:
             raise InvalidArgument(
                 f"There is no chunk {chunk_id} in {self.name}; list its chunks for the ids.",
                 file=self.name,

@@ -75,7 +75,7 @@ class Tables:
         layout = layer.layout
         if layout.unknown_sections:
             raise InvalidArgument(
-                f"{layer.name} has sections of a later format, which would be lost; change it with the tool that wrote it.",
+                f"{layer.name} has sections of a later format, which would be lost; use the tool that wrote it.",
                 file=layer.name,
                 sections=layout.unknown_sections,
             )
@@ -117,7 +117,7 @@ class Tables:
         """
         if matrix.shape != (len(chunks), self.dim):
             raise InvalidArgument(
-                f"{len(chunks)} chunks came with vectors of shape {matrix.shape}; this layer's have {self.dim} numbers.",
+                f"{len(chunks)} chunks came with vectors of shape {matrix.shape}; its own have {self.dim} numbers.",
                 field="matrix",
                 expected=self.dim,
             )
@@ -126,7 +126,8 @@ class Tables:
         base = sum(map(len, self.matrix))
         cursor = sum(map(len, self.relations))
         strings = _Strings(self._numbers, sum(map(len, self.blob)), sum(map(len, self.entries)))
-        records, relations = np.zeros(len(good), f.CHUNK_RECORD), []
+        records = np.zeros(len(good), f.CHUNK_RECORD)
+        relations: list[tuple[int, int]] = []
         for i, chunk in enumerate(good):
             if i % 1024 == 0:
                 checkpoint()
@@ -261,4 +262,4 @@ def _bytes(table: npt.NDArray[Any]) -> Piece:
     """A table's bytes without a copy."""
     if not table.size:
         return b""
-    return memoryview(table.reshape(-1).view(np.uint8))
+    return memoryview(table.reshape(-1).view(np.uint8)).cast("B")

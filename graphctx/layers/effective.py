@@ -1,0 +1,86 @@
+"""What a layer says now: the newest record of each id, and which of them were taken back."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from graphctx.layers.chunk import TOMBSTONE, is_bookkeeping
+from graphctx.layers.hashing import WordVectors
+from graphctx.layers.names import LayerName
+from graphctx.layers.reader import LayerFile
+from graphctx.layers.similarity import Metric, cosines, norms, products
+
+
+class LayerView:
+    """An open layer as searches see it. What takes time is computed once, on first use.
+
+    Attributes:
+        name: which layer it is.
+        file: its file.
+    """
+
+    def __init__(self, name: LayerName, file: LayerFile) -> None:
+        self.name = name
+        self.file = file
+
+    @cached_property
+    def newest(self) -> npt.NDArray[np.bool_]:
+        """Which records are the newest of their id, ``[records]``."""
+        mask = np.zeros(len(self.file), np.bool_)
+        ids = self.file.ids
+        _, last = np.unique(ids[::-1], return_index=True)
+        mask[len(ids) - 1 - last] = True
+        return mask
+
+    @cached_property
+    def records(self) -> dict[int, int]:
+        """The newest record of each id."""
+        places = np.flatnonzero(self.newest)
+        return dict(zip(self.file.ids[places].tolist(), places.tolist(), strict=True))
+
+    def revisions(self, record: int) -> int:
+        """How many records there are with this record's id."""
+        return int(np.count_nonzero(self.file.ids == self.file.ids[record]))
+
+    @cached_property
+    def bookkeeping(self) -> npt.NDArray[np.bool_]:
+        """Which records say something about other chunks or tools, ``[records]``."""
+        column = self.file.layout.records["kind_str_id"]
+        return np.isin(column, [n for n in np.unique(column).tolist() if is_bookkeeping(self.file.string(n))])
+
+    @cached_property
+    def retractions(self) -> dict[int, tuple[int, ...]]:
+        """Ids that tombstones of this layer take back, each with the ids of these tombstones, ascending."""
+        made: dict[int, set[int]] = {}
+        for record in np.flatnonzero(self.newest & self.file.records_of_kinds({TOMBSTONE})).tolist():
+            for source in self.file.sources(record):
+                if isinstance(source, int):
+                    made.setdefault(source, set()).add(int(self.file.ids[record]))
+        return {chunk_id: tuple(sorted(tombstones)) for chunk_id, tombstones in made.items()}
+
+    def similarities(
+        self, text: str, vector: npt.NDArray[np.float32] | None, metric: Metric
+    ) -> npt.NDArray[np.float32]:
+        """How like a query every record is, ``[records]``.
+
+        Args:
+            text: the query, used where there is no vector for this layer.
+            vector: the query's vector, ``[dim]``; ``None`` compares by words.
+            metric: of the vectors.
+        """
+        if vector is None:
+            return self._words.cosines(text)
+        if metric == "dot":
+            return products(self.file, vector)[self.file.rows]
+        return cosines(self.file, vector, self._norms)[self.file.rows]
+
+    @cached_property
+    def _norms(self) -> npt.NDArray[np.float32]:
+        return norms(self.file)
+
+    @cached_property
+    def _words(self) -> WordVectors:
+        return WordVectors((self.file.content(record) for record in range(len(self.file))), self.file.dim)
