@@ -34,11 +34,13 @@ ONE_CALL = "How often does a freshly built data logger fail its cold test?"
 TWO_CALLS = "What do I type to put Choirboy back on its previous firmware?"
 NO_ANSWER = "How do I change the tyre of a bicycle?"
 CONNECTED = ("Whistler", "Averil Bay")
+ABOUT_THE_WHOLE = "What is done to keep people from getting hurt, afloat and ashore?"
 
-_RANDOM = re.compile(r"\b([px])_[a-z2-7]{16}\b")
-_SNAPSHOT = re.compile(r"\bsn_[a-z2-7]{16}\b")
+_PASSING = re.compile(r"\b(p|x|sn)_[a-z2-7]{16}\b")
+"""Ids that differ from session to session, and the snapshot's, which differs from version to version."""
+
 _MIDDLING = "y3zku4i7nh32hsrp"
-"""Stands for every random id while it is weighed; 12 tokens with its letter, the mean of 3,000 random ones."""
+"""Stands for each of them while it is weighed; 12 tokens with its letter, the mean of 3,000 random ones."""
 
 
 def main() -> None:
@@ -69,6 +71,7 @@ async def _page(kb: Path) -> str:
         silent = await _asked(client, "kb.retrieve_evidence", {"question": NO_ANSWER})
         start, end = CONNECTED
         joined = await _asked(client, "graph.paths", {"start_ids": [start], "end_ids": [end], "max_paths": 2})
+        whole = await _asked(client, "kb.global_search", {"question": ABOUT_THE_WHOLE, "points_tokens": 250})
         costs = [await _asked(client, "kb.retrieve_evidence", {"question": row["question"]}) for row in golden]
     parts = [
         "# A transcript",
@@ -89,6 +92,8 @@ async def _page(kb: Path) -> str:
         _shown(silent),
         "## How two things are connected",
         _shown(joined),
+        "## A question about the whole",
+        _shown(whole),
         "## What an answer costs",
         f"`kb.retrieve_evidence` with its defaults, all {len(costs)} questions of the golden set, those without an "
         "answer included:",
@@ -106,7 +111,7 @@ async def _asked(client: Client, tool: str, arguments: dict[str, Any]) -> dict[s
 def _weights(call: dict[str, Any]) -> tuple[int, int]:
     """Tokens of the text and of the structured content."""
     minified = json.dumps(call["structure"], ensure_ascii=False, separators=(",", ":"))
-    text, structure = (_RANDOM.sub(rf"\1_{_MIDDLING}", said) for said in (call["text"], minified))
+    text, structure = (_PASSING.sub(rf"\1_{_MIDDLING}", said) for said in (call["text"], minified))
     return weigh([text], _COUNT).tokens, weigh([structure], _COUNT).tokens
 
 
@@ -156,14 +161,14 @@ def _fenced(text: str, language: str) -> str:
 
 
 def _steady(page: str) -> str:
-    """The page with its random ids numbered in the order in which they appear, the same one always the same."""
-    names: dict[str, dict[str, str]] = {"p": {}, "x": {}}
+    """The page with its passing ids numbered in the order in which they appear, the same one always the same."""
+    names: dict[str, dict[str, str]] = {"p": {}, "x": {}, "sn": {}}
 
     def named(match: re.Match[str]) -> str:
         of_kind = names[match[1]]
         return of_kind.setdefault(match[0], f"{match[1]}_{len(of_kind) + 1}")
 
-    return _SNAPSHOT.sub("sn_1", _RANDOM.sub(named, page))
+    return _PASSING.sub(named, page)
 
 
 _COUNT = WordPieceCounter().count
