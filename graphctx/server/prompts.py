@@ -86,6 +86,21 @@ PLAYBOOKS = (
         "Then compare them point by point, in a table if there are more than two points, each cell with its own "
         "citation. " + _CITE,
     ),
+    Playbook(
+        name="survey",
+        title="Survey the whole",
+        description="Say what the documents as a whole have to say: their themes, what recurs, what differs.",
+        blanks=(Blank("question", "Question", "About the whole, such as: What are the main themes?"),),
+        text="Answer this question about the documents as a whole from the knowledge base:\n\n{question}\n\n"
+        "1. Call kb.global_search with the question as it stands. Its points are sentences of the documents, below the "
+        "themes that they belong to.\n"
+        "2. Call graph.communities to see which themes there are, and whether one that matters is missing from the "
+        "points. What a theme says: graph.communities with its id in community_ids and include_snippet.\n"
+        "3. Where a point needs its surroundings, call kb.expand_excerpt with its passage_id; for a detail, call "
+        "kb.retrieve_evidence.\n\n"
+        "Then answer theme by theme, the weightiest first, and say which themes you left out. " + _CITE,
+        needs_graph=True,
+    ),
 )
 
 

@@ -117,9 +117,9 @@ def framed(
     if answer.empty_reason:
         why = no_match if answer.empty_reason == "no_match" else why_empty(answer)
         return "\n\n".join(
-            [f"No {what} from the graph of {searched(answer.scope)}. {why}", *_unresolved(answer.unresolved)]
+            [f"No {what} from the graph of {searched(answer.scope)}. {why}", *_unresolved(answer.unresolved, what)]
         )
-    parts = [f"From the graph of {searched(answer.scope)}.", *blocks, *_unresolved(answer.unresolved)]
+    parts = [f"From the graph of {searched(answer.scope)}.", *blocks, *_unresolved(answer.unresolved, what)]
     if answer.next_cursor is not None:
         parts.append(
             desk.say(f"Cut ({answer.limit_reason}). For the rest, repeat {tool} with cursor={answer.next_cursor}")
@@ -134,10 +134,11 @@ def framed(
     return "\n\n".join(parts)
 
 
-def _unresolved(unresolved: Iterable[Unresolved]) -> list[str]:
+def _unresolved(unresolved: Iterable[Unresolved], what: str) -> list[str]:
+    several = what if what == "communities" else "entities"
     blocks = []
     for one in unresolved:
-        why = "stands for several" if one.reason == "ambiguous" else "is not known in this scope"
+        why = f"stands for several {several}" if one.reason == "ambiguous" else "is not known in this scope"
         lines = [f"{one_line(one.asked)!r} {why}" + ("; ask again by id, of one of these:" if one.candidates else ".")]
         blocks.append("\n".join([*lines, *map(_candidate, one.candidates)]))
     return blocks

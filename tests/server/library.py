@@ -8,17 +8,19 @@ from dataclasses import dataclass, field
 
 from graphctx.errors import InvalidArgument
 from graphctx.model.answers import Quote, SearchResult
-from graphctx.model.catalog import Names, OutlineEntry, WholeDocument
+from graphctx.model.catalog import Names, Outlined, OutlineEntry, Outlines, UnitEntry, WholeDocument
 from graphctx.model.graph import EntitySection, Neighbour, Node, Path, SectionEntity, SectionParents
 from graphctx.model.ids import content_id
 from graphctx.model.requests import (
     ChildrenInput,
+    CommunitiesInput,
     DescribeInput,
     EntitiesForSectionsInput,
     Environment,
     ExpandInput,
     ExtractEvidenceInput,
     Filters,
+    GlobalSearchInput,
     GraphInput,
     ParentsInput,
     PathsInput,
@@ -28,9 +30,11 @@ from graphctx.model.requests import (
     SectionsForEntitiesInput,
 )
 from graphctx.model.scope import within
-from graphctx.server.backend import Evidence, Found, GraphFound, UnitText
+from graphctx.model.themes import CommunityNode
+from graphctx.server.backend import Evidence, Found, GlobalFound, GraphFound, UnitText
 from graphctx.text.spans import best_spans, overlap, question_tokens
 
+from .library_communities import LibraryCommunities
 from .library_graph import LibraryGraph
 
 
@@ -143,6 +147,31 @@ class Library:
 
     def sections_for_entities(self, request: SectionsForEntitiesInput) -> GraphFound[EntitySection]:
         return self._graph(request).sections_for_entities(request)
+
+    def communities(self, request: CommunitiesInput) -> GraphFound[CommunityNode]:
+        return LibraryCommunities(self._graph(request)).find(request)
+
+    def global_search(self, request: GlobalSearchInput) -> GlobalFound:
+        allowed = self._allowed(request.scope, request.filters)
+        if not allowed:
+            reason = "nothing_in_scope" if self.units else "empty_knowledge_base"
+            return GlobalFound(items=(), snapshot_id=self.snapshot_id, empty_reason=reason)
+        return LibraryCommunities(LibraryGraph(allowed, self.snapshot_id)).search(request)
+
+    def community_names(self, text: str, scope: Scope, limit: int) -> Names:
+        told = LibraryCommunities(LibraryGraph(self._allowed(scope, Filters()), self.snapshot_id))
+        return _names(text, {told.title(name) for name in told.seen()}, limit)
+
+    def outline(self, scope: Scope, limit: int) -> Outlines:
+        units: dict[str, list[UnitText]] = {}
+        for unit in self._allowed(scope, Filters()):
+            units.setdefault(unit.doc_uri, []).append(unit)
+        documents = []
+        for uri, own in list(units.items())[:limit]:
+            whole = self.whole_document(uri, scope)
+            entries = tuple(UnitEntry(unit.section_id, unit.heading) for unit in own)
+            documents.append(Outlined(whole.doc_id, uri, whole.title, whole.outline, entries))
+        return Outlines(tuple(documents), len(units))
 
     def whole_document(self, name: str, scope: Scope) -> WholeDocument:
         for unit in self._allowed(scope, Filters()):

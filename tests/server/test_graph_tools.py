@@ -35,6 +35,7 @@ CALLS: dict[str, tuple[dict[str, Any], str]] = {
     "graph.children": ({"parent_id": "ops/backup.md"}, "children"),
     "graph.entities_for_sections": ({"section_ids": [DUTY, RESTORE]}, "entities"),
     "graph.sections_for_entities": ({"entity_ids": ["ledger", "vault key"]}, "sections"),
+    "graph.communities": ({}, "communities"),
 }
 """A call of each tool that finds something, and where its items are."""
 
@@ -62,8 +63,10 @@ def test_the_text_stands_alone(name: str) -> None:
     arguments, items = CALLS[name]
     answer, text = call(desk_over(LIBRARY), name, **arguments)
     assert answer[items]
-    for node_id in values(answer[items], "id"):
+    for node_id in values([{**item, "key_entities": None} for item in answer[items]], "id"):
         assert node_id in text
+    for keys in values(answer[items], "key_entities"):  # by their names, which all graph tools take
+        assert all(key["name"] in text for key in keys)
     for node in (node for node in values(answer, "nodes") if isinstance(node, list)):
         assert all(one.get("doc_uri", "") in text for one in node)
     assert answer["scope"]["project_id"] == "handbook"

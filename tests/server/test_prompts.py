@@ -19,6 +19,7 @@ ARGUMENTS = {
     "answer_with_evidence": {"question": "Who is on duty?"},
     "explore_entity": {"entity": "duty officer"},
     "compare": {"first": "night watch", "second": "duty officer"},
+    "survey": {"question": "What keeps people awake?"},
 }
 
 
@@ -29,7 +30,7 @@ def text_of(result: GetPromptResult) -> str:
     return message.content.text
 
 
-async def test_three_prompts_are_listed_with_what_they_need(connect: Connect) -> None:
+async def test_four_prompts_are_listed_with_what_they_need(connect: Connect) -> None:
     async with connect() as client:
         prompts = (await client.list_prompts()).prompts
     assert {prompt.name: [argument.name for argument in prompt.arguments or []] for prompt in prompts} == {

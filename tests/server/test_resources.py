@@ -37,13 +37,15 @@ async def refusal(client: Client, uri: str) -> dict[str, Any]:
     return caught.value.error.data["error"]
 
 
-async def test_three_templates_are_listed_for_assistants_and_not_for_every_context(connect: Connect) -> None:
+async def test_five_templates_are_listed_for_assistants_and_not_for_every_context(connect: Connect) -> None:
     async with connect() as client:
         templates = (await client.list_resource_templates()).resource_templates
     assert [template.uri_template for template in templates] == [
         "graphctx://scratch/{session_id}/{passage_id}",
         "graphctx://document/{doc_id}",
         "graphctx://entity/{entity_id}",
+        "graphctx://community/{community_id}",
+        "graphctx://hierarchy/{level}",
     ]
     for template in templates:
         assert template.title
