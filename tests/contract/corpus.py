@@ -13,6 +13,7 @@ SEALED_WORDS = ("Quillfeather", "Obsidian Ledger", "vantablack")
 """They stand in sealed documents and nowhere else."""
 
 OPEN_QUESTION = "Who inspects the tide gate of Marrow Bay?"
+WHOLE_QUESTION = "What do all the documents together say about the tide gate of Marrow Bay?"
 MEGABYTE = 1_000_000
 ENDLESS_WORD = 8_000
 

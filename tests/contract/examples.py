@@ -5,33 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from .corpus import OPEN_QUESTION
+from graphctx.server.tool import Toolset
+from graphctx.server.tools import TOOLSETS
+
+from .corpus import OPEN_QUESTION, WHOLE_QUESTION
 from .protocol import Caller
 from .truth import Truth
 
-KB = ("kb.retrieve_evidence", "kb.search", "kb.extract_evidence", "kb.read_excerpt", "kb.expand_excerpt")
-GRAPH = (
-    "graph.describe",
-    "graph.expand",
-    "graph.paths",
-    "graph.parents",
-    "graph.children",
-    "graph.entities_for_sections",
-    "graph.sections_for_entities",
-)
-COMPAT = (
-    "search_sections",
-    "get_section_text",
-    "expand_neighbors",
-    "get_paths_between",
-    "describe_nodes",
-    "list_children",
-    "list_parents",
-    "get_entities_for_sections",
-    "get_sections_for_entities",
-)
-CONNECTOR = ("search", "fetch")
+
+def offered(toolset: Toolset) -> tuple[str, ...]:
+    """The names of a toolset's tools: whatever is declared is held to the contract."""
+    return tuple(tool.name for tool in TOOLSETS[toolset])
+
+
+KB, GRAPH, COMPAT, CONNECTOR = map(offered, ("kb", "graph", "compat", "connector"))
 EVERY_TOOL = (*KB, *GRAPH, *COMPAT, *CONNECTOR)
+PASSAGE_TOOLS = ("kb.extract_evidence", "kb.read_excerpt", "kb.expand_excerpt")
+"""The tools that speak of passages which were found before."""
+NODE_TOOLS = tuple(tool for tool in GRAPH if tool != "graph.communities")
+"""The tools that start from nodes."""
 LISTS = tuple(tool for tool in (*KB, *GRAPH, *COMPAT) if tool not in ("kb.read_excerpt", "kb.expand_excerpt"))
 """The tools that answer with a list, and so with `partial` and a cursor."""
 
@@ -39,6 +31,7 @@ ITEMS = {
     "kb.retrieve_evidence": "quotes",
     "kb.extract_evidence": "quotes",
     "kb.search": "results",
+    "kb.global_search": "points",
     "search_sections": "results",
     "get_section_text": "sections",
     "graph.describe": "nodes",
@@ -48,6 +41,7 @@ ITEMS = {
     "graph.children": "children",
     "graph.entities_for_sections": "entities",
     "graph.sections_for_entities": "sections",
+    "graph.communities": "communities",
     "describe_nodes": "nodes",
     "expand_neighbors": "nodes",
     "get_paths_between": "paths",
@@ -85,6 +79,7 @@ class Examples:
         of = {
             "kb.retrieve_evidence": {"question": OPEN_QUESTION},
             "kb.search": {"query": OPEN_QUESTION},
+            "kb.global_search": {"question": WHOLE_QUESTION},
             "kb.extract_evidence": {"question": OPEN_QUESTION, "passage_ids": list(passages[:3])},
             "kb.read_excerpt": {"passage_id": passages[0]},
             "kb.expand_excerpt": {"passage_id": passages[0]},
@@ -95,6 +90,7 @@ class Examples:
             "graph.children": {"parent_id": "open/tide-gate.md"},
             "graph.entities_for_sections": {"section_ids": sections},
             "graph.sections_for_entities": {"entity_ids": entities},
+            "graph.communities": {},
         }
         older = {
             "search_sections": of["kb.search"],

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from .corpus import OPEN_QUESTION
-from .examples import COMPAT, GRAPH, ITEMS, Examples
+from .examples import COMPAT, ITEMS, NODE_TOOLS, Examples
 from .protocol import Caller
 from .truth import Truth, nodes
 
@@ -244,7 +244,7 @@ def test_an_older_name_gives_what_the_newer_one_gives(
 
 def test_every_tool_of_the_graph_is_tried_here() -> None:
     tried = set(OF_NODES) | {"graph.parents", "graph.children", "graph.entities_for_sections"}
-    assert tried == set(GRAPH)
+    assert tried == set(NODE_TOOLS)
     assert set(COMPAT) >= {"search_sections", "get_section_text"}
 
 

@@ -12,7 +12,7 @@ from graphctx.knowledge_base import KnowledgeBase
 
 from .examples import COMPAT, CONNECTOR, EVERY_TOOL, GRAPH, KB, Examples
 from .protocol import Caller, in_memory
-from .spec_table import ALSO, ANNOTATIONS, DESCRIPTION_STARTS, MODES, NUMBERS, REQUIRED
+from .spec_table import ALSO, ANNOTATIONS, BEYOND, DESCRIPTION_STARTS, MODES, NUMBERS, REQUIRED
 from .truth import nodes
 
 each_tool = pytest.mark.parametrize("tool", EVERY_TOOL)
@@ -32,6 +32,7 @@ def argument(schema: dict[str, Any], path: str) -> dict[str, Any]:
 
 def test_exactly_the_tools_of_the_contract_are_listed(listed: dict[str, Any]) -> None:
     assert list(listed) == list(EVERY_TOOL)
+    assert set(listed) - BEYOND == set(REQUIRED)
 
 
 def test_older_names_and_the_connector_form_are_off_by_default(nasty: KnowledgeBase) -> None:
@@ -53,7 +54,7 @@ def test_the_list_is_the_same_every_time(nasty: KnowledgeBase, listed: dict[str,
         assert caller.tools() == caller.tools() == listed
 
 
-@each_tool
+@pytest.mark.parametrize("tool", REQUIRED)
 def test_arguments_have_the_defaults_and_caps_of_the_contract(listed: dict[str, Any], tool: str) -> None:
     schema = listed[tool]["inputSchema"]
     assert set(schema.get("required", [])) == REQUIRED[tool]

@@ -184,7 +184,9 @@ def test_a_megabyte_in_an_argument_is_refused(askers: dict[str, Asker], truth: T
     plain = Examples.gathered(asker.caller, truth).plain
     megabyte = char * (1_000_000 // len(char.encode()))
     for tool in EVERY_TOOL:
-        name = asker.tools[tool]["inputSchema"]["required"][0]
+        name = next(iter(asker.tools[tool]["inputSchema"].get("required", ())), None)
+        if name is None:
+            continue
         value = [megabyte] if isinstance(plain[tool][name], list) else megabyte
         asker.check(tool, {**plain[tool], name: value})
         assert asker.caller.call(tool, {**plain[tool], name: value}).error["code"] == "INVALID_ARGUMENT"

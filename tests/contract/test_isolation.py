@@ -54,6 +54,9 @@ def naming(passage: str) -> list[tuple[str, dict[str, Any]]]:
         ("graph.children", {"parent_id": passage}),
         ("graph.entities_for_sections", {"section_ids": [passage]}),
         ("graph.sections_for_entities", {"entity_ids": [passage]}),
+        ("graph.communities", {"community_ids": [passage]}),
+        ("graph.communities", {"parent_id": passage}),
+        ("graph.communities", {"entity_id": passage}),
         *(
             (tool, {name: other[name]})
             for tool, name in (("describe_nodes", "node_ids"), ("expand_neighbors", "node_ids"))
@@ -66,6 +69,16 @@ def naming(passage: str) -> list[tuple[str, dict[str, Any]]]:
         ("get_sections_for_entities", {"entity_ids": [passage]}),
         ("fetch", {"id": passage}),
     ]
+
+
+QUESTIONED = {
+    "kb.search": "query",
+    "kb.retrieve_evidence": "question",
+    "kb.global_search": "question",
+    "search_sections": "query",
+    "search": "query",
+}
+"""The tools that take a question, and as which argument."""
 
 
 async def ask(client: Client, tool: str, **arguments: Any) -> Reply:
@@ -260,12 +273,7 @@ def test_outside_the_boundary_looks_like_nowhere(fenced: Caller, truth: Truth) -
 
 def test_whatever_is_asked_about_it_nothing_sealed_is_told(fenced: Caller, truth: Truth) -> None:
     for question in ("Who is Quillfeather?", "What does the Obsidian Ledger list?", "vantablack", "code name secretly"):
-        for tool, name in (
-            ("kb.search", "query"),
-            ("kb.retrieve_evidence", "question"),
-            ("search_sections", "query"),
-            ("search", "query"),
-        ):
+        for tool, name in QUESTIONED.items():
             arguments = {name: question}
             check_nothing_sealed(truth, fenced.call(tool, arguments), arguments)
     for name in sealed_names(truth):
@@ -415,5 +423,5 @@ def test_a_passage_of_a_wide_call_is_not_read_in_a_narrow_one(caller: Caller) ->
 
 
 def test_every_tool_is_tried_here() -> None:
-    tried = {tool for tool, _ in naming("x")} | {"kb.search", "kb.retrieve_evidence", "search_sections", "search"}
+    tried = {tool for tool, _ in naming("x")} | QUESTIONED.keys()
     assert tried == set(EVERY_TOOL)

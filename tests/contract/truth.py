@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 from graphctx.knowledge_base import KnowledgeBase
 
-_ID = re.compile(r"\b[dsue]_[a-z2-7]{16}\b")
+_ID = re.compile(r"\b[dsuec]_[a-z2-7]{16}\b")
 SPANS = ("preview", "quote", "excerpt", "text")
 """The names that a span's text has, beside its ``start_char`` and ``end_char``."""
 
@@ -32,6 +32,8 @@ class Truth:
             "MATCH (d:Document)-[:HAS_SECTION]->(s:Section)-[:HAS_UNIT]->(u:TextUnit) RETURN u.id, d.uri",
             "MATCH (d:Document)-[:HAS_SECTION]->(:Section)-[:HAS_UNIT]->(:TextUnit)-[:MENTIONS]->(e:Entity) "
             "RETURN DISTINCT e.id, d.uri",
+            "MATCH (d:Document)-[:HAS_SECTION]->(:Section)-[:HAS_UNIT]->(:TextUnit)-[:MENTIONS]->(:Entity)"
+            "-[:IN_COMMUNITY]->(c:Community) RETURN DISTINCT c.id, d.uri",
         ):
             for identifier, uri in self.kb.cypher(query, max_rows=100_000).rows:
                 found.setdefault(identifier, set()).add(uri)
