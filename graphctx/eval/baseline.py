@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from graphctx.errors import InvalidArgument
 from graphctx.eval.paired import p_value
-from graphctx.eval.records import Golden, Outcome, SuiteRun
+from graphctx.eval.records import GLOBAL, Golden, Outcome, SuiteRun
 from graphctx.eval.scale import direction, is_share
 from graphctx.version import __version__
 
@@ -100,6 +100,8 @@ def _were(count: int) -> str:
 def write(path: Path, runs: Sequence[SuiteRun]) -> None:
     """Write the baseline of some runs, all variants of each; the folder is made if there is none.
 
+    Of questions about the whole, only global search: that a rival gets worse is nobody's fault.
+
     Raises:
         InvalidArgument: a suite occurs twice.
     """
@@ -114,7 +116,7 @@ def write(path: Path, runs: Sequence[SuiteRun]) -> None:
 
 
 def _suite_lines(run: SuiteRun) -> str:
-    variants = sorted(run.outcomes)
+    variants = [GLOBAL] if run.judge == "points" else sorted(run.outcomes)
     measures = [name for name in MEASURES if any(name in one.measures for v in variants for one in run.outcomes[v])]
     by_id: dict[str, dict[str, Outcome]] = {}
     for variant in variants:

@@ -10,7 +10,11 @@ from statistics import fmean
 from graphctx.eval.plots import Plot, bar_plot, line_plot, range_plot
 from graphctx.eval.records import Outcome, SuiteRun
 
-_BUDGET = re.compile(r"answer@(\d+)")
+_BUDGETS = {
+    "answer": ("Answers inside the quotes, by budget", "questions, %"),
+    "points": ("Gold points stated, by budget", "points, %"),
+}
+_BUDGET = re.compile(r"(answer|points)@(\d+)")
 _BINS = 10
 
 
@@ -21,7 +25,12 @@ def figures(run: SuiteRun, variant: str) -> list[Plot]:
         run: a suite.
         variant: whose confidences are shown.
     """
-    made = (_recall(run), _answers(run), _confidence(run.outcomes[variant]), _times(run))
+    made = (
+        _recall(run),
+        *(_by_budget(run, name) for name in _BUDGETS),
+        _confidence(run.outcomes[variant]),
+        _times(run),
+    )
     return [plot for plot in made if plot is not None]
 
 
@@ -42,22 +51,23 @@ def _recall_at(outcome: Outcome, k: int) -> float:
     return len(outcome.relevant & set(outcome.ranked[:k])) / len(outcome.relevant)
 
 
-def _answers(run: SuiteRun) -> Plot | None:
-    """Answers inside the quotes, by how many tokens the quotes may weigh."""
+def _by_budget(run: SuiteRun, name: str) -> Plot | None:
+    """A measure by how many tokens the quotes may weigh."""
     curves = {}
-    for name, outcomes in run.outcomes.items():
+    for variant, outcomes in run.outcomes.items():
         values: dict[int, list[float]] = {}
         for one in outcomes:
             for measure, value in one.measures.items():
-                if found := _BUDGET.fullmatch(measure):
-                    values.setdefault(int(found[1]), []).append(value)
+                if (found := _BUDGET.fullmatch(measure)) and found[1] == name:
+                    values.setdefault(int(found[2]), []).append(value)
         if values:
-            curves[name] = [(float(budget), fmean(found)) for budget, found in sorted(values.items())]
+            curves[variant] = [(float(budget), fmean(found)) for budget, found in sorted(values.items())]
     if not curves:
         return None
     # Colours belong to variants by their place in the run, so one without quotes keeps its place, empty.
-    series: Mapping[str, Sequence[tuple[float, float]]] = {name: curves.get(name, []) for name in run.outcomes}
-    return line_plot("Answers inside the quotes, by budget", series, "tokens of all quotes", "questions, %", even=True)
+    series: Mapping[str, Sequence[tuple[float, float]]] = {variant: curves.get(variant, []) for variant in run.outcomes}
+    title, unit = _BUDGETS[name]
+    return line_plot(title, series, "tokens of all quotes", unit, even=True)
 
 
 def _confidence(outcomes: Sequence[Outcome]) -> Plot | None:

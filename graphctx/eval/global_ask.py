@@ -11,7 +11,7 @@ from graphctx.eval.ask import OnAsked
 from graphctx.eval.global_measures import BUDGETS, CountTokens, Piece, filled, point_measures
 from graphctx.eval.global_rivals import Rival, Rivals
 from graphctx.eval.golden import bind
-from graphctx.eval.records import Golden, Outcome, SuiteRun
+from graphctx.eval.records import GLOBAL, Golden, Outcome, SuiteRun
 from graphctx.model.requests import GlobalOptions, GlobalSearchInput, Scope
 from graphctx.model.scope import Boundary
 
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from graphctx.eval.suites import Suite
     from graphctx.knowledge_base import KnowledgeBase
     from graphctx.model.found import GlobalFound
-
-GLOBAL = "global"
-"""The variant that is global search; the others are `graphctx.eval.global_rivals`."""
 
 MOST_POINTS = 100
 """Points that are asked for, the most that the tool gives: the budget alone is to cut."""

@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 
 from graphctx.model.answers import Quote
 
+GLOBAL = "global"
+"""The variant that is global search, in runs of questions about the whole."""
+
 
 @dataclass(frozen=True, slots=True)
 class GoldSpan:
@@ -83,7 +86,7 @@ class SuiteRun:
         suite: its name.
         snapshot_id: of the knowledge base that was asked.
         outcomes: variant to outcomes, all variants in the same order of questions.
-        judge: what was ranked: ``documents`` or ``units``.
+        judge: what was ranked, ``documents`` or ``units``; ``points`` where questions are about the whole.
         left_out: questions of the suite that were not asked, since nothing is known of their answer.
         not_ranked: ids of questions with gold of which no ranking is measured: units are judged, and no unit holds
             their gold, or it names documents only.

@@ -27,12 +27,14 @@ from graphctx.version import __version__
 if TYPE_CHECKING:
     from graphctx.eval.entities import EntityRun
 
-OVERVIEW = ("R@5", "all@10", "hit@1", "MRR", "answer", "answer@500", "span")
+OVERVIEW = ("R@5", "all@10", "hit@1", "MRR", "answer", "answer@500", "span", "points@500", "points@1000", "points@2000")
 """Measures of the first table, of the breakdown by type, and of the comparisons."""
 
 _GROUPS = (
     ("Finding", ("R@2", "R@5", "R@10", "all@2", "all@5", "all@10", "hit@1", "MRR", "nDCG@10")),
     ("Quoting", ("answer", "answer@250", "answer@500", "answer@1000", "span", "span@250", "span@500", "span@1000")),
+    ("Points", ("points@500", "points@1000", "points@2000")),
+    ("Communities", ("rated", "descended", "dropped")),
     ("Size", ("exact", "quotes", "quote_tokens", "tokens", "bytes", "calls", "truncated", "in_budget")),
 )
 
@@ -143,11 +145,10 @@ def write_html(
 
 
 def _overview(runs: Sequence[SuiteRun], chosen: Sequence[str]) -> Grid:
-    rows = []
-    for run, variant in zip(runs, chosen, strict=True):
-        outcomes = run.outcomes[variant]
-        rows.append(Row(run.suite, len(outcomes), _cells(OVERVIEW, outcomes)))
-    return Grid("All suites", OVERVIEW, tuple(rows))
+    shown = {run.suite: run.outcomes[variant] for run, variant in zip(runs, chosen, strict=True)}
+    columns = _present(OVERVIEW, (one for outcomes in shown.values() for one in outcomes))
+    rows = [Row(suite, len(outcomes), _cells(columns, outcomes)) for suite, outcomes in shown.items()]
+    return Grid("All suites", columns, tuple(rows))
 
 
 def _section(
