@@ -14,7 +14,8 @@ from graphctx.cli.options import DEFAULT_KB, JsonOption
 from graphctx.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from graphctx.ingest.report import IngestReport
+    from graphctx.cli.jobs import Job
+    from graphctx.ingest.report import IngestPlan, IngestReport
     from graphctx.knowledge_base import KnowledgeBase
 
 
@@ -49,6 +50,14 @@ def ingest(
     engine: Annotated[
         str, typer.Option("--engine", metavar="local|dask", help="Where the work is done; dask is not available yet.")
     ] = "local",
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="Only say what would be added, replaced and dropped. Where a language model is set, also what "
+            "phrasing the summaries would cost: for this all steps before it are done, into the cache.",
+        ),
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Read documents, index them and publish a snapshot.
@@ -59,7 +68,7 @@ def ingest(
     """
     from graphctx.cli.console import errors_console, output_console, print_json
     from graphctx.cli.jobs import Job, read_job
-    from graphctx.cli.summary import show_report
+    from graphctx.cli.summary import show_plan, show_report
 
     _check_engine(engine)
     if (pipeline is None) == (not paths):
@@ -68,9 +77,17 @@ def ingest(
     if missing := [path for path in job.paths if not Path(path).exists()]:
         raise InvalidArgument(f"There is no such file or folder: {', '.join(missing)}.", paths=missing)
     folder = kb or Path(job.kb or DEFAULT_KB)
-    made = not folder.expanduser().exists()
+    project = job.project_id if project_id is None else project_id
+    made = not dry_run and not folder.expanduser().exists()
     try:
-        with _opened(folder, job.project_id if project_id is None else project_id, graph_engine, job.ingest) as base:
+        if dry_run:
+            plan = _plan(folder, job, project, graph_engine, prune=prune or job.prune, processes=processes)
+            if as_json:
+                print_json(plan)
+            else:
+                show_plan(output_console(), plan)
+            return
+        with _opened(folder, project, graph_engine, job.ingest) as base:
             report = _run(base, job.paths, prune=prune or job.prune, processes=processes)
     except KeyboardInterrupt:
         errors_console().print(_stopped(folder.expanduser()), style="yellow", soft_wrap=True)
@@ -131,6 +148,26 @@ def _opened(
     group = parse_arguments(IngestSettings, {**base.settings.ingest.model_dump(), **settings})
     base.settings = base.settings.model_copy(update={"ingest": group})
     return base
+
+
+def _plan(
+    folder: Path, job: Job, project_id: str | None, graph_engine: str | None, *, prune: bool, processes: int | None
+) -> IngestPlan:
+    """The plan for a knowledge base; one that is not there is planned for in a place that is gone afterwards."""
+    from tempfile import TemporaryDirectory
+
+    from graphctx.cli.progress import progress_view
+
+    place = folder.expanduser().resolve()
+    with TemporaryDirectory(prefix="graphctx-") as temporary:
+        # Under the same names, so that a fresh one gets the project that it will get.
+        stand_in = Path(temporary) / (place.parent.name or "root") / place.name
+        there = (place / "kb.toml").exists()
+        with (
+            _opened(place if there else stand_in, project_id, graph_engine, job.ingest) as base,
+            progress_view() as view,
+        ):
+            return base.plan_ingest(job.paths, prune=prune, processes=processes, on_progress=view)
 
 
 def _run(base: KnowledgeBase, paths: list[str], *, prune: bool, processes: int | None) -> IngestReport:

@@ -1,4 +1,4 @@
-"""The closing summary of an ingest."""
+"""The closing summary of an ingest, and what one would do."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from graphctx.ingest.report import IngestReport
+    from graphctx.ingest.report import IngestPlan, IngestReport, Phrasing
 
 _SHOWN = 20
 """Skipped files that are listed by name; all of them are in the JSON report."""
@@ -35,9 +35,35 @@ def show_report(console: Console, report: IngestReport) -> None:
     console.print(table)
     steps = ", ".join(f"{step} {seconds:.1f}" for step, seconds in report.seconds.items())
     console.print(f"{report.total_seconds:.1f} s in all: {steps}", soft_wrap=True)
+    if report.phrasing is not None:
+        console.print(_phrasing(report.phrasing), soft_wrap=True)
     _list(console, "Skipped", [f"{item.uri}: {item.reason}" for item in report.skipped])
     _list(console, "Notes", report.notes)
     _list(console, "No longer found (kept; --prune drops them)", report.no_longer_found)
+
+
+def show_plan(console: Console, plan: IngestPlan) -> None:
+    """Print what an ingest would do."""
+    stands = f"snapshot {plan.snapshot_id} stays" if plan.snapshot_id else "nothing is published yet"
+    outcome = "would publish" if plan.builds else "nothing to do"
+    console.print(f"{plan.project_id} · dry run: {outcome} · {stands}", style="bold", soft_wrap=True)
+    console.print(f"{plan.documents:,} documents afterwards, {plan.unchanged:,} of them read and unchanged")
+    _list(console, "Would be added", plan.added)
+    _list(console, "Would be replaced", plan.replaced)
+    _list(console, "Would be dropped", plan.removed)
+    if plan.phrasing is not None:
+        console.print(plan.phrasing.sentence, soft_wrap=True)
+    _list(console, "Skipped", [f"{item.uri}: {item.reason}" for item in plan.skipped])
+    _list(console, "Notes", plan.notes)
+    _list(console, "No longer found (kept; --prune drops them)", plan.no_longer_found)
+
+
+def _phrasing(done: Phrasing) -> str:
+    price = f", {done.cost:.4f} at the prices set" if done.cost else ""
+    return (
+        f"{done.model} phrased {done.answered:,} of {done.asked:,} summaries, {done.from_memo:,} more were kept from "
+        f"before: {done.input_tokens:,} tokens in, {done.output_tokens:,} out{price}"
+    )
 
 
 def _list(console: Console, what: str, lines: list[str]) -> None:

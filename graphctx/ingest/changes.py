@@ -24,15 +24,16 @@ from graphctx.store.snapshot import current_id, open_snapshot
 class Changes:
     """All documents after this ingest, and how they differ from before.
 
-    ``source_of`` maps each document's URI to the name of its source.
+    ``source_of`` maps each document's URI to the name of its source. ``added``, ``replaced`` and ``removed`` are URIs,
+    sorted; ``unchanged`` counts the documents that were read and are as they were.
     """
 
     documents: tuple[Document, ...]
     source_of: dict[str, str]
     sources: tuple[SourceEntry, ...]
-    added: int
-    replaced: int
-    removed: int
+    added: tuple[str, ...]
+    replaced: tuple[str, ...]
+    removed: tuple[str, ...]
     unchanged: int
     skipped: tuple[Skipped, ...]
     no_longer_found: tuple[str, ...]
@@ -87,17 +88,17 @@ def gather_documents(
     missing = gone | (lost - rows_gone)
     dropped = rows_gone | (missing if prune_missing else set())
     merged = {uri: document for uri, document in before.items() if uri not in dropped} | fresh
-    same = sum(uri in before and _same(before[uri], document) for uri, document in fresh.items())
-    new = sum(uri not in before for uri in fresh)
+    known = sorted(uri for uri in fresh if uri in before)
+    replaced = tuple(uri for uri in known if not _same(before[uri], fresh[uri]))
     origin = {uri: source_of_fresh.get(uri) or source_of[uri] for uri in merged}
     return Changes(
         documents=tuple(merged[uri] for uri in sorted(merged)),
         source_of=origin,
         sources=sources,
-        added=new,
-        replaced=len(fresh) - new - same,
-        removed=len(dropped),
-        unchanged=same,
+        added=tuple(sorted(uri for uri in fresh if uri not in before)),
+        replaced=replaced,
+        removed=tuple(sorted(dropped)),
+        unchanged=len(known) - len(replaced),
         skipped=tuple(sorted((_told(item, merged) for item in skipped), key=lambda item: (item.uri, item.reason))),
         no_longer_found=tuple(sorted(missing - dropped)),
         notes=notes,

@@ -8,7 +8,7 @@ the maximum size: at the last level that the depth allows, what is too large is 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from graphctx.ingest.partition import MIN_COMMUNITY_SIZE, divide, leiden, random_numbers_of_our_own
 from graphctx.model.ids import content_id
+from graphctx.model.interrupt import checkpoint
 from graphctx.model.knowledge import Community
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ def cluster(
     *,
     max_size: int = MAX_COMMUNITY_SIZE,
     max_depth: int = MAX_DEPTH,
+    on_done: Callable[[int], None] = lambda done: None,
 ) -> list[Community]:
     """Cluster the entity graph.
 
@@ -45,6 +47,7 @@ def cluster(
         entity_ids: ids by row, sorted.
         max_size: a cluster with more entities is divided further; at least 3.
         max_depth: at most this many levels.
+        on_done: told how many entities have been given their place.
 
     Returns:
         Communities sorted by level and id. Entities that are related to at most one other belong to none.
@@ -57,7 +60,8 @@ def cluster(
     graph.es["weight"] = weight
     graph.vs["row"] = list(range(len(entity_ids)))
     with random_numbers_of_our_own():
-        nodes = _hierarchy(graph, max_size, max_depth)
+        nodes = _hierarchy(graph, max_size, max_depth, on_done)
+    on_done(len(entity_ids))  # with those that belong nowhere
     return _communities(nodes, entity_ids, edges, weight)
 
 
@@ -70,10 +74,12 @@ class _Node:
     rows: Int
 
 
-def _hierarchy(graph: igraph.Graph, max_size: int, max_depth: int) -> list[_Node]:
+def _hierarchy(graph: igraph.Graph, max_size: int, max_depth: int, on_done: Callable[[int], None]) -> list[_Node]:
     nodes: list[_Node] = []
+    placed = 0
     waiting: deque[tuple[igraph.Graph, int, int]] = deque([(graph, 0, -1)])
     while waiting:
+        checkpoint()
         part, level, parent = waiting.popleft()
         if parent < 0:
             members = [one for one in leiden(part) if len(one) >= MIN_COMMUNITY_SIZE]
@@ -85,7 +91,10 @@ def _hierarchy(graph: igraph.Graph, max_size: int, max_depth: int) -> list[_Node
         for one in members:
             if len(one) > max_size:
                 waiting.append((part.induced_subgraph(one), level + 1, len(nodes)))
+            else:
+                placed += len(one)
             nodes.append(_Node(level, parent, rows[one]))
+        on_done(placed)
     return nodes
 
 

@@ -1,6 +1,8 @@
 """Documents in, snapshot out: the steps of an ingest, in order.
 
-``read -> split -> extract -> resolve -> link -> embed -> relate -> cluster -> summarise -> write -> publish``
+``read -> split -> extract -> resolve -> link -> embed -> relate -> cluster -> summarise -> phrase -> write -> publish``
+
+``phrase`` is there only where a language model is set.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,20 +21,38 @@ import pyarrow as pa
 from graphctx.errors import BackendUnavailable
 from graphctx.ingest.changes import Changes, gather_documents
 from graphctx.ingest.cluster import cluster
-from graphctx.ingest.communities import Material, Summariser, former_ids, phrase_summaries, read_former, summarise
+from graphctx.ingest.communities import (
+    Material,
+    Summariser,
+    former_ids,
+    phrase_summaries,
+    read_former,
+    summarise,
+    texts_of,
+)
 from graphctx.ingest.corpus import Corpus
-from graphctx.ingest.embed import Quantised, embed_texts, naming_title, quantise, sentence_texts, unit_text
+from graphctx.ingest.embed import embed_texts, naming_title, quantise, sentence_texts, unit_text
 from graphctx.ingest.link import Linked, link
 from graphctx.ingest.memoised import extract_memoised
 from graphctx.ingest.relate import near_synonyms, related_edges
-from graphctx.ingest.report import IngestReport, OnProgress, Progress, SkippedFile, Step
+from graphctx.ingest.report import (
+    IngestPlan,
+    IngestReport,
+    OnProgress,
+    Phrasing,
+    PhrasingEstimate,
+    Progress,
+    SkippedFile,
+    Step,
+)
 from graphctx.ingest.resolve import Resolution, resolve
 from graphctx.ingest.split import split_document
 from graphctx.ingest.tables import build_tables, communities_table, headings_of
 from graphctx.ingest.versions import versions
 from graphctx.model.ids import fingerprint
-from graphctx.model.knowledge import Community
+from graphctx.model.knowledge import Community, CommunitySummary
 from graphctx.nlp.base import Embedder, Extractor, Vectors
+from graphctx.nlp.llm.tally import LlmReport
 from graphctx.nlp.tokens import WordPieceCounter
 from graphctx.settings import IngestSettings
 from graphctx.store.bm25 import write_bm25
@@ -43,7 +64,7 @@ from graphctx.store.lock import IngestLock
 from graphctx.store.manifest import Manifest, Versions, read_manifest
 from graphctx.store.publish import SnapshotContent, publish
 from graphctx.store.sentence_terms import write_sentence_terms
-from graphctx.store.snapshot import current_or_none
+from graphctx.store.snapshot import current_or_none, open_snapshot
 from graphctx.store.texts import TEXTS_DIR, write_texts
 from graphctx.text.lexical import terms
 
@@ -63,7 +84,7 @@ class Ingest:
         prune_missing: whether to drop documents whose file has gone from the ingested folders.
         summariser: a language model that phrases the summaries of communities; they are extractive without.
         seconds: wall-clock time by step; it grows while this runs.
-        not_phrased: how many summaries stayed extractive because the summariser failed.
+        phrased: what came of asking the summariser, once it was asked.
     """
 
     kb_dir: Path
@@ -74,7 +95,7 @@ class Ingest:
     prune_missing: bool = False
     summariser: Summariser | None = None
     seconds: dict[str, float] = field(default_factory=dict)
-    not_phrased: int = 0
+    phrased: LlmReport | None = None
 
     def run(self, paths: Sequence[Path]) -> IngestReport:
         """Ingest files and folders and publish a snapshot, or keep the published one where nothing changed.
@@ -84,22 +105,69 @@ class Ingest:
             BackendUnavailable: another ingest is running, or the disk refuses a write.
         """
         started = time.perf_counter()
+        with self._session(paths) as session:
+            manifest = session.published
+            if session.builds or manifest is None:
+                manifest = self._publish(session, self._describe(session))
+                prune(self.kb_dir, keep=self.settings.keep_snapshots)
+                session.memo.forget_unasked()
+            else:
+                self._write_sources(session)
+        return self._report(session, manifest, time.perf_counter() - started)
+
+    def plan(self, paths: Sequence[Path]) -> IngestPlan:
+        """Say what `run` would do. Nothing is published, and ``kb.toml`` stays as it is.
+
+        Where a summariser is set and an index would be made, all steps before it are done, to know what it would be
+        asked. Their results are kept in the cache, so that `run` then does not do them again.
+
+        Raises:
+            InvalidArgument, BackendUnavailable: as in `run`.
+        """
+        with self._session(paths) as session:
+            estimate = None
+            if session.builds and self.summariser is not None:
+                made = self._describe(session)
+                texts = texts_of(made.summaries, made.material)
+                estimate = PhrasingEstimate.of(self.summariser.estimate(texts, session.memo))
+        changes = session.changes
+        return IngestPlan(
+            project_id=session.config.project_id,
+            snapshot_id=session.before,
+            builds=session.builds,
+            documents=len(changes.documents),
+            added=list(changes.added),
+            replaced=list(changes.replaced),
+            removed=list(changes.removed),
+            unchanged=changes.unchanged,
+            phrasing=estimate,
+            **_told_of_files(changes),
+        )
+
+    @contextmanager
+    def _session(self, paths: Sequence[Path]) -> Iterator[_Session]:
         with IngestLock(self.kb_dir), Memo(self.kb_dir / "cache" / "memo.sqlite") as memo:
             config = read_config(self.kb_dir)
             with self._step("read"):
                 changes = gather_documents(self.kb_dir, paths, config, self.settings, self.prune_missing, self._tell)
             now = versions(config.engine, self.embedder, self.extractor, self.settings, self.summariser)
             before = current_or_none(self.kb_dir)
-            manifest = None if changes.notes else self._published(before)
-            if manifest is None or changes.any or (manifest.engine, manifest.versions) != (config.engine, now):
-                manifest = self._build(changes, memo, config, now)
-                prune(self.kb_dir, keep=self.settings.keep_snapshots)
-                memo.forget_unasked()
-            else:
-                self._write_sources(changes, config)
-        return self._report(changes, manifest, config, before, time.perf_counter() - started)
+            published = None if changes.notes else self._published(before)
+            as_it_was = published is not None and (published.engine, published.versions) == (config.engine, now)
+            builds = not as_it_was or changes.any or self._unphrased(before)
+            yield _Session(memo, config, changes, now, before, published, builds)
 
-    def _build(self, changes: Changes, memo: Memo, config: KbConfig, now: Versions) -> Manifest:
+    def _unphrased(self, snapshot: str | None) -> bool:
+        """Whether the published snapshot has summaries that a language model is to be asked for once more."""
+        if self.summariser is None or snapshot is None:
+            return False
+        with open_snapshot(self.kb_dir, snapshot) as opened:
+            rows = opened.table("communities").select(["phrased", "summary_rows"]).to_pylist()
+        return any(row["phrased"] is None and row["summary_rows"] for row in rows)
+
+    def _describe(self, session: _Session) -> _Described:
+        """All steps from split to summarise."""
+        changes, memo = session.changes, session.memo
         corpus = self._split(changes)
         with self._step("extract"):
             extractions = extract_memoised(corpus, self.extractor, memo, self.settings.processes, self._tell)
@@ -118,34 +186,54 @@ class Ingest:
                 [entity.id for entity in linked.entities],
                 max_size=self.settings.max_community_size,
                 max_depth=self.settings.max_community_depth,
+                on_done=lambda done: self._tell(Progress("cluster", done, len(linked.entities), "entities")),
             )
         with self._step("summarise"):
-            sentences = quantise(vectors.pop("sentences"))
-            tables["communities"] = self._summarise(communities, Material.of(tables, linked.arrays, sentences))
-            vectors["communities"] = embed_texts(tables["communities"]["summary"].to_pylist(), self.embedder, memo)
+            material = Material.of(tables, linked.arrays, quantise(vectors.pop("sentences")))
+            summaries = summarise(
+                material,
+                communities,
+                lambda done: self._tell(Progress("summarise", done, len(communities), "communities")),
+            )
+            vectors["communities"] = embed_texts([one.summary for one in summaries], self.embedder, memo)
+        return _Described(corpus, headings, linked, tables, vectors, material, communities, summaries)
+
+    def _publish(self, session: _Session, made: _Described) -> Manifest:
+        summaries = self._phrase(made, session.memo)
         with self._step("write"):
-            content = _content(corpus, headings, tables, vectors, sentences, linked)
+            former = former_ids(made.communities, read_former(self.kb_dir))
+            tables = made.tables | {"communities": communities_table(made.communities, summaries, former)}
+            content = _content(made, tables)
         with self._step("publish"):
             # First, so that no published document is ever of an unknown source.
-            self._write_sources(changes, config)
+            self._write_sources(session)
             return publish(
                 self.kb_dir,
                 content,
-                engine=config.engine,
-                project_id=config.project_id,
-                versions=now,
+                engine=session.config.engine,
+                project_id=session.config.project_id,
+                versions=session.versions,
                 created_at=datetime.now(UTC).isoformat(timespec="seconds"),
-                variant=(*now.model_dump().values(), *_told_apart(tables["communities"])),
+                variant=(*session.versions.model_dump().values(), *_told_apart(tables["communities"])),
                 on_step=lambda text: self._tell(Progress("publish", 0, 0, text)),
             )
 
-    def _summarise(self, communities: Sequence[Community], material: Material) -> pa.Table:
-        phrased = phrase_summaries(summarise(material, communities), material, self.summariser)
-        self.not_phrased = phrased.failed
-        return communities_table(communities, phrased.summaries, former_ids(communities, read_former(self.kb_dir)))
+    def _phrase(self, made: _Described, memo: Memo) -> list[CommunitySummary]:
+        if self.summariser is None:
+            return made.summaries
+        with self._step("phrase"):
+            phrased = phrase_summaries(
+                made.summaries,
+                made.material,
+                self.summariser,
+                memo,
+                lambda done, total: self._tell(Progress("phrase", done, total, "summaries")),
+            )
+        self.phrased = phrased.report
+        return phrased.summaries
 
-    def _write_sources(self, changes: Changes, config: KbConfig) -> None:
-        write_config(self.kb_dir, config.model_copy(update={"sources": changes.sources}))
+    def _write_sources(self, session: _Session) -> None:
+        write_config(self.kb_dir, session.config.model_copy(update={"sources": session.changes.sources}))
 
     def _published(self, snapshot: str | None) -> Manifest | None:
         """The manifest of the published snapshot; none where it cannot be used, which then is replaced."""
@@ -185,29 +273,29 @@ class Ingest:
         with self._step("embed"):
             return {name: embed_texts(group, self.embedder, memo, advance) for name, group in texts.items()}
 
-    def _report(
-        self, changes: Changes, manifest: Manifest, config: KbConfig, before: str | None, total: float
-    ) -> IngestReport:
-        rows = manifest.counts
+    def _report(self, session: _Session, manifest: Manifest, total: float) -> IngestReport:
+        rows, changes = manifest.counts, session.changes
+        files = _told_of_files(changes)
+        if self.phrased is not None:
+            files["notes"] += self.phrased.notes()
         return IngestReport(
-            project_id=config.project_id,
+            project_id=session.config.project_id,
             snapshot_id=manifest.snapshot_id,
             content_hash=manifest.content_hash,
-            changed=manifest.snapshot_id != before,
-            added=changes.added,
-            replaced=changes.replaced,
-            removed=changes.removed,
+            changed=manifest.snapshot_id != session.before,
+            added=len(changes.added),
+            replaced=len(changes.replaced),
+            removed=len(changes.removed),
             unchanged=changes.unchanged,
             **{name: rows[name] for name in _COUNTED},
             words=sum(len(document.text.split()) for document in changes.documents),
             community_levels=levels_in(self.kb_dir / "snapshots" / manifest.snapshot_id),
-            not_phrased=self.not_phrased,
+            phrasing=Phrasing.of(self.phrased) if self.phrased is not None else None,
+            not_phrased=self.phrased.failed if self.phrased is not None else 0,
             edges=sum(rows[name] for name in _EDGE_TABLES),
             seconds={name: round(value, 3) for name, value in self.seconds.items()},
             total_seconds=round(total, 3),
-            skipped=[SkippedFile(uri=item.uri, reason=item.reason) for item in changes.skipped],
-            no_longer_found=list(changes.no_longer_found),
-            notes=list(changes.notes),
+            **files,
         )
 
     def _tell(self, progress: Progress) -> None:
@@ -220,6 +308,42 @@ class Ingest:
         started = time.perf_counter()
         yield
         self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - started
+
+
+@dataclass(frozen=True, slots=True)
+class _Session:
+    """What one ingest finds: ``before`` and ``published`` are of the snapshot so far, if it can be used."""
+
+    memo: Memo
+    config: KbConfig
+    changes: Changes
+    versions: Versions
+    before: str | None
+    published: Manifest | None
+    builds: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Described:
+    """An index in memory, all but the table of communities."""
+
+    corpus: Corpus
+    headings: Sequence[str]
+    linked: Linked
+    tables: dict[str, pa.Table]
+    vectors: dict[str, Vectors]
+    material: Material
+    communities: Sequence[Community]
+    summaries: list[CommunitySummary]
+
+
+def _told_of_files(changes: Changes) -> dict[str, Any]:
+    """What plans and reports say alike."""
+    return {
+        "skipped": [SkippedFile(uri=item.uri, reason=item.reason) for item in changes.skipped],
+        "no_longer_found": list(changes.no_longer_found),
+        "notes": list(changes.notes),
+    }
 
 
 def _relate(linked: Linked, resolution: Resolution, vectors: Vectors) -> pa.Table:
@@ -244,18 +368,12 @@ def _told_apart(communities: pa.Table) -> list[str]:
     ]
 
 
-def _content(
-    corpus: Corpus,
-    headings: Sequence[str],
-    tables: dict[str, pa.Table],
-    vectors: dict[str, Vectors],
-    sentences: Quantised,
-    linked: Linked,
-) -> SnapshotContent:
+def _content(made: _Described, tables: dict[str, pa.Table]) -> SnapshotContent:
+    corpus, vectors, sentences = made.corpus, made.vectors, made.material.vectors
     owner = [document for n, document in enumerate(corpus.documents) for _ in corpus.units_of(n)]
     lexical = [
         terms(f"{naming_title(document)}\n{heading}\n{document.text[unit.start_char : unit.end_char]}")
-        for document, heading, unit in zip(owner, headings, corpus.units, strict=True)
+        for document, heading, unit in zip(owner, made.headings, corpus.units, strict=True)
     ]
     held = (
         terms(document.text[sentence.start_char : sentence.end_char])
@@ -265,7 +383,7 @@ def _content(
     return SnapshotContent(
         tables=tables,
         vectors={name: vectors[name] for name in ("units", "entities", "communities")},
-        arrays=linked.arrays.as_dict(),
+        arrays=made.linked.arrays.as_dict(),
         matrices={
             "units": vectors["units"],
             "communities": vectors["communities"],

@@ -8,10 +8,22 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from graphctx.nlp.llm.tally import Estimate, LlmReport
 from graphctx.store.levels import CommunityLevel
 
 Step = Literal[
-    "read", "split", "extract", "resolve", "embed", "link", "relate", "cluster", "summarise", "write", "publish"
+    "read",
+    "split",
+    "extract",
+    "resolve",
+    "embed",
+    "link",
+    "relate",
+    "cluster",
+    "summarise",
+    "phrase",
+    "write",
+    "publish",
 ]
 
 
@@ -35,6 +47,65 @@ class SkippedFile(BaseModel):
 
     uri: str
     reason: str
+
+
+class Phrasing(BaseModel):
+    """What a language model did for the summaries of communities. Tokens and cost are of what was asked now."""
+
+    model_config = ConfigDict(frozen=True)
+
+    model: str
+    asked: int = Field(description="Texts that the model was asked for; communities of the same text count once.")
+    from_memo: int = Field(description="Texts that an earlier ingest got.")
+    answered: int = Field(description="Of those asked, how many gave cited sentences.")
+    dropped_sentences: int = Field(description="Sentences of answers that cited nothing, or said more than they cite.")
+    input_tokens: int
+    output_tokens: int
+    cost: float = Field(description="At the prices of the settings; 0 where none is set.")
+
+    @classmethod
+    def of(cls, report: LlmReport) -> Phrasing:
+        """The figures of a report."""
+        return cls(**{name: getattr(report, name) for name in cls.model_fields})
+
+
+class PhrasingEstimate(BaseModel):
+    """What phrasing the summaries would ask of the language model. Output tokens and cost are upper bounds."""
+
+    model_config = ConfigDict(frozen=True)
+
+    model: str
+    calls: int
+    from_memo: int
+    input_tokens: int
+    output_tokens: int
+    cost: float = Field(description="At the prices of the settings; 0 where none is set.")
+    sentence: str = Field(description="The estimate for a person.")
+
+    @classmethod
+    def of(cls, estimate: Estimate) -> PhrasingEstimate:
+        """The figures of an estimate."""
+        figures = {name: getattr(estimate, name) for name in cls.model_fields if name != "sentence"}
+        return cls(**figures, sentence=estimate.sentence())
+
+
+class IngestPlan(BaseModel):
+    """What an ingest would do. ``phrasing`` is there where a language model is set and an index would be made."""
+
+    model_config = ConfigDict(frozen=True)
+
+    project_id: str
+    snapshot_id: str | None = Field(description="The published snapshot, which stays.")
+    builds: bool = Field(description="Whether an index would be made: something differs, or other code made the last.")
+    documents: int = Field(description="Documents after it.")
+    added: list[str] = Field(description="URIs, as in replaced and removed.")
+    replaced: list[str]
+    removed: list[str]
+    unchanged: int
+    skipped: list[SkippedFile]
+    no_longer_found: list[str] = Field(description="Kept, as long as the ingest does not prune.")
+    notes: list[str] = Field(default_factory=list)
+    phrasing: PhrasingEstimate | None = None
 
 
 class IngestReport(BaseModel):
@@ -66,6 +137,7 @@ class IngestReport(BaseModel):
     edges: int
     communities: int
     community_levels: list[CommunityLevel] = Field(default_factory=list, description="The hierarchy of communities.")
+    phrasing: Phrasing | None = Field(None, description="What a language model did, where one is set.")
     not_phrased: int = Field(0, description="Summaries left extractive because the language model failed.")
     seconds: dict[str, float]
     total_seconds: float

@@ -8,12 +8,11 @@
 
 from graphctx.ingest.communities.lineage import Former, former_ids, read_former
 from graphctx.ingest.communities.material import Material
-from graphctx.ingest.communities.phrase import Extract, Phrased, Summariser, phrase_summaries
+from graphctx.ingest.communities.phrase import Phrased, Summariser, phrase_summaries, texts_of
 from graphctx.ingest.communities.summarise import SUMMARY_VERSION, summarise
 
 __all__ = [
     "SUMMARY_VERSION",
-    "Extract",
     "Former",
     "Material",
     "Phrased",
@@ -22,4 +21,5 @@ __all__ = [
     "phrase_summaries",
     "read_former",
     "summarise",
+    "texts_of",
 ]

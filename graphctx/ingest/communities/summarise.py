@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -19,6 +19,7 @@ from graphctx.ingest.communities.points import (
 )
 from graphctx.ingest.communities.prose import stands_alone
 from graphctx.ingest.communities.titles import Level, title_of
+from graphctx.model.interrupt import checkpoint
 from graphctx.model.knowledge import Community, CommunitySummary
 from graphctx.nlp.tokens import WordPieceCounter
 from graphctx.store.walk import gather
@@ -32,22 +33,25 @@ UNSTATED_SHARE = 0.8
 """What is left of the worth of a sentence in which no fact was found: it may be a fragment."""
 
 
-def summarise(material: Material, communities: Sequence[Community]) -> list[CommunitySummary]:
+def summarise(
+    material: Material, communities: Sequence[Community], on_done: Callable[[int], None] = lambda done: None
+) -> list[CommunitySummary]:
     """Describe communities.
 
     Args:
         material: what they are described from.
         communities: sorted by level and id.
+        on_done: told how many are described.
 
     Returns:
         One summary each, in their order. Work is linear in mentions and facts for each level.
     """
-    return _Summaries(material, communities).make()
+    return _Summaries(material, communities, on_done).make()
 
 
 class _Summaries:
-    def __init__(self, material: Material, communities: Sequence[Community]) -> None:
-        self._material, self._communities = material, communities
+    def __init__(self, material: Material, communities: Sequence[Community], on_done: Callable[[int], None]) -> None:
+        self._material, self._communities, self._on_done = material, communities, on_done
         self._row_of = {entity: row for row, entity in enumerate(material.entity_ids)}
         self._children: dict[str, list[int]] = defaultdict(list)
         for number, community in enumerate(communities):
@@ -84,6 +88,7 @@ class _Summaries:
         facts, fact_ptr = self._facts(level)
         made = {}
         for place, number in enumerate(numbers):
+            checkpoint()
             children = self._children[self._communities[number].id]
             rows = self._from_children(children) if children else sentences[place]
             key = members[place][np.lexsort((members[place], -np.round(level.weight[members[place]], 6)))]
@@ -94,6 +99,7 @@ class _Summaries:
             made[number] = self._summary(
                 title_of(material, members[place].tolist(), level.weight), key, own_facts, points, level, place
             )
+            self._on_done(len(self._points))
         return made
 
     def _summary(

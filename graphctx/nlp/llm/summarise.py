@@ -6,10 +6,11 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from graphctx.model.ids import fingerprint
 from graphctx.nlp.llm.asking import Answer, Outcome, ask_all
 from graphctx.nlp.llm.base import ChatFailed, ChatModel, Cited, Completion, Memory
 from graphctx.nlp.llm.cited import Reading, read_cited
-from graphctx.nlp.llm.prompts import Prompt, Prompts
+from graphctx.nlp.llm.prompts import PROMPT_VERSION, Prompt, Prompts
 from graphctx.nlp.llm.tally import Estimate, LlmReport, cost, report
 from graphctx.nlp.tokens import WordPieceCounter
 from graphctx.settings import LlmSettings
@@ -42,41 +43,51 @@ class SummariserLlm:
     Args:
         model: who phrases.
         settings: limits and prices.
-        memory: answers of earlier ingests; grows while this runs.
         counter: measures prompts.
     """
 
-    def __init__(
-        self, model: ChatModel, settings: LlmSettings, memory: Memory, counter: WordPieceCounter | None = None
-    ) -> None:
+    def __init__(self, model: ChatModel, settings: LlmSettings, counter: WordPieceCounter | None = None) -> None:
         self._model = model
         self._settings = settings
-        self._memory = memory
         self._counter = counter or WordPieceCounter()
         self._prompts = Prompts(self._counter)
 
-    def estimate(self, communities: Sequence[CommunityText]) -> Estimate:
+    @property
+    def name(self) -> str:
+        """The model's name, for reports."""
+        return self._model.name
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes whenever the same community could get another text."""
+        return fingerprint((self._model.fingerprint, str(PROMPT_VERSION), str(self._settings.max_output_tokens)))
+
+    def estimate(self, communities: Sequence[CommunityText], memory: Memory) -> Estimate:
         """What `summarise` would ask now. Asks nobody."""
         prompts = self._prompts_by_key(communities)[1]
-        known = self._remembered(prompts)
+        known = _remembered(prompts, memory)
         missing = [prompt.text for key, prompt in prompts.items() if key not in known]
         tokens = sum(self._counter.count_many(missing))
         limit = len(missing) * self._settings.max_output_tokens
         return Estimate(self._model.name, len(missing), len(known), tokens, limit, cost(self._settings, tokens, limit))
 
     def summarise(
-        self, communities: Sequence[CommunityText], on_done: Callable[[int], None] = lambda done: None
+        self,
+        communities: Sequence[CommunityText],
+        memory: Memory,
+        on_done: Callable[[int, int], None] = lambda done, total: None,
     ) -> Summaries:
         """Summarise communities; one without sentences is not asked about.
 
         Args:
             communities: in any order; the same text is asked about once.
-            on_done: told, in this thread, how many distinct texts are done.
+            memory: answers of earlier ingests; grows while this runs.
+            on_done: told, in this thread, how many distinct texts of how many are done.
         """
         keys, prompts = self._prompts_by_key(communities)
-        readings = self._remembered(prompts)
+        readings = _remembered(prompts, memory)
         from_memo = len(readings)
-        on_done(from_memo)
+        on_done(from_memo, len(prompts))
         missing = [key for key in prompts if key not in readings]
         outcomes: dict[int, Outcome] = {}
         waiting: dict[str, bytes] = {}
@@ -93,12 +104,12 @@ class SummariserLlm:
                     readings[missing[index]] = outcome.reading
                     waiting[missing[index]] = _to_bytes(outcome.completion)
                 if len(waiting) >= _KEEP_AT_ONCE:
-                    self._memory.put_many(_KIND, waiting)
+                    memory.put_many(_KIND, waiting)
                     waiting.clear()
-                on_done(from_memo + len(outcomes))
+                on_done(from_memo + len(outcomes), len(prompts))
         finally:  # what was paid for is kept, also where someone presses Ctrl-C
             asked.close()
-            self._memory.put_many(_KIND, waiting)
+            memory.put_many(_KIND, waiting)
         texts = tuple(readings[key].sentences if key in readings else () for key in keys)
         in_order = [outcomes[index] for index in range(len(missing))]
         return Summaries(texts, report(self._settings, self._model.name, in_order, from_memo))
@@ -115,16 +126,17 @@ class SummariserLlm:
             keys.append(key)
         return keys, prompts
 
-    def _remembered(self, prompts: dict[str, Prompt]) -> dict[str, Reading]:
-        """Readings of answers from before; what cannot be read any more is asked again."""
-        found: dict[str, Reading] = {}
-        for key, value in self._memory.get_many(_KIND, prompts).items():
-            try:
-                text, finished = json.loads(value)
-                found[key] = read_cited(Completion(text, finished), prompts[key])
-            except (ValueError, TypeError, ChatFailed):
-                continue
-        return found
+
+def _remembered(prompts: dict[str, Prompt], memory: Memory) -> dict[str, Reading]:
+    """Readings of answers from before; what cannot be read any more is asked again."""
+    found: dict[str, Reading] = {}
+    for key, value in memory.get_many(_KIND, prompts).items():
+        try:
+            text, finished = json.loads(value)
+            found[key] = read_cited(Completion(text, finished), prompts[key])
+        except (ValueError, TypeError, ChatFailed):
+            continue
+    return found
 
 
 def _to_bytes(completion: Completion) -> bytes:

@@ -10,17 +10,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphctx.ingest.communities import Extract
 from graphctx.ingest.communities.points import MAX_POINTS
 from graphctx.ingest.communities.summarise import KEY_ENTITIES, KEY_FACTS, SUMMARY_SENTENCES, SUMMARY_TOKENS
 from graphctx.ingest.pipeline import Ingest
 from graphctx.ingest.report import IngestReport
 from graphctx.knowledge_base import KnowledgeBase
 from graphctx.nlp.embedders import DEFAULT, make_embedder
+from graphctx.nlp.llm.base import Cited, Memory
+from graphctx.nlp.llm.summarise import CommunityText, Summaries
+from graphctx.nlp.llm.tally import Estimate, LlmReport
 from graphctx.nlp.spacy_extractor import SpacyExtractor
 from graphctx.nlp.tokens import WordPieceCounter
 from graphctx.settings import IngestSettings
 from graphctx.store.levels import levels_of
+from graphctx.store.phrased import read_phrased
 from graphctx.store.snapshot import open_snapshot
 from graphctx.text.names import normalise_name
 
@@ -200,56 +203,76 @@ def test_a_corpus_without_themes_has_none(make_kb: Callable[..., KnowledgeBase],
     assert world.vectors.shape == (0, make_embedder(DEFAULT).dimension)
 
 
-class Stub:
+class Model:
     """A summariser that does as it is told."""
 
-    fingerprint = "stub 1"
+    name = "model"
+    fingerprint = "model 1"
 
-    def __init__(self, answer: Callable[[Sequence[Extract]], Any]) -> None:
+    def __init__(self, answer: Callable[[Sequence[CommunityText]], Sequence[Sequence[Cited]]]) -> None:
         self.answer = answer
 
-    def phrase(self, extracts: Sequence[Extract]) -> Sequence[str | None]:
-        return self.answer(extracts)  # type: ignore[no-any-return]
+    def estimate(self, communities: Sequence[CommunityText], memory: Memory) -> Estimate:
+        raise AssertionError("only a dry run estimates")
+
+    def summarise(
+        self, communities: Sequence[CommunityText], memory: Memory, on_done: Callable[[int, int], None]
+    ) -> Summaries:
+        texts = tuple(tuple(cited) for cited in self.answer(communities))
+        return Summaries(texts, LlmReport(self.name, len(communities), 0, len(texts), 0, 0, 0, 0.0, ()))
 
 
-def refuse(extracts: Sequence[Extract]) -> Any:
+def refuse(communities: Sequence[CommunityText]) -> list[list[Cited]]:
     raise OSError("connection refused")
+
+
+def on_title(community: CommunityText, *cites: int) -> list[Cited]:
+    return [Cited(f"On {community.title}.", cites)]
 
 
 @pytest.mark.parametrize(
     ("answer", "phrased"),
     [
         (refuse, 0),
-        (lambda extracts: [], 0),
-        (lambda extracts: [" "] * len(extracts), 0),
-        (lambda extracts: [None, *(f"On {one.title}." for one in extracts[1:])], 1),
-        (lambda extracts: [f"On {one.title}." for one in extracts], 2),
+        (lambda communities: [], 0),
+        (lambda communities: [[Cited(" ", (0,))]] * len(communities), 0),
+        (lambda communities: [on_title(one, 99) for one in communities], 0),
+        (lambda communities: [on_title(one) for one in communities], 0),
+        (lambda communities: [[], *(on_title(one, 1) for one in communities[1:])], 1),
+        (lambda communities: [on_title(one, 0, 1) for one in communities], 2),
     ],
 )
-def test_what_a_language_model_does_not_phrase_stays_extractive(
-    write_files: Callable[..., Path], tmp_path: Path, answer: Callable[[Sequence[Extract]], Any], phrased: int
+def test_what_a_language_model_does_not_phrase_stays_extractive_and_what_it_does_keeps_its_citations(
+    write_files: Callable[..., Path],
+    tmp_path: Path,
+    answer: Callable[[Sequence[CommunityText]], Sequence[Sequence[Cited]]],
+    phrased: int,
 ) -> None:
     folder = write_files(THEMES)
     KnowledgeBase.open(tmp_path / "kb", create=True, project_id="test").close()
 
-    def ingest(summariser: Stub | None) -> IngestReport:
+    def ingest(**options: Any) -> IngestReport:
         made = Ingest(
             kb_dir=tmp_path / "kb",
             embedder=make_embedder(DEFAULT),
             extractor=SpacyExtractor(),
             settings=IngestSettings(processes=1),
-            summariser=summariser,
+            **options,
         )
         return made.run([folder])
 
-    plain = ingest(None)
-    with_model = ingest(Stub(answer))
+    plain = ingest()
+    with_model = ingest(summariser=Model(answer))
     assert with_model.content_hash == plain.content_hash
+    assert plain.phrasing is None
+    assert with_model.phrasing is not None
     found = World(tmp_path / "kb").communities
     assert with_model.communities == len(found) == 2
-    assert with_model.not_phrased == 2 - phrased
-    assert [row["phrased"] for row in found if row["phrased"]] == [
-        f"On {row['title']}." for row in found if row["phrased"]
-    ]
-    assert sum(row["phrased"] is not None for row in found) == phrased
-    assert all(row["summary_rows"] for row in found)
+    said = [(row, read_phrased(row["phrased"])) for row in found]
+    assert sum(bool(sentences) for _, sentences in said) == phrased
+    for row, sentences in said:
+        assert row["summary_rows"]
+        assert [one.text for one in sentences] in ([], [f"On {row['title']}."])
+        for one in sentences:
+            assert one.rows
+            assert set(one.rows) <= set(row["summary_rows"])
