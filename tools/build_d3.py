@@ -72,6 +72,9 @@ PACKAGES = {  # the direct ones and all that they need, with the Subresource Int
 ESBUILD = "0.28.2"
 """What bundles and minifies; no part of it is in the result."""
 
+SHA256 = "49d9f92e9cbe77beb1058ffb1e39fe28865a056b2086e0d567986b3e6d0c26ee"
+"""Of the script that all of this gives."""
+
 
 def main() -> int:
     """Build, then write or compare; 1 where a comparison fails."""
@@ -117,7 +120,10 @@ def _made(folder: Path) -> dict[str, bytes]:
         f"--banner:js=/*!\n{licences}*/",
         f"--outfile=out/{SCRIPT}",
     )
-    return {SCRIPT: (folder / "out" / SCRIPT).read_bytes(), LICENCES: licences.encode()}
+    script = (folder / "out" / SCRIPT).read_bytes()
+    if hashlib.sha256(script).hexdigest() != SHA256:
+        print(f"not the script that SHA256 names: {hashlib.sha256(script).hexdigest()}", file=sys.stderr)
+    return {SCRIPT: script, LICENCES: licences.encode()}
 
 
 def _licences(folder: Path) -> str:

@@ -30,6 +30,15 @@ _FLAGS = (
     "--remote-debugging-pipe",
 )
 
+_LAUNCH = """
+import fcntl, os, sys
+# The browser reads from descriptor 3 and writes to 4. Ours may be these two the other way round: out of the way first.
+ours = [fcntl.fcntl(int(number), fcntl.F_DUPFD, 10) for number in sys.argv[1:3]]
+for number, descriptor in enumerate(ours, 3):
+    os.dup2(descriptor, number)
+os.execvp(sys.argv[3], sys.argv[3:])
+"""
+
 _ERRORS = ("Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled")
 
 
@@ -157,10 +166,8 @@ def opened_browser(profile: Path) -> Iterator[Page]:
     if sys.platform == "win32":
         pytest.skip("a browser is spoken to through inherited pipes, which Windows has not")
     (from_us, to_browser), (from_browser, to_us) = os.pipe(), os.pipe()
-    # The browser reads from descriptor 3 and writes to 4; a shell puts ours there.
-    command = f'exec "$@" 3<&{from_us} 4>&{to_us}'
     process = subprocess.Popen(
-        ["/bin/sh", "-c", command, "sh", program, *_FLAGS, f"--user-data-dir={profile}", "about:blank"],
+        [sys.executable, "-c", _LAUNCH, str(from_us), str(to_us), program, *_FLAGS, f"--user-data-dir={profile}"],
         pass_fds=(from_us, to_us),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

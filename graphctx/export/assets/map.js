@@ -168,10 +168,20 @@ function broken(circle, r, community) {
     const lines = parts.slice(0, most);
     const width = (n) => 2 * Math.sqrt(Math.max(0, r ** 2 - ((Math.abs(n - (lines.length - 1) / 2) + 0.5) * size * 1.1) ** 2)) - 3;
     const whole = lines.length === parts.length && lines.every((line, n) => pen.measureText(line).width <= width(n));
-    if (whole || size === SMALLEST) circle.broken = { r, size, lines: lines.map((line, n) => clipped(line, width(n))).filter(Boolean) };
-    if (whole) break;
+    if (!whole && size > SMALLEST) continue;
+    const cut = lines.map((line, n) => clipped(line, width(n)));
+    circle.broken = { r, size, lines: community ? cut.filter(Boolean) : begun(cut) };
+    break;
   }
   return circle.broken;
+}
+
+// The lines up to the first that did not fit, marked as a beginning; a community is told by any of its names instead.
+function begun(lines) {
+  const end = lines.indexOf("");
+  const kept = end < 0 ? lines : lines.slice(0, end);
+  if (end > 0 && !kept.at(-1).endsWith("…")) kept.push(`${kept.pop()}…`);
+  return end < 0 || kept.join(" ").length > LEAST_LETTERS ? kept : [];
 }
 
 function wrap(title, width, most) {

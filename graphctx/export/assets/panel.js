@@ -49,7 +49,7 @@ function ofCommunity(node, choose) {
     el("p", { class: "meta" }, said.filter(Boolean).join(" · ")),
     node.loose ? el("p", { class: "lead" }, "No fact and no sentence joins these names to others strongly enough.") : null,
     ...section("In a language model’s words", (node.phrased ?? []).map((sentence) => el("p", { class: "phrased" }, sentence))),
-    ...section("Documents say", quotes(node.quotes, [], choose)),
+    ...section("Documents say", quotes(node.quotes, [])),
     ...section("Inside", communityList(inside, choose)),
     ...section("Names", names(node, choose)),
   ];
@@ -62,24 +62,18 @@ function ofEntity(node, choose) {
     heading(node),
     el("p", { class: "meta" }, `${node.label} · named ${plural(node.mentions, "time", "times")} in ${plural(node.units, "passage", "passages")}`),
     node.aliases ? el("p", { class: "meta" }, `also ${node.aliases.join(", ")}`) : null,
-    home.loose ? null : el("p", { class: "meta" }, "in ", link(home.title, () => choose(home))),
-    ...section("Documents say", quotes(node.quotes, [node.name, ...(node.aliases ?? [])], choose)),
+    home.loose ? null : el("p", { class: "meta" }, "in ", el("a", { href: `#${home.id}` }, home.title)),
+    ...section("Documents say", quotes(node.quotes, [node.name, ...(node.aliases ?? [])])),
     ...section("Related", related.length ? el("ul", { class: "list" }, related) : []),
   ];
 }
 
-function ofDocument(node, choose) {
+function ofDocument(node) {
   return [
     heading(node),
     el("p", { class: "meta" }, node.uri),
-    ...section("Quoted here", quotes(node.quotes, [], choose, true)),
+    ...section("Quoted here", quotes(node.quotes, [], true)),
   ];
-}
-
-function link(text, onclick) {
-  const made = el("button", { onclick }, text);
-  made.style.color = "var(--focus)";
-  return made;
 }
 
 function communityList(communities, choose) {
@@ -109,7 +103,7 @@ function names(community, choose) {
   return ordered.length ? box : [];
 }
 
-function quotes(numbers, marked, choose, ofOne) {
+function quotes(numbers, marked, ofOne) {
   return (numbers ?? []).map((at) => {
     const quote = data.quotes[at];
     const document = documents[quote.document];
@@ -117,7 +111,7 @@ function quotes(numbers, marked, choose, ofOne) {
     return el("blockquote", {},
       el("p", quote.asis ? { class: "asis" } : {}, ...highlighted(quote.text, marked), quote.truncated ? " …" : ""),
       el("footer", {},
-        ofOne ? "" : el("button", { onclick: () => choose(document) }, document.title),
+        ofOne ? "" : el("a", { href: `#${document.id}` }, document.title),
         quote.heading ? `${ofOne ? "" : " › "}${quote.heading}` : "",
         ofOne && !quote.heading ? "" : " — ",
         el("code", {}, place)));
