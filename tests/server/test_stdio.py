@@ -59,6 +59,34 @@ async def test_a_question_is_answered_over_real_pipes_by_a_noisy_process(mode: s
     assert all(line in noise for line in ("a stray print", "a stray write", "a stray child", "a log line"))
 
 
+@pytest.mark.anyio
+@pytest.mark.parametrize("mode", ["legacy", "auto"], ids=["handshake-era", "2026-era"])
+async def test_the_whole_is_looked_at_over_real_pipes(handbook_path: Path, mode: str) -> None:
+    from mcp.client.stdio import stdio_client
+
+    command = ["-m", "graphctx.cli", "serve", "--kb", str(handbook_path)]
+    parameters = StdioServerParameters(command=sys.executable, args=command, env=environment())
+    async with Client(stdio_client(parameters), mode=mode, read_timeout_seconds=60) as client:
+        found = (await client.call_tool("graph.communities", {"page_size": 2})).structured_content
+        assert len(found["communities"]) == 2
+        rest = await client.call_tool("graph.communities", {"page_size": 2, "cursor": found["next_cursor"]})
+        assert rest.structured_content["communities"] != found["communities"]
+        answer = (
+            await client.call_tool("kb.global_search", {"question": "What recurs in the incidents?"})
+        ).structured_content
+        handle = {} if mode == "legacy" else {"session_id": answer["session_id"]}
+        first = answer["points"][0]
+        read = await client.call_tool("kb.read_excerpt", {"passage_id": first["passage_id"], **handle})
+        assert first["quote"] in read.structured_content["excerpt"]
+        top = found["communities"][0]
+        [community] = (await client.read_resource(f"graphctx://community/{top['id']}")).contents
+        assert community.text.startswith(f"# {top['title']}\n")
+        [whole] = (await client.read_resource("graphctx://hierarchy/concept")).contents
+        assert f"- {top['title']} (`{top['id']}`)" in whole.text
+        [units] = (await client.read_resource("graphctx://hierarchy/3")).contents
+        assert first["section_id"] in units.text
+
+
 def test_nothing_but_protocol_is_on_standard_output() -> None:
     def request(number: int, method: str, **params: Any) -> str:
         return json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}) + "\n"
