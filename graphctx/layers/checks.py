@@ -85,15 +85,13 @@ def _all_utf8(data: Data, layout: Layout) -> bool:
         decoder.decode(b"", True)
     except UnicodeDecodeError:
         return False
-    blob = (
-        np.frombuffer(data, np.uint8, layout.blob_length, layout.blob_start)
-        if layout.blob_length
-        else np.empty(0, np.uint8)
-    )
+    if not layout.blob_length:
+        return True
+    blob = np.frombuffer(data, np.uint8, layout.blob_length, layout.blob_start)
     offsets = layout.entries["offset"]
     edges = np.concatenate([offsets, offsets + layout.entries["length"]])
     inside = edges[edges < layout.blob_length].astype(np.int64)
-    return not inside.size or not bool(((blob[inside] & 0xC0) == 0x80).any())
+    return not bool(((blob[inside] & 0xC0) == 0x80).any())
 
 
 def relations_of(reader: Reader, layout: Layout) -> bool:

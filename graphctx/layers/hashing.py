@@ -121,7 +121,8 @@ class WordVectors:
         """How like each text is to a query, -1 to 1; 0 for a text without words. ``[texts]``."""
         dense = self._embedder.embed([query])[0]
         sums = np.concatenate([[0.0], np.cumsum(self._counts * dense[self._places], dtype=np.float64)])
-        return (sums[self._ends[1:]] - sums[self._ends[:-1]]).astype(np.float32)
+        cosines: npt.NDArray[np.float32] = (sums[self._ends[1:]] - sums[self._ends[:-1]]).astype(np.float32)
+        return cosines
 
 
 def _words(text: str) -> Iterable[str]:

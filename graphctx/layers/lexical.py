@@ -59,7 +59,8 @@ def holders(layer: LayerFile, query: str) -> npt.NDArray[np.int64]:
 
 def _places(layer: LayerFile, needle: bytes) -> list[int]:
     """Where a text's bytes stand in the dictionary's, the first few, once for each string at most."""
-    view, found = memoryview(layer.data), []
+    view = memoryview(layer.data)
+    found: list[int] = []
     start, end = layer.layout.blob_start, layer.layout.blob_start + layer.layout.blob_length
     for at in range(start, end, _WINDOW):
         checkpoint()

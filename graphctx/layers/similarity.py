@@ -21,7 +21,7 @@ _BLOCK = 1 << 20  # numbers turned to float32 at a time: 4 MB
 
 
 def products(layer: LayerFile, query: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """The dot product of a query with every row of a layer's matrix, ``[rows]``; what overflows is held to the range."""
+    """The dot product of a query with every row of a layer's matrix, ``[rows]``; overflow is clipped."""
     return _rows(layer, lambda block: np.einsum("ij,j->i", block, query))
 
 

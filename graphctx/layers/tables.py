@@ -262,4 +262,5 @@ def _bytes(table: npt.NDArray[Any]) -> Piece:
     """A table's bytes without a copy."""
     if not table.size:
         return b""
-    return memoryview(table.reshape(-1).view(np.uint8)).cast("B")
+    flat: Any = table.reshape(-1).view(np.uint8)  # a buffer from Python 3.12 on, says the type checker
+    return memoryview(flat)

@@ -1,0 +1,233 @@
+"""The layers of one folder, searched together (RFC sections 6, 8.3, 10 and 12)."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from graphctx.errors import InvalidArgument
+from graphctx.layers.chunk import Chunk
+from graphctx.layers.compatible import lacking_profiles, require_compatible
+from graphctx.layers.conflicts import Conflict, all_conflicts, conflicts_of, subjects
+from graphctx.layers.effective import LayerView
+from graphctx.layers.embedders import ProfiledEmbedder, built_in, embedder_for
+from graphctx.layers.names import FILES, LAYERS, LayerName, layer_named, rank
+from graphctx.layers.reader import LayerFile
+from graphctx.layers.search import Candidate, LayerAnswer, LayerHit, candidates, ranked, retractors, similarity_kept
+from graphctx.layers.similarity import Metric
+
+_COMPARED = 50  # nearest records of another layer that a hit is compared with, word by word
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A chunk of the effective view: the newest record of its id in its layer."""
+
+    layer: LayerName
+    record: int
+    chunk: Chunk
+    revisions: int
+    retracted_by: tuple[tuple[LayerName, int], ...]
+
+
+class LayerStack:
+    """The layer files of a folder. Files may be absent, and are read anew when they were replaced.
+
+    Safe to share between threads.
+
+    Args:
+        paths: a folder that holds files by their standard names, or the file of each layer.
+        embedder: what embeds queries and new chunks; the model that comes with graphctx by default.
+    """
+
+    def __init__(self, paths: Path | str | Mapping[LayerName, Path], embedder: ProfiledEmbedder | None = None) -> None:
+        if isinstance(paths, Mapping):
+            self.paths = {layer_named(name): Path(path) for name, path in paths.items()}
+        else:
+            self.paths = {name: Path(paths) / file for name, file in FILES.items()}
+        self.embedder = embedder
+        self._lock = threading.Lock()
+        self._views: dict[LayerName, tuple[tuple[int, int, int], LayerView]] = {}
+
+    def path(self, name: LayerName) -> Path:
+        """The file of a layer, which need not be there.
+
+        Raises:
+            InvalidArgument: this stack has no such layer.
+        """
+        if name not in self.paths:
+            raise InvalidArgument(
+                f"No file is given for the {name} layer; name one, or a folder.", field="layers", value=name
+            )
+        return self.paths[name]
+
+    def view(self, name: LayerName) -> LayerView | None:
+        """A layer as it is now; ``None`` where there is no file.
+
+        Raises:
+            InvalidArgument: the file breaks a rule of the format.
+            BackendUnavailable: it cannot be read.
+        """
+        path = self.paths.get(name)
+        if path is None:
+            return None
+        with self._lock:
+            try:
+                told = path.stat()
+            except FileNotFoundError:
+                self._views.pop(name, None)
+                return None
+            stamp = (told.st_ino, told.st_mtime_ns, told.st_size)
+            known = self._views.get(name)
+            if known is None or known[0] != stamp:
+                known = (stamp, LayerView(name, LayerFile.open(path)))
+                self._views[name] = known
+            return known[1]
+
+    def views(self, layers: Iterable[str] = LAYERS) -> dict[LayerName, LayerView]:
+        """The layers that have a file, by precedence.
+
+        Raises:
+            InvalidArgument: there is no such layer, or a file breaks a rule of the format.
+        """
+        wanted = sorted({layer_named(name) for name in layers}, key=rank)
+        return {name: view for name in wanted if (view := self.view(name)) is not None}
+
+    def entries(self, layers: Iterable[str] = LAYERS, kinds: Iterable[str] = ()) -> Iterator[Entry]:
+        """The effective view: every layer's newest records, by precedence and then by id. No layer hides another's."""
+        views = self.views(layers)
+        wanted = frozenset(kinds)
+        for view in views.values():
+            for _, record in sorted(view.records.items()):
+                if wanted and view.file.kind(record) not in wanted:
+                    continue
+                chunk, told = view.file.chunk(record), retractors(views, view, record)
+                yield Entry(view.name, record, chunk, view.revisions(record), told)
+
+    def conflicts(self, layers: Iterable[str] = LAYERS) -> list[Conflict]:
+        """Every conflict of ids and subjects between layers."""
+        return all_conflicts(list(self.views(layers).values()))
+
+    def search(
+        self,
+        query: str = "",
+        k: int = 10,
+        *,
+        kinds: Sequence[str] = (),
+        layers: Iterable[str] = LAYERS,
+        vector: npt.NDArray[np.float32] | None = None,
+        metric: Metric = "cosine",
+        live: bool = False,
+    ) -> LayerAnswer:
+        """Search the union of layers.
+
+        Args:
+            query: in words.
+            k: hits at most, 1 or more.
+            kinds: only chunks of these kinds; all if empty.
+            layers: which to search.
+            vector: the query as a vector of the layers' model, ``[dim]``, in place of words.
+            metric: ``cosine`` or ``dot``.
+            live: leave out what tombstones take back, and tombstones, options and ``meta.`` chunks themselves.
+
+        Raises:
+            InvalidArgument: there is neither query nor vector, ``k`` is below 1, a layer is unknown or breaks a rule
+                of the format, or the layers cannot be searched together or by this embedder.
+        """
+        wanted = tuple(sorted({layer_named(name) for name in layers}, key=rank))
+        _check(query, k, vector, metric)
+        views = self.views(wanted)
+        require_compatible(list(views.values()))
+        found: list[Candidate] = []
+        near: dict[LayerName, tuple[LayerView, list[int]]] = {}
+        for name, view in views.items():
+            likeness = view.similarities(query, self._query_vector(view, query, vector), metric)
+            kept = candidates(
+                view, self._allowed(views, view, kinds, live), likeness, query if vector is None else "", k
+            )
+            near[name] = (view, [candidate.record for candidate in kept[:_COMPARED]])
+            found += kept
+        first = ranked(found, query, words=vector is None and metric == "cosine")[:k]
+        index = subjects(list(views.values())) if len(views) > 1 and first else {}
+        hits = tuple(
+            LayerHit(
+                candidate.view.name,
+                candidate.record,
+                candidate.view.file.chunk(candidate.record),
+                candidate.score,
+                similarity_kept(metric, candidate.similarity),
+                round(candidate.coverage, 6),
+                candidate.verbatim,
+                candidate.view.revisions(candidate.record),
+                retractors(views, candidate.view, candidate.record),
+                conflicts_of(candidate.view, candidate.record, near, index),
+            )
+            for candidate in first
+        )
+        absent = tuple(name for name in wanted if name not in views)
+        return LayerAnswer(hits, tuple(views), absent, lacking_profiles(views.values()) if vector is None else ())
+
+    def embedder_of(self, view: LayerView | None) -> ProfiledEmbedder:
+        """What embeds chunks for a layer: by its profile; by words if it carries none; the default if there is none.
+
+        Raises:
+            InvalidArgument: no embedder at hand makes vectors like the layer's.
+        """
+        if view is None:
+            return self._default()
+        if view.file.profile is None:
+            from graphctx.layers.embedders import hashed
+
+            return hashed(view.file.dim)
+        return embedder_for(view.file.profile, self.embedder)
+
+    def _default(self) -> ProfiledEmbedder:
+        """What makes a layer that is not there yet: like the layers that are, so that they stay searchable together."""
+        for view in self.views(self.paths).values():
+            if view.file.profile is not None:
+                return embedder_for(view.file.profile, self.embedder)
+        return self.embedder or built_in()
+
+    def _query_vector(
+        self, view: LayerView, query: str, vector: npt.NDArray[np.float32] | None
+    ) -> npt.NDArray[np.float32] | None:
+        if vector is None:
+            profile = view.file.profile
+            if profile is None or not len(view.file):
+                return None
+            vector = embedder_for(profile, self.embedder).embed([query])[0]
+        if vector.shape != (view.file.dim,):
+            raise InvalidArgument(
+                f"The query's vector has shape {vector.shape}; {view.file.name} needs one of {view.file.dim} numbers.",
+                file=view.file.name,
+                expected=view.file.dim,
+            )
+        return np.ascontiguousarray(vector, dtype=np.float32)
+
+    def _allowed(
+        self, views: Mapping[LayerName, LayerView], view: LayerView, kinds: Sequence[str], live: bool
+    ) -> npt.NDArray[np.bool_]:
+        allowed = view.newest
+        if kinds:
+            allowed = allowed & view.file.records_of_kinds(set(kinds))
+        if live:
+            allowed = allowed & ~view.bookkeeping
+            gone = {chunk_id for other in views.values() for chunk_id in other.retractions}
+            for record in (view.records[chunk_id] for chunk_id in gone if chunk_id in view.records):
+                if retractors(views, view, record):
+                    allowed[record] = False
+        return allowed
+
+
+def _check(query: str, k: int, vector: npt.NDArray[np.float32] | None, metric: str) -> None:
+    if vector is None and not query.strip():
+        raise InvalidArgument("query is empty; say what to look for.", field="query", value=query)
+    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+        raise InvalidArgument(f"k is {k!r}; give a whole number of 1 or more.", field="k", value=k, range="1..")
+    if metric not in ("cosine", "dot"):
+        raise InvalidArgument(f"metric is {metric!r}; give cosine or dot.", field="metric", value=metric)

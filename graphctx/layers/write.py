@@ -1,0 +1,159 @@
+"""Adding and editing chunks in the local and the delta layer (RFC sections 7 and 11.1)."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from graphctx.errors import InvalidArgument
+from graphctx.layers.chunk import OPTIONS, Chunk, Source, checked
+from graphctx.layers.effective import LayerView
+from graphctx.layers.files import append
+from graphctx.layers.format import MAX_U32
+from graphctx.layers.names import WRITABLE, LayerName
+from graphctx.layers.reader import LayerFile
+from graphctx.layers.stack import LayerStack
+from graphctx.layers.tables import LayerContent
+
+_LINES = re.compile(r"\d+(-\d+)?", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A chunk that is safely in a layer, and whether it is a revision of one that was there."""
+
+    layer: LayerName
+    chunk: Chunk
+    revised: bool
+
+
+def write_context(
+    stack: LayerStack,
+    *,
+    content: str,
+    kind: str,
+    confidence: float,
+    scope: str,
+    sources: Sequence[Source] = (),
+    author: Literal["human", "mcp"] = "mcp",
+    edit: int = 0,
+    at_unix_ms: int | None = None,
+) -> Written:
+    """Append a chunk to the local or the delta layer, which is made if it is not there.
+
+    Args:
+        stack: the layers.
+        content: not empty.
+        kind: not empty; not ``options`` or ``meta.`` something, which are kept for tools.
+        confidence: 0 to 1.
+        scope: ``local`` or ``delta``.
+        sources: ids of chunks, and places as ``file:line``.
+        author: ``mcp`` for whatever a tool writes.
+        edit: the id of a chunk of this layer that the new one revises; 0 for a chunk of its own.
+        at_unix_ms: when; now by default.
+
+    Returns:
+        What was written, when it is on the disk.
+
+    Raises:
+        InvalidArgument: a value is not acceptable; the base and the user layer are refused.
+        BackendUnavailable: the disk refuses, or another writer does not end.
+    """
+    layer = _scope(scope)
+    _check(content, kind, sources)
+    draft = checked(Chunk(edit or 1, content, kind, author, confidence, now_ms(at_unix_ms), tuple(sources)))
+
+    def make(old: LayerFile | None) -> LayerContent:
+        if edit and old is None:
+            raise InvalidArgument(f"There is no {layer} layer yet, so no chunk {edit} to edit.", id=edit)
+        if edit and old is not None:
+            old.record_of(edit)
+        chunk_id = edit or free_id(stack, layer, old)
+        chunk = Chunk(chunk_id, content, kind, author, draft.confidence, draft.created_at_unix_ms, draft.sources)
+        return additions(stack, layer, old, [chunk])
+
+    written = append(stack.path(layer), make)
+    assert written is not None
+    return Written(layer, written.chunks[0], bool(edit))
+
+
+def additions(stack: LayerStack, layer: LayerName, old: LayerFile | None, chunks: Sequence[Chunk]) -> LayerContent:
+    """Chunks with vectors such as a layer holds."""
+    embedder = stack.embedder_of(LayerView(layer, old) if old is not None else None)
+    vectors = embedder.embed([chunk.content for chunk in chunks])
+    return LayerContent(tuple(chunks), vectors, metadata=embedder.metadata)
+
+
+def without_vectors(
+    stack: LayerStack, layer: LayerName, old: LayerFile | None, chunks: Sequence[Chunk]
+) -> LayerContent:
+    """Chunks of bookkeeping, whose vectors are 0 so that no search by meaning comes upon them."""
+    if old is not None:
+        return LayerContent(tuple(chunks), np.zeros((len(chunks), old.dim), np.float32))
+    embedder = stack.embedder_of(None)
+    return LayerContent(
+        tuple(chunks), np.zeros((len(chunks), embedder.profile.dim), np.float32), metadata=embedder.metadata
+    )
+
+
+def free_id(stack: LayerStack, layer: LayerName, old: LayerFile | None) -> int:
+    """An id that no layer of the stack uses: the one after the largest, else the smallest.
+
+    Args:
+        stack: the layers.
+        layer: the one that is being written.
+        old: its file as the writer sees it.
+    """
+    taken = [view.file.ids for name, view in stack.views(stack.paths).items() if name != layer]
+    if old is not None:
+        taken.append(old.ids)
+    used = np.unique(np.concatenate([*taken, np.zeros(1, np.uint32)])).astype(np.int64)
+    if used[-1] < MAX_U32:
+        return int(used[-1]) + 1
+    gaps = np.flatnonzero(np.diff(used) > 1)
+    if not len(gaps):
+        raise InvalidArgument("Every id from 1 to 4,294,967,295 is in use; compact the layers.")
+    return int(used[gaps[0]]) + 1
+
+
+def _scope(scope: str) -> LayerName:
+    for layer in WRITABLE:
+        if scope == layer:
+            return layer
+    raise InvalidArgument(
+        f"scope is {scope!r}; chunks are written to {' or '.join(WRITABLE)}. The base layer is never changed, and the "
+        "user layer grows by promotion alone.",
+        field="scope",
+        value=scope,
+        allowed=list(WRITABLE),
+    )
+
+
+def _check(content: str, kind: str, sources: Sequence[Source]) -> None:
+    for field, value in (("content", content), ("kind", kind)):
+        if not value.strip():
+            raise InvalidArgument(f"{field} is empty; give some text.", field=field, value=value)
+    if kind == OPTIONS or kind.startswith("meta."):
+        raise InvalidArgument(f"kind {kind!r} is kept for tools; choose another.", field="kind", value=kind)
+    for source in sources:
+        if isinstance(source, str) and not _is_place(source):
+            raise InvalidArgument(
+                f"sources holds {source!r}; give a chunk's id as a number, or a place such as docs/a.md:12.",
+                field="sources",
+                value=source,
+            )
+
+
+def _is_place(source: str) -> bool:
+    file, _, lines = source.rpartition(":")
+    return bool(file.strip()) and _LINES.fullmatch(lines) is not None
+
+
+def now_ms(given: int | None = None) -> int:
+    """A time in milliseconds since 1970: the given one, or now."""
+    return time.time_ns() // 1_000_000 if given is None else given
