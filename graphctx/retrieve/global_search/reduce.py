@@ -6,6 +6,7 @@ Goldstein 1998), and how many of them come from the same document and community,
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,8 @@ from graphctx.retrieve.global_search.points import Candidates
 from graphctx.retrieve.index import Rows, SearchIndex
 from graphctx.retrieve.question import Question
 from graphctx.retrieve.sentences import best_part
+from graphctx.store.walk import gather, pointers
+from graphctx.text.lexical import words
 
 REPEAT = 0.05
 """What a sentence loses that says the same as a point before it, in parts of the rating."""
@@ -27,6 +30,10 @@ USUAL = 0.3
 
 NEAR_COPY = 0.95
 """Sentences of this cosine say the same; as where the points of a community are chosen."""
+
+SAME_WORDS = 0.9
+"""Sentences of this Jaccard index of their words say the same, wherever they stand: a sentence's vector knows its
+document's title. Less may be two statements of one form."""
 
 AGAIN = 0.01
 """What a point loses by others of its document, and of its community: times ``log(1 + others)``."""
@@ -77,7 +84,7 @@ class Reducer:
         texts = [self._text(candidates, at) for at in range(len(candidates))]
         sizes = np.minimum(np.array(self._tokens.count_many(texts), dtype=np.int64), longest)
         sizes[[len(text) == MAX_QUOTE_CHARS for text in texts]] = longest  # there may be more
-        likeness = _Likeness(index, candidates.rows)
+        likeness = _Likeness(index, candidates.rows, texts)
         document = index.walk.unit_doc[candidates.units].astype(np.int64)
         rating = candidates.rating.astype(np.float64)
         left = np.ones(len(candidates), dtype=bool)
@@ -94,7 +101,7 @@ class Reducer:
             chosen.append(Chosen(at, cut))
             tokens -= self._tokens.count(index.text_of(int(document[at])).text[cut.start_char : cut.end_char])
             alike = likeness.towards(at)
-            left &= alike < NEAR_COPY
+            left &= (alike < NEAR_COPY) & (likeness.words_shared(at) < SAME_WORDS)
             left[at] = False
             repeated = np.maximum(repeated, np.clip((alike - USUAL) / (1.0 - USUAL), 0.0, 1.0))
             same_document += document == document[at]
@@ -117,14 +124,29 @@ class Reducer:
 
 
 class _Likeness:
-    """Cosines between candidates; sums of products of int8 are exact in any order."""
+    """How alike candidates are, by meaning and by words."""
 
-    def __init__(self, index: SearchIndex, rows: Rows) -> None:
+    def __init__(self, index: SearchIndex, rows: Rows, texts: Sequence[str]) -> None:
         values, scale = index.sentence_vectors
         self._values = values[rows].astype(np.float32)
         self._scale = scale[rows].astype(np.float64)
+        numbers: dict[str, int] = {}
+        sets = [sorted({numbers.setdefault(word, len(numbers)) for word in words(text)}) for text in texts]
+        self._sets = [np.array(one, dtype=np.int64) for one in sets]
+        self._sizes = np.array([len(one) for one in sets], dtype=np.int64)
+        word, owner = np.concatenate(self._sets), np.repeat(np.arange(len(sets)), self._sizes)
+        order = np.argsort(word, kind="stable")
+        self._holder, self._ptr = owner[order], pointers(word[order], len(numbers))
 
     def towards(self, at: int) -> Real:
+        """The cosine of each with one of them; sums of products of int8 are exact in any order."""
         products = np.einsum("ij,j->i", self._values, self._values[at]).astype(np.float64)
         found: Real = products * self._scale * self._scale[at]
+        return found
+
+    def words_shared(self, at: int) -> Real:
+        """The Jaccard index of the words of each with those of one of them."""
+        places, _ = gather(self._ptr, self._sets[at])
+        both = np.bincount(self._holder[places], minlength=len(self._sets))
+        found: Real = both / np.maximum(self._sizes + self._sizes[at] - both, 1)
         return found

@@ -116,7 +116,8 @@ def asks_for_the_whole(question: str) -> bool:
     value = PLAIN * any(pattern.search(text) for pattern in _PLAIN)
     value += FAINT * sum(bool(pattern.search(text)) for pattern in _FAINT)
     without_years = _YEAR.sub("", text)
-    named = len(_NAME.findall(without_years)) + len(_CODE.findall(without_years))
+    names = [] if text.isupper() else _NAME.findall(without_years)
+    named = len(names) + len(_CODE.findall(without_years))
     return value - _NAMED * min(named, 2) >= PLAIN
 
 

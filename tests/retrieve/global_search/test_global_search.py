@@ -1,0 +1,246 @@
+"""Points of a global search, on the handbook and on small corpora."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphctx.errors import InvalidArgument, ScopeViolation
+from graphctx.knowledge_base import KnowledgeBase
+from graphctx.model.themes import GlobalAnswer
+from graphctx.nlp.tokens import WordPieceCounter
+
+Make = Callable[..., KnowledgeBase]
+
+REPO = Path(__file__).resolve().parents[3]
+QUESTIONS = [
+    json.loads(line)["question"]
+    for line in (REPO / "eval" / "golden" / "handbook_global.jsonl").read_text("utf-8").splitlines()
+]
+COUNT = WordPieceCounter().count
+
+ASK = """
+import sys
+from graphctx.knowledge_base import KnowledgeBase
+with KnowledgeBase.open(sys.argv[1]) as kb:
+    for question in sys.argv[2:]:
+        print(kb.global_search(question, include_diagnostics=True).model_dump_json())
+        print(kb.retrieve_evidence(question, include_diagnostics=True).model_dump_json())
+"""
+
+NAVY = {
+    f"navy/{name.lower()}.md": f"# {name}\n\n{name} is a ship of the Northern Fleet. {name} was built in Harwick by "
+    f"Odell and Sons. Captain {captain} commands {name} since the refit in Harwick.\n\nThe Northern Fleet pays Odell and "
+    f"Sons for each refit. {captain} reports to Admiral Brandt of the Northern Fleet.\n"
+    for name, captain in (("Petrel", "Ruth Amsel"), ("Gannet", "Ole Finch"), ("Osprey", "Ida Drossel"))
+}
+CHEESE = {
+    f"cheese/{name.lower()}.md": f"# {name}\n\n{name} is a cheese of the Almtal Dairy. {name} is salted in Steinach by "
+    f"Korbinian Moser. The Almtal Dairy sells {name} to the Hofladen in Steinach.\n\nKorbinian Moser learned from the "
+    f"Almtal Dairy how {name} is turned. The Hofladen in Steinach stores {name} in a cold cellar.\n"
+    for name in ("Almkas", "Steinling", "Weichsel")
+}
+
+
+def check(kb: KnowledgeBase, answer: GlobalAnswer, *, tokens: int = 1000, longest: int = 80) -> None:
+    """What holds for every answer."""
+    for point in answer.points:
+        assert kb.document(point.doc_uri).text[point.start_char : point.end_char] == point.quote
+        assert COUNT(point.quote) <= longest
+        assert len(point.quote) <= 500
+        assert 0 <= point.rating <= 1
+    assert sum(COUNT(point.quote) for point in answer.points) <= tokens
+    assert len({(point.doc_uri, point.start_char) for point in answer.points}) == len(answer.points)
+    told = answer.diagnostics
+    assert told.descended <= told.rated <= told.communities
+    assert told.dropped <= told.rated
+    assert {theme.id for theme in answer.themes} == {point.community_id for point in answer.points} - {""}
+    assert [theme.rating for theme in answer.themes] == sorted((theme.rating for theme in answer.themes), reverse=True)
+    assert bool(answer.points) == (answer.empty_reason is None)
+    assert answer.extractive == (not answer.phrased)
+
+
+@pytest.mark.parametrize("tokens", [50, 500, 1000])
+def test_points_are_exact_and_keep_to_their_budget(handbook_kb: KnowledgeBase, tokens: int) -> None:
+    for question in QUESTIONS[::3]:
+        answer = handbook_kb.global_search(question, points_tokens=tokens, max_points=100)
+        check(handbook_kb, answer, tokens=tokens)
+        assert answer.points
+        if tokens > 50:  # most of it is used
+            assert sum(COUNT(point.quote) for point in answer.points) >= 0.9 * tokens
+
+
+def test_points_keep_to_their_number_and_length(handbook_kb: KnowledgeBase) -> None:
+    for question in QUESTIONS[::4]:
+        answer = handbook_kb.global_search(question, max_points=5, max_point_tokens=12)
+        check(handbook_kb, answer, longest=12)
+        assert len(answer.points) == 5
+        assert answer.truncated == any(point.truncated for point in answer.points)
+
+
+def test_no_more_communities_are_rated_than_may_be(handbook_kb: KnowledgeBase) -> None:
+    for question in QUESTIONS[::4]:
+        few = handbook_kb.global_search(question, relevance_tests=4)
+        check(handbook_kb, few)
+        assert few.diagnostics.rated <= 4
+        assert few.points
+
+
+def test_the_same_question_gives_the_same_bytes_in_every_process(
+    handbook_path: Path, python: Callable[..., str]
+) -> None:
+    questions = ["What are the main themes?", *QUESTIONS[::5]]
+    first = python(ASK, handbook_path, *questions, PYTHONHASHSEED="1")
+    second = python(ASK, handbook_path, *questions, PYTHONHASHSEED="2", OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
+    assert first == second
+
+
+def test_points_come_from_many_documents(handbook_kb: KnowledgeBase) -> None:
+    for question in QUESTIONS:
+        assert len({point.doc_uri for point in handbook_kb.global_search(question).points}) >= 5
+
+
+def test_a_question_for_everything_gets_points_of_the_largest_communities(handbook_kb: KnowledgeBase) -> None:
+    answer = handbook_kb.global_search("What are the main themes?")
+    check(handbook_kb, answer)
+    assert len(answer.themes) >= 8
+    assert all(theme.level == 0 for theme in answer.themes)
+    assert answer.themes[0].rating == 1.0
+
+
+def test_nothing_is_told_of_what_the_documents_do_not_treat_of(handbook_kb: KnowledgeBase) -> None:
+    for question in (
+        "Which vaccines are recommended across all countries?",
+        "How did the tariffs of the Roman provinces change over the last centuries?",
+    ):
+        answer = handbook_kb.global_search(question)
+        check(handbook_kb, answer)
+        assert answer.empty_reason == "no_evidence"
+
+
+def test_what_is_in_no_community_is_told_too(make_kb: Make) -> None:
+    kb = make_kb({**NAVY, "moss.md": "The moss on the old sundial is trimmed every third spring by hand.\n"})
+    answer = kb.global_search("What is done about moss, and by whom?")
+    check(kb, answer)
+    assert any("moss" in point.quote for point in answer.points)
+
+
+def test_a_corpus_without_communities_still_gives_points(make_kb: Make) -> None:
+    kb = make_kb({"moss.md": "The moss on the old sundial is trimmed every third spring by hand.\n"})
+    answer = kb.global_search("What is done about moss, and by whom?")
+    check(kb, answer)
+    assert [point.community_id for point in answer.points] == [""]
+    assert answer.diagnostics.communities == 0
+
+
+def test_what_is_said_twice_is_told_once(make_kb: Make) -> None:
+    said = "The Northern Fleet pays Odell and Sons for each refit in Harwick."
+    kb = make_kb(
+        {f"{name}.md": f"# {name}\n\n{name} is a ship.\n\n{said}\n" for name in ("Petrel", "Gannet", "Osprey")}
+    )
+    quotes = [point.quote for point in kb.global_search("Who pays for the refits of all ships?").points]
+    assert quotes.count(said) == 1
+
+
+def test_nothing_outside_the_scope_is_told_counted_or_named(make_kb: Make) -> None:
+    kb = make_kb({**NAVY, **CHEESE})
+    question = "Which people and firms build, command, salt and sell what, across all ships and cheeses?"
+    everything = kb.global_search(question)
+    check(kb, everything)
+    assert {point.doc_uri.split("/")[0] for point in everything.points} == {"navy", "cheese"}
+    for folder, names in (
+        ("navy", ("Almkas", "Dairy", "Korbinian", "Steinach", "Hofladen")),
+        ("cheese", ("Petrel", "Fleet", "Odell", "Harwick", "Brandt")),
+    ):
+        within = kb.global_search(question, scope={"repositories": [folder]}, include_diagnostics=True)
+        check(kb, within)
+        assert {point.doc_uri.split("/")[0] for point in within.points} == {folder}
+        assert within.diagnostics.communities < everything.diagnostics.communities
+        assert not any(name in within.model_dump_json() for name in names)
+
+
+def test_the_answer_within_a_scope_does_not_depend_on_what_hidden_documents_say_of_other_things(
+    make_kb: Make,
+) -> None:
+    question = "Who commands, builds and pays for all the ships?"
+    scope = {"repositories": ["navy"]}
+    one = make_kb({**NAVY, **CHEESE}, "one").global_search(question, scope=scope)
+    changed = {uri: text.replace("cold cellar", "barn with a tin roof") for uri, text in CHEESE.items()}
+    two = make_kb({**NAVY, **changed}, "two").global_search(question, scope=scope)
+    assert [(p.quote, p.rating) for p in one.points] == [(p.quote, p.rating) for p in two.points]
+    assert [(t.title, t.rating) for t in one.themes] == [(t.title, t.rating) for t in two.themes]
+
+
+def test_an_empty_answer_says_why(make_kb: Make, tmp_path: Path) -> None:
+    question = "What are the main themes?"
+    with KnowledgeBase.open(tmp_path / "fresh", create=True) as fresh:
+        assert fresh.global_search(question).empty_reason == "no_snapshot"
+    kb = make_kb(NAVY)
+    assert kb.global_search(question, scope={"repositories": ["moon"]}).empty_reason == "nothing_in_scope"
+    filtered = kb.global_search(question, filters={"path_prefix": "moon/"})
+    assert (filtered.empty_reason, filtered.filtered_by) == ("filtered_out", ["filters.path_prefix"])
+
+
+@pytest.mark.parametrize(
+    ("values", "field"),
+    [
+        ({"points_tokens": 49}, "points_tokens"),
+        ({"max_points": 0}, "max_points"),
+        ({"max_point_tokens": 201}, "max_point_tokens"),
+        ({"relevance_tests": 3}, "relevance_tests"),
+    ],
+)
+def test_a_value_out_of_range_is_named_in_the_error(
+    handbook_kb: KnowledgeBase, values: dict[str, Any], field: str
+) -> None:
+    with pytest.raises(InvalidArgument, match=field):
+        handbook_kb.global_search("What are the main themes?", **values)
+
+
+def test_another_project_is_refused(handbook_kb: KnowledgeBase) -> None:
+    with pytest.raises(ScopeViolation):
+        handbook_kb.global_search("What are the main themes?", scope={"project_id": "other"})
+
+
+def test_a_question_for_the_whole_is_answered_with_quotes_from_everywhere(handbook_kb: KnowledgeBase) -> None:
+    question = "Which causes of trouble come up again and again?"
+    evidence = handbook_kb.retrieve_evidence(question, max_quotes=12, top_k=10, include_diagnostics=True)
+    assert evidence.diagnostics.mode == "global"
+    assert len(evidence.quotes) == 12
+    assert evidence.diagnostics.candidates == 10
+    assert len({quote.section_id for quote in evidence.quotes}) <= 10
+    for quote in evidence.quotes:
+        assert handbook_kb.document(quote.doc_uri).text[quote.start_char : quote.end_char] == quote.quote
+        assert COUNT(quote.quote) <= 80
+        assert 0 <= quote.confidence <= 1
+    spans = sorted((quote.doc_uri, quote.start_char, quote.end_char) for quote in evidence.quotes)
+    assert all(a[0] != b[0] or a[2] <= b[1] for a, b in pairwise(spans))
+    asked = handbook_kb.retrieve_evidence(question, mode="hybrid_local")
+    assert asked.diagnostics.mode == "hybrid_local"
+
+
+def test_a_question_about_one_thing_is_answered_as_ever(
+    handbook_kb: KnowledgeBase, golden: list[dict[str, Any]]
+) -> None:
+    for item in golden[::5]:
+        auto = handbook_kb.retrieve_evidence(item["question"])
+        local = handbook_kb.retrieve_evidence(item["question"], mode="hybrid_local")
+        assert auto == local
+
+
+def test_a_local_question_loads_no_communities(handbook_path: Path, python: Callable[..., str]) -> None:
+    said = python(
+        "import sys\n"
+        "from graphctx.knowledge_base import KnowledgeBase\n"
+        "with KnowledgeBase.open(sys.argv[1]) as kb:\n"
+        "    kb.retrieve_evidence('Who leads the Telemetry team?')\n"
+        "print([name for name in ('graphctx.retrieve.communities', 'graphctx.nlp.llm', 'openai')"
+        " if name in sys.modules])\n",
+        handbook_path,
+    )
+    assert said.strip() == "[]"
