@@ -119,8 +119,12 @@ class Page:
 
     def click(self, selector: str) -> None:
         """Click in the middle of the first element that a selector names."""
-        box = self.evaluate(f"(() => {{ const b = document.querySelector({json.dumps(selector)})"
-                            ".getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2]; })()")  # fmt: skip
+        box = self.evaluate(f"""(() => {{
+            const element = document.querySelector({json.dumps(selector)});
+            if (element instanceof HTMLElement) element.scrollIntoView({{ block: "nearest" }});
+            const box = element.getBoundingClientRect();
+            return [box.x + box.width / 2, box.y + box.height / 2];
+        }})()""")
         for kind in ("mousePressed", "mouseReleased"):
             self.call("Input.dispatchMouseEvent", type=kind, x=box[0], y=box[1], button="left", clickCount=1)
 
