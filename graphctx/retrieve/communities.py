@@ -100,6 +100,7 @@ class Hierarchy(Identified):
         super().__init__(table["id"].combine_chunks())
         self._snapshot = snapshot
         self._table = table.select(_KEPT)
+        self._n_entities = len(entity_ids)
         self._lock = threading.Lock()
         self._counted: WeakKeyDictionary[SearchIndex, Counted] = WeakKeyDictionary()
         self.level = rows_of(table["level"])
@@ -117,6 +118,13 @@ class Hierarchy(Identified):
     def key_facts(self) -> Lists:
         """The rows of the key facts of each community."""
         return Lists.of(self._table["key_fact_ids"], self._snapshot.table("facts", ["id"])["id"].combine_chunks())
+
+    @cached_property
+    def finest(self) -> Rows:
+        """The finest community of each entity, -1 of one that is in none, int64 [E]."""
+        finest = np.full(self._n_entities, -1, dtype=np.int64)
+        finest[self.entities.value] = self.entities.owner  # sorted by level: of several the last one stays
+        return finest
 
     @cached_property
     def titles(self) -> list[str]:
