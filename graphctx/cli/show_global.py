@@ -34,12 +34,19 @@ def show_global(console: Console, question: str, answer: GlobalAnswer, sources: 
             cited = "".join(f"[{number}]" for number in sentence.points)
             console.print(Text(sentence.text).append(f" {cited}", style="cyan"), soft_wrap=True)
         console.print()
-    numbered = list(enumerate(answer.points, start=1))
-    for theme in answer.themes:
-        head = Text(theme.title, style="bold magenta")
-        console.print(head.append(f" · {theme.id} · rating {theme.rating:.2f}\n", style="dim"), soft_wrap=True)
-        for number, point in numbered:
-            if point.community_id == theme.id:
+    themes = {theme.id for theme in answer.themes}
+    places = [point.community_id if point.community_id in themes else "" for point in answer.points]
+    heads = {
+        theme.id: Text(theme.title, style="bold magenta").append(
+            f" · {theme.id} · rating {theme.rating:.2f}\n", style="dim"
+        )
+        for theme in answer.themes
+    }
+    for place, head in (heads | {"": Text("Outside of every theme\n", style="bold magenta")}).items():
+        if place in places:
+            console.print(head, soft_wrap=True)
+        for number, (own, point) in enumerate(zip(places, answer.points, strict=True), start=1):
+            if own == place:
                 cut = " · shortened" if point.truncated else ""
                 show_span(console, number, point, point.quote, f"rating {point.rating:.2f}{cut}", sources)
     told = answer.diagnostics

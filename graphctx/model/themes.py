@@ -17,7 +17,9 @@ class Point(Place):
 
     quote: str = Field(description="Exactly as in the document.")
     rating: float = Field(ge=0, le=1, description="How much it bears on the question; 1 is most.")
-    community_id: str = Field(description="The community that it is a point of, as graph.communities takes it.")
+    community_id: str = Field(
+        description="The community that it is a point of, for graph.communities; empty if of none."
+    )
     title: str
     heading: str = ""
     passage_id: str | None = Field(None, description="Handle for kb.read_excerpt.")

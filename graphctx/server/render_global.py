@@ -65,6 +65,9 @@ def global_text(desk: Desk, answer: GlobalAnswer) -> str:
     for theme in answer.themes:
         own = [_point(number, point) for number, point in numbered if point.community_id == theme.id]
         blocks.append("\n".join([_theme(theme), *own]))
+    themes = {theme.id for theme in answer.themes}
+    if others := [_point(number, point) for number, point in numbered if point.community_id not in themes]:
+        blocks.append("\n".join(["Outside of every theme", *others]))
     blocks.append(considered(answer.diagnostics))
     blocks += more(desk, answer, "kb.global_search")
     follow = "A theme: graph.communities with its id in community_ids. More text: kb.read_excerpt with a passage, "
