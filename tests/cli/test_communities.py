@@ -1,4 +1,4 @@
-"""``graphctx communities`` and ``graphctx ask --global``, as a person runs them, in processes of their own."""
+"""``graphctx communities`` and ``graphctx ask --global``: what they print; mistakes and one of each in processes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 from e2e.house import graphctx, succeeded
+from typer.testing import CliRunner
 
+from graphctx.cli.app import app
 from graphctx.knowledge_base import KnowledgeBase
 from graphctx.model.requests import CommunitiesInput
 from graphctx.model.themes import CommunitiesAnswer, GlobalAnswer
@@ -18,7 +20,9 @@ QUESTION = "What went wrong in the incidents, and what recurs?"
 
 
 def run(kb: Path, *words: object) -> str:
-    return succeeded(graphctx(*words, "--kb", kb))
+    shown = CliRunner().invoke(app, [*map(str, words), "--kb", str(kb)])
+    assert shown.exit_code == 0, shown.output
+    return shown.stdout
 
 
 def answer(kb: Path, *words: object) -> dict[str, Any]:
@@ -31,6 +35,11 @@ def failed(kb: Path, code: int, *words: object) -> str:
     assert done.returncode == code, done.stdout + done.stderr
     assert "Traceback" not in done.stderr
     return " ".join(re.sub(r"[│╭╮╰╯─]", " ", done.stderr).split())
+
+
+@pytest.mark.parametrize("words", [("communities",), ("ask", "--global", QUESTION)], ids=" ".join)
+def test_a_process_of_its_own_prints_the_same(handbook_path: Path, words: tuple[str, ...]) -> None:
+    assert succeeded(graphctx(*words, "--kb", handbook_path)) == run(handbook_path, *words)
 
 
 # The tree
