@@ -379,12 +379,42 @@ def test_resources_outside_the_boundary_are_unknown(fenced: Caller, truth: Truth
     check_nothing_sealed(truth, Reply(json.loads(entity.text), entity.text, False))
 
 
+def test_the_whole_seen_from_above_ends_at_the_boundary(fenced: Caller, caller: Caller, truth: Truth) -> None:
+    for level in ("concept", "section", "unit"):
+        text = fenced.read(f"graphctx://hierarchy/{level}").contents[0].text
+        assert text.count("\n- ") > 1
+        check_nothing_sealed(truth, Reply({}, text, False))
+    known, messages = 0, set()
+    every = [caller.call("graph.communities", {"level": level, "page_size": 100}).answer for level in range(3)]
+    ids = [community["id"] for answer in every for community in answer["communities"]]
+    for community in [*ids, "c_aaaaaaaaaaaaaaaa", "Quillfeather", "Obsidian Ledger"]:
+        try:
+            text = fenced.read(f"graphctx://community/{community}").contents[0].text
+        except MCPError as error:
+            shown = json.dumps(error.error.model_dump(mode="json"))
+            messages.add(shown.replace(community, "…"))
+            continue
+        known += 1
+        check_nothing_sealed(truth, Reply({}, text, False))
+    assert known
+    assert len(messages) == 1, "one that is sealed looks like one that never was"
+    narrowed = [{"community_ids": [community], "include_snippet": True} for community in ids]
+    for asked in [{"include_snippet": True}, {"level": 1}, *narrowed]:
+        check_nothing_sealed(truth, fenced.call("graph.communities", asked), asked)
+
+
 def test_completion_and_prompts_know_nothing_sealed(fenced: Caller, truth: Truth) -> None:
     entity = ResourceTemplateReference(uri="graphctx://entity/{entity_id}")
     document = ResourceTemplateReference(uri="graphctx://document/{doc_id}")
+    community = ResourceTemplateReference(uri="graphctx://community/{community_id}")
     prompt = PromptReference(name="explore_entity")
-    for ref, argument in ((entity, "entity_id"), (document, "doc_id"), (prompt, "entity")):
-        for typed in ("", "Quill", "Obsidian", "seal", "sealed/", "Oda", "d_", "e_", "The"):
+    for ref, argument in (
+        (entity, "entity_id"),
+        (document, "doc_id"),
+        (community, "community_id"),
+        (prompt, "entity"),
+    ):
+        for typed in ("", "Quill", "Obsidian", "seal", "sealed/", "Oda", "d_", "e_", "c_", "The"):
             result = fenced.run(fenced.client.complete, ref, {"name": argument, "value": typed})
             for value in result.completion.values:
                 check_nothing_sealed(truth, Reply({}, value, False))
