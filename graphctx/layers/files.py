@@ -105,6 +105,10 @@ def locked(path: Path) -> Iterator[Path]:
     from filelock import FileLock, Timeout
 
     target = path.resolve()
+    if not target.parent.is_dir():
+        raise BackendUnavailable(
+            f"{path.name} cannot be written: its folder is not there. Make the folder, or give another.", file=path.name
+        )
     lock = FileLock(target.with_name(f".{target.name}.lock"), timeout=LOCK_SECONDS, is_singleton=False)
     try:
         with lock:

@@ -61,15 +61,14 @@ def _plain(lengths: npt.NDArray[np.float32]) -> npt.NDArray[np.bool_]:
 
 def _careful(layer: LayerFile, query: npt.NDArray[np.float32], row: int) -> float:
     """The cosine of a row of very large or very small numbers."""
-    numbers = layer.matrix[row].astype(np.float64)
+    with np.errstate(invalid="ignore"):  # a signalling NaN
+        numbers = layer.matrix[row].astype(np.float64)
     largest = np.abs(numbers).max(initial=0.0)
     if not np.isfinite(largest) or largest == 0:
         return 0.0
     numbers /= largest
-    sign = np.sign(layer.scale)
-    return float(
-        sign * np.einsum("i,i->", numbers, query.astype(np.float64)) / np.sqrt(np.einsum("i,i->", numbers, numbers))
-    )
+    length = np.sqrt(np.einsum("i,i->", numbers, numbers))
+    return float(np.sign(layer.scale) * np.einsum("i,i->", numbers, query.astype(np.float64)) / length)
 
 
 def _rows(layer: LayerFile, reduce: Any) -> npt.NDArray[np.float32]:

@@ -86,7 +86,9 @@ def test_every_sentence_finds_a_chunk_that_holds_it_first(name: str) -> None:
     asked = 0
     for record in range(len(view.file)):
         whole = view.file.content(record)
-        sentences = [whole[s.start : s.end] if hasattr(s, "start") else whole[slice(*s)] for s in split_sentences(whole)]
+        sentences = [
+            whole[s.start : s.end] if hasattr(s, "start") else whole[slice(*s)] for s in split_sentences(whole)
+        ]
         for sentence in [s for s in sentences if len(s.split()) > 3][::7] or [whole]:
             hit = stack.search(sentence, 1).hits[0]
             assert sentence in hit.chunk.content, (hit.chunk.id, sentence)

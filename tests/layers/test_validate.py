@@ -107,7 +107,10 @@ BROKEN: dict[str, tuple[str, Callable[[], bytes]]] = {
     "a scale of f32": ("embeddings.scale", at(MATRIX + 32, "f", 2.0)),
     "a scale of 0 of i8": ("embeddings.scale", lambda: patched(I8, section(I8, f.MATRIX) + 32, "f", 0.0)),
     "the matrix's reserved field": ("embeddings.reserved", at(MATRIX + 36, "f", 1.0)),
-    "a relations section without room": ("relationships.header", lambda: patched(DATA, entry_of(DATA, 4) + 16, "Q", 15)),
+    "a relations section without room": (
+        "relationships.header",
+        lambda: patched(DATA, entry_of(DATA, 4) + 16, "Q", 15),
+    ),
     "more relations than bytes": ("relationships.range", at(RELATIONS, "Q", 1 << 61)),
     "an unknown kind of relation": ("relationships.kind", at(RELATION, "I", 3)),
     "a source chunk that is unset": ("relationships.value", at(RELATION + 4, "I", 0)),
