@@ -50,7 +50,7 @@ function drawMap(choose) {
 
 // A click goes one step inwards: to the outermost closed circle around what was clicked.
 function target(circle) {
-  const closed = circle.ancestors().reverse().find((above) => above.data.kind !== "root" && !isOpen(above));
+  const closed = circle.ancestors().reverse().find((above) => !above.open);
   return (closed ?? circle).data;
 }
 
@@ -84,10 +84,6 @@ function onScreen(circle) {
     y: map.view.y + ((circle.y - 500) * unit() + map.height / 2) * map.view.k,
     r: circle.r * k,
   };
-}
-
-function isOpen(circle) {
-  return circle.data.kind !== "entity" && (circle.depth === 0 || onScreen(circle).r * 2 > side() * OPEN);
 }
 
 function viewOf(node) {
@@ -128,16 +124,17 @@ function place() {
   const k = map.view.k * unit();
   const [x, y] = [map.view.x + (map.width / 2 - 500 * unit()) * map.view.k, map.view.y + (map.height / 2 - 500 * unit()) * map.view.k];
   map.world.setAttribute("transform", `translate(${x},${y}) scale(${k})`);
-  const open = new Map();
   const texts = [];
-  for (const circle of map.packed.descendants()) {
-    open.set(circle, isOpen(circle));
-    if (circle.depth === 0) continue;
-    const inside = open.get(circle.parent);
+  map.packed.open = true;
+  for (const circle of map.drawn) { // parents come before what is in them
     const at = onScreen(circle);
-    circle.shape.classList.toggle("closed", !inside && circle.data.kind === "entity");
+    const inside = circle.parent.open;
+    circle.open = circle.data.kind !== "entity" && at.r * 2 > side() * OPEN;
+    const closed = !inside && circle.data.kind === "entity";
+    if (closed !== circle.closed) circle.shape.classList.toggle("closed", closed);
+    circle.closed = closed;
     const seen = at.x + at.r > 0 && at.x - at.r < map.width && at.y + at.r > 0 && at.y - at.r < map.height;
-    if (inside && !open.get(circle) && seen && at.r >= LEAST_LABEL) texts.push(...label(circle, at));
+    if (inside && !circle.open && seen && at.r >= LEAST_LABEL) texts.push(...label(circle, at));
   }
   map.labels.replaceChildren(...texts);
 }
