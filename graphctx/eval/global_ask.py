@@ -8,20 +8,17 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from graphctx.eval.ask import OnAsked
-from graphctx.eval.global_measures import BUDGETS, CountTokens, Piece, filled, point_measures
+from graphctx.eval.asker import Asker
+from graphctx.eval.global_measures import BUDGETS, MOST_POINTS, CountTokens, Piece, filled, point_measures
 from graphctx.eval.global_rivals import Rival, Rivals
 from graphctx.eval.golden import bind
 from graphctx.eval.records import GLOBAL, Golden, Outcome, SuiteRun
-from graphctx.model.requests import GlobalOptions, GlobalSearchInput, Scope
-from graphctx.model.scope import Boundary
+from graphctx.model.requests import GlobalOptions, GlobalSearchInput
 
 if TYPE_CHECKING:
     from graphctx.eval.suites import Suite
     from graphctx.knowledge_base import KnowledgeBase
     from graphctx.model.found import GlobalFound
-
-MOST_POINTS = 100
-"""Points that are asked for, the most that the tool gives: the budget alone is to cut."""
 
 _SPARE = 8
 """A rival is read until so many budgets are full: what follows is hardly short enough to fit into what is left."""
@@ -77,8 +74,7 @@ class GlobalAsker:
     """
 
     def __init__(self, kb: KnowledgeBase, count: CountTokens) -> None:
-        server = kb.settings.server
-        self._scope = Boundary(kb.project_id, kb.environment, server.doc_tags, server.repositories).narrow(Scope())
+        self._scope = Asker(kb).scope
         self._view = kb.pinned()
         self._kb = kb
         self._count = count

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from graphctx.eval.global_measures import BUDGETS, Piece, stated, states
-from graphctx.model.requests import Filters, GlobalOptions, Scope
-from graphctx.model.scope import Boundary
+from graphctx.eval.asker import Asker
+from graphctx.eval.global_measures import BUDGETS, MOST_POINTS, Piece, stated, states
+from graphctx.model.requests import Filters, GlobalSearchInput
 from graphctx.retrieve.global_search.reduce import NEAR_COPY
 from graphctx.retrieve.global_search.search import GlobalSearch
 from graphctx.retrieve.graph.view import View
@@ -49,9 +49,8 @@ STAGES: dict[Stage, str] = {
 }
 """Where a gold point may end, in the order of the search, and what that means."""
 
-MOST_POINTS = 100
-MAX_POINT_TOKENS = 80
-"""As the evaluation asks: the most points that the tool gives, and its default length."""
+_LIMITS = GlobalSearchInput(question="?")
+"""What the evaluation leaves at its defaults."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +123,8 @@ class Tracer:
     """
 
     def __init__(self, kb: KnowledgeBase, tokens: WordPieceCounter) -> None:
-        server = kb.settings.server
-        self._scope = Boundary(kb.project_id, kb.environment, server.doc_tags, server.repositories).narrow(Scope())
-        self._retriever = kb.pinned().require()
+        asker = Asker(kb)
+        self._scope, self._retriever = asker.scope, asker.retriever
         self._index = self._retriever.index.within(self._scope, Filters())
         tables = self._retriever.graph.tables
         self._communities: Communities = tables.communities.within(View(self._index, tables))
@@ -141,10 +139,10 @@ class Tracer:
         search = GlobalSearch(self._communities, *ranked, self._tokens)
         runs = {
             budget: search.run(
-                tests=GlobalOptions().relevance_tests,
+                tests=_LIMITS.options.relevance_tests,
                 points_tokens=budget,
                 max_points=MOST_POINTS,
-                max_point_tokens=MAX_POINT_TOKENS,
+                max_point_tokens=_LIMITS.max_point_tokens,
             )
             for budget in BUDGETS
         }

@@ -10,6 +10,9 @@ from graphctx.eval.records import GoldPoint, GoldSpan
 BUDGETS = (500, 1000, 2000)
 """Tokens that all quoted text together may weigh."""
 
+MOST_POINTS = 100
+"""Points that are asked for, the most that the tool gives: the budget alone is to cut."""
+
 ENOUGH = 0.5
 """A text states a point if it shares so much of the shorter of both with one of the point's spans. Less is a neighbour
 that was cut elsewhere; the whole would ask of a long sentence that it be quoted to the last word."""
