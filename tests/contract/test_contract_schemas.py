@@ -9,6 +9,8 @@ import jsonschema
 import pytest
 
 from graphctx.knowledge_base import KnowledgeBase
+from graphctx.server.config import ServerConfig
+from graphctx.settings import ServerSettings
 
 from .examples import COMPAT, CONNECTOR, EVERY_TOOL, GRAPH, KB, Examples
 from .protocol import Caller, in_memory
@@ -36,10 +38,14 @@ def test_exactly_the_tools_of_the_contract_are_listed(listed: dict[str, Any]) ->
 
 
 def test_older_names_and_the_connector_form_are_off_by_default(nasty: KnowledgeBase) -> None:
-    from graphctx.server.config import ServerConfig
-
     with in_memory(nasty, toolsets=ServerConfig().toolsets) as caller:
         assert set(caller.tools()) == {*KB, *GRAPH}
+
+
+def test_passages_are_kept_as_long_and_in_as_much_memory_as_the_contract_says() -> None:
+    config = ServerConfig.from_settings(ServerSettings())
+    assert config.scratch_ttl == 30 * 60
+    assert config.scratch_bytes == 256 * 2**20
 
 
 @pytest.mark.parametrize("toolset", ["kb", "graph", "compat", "connector"])

@@ -28,7 +28,7 @@ from .test_contract_answers import check_text_stands_alone
 from .truth import Truth, uris_in
 
 EXAMPLES_PER_TOOL = 100
-"""At full effort: some 4,600 calls, half of them of a server that may see the open half alone."""
+"""At full effort: some 5,000 calls, half of them of a server that may see the open half alone."""
 
 CAPS = {"tokens": 8_000, "bytes": 30_000}
 ERROR_BYTES = 20_000
