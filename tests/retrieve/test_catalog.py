@@ -8,7 +8,7 @@ import pytest
 from graphctx.errors import InvalidArgument
 from graphctx.knowledge_base import KnowledgeBase
 from graphctx.model.catalog import Names
-from graphctx.model.requests import Scope
+from graphctx.model.requests import CommunitiesInput, Scope
 from graphctx.published import View
 
 ALL = Scope()
@@ -92,3 +92,47 @@ def test_where_nothing_is_published_there_is_nothing_to_name(tmp_path: Path) -> 
         assert view.entity_names("", ALL, 5) == view.document_names("", ALL, 5) == Names((), 0)
         with pytest.raises(InvalidArgument):
             view.whole_document("a.md", ALL)
+
+
+def test_communities_are_completed_to_titles_and_ids_the_largest_first(view: View) -> None:
+    every = view.community_names("", ALL, 1000)
+    assert len(every.values) == every.total > 20
+    named = view.community_names("gannet", ALL, 1000).values
+    assert named
+    assert all("gannet" in title.lower() for title in named[:2])
+    assert set(view.community_names("ganet", ALL, 1000).values) >= set(named[:1]), "one letter may be wrong"
+    for title in every.values:
+        found = view.communities(CommunitiesInput(community_ids=[title]))
+        assert found.items or found.empty_reason == "ambiguous"
+    ids = view.community_names("c_", ALL, 1000).values
+    assert len(ids) >= every.total
+    assert view.community_names(ids[0], ALL, 10) == Names((ids[0],), 1)
+
+
+def test_titles_are_completed_only_to_what_the_scope_calls_them(view: View) -> None:
+    people = Scope(repositories=["people"])
+    text = " ".join(view.whole_document(uri, people).text for uri in view.document_names("", people, 100).values)
+    folded = " ".join(text.split()).casefold()
+    names = view.community_names("", people, 1000)
+    assert 0 < names.total <= view.community_names("", ALL, 1000).total
+    for title in names.values:
+        assert all(part.casefold() in folded for part in title.split(", "))
+        assert view.communities(CommunitiesInput(community_ids=[title], scope=people)).snapshot_id
+
+
+def test_an_outline_has_the_first_documents_with_their_headings_and_units(view: View) -> None:
+    whole = view.outline(ALL, 1000)
+    assert [one.uri for one in whole.documents] == sorted(one.uri for one in whole.documents)
+    assert whole.total == len(whole.documents) == view.document_names("", ALL, 1).total
+    for one in whole.documents:
+        assert one.sections == view.whole_document(one.uri, ALL).outline
+        places = [view.unit(unit.section_id) for unit in one.units]
+        assert {place.doc_uri for place in places} == {one.uri}
+        assert [place.start_char for place in places] == sorted(place.start_char for place in places)
+        assert [place.heading for place in places] == [unit.heading for unit in one.units]
+    few = view.outline(ALL, 3)
+    assert (few.documents, few.total) == (whole.documents[:3], whole.total)
+    people = view.outline(Scope(repositories=["people"]), 1000)
+    assert {one.uri for one in people.documents} == {
+        one.uri for one in whole.documents if one.uri.startswith("people/")
+    }
