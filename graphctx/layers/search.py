@@ -1,9 +1,10 @@
 """What a search through layers is asked and answers, and how records are ranked.
 
-A record's score is 0.5 of its vector's similarity, 0.3 of the share of the query's words that it holds and 0.2 if it
-holds the query letter for letter, white space aside. On the sentences of the development layers, whose chunks run to
-twenty pages, the vectors alone put a sentence's chunk first for 45 to 64 of 100, all three together for every one.
-Where a vector is given instead of words, or the metric is ``dot``, the similarity alone counts.
+A record's score is 0.5 if it holds the query letter for letter, white space and case aside, 0.3 of its vector's
+similarity and 0.2 of the share of the query's words that it holds. So whoever looks for a sentence finds it: on the
+sentences of the development layers, whose chunks run to twenty pages, the vectors alone put a sentence's chunk first
+for 45 to 64 of 100, with its words for 95 to 99, and all three for every one. Where a vector is given instead of
+words, or the metric is ``dot``, the similarity alone counts.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from graphctx.layers.lexical import coverage, holders
 from graphctx.layers.names import LayerName, rank
 from graphctx.layers.similarity import Metric
 
-_SIMILARITY, _COVERAGE, _VERBATIM = 0.5, 0.3, 0.2
+_SIMILARITY, _COVERAGE, _VERBATIM = 0.3, 0.2, 0.5
 _CANDIDATES = 200  # nearest records of a layer whose words are looked at, or four times what is asked for
 _DECIMALS = 6  # of a score: what is equal but for the last bits of a sum is ordered by precedence and id
 _SEEN = 1 << 16  # characters of a candidate in which a query is looked for with white space aside
@@ -39,7 +40,7 @@ class LayerHit:
         score: by which it is ranked.
         similarity: of its vector to the query's.
         coverage: the share of the query's words that it holds, 0 to 1; 0 for a query without words.
-        verbatim: whether it holds the query as it is, white space aside.
+        verbatim: whether it holds the query as it is, white space and case aside.
         revisions: how many records of the layer have its id; 1 where it was never edited.
         retracted_by: tombstones that take it back, as (layer, id).
         conflicts: with chunks of other layers.

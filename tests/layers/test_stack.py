@@ -1,0 +1,257 @@
+"""Layers of one folder, searched together."""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from graphctx.errors import InvalidArgument
+from graphctx.layers import (
+    FILES,
+    PRECEDENCE,
+    LayerContent,
+    LayerStack,
+    Profile,
+    hashed,
+    metadata_for,
+    write_context,
+    write_layer,
+)
+
+from .world import DIM, content, note, stack
+
+
+def test_the_four_layers_have_their_files_and_precedence() -> None:
+    names = ["AGENTS.db", "AGENTS.user.db", "AGENTS.delta.db", "AGENTS.local.db"]
+    assert [FILES[name] for name in ("base", "user", "delta", "local")] == names
+    assert PRECEDENCE == ("local", "user", "delta", "base")
+
+
+def test_the_union_of_layers_is_searched_and_each_hit_says_where_it_is(tmp_path: Path) -> None:
+    made = stack(
+        tmp_path,
+        base=content(note(1, "the cache holds pages", sources=("docs/a.md:3",))),
+        user=content(note(2, "the cache holds blocks and pages")),
+        delta=content(note(3, "nothing of this kind", author="mcp", confidence=0.25)),
+        local=content(note(4, "the cache is empty at night")),
+    )
+    answer = made.search("the cache holds pages", 10)
+    assert [(hit.layer, hit.chunk.id) for hit in answer.hits][:2] == [("base", 1), ("user", 2)]
+    assert {hit.layer for hit in answer.hits} == {"base", "user", "delta", "local"}
+    assert answer.hits[0].chunk.sources == ("docs/a.md:3",)
+    assert answer.searched == ("local", "user", "delta", "base")
+
+
+def test_equal_hits_come_by_precedence_and_then_by_id(tmp_path: Path) -> None:
+    same = "one and the same sentence"
+    layers = {name: content(note(9, same), note(4, same)) for name in ("base", "user", "delta", "local")}
+    answer = stack(tmp_path, **layers).search(same)
+    order = [(name, number) for name in ("local", "user", "delta", "base") for number in (4, 9)]
+    assert [(hit.layer, hit.chunk.id) for hit in answer.hits] == order
+
+
+def test_a_higher_layer_hides_and_changes_nothing_of_a_lower_one(tmp_path: Path) -> None:
+    made = stack(tmp_path, base=content(note(1, "limit is five")), local=content(note(2, "other")))
+    before = (tmp_path / "AGENTS.db").read_bytes()
+    write_context(made, content="limit is six", kind="note", confidence=0.5, scope="local")
+    assert (tmp_path / "AGENTS.db").read_bytes() == before
+    found = {(hit.layer, hit.chunk.content) for hit in made.search("limit is").hits}
+    assert {("base", "limit is five"), ("local", "limit is six")} <= found
+
+
+def test_only_kinds_asked_for_are_returned(tmp_path: Path) -> None:
+    chunks = [note(i, f"the same words {i}", kind=kind) for i, kind in enumerate(["a", "b", "c", "a"], 1)]
+    made = stack(tmp_path, base=content(*chunks[:2]), user=content(*chunks[2:]))
+    assert {hit.chunk.id for hit in made.search("the same words", kinds=["a", "c"]).hits} == {1, 3, 4}
+    assert made.search("the same words", kinds=["z"]).hits == ()
+
+
+def test_only_layers_asked_for_are_searched_and_absent_ones_are_told(tmp_path: Path) -> None:
+    made = stack(tmp_path, base=content(note(1, "words")), delta=content(note(2, "words")))
+    assert {hit.layer for hit in made.search("words", layers=["delta"]).hits} == {"delta"}
+    assert made.search("words", layers=[]).hits == ()
+    answer = made.search("words")
+    assert answer.absent == ("local", "user")
+    with pytest.raises(InvalidArgument, match="no layer 'top'"):
+        made.search("words", layers=["top"])
+
+
+@pytest.mark.parametrize("query", ["", "  \n "])
+def test_an_empty_query_is_refused(tmp_path: Path, query: str) -> None:
+    with pytest.raises(InvalidArgument, match="query is empty"):
+        LayerStack(tmp_path).search(query)
+
+
+@pytest.mark.parametrize("k", [0, -1, True, 1.5])
+def test_k_is_a_positive_whole_number(tmp_path: Path, k: object) -> None:
+    with pytest.raises(InvalidArgument, match="k is"):
+        LayerStack(tmp_path).search("x", k)  # type: ignore[arg-type]
+
+
+def test_k_bounds_the_hits(tmp_path: Path) -> None:
+    made = stack(tmp_path, base=content(*(note(i, f"words {i}") for i in range(1, 300))))
+    assert len(made.search("words", 7).hits) == 7
+    assert len(made.search("words", 1000).hits) == 299
+
+
+def test_layers_of_other_dimensions_are_not_searched_together(tmp_path: Path) -> None:
+    made = stack(tmp_path, base=content(note(1, "x"), dim=DIM), user=content(note(1, "x"), dim=DIM + 1))
+    with pytest.raises(InvalidArgument, match="schemas differ") as caught:
+        made.search("x")
+    assert sorted(caught.value.details["files"]) == ["AGENTS.db", "AGENTS.user.db"]
+    assert made.search("x", layers=["user"]).hits
+
+
+def test_layers_of_other_models_are_not_searched_together(tmp_path: Path) -> None:
+    other = metadata_for(Profile("openai", "text-embedding-3-small", "", DIM, "l2"))
+    foreign = LayerContent((note(1, "x"),), np.ones((1, DIM), np.float32), metadata=other)
+    made = stack(tmp_path, base=content(note(1, "x")), user=foreign)
+    with pytest.raises(InvalidArgument, match="openai text-embedding-3-small") as caught:
+        made.search("x")
+    json.dumps(caught.value.details)
+
+
+def test_a_query_in_words_needs_the_layers_own_model(tmp_path: Path) -> None:
+    other = metadata_for(Profile("openai", "text-embedding-3-small", "", DIM, "l2"))
+    made = stack(tmp_path, base=LayerContent((note(1, "x"),), np.ones((1, DIM), np.float32), metadata=other))
+    with pytest.raises(InvalidArgument, match="cannot be compared"):
+        made.search("x")
+    with pytest.raises(InvalidArgument, match="cannot be compared"):
+        LayerStack(tmp_path).search("x")
+    assert made.search(vector=np.ones(DIM, np.float32)).hits[0].similarity == pytest.approx(1)
+
+
+def test_f32_and_i8_of_one_model_are_searched_together(tmp_path: Path) -> None:
+    texts = ["alpha beta gamma", "delta epsilon zeta"]
+    vectors = hashed(DIM).embed(texts)
+    i8 = LayerContent((note(2, texts[1]),), np.rint(vectors[1:] * 127).astype(np.int8), 1 / 127, hashed(DIM).metadata)
+    made = stack(tmp_path, base=content(note(1, texts[0])), user=i8)
+    for text, expected in zip(texts, (("base", 1), ("user", 2)), strict=True):
+        hit = made.search(text).hits[0]
+        assert (hit.layer, hit.chunk.id) == expected
+        assert hit.similarity == pytest.approx(1, abs=0.01)
+
+
+def test_a_layer_without_a_profile_is_compared_by_words_whatever_its_vectors_are(tmp_path: Path) -> None:
+    chunks = (note(1, "alpha beta gamma"), note(2, "delta epsilon zeta"))
+    noise = np.random.default_rng(1).normal(size=(2, DIM)).astype(np.float32)
+    made = stack(tmp_path, user=LayerContent(chunks, noise))
+    answer = made.search("delta epsilon")
+    assert answer.hits[0].chunk.id == 2
+    assert answer.notes == ("AGENTS.user.db carries no embedding profile: its chunks are compared by their words.",)
+
+
+def test_the_newest_record_of_an_id_is_the_one_that_counts(tmp_path: Path) -> None:
+    made = stack(tmp_path, local=content(note(1, "old wording"), note(2, "other"), note(1, "fresh wording")))
+    assert [(e.chunk.id, e.chunk.content, e.revisions) for e in made.entries()] == [
+        (1, "fresh wording", 2),
+        (2, "other", 1),
+    ]
+    contents = [hit.chunk.content for hit in made.search("old wording", 10).hits]
+    assert "fresh wording" in contents
+    assert "old wording" not in contents
+
+
+def test_a_chunk_is_seen_as_soon_as_it_is_written(tmp_path: Path) -> None:
+    made = stack(tmp_path, local=content(note(1, "first")))
+    other = LayerStack(tmp_path, hashed(DIM))
+    assert len(list(made.entries())) == 1
+    write_context(other, content="second", kind="note", confidence=1.0, scope="local")
+    assert [entry.chunk.content for entry in made.entries()] == ["first", "second"]
+
+
+def test_the_same_id_with_other_content_is_told_with_both_sides(tmp_path: Path) -> None:
+    made = stack(
+        tmp_path,
+        base=content(note(7, "Retries: five times")),
+        user=content(note(7, "Retries: nine times")),
+        local=content(note(8, "Retries: nine times")),
+    )
+    hit = next(h for h in made.search("Retries: nine times").hits if h.layer == "user")
+    conflict = next(c for c in hit.conflicts if c.reason == "id")
+    assert [(m.layer, m.id, m.content) for m in conflict.members] == [
+        ("user", 7, "Retries: nine times"),
+        ("base", 7, "Retries: five times"),
+    ]
+    assert (conflict.first, conflict.canonical) == ("user", "base")
+    assert conflict in made.search("Retries").conflicts
+    assert conflict in made.conflicts()
+
+
+def test_the_same_subject_with_other_content_is_told(tmp_path: Path) -> None:
+    made = stack(
+        tmp_path,
+        base=content(note(1, "# Release schedule\n\nEvery second Tuesday, after the freeze of Monday.")),
+        delta=content(note(2, "## release  schedule:\n\nWhenever the tests are green, all days but Friday.")),
+        local=content(note(3, "# Release notes\n\nWritten by hand.")),
+    )
+    conflict = made.conflicts()[0]
+    assert (conflict.reason, conflict.about) == ("subject", "release schedule")
+    assert [(m.layer, m.id) for m in conflict.members] == [("delta", 2), ("base", 1)]
+    told = made.search("tests are green").hits[0].conflicts
+    assert [c.reason for c in told] == ["subject"]
+
+
+def test_nearly_the_same_words_are_told_where_a_number_differs(tmp_path: Path) -> None:
+    made = stack(
+        tmp_path,
+        base=content(note(1, "The upload limit is 50 megabytes for each file.")),
+        user=content(note(2, "The upload limit is 80 megabytes for each file."), note(3, "Uploads are scanned.")),
+    )
+    conflicts = made.search("upload limit").conflicts
+    assert [(c.reason, [(m.layer, m.id) for m in c.members]) for c in conflicts] == [
+        ("similar", [("user", 2), ("base", 1)])
+    ] * len(conflicts)
+    assert conflicts
+
+
+def test_equal_contents_and_other_kinds_are_no_conflict(tmp_path: Path) -> None:
+    made = stack(
+        tmp_path,
+        base=content(note(1, "same words here"), note(2, "title\nbody one", kind="a")),
+        user=content(note(1, "same words here"), note(3, "title\nbody two", kind="b")),
+    )
+    assert made.conflicts() == []
+    assert made.search("same words here title body").conflicts == ()
+
+
+def test_what_holds_the_query_to_the_letter_comes_first(tmp_path: Path) -> None:
+    long = " ".join(f"filler{i}" for i in range(3000))
+    made = stack(tmp_path, base=content(note(1, f"{long} the quick\nbrown fox {long}"), note(2, "quick fox brown the")))
+    for query in ("the quick\nbrown fox", "the quick brown fox", "The Quick Brown Fox"):
+        hit = made.search(query).hits[0]
+        assert (hit.chunk.id, hit.verbatim) == (1, True), query
+
+
+def test_a_search_is_the_same_each_time_and_in_threads(tmp_path: Path) -> None:
+    chunks = [note(i, f"word{i % 7} word{i % 5} common") for i in range(1, 400)]
+    stack(tmp_path, base=content(*chunks[:200]), user=content(*chunks[200:]))
+    expected = LayerStack(tmp_path, hashed(DIM)).search("word3 common word1", 20)
+    shared = LayerStack(tmp_path, hashed(DIM))
+    found = []
+    threads = [threading.Thread(target=lambda: found.append(shared.search("word3 common word1", 20))) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [expected] * 6
+
+
+def test_a_damaged_layer_is_named(tmp_path: Path) -> None:
+    made = stack(tmp_path, base=content(note(1, "x")))
+    (tmp_path / "AGENTS.user.db").write_bytes(b"AGDB")
+    with pytest.raises(InvalidArgument, match=r"AGENTS\.user\.db is no valid layer file"):
+        made.search("x")
+    assert made.search("x", layers=["base"]).hits
+
+
+def test_a_stack_of_named_files_has_only_those(tmp_path: Path) -> None:
+    write_layer(tmp_path / "anything.db", content(note(1, "words")))
+    made = LayerStack({"delta": tmp_path / "anything.db"}, hashed(DIM))
+    assert made.search("words").hits[0].layer == "delta"
+    with pytest.raises(InvalidArgument, match="No file is given for the local layer"):
+        write_context(made, content="x", kind="note", confidence=1.0, scope="local")
