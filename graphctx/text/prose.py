@@ -22,7 +22,13 @@ _PRONOUNS = frozenset(
 _CONNECTIVES = frozenset(
     "however but and or also then therefore thus hence otherwise instead moreover furthermore besides nevertheless "
     "nonetheless consequently similarly likewise finally first second third next lastly meanwhile additionally again "
-    "yet still else alternatively conversely accordingly perhaps maybe well okay ok yes no sure note".split()
+    "nor yet still else alternatively conversely accordingly perhaps maybe well okay ok yes no sure note".split()
+)
+_CONNECTIVE_PHRASE = re.compile(
+    r"(?:in other words|in addition|in contrast|in (?:this|that) (?:case|situation|way)|for (?:example|instance|this)|"
+    r"as a result|as such|on the other hand|to (?:do|fix|solve|avoid|achieve) (?:this|that|it)|after (?:this|that)|"
+    r"because of (?:this|that)|note that|at (?:this|that) point|with (?:this|that))\b",
+    re.IGNORECASE,
 )
 _POINTING = re.compile(
     r"\b(?:above|below|following|previous section|next section|see also|as follows|earlier|aforementioned|"
@@ -33,17 +39,25 @@ _LATE_PRONOUN = re.compile(
     r"(?:[^\W\d_][\w'’-]*\W+|\d+\W+){1,6}?(?:it|its|he|him|his|she|her|they|them|their)\b", re.IGNORECASE
 )
 _LABEL = re.compile(r"\W*(?:[\w'’.-]+ ){0,3}[\w'’.-]+(?:\*\*)?:(?:\*\*)?\s|\W*[^.!?\n]{1,40}[.:]\*\*")
-_REFERENCE = re.compile(r"<[^<>\s]+>`|:\w+:`|`_\b|\]\[|https?://\S{30,}|^\s*\d{1,2}:\d\d\b")
+_REFERENCE = re.compile(r"<[^<>\s]+>`|<!--|\[\^|:\w+:`|`_\b|\]\[|https?://\S{30,}|^\s*\d{1,2}:\d\d\b")
 _CAPITAL = re.compile(r"\s\W*[A-Z]")
-_PERSONAL = re.compile(r"\b(?:I|I'm|I’m|I've|I’ve|you|your|we|we'll|let's|let’s|us)\b", re.IGNORECASE)
+_PERSONAL = re.compile(r"\b(?:I|I'm|I’m|I've|I’ve|you|your|we|we'll|let's|let’s|us|my|our)\b", re.IGNORECASE)
+_DATE = re.compile(
+    r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December|"
+    r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)s?\b"
+)
+_NUMBER = re.compile(r"(?<![\w.])\d+(?:[.,:]\d+)*(?![\w])")
+MAX_NUMBER_SHARE = 0.15
+MIN_NUMBERS = 5
+"""So many numbers, in relation to words, are in a row of a table that has lost its lines, and hardly in prose."""
 
 PRONOUN_SHARE, CONNECTIVE_SHARE, POINTING_SHARE, PERSONAL_SHARE, LOWER_SHARE = 0.45, 0.65, 0.6, 0.8, 0.3
 """What is left of the worth of a sentence that opens with a pronoun, opens with a connective, points elsewhere, speaks
 to the reader, or begins in the middle."""
 
-LATE_PRONOUN_SHARE, LABEL_SHARE, REFERENCE_SHARE, EXCLAIMED_SHARE = 0.7, 0.6, 0.6, 0.6
+LATE_PRONOUN_SHARE, LABEL_SHARE, REFERENCE_SHARE, EXCLAIMED_SHARE, OPEN_SHARE = 0.55, 0.6, 0.6, 0.6, 0.5
 """The same for one that has a pronoun before the first name could explain it, stands behind a label, is full of
-addresses, or is cried out."""
+addresses, is cried out, or has a bracket without its other half."""
 
 
 def stands_alone(text: str, kind: str) -> float:
@@ -68,6 +82,8 @@ def stands_alone(text: str, kind: str) -> float:
     letters = sum(map(len, words))
     if not MIN_WORDS <= len(words) <= MAX_WORDS or letters < 0.65 * len("".join(plain.split())):
         return 0.0
+    if len(numbers := _NUMBER.findall(plain)) >= MIN_NUMBERS and len(numbers) > MAX_NUMBER_SHARE * len(words):
+        return 0.0
     if len(_SYMBOL.findall(plain)) > 0.08 * len(plain):
         return 0.0
     share = 1.0
@@ -75,11 +91,11 @@ def stands_alone(text: str, kind: str) -> float:
     first = plain.lstrip("*_`\"'“‘([")[:1]
     if opening in _PRONOUNS:
         share *= PRONOUN_SHARE
-    elif opening in _CONNECTIVES:
+    elif opening in _CONNECTIVES or _CONNECTIVE_PHRASE.match(plain.lstrip("*_`\"'“‘([")):
         share *= CONNECTIVE_SHARE
     if opening not in _PRONOUNS and (late := _LATE_PRONOUN.match(plain.lstrip("*_`\"'“‘(["))):
         # A capital between the first word and the pronoun is a name that it may stand for.
-        share *= 1.0 if _CAPITAL.search(late[0]) else LATE_PRONOUN_SHARE
+        share *= 1.0 if _CAPITAL.search(_DATE.sub("", late[0])) else LATE_PRONOUN_SHARE
     if first.islower() and not bare.lstrip("*_").startswith("`"):
         share *= LOWER_SHARE
     if _POINTING.search(plain):
@@ -90,6 +106,8 @@ def stands_alone(text: str, kind: str) -> float:
         share *= LABEL_SHARE
     if _REFERENCE.search(bare):
         share *= REFERENCE_SHARE
+    if any(bare.count(left) != bare.count(right) for left, right in ("()", "[]", "“”")):
+        share *= OPEN_SHARE
     if plain.rstrip("*_`\"'”’) \n").endswith("!"):
         share *= EXCLAIMED_SHARE
     return share

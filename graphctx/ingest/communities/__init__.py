@@ -1,7 +1,7 @@
 """Communities described: titles, key entities and facts, extractive summaries, and the ids they had before.
 
 - ``material``: what they are described from; ``summarise``: the step, level by level from the finest up.
-- ``titles``: what is characteristic of a community; ``prose``: which sentences stand alone; ``points``: which say most.
+- ``titles``: what is characteristic of a community; ``points``: which sentences say most.
 - ``phrase``: the protocol of a language model that may put a summary into its own words.
 - ``lineage``: which community of the last snapshot goes on as which.
 """

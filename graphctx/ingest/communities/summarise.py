@@ -17,18 +17,22 @@ from graphctx.ingest.communities.points import (
     Candidates,
     choose,
 )
-from graphctx.ingest.communities.prose import stands_alone
 from graphctx.ingest.communities.titles import Level, title_of
 from graphctx.model.interrupt import checkpoint
 from graphctx.model.knowledge import Community, CommunitySummary
 from graphctx.nlp.tokens import WordPieceCounter
 from graphctx.store.walk import gather
+from graphctx.text.prose import stands_alone
 
-SUMMARY_VERSION = 1
+SUMMARY_VERSION = 4
 KEY_ENTITIES = 10
 KEY_FACTS = 10
 SUMMARY_SENTENCES = 8
 SUMMARY_TOKENS = 200
+ENOUGH_SENTENCES = 3
+STRONG = 0.6
+"""Sentences that stand alone less than this fill a summary up to `ENOUGH_SENTENCES` only."""
+
 UNSTATED_SHARE = 0.8
 """What is left of the worth of a sentence in which no fact was found: it may be a fragment."""
 
@@ -94,13 +98,23 @@ class _Summaries:
             key = members[place][np.lexsort((members[place], -np.round(level.weight[members[place]], 6)))]
             own_facts = facts[fact_ptr[place] : fact_ptr[place + 1]]
             limit = MAX_CHILD_CANDIDATES if children else MAX_CANDIDATES
+            part = self._parts(members[place], children)
             points = self._choose(rows, key, level, own_facts, limit)
             self._points[number] = points
             made[number] = self._summary(
-                title_of(material, members[place].tolist(), level.weight), key, own_facts, points, level, place
+                title_of(material, members[place].tolist(), level.weight, part), key, own_facts, points, level, place
             )
             self._on_done(len(self._points))
         return made
+
+    def _parts(self, members: Int, children: Sequence[int]) -> list[int]:
+        """The child that each member is in, by its place; nothing for a leaf."""
+        child_of = {
+            self._row_of[entity]: place
+            for place, child in enumerate(children)
+            for entity in self._communities[child].entity_ids
+        }
+        return [child_of[row] for row in members.tolist()] if child_of else []
 
     def _summary(
         self, title: str, key: Int, facts: Int, points: Sequence[int], level: Level, place: int
@@ -118,15 +132,17 @@ class _Summaries:
         )
 
     def _within_budget(self, points: Sequence[int]) -> list[int]:
-        """The first points that fit the summary; one that is too long gives way to the next."""
+        """The first points that fit the summary, those that need their neighbours last; a long one gives way."""
         first = points[: 2 * SUMMARY_SENTENCES]
         sizes = self._counter.count_many([self._material.sentence(row) for row in first])
+        strong = [self._stands_alone(row) >= STRONG for row in first]
         chosen: list[int] = []
         used = 0
-        for row, size in zip(first, sizes, strict=True):
-            if len(chosen) < SUMMARY_SENTENCES and (used + size <= SUMMARY_TOKENS or not chosen):
-                chosen.append(row)
-                used += size
+        for at in sorted(range(len(first)), key=lambda at: (not strong[at], at)):
+            enough = len(chosen) >= (SUMMARY_SENTENCES if strong[at] else ENOUGH_SENTENCES)
+            if not enough and (used + sizes[at] <= SUMMARY_TOKENS or not chosen):
+                chosen.append(first[at])
+                used += sizes[at]
         return chosen
 
     def _sentences(self, level: Level) -> list[Int]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphctx.ingest.communities.material import Int, Material, Real
+from graphctx.nlp.commonness import rank_of
 from graphctx.text.names import normalise_name, reads_as_clause, singular_of
 
 TITLE_NAMES = 3
@@ -16,7 +17,10 @@ TITLE_CHARS = 60
 """A title that two names make this long has no third."""
 
 THIRD_SHARE = 0.35
-"""A third name that is less characteristic than this, compared with the first, does not name the community."""
+"""A third name that is less characteristic than this, compared with the second, does not name the community."""
+
+SAME_PART_SHARE = 0.5
+"""What a name keeps of its weight once its part of the community has a name in the title: titles tell of the whole."""
 
 _CODE_SHARE = 0.6
 _CLAUSE_SHARE = 0.2
@@ -26,13 +30,29 @@ _LONG_WORDS = 5
 _PLAIN_SHARE = 0.4
 """What a bare noun keeps of its weight: names that are written as names title a community."""
 
+_NUMBERED_SHARE = 0.1
+_COMMON_SHARES = ((1_000, 0.4), (3_000, 0.6), (6_000, 0.8))
+"""What a single word keeps of its weight if it is among so many of the most common of English: "range", "rest"."""
+
+_SHORT_CODE_SHARE = 0.5
+_SHORT_CODE = re.compile(r"[a-z_]{1,5}\d*|[a-z]+\d+|_\w+|\w+_\w+_\w+_\w+")
+"""Keywords and variables: ``let``, ``self``, ``user1``; and names of one value, longer than anyone would say."""
+
 _LABELS = frozenset(
     "author authors owner owners status date signed note notes version type name names title example examples section "
     "page chapter table figure list item step reason result thing way case part kind sort number one other time day "
-    "warning tip info important default option options value values".split()
+    "warning tip info important default option options value values using use used uses help group else width height "
+    "true false null none filename listing todo yes no first second third last next".split()
 )
 """Names of columns, fields and parts of any document: they name no theme."""
 
+_NUMBERED = re.compile(
+    r"(?:chapter|appendix|section|part|table|figure|listing|example|step|task|item|line|row|page|level|version|note)s?"
+    r"\s+(?:\d[\w.-]*|[a-z][\d.-]*\d|[a-z])",
+    re.IGNORECASE,
+)
+_CALL = re.compile(r"\(\s*\)$")
+_ARTICLES = frozenset({"the", "a", "an"})
 _FILE = re.compile(r"\S+\.[a-z]{1,5}")
 
 
@@ -88,47 +108,78 @@ def title_share(material: Material, entity: int) -> float:
     if _FILE.fullmatch(name):
         share *= _FILE_SHARE
     elif material.label[entity] == "code":
-        share *= _CODE_SHARE
-    if reads_as_clause(name) or name.casefold() in _LABELS:
+        share *= _CODE_SHARE * (_SHORT_CODE_SHARE if _SHORT_CODE.fullmatch(name) else 1.0)
+    if _NUMBERED.fullmatch(name):
+        share *= _NUMBERED_SHARE
+    share *= _uncommon(name)
+    if reads_as_clause(name) or name.casefold() in _LABELS or "," in name:
         share *= _CLAUSE_SHARE
     if len(name.split()) > _LONG_WORDS:
         share *= _LONG_SHARE
     return share
 
 
-def title_of(material: Material, rows: Sequence[int], weight: Real) -> str:
+def title_of(material: Material, rows: Sequence[int], weight: Real, part: Sequence[int] = ()) -> str:
     """The title of a community.
 
     Args:
         material: names and how they are written.
         rows: its entities.
         weight: float64 [E], how characteristic each is.
+        part: for each of ``rows`` the number of the child that it is in; empty for a leaf.
 
     Returns:
         Two or three names, or one where no other is left; never is one part of another.
     """
-    scored = sorted(
-        (-round(float(weight[row]) * title_share(material, row), 6), material.entity_ids[row], row) for row in rows
-    )
+    left = {row: float(weight[row]) * title_share(material, row) for row in rows}
+    part_of = dict(zip(rows, part, strict=True)) if part else {}
     chosen: list[str] = []
-    keys: list[tuple[str, ...]] = []
-    best = -scored[0][0]
-    for negative, _, row in scored:
-        name = " ".join(material.names[row].split())
-        key = tuple(singular_of(word) for word in normalise_name(name).split())
-        if not key or any(_within(key, other) or _within(other, key) for other in keys):
+    keys: list[frozenset[str]] = []
+    second = 0.0
+    while left and len(chosen) < TITLE_NAMES:
+        row = min(left, key=lambda one: (-round(left[one], 6), material.entity_ids[one]))
+        worth = left.pop(row)
+        name = shown_name(material.names[row])
+        key = _words(name)
+        if not key or any(key <= other or other <= key for other in keys):
             continue
         if len(chosen) == TITLE_NAMES - 1 and (
-            -negative < THIRD_SHARE * best or len(", ".join([*chosen, name])) > TITLE_CHARS
+            worth < THIRD_SHARE * second or len(", ".join([*chosen, name])) > TITLE_CHARS
         ):
             break
         chosen.append(name)
         keys.append(key)
-        if len(chosen) == TITLE_NAMES:
-            break
-    return ", ".join(chosen) or material.names[rows[0]]
+        second = worth
+        if part_of:
+            for other in left:
+                if part_of[other] == part_of[row]:
+                    left[other] *= SAME_PART_SHARE
+    return ", ".join(chosen) or shown_name(material.names[rows[0]])
 
 
-def _within(short: tuple[str, ...], long: tuple[str, ...]) -> bool:
-    """Whether the words of one name are all words of the other."""
-    return set(short) <= set(long)
+def shown_name(name: str) -> str:
+    """A name as a title shows it: on one line, without a leading article, call brackets and angle brackets around."""
+    shown = " ".join(name.split())
+    if (bare := _CALL.sub("", shown)) and normalise_name(bare):
+        shown = bare
+    if shown.startswith("<") and shown.endswith(">") and normalise_name(shown[1:-1]):
+        shown = shown[1:-1]
+    first, _, rest = shown.partition(" ")
+    if first.casefold() in _ARTICLES and rest and normalise_name(rest) == normalise_name(shown):
+        return rest
+    return shown
+
+
+def _words(name: str) -> frozenset[str]:
+    """The words of a name for comparing, those inside an identifier too."""
+    return frozenset(
+        singular_of(word) for whole in normalise_name(name).split() for word in re.split(r"::|[./]", whole) if word
+    )
+
+
+def _uncommon(name: str) -> float:
+    """What a name keeps of its weight for how rare it is; all of it unless it is one common word."""
+    word = name.casefold()
+    if not word.isalpha() or not (rank := rank_of(word)):
+        return 1.0
+    return next((share for most, share in _COMMON_SHARES if rank <= most), 1.0)

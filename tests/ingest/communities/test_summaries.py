@@ -12,6 +12,7 @@ import pytest
 
 from graphctx.ingest.communities.points import MAX_POINTS
 from graphctx.ingest.communities.summarise import KEY_ENTITIES, KEY_FACTS, SUMMARY_SENTENCES, SUMMARY_TOKENS
+from graphctx.ingest.communities.titles import shown_name
 from graphctx.ingest.pipeline import Ingest
 from graphctx.ingest.report import IngestReport
 from graphctx.knowledge_base import KnowledgeBase
@@ -88,7 +89,7 @@ def test_key_entities_and_facts_lie_inside(handbook: World) -> None:
 
 
 def test_a_title_is_made_of_names_none_of_which_is_part_of_another(handbook: World) -> None:
-    names = {entity["id"]: " ".join(entity["name"].split()) for entity in handbook.entities}
+    names = {entity["id"]: shown_name(entity["name"]) for entity in handbook.entities}
     for row in handbook.communities:
         own = {names[entity] for entity in row["entity_ids"]}
         parts = row["title"].split(", ")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphctx.ingest.communities.prose import stands_alone
+from graphctx.text.prose import stands_alone
 
 GOOD = "Keel is the program in the logger of every buoy."
 
@@ -16,6 +16,7 @@ GOOD = "Keel is the program in the logger of every buoy."
         "The program in the logger has three parts:",
         "the harbour, the bosun",
         "Signed by Keel.",
+        "Work Wave Wind Lifting a hull 1.8 m 20 knots Towing a buoy 3.0 m 28 knots Small boats 1.2 m 15 knots.",
         "| Keel | the program in the logger of every buoy. |",
         "```\nkeel = the program in the logger of every buoy.\n```",
         "keel --run=1 /dev/tty0 && echo $? > /tmp/x; {a: [1, 2]} << 3.",
@@ -50,6 +51,10 @@ def test_marks_of_lists_and_of_emphasis_do_not_matter(text: str) -> None:
     "text",
     [
         "It is the program in the logger of every buoy.",
+        "In other words, Keel is the program in the logger of every buoy.",
+        "Since July 2024 it is the program in the logger of every buoy.",
+        "(The program of Keel is in the logger of every buoy.",
+        "Our program in the logger of every buoy is Keel.",
         "However, Keel is the program in the logger of every buoy.",
         "Since the summer it is the program in every buoy.",
         "The program is described in the section below.",

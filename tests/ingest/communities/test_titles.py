@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from graphctx.ingest.communities.material import Material
+from graphctx.ingest.communities.titles import shown_name, title_of, title_share
+from graphctx.ingest.embed import Quantised
+
+
+def material(names: list[str], label: str = "term", proper: float = 1.0) -> Material:
+    """Entities of these names, and nothing else that titles look at."""
+    none = np.empty(0, dtype=np.int64)
+    count = len(names)
+    return Material(
+        entity_ids=[f"e_{at:02}" for at in range(count)],
+        names=names,
+        label=[label] * count,
+        proper=np.full(count, proper),
+        named=np.zeros(count),
+        **dict.fromkeys(("mention_unit", "mention_sentence", "mention_entity", "home_unit", "home_entity"), none),
+        fact_ids=[],
+        fact_predicate=[],
+        **dict.fromkeys(("fact_source", "fact_target", "fact_sentence"), none),
+        fact_weight=np.empty(0),
+        **dict.fromkeys(("sentence_unit", "sentence_start", "sentence_end", "unit_doc"), none),
+        unit_kind=[],
+        texts=[],
+        vectors=Quantised(np.empty((0, 4), np.int8), np.empty(0, np.float32)),
+    )
+
+
+def title(names: list[str], part: tuple[int, ...] = ()) -> str:
+    weight = np.linspace(1.0, 0.9, len(names))
+    return title_of(material(names), list(range(len(names))), weight, part)
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("The radius", "radius"),
+        ("The Who", "The Who"),
+        ("histogram_sum()", "histogram_sum"),
+        ("<boundary_rule>", "boundary_rule"),
+        ("Option<T>", "Option<T>"),
+        ("Winter\n  Desk", "Winter Desk"),
+        ("A", "A"),
+    ],
+)
+def test_a_name_is_shown_without_what_is_no_part_of_it(name: str, shown: str) -> None:
+    assert shown_name(name) == shown
+
+
+@pytest.mark.parametrize(
+    "junk",
+    ["Chapter 2", "Appendix E", "Table B-9", "range", "Next", "What we found", "a.py", "So, what", "Task A3", "using"],
+)
+def test_what_names_no_theme_comes_after_names(junk: str) -> None:
+    made = material([junk, "Kettlewell"])
+    assert title_share(made, 0) < title_share(made, 1)
+
+
+def test_keywords_and_variables_come_after_other_code() -> None:
+    made = material(["self", "user1", "_bucket", "ThreadPool"], label="code")
+    assert max(title_share(made, at) for at in range(3)) < title_share(made, 3)
+
+
+def test_no_name_is_part_of_another() -> None:
+    assert title(["Kettlewell Trench", "Kettlewell", "clippy::approx_constant", "approx_constant", "Brannoch"]) == (
+        "Kettlewell Trench, clippy::approx_constant, Brannoch"
+    )
+
+
+def test_a_title_tells_of_several_parts_of_a_community() -> None:
+    names = ["Kettlewell", "Brannoch", "Skerrick", "Ploughgate"]
+    assert title(names) == "Kettlewell, Brannoch, Skerrick"
+    assert title(names, (0, 0, 0, 1)) == "Kettlewell, Ploughgate, Brannoch"
+
+
+def test_a_third_name_that_says_little_is_left_out() -> None:
+    made = material(["Kettlewell", "Brannoch", "Skerrick"])
+    assert title_of(made, [0, 1, 2], np.array([1.0, 0.9, 0.1])) == "Kettlewell, Brannoch"
+    assert title_of(replace(made, names=["K" * 30, "B" * 28, "S" * 10]), [0, 1, 2], np.ones(3)).count(",") == 1
