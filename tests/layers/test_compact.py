@@ -1,0 +1,129 @@
+"""A new base layer made of several, and the old files kept."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from graphctx.errors import InvalidArgument
+from graphctx.layers import FILES, LayerContent, LayerFile, LayerStack, compact, hashed, layer_named
+
+from .world import DIM, content, note, stack
+
+
+def base(folder: Path) -> dict[int, str]:
+    with LayerFile.open(folder / "AGENTS.db") as layer:
+        return {chunk.id: chunk.content for chunk in layer.chunks()}
+
+
+def test_the_newest_records_of_base_and_user_become_the_new_base(tmp_path: Path) -> None:
+    made = stack(
+        tmp_path,
+        base=content(note(1, "one"), note(2, "two")),
+        user=content(note(5, "five, first"), note(5, "five"), note(6, "six", sources=(5, "a:1"))),
+        delta=content(note(9, "proposed")),
+    )
+    done = compact(made)
+    assert base(tmp_path) == {1: "one", 2: "two", 5: "five", 6: "six"}
+    assert (done.chunks, done.folded, done.dropped_revisions, done.renumbered) == (4, {"user": 2}, 1, ())
+    assert not (tmp_path / "AGENTS.user.db").exists()
+    assert (tmp_path / "AGENTS.delta.db").exists()
+    assert made.search("five").hits[0].layer == "base"
+
+
+def test_what_was_folded_is_archived_as_it_was(tmp_path: Path) -> None:
+    made = stack(tmp_path, base=content(note(1, "one")), user=content(note(2, "two")))
+    before = {FILES[layer_named(name)]: made.path(layer_named(name)).read_bytes() for name in ("base", "user")}
+    done = compact(made)
+    archived = {Path(place).name: tmp_path / place for place in done.archived}
+    assert {name: path.read_bytes() for name, path in archived.items()} == before
+    for name, path in archived.items():
+        assert path.parent.name == hashlib.sha256(before[name]).hexdigest()[:16]
+
+
+def test_chunks_whose_id_is_taken_get_another_and_what_refers_to_them_follows(tmp_path: Path) -> None:
+    made = stack(
+        tmp_path,
+        base=content(note(1, "one"), note(2, "two", sources=(1,))),
+        user=content(note(1, "other one"), note(7, "seven", sources=(1, "a:1", 2))),
+    )
+    done = compact(made)
+    assert base(tmp_path) == {1: "one", 2: "two", 8: "other one", 7: "seven"}
+    assert done.renumbered == (("user", 1, 8),)
+    with LayerFile.open(tmp_path / "AGENTS.db") as layer:
+        sources = {chunk.id: chunk.sources for chunk in layer.chunks()}
+    assert sources[7] == (8, "a:1", 2)
+    assert sources[2] == (1,)
+
+
+def test_what_both_layers_hold_is_kept_once(tmp_path: Path) -> None:
+    made = stack(tmp_path, base=content(note(1, "same")), user=content(note(4, "same"), note(5, "new", sources=(4,))))
+    assert compact(made).folded == {"user": 1}
+    with LayerFile.open(tmp_path / "AGENTS.db") as layer:
+        assert [(chunk.id, chunk.sources) for chunk in layer.chunks()] == [(1, ()), (5, (1,))]
+
+
+def test_a_live_copy_does_not_fold_into_one_that_was_taken_back(tmp_path: Path) -> None:
+    made = stack(
+        tmp_path,
+        base=content(note(1, "promoted"), note(2, "gone", kind="tombstone", sources=(1,))),
+        user=content(note(3, "promoted")),
+    )
+    compact(made)
+    live = {hit.chunk.id for hit in made.search("promoted", live=True).hits}
+    assert live == {3}
+
+
+def test_compacting_again_changes_nothing(tmp_path: Path) -> None:
+    made = stack(tmp_path, base=content(note(1, "one")), user=content(note(2, "two")))
+    compact(made)
+    first = (tmp_path / "AGENTS.db").read_bytes()
+    compact(made)
+    assert (tmp_path / "AGENTS.db").read_bytes() == first
+
+
+def test_a_compaction_that_stopped_before_the_folded_layer_went_folds_it_into_one(tmp_path: Path) -> None:
+    made = stack(tmp_path, base=content(note(1, "one")), user=content(note(1, "two")))
+    user = (tmp_path / "AGENTS.user.db").read_bytes()
+    compact(made)
+    expected = base(tmp_path)
+    (tmp_path / "AGENTS.user.db").write_bytes(user)
+    compact(made)
+    assert base(tmp_path) == expected == {1: "one", 2: "two"}
+
+
+def test_vectors_go_along_bit_for_bit_and_into_the_bases_storage(tmp_path: Path) -> None:
+    vectors = hashed(DIM).embed(["alpha beta", "gamma"])
+    i8 = LayerContent((note(1, "one"),), np.ones((1, DIM), np.int8), 1 / 64, hashed(DIM).metadata)
+    plain = LayerContent((note(2, "alpha beta"), note(3, "gamma")), vectors, metadata=hashed(DIM).metadata)
+    compact(stack(tmp_path / "a", base=content(note(1, "one")), user=plain))
+    with LayerFile.open(tmp_path / "a" / "AGENTS.db") as layer:
+        assert layer.matrix[1:].tobytes() == vectors.tobytes()
+    compact(stack(tmp_path / "b", base=i8, user=plain))
+    with LayerFile.open(tmp_path / "b" / "AGENTS.db") as layer:
+        assert layer.element_type == "i8"
+        assert layer.vector(1) == pytest.approx(vectors[0], abs=1 / 128)
+
+
+def test_a_user_layer_alone_becomes_the_base(tmp_path: Path) -> None:
+    compact(stack(tmp_path, user=content(note(4, "four"))))
+    assert base(tmp_path) == {4: "four"}
+
+
+def test_nothing_cannot_be_compacted(tmp_path: Path) -> None:
+    with pytest.raises(InvalidArgument, match=r"no AGENTS\.db and no AGENTS\.user\.db"):
+        compact(LayerStack(tmp_path))
+
+
+def test_a_damaged_layer_stops_it_before_anything_changes(tmp_path: Path) -> None:
+    made = stack(tmp_path, base=content(note(1, "one")), user=content(note(2, "two")))
+    path = tmp_path / "AGENTS.user.db"
+    path.write_bytes(path.read_bytes()[:-1])
+    before = {p.name: p.read_bytes() for p in tmp_path.glob("*.db")}
+    with pytest.raises(InvalidArgument, match=r"AGENTS\.user\.db"):
+        compact(made)
+    assert {p.name: p.read_bytes() for p in tmp_path.glob("*.db")} == before
+    assert not (tmp_path / "agents-archive").exists()
