@@ -61,7 +61,8 @@ async def test_another_project_is_a_scope_violation_in_every_tool(
         **{name: [section] for name in ("passage_ids", "node_ids", "start_ids", "end_ids", "section_ids")},
         "entity_ids": ["ledger"],
     }
-    arguments = {name: value for name, value in required.items() if name in tool.input.model_fields}
+    named = tool.input.model_fields.keys() if tool.name != "graph.communities" else ()  # it requires nothing
+    arguments = {name: value for name, value in required.items() if name in named}
     async with connect(ServerConfig(toolsets=tuple(TOOLSETS))) as client:
         for scope in ({"project_id": "another"}, {"environment": "prod"}):
             error = error_of(await client.call_tool(tool.name, arguments | {"scope": scope}))
