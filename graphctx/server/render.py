@@ -111,7 +111,12 @@ def evidence_text(desk: Desk, answer: EvidenceAnswer, call: str) -> str:
             f"[{number}] {where}\npassage {quote.passage_id}, confidence {quote.confidence:.2f}{cut}\n"
             f"{quoted(quote.quote)}"
         )
-    if all(quote.confidence < LOW_CONFIDENCE for quote in answer.quotes):
+    if answer.diagnostics.mode == "global":
+        said = (
+            "The question asks for the whole, so these are points from all over; kb.global_search shows their themes."
+        )
+        blocks.append(desk.say(said))
+    elif all(quote.confidence < LOW_CONFIDENCE for quote in answer.quotes):
         blocks.append("None of these fits the question well: the documents may not hold the answer.")
     if answer.next_cursor is not None:
         blocks += more(desk, answer, call)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,8 +13,8 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import ResourceTemplateReference, TextResourceContents
 
 from graphctx.errors import BudgetExceeded, InvalidArgument
-from graphctx.model.found import GlobalFound
-from graphctx.model.requests import GlobalSearchInput
+from graphctx.model.found import Evidence, GlobalFound
+from graphctx.model.requests import GlobalSearchInput, RetrieveInput
 from graphctx.model.themes import PhrasedSentence
 from graphctx.server.app import build_server
 from graphctx.server.config import ServerConfig
@@ -150,13 +151,46 @@ def test_pages_of_points_join_to_the_whole() -> None:
     assert joined == [point["quote"] for point in whole["points"]]
 
 
+class Loose(Library):
+    """A library of which the first point is of no community."""
+
+    def global_search(self, request: GlobalSearchInput) -> GlobalFound:
+        found = super().global_search(request)
+        first, *others = found.items
+        return replace(found, items=[first.model_copy(update={"community_id": ""}), *others])
+
+
+def test_a_point_of_no_theme_is_told_too() -> None:
+    answer, text = call(desk_over(Loose()), "kb.global_search", question=QUESTION)
+    assert answer["points"][0]["community_id"] == ""
+    below = text.partition("Outside of every theme")[2]
+    assert f"[1] {answer['points'][0]['title']}" in below
+    assert "[2] " not in below
+
+
+class Wholly(Library):
+    """A library that takes every question as one about the whole."""
+
+    def evidence(self, request: RetrieveInput) -> Evidence:
+        return replace(super().evidence(request), mode="global")
+
+
+def test_evidence_that_came_from_the_whole_says_so_and_is_not_called_weak() -> None:
+    answer, text = call(desk_over(Wholly()), "kb.retrieve_evidence", question=f"{QUESTION} zeppelin " * 3)
+    assert answer["diagnostics"]["mode"] == "global"
+    assert "kb.global_search shows their themes" in text
+    assert "None of these fits" not in text
+    _, plain = call(desk_over(LIBRARY), "kb.retrieve_evidence", question=QUESTION)
+    assert "kb.global_search" not in plain
+
+
 class Phrasing(Library):
     """A library of which a language model has said something: one sentence of the first and the third point."""
 
     def global_search(self, request: GlobalSearchInput) -> GlobalFound:
         found = super().global_search(request)
         said = [PhrasedSentence(text="The officer has the key.", points=[1, 3])]
-        return GlobalFound(**{name: getattr(found, name) for name in found.__dataclass_fields__} | {"phrased": said})
+        return replace(found, phrased=said)
 
 
 def test_phrased_sentences_are_told_apart_from_the_documents_words() -> None:
