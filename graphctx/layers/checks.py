@@ -47,7 +47,9 @@ def strings_of(reader: Reader, layout: Layout) -> bool:
 def _apart(reader: Reader, layout: Layout, start: int) -> bool:
     used = np.flatnonzero(layout.entries["length"])
     offsets = layout.entries["offset"][used]
-    order = np.argsort(offsets, kind="stable")
+    # Writers lay strings one after another; only other orders need sorting.
+    in_order = bool((offsets[1:] >= offsets[:-1]).all())
+    order = np.arange(len(offsets)) if in_order else np.argsort(offsets, kind="stable")
     offsets, ends = offsets[order], (offsets + layout.entries["length"][used])[order]
     shared = offsets[1:] < ends[:-1]
     for i in _first(shared):
@@ -76,13 +78,13 @@ def _utf8(reader: Reader, layout: Layout, start: int) -> bool:
 
 def _all_utf8(data: Data, layout: Layout) -> bool:
     """Whether the text as a whole is UTF-8 and no entry cuts a character: all that most files need."""
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    end = layout.blob_start + layout.blob_length
+    at, end = layout.blob_start, layout.blob_start + layout.blob_length
     view = memoryview(data)
     try:
-        for at in range(layout.blob_start, end, _WINDOW):
-            decoder.decode(view[at : min(at + _WINDOW, end)])
-        decoder.decode(b"", True)
+        while at < end:
+            window = view[at : min(at + _WINDOW, end)]
+            _, taken = codecs.utf_8_decode(window, "strict", at + len(window) == end)
+            at += taken
     except UnicodeDecodeError:
         return False
     if not layout.blob_length:

@@ -111,7 +111,7 @@ def conflicts_of(
         others: the layers searched, each with the records that came nearest to the query.
         index: as `subjects` gives it.
     """
-    if view.bookkeeping[record]:
+    if view.bookkeeping[record] or len(others) < 2:
         return ()
     views = [other for other, _ in others.values()]
     found = [_of_id(int(view.file.ids[record]), views)]
