@@ -40,6 +40,10 @@ _LATE_PRONOUN = re.compile(
 )
 _LABEL = re.compile(r"\W*(?:[\w'’.-]+ ){0,3}[\w'’.-]+(?:\*\*)?:(?:\*\*)?\s|\W*[^.!?\n]{1,40}[.:]\*\*")
 _REFERENCE = re.compile(r"<[^<>\s]+>`|<!--|\[\^|:\w+:`|`_\b|\]\[|https?://\S{30,}|^\s*\d{1,2}:\d\d\b")
+_LEADING_MARK = re.compile(r"\.\.\.|…|[\u2190-\u2bff\U0001f000-\U0001faff]")
+"""Of a sentence that was begun before, and of the entries of a change log."""
+
+MARK_SHARE = 0.4
 _CAPITAL = re.compile(r"\s\W*[A-Z]")
 _PERSONAL = re.compile(r"\b(?:I|I'm|I’m|I've|I’ve|you|your|we|we'll|let's|let’s|us|my|our)\b", re.IGNORECASE)
 _DATE = re.compile(
@@ -96,6 +100,8 @@ def stands_alone(text: str, kind: str) -> float:
     if opening not in _PRONOUNS and (late := _LATE_PRONOUN.match(plain.lstrip("*_`\"'“‘(["))):
         # A capital between the first word and the pronoun is a name that it may stand for.
         share *= 1.0 if _CAPITAL.search(_DATE.sub("", late[0])) else LATE_PRONOUN_SHARE
+    if _LEADING_MARK.match(bare):
+        share *= MARK_SHARE
     if first.islower() and not bare.lstrip("*_").startswith("`"):
         share *= LOWER_SHARE
     if _POINTING.search(plain):

@@ -55,6 +55,8 @@ def test_marks_of_lists_and_of_emphasis_do_not_matter(text: str) -> None:
         "Since July 2024 it is the program in the logger of every buoy.",
         "(The program of Keel is in the logger of every buoy.",
         "Our program in the logger of every buoy is Keel.",
+        "✨ Keel is the program in the logger of every buoy.",
+        "... Keel is the program in the logger of every buoy.",
         "However, Keel is the program in the logger of every buoy.",
         "Since the summer it is the program in every buoy.",
         "The program is described in the section below.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,6 +22,9 @@ THIRD_SHARE = 0.35
 
 SAME_PART_SHARE = 0.5
 """What a name keeps of its weight once its part of the community has a name in the title: titles tell of the whole."""
+
+MAX_NAMES = 200
+"""Names that are looked at for one title: a community whose best names are all parts of each other gets a short one."""
 
 _CODE_SHARE = 0.6
 _CLAUSE_SHARE = 0.2
@@ -42,7 +46,9 @@ _LABELS = frozenset(
     "author authors owner owners status date signed note notes version type name names title example examples section "
     "page chapter table figure list item step reason result thing way case part kind sort number one other time day "
     "warning tip info important default option options value values using use used uses help group else width height "
-    "true false null none filename listing todo yes no first second third last next".split()
+    "true false null none filename listing "
+    "fix fixes remove bump tweak update updates upgrade add adds change changes refactor rename convert return returns "
+    "todo yes no first second third last next".split()
 )
 """Names of columns, fields and parts of any document: they name no theme."""
 
@@ -131,7 +137,8 @@ def title_of(material: Material, rows: Sequence[int], weight: Real, part: Sequen
     Returns:
         Two or three names, or one where no other is left; never is one part of another.
     """
-    left = {row: float(weight[row]) * title_share(material, row) for row in rows}
+    every = ((float(weight[row]) * title_share(material, row), row) for row in rows)
+    left = {row: worth for worth, row in heapq.nsmallest(MAX_NAMES, every, key=lambda one: (-round(one[0], 6), one[1]))}
     part_of = dict(zip(rows, part, strict=True)) if part else {}
     chosen: list[str] = []
     keys: list[frozenset[str]] = []

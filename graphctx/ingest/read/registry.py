@@ -6,6 +6,7 @@ from functools import lru_cache
 from importlib.metadata import version
 from pathlib import PurePosixPath
 
+from graphctx.ingest.read.agents_db import AgentsDbReader
 from graphctx.ingest.read.base import Reader, suffix_of
 from graphctx.ingest.read.code import CodeReader
 from graphctx.ingest.read.code_languages import FILE_NAMES
@@ -27,6 +28,7 @@ _ALL: tuple[Reader, ...] = (
     DocxReader(),
     JsonlReader(),
     CodeReader(),
+    AgentsDbReader(),
 )
 _BY_SUFFIX = {suffix: reader for reader in _ALL for suffix in reader.media_types}
 _TEXT_NAMES = frozenset(("README", "LICENSE", "NOTICE", "CHANGELOG", "CHANGES", "AUTHORS", "CONTRIBUTING", "TODO"))
