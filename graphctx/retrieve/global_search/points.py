@@ -14,6 +14,7 @@ from graphctx.retrieve.global_search.evidence import home_of_units
 from graphctx.retrieve.global_search.rate import fit_of, unit_of
 from graphctx.retrieve.index import Rows, Scores, SearchIndex
 from graphctx.retrieve.question import Question
+from graphctx.retrieve.rank import RRF_K
 from graphctx.text.prose import stands_alone
 
 SEARCHED_UNITS = 100
@@ -24,6 +25,9 @@ MIN_CHARS = 24
 
 MOST = 400
 """The best candidates among which points are chosen: several times what the largest answer takes."""
+
+FOUND = 0.05
+"""What the first unit of the plain search adds to its sentences: it knows names and links, as no cosine does."""
 
 FORM = 0.2
 """What a sentence that does not stand alone loses of its rating: a row of a table may still be what is asked for."""
@@ -78,7 +82,7 @@ def candidates_of(communities: Communities, question: Question, descent: Descent
     rows = np.array(sorted(mapped), dtype=np.int64)
     rows = rows[_long_enough(index, rows)]
     checkpoint()
-    rating = fit_of(index, question, rows)
+    rating = fit_of(index, question, rows) + FOUND * _place_of(units, unit_of(index, rows))
     best = np.sort(best_rows(rating, MOST))
     rows, rating = rows[best], rating[best]
     rating = np.round(rating * (1.0 - FORM * (1.0 - _form_of(index, rows))), 6).astype(np.float32)
@@ -116,6 +120,17 @@ def _chosen_above(communities: Communities, descent: Descent, rows: Rows) -> Row
             at = int(parent[at])
         found.append(at if at >= 0 else row)
     return np.array(found, dtype=np.int64)
+
+
+def _place_of(units: Rows, wanted: Rows) -> Scores:
+    """How early the plain search has each unit, as in reciprocal rank fusion: from 1 down; 0 where it has not."""
+    order = np.argsort(units)
+    ranked = units[order]
+    if not len(ranked):
+        return np.zeros(len(wanted), dtype=np.float32)
+    at = np.minimum(np.searchsorted(ranked, wanted), len(ranked) - 1)
+    value: Scores = np.where(ranked[at] == wanted, (RRF_K + 1) / (RRF_K + 1 + order[at]), 0.0).astype(np.float32)
+    return value
 
 
 def _form_of(index: SearchIndex, rows: Rows) -> Scores:

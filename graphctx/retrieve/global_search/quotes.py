@@ -45,14 +45,14 @@ def global_quotes(search: GlobalSearch, request: RetrieveInput, max_per_document
     Returns:
         No quotes where nothing bears on the question.
     """
-    if not search.bears():
-        return GlobalQuotes([], 0, {})
     outcome = search.run(
         tests=RELEVANCE_TESTS,
         points_tokens=POINTS_TOKENS,
         max_points=MOST_POINTS,
         max_point_tokens=request.max_quote_tokens,
     )
+    if not search.bears(outcome):
+        return GlobalQuotes([], 0, {})
     units = _passages(search, outcome, request.top_k, min(max_per_document, request.top_k))
     quotes = _grown(search, outcome, units, request)
     stages: dict[str, str | int | float | bool] = {

@@ -12,7 +12,7 @@ from graphctx.retrieve.index import Rows, Scores, SearchIndex
 from graphctx.retrieve.question import Question
 from graphctx.retrieve.sentences import cover_of_sentences
 
-MEANING, PLACE, WORDS = 1.0, 0.5, 0.3
+MEANING, PLACE, WORDS = 1.0, 0.5, 0.5
 """Weights of a sentence's own cosine, of that of the unit around it, and of the question's words that it holds."""
 
 BESIDE = 0.2
@@ -26,10 +26,12 @@ NAMED = 0.5
 
 
 def fit_of(index: SearchIndex, question: Question, sentences: Rows) -> Scores:
-    """How well sentences fit a question, in 0..1, float32 [len(sentences)].
+    """How well sentences fit a question, at most 1 and seldom below 0, float32 [len(sentences)].
 
-    By themselves ``(cosine + 0.5 * cosine of the unit + 0.3 * share of the words by idf) / 1.8``; to which the mean of
-    that of the sentences before and after, as far as they are of the same unit, adds a fifth.
+    By themselves ``(cosine + 0.5 * cosine of the unit + 0.5 * share of the words by idf) / 2``; to which the mean of
+    that of the sentences before and after, as far as they are of the same unit, adds a fifth. The cosine is with what
+    the question has beyond the corpus: without its share in the mean of all sentences, since what is typical of the
+    documents is no evidence for any question about them.
 
     Args:
         index: of what may be seen.
@@ -44,17 +46,25 @@ def fit_of(index: SearchIndex, question: Question, sentences: Rows) -> Scores:
     n_beside = np.maximum((before != sentences).astype(np.int64) + (after != sentences), 1)
     beside = (alone[1] * (before != sentences) + alone[2] * (after != sentences)) / n_beside
     beside = np.where((before == sentences) & (after == sentences), alone[0], beside)
-    fit: Scores = np.clip(np.round((alone[0] + BESIDE * beside) / (1.0 + BESIDE), 6), 0.0, 1.0).astype(np.float32)
+    fit: Scores = np.round((alone[0] + BESIDE * beside) / (1.0 + BESIDE), 6).astype(np.float32)
     return fit
 
 
 def _fit_alone(index: SearchIndex, question: Question, sentences: Rows) -> Scores:
-    own = index.sentence_similarity(question.vector, sentences)
+    own = index.sentence_similarity(_beyond(index, question), sentences)
     units, back = np.unique(unit_of(index, sentences), return_inverse=True)
     around = products(index.vectors, units, question.vector)[back]
     words = cover_of_sentences(index, question, sentences)
     mixed: Scores = (MEANING * own + PLACE * around + WORDS * words) / (MEANING + PLACE + WORDS)
     return mixed
+
+
+def _beyond(index: SearchIndex, question: Question) -> Scores:
+    """The vector of a question without its projection on the mean of the corpus."""
+    mean = index.typical
+    length = float(np.einsum("i,i->", mean, mean))
+    share = float(np.einsum("i,i->", mean, question.vector)) / length if length > 0 else 0.0
+    return (question.vector - np.float32(share) * mean).astype(np.float32)
 
 
 def unit_of(index: SearchIndex, sentences: Rows) -> Rows:
@@ -86,7 +96,7 @@ class Rater:
         if not len(points):
             return 0.0
         fits = np.sort(fit_of(self._index, self._question, points))[::-1][:BEST_POINTS]
-        value, weight = float(fits.mean(dtype=np.float64)) + max(0.0, self._summary(row)), 2.0
+        value, weight = max(0.0, float(fits.mean(dtype=np.float64))) + max(0.0, self._summary(row)), 2.0
         named = self._question.entities
         if len(named):
             value += NAMED * float(np.isin(named, self._communities.hierarchy.entities[row]).mean())

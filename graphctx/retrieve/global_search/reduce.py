@@ -15,6 +15,7 @@ import numpy.typing as npt
 from graphctx.model.interrupt import checkpoint
 from graphctx.model.requests import MAX_QUOTE_CHARS
 from graphctx.retrieve.cite import Cut, Tokens
+from graphctx.retrieve.global_search.grow import Grower
 from graphctx.retrieve.global_search.points import Candidates
 from graphctx.retrieve.index import Rows, SearchIndex
 from graphctx.retrieve.question import Question
@@ -28,14 +29,11 @@ REPEAT = 0.05
 USUAL = 0.3
 """Sentences of one subject have this cosine; only what is above counts as likeness."""
 
-NEAR_COPY = 0.95
-"""Sentences of this cosine say the same; as where the points of a community are chosen."""
-
 SAME_WORDS = 0.9
-"""Sentences of this Jaccard index of their words say the same, wherever they stand: a sentence's vector knows its
-document's title. Less may be two statements of one form."""
+"""Sentences of this Jaccard index of their words say the same. Vectors cannot tell: they know the heading above a
+sentence, and two statements of one form are as near as two copies."""
 
-AGAIN = 0.01
+AGAIN = 0.02
 """What a point loses by others of its document, and of its community: times ``log(1 + others)``."""
 
 AGAIN_IN_ALL = 0.1
@@ -101,13 +99,20 @@ class Reducer:
             chosen.append(Chosen(at, cut))
             tokens -= self._tokens.count(index.text_of(int(document[at])).text[cut.start_char : cut.end_char])
             alike = likeness.towards(at)
-            left &= (alike < NEAR_COPY) & (likeness.words_shared(at) < SAME_WORDS)
+            left &= likeness.words_shared(at) < SAME_WORDS
             left[at] = False
             repeated = np.maximum(repeated, np.clip((alike - USUAL) / (1.0 - USUAL), 0.0, 1.0))
             same_document += document == document[at]
             if candidates.community[at] >= 0:
                 same_community += candidates.community == candidates.community[at]
-        return chosen
+        return self._grown(candidates, chosen, tokens) if len(chosen) == most else chosen
+
+    def _grown(self, candidates: Candidates, chosen: list[Chosen], tokens: int) -> list[Chosen]:
+        """The points, with their neighbours in what is left of the tokens."""
+        grower = Grower(self._index, self._question, self._tokens, self._max_point_tokens)
+        rows = [int(candidates.rows[one.at]) for one in chosen]
+        cuts = grower.grow(rows, [one.cut for one in chosen], tokens)
+        return [Chosen(one.at, cut) for one, cut in zip(chosen, cuts, strict=True)]
 
     def _text(self, candidates: Candidates, at: int) -> str:
         start, end, text = self._span(candidates, at)

@@ -13,7 +13,7 @@ from graphctx.model.requests import GlobalSearchInput
 from graphctx.model.themes import Point, Theme
 from graphctx.retrieve.cite import Tokens
 from graphctx.retrieve.communities import Communities
-from graphctx.retrieve.confidence import Confidence, anything_bears
+from graphctx.retrieve.confidence import FITTED_FOR, Confidence, anything_bears
 from graphctx.retrieve.global_search.descend import Descent, descend
 from graphctx.retrieve.global_search.evidence import evidence_of
 from graphctx.retrieve.global_search.phrase import Phrasing, phrase
@@ -29,7 +29,10 @@ RELEVANCE_TESTS = 64
 """Communities that are rated at most where nobody says; as `graphctx.model.requests.GlobalOptions` has it."""
 
 LOOKED_AT = 10
-"""Units of the plain search whose sentences tell whether anything bears on the question at all."""
+"""Units of the plain search whose sentences tell how sure that is."""
+
+NEAR, KNOWN = 0.3, 0.15
+"""A sentence of this cosine, or so much of the question's words by idf, is a sign that something bears on it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +96,7 @@ class GlobalSearch:
         )
         points = [self._point(outcome, one) for one in outcome.chosen]
         reason: EmptyReason | None = None if points else "no_match"
-        if points and not self.bears():
+        if points and not self.bears(outcome):
             points, reason = [], "no_evidence"
         phrased, note = phrase(phrasing, request.question, points) if request.options.phrase else ((), "")
         descent, seen = outcome.descent, self._communities.seen
@@ -118,19 +121,28 @@ class GlobalSearch:
             },
         )
 
-    def bears(self) -> bool:
-        """Whether anything bears on the question, by the confidence of the sentences that a plain search ranks first.
+    def bears(self, outcome: Outcome) -> bool:
+        """Whether anything bears on the question; taken for granted where everything is asked for.
 
-        Taken for granted of a question that asks for everything.
+        Nothing does where all signs are missing: no sentence is near the question, the documents know hardly any of its
+        words, and a plain search is not sure of its best passages either. That alone would be too strict: a question
+        about the whole uses other words than any sentence (docs/decisions/0022-global-search.md).
         """
-        if self.everything:
+        index, question, ranking = self.index, self.question, self.ranking
+        rows = outcome.candidates.rows
+        if self.everything or index.embedder.name != FITTED_FOR:
             return True
-        index, ranking = self.index, self.ranking
-        rows = ranking.rows[:LOOKED_AT]
-        pool = sentence_pool(index, self.question, rows)
+        if len(rows) and float(index.sentence_similarity(question.vector, rows).max()) >= NEAR:
+            return True
+        weights = [index.bm25.idf(term) for term in question.terms]
+        known = sum(weight for weight, term in zip(weights, question.terms, strict=True) if index.bm25.knows(term))
+        if known >= KNOWN * sum(weights) > 0:
+            return True
+        units = ranking.rows[:LOOKED_AT]
+        pool = sentence_pool(index, question, units)
         if not len(pool):
             return False
-        confidence = Confidence.of(index, self.question, ranking, np.arange(len(rows)), pool)
+        confidence = Confidence.of(index, question, ranking, np.arange(len(units)), pool)
         return anything_bears(index, (confidence.of_run(at, at) for at in range(len(pool))))
 
     def _point(self, outcome: Outcome, chosen: Chosen) -> Point:
@@ -140,7 +152,7 @@ class GlobalSearch:
         community = int(candidates.community[at])
         return Point(
             quote=document.text[cut.start_char : cut.end_char],
-            rating=round(float(candidates.rating[at]), 3),
+            rating=round(min(1.0, max(0.0, float(candidates.rating[at]))), 3),
             community_id=self._communities.hierarchy.id(community) if community >= 0 else "",
             title=document.title,
             heading=unit.heading,

@@ -115,8 +115,8 @@ def test_a_question_for_everything_gets_points_of_the_largest_communities(handbo
 
 def test_nothing_is_told_of_what_the_documents_do_not_treat_of(handbook_kb: KnowledgeBase) -> None:
     for question in (
-        "Which vaccines are recommended across all countries?",
-        "How did the tariffs of the Roman provinces change over the last centuries?",
+        "Which enzymes catalyse photosynthesis, and which inhibitors poison each of them?",
+        "What are the main themes in the poetry of the Tang dynasty?",
     ):
         answer = handbook_kb.global_search(question)
         check(handbook_kb, answer)
@@ -136,6 +136,17 @@ def test_a_corpus_without_communities_still_gives_points(make_kb: Make) -> None:
     check(kb, answer)
     assert [point.community_id for point in answer.points] == [""]
     assert answer.diagnostics.communities == 0
+
+
+def test_points_grow_by_their_neighbours_where_there_may_be_no_more_of_them(handbook_kb: KnowledgeBase) -> None:
+    few = handbook_kb.global_search(QUESTIONS[0], max_points=6, points_tokens=400)
+    check(handbook_kb, few, tokens=400)
+    alone = handbook_kb.global_search(QUESTIONS[0], max_points=6, points_tokens=200)
+    assert len(few.points) == 6
+    weights = [sum(COUNT(point.quote) for point in answer.points) for answer in (alone, few)]
+    assert weights[1] >= 350 > weights[0]
+    spans = sorted((point.doc_uri, point.start_char, point.end_char) for point in few.points)
+    assert all(one[0] != other[0] or one[2] <= other[1] for one, other in pairwise(spans))
 
 
 def test_what_is_said_twice_is_told_once(make_kb: Make) -> None:
