@@ -18,7 +18,7 @@ from graphctx.retrieve.graph.mentions import Mentions
 from graphctx.retrieve.index import SearchIndex
 
 if TYPE_CHECKING:
-    from graphctx.retrieve.communities import Hierarchy
+    from graphctx.retrieve.hierarchy import Hierarchy
 
 Table = TypeVar("Table")
 
@@ -128,7 +128,7 @@ class GraphTables:
         return Links(source, target, n_links + n_titles, len(self.documents.ids))
 
     def _communities(self) -> Hierarchy:
-        from graphctx.retrieve.communities import Hierarchy  # which looks at its views with what is here
+        from graphctx.retrieve.hierarchy import Hierarchy  # which looks at its views with what is here
 
         return Hierarchy(self._index.snapshot, self.entities.ids)
 
