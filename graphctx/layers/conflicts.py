@@ -18,15 +18,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from graphctx.layers.effective import LayerView
+from graphctx.layers.effective import LayerView, Subject
 from graphctx.layers.names import LayerName, rank
+from graphctx.layers.subject import subject_of
 
-_SUBJECT_BYTES = 1024  # of a content, in which its first line is looked for
-_SUBJECT_CHARS = 200
+_PER_LAYER = 3  # chunks of one subject that are told of each layer
 _LIKENESS_CHARS = 2000  # of a content, compared word by word
 _ALIKE = 0.8  # a sentence of five words, one of which differs, is as like as this
 
-_MARKUP = re.compile(r"^[\s#>*_`\-=+|]+|[\s#*_`.:;|]+$")
 _WORD = re.compile(r"\w+")
 
 
@@ -68,59 +67,30 @@ def all_conflicts(views: Sequence[LayerView]) -> list[Conflict]:
     """Every conflict of ids and of subjects between layers: those of ids first, ascending."""
     ids = Counter(chunk_id for view in views for chunk_id in view.records)
     found = [_of_id(chunk_id, views) for chunk_id in sorted(c for c, n in ids.items() if n > 1)]
-    index = subjects(views)
-    found += [_of_subject(subject, index) for subject in sorted(index)]
+    shared = Counter(subject for view in views for subject in view.subjects)
+    found += [_of_subject(subject, views) for subject in sorted(s for s, n in shared.items() if n > 1)]
     return [conflict for conflict in found if conflict is not None]
 
 
-Subject = tuple[str, str]
-"""Kind and first line."""
-
-
-def subjects(views: Sequence[LayerView]) -> dict[Subject, list[tuple[LayerView, int]]]:
-    """Where each subject that several layers speak of is spoken of: views and records, newest ones only."""
-    made: dict[Subject, list[tuple[LayerView, int]]] = {}
-    for view in views:
-        for record in view.records.values():
-            if not view.bookkeeping[record] and (subject := subject_of(view, record)):
-                made.setdefault((view.file.kind(record), subject), []).append((view, record))
-    return {key: places for key, places in made.items() if len({view.name for view, _ in places}) > 1}
-
-
-def subject_of(view: LayerView, record: int) -> str:
-    """The first line of a content in which there is text, without markup and case; may be empty."""
-    number = int(view.file.layout.records["content_str_id"][record])
-    start = view.file.string_bytes(number)[:_SUBJECT_BYTES].decode("utf-8", "ignore")
-    for line in start.splitlines():
-        if text := " ".join(_MARKUP.sub("", line).casefold().split()):
-            return text[:_SUBJECT_CHARS]
-    return ""
-
-
 def conflicts_of(
-    view: LayerView,
-    record: int,
-    others: Mapping[LayerName, tuple[LayerView, Iterable[int]]],
-    index: Mapping[Subject, list[tuple[LayerView, int]]],
+    view: LayerView, record: int, searched: Mapping[LayerName, tuple[LayerView, Iterable[int]]]
 ) -> tuple[Conflict, ...]:
     """The conflicts of one chunk that was found.
 
     Args:
         view: its layer.
         record: it.
-        others: the layers searched, each with the records that came nearest to the query.
-        index: as `subjects` gives it.
+        searched: the layers searched, each with the records that came nearest to the query.
     """
-    if view.bookkeeping[record] or len(others) < 2:
+    if view.bookkeeping[record] or len(searched) < 2:
         return ()
-    views = [other for other, _ in others.values()]
-    found = [_of_id(int(view.file.ids[record]), views)]
-    subject = (view.file.kind(record), subject_of(view, record))
-    found.append(_of_subject(subject, index))
+    views = [other for other, _ in searched.values()]
+    subject = (view.file.kind(record), subject_of(view.file, record))
+    found = [_of_id(int(view.file.ids[record]), views), _of_subject(subject, views, [(view, record)])]
     told = {(m.layer, m.id) for conflict in found if conflict for m in conflict.members}
     found += [
         _conflict("similar", subject[1], [(view, record), place])
-        for place in _alike(view, record, others)
+        for place in _alike(view, record, searched)
         if (place[0].name, int(place[0].file.ids[place[1]])) not in told
     ]
     return tuple(conflict for conflict in found if conflict is not None)
@@ -131,8 +101,11 @@ def _of_id(chunk_id: int, views: Sequence[LayerView]) -> Conflict | None:
     return _conflict("id", str(chunk_id), [place for place in places if not place[0].bookkeeping[place[1]]])
 
 
-def _of_subject(subject: Subject, index: Mapping[Subject, list[tuple[LayerView, int]]]) -> Conflict | None:
-    return _conflict("subject", subject[1], index.get(subject, []))
+def _of_subject(
+    subject: Subject, views: Sequence[LayerView], found: Sequence[tuple[LayerView, int]] = ()
+) -> Conflict | None:
+    places = [(view, record) for view in views for record in view.subjects.get(subject, ())[:_PER_LAYER]]
+    return _conflict("subject", subject[1], list(dict.fromkeys([*found, *places])))
 
 
 def _conflict(
@@ -146,11 +119,11 @@ def _conflict(
 
 
 def _alike(
-    view: LayerView, record: int, others: Mapping[LayerName, tuple[LayerView, Iterable[int]]]
+    view: LayerView, record: int, searched: Mapping[LayerName, tuple[LayerView, Iterable[int]]]
 ) -> list[tuple[LayerView, int]]:
     kind, content = view.file.kind(record), view.file.content(record)
     counts, found = _counts(content), []
-    for other, records in others.values():
+    for other, records in searched.values():
         if other.name == view.name:
             continue
         for place in records:

@@ -12,6 +12,10 @@ from graphctx.layers.hashing import WordVectors
 from graphctx.layers.names import LayerName
 from graphctx.layers.reader import LayerFile
 from graphctx.layers.similarity import Metric, cosines, norms, products
+from graphctx.layers.subject import subject_of
+
+Subject = tuple[str, str]
+"""Kind and first line."""
 
 
 class LayerView:
@@ -43,7 +47,21 @@ class LayerView:
 
     def revisions(self, record: int) -> int:
         """How many records there are with this record's id."""
-        return int(np.count_nonzero(self.file.ids == self.file.ids[record]))
+        return self._edited.get(int(self.file.ids[record]), 1)
+
+    @cached_property
+    def _edited(self) -> dict[int, int]:
+        ids, counts = np.unique(self.file.ids, return_counts=True)
+        return dict(zip(ids[counts > 1].tolist(), counts[counts > 1].tolist(), strict=True))
+
+    @cached_property
+    def subjects(self) -> dict[Subject, tuple[int, ...]]:
+        """The newest records about each subject, by id; without those of bookkeeping."""
+        made: dict[Subject, list[int]] = {}
+        for _, record in sorted(self.records.items()):
+            if not self.bookkeeping[record] and (text := subject_of(self.file, record)):
+                made.setdefault((self.file.kind(record), text), []).append(record)
+        return {subject: tuple(records) for subject, records in made.items()}
 
     @cached_property
     def bookkeeping(self) -> npt.NDArray[np.bool_]:

@@ -82,7 +82,7 @@ def chunk_json(layer: LayerFile, record: int, *, vectors: bool = True) -> dict[s
 
 
 def from_json(text: str) -> dict[str, LayerContent]:
-    """Layers of a JSON bundle by their file names.
+    """Layers of a JSON bundle by the paths it gives them, which may be any: take the last part to write files.
 
     Raises:
         InvalidArgument: this is no bundle; the message names the layer, the chunk and the field.
@@ -100,7 +100,7 @@ def from_json(text: str) -> dict[str, LayerContent]:
 
 
 def from_ndjson(lines: Iterable[str]) -> dict[str, LayerContent]:
-    """Layers of NDJSON by their file names.
+    """Layers of NDJSON by the paths it gives them, which may be any: take the last part to write files.
 
     Raises:
         InvalidArgument: a line is not what it should be; the message says which.

@@ -14,7 +14,7 @@ from graphctx.layers.tables import LayerContent, Piece, Tables
 from graphctx.store.files import fsync_path
 
 LOCK_SECONDS = 30.0
-"""How long a writer waits for another; an append to 100,000 chunks takes below one."""
+"""How long a writer waits for another; an append to 100,000 chunks takes one or two."""
 
 
 def to_bytes(content: LayerContent) -> bytes:

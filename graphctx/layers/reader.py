@@ -137,11 +137,11 @@ class LayerFile:
         """A string of the dictionary, numbered from 1."""
         return self.string_bytes(number).decode()
 
-    def string_bytes(self, number: int) -> bytes:
-        """The UTF-8 of a string of the dictionary."""
+    def string_bytes(self, number: int, most: int = f.MAX_U64) -> bytes:
+        """The UTF-8 of a string of the dictionary, or its first bytes."""
         offset, length = self.layout.entries[number - 1].tolist()
         start = self.layout.blob_start + offset
-        return self.data[start : start + length]
+        return self.data[start : start + min(length, most)]
 
     def chunk(self, record: int) -> Chunk:
         """The chunk that a record holds."""

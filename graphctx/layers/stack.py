@@ -13,7 +13,7 @@ import numpy.typing as npt
 from graphctx.errors import InvalidArgument
 from graphctx.layers.chunk import Chunk
 from graphctx.layers.compatible import lacking_profiles, require_compatible
-from graphctx.layers.conflicts import Conflict, all_conflicts, conflicts_of, subjects
+from graphctx.layers.conflicts import Conflict, all_conflicts, conflicts_of
 from graphctx.layers.effective import LayerView
 from graphctx.layers.embedders import ProfiledEmbedder, built_in, embedder_for
 from graphctx.layers.names import FILES, LAYERS, LayerName, layer_named, rank
@@ -153,7 +153,6 @@ class LayerStack:
             near[name] = (view, [candidate.record for candidate in kept[:_COMPARED]])
             found += kept
         first = ranked(found, query, words=vector is None and metric == "cosine")[:k]
-        index = subjects(list(views.values())) if len(views) > 1 and first else {}
         hits = tuple(
             LayerHit(
                 candidate.view.name,
@@ -165,7 +164,7 @@ class LayerStack:
                 candidate.verbatim,
                 candidate.view.revisions(candidate.record),
                 retractors(views, candidate.view, candidate.record),
-                conflicts_of(candidate.view, candidate.record, near, index),
+                conflicts_of(candidate.view, candidate.record, near),
             )
             for candidate in first
         )

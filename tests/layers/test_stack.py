@@ -196,6 +196,17 @@ def test_the_same_subject_with_other_content_is_told(tmp_path: Path) -> None:
     assert [c.reason for c in told] == ["subject"]
 
 
+def test_a_subject_of_many_chunks_is_told_with_a_few_of_each_layer_and_the_one_that_was_found(tmp_path: Path) -> None:
+    many = [note(i, f"# Notes\n\nentry number {i} of {'abcdefghij'[i % 10] * 9}") for i in range(1, 200)]
+    made = stack(tmp_path, user=content(*many), local=content(note(900, "# Notes\n\nsomething else entirely")))
+    hit = made.search("entry number 150 of aaaaaaaaa").hits[0]
+    assert hit.chunk.id == 150
+    members = next(c for c in hit.conflicts if c.reason == "subject").members
+    assert ("user", 150) in {(m.layer, m.id) for m in members}
+    assert {m.layer for m in members} == {"local", "user"}
+    assert len(members) <= 5
+
+
 def test_nearly_the_same_words_are_told_where_a_number_differs(tmp_path: Path) -> None:
     made = stack(
         tmp_path,
