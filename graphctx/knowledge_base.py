@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from graphctx.ingest.communities import Summariser
     from graphctx.ingest.pipeline import Ingest
     from graphctx.ingest.report import IngestPlan, IngestReport, OnProgress
+    from graphctx.layers import LayerContent
     from graphctx.nlp.base import Embedder
     from graphctx.nlp.tokens import WordPieceCounter
     from graphctx.retrieve.document_texts import DocumentText
@@ -356,6 +357,44 @@ class KnowledgeBase:
         if retriever is None:
             raise nothing_published()
         return export(retriever, self.project_id, options, on_progress or no_progress)
+
+    def layer(
+        self,
+        *,
+        kind: str = "canonical",
+        created_at_unix_ms: int = 0,
+        i8: bool = False,
+        doc_tag: Sequence[str] = (),
+        path_prefix: str | None = None,
+        on_progress: OnExport | None = None,
+    ) -> LayerContent:
+        """The units that the settings' boundary and the filters leave, as a base layer of AGENTS.db.
+
+        Args:
+            kind: of every chunk.
+            created_at_unix_ms: of every chunk; 0 says that nobody knows.
+            i8: store vectors as a byte for each number.
+            doc_tag, path_prefix: narrow it, as filters of a search do.
+            on_progress: called as it advances.
+
+        Raises:
+            InvalidArgument: the filters leave nothing, or ``kind`` is not acceptable.
+            BackendUnavailable: nothing is published.
+        """
+        from graphctx.export.layer import units_layer
+        from graphctx.export.options import no_progress
+
+        retriever = self._published.current()
+        if retriever is None:
+            raise nothing_published()
+        filters = _parse(Filters, doc_tag=list(doc_tag), path_prefix=path_prefix)
+        return units_layer(
+            retriever.index.within(Scope(), filters),
+            kind=kind,
+            created_at_unix_ms=created_at_unix_ms,
+            i8=i8,
+            on_progress=on_progress or no_progress,
+        )
 
     def status(self) -> Status:
         """What is in it: project, snapshot, counts, sizes, sources."""

@@ -18,6 +18,7 @@ from graphctx.cli import (
     evaluate,
     export,
     ingest,
+    layers,
     mcp_config,
     search,
     serve,
@@ -69,6 +70,7 @@ app.command("doctor", cls=GuardedCommand)(doctor.doctor)
 app.command("cypher", cls=GuardedCommand)(cypher.cypher)
 app.command("export", cls=GuardedCommand)(export.export)
 app.add_typer(snapshots.app, name="snapshots")
+app.add_typer(layers.app, name="layers")
 app.command("demo", cls=GuardedCommand, hidden=True)(demo.demo)
 
 

@@ -37,7 +37,7 @@ _IN_QUOTES = {
 }
 """Commands that take a text of several words, and how it is to be given."""
 
-_OF_FILES = frozenset({"line", "faults", "skipped", "path", "question", "suite"})
+_OF_FILES = frozenset({"rule", "line", "faults", "skipped", "path", "question", "suite"})
 """Details of errors in what a file holds: how the command is used does not help there."""
 
 

@@ -5,6 +5,7 @@
 - ``graphml``: the entity graph for tools that read GraphML; ``parquet``: the tables; ``page``: one HTML file that shows
   the communities, their entities and what documents say of them. ``page_data`` and ``quotes`` gather what it shows,
   ``assets/`` says how.
+- ``layer``: the units as a base layer of AGENTS.db, which the layers room writes.
 - ``seen``, ``communities`` and ``relations``: what of the entities, the communities and the edges lies within a scope.
 - ``target``: files and folders that are either wholly there or not at all.
 

@@ -1,0 +1,90 @@
+"""``graphctx layers validate``: every fault of every file."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from graphctx.cli.guard import EXIT_ERROR
+from graphctx.cli.layers.places import DirOption, FilesArgument, files_of, folder_of
+from graphctx.cli.options import JsonOption
+
+if TYPE_CHECKING:
+    from graphctx.layers import Finding
+
+
+def validate(files: FilesArgument = [], dir_: DirOption = None, as_json: JsonOption = False) -> None:  # noqa: B006
+    """Check files against the rules of the format, and whether they can be searched together.
+
+    Exits with 1 if a file breaks a rule, and lists all findings, each with its rule and the byte at which it stands.
+    Warnings do no harm. The JSON object has files (path, layer, valid, findings), valid and together.
+    """
+    from graphctx.cli.console import print_json
+    from graphctx.layers import layer_of_file
+    from graphctx.layers import validate as findings_of
+
+    found = {path: findings_of(path) for path in files_of(files, folder_of(dir_))}
+    valid = {path: not any(finding.severity == "error" for finding in told) for path, told in found.items()}
+    together = _together(list(found)) if all(valid.values()) else None
+    if as_json:
+        told: list[dict[str, Any]] = [
+            {
+                "path": str(path),
+                "layer": layer_of_file(path),
+                "valid": valid[path],
+                "findings": [asdict(finding) for finding in findings],
+            }
+            for path, findings in found.items()
+        ]
+        print_json({"valid": all(valid.values()), "files": told, "together": together})
+    else:
+        for path, findings in found.items():
+            _show(path, findings)
+        if together:
+            _warn(f"These layers cannot be searched together: {together}")
+    if not all(valid.values()):
+        raise typer.Exit(EXIT_ERROR)
+
+
+def _together(paths: list[Path]) -> str | None:
+    """Why layers cannot be searched together, if they cannot."""
+    from graphctx.errors import InvalidArgument
+    from graphctx.layers import LayerFile, LayerView
+    from graphctx.layers.compatible import require_compatible
+
+    try:
+        require_compatible([LayerView("base", LayerFile.open(path)) for path in paths])
+    except InvalidArgument as error:
+        return error.message
+    return None
+
+
+def _show(path: Path, findings: list[Finding]) -> None:
+    from graphctx.cli.console import output_console
+    from graphctx.cli.places import shown_path
+    from graphctx.layers import LayerFile
+
+    console = output_console()
+    errors = sum(finding.severity == "error" for finding in findings)
+    if errors:
+        console.print(
+            f"✗ {shown_path(path)}: {errors} {'error' if errors == 1 else 'errors'}", style="bold red", soft_wrap=True
+        )
+    else:
+        with LayerFile.open(path) as layer:
+            console.print(f"✓ {shown_path(path)}: valid, {len(layer):,} records", style="green", soft_wrap=True)
+    for finding in findings:
+        style = "red" if finding.severity == "error" else "yellow"
+        line = f"  {finding.severity} at byte {finding.offset:,}: {finding.message} ({finding.rule})"
+        console.print(line, style=style, soft_wrap=True)
+    if errors:
+        _warn("Restore the file from version control or a backup: a damaged layer is not mended in place.")
+
+
+def _warn(sentence: str) -> None:
+    from graphctx.cli.console import errors_console
+
+    errors_console().print(sentence, style="yellow", soft_wrap=True)

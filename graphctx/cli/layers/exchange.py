@@ -1,0 +1,178 @@
+"""``graphctx layers export`` and ``import``: layers as JSON or NDJSON, and back to the same bytes."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from graphctx.cli.layers.places import FILE_NAMES, DirOption, FilesArgument, files_of, folder_of
+from graphctx.cli.options import JsonOption
+from graphctx.errors import BackendUnavailable, InvalidArgument
+
+if TYPE_CHECKING:
+    from graphctx.layers import LayerContent, LayerFile
+
+
+def export(
+    files: FilesArgument = [],  # noqa: B006
+    format_: Annotated[
+        str, typer.Option("--format", metavar="json|ndjson", help="One object, or a line for each chunk.")
+    ] = "json",
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="The file to write; standard output by default.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file if it is there.")] = False,
+    dir_: DirOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write layers as text: every record with its vector, revisions included, in the form other tools read.
+
+    With --out, the JSON object of --json has path, bytes and layers; without, it is the export itself.
+    """
+    from graphctx.cli.console import output_console, print_json
+    from graphctx.export.target import check_target, written_file
+    from graphctx.layers import LayerFile
+
+    if format_ not in ("json", "ndjson"):
+        raise InvalidArgument(
+            f"--format is {format_!r}; use json or ndjson.", field="format", value=format_, allowed=["json", "ndjson"]
+        )
+    if as_json and out is None and format_ != "json":
+        raise InvalidArgument("NDJSON is many JSON objects and --json is one. Name a file with --out.", field="out")
+    paths = files_of(files, folder_of(dir_))
+    _require_distinct(paths)
+    if out is not None:
+        check_target(out, folder=False, replace=force)
+    with ExitStack() as opened:
+        layers = [opened.enter_context(LayerFile.open(path)) for path in paths]
+        lines = _lines(layers, format_)
+        if out is None:
+            for line in lines:
+                sys.stdout.write(line)
+            return
+        with written_file(out) as file:
+            for line in lines:
+                file.write(line.encode())
+        counts = {layer.name: len(layer) for layer in layers}
+    if as_json:
+        print_json({"path": str(out), "bytes": out.stat().st_size, "layers": counts})
+        return
+    told = ", ".join(f"{name} {count:,} records" for name, count in counts.items())
+    output_console().print(f"{out}: {told}, {out.stat().st_size:,} B", soft_wrap=True)
+
+
+def import_layers(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="An export, as JSON or NDJSON; - for standard input.")],
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace layers that are there, with all their records.")
+    ] = False,
+    dir_: DirOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make layer files of an export, the same files that were exported. All of them are read before one is written.
+
+    The JSON object has layers, each with its path and its records.
+    """
+    from graphctx.cli.console import output_console, print_json
+    from graphctx.cli.places import shown_path
+    from graphctx.layers import write_layer
+
+    folder = folder_of(dir_) if dir_ else Path.cwd()
+    contents = _read(file)
+    targets = {folder / _safe(name): content for name, content in contents.items()}
+    if not targets:
+        raise InvalidArgument(f"{file} holds no layer, so nothing was imported.", file=file)
+    there = [path.name for path in targets if path.exists()]
+    if there and not force:
+        raise InvalidArgument(
+            f"{', '.join(there)}: there already in {folder}. Import into another folder with --dir, or replace with "
+            "--force, which takes all their records away.",
+            there=there,
+        )
+    for path, content in targets.items():
+        write_layer(path, content, replace=force)
+    if as_json:
+        print_json({"layers": [{"path": str(path), "records": len(c.chunks)} for path, c in targets.items()]})
+        return
+    for path, content in targets.items():
+        output_console().print(f"{shown_path(path)}: {len(content.chunks):,} records", soft_wrap=True)
+
+
+def _lines(layers: Sequence[LayerFile], format_: str) -> Iterator[str]:
+    from graphctx.layers import to_bundle, to_ndjson
+
+    if format_ == "ndjson":
+        yield from (f"{line}\n" for line in to_ndjson(layers))
+    else:
+        yield json.dumps(to_bundle(layers), ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _read(file: str) -> dict[str, LayerContent]:
+    """The layers of an export; the first line tells which form it is of."""
+    from graphctx.layers import from_json, from_ndjson
+
+    if file == "-":
+        data = sys.stdin.buffer.read()
+    else:
+        try:
+            data = Path(file).expanduser().read_bytes()
+        except OSError as error:
+            raise BackendUnavailable(f"{file} cannot be read: {error.strerror}.", path=file) from error
+    if data.startswith(b"AGDB"):
+        raise InvalidArgument(
+            f"{file} is a layer file already, not an export of one. Copy it to where it belongs: "
+            f"{', '.join(FILE_NAMES)}.",
+            file=file,
+        )
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InvalidArgument(
+            f"{file} is no export: byte {error.start} is not UTF-8.", file=file, byte_offset=error.start
+        ) from None
+    return from_ndjson(_split(text)) if _is_ndjson(text) else from_json(text)
+
+
+def _is_ndjson(text: str) -> bool:
+    first = text.lstrip().partition("\n")[0]
+    try:
+        told: Any = json.loads(first)
+    except (ValueError, RecursionError):
+        return False  # an object over several lines
+    return isinstance(told, dict) and "layers" not in told
+
+
+def _split(text: str) -> Iterable[str]:
+    """Lines as JSON ends them: other line breaks of Unicode may stand inside a text."""
+    return text.split("\n")
+
+
+def _safe(name: str) -> str:
+    """A layer's file name, which must not lead out of the folder.
+
+    Raises:
+        InvalidArgument: it is a path.
+    """
+    if name != Path(name).name or "\\" in name or "\0" in name or name.startswith(".") or not name.endswith(".db"):
+        raise InvalidArgument(
+            f"The export calls a layer {name!r}; a file's name ending in .db is expected. Correct its path in the "
+            "export.",
+            field="path",
+            value=name,
+        )
+    return name
+
+
+def _require_distinct(paths: Sequence[Path]) -> None:
+    names = [path.name for path in paths]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise InvalidArgument(
+            f"Two of the files are called {twice}, and an import could not tell them apart. Export one at a time.",
+            file=twice,
+        )

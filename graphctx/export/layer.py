@@ -1,0 +1,75 @@
+"""A knowledge base's units as a base layer of AGENTS.db, with the vectors that they have."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+import numpy as np
+
+from graphctx.export.options import OnProgress, no_progress
+from graphctx.layers import Profile, ProfiledEmbedder, built_in, metadata_for
+from graphctx.layers.compiled import CANONICAL, Passage, chunks_of, compiled
+from graphctx.model.documents import has_file_lines
+
+if TYPE_CHECKING:
+    from graphctx.layers import LayerContent
+    from graphctx.nlp.base import Embedder
+    from graphctx.retrieve.index import SearchIndex
+
+_STEP = 256  # units between two calls of progress
+
+
+def units_layer(
+    index: SearchIndex,
+    *,
+    kind: str = CANONICAL,
+    created_at_unix_ms: int = 0,
+    i8: bool = False,
+    on_progress: OnProgress = no_progress,
+) -> LayerContent:
+    """The units that may be seen, in the order of the knowledge base.
+
+    A chunk is one contiguous span of its document: the unit, and its heading where the unit is the first below it.
+    Its source is the document's URI and the line where it begins.
+
+    Args:
+        index: of the units.
+        kind, created_at_unix_ms, i8: as `chunks_of` and `compiled` take them.
+        on_progress: called as it advances.
+
+    Raises:
+        InvalidArgument: there is no unit, or ``kind`` is not acceptable.
+    """
+    units = index.snapshot.table("units", ["section_id", "doc_row", "start_char", "end_char"])
+    sections, doc_rows, starts, ends = (units[name].to_pylist() for name in units.column_names)
+    heads = index.snapshot.table("sections", ["id", "start_char"])
+    head_of = dict(zip(heads["id"].to_pylist(), heads["start_char"].to_pylist(), strict=True))
+    rows = index.seen_rows.tolist()
+    passages = []
+    for done, row in enumerate(rows):
+        if done % _STEP == 0:
+            on_progress("units", done, len(rows), "units")
+        first = row == 0 or sections[row - 1] != sections[row]
+        start = min(head_of[sections[row]], starts[row]) if first else starts[row]
+        document = index.text_of(doc_rows[row])
+        content = document.text[start : ends[row]]
+        start += len(content) - len(content.lstrip())
+        file = unquote(document.uri) if has_file_lines(document.uri) else document.uri
+        passages.append(Passage(document.text[start : ends[row]], document.uri, f"{file}:{document.line(start)}"))
+    on_progress("units", len(rows), len(rows), "units")
+    chunks = chunks_of(passages, kind, created_at_unix_ms)
+    embedder = _profiled(index.embedder)
+    audit = dict(embedder.audit) | {"embedded_text": "title and headings, then the content"}
+    metadata = metadata_for(embedder.profile, audit)
+    vectors = np.ascontiguousarray(index.vectors[index.seen_rows])
+    return compiled(chunks, vectors, metadata, i8=i8)
+
+
+def _profiled(embedder: Embedder) -> ProfiledEmbedder:
+    """An embedder of knowledge bases with the profile of its vectors."""
+    own = built_in()
+    if own.embedder.fingerprint == embedder.fingerprint:
+        return own
+    profile = Profile("sentence-transformers", embedder.name, embedder.fingerprint, embedder.dimension, "l2")
+    return ProfiledEmbedder(embedder, profile)
