@@ -11,7 +11,7 @@ from graphctx.model.graph import GraphAnswer, Snippet
 
 
 class Point(Place):
-    """One sentence of a document that says something to a question about the whole."""
+    """A sentence of a document, or a few in a row, that says something to a question about the whole."""
 
     SILENT: ClassVar[frozenset[str]] = Place.SILENT | {"heading", "truncated"}
 
@@ -34,7 +34,7 @@ class Theme(Answer):
     id: str = Field(description="Pass it to graph.communities.")
     title: str
     level: int = Field(ge=0, description="0 is the root level; deeper ones are finer.")
-    rating: float = Field(ge=0, le=1)
+    rating: float = Field(ge=0, le=1, description="That of the best of its points.")
 
 
 class PhrasedSentence(Answer):
