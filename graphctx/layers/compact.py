@@ -94,6 +94,7 @@ class _Merged:
     def __init__(self, stack: LayerStack, first: LayerView) -> None:
         self._stack, self._first = stack, first
         self._chunks: dict[int, Chunk] = {}
+        self._used = {chunk_id for view in stack.views(stack.paths).values() for chunk_id in view.records}
         self._held: dict[tuple[str, str], int] = {}
         self._matrices: list[npt.NDArray[Any]] = []
         self.folded: dict[LayerName, int] = {}
@@ -109,7 +110,7 @@ class _Merged:
             if known is not None:
                 new_ids[chunk_id] = known
                 continue
-            new_ids[chunk_id] = chunk_id if chunk_id not in self._chunks else self._free({*view.records})
+            new_ids[chunk_id] = chunk_id if chunk_id not in self._chunks else self._free()
             self._chunks[new_ids[chunk_id]] = view.file.chunk(record)
             if chunk_id not in view.retractions:  # a live copy must not fold into one that was taken back
                 self._held.setdefault((kind, content), new_ids[chunk_id])
@@ -132,11 +133,13 @@ class _Merged:
         matrix = np.concatenate([np.empty((0, layout.dim), layout.matrix.dtype), *rows])
         return LayerContent(tuple(self._chunks.values()), matrix, layout.scale, layout.metadata_blob, layout.minor)
 
-    def _free(self, also: set[int]) -> int:
-        largest = max(*self._chunks, *also)
+    def _free(self) -> int:
+        """An id that no chunk has, of whichever layer: another layer's would look like a conflict."""
+        used = self._used | self._chunks.keys()
+        largest = max(used)
         if largest < MAX_U32:
             return largest + 1
-        return next(number for number in range(1, MAX_U32) if number not in self._chunks and number not in also)
+        return next(number for number in range(1, MAX_U32) if number not in used)
 
 
 def _archive(folder: Path, file: Path) -> str:

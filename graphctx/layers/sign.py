@@ -15,6 +15,8 @@ from graphctx.store.files import write_atomic
 
 SUFFIX = ".sig"
 _SIZE = 64  # RFC 8032, section 5.1.6
+_PRIVATE = "an Ed25519 private key as PEM, without a password"
+_PUBLIC = "an Ed25519 public key as PEM"
 
 
 def make_key(private: Path | str, public: Path | str) -> None:
@@ -47,9 +49,9 @@ def sign(layer: Path | str, private: Path | str, signature: Path | str | None = 
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
-    key = _pem(Path(private), lambda pem: load_pem_private_key(pem, None))
+    key = _pem(Path(private), lambda pem: load_pem_private_key(pem, None), _PRIVATE)
     if not isinstance(key, Ed25519PrivateKey):
-        raise _no_key(Path(private), "an Ed25519 private key")
+        raise _no_key(Path(private), _PRIVATE)
     with LayerFile.open(layer) as file:
         made = key.sign(bytes(file.data))
     target = Path(signature) if signature is not None else Path(f"{layer}{SUFFIX}")
@@ -68,9 +70,9 @@ def verify(layer: Path | str, public: Path | str, signature: Path | str | None =
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
     from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
-    key = _pem(Path(public), load_pem_public_key)
+    key = _pem(Path(public), load_pem_public_key, _PUBLIC)
     if not isinstance(key, Ed25519PublicKey):
-        raise _no_key(Path(public), "an Ed25519 public key")
+        raise _no_key(Path(public), _PUBLIC)
     data = bytes(map_file(Path(layer)))
     given = bytes(map_file(Path(signature) if signature is not None else Path(f"{layer}{SUFFIX}")))
     if len(given) != _SIZE:
@@ -82,7 +84,7 @@ def verify(layer: Path | str, public: Path | str, signature: Path | str | None =
     return True
 
 
-def _pem(path: Path, load: Callable[[bytes], object]) -> object:
+def _pem(path: Path, load: Callable[[bytes], object], wanted: str) -> object:
     from cryptography.exceptions import UnsupportedAlgorithm
 
     try:
@@ -90,8 +92,10 @@ def _pem(path: Path, load: Callable[[bytes], object]) -> object:
     except OSError as error:
         raise BackendUnavailable(f"The key {path.name} cannot be read: {error.strerror}.", file=path.name) from error
     except (ValueError, TypeError, UnsupportedAlgorithm):
-        raise _no_key(path, "a PEM file without a password") from None
+        raise _no_key(path, wanted) from None
 
 
 def _no_key(path: Path, wanted: str) -> InvalidArgument:
-    return InvalidArgument(f"{path.name} is not {wanted}; give a key that `graphctx layers sign` made.", file=path.name)
+    return InvalidArgument(
+        f"{path.name} is not {wanted}; `graphctx layers key` makes both halves of one.", file=path.name
+    )
