@@ -90,7 +90,8 @@ class LayerView:
             metric: of the vectors.
         """
         if vector is None:
-            return self._words.cosines(text)
+            vectors, places = self._words
+            return vectors.cosines(text)[places]
         if metric == "dot":
             return products(self.file, vector)[self.file.rows]
         return cosines(self.file, vector, self._norms)[self.file.rows]
@@ -100,5 +101,7 @@ class LayerView:
         return norms(self.file)
 
     @cached_property
-    def _words(self) -> WordVectors:
-        return WordVectors((self.file.content(record) for record in range(len(self.file))), self.file.dim)
+    def _words(self) -> tuple[WordVectors, npt.NDArray[np.int64]]:
+        """Vectors of the contents, each once, and for each record which is its own."""
+        numbers, places = np.unique(self.file.layout.records["content_str_id"], return_inverse=True)
+        return WordVectors(map(self.file.string, numbers.tolist()), self.file.dim), places

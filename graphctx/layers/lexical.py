@@ -42,33 +42,34 @@ def coverage(query: str, texts: Sequence[str]) -> npt.NDArray[np.float32]:
 def holders(layer: LayerFile, query: str) -> npt.NDArray[np.int64]:
     """Records whose content holds a query letter for letter, ascending; the first 256."""
     needle = query.strip().encode("utf-8", "replace")
-    if not needle or not layer.layout.blob_length:
+    entries, contents = layer.layout.entries, layer.layout.records["content_str_id"].astype(np.int64) - 1
+    if not needle or not len(contents):
         return np.empty(0, np.int64)
-    offsets, order = (
-        layer.layout.entries["offset"].astype(np.int64),
-        layer.layout.entries["offset"].argsort(kind="stable"),
-    )
-    numbers: set[int] = set()
-    for place in _places(layer, needle):
-        entry = int(order[np.searchsorted(offsets[order], place, side="right") - 1])
-        start, length = layer.layout.entries[entry].tolist()
-        if start <= place and place + len(needle) <= start + length:
-            numbers.add(entry + 1)
-    return np.flatnonzero(np.isin(layer.layout.records["content_str_id"], sorted(numbers)))[:_MOST]
+    is_content = np.zeros(len(entries), np.bool_)
+    is_content[contents] = True
+    places = np.flatnonzero(is_content)
+    places = places[np.argsort(entries["offset"][places], kind="stable")]
+    starts = entries["offset"][places].astype(np.int64)
+    found = places[_holding(layer, needle, starts, starts + entries["length"][places].astype(np.int64))]
+    return np.flatnonzero(np.isin(contents, found))[:_MOST]
 
 
-def _places(layer: LayerFile, needle: bytes) -> list[int]:
-    """Where a text's bytes stand in the dictionary's, the first few, once for each string at most."""
-    view = memoryview(layer.data)
+def _holding(layer: LayerFile, needle: bytes, starts: npt.NDArray[np.int64], ends: npt.NDArray[np.int64]) -> list[int]:
+    """Which of some strings, given in the order of the text, hold a needle; the first 256."""
+    view, first = memoryview(layer.data), layer.layout.blob_start
     found: list[int] = []
-    start, end = layer.layout.blob_start, layer.layout.blob_start + layer.layout.blob_length
-    for at in range(start, end, _WINDOW):
+    at, last = 0, layer.layout.blob_length
+    while at < last and len(found) < _MOST:
         checkpoint()
-        window = bytes(view[at : min(at + _WINDOW + len(needle) - 1, end)])
+        window = bytes(view[first + at : first + min(at + _WINDOW + len(needle) - 1, last)])
         place = window.find(needle)
-        while place >= 0 and len(found) < 16 * _MOST:
-            found.append(at + place - start)
-            place = window.find(needle, place + len(needle))
+        while place >= 0 and len(found) < _MOST:
+            string = int(np.searchsorted(starts, at + place, side="right")) - 1
+            inside = string >= 0 and at + place + len(needle) <= int(ends[string])
+            if inside:
+                found.append(string)
+            place = window.find(needle, int(ends[string]) - at if inside else place + 1)
+        at = max(at + _WINDOW, int(ends[found[-1]])) if found else at + _WINDOW
     return found
 
 

@@ -22,6 +22,8 @@ from graphctx.layers.findings import Findings, refusal
 from graphctx.layers.layout import Data, Layout, Reader, header_of, matrix_of
 from graphctx.layers.profile import Profile, profile_of
 
+_KEPT = 256  # strings kept as text for each open file
+
 
 def examine(data: Data) -> tuple[Layout, Findings]:
     """Check a whole file; the tables that could be read, and everything that is wrong with them."""
@@ -49,6 +51,7 @@ class LayerFile:
         self.name = name
         self.layout = layout
         self.data = data
+        self._strings: dict[int, str] = {}
 
     @classmethod
     def open(cls, path: Path | str) -> LayerFile:
@@ -134,8 +137,16 @@ class LayerFile:
         return profile_of(self.metadata)
 
     def string(self, number: int) -> str:
-        """A string of the dictionary, numbered from 1."""
-        return self.string_bytes(number).decode()
+        """A string of the dictionary, numbered from 1.
+
+        The last few are kept: kinds and authors are few, and a file may use one long text for many chunks.
+        """
+        text = self._strings.get(number)
+        if text is None:
+            if len(self._strings) >= _KEPT:
+                self._strings.clear()
+            text = self._strings[number] = self.string_bytes(number).decode()
+        return text
 
     def string_bytes(self, number: int, most: int = f.MAX_U64) -> bytes:
         """The UTF-8 of a string of the dictionary, or its first bytes."""
@@ -148,9 +159,9 @@ class LayerFile:
         row = self.layout.records[record]
         return Chunk(
             id=int(row["id"]),
-            content=self.string(row["content_str_id"]),
-            kind=self.string(row["kind_str_id"]),
-            author=self.string(row["author_str_id"]),
+            content=self.string(int(row["content_str_id"])),
+            kind=self.string(int(row["kind_str_id"])),
+            author=self.string(int(row["author_str_id"])),
             confidence=float(row["confidence"]),
             created_at_unix_ms=int(row["created_at_unix_ms"]),
             sources=self.sources(record),
@@ -162,11 +173,11 @@ class LayerFile:
 
     def kind(self, record: int) -> str:
         """A record's kind."""
-        return self.string(self.layout.records["kind_str_id"][record])
+        return self.string(int(self.layout.records["kind_str_id"][record]))
 
     def content(self, record: int) -> str:
         """A record's content."""
-        return self.string(self.layout.records["content_str_id"][record])
+        return self.string(int(self.layout.records["content_str_id"][record]))
 
     def sources(self, record: int) -> tuple[Source, ...]:
         """A record's sources."""
