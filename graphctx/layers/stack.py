@@ -15,7 +15,7 @@ from graphctx.layers.chunk import Chunk
 from graphctx.layers.compatible import lacking_profiles, require_compatible
 from graphctx.layers.conflicts import Conflict, all_conflicts, conflicts_of
 from graphctx.layers.effective import LayerView
-from graphctx.layers.embedders import ProfiledEmbedder, built_in, embedder_for
+from graphctx.layers.embedders import ProfiledEmbedder, built_in, embedder_for, hashed
 from graphctx.layers.names import FILES, LAYERS, LayerName, layer_named, rank
 from graphctx.layers.reader import LayerFile
 from graphctx.layers.search import Candidate, LayerAnswer, LayerHit, candidates, ranked, retractors, similarity_kept
@@ -180,17 +180,20 @@ class LayerStack:
         if view is None:
             return self._default()
         if view.file.profile is None:
-            from graphctx.layers.embedders import hashed
-
             return hashed(view.file.dim)
         return embedder_for(view.file.profile, self.embedder)
 
     def _default(self) -> ProfiledEmbedder:
         """What makes a layer that is not there yet: like the layers that are, so that they stay searchable together."""
-        for view in self.views(self.paths).values():
+        views = self.views(self.paths).values()
+        for view in views:
             if view.file.profile is not None:
                 return embedder_for(view.file.profile, self.embedder)
-        return self.embedder or built_in()
+        default = self.embedder or built_in()
+        for view in views:
+            if view.file.dim != default.profile.dim:
+                return hashed(view.file.dim)
+        return default
 
     def _query_vector(
         self, view: LayerView, query: str, vector: npt.NDArray[np.float32] | None

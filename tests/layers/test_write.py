@@ -109,6 +109,14 @@ def test_a_new_layer_is_made_like_those_that_are_there(tmp_path: Path) -> None:
     assert made.search("entrypoint").hits[0].layer == "local"
 
 
+def test_a_new_layer_beside_one_without_a_profile_has_its_dimension(tmp_path: Path) -> None:
+    bare = LayerContent((note(1, "the exit is A"),), np.ones((1, 7), np.float32))
+    write_layer(tmp_path / "AGENTS.db", bare)
+    made = LayerStack(tmp_path)
+    write_context(made, **GOOD)
+    assert {hit.layer for hit in made.search("entrypoint exit").hits} == {"base", "local"}
+
+
 def test_the_first_layer_of_a_folder_is_embedded_by_the_shipped_model(tmp_path: Path) -> None:
     made = LayerStack(tmp_path)
     write_context(made, **{**GOOD, "content": "Money is returned within two weeks."})
