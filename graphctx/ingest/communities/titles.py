@@ -39,8 +39,8 @@ _COMMON_SHARES = ((1_000, 0.4), (3_000, 0.6), (6_000, 0.8))
 """What a single word keeps of its weight if it is among so many of the most common of English: "range", "rest"."""
 
 _SHORT_CODE_SHARE = 0.5
-_SHORT_CODE = re.compile(r"[a-z_]{1,5}\d*|[a-z]+\d+|_\w+|\w+_\w+_\w+_\w+")
-"""Keywords and variables: ``let``, ``self``, ``user1``; and names of one value, longer than anyone would say."""
+_SHORT_CODE = re.compile(r"[a-z_]{1,5}\d*|[a-z]+\d+|_\w+|--?[\w-]+|\w+_\w+_\w+_\w+")
+"""Keywords and variables: ``let``, ``self``, ``user1``, ``--set``; and names of values, longer than one would say."""
 
 _LABELS = frozenset(
     "author authors owner owners status date signed note notes version type name names title example examples section "
@@ -59,6 +59,7 @@ _NUMBERED = re.compile(
 )
 _CALL = re.compile(r"\(\s*\)$")
 _ARTICLES = frozenset({"the", "a", "an"})
+_PICTURE = re.compile(r"[\u2190-\u2bff\U0001f000-\U0001faff]")
 _FILE = re.compile(r"\S+\.[a-z]{1,5}")
 
 
@@ -118,7 +119,7 @@ def title_share(material: Material, entity: int) -> float:
     if _NUMBERED.fullmatch(name):
         share *= _NUMBERED_SHARE
     share *= _uncommon(name)
-    if reads_as_clause(name) or name.casefold() in _LABELS or "," in name:
+    if reads_as_clause(name) or name.casefold() in _LABELS or "," in name or _PICTURE.search(name):
         share *= _CLAUSE_SHARE
     if len(name.split()) > _LONG_WORDS:
         share *= _LONG_SHARE
