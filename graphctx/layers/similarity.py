@@ -75,13 +75,14 @@ def _rows(layer: LayerFile, reduce: Any) -> npt.NDArray[np.float32]:
     matrix = layer.matrix
     made = np.empty(len(matrix), np.float32)
     step = max(1, _BLOCK // layer.dim)
+    # einsum would take unaligned rows in pieces and sum in another order, so they are copied, always to one place.
+    plain = layer.layout.element == f.F32 and matrix.flags.aligned
+    scratch = np.empty((0 if plain else min(step, len(matrix)), layer.dim), np.float32)
     for start in range(0, len(matrix), step):
         checkpoint()
         block = matrix[start : start + step]
-        if layer.layout.element == f.I8:
-            block = block.astype(np.float32) * np.float32(layer.scale)
-        elif not block.flags.aligned:
-            block = block.copy()  # einsum would take unaligned rows in pieces and sum in another order
         with np.errstate(all="ignore"):
+            if not plain:
+                block = np.multiply(block, np.float32(layer.scale), out=scratch[: len(block)])
             made[start : start + step] = reduce(block)
     return np.nan_to_num(made, copy=False)
