@@ -64,18 +64,18 @@ def _together(paths: list[Path]) -> str | None:
 
 def _show(path: Path, findings: list[Finding]) -> None:
     from graphctx.cli.console import output_console
+    from graphctx.cli.layers.shown import counted
     from graphctx.cli.places import shown_path
     from graphctx.layers import LayerFile
 
     console = output_console()
     errors = sum(finding.severity == "error" for finding in findings)
     if errors:
-        console.print(
-            f"✗ {shown_path(path)}: {errors} {'error' if errors == 1 else 'errors'}", style="bold red", soft_wrap=True
-        )
+        console.print(f"✗ {shown_path(path)}: {counted(errors, 'error')}", style="bold red", soft_wrap=True)
     else:
         with LayerFile.open(path) as layer:
-            console.print(f"✓ {shown_path(path)}: valid, {len(layer):,} records", style="green", soft_wrap=True)
+            told = f"✓ {shown_path(path)}: valid, {counted(len(layer), 'record')}"
+        console.print(told, style="green", soft_wrap=True)
     for finding in findings:
         style = "red" if finding.severity == "error" else "yellow"
         line = f"  {finding.severity} at byte {finding.offset:,}: {finding.message} ({finding.rule})"

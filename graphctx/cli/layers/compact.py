@@ -31,6 +31,7 @@ def compact(
     or CI (--yes) approves it. The JSON object has chunks, folded, dropped_revisions, renumbered and archived.
     """
     from graphctx.cli.console import output_console, print_json
+    from graphctx.cli.layers.shown import counted
     from graphctx.cli.places import shown_path
     from graphctx.layers import compact as compacted
 
@@ -52,11 +53,13 @@ def compact(
         return
     console = output_console()
     counts = ", ".join(f"{count:,} from {name}" for name, count in done.folded.items())
-    console.print(f"{shown_path(folder / 'AGENTS.db')}: {done.chunks:,} chunks, {counts}", style="bold", soft_wrap=True)
+    console.print(
+        f"{shown_path(folder / 'AGENTS.db')}: {counted(done.chunks, 'chunk')}, {counts}", style="bold", soft_wrap=True
+    )
     for layer, before, after in done.renumbered:
         console.print(f"  {layer} {before} is {after} now, since its id was another chunk's", soft_wrap=True)
     if done.dropped_revisions:
-        console.print(f"  {done.dropped_revisions:,} older records are in the archive only", soft_wrap=True)
+        console.print(f"  in the archive only: {counted(done.dropped_revisions, 'older record')}", soft_wrap=True)
     console.print(f"archived: {', '.join(done.archived)}", soft_wrap=True)
     warn_of_signature(folder / "AGENTS.db")
 
@@ -89,13 +92,14 @@ def _wanted(stack: LayerStack, layers: list[str]) -> list[LayerName]:
 
 def _preview(stack: LayerStack, folded: list[LayerName]) -> None:
     from graphctx.cli.console import errors_console
+    from graphctx.cli.layers.shown import counted
     from graphctx.layers import proposals
 
     console = errors_console()
     base = stack.view("base")
     counts = {"base": len(base.records) if base is not None else 0}
     counts |= {name: len(view.records) for name, view in stack.views(folded).items()}
-    console.print(", ".join(f"{name}: {count:,} chunks" for name, count in counts.items()), soft_wrap=True)
+    console.print(", ".join(f"{name}: {counted(count, 'chunk')}" for name, count in counts.items()), soft_wrap=True)
     if unapproved := [name for name in folded if name in ("delta", "local")]:
         console.print(
             f"{' and '.join(unapproved)}: nobody has approved these chunks yet, and the base layer is canonical.",
@@ -103,7 +107,7 @@ def _preview(stack: LayerStack, folded: list[LayerName]) -> None:
             soft_wrap=True,
         )
     if "delta" in folded and (pending := proposals(stack, "pending")):
-        console.print(f"{len(pending)} proposals are pending.", style="yellow", soft_wrap=True)
+        console.print(f"Pending: {counted(len(pending), 'proposal')}.", style="yellow", soft_wrap=True)
 
 
 def _json(done: Compacted) -> dict[str, Any]:

@@ -240,6 +240,7 @@ def _report(
 ) -> None:
     from graphctx.cli.console import errors_console, output_console, print_json
     from graphctx.cli.layers.compact import warn_of_signature
+    from graphctx.cli.layers.shown import counted
     from graphctx.cli.places import shown_path
     from graphctx.store.files import sha256_of
 
@@ -250,8 +251,8 @@ def _report(
         print_json(told | {"bytes": size, "sha256": sha256_of(target), "skipped": skipped})
     else:
         stands = "" if changed else "; unchanged, it said so before"
-        line = f"{shown_path(target)}: {len(content.chunks):,} chunks of {files:,} files, {size:,} B{stands}"
-        output_console().print(line, style="bold", soft_wrap=True)
+        counts = f"{counted(len(content.chunks), 'chunk')} of {counted(files, 'file')}, {size:,} B"
+        output_console().print(f"{shown_path(target)}: {counts}{stands}", style="bold", soft_wrap=True)
         for item in skipped:
             errors_console().print(f"skipped {item['uri']}: {item['reason']}", style="yellow", soft_wrap=True)
     if changed:

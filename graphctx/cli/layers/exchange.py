@@ -36,6 +36,7 @@ def export(
     With --out, the JSON object of --json has path, bytes and layers; without, it is the export itself.
     """
     from graphctx.cli.console import output_console, print_json
+    from graphctx.cli.layers.shown import counted
     from graphctx.export.target import check_target, written_file
     from graphctx.layers import LayerFile
 
@@ -63,7 +64,7 @@ def export(
     if as_json:
         print_json({"path": str(out), "bytes": out.stat().st_size, "layers": counts})
         return
-    told = ", ".join(f"{name} {count:,} records" for name, count in counts.items())
+    told = ", ".join(f"{name} {counted(count, 'record')}" for name, count in counts.items())
     output_console().print(f"{out}: {told}, {out.stat().st_size:,} B", soft_wrap=True)
 
 
@@ -80,6 +81,7 @@ def import_layers(
     The JSON object has layers, each with its path and its records.
     """
     from graphctx.cli.console import output_console, print_json
+    from graphctx.cli.layers.shown import counted
     from graphctx.cli.places import shown_path
     from graphctx.layers import write_layer
 
@@ -101,7 +103,7 @@ def import_layers(
         print_json({"layers": [{"path": str(path), "records": len(c.chunks)} for path, c in targets.items()]})
         return
     for path, content in targets.items():
-        output_console().print(f"{shown_path(path)}: {len(content.chunks):,} records", soft_wrap=True)
+        output_console().print(f"{shown_path(path)}: {counted(len(content.chunks), 'record')}", soft_wrap=True)
 
 
 def _lines(layers: Sequence[LayerFile], format_: str) -> Iterator[str]:

@@ -39,7 +39,7 @@ def inspect(
 
 def _layers(stack: LayerStack, *, as_json: bool) -> None:
     from graphctx.cli.console import output_console, print_json
-    from graphctx.cli.layers.shown import conflict_json, conflict_text
+    from graphctx.cli.layers.shown import conflict_json, conflict_text, counted
     from graphctx.cli.places import shown_path
 
     views = stack.views()
@@ -54,7 +54,7 @@ def _layers(stack: LayerStack, *, as_json: bool) -> None:
         for name, value in _lines(layer):
             console.print(f"  {name:<10} {value}", soft_wrap=True)
     if conflicts:
-        console.print(f"\n{len(conflicts)} conflicts:", style="yellow")
+        console.print(f"\n{counted(len(conflicts), 'conflict')}:", style="yellow")
         for conflict in conflicts[:_CONFLICTS]:
             console.print(f"  {conflict_text(conflict)}", soft_wrap=True)
         if len(conflicts) > _CONFLICTS:

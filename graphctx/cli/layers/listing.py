@@ -33,7 +33,7 @@ def list_chunks(
     The JSON object has layers (layer, path, records, chunks, dim, element_type) and chunks.
     """
     from graphctx.cli.console import errors_console, output_console, print_json, print_table
-    from graphctx.cli.layers.shown import chunk_json, moment, remarks, retractions_json, title_of
+    from graphctx.cli.layers.shown import chunk_json, counted, moment, remarks, retractions_json, title_of
 
     stack = stack_of(files, folder_of(dir_))
     views = stack.views()
@@ -72,7 +72,7 @@ def list_chunks(
         ],
     )
     total = ", ".join(f"{name} {len(view.records):,}" for name, view in views.items())
-    errors_console().print(f"{len(entries):,} chunks shown; in all: {total}", style="dim", soft_wrap=True)
+    errors_console().print(f"{counted(len(entries), 'chunk')} shown; in all: {total}", style="dim", soft_wrap=True)
 
 
 def layer_json(view: LayerView) -> dict[str, Any]:

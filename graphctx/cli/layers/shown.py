@@ -25,6 +25,11 @@ def title_of(content: str) -> str:
     return ""
 
 
+def counted(number: int, noun: str) -> str:
+    """A number of things in words."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 def moment(unix_ms: int) -> str:
     """A time as ISO 8601, to the second; empty for 0, and the number itself where no calendar has it."""
     if not unix_ms:
@@ -101,7 +106,8 @@ def show_chunk(console: Console, layer: str, chunk: Chunk, *, note: str = "", li
     for line in shown[:lines]:
         console.print(Text("    ").append("│ ", style="cyan").append(line), soft_wrap=True)
     if lines is not None and len(shown) > lines:
-        console.print(f"    and {len(shown) - lines} more lines (graphctx layers inspect --id {chunk.id})", style="dim")
+        rest = counted(len(shown) - lines, "more line")
+        console.print(f"    and {rest} (graphctx layers inspect --id {chunk.id})", style="dim", soft_wrap=True)
     parts = [chunk.author, f"confidence {chunk.confidence:.2f}", moment(chunk.created_at_unix_ms)]
     parts += [", ".join(map(source_text, chunk.sources)) or "no sources", note]
     console.print(Text("    ").append(" · ".join(part for part in parts if part), style="dim"), soft_wrap=True)
