@@ -286,13 +286,17 @@ class SearchIndex:
         return similarity
 
     @cached_property
-    def typical(self) -> Scores:
-        """The mean vector of the sentences that may be seen, float32 [d]; of evenly spaced ones of very many."""
+    def typical(self) -> tuple[Scores, int]:
+        """The mean vector of the sentences that may be seen, float32 [d], and how many these are.
+
+        Of very many the mean of evenly spaced ones.
+        """
         values, scale = self.sentence_vectors
         rows, _ = self.sentence_rows(self.seen_rows)
-        rows = rows[:: 1 + len(rows) // _SAMPLED]
-        chosen = values[rows].astype(np.float32) * scale[rows, None]
-        return chosen.sum(axis=0, dtype=np.float64).astype(np.float32) / np.float32(max(len(rows), 1))
+        some = rows[:: 1 + len(rows) // _SAMPLED]
+        chosen = values[some].astype(np.float32) * scale[some, None]
+        total = chosen.sum(axis=0, dtype=np.float64) / max(len(some), 1)
+        return total.astype(np.float32), len(rows)
 
     def close(self) -> None:
         """Close the snapshot."""

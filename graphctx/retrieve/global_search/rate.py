@@ -18,6 +18,9 @@ MEANING, PLACE, WORDS = 1.0, 0.5, 0.5
 BESIDE = 0.2
 """What the sentences before and after count: what is said in a passage on the subject is likely about it."""
 
+FEW = 30
+"""Of so many sentences the mean is taken out by half: it is hardly more than what they themselves say."""
+
 BEST_POINTS = 3
 """The best points of a community speak for it: a broad one has some that say nothing to the question."""
 
@@ -60,11 +63,11 @@ def _fit_alone(index: SearchIndex, question: Question, sentences: Rows) -> Score
 
 
 def _beyond(index: SearchIndex, question: Question) -> Scores:
-    """The vector of a question without its projection on the mean of the corpus."""
-    mean = index.typical
+    """The vector of a question without its projection on the mean of the corpus, as far as that has enough of it."""
+    mean, n_sentences = index.typical
     length = float(np.einsum("i,i->", mean, mean))
     share = float(np.einsum("i,i->", mean, question.vector)) / length if length > 0 else 0.0
-    return (question.vector - np.float32(share) * mean).astype(np.float32)
+    return (question.vector - np.float32(share * n_sentences / (n_sentences + FEW)) * mean).astype(np.float32)
 
 
 def unit_of(index: SearchIndex, sentences: Rows) -> Rows:

@@ -33,7 +33,7 @@ SAME_WORDS = 0.9
 """Sentences of this Jaccard index of their words say the same. Vectors cannot tell: they know the heading above a
 sentence, and two statements of one form are as near as two copies."""
 
-AGAIN = 0.02
+AGAIN = 0.01
 """What a point loses by others of its document, and of its community: times ``log(1 + others)``."""
 
 AGAIN_IN_ALL = 0.1
