@@ -22,6 +22,7 @@ from graphctx.model.requests import (
     ExtractEvidenceInput,
     Filters,
     GlobalSearchInput,
+    LayerName,
     Mode,
     RetrieveInput,
     Scope,
@@ -30,7 +31,7 @@ from graphctx.model.requests import (
 from graphctx.model.scope import Boundary
 from graphctx.model.themes import GlobalAnswer
 from graphctx.published import Published, View, nothing_published
-from graphctx.settings import Settings, load_settings
+from graphctx.settings import Settings, layers_folder, load_settings
 from graphctx.store.config import MAX_PROJECT_CHARS, KbConfig, read_config, write_config
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from graphctx.nlp.tokens import WordPieceCounter
     from graphctx.retrieve.document_texts import DocumentText
     from graphctx.retrieve.index import SearchIndex
+    from graphctx.retrieve.layered.source import LayerSource
     from graphctx.retrieve.service import Retriever
     from graphctx.store.base import QueryResult
     from graphctx.store.snapshot import Snapshot
@@ -183,8 +185,9 @@ class KnowledgeBase:
         max_per_doc: int = 1,
         max_snippet_chars: int = 280,
         include_scores: bool = False,
+        layers: Sequence[LayerName] = (),
     ) -> SearchAnswer:
-        """Find passages.
+        """Find passages; with ``layers``, also chunks of these layers of AGENTS.db (``[layers] folder``).
 
         Returns:
             The output of ``kb.search``, all ``top_k`` results on one page as far as the response budget goes.
@@ -205,10 +208,14 @@ class KnowledgeBase:
                 "max_per_doc": max_per_doc,
                 "max_snippet_chars": max_snippet_chars,
                 "include_scores": include_scores,
+                "layers": list(layers),
             },
         )
         request = request.model_copy(update={"scope": self._scope(request.scope)})
-        return search_answer(self._pager, request, self.pinned().find(request))[0]
+        found = self.pinned().find(request)
+        if layers:
+            found = self._layers().found(request, found)
+        return search_answer(self._pager, request, found)[0]
 
     def retrieve_evidence(
         self,
@@ -223,8 +230,9 @@ class KnowledgeBase:
         scope: Scope | Mapping[str, Any] | None = None,
         filters: Filters | Mapping[str, Any] | None = None,
         include_diagnostics: bool = False,
+        layers: Sequence[LayerName] = (),
     ) -> EvidenceAnswer:
-        """Answer a question with quotes.
+        """Answer a question with quotes; with ``layers``, also of chunks of these layers of AGENTS.db.
 
         Returns:
             The output of ``kb.retrieve_evidence``.
@@ -242,10 +250,18 @@ class KnowledgeBase:
             include_context_tokens=include_context_tokens,
             scope=scope,
             filters=filters,
-            options={"mode": mode, "rerank": rerank, "include_diagnostics": include_diagnostics},
+            options={
+                "mode": mode,
+                "rerank": rerank,
+                "include_diagnostics": include_diagnostics,
+                "layers": list(layers),
+            },
         )
         request = request.model_copy(update={"scope": self._scope(request.scope)})
-        return evidence_answer(self._pager, request, self.pinned().evidence(request))[0]
+        evidence = self.pinned().evidence(request)
+        if layers:
+            evidence = self._layers().evidence(request, evidence)
+        return evidence_answer(self._pager, request, evidence)[0]
 
     def global_search(
         self,
@@ -442,6 +458,26 @@ class KnowledgeBase:
         if retriever is not None:
             retriever.index.warm()
 
+    @cached_property
+    def layers(self) -> LayerSource | None:
+        """The layers of AGENTS.db that the settings name (``[layers] folder``); ``None`` where they name none."""
+        folder = layers_folder(self.settings, self.path)
+        return self.layers_of(folder) if folder else None
+
+    def layers_of(self, folder: Path) -> LayerSource:
+        """The layers of a folder, searched with this knowledge base's model where they were made with it.
+
+        Args:
+            folder: that holds them by their standard names; none of them need be there.
+        """
+        from graphctx.layers import LayerStack
+        from graphctx.layers.embedders import profiled
+        from graphctx.nlp.embedders import DEFAULT
+        from graphctx.retrieve.layered.source import LayerSource
+
+        shared = (self.config.embedder or DEFAULT) == DEFAULT
+        return LayerSource(LayerStack(folder, profiled(self._embedder) if shared else None), self._tokens)
+
     def close(self) -> None:
         """Close what is open; a later call opens it again."""
         self._published.close()
@@ -470,6 +506,16 @@ class KnowledgeBase:
             prune_missing=prune,
             summariser=self._summariser(),
         )
+
+    def _layers(self) -> LayerSource:
+        if self.layers is None:
+            raise InvalidArgument(
+                "This knowledge base has no layers: name their folder in kb.toml ([layers] folder). A boundary of "
+                "documents ([server] doc_tags, repositories) keeps them out unless despite_boundary says otherwise.",
+                field="layers",
+                setting="layers.folder",
+            )
+        return self.layers
 
     def _summariser(self) -> Summariser | None:
         llm = self.settings.llm

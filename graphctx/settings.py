@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
@@ -74,11 +75,12 @@ class ServerSettings(_Group):
         (), max_length=50, description="Only documents below these folders are answered from; a call may narrow it."
     )
     environment: Literal["dev", "prod", "scratch"] = Field("dev", description="The environment this server is of.")
-    toolsets: tuple[Literal["kb", "graph", "compat", "connector"], ...] = Field(
+    toolsets: tuple[Literal["kb", "graph", "compat", "connector", "layers"], ...] = Field(
         ("kb", "graph"),
         min_length=1,
-        max_length=4,
-        description="Which tools are offered: evidence, graph, their older names, search and fetch.",
+        max_length=5,
+        description="Which tools are offered: evidence, graph, their older names, search and fetch, layers (which come "
+        "by themselves where `[layers] folder` is set).",
     )
     kb_v2: bool = Field(True, description="Off: only the older tool names (`compat`) are offered and callable.")
     structured_output: bool = Field(
@@ -115,6 +117,21 @@ class LlmSettings(_Group):
     output_price: float = Field(0.0, ge=0, description="Price of a million output tokens, for estimates; 0 is unknown.")
 
 
+class LayersSettings(_Group):
+    """``[layers]``: the layers of AGENTS.db that are searched and written beside the documents."""
+
+    folder: str = Field(
+        "",
+        max_length=1000,
+        description="The folder of AGENTS.db and its layers, from the knowledge base's own folder on; empty is off.",
+    )
+    despite_boundary: bool = Field(
+        False,
+        description="Offer layers although `[server] doc_tags` or `repositories` draw a boundary, which cannot bind "
+        "them.",
+    )
+
+
 class _ContractVariables(PydanticBaseSettingsSource):
     """What `CONTRACT_VARIABLES` say."""
 
@@ -142,6 +159,7 @@ class Settings(BaseSettings):
     retrieve: RetrieveSettings = RetrieveSettings()
     server: ServerSettings = ServerSettings()
     llm: LlmSettings = LlmSettings()
+    layers: LayersSettings = LayersSettings()
 
     @classmethod
     def settings_customise_sources(
@@ -172,6 +190,18 @@ def load_settings(kb_tables: Mapping[str, Any] | None = None) -> Settings:
         raise _refused(error) from None  # the cause would show the value of a secret
     except SettingsError as error:  # raised before validation, and without the variable's name
         raise _unreadable(error) from None
+
+
+def layers_folder(settings: Settings, kb_dir: Path) -> Path | None:
+    """The folder of the layers; ``None`` where there is none, or the server's boundary keeps layers out.
+
+    Args:
+        settings: of the knowledge base.
+        kb_dir: its folder, from which a relative one is reckoned.
+    """
+    layers, server = settings.layers, settings.server
+    fenced = bool(server.doc_tags or server.repositories) and not layers.despite_boundary
+    return kb_dir / Path(layers.folder).expanduser() if layers.folder and not fenced else None
 
 
 def _refused(error: ValidationError) -> InvalidArgument:

@@ -18,7 +18,7 @@ def call(
         list[str] | None,
         typer.Argument(
             metavar="[ARGUMENT]...",
-            help="name=value (JSON, or text as it is; filters.doc_tag=… reaches inside), or one JSON object; "
+            help="name=value (JSON, or text as it is; filters.path_prefix=… reaches inside), or one JSON object; "
             "- reads the object from standard input.",
         ),
     ] = None,
@@ -36,15 +36,17 @@ def call(
     from graphctx.server.local import call as call_tool
     from graphctx.server.local import tool_named
     from graphctx.server.warmup import open_engine
-    from graphctx.settings import load_settings
+    from graphctx.settings import layers_folder, load_settings
     from graphctx.store.config import read_config
 
     tool_named(tool)
     given = read_arguments(arguments or [])
-    engine = open_engine(str(kb))
+    settings = load_settings(read_config(kb).settings)
+    layers = layers_folder(settings, kb)
+    engine = open_engine(str(kb), layers)
     if not engine.source.pinned().snapshot_id:
         raise nothing_published()
-    config = ServerConfig.from_settings(load_settings(read_config(kb).settings).server)
+    config = ServerConfig.from_settings(settings.server, layers=layers)
     reply = call_tool(engine, config, tool, given)
     if as_json:
         print_json(reply.answer)

@@ -12,6 +12,7 @@ from graphctx.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from graphctx.server.config import ServerConfig
+    from graphctx.settings import Settings
 
 
 def serve(
@@ -24,8 +25,17 @@ def serve(
         typer.Option(
             "--toolsets",
             metavar="LIST",
-            help="Tools to offer, with commas between: kb, graph, compat (older names), connector (search and fetch).",
+            help="Tools to offer, with commas between: kb, graph, compat (older names), connector (search and fetch), "
+            "layers (with --layers).",
             show_default="kb,graph",
+        ),
+    ] = None,
+    layers: Annotated[
+        Path | None,
+        typer.Option(
+            "--layers",
+            metavar="DIR",
+            help="Folder of AGENTS.db and its layers, to search and to write to, instead of [layers] folder.",
         ),
     ] = None,
     host: Annotated[str, typer.Option("--host", metavar="HOST", help="Address to bind (http).")] = "127.0.0.1",
@@ -90,7 +100,7 @@ def serve(
         from graphctx.server.auth import read_token_file
 
         given["tokens"] = read_token_file(token_file)
-    config = _config(kb, transport, given)
+    config = _config(kb, transport, given, layers)
     if transport == "stdio":
         from graphctx.server.stdio import serve_stdio
 
@@ -106,19 +116,42 @@ def serve(
         serve_http(kb, config, door)
 
 
-def _config(kb: Path, transport: str, given: dict[str, Any]) -> ServerConfig:
+def _config(kb: Path, transport: str, given: dict[str, Any], layers: Path | None) -> ServerConfig:
     """The settings of the knowledge base, and what the command line says instead."""
     from typing import cast
 
     from graphctx.errors import BackendUnavailable
     from graphctx.model.arguments import parse_arguments
     from graphctx.server.config import ServerConfig, Transport
-    from graphctx.settings import ServerSettings, load_settings
+    from graphctx.settings import ServerSettings, layers_folder, load_settings
     from graphctx.store.config import read_config
 
     try:
         tables = read_config(kb).settings
     except BackendUnavailable:  # calls tell of it; a client that starts before the first ingest must not fail
         tables = {}
-    settings = parse_arguments(ServerSettings, {**load_settings(tables).server.model_dump(), **given})
-    return ServerConfig.from_settings(settings, transport=cast(Transport, transport))
+    loaded = load_settings(tables)
+    settings = parse_arguments(ServerSettings, {**loaded.server.model_dump(), **given})
+    if layers is None:
+        layers = layers_folder(loaded, kb)
+    else:
+        _check_layers(layers, loaded)
+    return ServerConfig.from_settings(settings, transport=cast(Transport, transport), layers=layers)
+
+
+def _check_layers(layers: Path, settings: Settings) -> None:
+    """Refuse a folder that is not there, and layers beside a boundary that cannot bind them."""
+    if not layers.is_dir():
+        raise InvalidArgument(
+            f"--layers is {str(layers)!r}, which is no folder; name the one that holds AGENTS.db, or is to hold it.",
+            field="layers",
+            value=str(layers),
+        )
+    if (settings.server.doc_tags or settings.server.repositories) and not settings.layers.despite_boundary:
+        raise InvalidArgument(
+            "--layers: [server] doc_tags or repositories draw a boundary, and layers have neither tags nor folders "
+            "that it could bind. Set [layers] despite_boundary to offer them all the same.",
+            field="layers",
+            value=str(layers),
+            setting="layers.despite_boundary",
+        )

@@ -43,10 +43,19 @@ class ProfiledEmbedder:
 @lru_cache(maxsize=1)
 def built_in() -> ProfiledEmbedder:
     """The model that comes with graphctx, all-MiniLM-L6-v2: the default of layers made here. Loaded on first use."""
-    from graphctx.nlp import weights
     from graphctx.nlp.embedders import make_embedder
 
-    embedder = make_embedder()
+    return profiled(make_embedder())
+
+
+def profiled(embedder: Embedder) -> ProfiledEmbedder:
+    """The model that comes with graphctx, under its profile.
+
+    Args:
+        embedder: it, such as a knowledge base has loaded already.
+    """
+    from graphctx.nlp import weights
+
     # Our weights are 8 bits wide: the fingerprint of file, pooling and code is the revision that tells them apart.
     profile = Profile("onnxruntime", MINILM, embedder.fingerprint, embedder.dimension, "l2")
     audit = (

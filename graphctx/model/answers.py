@@ -19,7 +19,7 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
-from graphctx.model.requests import Scope, Strict
+from graphctx.model.requests import LayerName, Scope, Strict
 
 LOCAL_SESSION = "local"
 """The ``session_id`` of answers that were made in process, outside any server session."""
@@ -40,11 +40,12 @@ EmptyReason = Literal[
     "no_match",
     "no_evidence",
     "ambiguous",
+    "no_layers",
 ]
 """Why an answer is empty: nothing is published yet; there are no documents at all; the scope leaves none; the filters
 leave none of those (``filtered_by`` names them); those are too few to form communities, or were ingested by a version
-that summarised none; none of those fits; some come near the question, and nothing in them bears on it; or a name stands
-for several things, which are given."""
+that summarised none; none of those fits; some come near the question, and nothing in them bears on it; a name stands
+for several things, which are given; or the layers asked for have no chunk."""
 
 
 class Answer(Strict):
@@ -135,10 +136,29 @@ class Place(Answer):
     anchor: str | None = None
 
 
+class LayerMark(Answer):
+    """The chunk of a layer that a span is of: who says so, how sure that author is, and from where."""
+
+    SILENT: ClassVar[frozenset[str]] = frozenset({"created_at", "sources", "more_sources", "conflicts"})
+
+    name: LayerName = Field(description="The layer; of chunks that disagree, local goes before user, delta and base.")
+    chunk_id: int = Field(ge=1)
+    kind: str
+    author: str = Field(description="human or mcp.")
+    confidence: float = Field(ge=0, le=1, description="The author's, in the chunk being right.")
+    created_at: str = ""
+    sources: list[str] = Field([], description="Ids of chunks, and places as file:line.")
+    more_sources: int | None = Field(None, ge=1, description="Sources that are not listed.")
+    conflicts: list[str] = Field([], description="Chunks of other layers that say something else of the same.")
+
+
+_BESIDE = frozenset({"heading", "context_before", "context_after", "layer"})
+
+
 class SearchResult(Place):
     """A passage that bears on the query, with the sentences that show why."""
 
-    SILENT: ClassVar[frozenset[str]] = Place.SILENT | {"heading", "context_before", "context_after", "scores", "debug"}
+    SILENT: ClassVar[frozenset[str]] = Place.SILENT | _BESIDE | {"scores", "debug"}
 
     passage_id: str | None = Field(None, description="Handle for kb.read_excerpt and kb.extract_evidence.")
     section_id: str = Field(description="Stable id of the passage in this knowledge base.")
@@ -156,19 +176,23 @@ class SearchResult(Place):
     size_bytes: int = Field(ge=0, description="Size of the whole passage.")
     scores: dict[str, float] | None = Field(None, description="Parts of the score, if asked for.")
     debug: dict[str, str | int | float | bool] | None = Field(None, description="Diagnostics, if asked for.")
+    layer: LayerMark | None = Field(None, description="Of a layer's chunk, whose content is its document.")
 
 
 class SearchAnswer(ListAnswer):
     """Output of kb.search."""
 
+    SILENT: ClassVar[frozenset[str]] = ListAnswer.SILENT | {"layer_notes"}
+
     results: list[SearchResult]
+    layer_notes: list[str] = Field([], description="What to know of the layers asked for.")
     snapshot_id: str
 
 
 class Quote(Place):
     """A contiguous span of a document that bears on the question."""
 
-    SILENT: ClassVar[frozenset[str]] = Place.SILENT | {"heading", "context_before", "context_after", "truncated"}
+    SILENT: ClassVar[frozenset[str]] = Place.SILENT | _BESIDE | {"truncated"}
 
     quote: str = Field(description="Exactly as in the document.")
     title: str
@@ -182,6 +206,7 @@ class Quote(Place):
     context_before: str = Field("", description="What its passage holds just before it, and no other quote does.")
     context_after: str = Field("", description="The same of what comes just after it.")
     truncated: bool = Field(False, description="Whether the quote was cut at its length limit.")
+    layer: LayerMark | None = Field(None, description="Of a layer's chunk, whose content is its document.")
 
 
 class Diagnostics(Answer):
@@ -198,9 +223,10 @@ class Diagnostics(Answer):
 class EvidenceAnswer(ListAnswer):
     """Output of kb.retrieve_evidence and kb.extract_evidence."""
 
-    SILENT: ClassVar[frozenset[str]] = ListAnswer.SILENT | {"nearest"}
+    SILENT: ClassVar[frozenset[str]] = ListAnswer.SILENT | {"nearest", "layer_notes"}
 
     quotes: list[Quote]
+    layer_notes: list[str] = Field([], description="What to know of the layers asked for.")
     nearest: list[str] = Field([], description="With no_evidence: URIs of the documents that come nearest.")
     diagnostics: Diagnostics
 

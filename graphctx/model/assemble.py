@@ -23,7 +23,8 @@ def search_answer(
     """
 
     def build(part: Part[SearchResult]) -> SearchAnswer:
-        return SearchAnswer(results=part.items, snapshot_id=found.snapshot_id, **part.said)
+        notes = list(found.layer_notes)
+        return SearchAnswer(results=part.items, layer_notes=notes, snapshot_id=found.snapshot_id, **part.said)
 
     return pager.page(request, found, build, render, SHORTER_PREVIEW)
 
@@ -52,7 +53,8 @@ def evidence_answer(
         said = part.said | {"truncated": shortened}
         if shortened and part.limit_reason == "none":
             said["limit_reason"] = "token_cap"  # that of a quote
-        return EvidenceAnswer(quotes=_once(part.items), nearest=list(evidence.nearest), diagnostics=diagnostics, **said)
+        told = {"nearest": list(evidence.nearest), "layer_notes": list(evidence.layer_notes)}
+        return EvidenceAnswer(quotes=_once(part.items), diagnostics=diagnostics, **told, **said)
 
     return pager.page(request, evidence, build, render, SHORTER_QUOTE)
 

@@ -23,6 +23,8 @@ class Listing(Generic[Item]):
         empty_reason: why there are none.
         filtered_by: the arguments that leave no document (``filters.doc_tag``, ``scope.repositories``, …).
         capped: the cap of the request's own that left some out for good (``node_cap``).
+        layers: a stamp of the layers that items come from beside; empty where there are none.
+        layer_notes: what the reader should know of these layers.
     """
 
     items: Sequence[Item]
@@ -30,6 +32,13 @@ class Listing(Generic[Item]):
     empty_reason: EmptyReason | None = None
     filtered_by: Sequence[str] = ()
     capped: LimitReason = "none"
+    layers: str = ""
+    layer_notes: Sequence[str] = ()
+
+    @property
+    def edition(self) -> str:
+        """What a cursor of this listing is good for: the snapshot, and the layers as they were."""
+        return f"{self.snapshot_id} {self.layers}" if self.layers else self.snapshot_id
 
 
 Found = Listing[SearchResult]

@@ -113,7 +113,7 @@ class Pager:
             partial = after < len(listing.items)
             cursor = None
             if partial and self.cursors is not None:
-                cursor = self.cursors.write(request, listing.snapshot_id, after) if final else SAMPLE_CURSOR
+                cursor = self.cursors.write(request, listing.edition, after) if final else SAMPLE_CURSOR
             part = Part(
                 items=list(items),
                 partial=partial,
@@ -180,7 +180,7 @@ class Pager:
     def _rest(self, request: Bounded, listing: Listing[Item]) -> tuple[int, list[Item]]:
         """The offset of the first item of this page, and the items of the page before the budget."""
         cursor = getattr(request, "cursor", None)
-        start = (self.cursors or Cursors()).read(cursor, request, listing.snapshot_id)
+        start = (self.cursors or Cursors()).read(cursor, request, listing.edition)
         size = getattr(request, "page_size", None) or len(listing.items)
         return start, list(listing.items[start : start + size])
 

@@ -28,6 +28,7 @@ Mode = Literal["auto", "vector_only", "hybrid_local"]
 Environment = Literal["dev", "prod", "scratch"]
 RelType = Literal["HAS_SECTION", "PARENT_OF", "HAS_UNIT", "NEXT", "MENTIONS", "RELATED", "LINKS_TO"]
 Direction = Literal["out", "in", "both"]
+LayerName = Literal["base", "user", "delta", "local"]
 
 Label = Annotated[str, Field(min_length=1, max_length=200)]
 PassageId = Annotated[
@@ -38,6 +39,10 @@ NodeRef = Annotated[str, Field(min_length=1, max_length=300, pattern=r"\S")]
 """A node by id (``d_…``, ``s_…``, ``u_…``, ``e_…``, or a passage id), a document by its URI, an entity by its name."""
 Question = Annotated[str, Field(min_length=1, max_length=4000, pattern=r"\S")]
 Cursor = Annotated[str, Field(min_length=1, max_length=600)]
+Layers = Annotated[
+    list[LayerName],
+    Field(max_length=4, description="Also these layers of AGENTS.db, which neither scope nor filters narrow."),
+]
 
 
 class Strict(BaseModel):
@@ -99,6 +104,7 @@ class SearchOptions(Strict):
     include_scores: bool = Field(False, description="Add the parts of each score.")
     include_debug: bool = Field(False, description="Add diagnostic fields to each result.")
     mode: Mode = Field("auto", description="auto picks hybrid_local where a graph exists.")
+    layers: Layers = []
 
 
 class SearchInput(Bounded):
@@ -115,9 +121,10 @@ class SearchInput(Bounded):
 class RetrieveOptions(Strict):
     """How `RetrieveInput` is carried out."""
 
-    mode: Mode = Field("auto", description="auto picks hybrid_local where a graph exists.")
+    mode: Mode = Field("auto", description="auto picks hybrid_local, or points of the whole where that is asked for.")
     rerank: bool = Field(True, description="Rerank the best spans by meaning where a model allows it.")
     include_diagnostics: bool = Field(False, description="Add counts of the stages to the diagnostics.")
+    layers: Layers = []
 
 
 class QuoteLimits(Bounded):

@@ -24,11 +24,18 @@ from graphctx.server.backend import Backend
 from graphctx.server.calls import Calls
 from graphctx.server.completion import complete
 from graphctx.server.config import ServerConfig
+from graphctx.server.desk import LAYER_ID
 from graphctx.server.failures import protocol_error, told
 from graphctx.server.hierarchy import community_contents, hierarchy_contents
 from graphctx.server.listing import instructions, listed
 from graphctx.server.names import NameStyle, name_style
-from graphctx.server.reading import document_contents, entity_contents, passage_contents, status_contents
+from graphctx.server.reading import (
+    chunk_contents,
+    document_contents,
+    entity_contents,
+    passage_contents,
+    status_contents,
+)
 from graphctx.server.scratch import ScratchStore
 from graphctx.server.sessions import Caller, Sessions, client_name
 from graphctx.server.warmup import Warmup
@@ -127,6 +134,11 @@ class GraphctxServer:
             return passage_contents(self.scratch.get(session_id, passage_id))
         if named.kind == "status":
             return status_contents(uri, self.status())
+        if named.kind == "document" and named.parts[0].startswith(LAYER_ID):
+            layers = self._warmup.get().layers
+            if layers is None:
+                raise resources.unknown("document", named.parts[0])
+            return chunk_contents(uri, layers.unit(named.parts[0]))
         backend, scope = self._backend_and_scope()
         if named.kind == "document":
             return document_contents(uri, named.parts[0], backend, scope)

@@ -38,7 +38,7 @@ class Calls:
         self._sessions = sessions
         self._workers = workers
         self._cursors = Cursors(config.cursor_key.encode("utf-8") or None)
-        self._by_name = {styled(tool.name, style): tool for tool in self.tools for style in ("dotted", "underscore")}
+        self._by_name = {name: tool for tool in self.tools for name in tool.names}
         self._input_schemas: dict[str, Schema] = {}
 
     def input_schema(self, name: str) -> Schema | None:
@@ -78,7 +78,17 @@ class Calls:
         engine = self._warmup.get()
         backend = engine.source.pinned()
         job.doing = f"working on {styled(tool.name, style)}"
-        desk = Desk(backend, engine.count, self._scratch, session_id, self._config, style, self._cursors)
+        desk = Desk(
+            backend,
+            engine.count,
+            self._scratch,
+            session_id,
+            self._config,
+            style,
+            self._cursors,
+            layers=engine.layers,
+            principal=caller.principal,
+        )
         reply = tool.run(desk, request)
         structure = reply.answer.model_dump(mode="json")
         tool.output.model_validate(structure)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from graphctx.model.budgets import Limits
@@ -36,6 +37,8 @@ class ServerConfig:
         structured_output: off, answers are JSON text alone.
         cursor_key: signs cursors; empty for a random key of this process.
         tokens: bearer tokens by the name of their owner; over HTTP only, and without any everybody is let in.
+        layers: the folder of AGENTS.db and its layers; ``None`` is none.
+        anonymous_writes: over HTTP, let callers without a token write into layers.
     """
 
     tool_names: ToolNames = "auto"
@@ -52,12 +55,26 @@ class ServerConfig:
     structured_output: bool = True
     cursor_key: str = field(default="", repr=False)
     tokens: Mapping[str, SecretStr] = field(default_factory=dict)
+    layers: Path | None = None
+    anonymous_writes: bool = False
 
     @classmethod
     def from_settings(
-        cls, settings: ServerSettings, transport: Transport = "stdio", tool_names: ToolNames | None = None
+        cls,
+        settings: ServerSettings,
+        transport: Transport = "stdio",
+        tool_names: ToolNames | None = None,
+        layers: Path | None = None,
     ) -> ServerConfig:
-        """Take the ``[server]`` settings of a knowledge base; ``tool_names`` wins over theirs."""
+        """Take the ``[server]`` settings of a knowledge base.
+
+        Args:
+            settings: they.
+            transport: how clients come.
+            tool_names: wins over theirs.
+            layers: the folder of the layers, whose tools are offered then.
+        """
+        toolsets = settings.toolsets
         return cls(
             tool_names=tool_names or settings.tool_names,
             transport=transport,
@@ -67,9 +84,10 @@ class ServerConfig:
             scratch_bytes=settings.scratch_mb * 1024 * 1024,
             doc_tags=settings.doc_tags,
             repositories=settings.repositories,
-            toolsets=settings.toolsets,
+            toolsets=(*toolsets, "layers") if layers and "layers" not in toolsets else toolsets,
             kb_v2=settings.kb_v2,
             structured_output=settings.structured_output,
             cursor_key=settings.cursor_key.get_secret_value(),
             tokens=settings.tokens,
+            layers=layers,
         )

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from graphctx.errors import ScopeViolation
+from graphctx.errors import BackendUnavailable, ScopeViolation
 from graphctx.model.budgets import CountTokens
 from graphctx.model.cursors import HEAVIEST_ID, Cursors
+from graphctx.model.ids import fingerprint
 from graphctx.model.pages import Pager
 from graphctx.model.requests import Scope
 from graphctx.model.scope import Boundary, within
@@ -15,6 +17,12 @@ from graphctx.server.backend import Backend, UnitText
 from graphctx.server.config import ServerConfig
 from graphctx.server.names import NameStyle, restyle
 from graphctx.server.scratch import Passage, ScratchStore
+
+if TYPE_CHECKING:
+    from graphctx.retrieve.layered.source import LayerSource
+
+LAYER_ID = "layer:"
+"""How the section ids of layers' chunks start; no document's does."""
 
 _RANDOM_ID = re.compile(r"\b([px]_)([0-9A-Za-z]{11,16})\b")
 
@@ -24,9 +32,17 @@ def _steady(text: str) -> str:
     return _RANDOM_ID.sub(lambda found: found[1] + HEAVIEST_ID[: len(found[2])], text)
 
 
+def is_chunk(unit: UnitText) -> bool:
+    """Whether a unit is a layer's chunk."""
+    return unit.section_id.startswith(LAYER_ID)
+
+
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """Everything that a tool's handler may use."""
+    """Everything that a tool's handler may use.
+
+    ``principal`` is the owner of the call's bearer token, if it has one; ``layers`` are those of AGENTS.db, if any.
+    """
 
     backend: Backend
     count: CountTokens
@@ -35,6 +51,8 @@ class Desk:
     config: ServerConfig
     style: NameStyle = "dotted"
     cursors: Cursors = field(default_factory=Cursors)
+    layers: LayerSource | None = None
+    principal: str = ""
 
     @property
     def pager(self) -> Pager:
@@ -57,8 +75,27 @@ class Desk:
         return boundary.narrow(asked)
 
     def shelve(self, section_id: str) -> Passage:
-        """Put a unit into this session's scratch store."""
-        return self._shelved(self.backend.unit(section_id))
+        """Put a unit, or a layer's chunk, into this session's scratch store."""
+        return self._shelved(self._unit(section_id))
+
+    def layer_source(self) -> LayerSource:
+        """The layers.
+
+        Raises:
+            BackendUnavailable: there are none here.
+        """
+        if self.layers is None:
+            raise BackendUnavailable(
+                "No layers are served here. Whoever runs the server names their folder ([layers] folder, --layers). "
+                "A boundary of documents ([server] doc_tags, repositories) keeps them out unless [layers] "
+                "despite_boundary says otherwise.",
+                setting="layers.folder",
+            )
+        return self.layers
+
+    def document_text(self, unit: UnitText) -> str:
+        """The text that a unit's span counts in; a chunk is its own document."""
+        return unit.text if is_chunk(unit) else self.backend.document_text(unit.doc_id)
 
     def section_id(self, ref: str) -> str:
         """The section id that a reference stands for: a passage id's own, and anything else unchanged.
@@ -76,8 +113,9 @@ class Desk:
             ScopeViolation: it lies outside ``scope``.
         """
         held = self.scratch.get(self.session_id, passage_id) if passage_id.startswith("p_") else None
-        unit = held.unit if held else self.backend.unit(passage_id)
-        if not within(scope.doc_tags, scope.repositories)(unit.tags, unit.doc_uri):
+        unit = held.unit if held else self._unit(passage_id)
+        # A layer has neither tags nor folders: whether there is one at all is what the settings decide.
+        if not is_chunk(unit) and not within(scope.doc_tags, scope.repositories)(unit.tags, unit.doc_uri):
             raise ScopeViolation(
                 f"passage {passage_id!r} lies outside the doc_tags or repositories of the scope. "
                 "Widen the scope if you may, or search within it.",
@@ -87,5 +125,11 @@ class Desk:
             )
         return held or self._shelved(unit)
 
+    def _unit(self, section_id: str) -> UnitText:
+        return (
+            self.layer_source().unit(section_id) if section_id.startswith(LAYER_ID) else self.backend.unit(section_id)
+        )
+
     def _shelved(self, unit: UnitText) -> Passage:
-        return self.scratch.put(self.session_id, self.backend.snapshot_id, unit)
+        edition = f"layer {fingerprint([unit.text])}" if is_chunk(unit) else self.backend.snapshot_id
+        return self.scratch.put(self.session_id, edition, unit)

@@ -90,7 +90,7 @@ def _cite(passage: Passage, offset: int, desk: Desk) -> Citation:
     if offset >= 0:
         line = unit.line + unit.text.count("\n", 0, offset)
     else:
-        line = unit.line - desk.backend.document_text(unit.doc_id).count("\n", start, unit.start_char)
+        line = unit.line - desk.document_text(unit).count("\n", start, unit.start_char)
     return Citation(
         section_id=unit.section_id,
         doc_tag=",".join(unit.tags),

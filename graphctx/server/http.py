@@ -30,7 +30,7 @@ class Door:
         allowed_hosts: ``Host`` headers to let in, required for any other address (``name:port``, ``name:*``).
         allowed_origins: ``Origin`` headers to let in from browsers.
         allow_anonymous: whether an address that is not local may be served without bearer tokens: right where a
-            proxy in front asks who is there, and nobody can go around it.
+            proxy in front asks who is there, and nobody can go around it. Such callers may also write into layers.
     """
 
     host: str = "127.0.0.1"
@@ -86,8 +86,8 @@ def http_app(warmup: Warmup, config: ServerConfig | None = None, door: Door | No
 
     from graphctx.server.app import build_server
 
-    config = dataclasses.replace(config or ServerConfig(), transport="http")
     door = door or Door()
+    config = dataclasses.replace(config or ServerConfig(), transport="http", anonymous_writes=door.allow_anonymous)
     tokens = Tokens(config.tokens)
     door.check(tokens)
     security = None
@@ -115,8 +115,8 @@ def serve_http(kb_path: str | Path, config: ServerConfig | None = None, door: Do
     """
     import uvicorn
 
-    door = door or Door()
-    warmup = Warmup(lambda: open_engine(str(kb_path)))
+    door, config = door or Door(), config or ServerConfig()
+    warmup = Warmup(lambda: open_engine(str(kb_path), config.layers))
     app = http_app(warmup, config, door)
     warmup.start()
     uvicorn.run(app, host=door.host, port=door.port, log_level="warning", timeout_graceful_shutdown=SHUTDOWN_SECONDS)

@@ -24,6 +24,8 @@ _PLAYBOOK = {
     "hang together, after a search has shown where to look; graph.communities shows the themes.",
     "compat": "search_sections finds sections and get_section_text reads them.",
     "connector": "search finds documents and fetch reads one.",
+    "layers": "agents_search finds what people and agents have written down about the repository; "
+    "agents_context_write keeps what you find out, and agents_context_propose asks that it be kept for good.",
 }
 """How to use each toolset; in the order in which it is told."""
 

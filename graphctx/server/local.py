@@ -49,7 +49,7 @@ def tool_named(name: str) -> AnyTool:
     """
     known = {tool.name: tool for tool in TOOLS}
     for tool in TOOLS:
-        if name in (tool.name, tool.name.replace(".", "_")):
+        if name in tool.names:
             return tool
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     meant = f" Did you mean {near[0]}?" if near else ""
@@ -76,6 +76,7 @@ def call(engine: Engine, config: ServerConfig, name: str, arguments: Mapping[str
     tool = tool_named(name)
     request = parse_arguments(tool.input, arguments)
     cursors = Cursors(LOCAL_SESSION.encode())  # so that the next process, which is as local, can go on
-    desk = Desk(engine.source.pinned(), engine.count, Unshelved(), LOCAL_SESSION, config, cursors=cursors)
+    backend = engine.source.pinned()
+    desk = Desk(backend, engine.count, Unshelved(), LOCAL_SESSION, config, cursors=cursors, layers=engine.layers)
     reply: Reply[Any] = tool.run(desk, request)
     return reply

@@ -11,7 +11,7 @@ import mcp_types as types
 from graphctx.errors import InvalidArgument
 from graphctx.model.graph import Node
 from graphctx.model.requests import DescribeInput, ExpandInput, Scope, SectionsForEntitiesInput
-from graphctx.server.backend import Backend
+from graphctx.server.backend import Backend, UnitText
 from graphctx.server.resources import JSON, TEXT, ambiguous, document_uri, entity_uri, text_contents, unknown
 from graphctx.server.scratch import Passage
 from graphctx.text.graphemes import cut_end
@@ -40,6 +40,23 @@ def passage_contents(passage: Passage) -> types.TextResourceContents:
         "size_bytes": passage.size_bytes,
     }
     return text_contents(passage.uri, unit.text, TEXT, place)
+
+
+def chunk_contents(uri: str, unit: UnitText) -> types.TextResourceContents:
+    """The content of a layer's chunk from its start, as much as the limit takes."""
+    end = _end(unit.text)
+    said = {
+        "doc_id": unit.doc_id,
+        "doc_uri": unit.doc_uri,
+        "title": unit.title,
+        "kind": unit.heading,
+        "start_char": 0,
+        "end_char": end,
+        "n_chars": len(unit.text),
+        "truncated": end < len(unit.text),
+        "max_bytes": MAX_DOCUMENT_BYTES,
+    }
+    return text_contents(uri, unit.text[:end], TEXT, said)
 
 
 def document_contents(uri: str, name: str, backend: Backend, scope: Scope) -> types.TextResourceContents:

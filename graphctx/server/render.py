@@ -17,6 +17,7 @@ from graphctx.model.answers import (
 from graphctx.model.documents import has_file_lines
 from graphctx.model.requests import Scope
 from graphctx.server.quoting import one_line, quoted
+from graphctx.server.render_layers import mark_line, note_lines
 from graphctx.text.sentences import split_sentences
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ _EMPTY: dict[EmptyReason, str] = {
     "nothing_in_scope": "The scope leaves no document to look in. Widen it if you may.",
     "no_match": "Nothing fits. Try other words, or a larger top_k.",
     "no_evidence": "Nothing in scope bears on the question.",
+    "no_layers": "The layers asked for hold no chunk.",
 }
 _CUT: dict[LimitReason, str] = {
     "token_cap": "the response's token limit",
@@ -85,11 +87,13 @@ def search_text(desk: Desk, answer: SearchAnswer) -> str:
     """Previews with citations."""
     start = f"{head(answer, len(answer.results), 'result')}."
     if answer.empty_reason:
-        return f"{start} {why_empty(answer)}"
+        return "\n\n".join([f"{start} {why_empty(answer)}", *note_lines(answer.layer_notes)])
     blocks = [start]
     for result in answer.results:
         where = citation(result.title, result.heading, result.doc_uri, result.line, result.page)
-        blocks.append(f"[{result.rank}] {where}\npassage {result.passage_id}\n{quoted(result.preview)}")
+        mark = f"\n{mark_line(result.layer)}" if result.layer else ""
+        blocks.append(f"[{result.rank}] {where}\npassage {result.passage_id}{mark}\n{quoted(result.preview)}")
+    blocks += note_lines(answer.layer_notes)
     blocks += more(desk, answer, "kb.search")
     blocks.append(
         desk.say(f"These are previews. Quotes: kb.extract_evidence; text: kb.read_excerpt, {resource_of(answer)}")
@@ -101,14 +105,15 @@ def evidence_text(desk: Desk, answer: EvidenceAnswer, call: str) -> str:
     """Quotes with citations; ``call`` is the tool that gave them."""
     start = head(answer, len(answer.quotes), "quote")
     if answer.empty_reason:
-        said = f"{start}. {why_empty(answer)}"
+        said = "\n\n".join([f"{start}. {why_empty(answer)}", *note_lines(answer.layer_notes)])
         return f"{said} {_nearest(desk, answer.nearest)}" if answer.nearest else said
     blocks = [f"{start}, word for word."]
     for number, quote in enumerate(answer.quotes, start=1):
         where = citation(quote.title, quote.heading, quote.doc_uri, quote.line, quote.page)
         cut = ", shortened" if quote.truncated else ""
+        mark = f"\n{mark_line(quote.layer)}" if quote.layer else ""
         blocks.append(
-            f"[{number}] {where}\npassage {quote.passage_id}, confidence {quote.confidence:.2f}{cut}\n"
+            f"[{number}] {where}\npassage {quote.passage_id}, confidence {quote.confidence:.2f}{cut}{mark}\n"
             f"{quoted(quote.quote)}"
         )
     if answer.diagnostics.mode == "global":
@@ -118,6 +123,7 @@ def evidence_text(desk: Desk, answer: EvidenceAnswer, call: str) -> str:
         blocks.append(desk.say(said))
     elif all(quote.confidence < LOW_CONFIDENCE for quote in answer.quotes):
         blocks.append("None of these fits the question well: the documents may not hold the answer.")
+    blocks += note_lines(answer.layer_notes)
     if answer.next_cursor is not None:
         blocks += more(desk, answer, call)
     blocks.append(desk.say(f"More text: kb.read_excerpt or kb.expand_excerpt with a passage, {resource_of(answer)}"))

@@ -35,7 +35,7 @@ ANONYMOUS = ""
 
 _HEADER = "mcp-session-id"
 _PASSAGE = re.compile(r"p_[a-z2-7]{16}")
-_NO_REFERENCES = frozenset({"query", "question", "cursor", "session_id", "scope", "filters", "options"})
+_NO_REFERENCES = frozenset({"query", "question", "cursor", "session_id", "scope", "filters", "options", "content"})
 _REPEAT = ["kb.search", "kb.retrieve_evidence"]
 
 

@@ -31,7 +31,8 @@ def serve_stdio(kb_path: str | Path, config: ServerConfig | None = None, warmup:
         level=os.environ.get("GRAPHCTX_LOG", "WARNING").upper(),
         format="%(levelname)s %(message)s",
     )
-    anyio.run(_serve, config or ServerConfig(), warmup or Warmup(lambda: open_engine(str(kb_path))))
+    config = config or ServerConfig()
+    anyio.run(_serve, config, warmup or Warmup(lambda: open_engine(str(kb_path), config.layers)))
 
 
 async def _serve(config: ServerConfig, warmup: Warmup) -> None:

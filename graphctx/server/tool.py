@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 In = TypeVar("In", bound=Strict)
 Out = TypeVar("Out", bound=Answer)
 
-Toolset = Literal["kb", "graph", "compat", "connector"]
-"""What a server can offer: evidence and excerpts, the graph, the older names of both, and ``search`` with ``fetch``."""
+Toolset = Literal["kb", "graph", "compat", "connector", "layers"]
+"""What a server can offer: evidence and excerpts, the graph, the older names of both, ``search`` with ``fetch``, layers
+of AGENTS.db."""
 
 READ_ONLY_HINTS = {
     "readOnlyHint": True,
@@ -25,6 +26,10 @@ READ_ONLY_HINTS = {
     "openWorldHint": False,
 }
 """Of all retrieval tools (tool contract, section 7.2)."""
+
+Effect = Literal["none", "append", "append_once"]
+"""What a call leaves behind: nothing; a record more with each call; or one record, however often it is repeated. No
+tool takes anything away, and none reaches beyond this machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +63,10 @@ class Reply(Generic[Out]):
 
 @dataclass(frozen=True, slots=True)
 class Tool(Generic[In, Out]):
-    """A tool's declaration. ``run`` is synchronous and raises the typed errors."""
+    """A tool's declaration. ``run`` is synchronous and raises the typed errors.
+
+    ``aliases`` are names under which it can be called, but is not listed.
+    """
 
     name: str
     toolset: Toolset
@@ -67,11 +75,22 @@ class Tool(Generic[In, Out]):
     input: type[In]
     output: type[Out]
     run: Callable[[Desk, In], Reply[Out]]
+    effect: Effect = "none"
+    aliases: tuple[str, ...] = ()
 
     @property
     def hints(self) -> dict[str, bool]:
         """The annotations, by their names on the wire."""
-        return dict(READ_ONLY_HINTS)
+        return {
+            **READ_ONLY_HINTS,
+            "readOnlyHint": self.effect == "none",
+            "idempotentHint": self.effect != "append",
+        }
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name under which it can be called: its own, with underscores too, and its aliases."""
+        return tuple(dict.fromkeys((self.name, self.name.replace(".", "_"), *self.aliases)))
 
 
 AnyTool = Tool[Any, Any]

@@ -11,10 +11,15 @@ import logging
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from graphctx.model.budgets import CountTokens
 from graphctx.model.interrupt import checkpoint
 from graphctx.server.backend import Source
+
+if TYPE_CHECKING:
+    from graphctx.retrieve.layered.source import LayerSource
 
 log = logging.getLogger(__name__)
 
@@ -24,10 +29,11 @@ _POLL_SECONDS = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """What calls run on: the knowledge base, and the one estimator of tokens."""
+    """What calls run on: the knowledge base, the one estimator of tokens, and layers of AGENTS.db if there are any."""
 
     source: Source
     count: CountTokens
+    layers: LayerSource | None = None
 
 
 class Warmup:
@@ -77,9 +83,15 @@ class Warmup:
             log.warning("the knowledge base is not ready yet: %s", error)
 
 
-def open_engine(kb_path: str) -> Engine:
-    """Open the knowledge base at a path, with the WordPiece tokenizer's counts as the estimate of tokens."""
+def open_engine(kb_path: str, layers: Path | None = None) -> Engine:
+    """Open the knowledge base at a path, with the WordPiece tokenizer's counts as the estimate of tokens.
+
+    Args:
+        kb_path: its folder.
+        layers: the folder of the layers beside it.
+    """
     from graphctx.knowledge_base import KnowledgeBase
     from graphctx.nlp.tokens import WordPieceCounter
 
-    return Engine(KnowledgeBase.open(kb_path), WordPieceCounter().count)
+    kb = KnowledgeBase.open(kb_path)
+    return Engine(kb, WordPieceCounter().count, kb.layers_of(layers) if layers else None)

@@ -13,6 +13,7 @@ from graphctx.server.tools.expand_excerpt import EXPAND_EXCERPT
 from graphctx.server.tools.extract_evidence import EXTRACT_EVIDENCE
 from graphctx.server.tools.global_search import GLOBAL_SEARCH
 from graphctx.server.tools.graph import GRAPH_TOOLS
+from graphctx.server.tools.layers import LAYER_TOOLS
 from graphctx.server.tools.read_excerpt import READ_EXCERPT
 from graphctx.server.tools.retrieve_evidence import RETRIEVE_EVIDENCE
 from graphctx.server.tools.search import SEARCH
@@ -22,6 +23,7 @@ TOOLSETS: dict[Toolset, tuple[AnyTool, ...]] = {
     "graph": GRAPH_TOOLS,
     "compat": COMPAT_TOOLS,
     "connector": CONNECTOR_TOOLS,
+    "layers": LAYER_TOOLS,
 }
 """The tools of each toolset; the tool to reach for first comes first."""
 

@@ -17,7 +17,7 @@ def _run(desk: Desk, request: ExpandExcerptInput) -> Reply[ExcerptAnswer]:
     scope = desk.scope(request.scope)
     passage = desk.passage(request.passage_id, scope)
     unit = passage.unit
-    document = desk.backend.document_text(unit.doc_id)
+    document = desk.document_text(unit)
     if document[unit.start_char : unit.end_char] != unit.text:
         raise InvalidArgument(
             f"{unit.doc_uri} has changed since this passage was found. "

@@ -12,6 +12,8 @@ from graphctx.server.tool import Description, Reply, Tool
 def _run(desk: Desk, asked: RetrieveInput) -> Reply[EvidenceAnswer]:
     request = asked.model_copy(update={"scope": desk.scope(asked.scope)})
     evidence = desk.backend.evidence(request)
+    if request.options.layers:
+        evidence = desk.layer_source().evidence(request, evidence)
     return evidence_reply(desk, request, evidence, desk.shelve)
 
 
@@ -30,7 +32,7 @@ RETRIEVE_EVIDENCE = Tool(
         follow_up="call kb.read_excerpt or kb.expand_excerpt with a quote's passage_id and the answer's session_id, "
         "again with next_cursor if there is one, or ask in other words or with a larger top_k.",
         defaults="top_k 5, max_quotes 6, max_quote_tokens 80, include_context_tokens 20, mode auto. "
-        "Max: top_k 50, max_quotes 20, max_quote_tokens 200, include_context_tokens 100.",
+        "Max: top_k 50, max_quotes 20, max_quote_tokens 200, include_context_tokens 100, 4 layers.",
     ),
     input=RetrieveInput,
     output=EvidenceAnswer,

@@ -15,6 +15,8 @@ from graphctx.server.tool import Description, Reply, Tool
 def _run(desk: Desk, asked: SearchInput) -> Reply[SearchAnswer]:
     request = asked.model_copy(update={"scope": desk.scope(asked.scope)})
     found = desk.backend.find(request)
+    if request.options.layers:
+        found = desk.layer_source().found(request, found)
     shelved = [_shelved(desk, result) for result in found.items]
     return Reply(
         *search_answer(desk.pager, request, replace(found, items=shelved), lambda answer: search_text(desk, answer))
@@ -42,7 +44,7 @@ SEARCH = Tool(
         follow_up="call again with next_cursor, or call kb.extract_evidence or kb.read_excerpt with passage_ids and "
         "the answer's session_id.",
         defaults="top_k 5, page_size 5, max_per_doc 1, max_snippet_chars 280, mode auto. "
-        "Max: top_k 50, page_size 50, max_per_doc 20, max_snippet_chars 1000.",
+        "Max: top_k 50, page_size 50, max_per_doc 20, max_snippet_chars 1000, 4 layers.",
     ),
     input=SearchInput,
     output=SearchAnswer,
