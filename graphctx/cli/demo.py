@@ -7,12 +7,13 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from graphctx.cli.mcp_config import program
 from graphctx.errors import BackendUnavailable, InvalidArgument
+from graphctx.model.answers import EvidenceAnswer
 from graphctx.model.documents import has_file_lines
 
 if TYPE_CHECKING:
@@ -74,22 +75,20 @@ async def _ask_all(console: Console, command: list[str], questions: list[str]) -
         console.print(f"The server offers: {', '.join(tools)}\n", soft_wrap=True)
         for question in questions:
             result = await client.call_tool("kb.retrieve_evidence", {"question": question, "max_quotes": 3})
-            answer: dict[str, Any] = result.structured_content or {}
-            if result.is_error or "quotes" not in answer:
+            if result.is_error or not result.structured_content:
                 text = "\n".join(getattr(part, "text", "") for part in result.content)
                 raise BackendUnavailable(f"The server did not answer {question!r}: {text}", question=question)
-            _show(console, question, answer)
+            _show(console, question, EvidenceAnswer.model_validate(result.structured_content))
 
 
-def _show(console: Console, question: str, answer: dict[str, Any]) -> None:
+def _show(console: Console, question: str, answer: EvidenceAnswer) -> None:
     console.print(f"Q: {question}", style="bold", soft_wrap=True)
-    if not answer["quotes"]:
-        console.print(f"   No evidence: {answer['empty_reason']}\n", soft_wrap=True)
-    for quote in answer["quotes"]:
-        for line in quote["quote"].split("\n"):
+    if not answer.quotes:
+        console.print(f"   No evidence: {answer.empty_reason}\n", soft_wrap=True)
+    for quote in answer.quotes:
+        for line in quote.quote.split("\n"):
             console.print(f"   │ {line}", soft_wrap=True)
-        heading = f" › {quote['heading']}" if quote["heading"] else ""
-        span = f"characters {quote['start_char']}–{quote['end_char']}"
-        line = f":{quote['line']}" if has_file_lines(quote["doc_uri"]) else ""
-        where = f"{quote['title']}{heading} — {quote['doc_uri']}{line} ({span})"
-        console.print(f"   {where}\n", style="dim", soft_wrap=True)
+        heading = f" › {quote.heading}" if quote.heading else ""
+        span = f"characters {quote.start_char}–{quote.end_char}"
+        line = f":{quote.line}" if has_file_lines(quote.doc_uri) else ""
+        console.print(f"   {quote.title}{heading} — {quote.doc_uri}{line} ({span})\n", style="dim", soft_wrap=True)

@@ -59,7 +59,10 @@ class GuardedCommand(TyperCommand):
     def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
         """Run the command; turn its exceptions into a message and an exit code."""
         try:
-            return super().invoke(ctx)
+            try:
+                return super().invoke(ctx)
+            except BaseExceptionGroup as group:
+                raise _alone(group) from None
         except GraphctxError as error:
             _debug_trace()
             _report(error, ctx)
@@ -77,6 +80,13 @@ class GuardedCommand(TyperCommand):
             inside = InternalError(f"{type(error).__name__}: {error}", exception=type(error).__name__)
             _report(inside, ctx)
         raise typer.Exit(EXIT_ERROR)
+
+
+def _alone(error: BaseException) -> BaseException:
+    """What went wrong, without the groups that concurrent work wraps around it."""
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    return error
 
 
 def _report(error: GraphctxError, ctx: typer.Context) -> None:

@@ -69,3 +69,12 @@ def test_ctrl_c_exits_with_130() -> None:
 def test_markup_in_a_message_is_printed_as_it_is() -> None:
     RAISED.append(InvalidArgument("The query [red]x[/red] :smile: is wrong."))
     assert "[red]x[/red] :smile:" in CliRunner().invoke(app, ["fail"]).stderr
+
+
+def test_an_error_out_of_concurrent_work_is_told_as_itself() -> None:
+    error = InvalidArgument("The question is empty.", field="question")
+    RAISED.append(ExceptionGroup("unhandled errors in a TaskGroup", [ExceptionGroup("inner", [error])]))
+    shown = CliRunner().invoke(app, ["fail"])
+    assert shown.exit_code == 1
+    assert "INVALID_ARGUMENT The question is empty." in shown.stderr
+    assert "TaskGroup" not in shown.stderr
