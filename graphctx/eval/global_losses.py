@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from graphctx.eval.asker import Asker
-from graphctx.eval.global_measures import BUDGETS, MOST_POINTS, Piece, stated, states
+from graphctx.eval.global_measures import BUDGETS, MOST_POINTS, Piece, stated
 from graphctx.model.requests import Filters, GlobalSearchInput
-from graphctx.retrieve.global_search.reduce import NEAR_COPY
+from graphctx.retrieve.global_search.rate import unit_of
+from graphctx.retrieve.global_search.reduce import SAME_WORDS
 from graphctx.retrieve.global_search.search import GlobalSearch
 from graphctx.retrieve.graph.view import View
+from graphctx.text.lexical import words
 
 if TYPE_CHECKING:
     from graphctx.eval.records import Golden, GoldPoint
@@ -43,7 +45,7 @@ STAGES: dict[Stage, str] = {
     "not rated": "communities have it, and none of them was compared with the question",
     "not chosen": "a community with it was rated, and none was found to bear on the question",
     "passed over": "a community that bears on the question has it, and it was too short, or rated below hundreds",
-    "near copy": "it was a candidate, and a point that was given says nearly the same",
+    "near copy": "it was a candidate, and a point that was given has nearly the same words",
     "budget": "it was a candidate, and others filled the budget",
     "no evidence": "nothing was given, for nothing seemed to bear on the question",
 }
@@ -149,13 +151,13 @@ class Tracer:
         some = runs[BUDGETS[0]]
         title, level = self._communities.title, self._communities.hierarchy.level
         chosen = [Theme(title(row), int(level[row]), some.descent.ratings[row]) for row in some.descent.chosen]
-        bears = search.bears()
-        points = [self._loss(point, runs, bears=bears) for point in golden.points]
+        bears = {budget: search.bears(run) for budget, run in runs.items()}
+        points = [self._loss(point, runs, bears) for point in golden.points]
         seen = int(self._communities.seen.sum())
         rated, candidates = len(some.descent.ratings), len(some.candidates)
         return Losses(golden.id, golden.question, seen, rated, candidates, tuple(chosen), tuple(points))
 
-    def _loss(self, point: GoldPoint, runs: dict[int, Outcome], *, bears: bool) -> Loss:
+    def _loss(self, point: GoldPoint, runs: dict[int, Outcome], bears: dict[int, bool]) -> Loss:
         some = next(iter(runs.values()))
         rows = self._sentences(point)
         holding = [
@@ -167,7 +169,7 @@ class Tracer:
         places = np.flatnonzero(np.isin(some.candidates.rows[best], rows))
         return Loss(
             point.point,
-            {budget: self._stage(point, rows, holding, run, bears=bears) for budget, run in runs.items()},
+            {budget: self._stage(point, rows, holding, run, bears=bears[budget]) for budget, run in runs.items()},
             int(places[0]) + 1 if len(places) else None,
             tuple(self._communities.title(row) for row in holding),
         )
@@ -194,10 +196,13 @@ class Tracer:
 
     def _copied(self, rows: Rows, run: Outcome) -> bool:
         """Whether each of some sentences is a near copy of a point that was given."""
-        told = run.candidates.rows[[one.at for one in run.chosen]]
-        values, scale = self._index.sentence_vectors
-        one, other = (values[at].astype(np.float32) * scale[at, None] for at in (rows, told))
-        return bool((np.einsum("id,jd->ij", one, other).max(axis=1, initial=0.0) >= NEAR_COPY).all())
+        told = [self._words(row) for row in run.candidates.rows[[one.at for one in run.chosen]].tolist()]
+        return all(any(_jaccard(self._words(row), one) >= SAME_WORDS for one in told) for row in rows.tolist())
+
+    def _words(self, sentence: int) -> frozenset[str]:
+        walk = self._index.walk
+        text = self._index.text_of(int(walk.unit_doc[unit_of(self._index, np.array([sentence]))[0]])).text
+        return frozenset(words(text[int(walk.sentence_start[sentence]) : int(walk.sentence_end[sentence])]))
 
     def _sentences(self, point: GoldPoint) -> Rows:
         """The sentence rows that state a point."""
@@ -211,3 +216,7 @@ class Tracer:
                 if states(piece, span):
                     found.append(row)
         return np.unique(np.array(found, dtype=np.int64))
+
+
+def _jaccard(one: frozenset[str], other: frozenset[str]) -> float:
+    return len(one & other) / max(len(one | other), 1)
