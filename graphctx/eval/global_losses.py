@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from graphctx.eval.asker import Asker
-from graphctx.eval.global_measures import BUDGETS, MOST_POINTS, Piece, stated
+from graphctx.eval.global_measures import BUDGETS, MOST_POINTS, Piece, stated, states
 from graphctx.model.requests import Filters, GlobalSearchInput
 from graphctx.retrieve.global_search.rate import unit_of
 from graphctx.retrieve.global_search.reduce import SAME_WORDS
