@@ -15,6 +15,16 @@ from graphctx.store.files import files_below, fsync_path, fsync_tree
 SUMS_NAME = "SHA256SUMS"
 """In a folder that an export wrote: by it such a folder is known, and no other is ever replaced."""
 
+_MARKS = {
+    b"<!doctype html>": b'<meta name="generator" content="graphctx ',
+    b"<?xml ": b'<graph id="graphctx" ',
+    b"{": b'"agentsdb.export.',
+}
+"""How a file begins that an export wrote, and what stands in its head: by it such a file is known."""
+
+_HEAD = 1 << 14
+"""Bytes in which the mark stands; GraphML declares its attributes before, 80 bytes each."""
+
 _BUFFER = 1 << 20
 
 
@@ -27,7 +37,8 @@ def check_target(path: Path, *, folder: bool, replace: bool) -> None:
         replace: whether what is there may be replaced.
 
     Raises:
-        InvalidArgument: its folder is missing, it is of the other kind, or it is there and may not be replaced.
+        InvalidArgument: its folder is missing, it is of the other kind, or it is there and may not be replaced: no
+            export wrote it, or ``replace`` is false.
         BackendUnavailable: its folder may not be written to.
     """
     parent = path.parent
@@ -50,8 +61,25 @@ def check_target(path: Path, *, folder: bool, replace: bool) -> None:
                 f"{path} holds files that no export wrote, so it is never replaced. Name another folder.",
                 path=str(path),
             )
+    if not folder and path.exists() and not _exported(path):
+        raise InvalidArgument(
+            f"{path} is there already, and no export wrote it, so it is never replaced. Name another file.",
+            path=str(path),
+        )
     if path.exists() and not replace:
         raise InvalidArgument(f"{path} is there already. Replace it with --force, or name another.", path=str(path))
+
+
+def _exported(path: Path) -> bool:
+    """Whether a file is an export's, or empty."""
+    if not path.is_file():
+        return False  # a device or a pipe
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEAD)
+    except OSError:
+        return False
+    return not head or any(head.startswith(begin) and mark in head for begin, mark in _MARKS.items())
 
 
 @contextmanager

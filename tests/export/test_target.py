@@ -8,17 +8,44 @@ from pathlib import Path
 import pytest
 
 from graphctx.errors import BackendUnavailable, InvalidArgument
+from graphctx.export.options import ExportFormat
 from graphctx.export.target import check_target, written_file, written_folder
 from tests.export.conftest import Export
 
 
-def test_what_is_there_is_kept_unless_it_may_be_replaced(export: Export, tmp_path: Path) -> None:
-    (tmp_path / "x").write_text("mine")
+@pytest.mark.parametrize("format_", ["graphml", "html"])
+def test_what_an_export_wrote_is_kept_unless_it_may_be_replaced(
+    export: Export, tmp_path: Path, format_: ExportFormat
+) -> None:
+    place = tmp_path / "x"
+    export(place, format_)
+    before = place.read_bytes()
     with pytest.raises(InvalidArgument, match="--force"):
-        export(tmp_path / "x", "graphml")
-    assert (tmp_path / "x").read_text() == "mine"
+        export(place, "graphml", documents=True)
+    assert place.read_bytes() == before
+    export(place, "graphml", documents=True, replace=True)
+    assert place.read_bytes() != before
+    export(place, format_, replace=True)
+    assert place.read_bytes() == before
+
+
+@pytest.mark.parametrize("format_", ["graphml", "html"])
+@pytest.mark.parametrize(
+    "text", ["years of work", "<!doctype html><title>mine</title>", '<?xml version="1.0"?><graphml/>']
+)
+def test_a_file_that_no_export_wrote_is_never_replaced(
+    export: Export, tmp_path: Path, format_: ExportFormat, text: str
+) -> None:
+    (tmp_path / "x").write_text(text)
+    with pytest.raises(InvalidArgument, match="never replaced"):
+        export(tmp_path / "x", format_, replace=True)
+    assert (tmp_path / "x").read_text() == text
+
+
+def test_an_empty_file_is_filled_on_request(export: Export, tmp_path: Path) -> None:
+    (tmp_path / "x").touch()
     export(tmp_path / "x", "graphml", replace=True)
-    assert (tmp_path / "x").read_bytes().startswith(b"<?xml")
+    assert (tmp_path / "x").stat().st_size
 
 
 def test_a_folder_that_no_export_wrote_is_never_replaced(export: Export, tmp_path: Path) -> None:
@@ -90,6 +117,7 @@ def test_a_full_disk_is_told_with_what_to_do(python: Callable[..., str], tmp_pat
 import resource, signal, sys
 from pathlib import Path
 from graphctx.errors import BackendUnavailable
+from graphctx.export.options import ExportFormat
 from graphctx.export.target import written_file
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
