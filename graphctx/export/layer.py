@@ -43,15 +43,16 @@ def units_layer(
     """
     units = index.snapshot.table("units", ["section_id", "doc_row", "start_char", "end_char"])
     sections, doc_rows, starts, ends = (units[name].to_pylist() for name in units.column_names)
-    heads = index.snapshot.table("sections", ["id", "start_char"])
-    head_of = dict(zip(heads["id"].to_pylist(), heads["start_char"].to_pylist(), strict=True))
+    heads = index.snapshot.table("sections", ["id", "start_char", "level"])
+    columns = zip(*(heads[name].to_pylist() for name in heads.column_names), strict=True)
+    head_of = {section: start for section, start, level in columns if level}  # what is before any heading has none
     rows = index.seen_rows.tolist()
     passages = []
     for done, row in enumerate(rows):
         if done % _STEP == 0:
             on_progress("units", done, len(rows), "units")
         first = row == 0 or sections[row - 1] != sections[row]
-        start = min(head_of[sections[row]], starts[row]) if first else starts[row]
+        start = min(head_of.get(sections[row], starts[row]), starts[row]) if first else starts[row]
         document = index.text_of(doc_rows[row])
         content = document.text[start : ends[row]]
         start += len(content) - len(content.lstrip())

@@ -147,10 +147,14 @@ def _spans(document: Document, split: Split) -> list[tuple[int, int]]:
     if split == "files":
         return [(0, len(document.text))]
     parts = split_document(document, WordPieceCounter())
-    heads = {section.id: section.start_char for section in parts.sections}
+    heads = {section.id: section.start_char for section in parts.sections if section.level}  # front matter has none
+    begins: dict[str, int] = {}  # of sections that hold text; a heading above other headings alone says nothing
+    spans = []
+    for unit in parts.units:
+        first = unit.section_id not in begins
+        start = min(heads.get(unit.section_id, unit.start_char), unit.start_char) if first else unit.start_char
+        begins.setdefault(unit.section_id, start)
+        spans.append((start, unit.end_char))
     if split == "units":
-        return [
-            (min(heads.pop(unit.section_id, unit.start_char), unit.start_char), unit.end_char) for unit in parts.units
-        ]
-    filled = {unit.section_id for unit in parts.units}  # a heading above other headings alone says nothing
-    return [(section.start_char, section.end_char) for section in parts.sections if section.id in filled]
+        return spans
+    return [(begins[section.id], section.end_char) for section in parts.sections if section.id in begins]

@@ -1,0 +1,269 @@
+"""``graphctx layers compile``: documents, or a knowledge base, as a base layer."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from graphctx.knowledge_base import KnowledgeBase
+from graphctx.layers import Chunk, LayerFile, built_in
+
+from .layers_world import layers, layers_typed
+
+HARBOUR = """---
+title: Harbour
+---
+# Harbour
+
+The lights are lit at dusk.
+
+## Fees
+
+Ships pay by length, and boats pay nothing.
+
+## Empty above
+
+### Gulls
+
+Gulls are not fed.
+"""
+FAST = ("--embedder", "hash")
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A repository with documents."""
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "harbour.md").write_text(HARBOUR, "utf-8")
+    (tmp_path / "docs" / "notes.txt").write_text("Tides are told by the hour.\n", "utf-8")
+    (tmp_path / "AGENTS.md").write_text("# Rules\n\nAsk before you sail — always.\n", "utf-8")
+    return tmp_path
+
+
+def chunks(path: Path) -> list[Chunk]:
+    with LayerFile.open(path) as layer:
+        return list(layer.chunks())
+
+
+def digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_sections_become_chunks_that_say_where_they_stand(repository: Path) -> None:
+    done = layers_typed(repository, "compile", "docs", "AGENTS.md", "--json")
+    assert done.code == 0
+    assert "embed" in done.err
+    told = done.json
+    assert (told["chunks"], told["files"], told["changed"]) == (4, 2, True)
+    assert told["sha256"] == digest(repository / "AGENTS.db")
+    made = chunks(repository / "AGENTS.db")
+    assert [(c.content, c.sources) for c in made] == [
+        ("# Rules\n\nAsk before you sail — always.", ("AGENTS.md:1",)),
+        ("# Harbour\n\nThe lights are lit at dusk.", ("docs/harbour.md:4",)),
+        ("## Fees\n\nShips pay by length, and boats pay nothing.", ("docs/harbour.md:8",)),
+        ("### Gulls\n\nGulls are not fed.", ("docs/harbour.md:14",)),
+    ]
+    assert {(c.kind, c.author, c.confidence, c.created_at_unix_ms) for c in made} == {("canonical", "human", 1.0, 0)}
+    with LayerFile.open(repository / "AGENTS.db") as layer:
+        assert layer.profile == built_in().profile
+        ours = built_in().embed([c.content for c in made])
+        assert np.array_equal(np.stack([layer.vector(r) for r in range(4)]), ours)
+    hit = layers(repository, "search", "who feeds the gulls", "-k", "1", "--json").json["hits"][0]
+    assert hit["sources"] == ["docs/harbour.md:14"]
+
+
+def test_the_same_documents_give_the_same_bytes_anywhere(
+    repository: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    other = tmp_path_factory.mktemp("elsewhere")
+    for name in ("AGENTS.md", "docs"):  # written in another order
+        source = repository / name
+        (shutil.copytree if source.is_dir() else shutil.copyfile)(source, other / name)
+    layers(repository, "compile", "docs", "AGENTS.md", *FAST)
+    layers(other, "compile", str(other / "AGENTS.md"), str(other), "docs", *FAST)
+    assert digest(repository / "AGENTS.db") == digest(other / "AGENTS.db")
+
+
+def test_an_id_stays_with_its_text_when_other_text_changes(repository: Path) -> None:
+    layers(repository, "compile", "docs", *FAST)
+    before = {c.content: c.id for c in chunks(repository / "AGENTS.db")}
+    path = repository / "docs" / "harbour.md"
+    path.write_text(path.read_text("utf-8").replace("# Harbour\n", "# Harbour\n\nA line more.\n"), "utf-8")
+    layers(repository, "compile", "docs", *FAST, "--force")
+    after = {c.content: c.id for c in chunks(repository / "AGENTS.db")}
+    same = before.keys() & after.keys()
+    assert len(same) == 2
+    assert all(before[text] == after[text] for text in same)
+
+
+@pytest.mark.parametrize("split", ["sections", "units"])
+def test_front_matter_is_no_part_of_what_is_said(tmp_path: Path, split: str) -> None:
+    (tmp_path / "a.md").write_text("---\ntags: [sea]\n---\n\nTides are told.\n\n# Later\n\nMore.\n", "utf-8")
+    layers(tmp_path, "compile", "a.md", "--split", split, *FAST)
+    assert [(c.content, c.sources) for c in chunks(tmp_path / "AGENTS.db")] == [
+        ("Tides are told.", ("a.md:5",)),
+        ("# Later\n\nMore.", ("a.md:7",)),
+    ]
+
+
+def test_a_long_section_is_cut_into_units_on_request(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# Long\n\n" + "\n\n".join(f"Ship {n} pays by length." for n in range(200)), "utf-8")
+    layers(tmp_path, "compile", "a.md", "--split", "units", *FAST)
+    units = chunks(tmp_path / "AGENTS.db")
+    assert len(units) > 3
+    assert [c.content.startswith("# Long") for c in units] == [True] + [False] * (len(units) - 1)
+    assert layers(tmp_path, "compile", "a.md", *FAST, "--force", "--json").json["chunks"] == 1
+
+
+def test_texts_that_are_alike_have_ids_of_their_own(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# A\n\nsame\n\n# A\n\nsame\n", "utf-8")
+    shutil.copyfile(tmp_path / "a.md", tmp_path / "b.md")
+    layers(tmp_path, "compile", ".", *FAST)
+    assert len({c.id for c in chunks(tmp_path / "AGENTS.db")}) == 4
+
+
+def test_a_base_layer_is_replaced_whole_and_on_request_only(repository: Path) -> None:
+    assert layers(repository, "compile", "docs", *FAST).code == 0
+    before = digest(repository / "AGENTS.db")
+    again = layers(repository, "compile", "docs", *FAST, "--json")
+    assert (again.code, again.json["changed"]) == (0, False)
+    error = layers(repository, "compile", "docs", "AGENTS.md", *FAST, "--json").error
+    assert "--force" in error["message"]
+    assert digest(repository / "AGENTS.db") == before
+    (repository / "AGENTS.db.sig").write_bytes(bytes(64))
+    forced = layers(repository, "compile", "docs", "AGENTS.md", *FAST, "--force")
+    assert forced.code == 0
+    assert "sign again" in forced.err
+    assert len(chunks(repository / "AGENTS.db")) == 4
+    assert "sign again" not in layers(repository, "compile", "docs", "AGENTS.md", *FAST).err
+
+
+def test_a_damaged_base_layer_is_not_taken_for_an_equal_one(repository: Path) -> None:
+    (repository / "AGENTS.db").write_bytes(b"AGDB" + bytes(100))
+    error = layers(repository, "compile", "docs", *FAST, "--json").error
+    assert error["code"] == "INVALID_ARGUMENT"
+    assert layers(repository, "compile", "docs", *FAST, "--force").code == 0
+    assert layers(repository, "validate").code == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "epoch", "wanted"),
+    [
+        ("2026-01-31", None, 1769817600000),
+        ("2026-01-31T01:00:00+01:00", "5", 1769817600000),
+        ("1234", None, 1234),
+        (None, "1234", 1234000),
+    ],
+)
+def test_times_are_given_and_never_the_clocks(
+    repository: Path, given: str | None, epoch: str | None, wanted: int
+) -> None:
+    more = ["--created-at", given] if given else []
+    done = layers(repository, "compile", "docs", *FAST, *more, env={"SOURCE_DATE_EPOCH": epoch} if epoch else None)
+    assert done.code == 0
+    assert {c.created_at_unix_ms for c in chunks(repository / "AGENTS.db")} == {wanted}
+
+
+def test_other_kinds_cuts_and_files_can_be_had(repository: Path) -> None:
+    arguments = ["docs", "--include", "*.txt", "--include", "docs/har*", "--kind", "doc", "--split", "files", "--i8"]
+    assert layers(repository, "compile", *arguments, *FAST, "--out", "other.db").code == 0
+    made = chunks(repository / "other.db")
+    assert [(c.kind, c.sources) for c in made] == [("doc", ("docs/harbour.md:1",)), ("doc", ("docs/notes.txt:1",))]
+    assert made[0].content == HARBOUR.strip()
+    with LayerFile.open(repository / "other.db") as layer:
+        assert layer.element_type == "i8"
+    hit = layers(repository, "search", "tides", "--layer", "other.db", "--json").json["hits"][0]
+    assert hit["sources"] == ["docs/notes.txt:1"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "Give documents or --kb"),
+        (["docs", "--kb", "kb"], "only one of them"),
+        (["nowhere"], "no such file or folder"),
+        (["docs", "--out", "AGENTS.user.db"], "grows by promotion"),
+        (["docs", "--out", "docs"], "is a folder"),
+        (["docs", "--out", "no/where.db"], "There is no folder no"),
+        (["docs", "--include", "*.rst"], "fits *.rst"),
+        (["docs", "--kind", "tombstone"], "kept for tools"),
+        (["docs", "--kind", " "], "empty"),
+        (["docs", "--split", "pages"], "sections, units, files"),
+        (["docs", "--embedder", "gpt"], "minilm, hash"),
+        (["docs", "--created-at", "yesterday"], "ISO 8601"),
+        (["docs", "--created-at", "1969-01-01"], "from 1970 on"),
+        (["docs", "--tag", "x"], "--tag has a meaning for a knowledge base only"),
+        (["--kb", "kb", "--split", "units"], "--split has a meaning for documents only"),
+        (["--kb", "kb"], "kb.toml is missing"),
+        (["..", "--dir", "docs"], "lies outside"),
+        (["empty.md"], "no text"),
+    ],
+)
+def test_a_slip_writes_nothing_and_is_answered_with_what_to_do(
+    repository: Path, arguments: list[str], said: str
+) -> None:
+    (repository / "empty.md").write_text("\n\n", "utf-8")
+    before = {path: path.stat().st_mtime_ns for path in repository.rglob("*")}
+    done = layers(repository, "compile", *arguments, "--json")
+    assert said in done.error["message"]
+    assert {path: path.stat().st_mtime_ns for path in repository.rglob("*")} == before
+
+
+def test_what_was_left_out_is_told(repository: Path) -> None:
+    (repository / "docs" / "bad.md").write_bytes(b"caf\xe9 " * 10)
+    done = layers(repository, "compile", "docs", *FAST, "--json")
+    assert [item["uri"] for item in done.json["skipped"]] == ["docs/bad.md"]
+    assert "skipped docs/bad.md: " in layers(repository, "compile", "docs", *FAST).err
+
+
+@pytest.fixture(scope="module")
+def kb(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A knowledge base of two documents, one of which has a tag."""
+    folder = tmp_path_factory.mktemp("kb")
+    (folder / "docs").mkdir()
+    (folder / "docs" / "harbour #1.md").write_text(HARBOUR, "utf-8")
+    (folder / "docs" / "tides.md").write_text("---\ntags: [sea]\n---\nTides are told by the hour.\n", "utf-8")
+    with KnowledgeBase.open(folder / "kb", create=True, project_id="harbour") as made:
+        made.ingest(folder / "docs", processes=1)
+    return folder / "kb"
+
+
+def test_a_knowledge_base_gives_its_units_with_its_vectors(kb: Path, tmp_path: Path) -> None:
+    done = layers_typed(tmp_path, "compile", "--kb", str(kb), "--json")
+    assert done.code == 0
+    made = chunks(tmp_path / "AGENTS.db")
+    assert {(c.content, *c.sources) for c in made} == {
+        ("# Harbour\n\nThe lights are lit at dusk.", "harbour #1.md:4"),
+        ("## Fees\n\nShips pay by length, and boats pay nothing.", "harbour #1.md:8"),
+        ("### Gulls\n\nGulls are not fed.", "harbour #1.md:14"),
+        ("Tides are told by the hour.", "tides.md:4"),
+    }
+    with KnowledgeBase.open(kb) as base, LayerFile.open(tmp_path / "AGENTS.db") as layer:
+        assert np.array_equal(layer.matrix[layer.rows], base.layer().matrix)
+        [found] = base.search("who feeds gulls", top_k=1).results
+        whole = base.document(found.doc_uri).text
+    assert all(c.content in whole for c in made if "tides" not in str(c.sources[0]))
+    again = layers(tmp_path, "compile", "--kb", str(kb), "--json")
+    assert (again.code, again.json["changed"]) == (0, False)
+    hit = layers(tmp_path, "search", "are gulls fed", "-k", "1", "--json").json["hits"][0]
+    assert hit["sources"] == ["harbour #1.md:14"]
+
+
+def test_a_part_of_a_knowledge_base_is_named_by_tag_and_path(kb: Path, tmp_path: Path) -> None:
+    layers(tmp_path, "compile", "--kb", str(kb), "--tag", "sea")
+    assert [c.sources for c in chunks(tmp_path / "AGENTS.db")] == [("tides.md:4",)]
+    error = layers(tmp_path, "compile", "--kb", str(kb), "--tag", "none", "--out", "x.db", "--json").error
+    assert "no text" in error["message"]
+
+
+def test_a_boundary_of_the_settings_holds_for_layers_too(kb: Path, tmp_path: Path) -> None:
+    shutil.copytree(kb, tmp_path / "kb")
+    with (tmp_path / "kb" / "kb.toml").open("a", encoding="utf-8") as file:
+        file.write('\n[server]\ndoc_tags = ["sea"]\n')
+    done = layers(tmp_path, "compile", "--kb", "kb", "--out", "x.db", "--json")
+    assert done.code == 0, done.out
+    assert [c.sources for c in chunks(tmp_path / "x.db")] == [("tides.md:4",)]
