@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import struct
 from dataclasses import dataclass
 
@@ -22,9 +23,27 @@ PROPOSAL = "meta.proposal_event"
 """A chunk that records a proposal or what was decided about it (RFC section 11.2)."""
 
 
+_AROUND = " \t#>*_`-=|"
+_MARKS = re.compile(r"\*\*|`")
+
+
 def is_bookkeeping(kind: str) -> bool:
     """Whether chunks of a kind say something about other chunks or tools instead of about the world."""
     return kind in (TOMBSTONE, OPTIONS) or kind.startswith("meta.")
+
+
+def first_line(content: str, most: int) -> str:
+    """What a content is called in a list: its first line with letters or digits, without its marks.
+
+    Args:
+        content: of a chunk.
+        most: characters; what is cut ends in ``…``.
+    """
+    for line in content.splitlines():
+        text = " ".join(_MARKS.sub("", line.strip(_AROUND)).split())
+        if any(char.isalnum() for char in text):
+            return text if len(text) <= most else text[: most - 1] + "…"
+    return ""
 
 
 @dataclass(frozen=True, slots=True)

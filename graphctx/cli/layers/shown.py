@@ -17,12 +17,10 @@ _LINES = 30  # of a content that is shown for approval; inspect shows all
 
 
 def title_of(content: str) -> str:
-    """The first line in which there are letters or digits, without its marks, and not too long."""
-    for line in content.splitlines():
-        text = " ".join(line.strip(" \t#>*_`-=").split())
-        if any(char.isalnum() for char in text):
-            return text if len(text) <= _TITLE_CHARS else text[: _TITLE_CHARS - 1] + "…"
-    return ""
+    """What a chunk is called in a list."""
+    from graphctx.layers.chunk import first_line
+
+    return first_line(content, _TITLE_CHARS)
 
 
 def counted(number: int, noun: str) -> str:

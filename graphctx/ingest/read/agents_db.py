@@ -65,12 +65,15 @@ class AgentsDbReader:
         return Reading(tuple(documents), tuple(skipped))
 
     def _document(self, chunk: Chunk, uri: str, layer: str | None) -> Document:
+        from graphctx.layers.chunk import first_line
+
         text = normalise(chunk.content)
         outline, metadata = parse_markdown(text)
         tags = [f"kind:{chunk.kind}", f"author:{chunk.author}", f"confidence:{chunk.confidence:.2f}"]
         tags += [f"layer:{layer}"] if layer else []
         tags += [f"source:{'#' if isinstance(source, int) else ''}{source}" for source in chunk.sources]
-        said = metadata.title or heading_title(sorted(outline.headings, key=lambda h: h.start_char)) or _first(text)
+        headings = sorted(outline.headings, key=lambda heading: heading.start_char)
+        said = metadata.title or heading_title(headings) or first_line(text, _TITLE_CHARS)
         told = replace(
             metadata,
             title=said,
@@ -78,15 +81,6 @@ class AgentsDbReader:
             updated_at=_moment(chunk.created_at_unix_ms) or metadata.updated_at,
         )
         return make_document(f"{uri}#{chunk.id}", self.media_types[".db"], text, outline, told)
-
-
-def _first(text: str) -> str:
-    """The first line with letters or digits, as a title."""
-    for line in text.split("\n"):
-        words = " ".join(line.strip(" \t#>*_`-=").split())
-        if any(char.isalnum() for char in words):
-            return words if len(words) <= _TITLE_CHARS else words[: _TITLE_CHARS - 1] + "…"
-    return ""
 
 
 def _labels(tags: Iterable[str]) -> list[str]:

@@ -15,8 +15,8 @@ from graphctx.ingest.read.registry import reader_for, readers
 MAX_FILE_BYTES = 256 * 1024 * 1024
 """A larger file is skipped: its text is held in memory several times while it is read."""
 
-JUNK_FOLDERS = frozenset(("node_modules", "__pycache__", "__pypackages__", "site-packages"))
-"""Folders of other people's or of generated files; hidden folders are left out anyway."""
+JUNK_FOLDERS = frozenset(("node_modules", "__pycache__", "__pypackages__", "site-packages", "agents-archive"))
+"""Folders of other people's, of generated or of replaced files; hidden folders are left out anyway."""
 
 _VENV_MARK = "pyvenv.cfg"
 _KB_MARK = "kb.toml"  # a knowledge base that was put among the documents it is made of
