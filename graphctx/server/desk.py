@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from graphctx.errors import BackendUnavailable, ScopeViolation
+from graphctx.errors import BackendUnavailable, InvalidArgument, ScopeViolation
 from graphctx.model.budgets import CountTokens
 from graphctx.model.cursors import HEAVIEST_ID, Cursors
 from graphctx.model.ids import fingerprint
@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 
 LAYER_ID = "layer:"
 """How the section ids of layers' chunks start; no document's does."""
+
+_NO_LAYERS = (
+    "No layers are served here. Whoever runs the server names their folder ([layers] folder, --layers). A boundary of "
+    "documents ([server] doc_tags, repositories) keeps them out unless [layers] despite_boundary says otherwise."
+)
 
 _RANDOM_ID = re.compile(r"\b([px]_)([0-9A-Za-z]{11,16})\b")
 
@@ -78,20 +83,23 @@ class Desk:
         """Put a unit, or a layer's chunk, into this session's scratch store."""
         return self._shelved(self._unit(section_id))
 
-    def layer_source(self) -> LayerSource:
+    def layer_source(self, argument: str = "") -> LayerSource:
         """The layers.
 
+        Args:
+            argument: the one that asks for them; none where the whole tool does.
+
         Raises:
-            BackendUnavailable: there are none here.
+            InvalidArgument: an argument asks for layers, and there are none here.
+            BackendUnavailable: a tool needs layers, and there are none here.
         """
-        if self.layers is None:
-            raise BackendUnavailable(
-                "No layers are served here. Whoever runs the server names their folder ([layers] folder, --layers). "
-                "A boundary of documents ([server] doc_tags, repositories) keeps them out unless [layers] "
-                "despite_boundary says otherwise.",
-                setting="layers.folder",
+        if self.layers is not None:
+            return self.layers
+        if argument:
+            raise InvalidArgument(
+                f"{argument}: {_NO_LAYERS}", field=argument, value="some", allowed="left out", setting="layers.folder"
             )
-        return self.layers
+        raise BackendUnavailable(_NO_LAYERS, setting="layers.folder")
 
     def document_text(self, unit: UnitText) -> str:
         """The text that a unit's span counts in; a chunk is its own document."""
@@ -126,9 +134,9 @@ class Desk:
         return held or self._shelved(unit)
 
     def _unit(self, section_id: str) -> UnitText:
-        return (
-            self.layer_source().unit(section_id) if section_id.startswith(LAYER_ID) else self.backend.unit(section_id)
-        )
+        if self.layers is not None and section_id.startswith(LAYER_ID):
+            return self.layers.unit(section_id)
+        return self.backend.unit(section_id)
 
     def _shelved(self, unit: UnitText) -> Passage:
         edition = f"layer {fingerprint([unit.text])}" if is_chunk(unit) else self.backend.snapshot_id

@@ -18,7 +18,7 @@ def offered(toolset: Toolset) -> tuple[str, ...]:
     return tuple(tool.name for tool in TOOLSETS[toolset])
 
 
-KB, GRAPH, COMPAT, CONNECTOR = map(offered, ("kb", "graph", "compat", "connector"))
+KB, GRAPH, COMPAT, CONNECTOR, LAYERS = map(offered, ("kb", "graph", "compat", "connector", "layers"))
 EVERY_TOOL = (*KB, *GRAPH, *COMPAT, *CONNECTOR)
 PASSAGE_TOOLS = ("kb.extract_evidence", "kb.read_excerpt", "kb.expand_excerpt")
 """The tools that speak of passages which were found before."""
@@ -104,4 +104,15 @@ class Examples:
             "get_sections_for_entities": of["graph.sections_for_entities"],
         }
         connector = {"search": {"query": OPEN_QUESTION}, "fetch": {"id": sections[0]}}
-        return cls(of | older | connector, passages)
+        layers = {
+            "agents_search": {"query": "tide gate", "layers": ["base", "delta"], "filters": {"kind": ["note"]}},
+            "agents_context_write": {
+                "content": "The tide gate shuts at four.",
+                "kind": "note",
+                "confidence": 0.5,
+                "scope": "delta",
+                "sources": ["open/tide-gate.md:3"],
+            },
+            "agents_context_propose": {"context_id": 3, "target": "user"},
+        }
+        return cls(of | older | connector | layers, passages)

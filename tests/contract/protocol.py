@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 import anyio.from_thread
@@ -22,7 +23,8 @@ from graphctx.server.tool import Toolset
 from graphctx.server.warmup import Engine, Warmup
 
 COUNTER = WordPieceCounter()
-EVERY_TOOLSET: tuple[Toolset, ...] = get_args(Toolset)
+EVERY_TOOLSET: tuple[Toolset, ...] = tuple(name for name in get_args(Toolset) if name != "layers")
+"""Those of the tool contract; layers are another one's, and need files beside the knowledge base."""
 ERAS = ("legacy", "auto")
 Era = Literal["legacy", "auto"]
 
@@ -84,9 +86,9 @@ class Caller:
         return self.portal.call(function, *arguments)
 
 
-def engine(kb: KnowledgeBase) -> Warmup:
-    """The real knowledge base behind a server."""
-    return Warmup(lambda: Engine(kb, COUNTER.count))
+def engine(kb: KnowledgeBase, layers: Path | None = None) -> Warmup:
+    """The real knowledge base behind a server, and the layers of a folder beside it."""
+    return Warmup(lambda: Engine(kb, COUNTER.count, kb.layers_of(layers) if layers else None))
 
 
 @contextmanager
@@ -98,7 +100,7 @@ def in_memory(
     **config: Any,
 ) -> Iterator[Caller]:
     """A client and a server of its own over a knowledge base, in this process."""
-    server = build_server(engine(kb), ServerConfig(toolsets=tuple(toolsets), **config))
+    server = build_server(engine(kb, config.get("layers")), ServerConfig(toolsets=tuple(toolsets), **config))
     with anyio.from_thread.start_blocking_portal() as portal:
         client = Client(server, mode=era, client_info=Implementation(name=name, version="1"), cache=None)
         with portal.wrap_async_context_manager(client):

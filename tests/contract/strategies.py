@@ -97,6 +97,8 @@ def value_of(name: str, schema: dict[str, Any], known: dict[str, st.SearchStrate
     match schema["type"]:
         case "integer":
             return _integer(schema)
+        case "number":
+            return st.floats(schema["minimum"], schema["maximum"]) | st.floats(allow_nan=False, allow_infinity=False)
         case "boolean":
             return st.booleans()
         case "string":

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, get_args
 
 import jsonschema
 import pytest
 
 from graphctx.knowledge_base import KnowledgeBase
 from graphctx.server.config import ServerConfig
+from graphctx.server.tool import Toolset
 from graphctx.settings import ServerSettings
 
-from .examples import COMPAT, CONNECTOR, EVERY_TOOL, GRAPH, KB, Examples
-from .protocol import Caller, in_memory
+from .examples import COMPAT, CONNECTOR, EVERY_TOOL, GRAPH, KB, LAYERS, Examples
+from .protocol import ERAS, Caller, in_memory
 from .spec_table import ALSO, ANNOTATIONS, BEYOND, DESCRIPTION_STARTS, MODES, NUMBERS, REQUIRED
 from .truth import nodes
 
-each_tool = pytest.mark.parametrize("tool", EVERY_TOOL)
+each_tool = pytest.mark.parametrize("tool", [*EVERY_TOOL, *LAYERS])
 
 
-@pytest.fixture(scope="module")
-def listed(caller: Caller) -> dict[str, Any]:
-    return caller.tools()
+@pytest.fixture(scope="module", params=ERAS, ids=["handshake-era", "2026-era"])
+def listed(nasty: KnowledgeBase, request: pytest.FixtureRequest) -> dict[str, Any]:
+    """Every tool of every toolset."""
+    with in_memory(nasty, request.param, get_args(Toolset)) as caller:
+        return caller.tools()
 
 
 def argument(schema: dict[str, Any], path: str) -> dict[str, Any]:
@@ -33,8 +36,8 @@ def argument(schema: dict[str, Any], path: str) -> dict[str, Any]:
 
 
 def test_exactly_the_tools_of_the_contract_are_listed(listed: dict[str, Any]) -> None:
-    assert list(listed) == list(EVERY_TOOL)
-    assert set(listed) - BEYOND == set(REQUIRED)
+    assert list(listed) == [*EVERY_TOOL, *LAYERS]
+    assert set(listed) - {*BEYOND, *LAYERS} == set(REQUIRED)
 
 
 def test_older_names_and_the_connector_form_are_off_by_default(nasty: KnowledgeBase) -> None:
@@ -48,15 +51,15 @@ def test_passages_are_kept_as_long_and_in_as_much_memory_as_the_contract_says() 
     assert config.scratch_bytes == 256 * 2**20
 
 
-@pytest.mark.parametrize("toolset", ["kb", "graph", "compat", "connector"])
+@pytest.mark.parametrize("toolset", ["kb", "graph", "compat", "connector", "layers"])
 def test_a_toolset_lists_its_own_tools_alone(nasty: KnowledgeBase, toolset: Any) -> None:
-    own = {"kb": KB, "graph": GRAPH, "compat": COMPAT, "connector": CONNECTOR}[toolset]
+    own = {"kb": KB, "graph": GRAPH, "compat": COMPAT, "connector": CONNECTOR, "layers": LAYERS}[toolset]
     with in_memory(nasty, toolsets=(toolset,)) as caller:
         assert set(caller.tools()) == set(own)
 
 
 def test_the_list_is_the_same_every_time(nasty: KnowledgeBase, listed: dict[str, Any]) -> None:
-    with in_memory(nasty) as caller:
+    with in_memory(nasty, toolsets=get_args(Toolset)) as caller:
         assert caller.tools() == caller.tools() == listed
 
 
@@ -131,7 +134,8 @@ def test_names_titles_and_hints_keep_the_rules(listed: dict[str, Any], tool: str
     assert len(f"mcp__graphctx__{tool}") <= 64
     assert listed[tool]["title"]
     hints = listed[tool]["annotations"]
-    assert {name: hints[name] for name in ANNOTATIONS} == ANNOTATIONS
+    changed = {"readOnlyHint": False, "idempotentHint": tool != "agents_context_write"} if tool in LAYERS[1:] else {}
+    assert {name: hints[name] for name in ANNOTATIONS} == ANNOTATIONS | changed
 
 
 @each_tool
@@ -148,7 +152,7 @@ def test_a_client_that_refuses_dots_is_listed_names_without(nasty: KnowledgeBase
             assert not re.search(r"\b(kb|graph)\.[a-z]", tool["description"])
 
 
-@each_tool
+@pytest.mark.parametrize("tool", EVERY_TOOL)
 def test_both_forms_of_a_name_are_called(caller: Caller, examples: Examples, tool: str) -> None:
     dotted = caller.call(tool, examples.plain[tool])
     underscore = caller.call(tool.replace(".", "_"), examples.plain[tool])

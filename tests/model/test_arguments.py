@@ -20,9 +20,10 @@ from graphctx.server.tools import TOOLS
 
 def required_of(model: type[BaseModel]) -> dict[str, Any]:
     """The least that a model can be made of."""
-    kinds = {name: field.get("type") for name, field in model.model_json_schema()["properties"].items()}
+    told = model.model_json_schema()["properties"]
+    least: dict[str, Any] = {"array": ["u_1"], "integer": 1, "number": 0.5}
     return {
-        name: ["u_1"] if kinds[name] == "array" else "u_1"
+        name: told[name].get("enum", [least.get(told[name].get("type"), "u_1")])[0]
         for name, field in model.model_fields.items()
         if field.is_required()
     }

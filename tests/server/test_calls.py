@@ -50,7 +50,7 @@ async def test_a_bad_argument_is_refused_by_name(
     assert error["details"]["allowed"]
 
 
-@pytest.mark.parametrize("tool", [t for t in TOOLS if "scope" in t.input.model_fields], ids=lambda tool: tool.name)
+@pytest.mark.parametrize("tool", [t for t in TOOLS if "scope" in t.input.model_fields and t.toolset != "layers"], ids=lambda tool: tool.name)
 async def test_another_project_is_a_scope_violation_in_every_tool(
     connect: Connect, library: Library, tool: Any
 ) -> None:

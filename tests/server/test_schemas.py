@@ -90,6 +90,10 @@ class Tree(BaseModel):
     trunk: Branch
 
 
+WRITERS = {"agents_context_write", "agents_context_propose"}
+"""The tools that leave something behind: a record more, which takes nothing away."""
+
+
 @each_tool
 def test_names_titles_hints_and_descriptions_keep_the_rules(tool: AnyTool) -> None:
     document = tool_document(tool)
@@ -100,9 +104,9 @@ def test_names_titles_hints_and_descriptions_keep_the_rules(tool: AnyTool) -> No
     assert re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", styled(document["name"], "underscore"))
     assert document["title"]
     assert document["annotations"] == {
-        "readOnlyHint": True,
+        "readOnlyHint": tool.name not in WRITERS,
         "openWorldHint": False,
-        "idempotentHint": True,
+        "idempotentHint": tool.name != "agents_context_write",
         "destructiveHint": False,
     }
     starts = ("Use when ", "Do not use when ", "Returns at most ", "If you need more, ", "Defaults: ")

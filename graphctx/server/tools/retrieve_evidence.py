@@ -13,7 +13,7 @@ def _run(desk: Desk, asked: RetrieveInput) -> Reply[EvidenceAnswer]:
     request = asked.model_copy(update={"scope": desk.scope(asked.scope)})
     evidence = desk.backend.evidence(request)
     if request.options.layers:
-        evidence = desk.layer_source().evidence(request, evidence)
+        evidence = desk.layer_source("options.layers").evidence(request, evidence)
     return evidence_reply(desk, request, evidence, desk.shelve)
 
 

@@ -16,7 +16,7 @@ def _run(desk: Desk, asked: SearchInput) -> Reply[SearchAnswer]:
     request = asked.model_copy(update={"scope": desk.scope(asked.scope)})
     found = desk.backend.find(request)
     if request.options.layers:
-        found = desk.layer_source().found(request, found)
+        found = desk.layer_source("options.layers").found(request, found)
     shelved = [_shelved(desk, result) for result in found.items]
     return Reply(
         *search_answer(desk.pager, request, replace(found, items=shelved), lambda answer: search_text(desk, answer))
