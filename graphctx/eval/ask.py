@@ -160,10 +160,10 @@ class _Units:
         return places
 
     def judge(self, goldens: Sequence[Golden]) -> bool:
-        """Whether the gold documents are so long that units are judged, and all questions have spans to judge by."""
+        """Whether the gold documents are so long that units are judged, and all questions with gold have spans."""
         answerable = [golden for golden in goldens if golden.answerable]
         documents = sorted({uri for golden in answerable for uri in golden.gold_docs})
-        if not documents or not all(golden.gold_spans for golden in answerable):
+        if not documents or not all(golden.gold_spans for golden in answerable if golden.gold_docs):
             return False
         return median(len(self._places[uri]) for uri in documents) >= LONG_DOCUMENT_UNITS
 

@@ -75,6 +75,22 @@ class GoldenRow(BaseModel):
         """Whether it says where the answer stands."""
         return bool(self.gold_docs or self.gold_ids or self.gold_spans or self.points)
 
+    @property
+    def has_empty_gold(self) -> bool:
+        """Whether it says that there is no gold, by an empty list."""
+        return not self.has_gold and not self.model_fields_set.isdisjoint(("gold_docs", "gold_ids", "gold_spans"))
+
+    @property
+    def is_graded(self) -> bool:
+        """Whether something can be measured of its answer. Answers alone are enough, as a quote may hold them; not
+        where an empty list says that no place of the documents states them."""
+        return self.has_gold or self.answerable is not None or bool(self.has_answers and not self.has_empty_gold)
+
+    @property
+    def has_answers(self) -> bool:
+        """Whether there are answers that a quote may hold."""
+        return any(answer.strip() for answer in self.answers)
+
 
 @dataclass(frozen=True, slots=True)
 class Numbered:

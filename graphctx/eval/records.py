@@ -87,7 +87,7 @@ class SuiteRun:
         snapshot_id: of the knowledge base that was asked.
         outcomes: variant to outcomes, all variants in the same order of questions.
         judge: what was ranked, ``documents`` or ``units``; ``points`` where questions are about the whole.
-        left_out: questions of the suite that were not asked, since nothing is known of their answer.
+        left_out: questions of the suite that were not asked, since nothing can be measured of them.
         not_ranked: ids of questions with gold of which no ranking is measured: units are judged, and no unit holds
             their gold, or it names documents only.
         spans_outside: gold spans that no unit overlaps, where units are judged.

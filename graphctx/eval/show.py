@@ -72,7 +72,9 @@ def notes(suites: Sequence[Mapping[str, Any]]) -> list[str]:
         if suite["judge"] == "units":
             parts.append("ranking judged by units")
         if counts["left_out"]:
-            parts.append(f"{counts['left_out']:,} left out, for nothing is known of their answer")
+            parts.append(f"{counts['left_out']:,} left out, for nothing can be measured of them")
+        if 0 < counts["without_gold"] < counts["answerable"]:
+            parts.append(f"{counts['without_gold']:,} without gold, of which no ranking and no span is measured")
         if counts["not_ranked"]:
             parts.append(f"{counts['not_ranked']:,} in no measure of ranking, for no unit holds what their gold names")
         if counts["spans_outside"]:

@@ -56,7 +56,7 @@ class Suite:
         path: the golden file.
         kind: what it holds.
         rows: the questions that are asked; none for entities. Those of ``points`` are about the whole.
-        left_out: questions that say neither where the answer stands nor that there is none, in a suite whose others do.
+        left_out: questions of which nothing can be measured, in a suite whose others have gold.
         corpus: what is ingested for it; ``None`` where the suite does not say.
         prefix: what stands before a gold ``id`` in the document's URI.
         judge: what is ranked.
@@ -119,7 +119,7 @@ def load_suite(
     rows = [_with_budget(item, said) for item in read_rows(golden)]
     if not rows:
         raise InvalidArgument(f"{golden.name} holds no question.", path=str(golden))
-    graded = [item for item in rows if item.row.has_gold or item.row.answerable is not None]
+    graded = [item for item in rows if item.row.is_graded]
     asked = graded if any(item.row.has_gold for item in graded) else rows
     kept = {item.line for item in asked}
     return Suite(
@@ -132,7 +132,7 @@ def load_suite(
         f"{documents.name}#" if documents and documents.suffix == ".jsonl" else f"{CORPUS}#",
         said.judge if judge == "auto" else judge,
         blank_titles,
-        (*unknown_fields(rows), *_left_out([item.line for item in rows if item.line not in kept])),
+        (*unknown_fields(rows), *_left_out([item for item in rows if item.line not in kept])),
     )
 
 
@@ -157,12 +157,18 @@ def _kind(golden: Path, rows: Sequence[Numbered]) -> Kind:
     return "points"
 
 
-def _left_out(lines: Sequence[int]) -> list[str]:
-    if not lines:
-        return []
+def _left_out(rows: Sequence[Numbered]) -> list[str]:
+    """Why rows are not asked, a sentence for each reason."""
+    empty = [item.line for item in rows if item.row.has_answers]
+    bare = [item.line for item in rows if not item.row.has_answers]
+    without = "there are neither answers nor gold nor answerable, while other lines have gold"
+    nowhere = "they have answers, and an empty list of gold says that these stand nowhere; leave the empty list away"
+    return [f"{_lines(at)} left out: {why}" for at, why in ((bare, without), (empty, nowhere)) if at]
+
+
+def _lines(lines: Sequence[int]) -> str:
     shown = ", ".join(map(str, lines[:_LISTED])) + (f" and {len(lines) - _LISTED:,} more" if lines[_LISTED:] else "")
-    where = f"line {shown} is" if len(lines) == 1 else f"lines {shown} are"
-    return [f"{where} left out: there is neither gold nor answerable, while other lines have gold"]
+    return f"line {shown} is" if len(lines) == 1 else f"lines {shown} are"
 
 
 def _golden_of(place: Path) -> Path:

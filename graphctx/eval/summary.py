@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import Any
 
 from graphctx.eval.measures import auroc
-from graphctx.eval.records import Outcome, SuiteRun
+from graphctx.eval.records import Golden, Outcome, SuiteRun
 from graphctx.model.answers import LOW_CONFIDENCE
 
 SCHEMA = "graphctx-eval/1"
@@ -33,6 +33,7 @@ def summary(run: SuiteRun) -> dict[str, Any]:
             "answerable": answerable,
             "unanswerable": len(some) - answerable,
             "left_out": run.left_out,
+            "without_gold": sum(one.golden.answerable and not _has_gold(one.golden) for one in some),
             "not_ranked": len(run.not_ranked),
             "spans_outside": run.spans_outside,
         },
@@ -82,6 +83,10 @@ def milliseconds(outcomes: Iterable[Outcome]) -> dict[str, dict[str, float]]:
         for stage, taken in one.milliseconds.items():
             times.setdefault(stage, []).append(taken)
     return {stage: {"p50": _percentile(taken, 50), "p95": _percentile(taken, 95)} for stage, taken in times.items()}
+
+
+def _has_gold(golden: Golden) -> bool:
+    return bool(golden.gold_docs or golden.gold_spans or golden.points)
 
 
 def _variant(outcomes: Sequence[Outcome]) -> dict[str, Any]:

@@ -133,6 +133,8 @@ def test_long_documents_are_judged_by_the_units_that_hold_the_gold(
     assert len(one.ranked) == len(set(one.ranked)) == 10
     assert one.measures["R@5"] == 1
     assert run_suite(suite_of(tmp_path, *rows, judge="documents"), kb).judge == "documents"
+    told = {"question": "How many ships passed on night 13?", "answers": ["91"]}
+    assert run_suite(suite_of(tmp_path, *rows, told), kb).judge == "units"
     unmarked = {"question": "What is this?", "gold_docs": ["log.md"]}
     assert run_suite(suite_of(tmp_path, *rows, unmarked), kb).judge == "documents"
 
@@ -158,6 +160,22 @@ def test_gold_that_units_cannot_judge_is_counted(make_kb: Callable[..., Knowledg
     assert "1 gold span that no unit overlaps" in notes([found])[0]
     by_documents = run_suite(suite_of(tmp_path, *rows, judge="documents"), kb, ranking_only=["hybrid_local"])
     assert (by_documents.not_ranked, by_documents.spans_outside) == ((), 0)
+
+
+def test_a_question_with_answers_only_counts_in_quotes_and_in_no_ranking(
+    make_kb: Callable[..., KnowledgeBase], tmp_path: Path
+) -> None:
+    kb = make_kb(LIGHT)
+    rows = [
+        {"question": "Where was Maud born?", "gold_spans": [{"doc": "keepers/maud.md", "text": "Wexley"}]},
+        {"question": "Where was Silas born?", "answers": ["Nowhere at all"]},
+    ]
+    found = summary(run_suite(suite_of(tmp_path, *rows), kb))
+    measures = found["variants"]["hybrid_local"]["measures"]
+    assert (measures["R@5"]["n"], measures["span"]["n"], measures["quotes"]["n"]) == (1, 1, 2)
+    assert measures["answer"] == {"mean": 0.0, "n": 1}
+    assert found["questions"]["without_gold"] == 1
+    assert "1 without gold, of which no ranking and no span is measured" in notes([found])[0]
 
 
 def test_every_quote_is_asked_for_until_no_cursor_is_left(make_kb: Callable[..., KnowledgeBase]) -> None:

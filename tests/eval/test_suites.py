@@ -122,7 +122,7 @@ def test_unknown_fields_are_told_once_each_with_what_may_be_meant(write_suite: W
         "the field 'answer' (did you mean 'answers'?) is unknown and passed over: 2 rows, first on line 2",
         "the field 'gold_span' (did you mean 'gold_spans'?) is unknown and passed over: 1 row, first on line 2",
         "the field 'zzz' is unknown and passed over: 1 row, first on line 3",
-        "lines 2, 3 are left out: there is neither gold nor answerable, while other lines have gold",
+        "lines 2, 3 are left out: there are neither answers nor gold nor answerable, while other lines have gold",
     )
     assert load_suite(write_suite(ROW)).warnings == ()
 
@@ -138,13 +138,28 @@ def test_what_is_no_suite_is_refused(write_suite: WriteSuite, tmp_path: Path) ->
 def test_questions_of_which_nothing_is_known_are_left_out_where_others_are_graded(write_suite: WriteSuite) -> None:
     graded = {"id": "2", "question": "When?", "gold_docs": ["a.md"]}
     not_there = {"id": "3", "question": "Why?", "answerable": False}
-    bare = {"id": "1", "question": "Who?", "answers": ["Ada"]}
+    bare = {"id": "1", "question": "Who?", "answers": [" "]}
     mixed = load_suite(write_suite(bare, graded, not_there))
     assert [item.row.id for item in mixed.rows] == ["2", "3"]
     assert mixed.left_out == 1
     plain = load_suite(write_suite(bare, not_there))
     assert [item.row.id for item in plain.rows] == ["1", "3"]
     assert load_suite(write_suite(bare, graded, not_there), limit=1).rows == mixed.rows[:1]
+
+
+def test_a_question_with_answers_only_is_asked_beside_others_that_have_gold(write_suite: WriteSuite) -> None:
+    graded = {"id": "2", "question": "When?", "gold_docs": ["a.md"]}
+    suite = load_suite(write_suite({"id": "1", "question": "Who?", "answers": ["Ada"]}, graded))
+    assert [item.row.id for item in suite.rows] == ["1", "2"]
+    assert (suite.left_out, suite.warnings) == (0, ())
+
+
+def test_answers_that_an_empty_list_of_gold_says_stand_nowhere_are_left_out(write_suite: WriteSuite) -> None:
+    nowhere = {"id": "1", "question": "Who?", "answers": ["not said"], "gold_ids": []}
+    suite = load_suite(write_suite(nowhere, ROW | {"id": "2"}))
+    assert [item.row.id for item in suite.rows] == ["2"]
+    assert "line 1 is left out" in suite.warnings[0]
+    assert "empty list of gold" in suite.warnings[0]
 
 
 def bound(kb: KnowledgeBase, path: Path) -> list[Any]:
