@@ -152,6 +152,7 @@ def test_a_file_that_is_no_layer_is_found_out(tmp_path: Path, data: bytes) -> No
     done = layers(tmp_path, "validate", "notes.db", "--json")
     assert done.code == 1
     assert done.json["files"][0]["findings"][0]["rule"].startswith("header.")
+    assert ("no layer at all" in layers(tmp_path, "validate", "notes.db").err) == (data != b"AGDB")
     assert layers(tmp_path, "list", "notes.db", "--json").error["code"] == "INVALID_ARGUMENT"
 
 
@@ -168,6 +169,7 @@ def test_layers_of_different_vectors_are_reported(tmp_path: Path) -> None:
     [
         (["list", "AGENTS.local.db"], "In {} there is AGENTS.db, AGENTS.user.db, AGENTS.delta.db."),
         (["list", "local"], "There is no file"),
+        (["inspect", "11"], "graphctx layers inspect --id 11"),
         (["list", "--dir", "nowhere"], "There is no folder nowhere"),
         (["search", "  "], "query is empty"),
         (["search", "x", "--layer", "bas"], "There is no file bas"),

@@ -110,7 +110,7 @@ def test_proposals_are_listed_and_decided(repository: Path) -> None:
         (["promote", "24"], "cannot be promoted"),
         (["promote", "25"], "cannot be promoted"),
         (["promote", "1", "--from", "base"], "delta or local, not from base"),
-        (["promote", "21", "--from", "local"], "local layer has no chunk 21"),
+        (["promote", "21", "--from", "local"], "no local layer here"),
         (["proposals", "--accept", "21"], "The proposal of chunk 21 is 25."),
         (["proposals", "--accept", "25", "--reject", "25"], "named twice"),
         (["proposals", "--status", "open"], "pending, accepted, rejected or all"),

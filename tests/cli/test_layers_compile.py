@@ -11,6 +11,7 @@ import pytest
 
 from graphctx.knowledge_base import KnowledgeBase
 from graphctx.layers import Chunk, LayerFile, built_in
+from tests.layers.world import content, note, stack
 
 from .layers_world import layers, layers_typed
 
@@ -211,6 +212,14 @@ def test_a_slip_writes_nothing_and_is_answered_with_what_to_do(
     done = layers(repository, "compile", *arguments, "--json")
     assert said in done.error["message"]
     assert {path: path.stat().st_mtime_ns for path in repository.rglob("*")} == before
+
+
+def test_a_base_layer_that_parts_the_layers_is_told(repository: Path) -> None:
+    stack(repository, delta=content(note(1, "text")))
+    done = layers(repository, "compile", "docs", *FAST)
+    assert done.code == 0
+    assert "cannot be searched together now" in done.err
+    assert "cannot be searched" not in layers(repository, "compile", "docs", *FAST).err  # nothing was written
 
 
 def test_what_was_left_out_is_told(repository: Path) -> None:

@@ -28,7 +28,7 @@ def validate(files: FilesArgument = [], dir_: DirOption = None, as_json: JsonOpt
 
     found = {path: findings_of(path) for path in files_of(files, folder_of(dir_))}
     valid = {path: not any(finding.severity == "error" for finding in told) for path, told in found.items()}
-    together = _together(list(found)) if all(valid.values()) else None
+    together = why_apart(list(found)) if all(valid.values()) else None
     if as_json:
         told: list[dict[str, Any]] = [
             {
@@ -49,7 +49,7 @@ def validate(files: FilesArgument = [], dir_: DirOption = None, as_json: JsonOpt
         raise typer.Exit(EXIT_ERROR)
 
 
-def _together(paths: list[Path]) -> str | None:
+def why_apart(paths: list[Path]) -> str | None:
     """Why layers cannot be searched together, if they cannot."""
     from graphctx.errors import InvalidArgument
     from graphctx.layers import LayerFile, LayerView
@@ -80,7 +80,9 @@ def _show(path: Path, findings: list[Finding]) -> None:
         style = "red" if finding.severity == "error" else "yellow"
         line = f"  {finding.severity} at byte {finding.offset:,}: {finding.message} ({finding.rule})"
         console.print(line, style=style, soft_wrap=True)
-    if errors:
+    if findings and not path.read_bytes().startswith(b"AGDB"):
+        _warn(f"{shown_path(path)} is no layer at all: those begin with the letters AGDB.")
+    elif errors:
         _warn("Restore the file from version control or a backup: a damaged layer is not mended in place.")
 
 

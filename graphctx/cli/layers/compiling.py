@@ -27,7 +27,7 @@ _MOST_MS = (1 << 64) - 1
 
 
 def compile_base(
-    paths: Annotated[list[Path], typer.Argument(metavar="[PATH...]", help="Documents, and folders of them.")] = [],  # noqa: B006
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Documents, and folders of them.")] = [],  # noqa: B006
     kb: Annotated[
         Path | None,
         typer.Option("--kb", metavar="DIR", help="Write the units of this knowledge base, with their vectors."),
@@ -257,3 +257,14 @@ def _report(
             errors_console().print(f"skipped {item['uri']}: {item['reason']}", style="yellow", soft_wrap=True)
     if changed:
         warn_of_signature(target)
+        _warn_of_others(target)
+
+
+def _warn_of_others(target: Path) -> None:
+    """Say that the layers beside a fresh base layer have other vectors, if so: all of them are searched together."""
+    from graphctx.cli.console import errors_console
+    from graphctx.cli.layers.check import why_apart
+
+    paths = [path for name in FILE_NAMES if (path := target.parent / name).is_file()]
+    if target.name == FILE_NAMES[0] and (reason := why_apart(paths)):
+        errors_console().print(f"Layers cannot be searched together now: {reason}", style="yellow", soft_wrap=True)

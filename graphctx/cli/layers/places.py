@@ -28,7 +28,7 @@ DirOption = Annotated[
 FilesArgument = Annotated[
     list[str],
     typer.Argument(
-        metavar="[LAYER|FILE...]", help="Layers (base, user, delta, local) or files; all of the folder by default."
+        metavar="LAYER|FILE...", help="Layers (base, user, delta, local) or files; all of the folder by default."
     ),
 ]
 YesOption = Annotated[bool, typer.Option("--yes", help="Approve without a question, as CI does.")]
@@ -139,5 +139,7 @@ def _named(name: str, folder: Path) -> list[Path]:
     if not path.is_file():
         there = [file for file in FILES.values() if (folder / file).is_file()]
         known = f"In {folder} there is {', '.join(there)}." if there else f"There is no layer in {folder} at all."
+        if name.isdigit():
+            known += f" A chunk is shown by: graphctx layers inspect --id {name}"
         raise InvalidArgument(f"There is no file {path}. {known}", path=str(path), there=there)
     return [path]

@@ -96,6 +96,8 @@ def show_chunks(stack: LayerStack, layer: LayerName, ids: Sequence[int]) -> dict
     from graphctx.cli.layers.shown import conflict_text, remarks, show_for_approval
     from graphctx.layers.chunk import is_bookkeeping
 
+    if stack.view(layer) is None:
+        raise InvalidArgument(f"There is no {layer} layer here, {stack.path(layer)}.", field="from", value=layer)
     entries = {entry.chunk.id: entry for entry in stack.entries([layer])}
     for chunk_id in ids:
         if chunk_id not in entries:
