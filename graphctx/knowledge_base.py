@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel
@@ -14,12 +12,7 @@ from graphctx.errors import InvalidArgument, ScopeViolation
 from graphctx.model.answers import EvidenceAnswer, SearchAnswer
 from graphctx.model.arguments import parse_arguments
 from graphctx.model.assemble import evidence_answer, global_answer, search_answer
-from graphctx.model.budgets import Limits
-from graphctx.model.found import Evidence, UnitText
-from graphctx.model.pages import Pager
 from graphctx.model.requests import (
-    Environment,
-    ExtractEvidenceInput,
     Filters,
     GlobalSearchInput,
     LayerName,
@@ -28,10 +21,9 @@ from graphctx.model.requests import (
     Scope,
     SearchInput,
 )
-from graphctx.model.scope import Boundary
 from graphctx.model.themes import GlobalAnswer
-from graphctx.published import Published, View, nothing_published
-from graphctx.settings import Settings, layers_folder, load_settings
+from graphctx.published import nothing_published
+from graphctx.served import Served
 from graphctx.store.config import MAX_PROJECT_CHARS, KbConfig, read_config, write_config
 
 if TYPE_CHECKING:
@@ -42,20 +34,14 @@ if TYPE_CHECKING:
     from graphctx.ingest.pipeline import Ingest
     from graphctx.ingest.report import IngestPlan, IngestReport, OnProgress
     from graphctx.layers import LayerContent
-    from graphctx.nlp.base import Embedder
-    from graphctx.nlp.tokens import WordPieceCounter
     from graphctx.retrieve.document_texts import DocumentText
-    from graphctx.retrieve.index import SearchIndex
-    from graphctx.retrieve.layered.source import LayerSource
-    from graphctx.retrieve.service import Retriever
     from graphctx.store.base import QueryResult
-    from graphctx.store.snapshot import Snapshot
     from graphctx.store.status import Status
 
 Input = TypeVar("Input", bound=BaseModel)
 
 
-class KnowledgeBase:
+class KnowledgeBase(Served):
     """A folder with an index of documents.
 
     Reads are thread-safe, and each sees one published snapshot; one that another process publishes is picked up by
@@ -67,13 +53,6 @@ class KnowledgeBase:
     by any name, and counts for nothing. What looks after the knowledge base itself sees all of it: `ingest`, `status`
     and `cypher`, and an `export` of tables, which are for its owner and no part of the server.
     """
-
-    def __init__(self, path: Path, config: KbConfig, *, snapshot_id: str | None = None) -> None:
-        """Use `open` instead."""
-        self.path = path
-        self.config = config
-        self.settings: Settings = load_settings(config.settings)
-        self._published = Published(path, self._retriever_of, snapshot_id)
 
     @classmethod
     def open(
@@ -418,78 +397,6 @@ class KnowledgeBase:
 
         return status_of(self.path, self.config)
 
-    # What a server needs (``graphctx.server.backend.Source``)
-
-    @property
-    def project_id(self) -> str:
-        """The project that this knowledge base holds; fixed in ``kb.toml``."""
-        return self.config.project_id
-
-    @property
-    def environment(self) -> Environment:
-        """The environment that answers are for; a setting."""
-        return self.settings.server.environment
-
-    @property
-    def snapshot_id(self) -> str:
-        """The snapshot that the next answer comes from; empty before the first ingest."""
-        return self._published.snapshot_id
-
-    def pinned(self) -> View:
-        """The published snapshot as it is now: what one call reads, however much is published meanwhile."""
-        return View(self.project_id, self.environment, self._published.current())
-
-    def extract(self, request: ExtractEvidenceInput, section_ids: Sequence[str]) -> Evidence:
-        """Quote from given units by lexical overlap."""
-        return self.pinned().extract(request, section_ids)
-
-    def unit(self, section_id: str) -> UnitText:
-        """The whole text of a unit.
-
-        Raises:
-            InvalidArgument: there is none of that id, or the settings' boundary leaves it out.
-        """
-        return self.pinned().unit(section_id)
-
-    def warm(self) -> None:
-        """Load the model and open the index, so that the next call is fast."""
-        _ = self._tokens
-        retriever = self._published.current()
-        if retriever is not None:
-            retriever.index.warm()
-
-    @cached_property
-    def layers(self) -> LayerSource | None:
-        """The layers of AGENTS.db that the settings name (``[layers] folder``); ``None`` where they name none."""
-        folder = layers_folder(self.settings, self.path)
-        return self.layers_of(folder) if folder else None
-
-    def layers_of(self, folder: Path) -> LayerSource:
-        """The layers of a folder, searched with this knowledge base's model where they were made with it.
-
-        Args:
-            folder: that holds them by their standard names; none of them need be there.
-        """
-        from graphctx.layers import LayerStack
-        from graphctx.layers.embedders import profiled
-        from graphctx.nlp.embedders import DEFAULT
-        from graphctx.retrieve.layered.source import LayerSource
-
-        shared = (self.config.embedder or DEFAULT) == DEFAULT
-        return LayerSource(LayerStack(folder, profiled(self._embedder) if shared else None), self._tokens)
-
-    def close(self) -> None:
-        """Close what is open; a later call opens it again."""
-        self._published.close()
-
-    def __enter__(self) -> KnowledgeBase:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
     # Beneath
 
     def _pipeline(self, prune: bool, processes: int | None, on_progress: OnProgress | None) -> Ingest:
@@ -507,16 +414,6 @@ class KnowledgeBase:
             summariser=self._summariser(),
         )
 
-    def _layers(self) -> LayerSource:
-        if self.layers is None:
-            raise InvalidArgument(
-                "This knowledge base has no layers: name their folder in kb.toml ([layers] folder). A boundary of "
-                "documents ([server] doc_tags, repositories) keeps them out unless despite_boundary says otherwise.",
-                field="layers",
-                setting="layers.folder",
-            )
-        return self.layers
-
     def _summariser(self) -> Summariser | None:
         llm = self.settings.llm
         if not (llm.base_url and llm.model):
@@ -525,44 +422,6 @@ class KnowledgeBase:
         from graphctx.nlp.llm.summarise import SummariserLlm
 
         return SummariserLlm(make_chat_model(llm), llm)
-
-    @cached_property
-    def _embedder(self) -> Embedder:
-        from graphctx.nlp.embedders import DEFAULT, make_embedder
-
-        return make_embedder(self.config.embedder or DEFAULT)
-
-    @cached_property
-    def _tokens(self) -> WordPieceCounter:
-        from graphctx.nlp.tokens import WordPieceCounter
-
-        return WordPieceCounter()
-
-    def _retriever_of(self, snapshot: Snapshot) -> Retriever:
-        from graphctx.retrieve.global_search.phrase import Phrasing
-        from graphctx.retrieve.index import SearchIndex
-        from graphctx.retrieve.service import Retriever
-
-        server = self.settings.server
-        boundary = Scope(doc_tags=list(server.doc_tags), repositories=list(server.repositories))
-        # What may never be seen is left out once and for all calls, so that none can forget to.
-        index = SearchIndex(snapshot, self._embedder).within(boundary, Filters())
-        llm = self.settings.llm
-        # Half of a call's time: what was found extractively must still get out.
-        phrasing = Phrasing(llm, server.call_timeout_seconds / 2) if llm.base_url else None
-        return Retriever(index, self._tokens, self.settings.retrieve, phrasing)
-
-    def _index(self) -> SearchIndex:
-        return self.pinned().require().index
-
-    def _scope(self, asked: Scope) -> Scope:
-        server = self.settings.server
-        return Boundary(self.project_id, self.environment, server.doc_tags, server.repositories).narrow(asked)
-
-    @cached_property
-    def _pager(self) -> Pager:
-        limits = Limits(self.settings.server.max_tokens, self.settings.server.max_bytes)
-        return Pager(limits, self._tokens.count)
 
 
 def _parse(model: type[Input], **values: Any) -> Input:
