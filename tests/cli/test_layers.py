@@ -64,16 +64,17 @@ def test_a_list_as_json_has_layers_and_chunks(repository: Path) -> None:
 
 def test_a_search_tells_where_layers_disagree_and_settles_nothing(repository: Path) -> None:
     told = layers(repository, "search", "ships pay by", "-k", "2", "--json").json
-    assert {(hit["layer"], hit["id"]) for hit in told["hits"]} == {("delta", 2), ("base", 2)}
-    assert all(hit["conflicts"][0]["canonical"] == "base" for hit in told["hits"])
+    assert {(hit["layer"], hit["id"]) for hit in told["chunks"]} == {("delta", 2), ("base", 2)}
+    [conflict] = told["conflicts"]
+    assert (conflict["reason"], conflict["first"], conflict["canonical"]) == ("id", "delta", "base")
     shown = layers(repository, "search", "ships pay by", "-k", "2")
     assert shown.out.count("conflict: delta 2, base 2 disagree (id: 2); base is canonical") == 1
 
 
 def test_a_search_keeps_to_the_layers_and_kinds_that_were_named(repository: Path) -> None:
     one = layers(repository, "search", "lights", "--layer", "base", "--json").json
-    assert one["searched"] == ["base"]
-    assert one["hits"][0]["content"].endswith("lit at dusk.")
+    assert one["layers_searched"] == ["base"]
+    assert one["chunks"][0]["content"].endswith("lit at dusk.")
     none = layers(repository, "search", "lights", "--kind", "recipe")
     assert none.code == 0
     assert "no chunks of kind recipe in user, delta, base" in none.out
@@ -191,9 +192,9 @@ def test_words_without_quotes_are_told_to_have_them(repository: Path) -> None:
 
 def test_a_file_of_another_name_is_searched_as_the_layer_that_is_said(repository: Path) -> None:
     shutil.copyfile(repository / "AGENTS.user.db", repository / "old.db")
-    assert layers(repository, "search", "gulls", "--layer", "old.db", "--json").json["searched"] == ["base"]
+    assert layers(repository, "search", "gulls", "--layer", "old.db", "--json").json["layers_searched"] == ["base"]
     both = layers(repository, "search", "gulls", "--layer", "user", "--layer", "delta=old.db", "--json").json
-    assert [hit["layer"] for hit in both["hits"]] == ["user", "delta"]
+    assert [hit["layer"] for hit in both["chunks"]] == ["user", "delta"]
     error = layers(repository, "search", "gulls", "--layer", "user", "--layer", "old.db", "--json").error
     assert "base=old.db" in error["message"]
 
@@ -222,5 +223,7 @@ def test_what_was_taken_back_in_another_implementations_files_is_marked_and_can_
     assert "taken back by delta 648907830" in marked
     live = {(c["layer"], c["id"]) for c in layers_typed(REAL, "list", "--live", "--json").json["chunks"]}
     assert len(live) == 12 + 8 + 4 - 2 - 2 * 2  # two options chunks, and two tombstones with what they take back
-    hit = layers_typed(REAL, "search", "hybrid search combines lexical filtering", "-k", "1", "--json").json["hits"][0]
+    hit = layers_typed(REAL, "search", "hybrid search combines lexical filtering", "-k", "1", "--json").json["chunks"][
+        0
+    ]
     assert (hit["layer"], hit["id"]) == ("delta", 648907829)

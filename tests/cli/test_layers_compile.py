@@ -73,7 +73,7 @@ def test_sections_become_chunks_that_say_where_they_stand(repository: Path) -> N
         assert layer.profile == built_in().profile
         ours = built_in().embed([c.content for c in made])
         assert np.array_equal(np.stack([layer.vector(r) for r in range(4)]), ours)
-    hit = layers(repository, "search", "who feeds the gulls", "-k", "1", "--json").json["hits"][0]
+    hit = layers(repository, "search", "who feeds the gulls", "-k", "1", "--json").json["chunks"][0]
     assert hit["sources"] == ["docs/harbour.md:14"]
 
 
@@ -177,7 +177,7 @@ def test_other_kinds_cuts_and_files_can_be_had(repository: Path) -> None:
     assert made[0].content == HARBOUR.strip()
     with LayerFile.open(repository / "other.db") as layer:
         assert layer.element_type == "i8"
-    hit = layers(repository, "search", "tides", "--layer", "other.db", "--json").json["hits"][0]
+    hit = layers(repository, "search", "tides", "--layer", "other.db", "--json").json["chunks"][0]
     assert hit["sources"] == ["docs/notes.txt:1"]
 
 
@@ -258,7 +258,7 @@ def test_a_knowledge_base_gives_its_units_with_its_vectors(kb: Path, tmp_path: P
     assert all(c.content in whole for c in made if "tides" not in str(c.sources[0]))
     again = layers(tmp_path, "compile", "--kb", str(kb), "--json")
     assert (again.code, again.json["changed"]) == (0, False)
-    hit = layers(tmp_path, "search", "are gulls fed", "-k", "1", "--json").json["hits"][0]
+    hit = layers(tmp_path, "search", "are gulls fed", "-k", "1", "--json").json["chunks"][0]
     assert hit["sources"] == ["harbour #1.md:14"]
 
 

@@ -37,10 +37,11 @@ def search(
 ) -> None:
     """Search layers together: by the vectors that their profile allows, by the words of the query, and for its text.
 
-    Where layers disagree, the hit says so; nothing is settled. The JSON object has query, hits (layer, chunk, score,
-    similarity, coverage, verbatim, retracted_by, conflicts), searched, absent and notes.
+    Where layers disagree, it says so; nothing is settled. The JSON object has the fields of the tool agents_search:
+    chunks, each with its whole content, layers_searched, layers_absent, conflicts and notes.
     """
     from graphctx.cli.console import print_json
+    from graphctx.cli.layers.shown import conflict_json
 
     stack = stack_of(layers, folder_of(dir_))
     answer = stack.search(query, k, kinds=kind, layers=list(stack.paths), live=live, metric=cast(Any, metric))
@@ -48,9 +49,10 @@ def search(
         print_json(
             {
                 "query": query,
-                "hits": [_hit(hit) for hit in answer.hits],
-                "searched": list(answer.searched),
-                "absent": list(answer.absent),
+                "chunks": [_hit(rank, hit) for rank, hit in enumerate(answer.hits, start=1)],
+                "layers_searched": list(answer.searched),
+                "layers_absent": list(answer.absent),
+                "conflicts": [conflict_json(conflict) for conflict in answer.conflicts],
                 "notes": list(answer.notes),
             }
         )
@@ -58,10 +60,11 @@ def search(
         _show(query, answer, kind)
 
 
-def _hit(hit: LayerHit) -> dict[str, Any]:
-    from graphctx.cli.layers.shown import chunk_json, conflict_json, retractions_json
+def _hit(rank: int, hit: LayerHit) -> dict[str, Any]:
+    from graphctx.cli.layers.shown import chunk_json, retractions_json
 
     return {
+        "rank": rank,
         "layer": hit.layer,
         **chunk_json(hit.chunk),
         "score": hit.score,
@@ -70,7 +73,6 @@ def _hit(hit: LayerHit) -> dict[str, Any]:
         "verbatim": hit.verbatim,
         "revisions": hit.revisions,
         "retracted_by": retractions_json(hit.retracted_by),
-        "conflicts": [conflict_json(conflict) for conflict in hit.conflicts],
     }
 
 

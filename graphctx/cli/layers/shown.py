@@ -63,7 +63,7 @@ def conflict_json(conflict: Conflict) -> dict[str, Any]:
         "about": conflict.about,
         "first": conflict.first,
         "canonical": conflict.canonical,
-        "members": [{"layer": m.layer, "id": m.id, "title": title_of(m.content)} for m in conflict.members],
+        "members": [{"layer": m.layer, "id": m.id, "excerpt": title_of(m.content)} for m in conflict.members],
     }
 
 
