@@ -131,7 +131,7 @@ class FoundChunk(Answer):
     truncated: bool = Field(False, description="Whether this is a piece; kb.read_excerpt with section_id has all.")
     doc_uri: str = Field(description="The layer's file and the chunk in it.")
     section_id: str = Field(description="Handle for kb.read_excerpt.")
-    score: float = Field(description="By which it is ranked, 0 to 1.")
+    score: float = Field(description="By which it is ranked; 1 at most.")
     similarity: float = Field(description="Of its vector to the query's, -1 to 1.")
     revisions: int | None = Field(None, ge=2, description="Records with its id, where it was edited; this is the last.")
     retracted_by: list[ChunkName] = Field([], description="Tombstones that take it back.")

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import socket
 from pathlib import Path
 
 import pytest
@@ -19,7 +21,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[tuple[ServerConfig, Door | 
     """What would be served: both transports are stopped at their door."""
     seen: list[tuple[ServerConfig, Door | None]] = []
     monkeypatch.setattr(stdio, "serve_stdio", lambda kb, config: seen.append((config, None)))
-    monkeypatch.setattr(http, "serve_http", lambda kb, config, door: seen.append((config, door)))
+    monkeypatch.setattr(http, "serve_http", lambda kb, config, door, on_listening: seen.append((config, door)))
     return seen
 
 
@@ -62,6 +64,43 @@ def test_tokens_come_from_a_file_and_open_a_public_address(
     assert config.tokens["ana"].get_secret_value() == TOKEN
 
 
+@pytest.mark.skipif(os.name != "posix", reason="files have modes on POSIX only")
+@pytest.mark.parametrize(("mode", "warned"), [(0o600, False), (0o640, True), (0o604, True)])
+def test_a_token_file_that_others_may_read_is_warned_of(
+    started: list[tuple[ServerConfig, Door | None]], tmp_path: Path, mode: int, warned: bool
+) -> None:
+    file = tmp_path / "tokens"
+    file.write_text(f"ana {TOKEN}\n")
+    file.chmod(mode)
+    arguments = ["serve", "--kb", str(tmp_path / "kb"), "--transport", "http", "--token-file", str(file)]
+    shown = CliRunner().invoke(app, arguments)
+    assert (shown.exit_code, len(started)) == (0, 1)
+    assert (f"chmod 600 {file}" in shown.stderr) == warned
+
+
+def test_a_port_in_use_is_told_with_what_to_do_and_nothing_is_said_to_listen(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        said = run(tmp_path, "--transport", "http", "--port", str(port))
+    assert f"Port {port} of 127.0.0.1 is in use" in said
+    assert "--port" in said
+    assert "MCP at" not in said
+
+
+def test_an_address_of_another_machine_is_refused(tmp_path: Path) -> None:
+    said = run(
+        tmp_path,
+        "--transport",
+        "http",
+        "--host",
+        "192.0.2.1",  # TEST-NET-1 (RFC 5737): nobody's
+        "--allowed-host",
+        "x",
+        "--allow-anonymous",
+    )
+    assert "192.0.2.1:8765 cannot be bound" in said
+
+
 def test_a_token_that_cannot_be_used_stops_the_server_and_is_not_shown(
     started: list[tuple[ServerConfig, Door | None]], tmp_path: Path
 ) -> None:
@@ -74,3 +113,39 @@ def test_a_token_that_cannot_be_used_stops_the_server_and_is_not_shown(
 
 def test_the_command_says_what_it_means_to_have_no_tokens() -> None:
     assert "--allow-anonymous" in (serve.serve.__doc__ or "")
+
+
+def test_a_folder_of_layers_brings_their_tools_and_the_command_line_goes_before_the_settings(
+    started: list[tuple[ServerConfig, Door | None]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(tmp_path)
+    run(tmp_path, "--layers", str(tmp_path))
+    monkeypatch.setenv("GRAPHCTX_LAYERS__FOLDER", "../repository")
+    run(tmp_path)
+    run(tmp_path, "--layers", str(tmp_path), "--toolsets", "kb,layers")
+    without, given, settings, chosen = (config for config, _ in started)
+    assert (without.layers, without.toolsets) == (None, ("kb", "graph"))
+    assert (given.layers, given.toolsets) == (tmp_path, ("kb", "graph", "layers"))
+    assert (settings.layers, settings.toolsets) == (tmp_path / "kb" / "../repository", ("kb", "graph", "layers"))
+    assert (chosen.layers, chosen.toolsets) == (tmp_path, ("kb", "layers"))
+
+
+def test_a_folder_of_layers_that_is_not_there_is_refused(
+    started: list[tuple[ServerConfig, Door | None]], tmp_path: Path
+) -> None:
+    assert "is no folder" in run(tmp_path, "--layers", str(tmp_path / "nowhere"))
+    assert started == []
+
+
+def test_a_boundary_of_documents_keeps_layers_out_unless_the_settings_say_otherwise(
+    started: list[tuple[ServerConfig, Door | None]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRAPHCTX_SERVER__DOC_TAGS", '["public"]')
+    monkeypatch.setenv("GRAPHCTX_LAYERS__FOLDER", str(tmp_path))
+    assert "despite_boundary" in run(tmp_path, "--layers", str(tmp_path))
+    run(tmp_path)
+    monkeypatch.setenv("GRAPHCTX_LAYERS__DESPITE_BOUNDARY", "true")
+    run(tmp_path)
+    run(tmp_path, "--layers", str(tmp_path))
+    assert [config.layers for config, _ in started] == [None, tmp_path, tmp_path]
+    assert [config.toolsets[2:] for config, _ in started] == [(), ("layers",), ("layers",)]

@@ -23,6 +23,9 @@ _TOOLSETS = {
     "Off by default; alone where the flag `kb_v2` is off.",
     "connector": "The two tools that ChatGPT's connectors and deep research look for, in exactly their form. Off by "
     "default.",
+    "layers": "Layers of AGENTS.db: chunks that people and agents wrote down about a repository. Offered where "
+    "`[layers] folder` or `--layers` names their folder. Dots for underscores are accepted too: `agents.search`, "
+    "`agents.context.write`, `agents.context.propose`.",
 }
 _ERRORS = {
     "INVALID_ARGUMENT": "An argument is unknown, of the wrong type or out of range, or names what is not there. "

@@ -22,10 +22,10 @@ from graphctx.retrieve.layered.told import PREFIX, disagreement, mark_of, sectio
 from graphctx.text.graphemes import cut_end, first_end
 from graphctx.text.spans import overlap, question_tokens
 
-# On the development layers, the best chunk scores 0.04 to 0.16 for six questions about other things, and 0.20 to 0.27
-# for five about what these layers say. A search for chunks alone shows whatever comes nearest; beside documents, a
-# chunk that says nothing to the question would take the place of a quote that does.
-_BEARS = 0.17
+# A search for chunks alone shows whatever comes nearest; beside documents, a chunk that says nothing to the question
+# would take the place of a quote that does. With the sample handbook as a layer, the best chunk scores at least this
+# for 93 % of its 55 answerable questions; with layers about something else for 16 % of them.
+_BEARS = 0.16
 
 _ENOUGH = 4  # times as many chunks are looked at as are wanted: copies in several layers are shown once
 _QUERY_CHARS = 500  # of a chunk's content, by which others that disagree with it are looked for

@@ -11,7 +11,6 @@ from graphctx.model.pages import Part, Shorten
 from graphctx.server.desk import Desk
 from graphctx.server.render_layers import chunks_text
 from graphctx.server.tool import Description, Reply, Tool
-from graphctx.server.tools.limits import limits_of
 from graphctx.text.graphemes import cut_end, first_end
 
 if TYPE_CHECKING:
@@ -94,7 +93,8 @@ AGENTS_SEARCH = Tool(
         "30,000 bytes, or to less by max_tokens and max_bytes.",
         follow_up="call kb.read_excerpt with a chunk's section_id, again with next_cursor if there is one, or with a "
         "larger k.",
-        defaults=limits_of(AgentsSearchInput),
+        defaults="k 10, layers all four, max_content_chars 1000. "
+        "Max: k 50, 4 layers, 20 kinds, max_content_chars 20000.",
     ),
     input=AgentsSearchInput,
     output=AgentsSearchAnswer,
