@@ -5,36 +5,34 @@ from __future__ import annotations
 import typer
 
 from graphctx.cli.guard import GuardedCommand
-from graphctx.cli.layers import (
-    check,
-    compact,
-    compare,
-    compiling,
-    exchange,
-    inspect,
-    listing,
-    promote,
-    proposals,
-    search,
-    signing,
-)
+from graphctx.cli.layers.check import validate
+from graphctx.cli.layers.compact import compact
+from graphctx.cli.layers.compare import diff
+from graphctx.cli.layers.compiling import compile_base
+from graphctx.cli.layers.exchange import export, import_layers
+from graphctx.cli.layers.inspect import inspect
+from graphctx.cli.layers.listing import list_chunks
+from graphctx.cli.layers.promote import promote
+from graphctx.cli.layers.proposals import proposals
+from graphctx.cli.layers.search import search
+from graphctx.cli.layers.signing import key, sign, verify
 
 app = typer.Typer(
     help="Layers of context in files beside the code: AGENTS.db, AGENTS.user.db, AGENTS.delta.db, AGENTS.local.db.",
     no_args_is_help=True,
 )
 
-app.command("compile", cls=GuardedCommand)(compiling.compile_base)
-app.command("validate", cls=GuardedCommand)(check.validate)
-app.command("inspect", cls=GuardedCommand)(inspect.inspect)
-app.command("list", cls=GuardedCommand)(listing.list_chunks)
-app.command("search", cls=GuardedCommand)(search.search)
-app.command("diff", cls=GuardedCommand)(compare.diff)
-app.command("proposals", cls=GuardedCommand)(proposals.proposals)
-app.command("promote", cls=GuardedCommand)(promote.promote)
-app.command("compact", cls=GuardedCommand)(compact.compact)
-app.command("key", cls=GuardedCommand)(signing.key)
-app.command("sign", cls=GuardedCommand)(signing.sign)
-app.command("verify", cls=GuardedCommand)(signing.verify)
-app.command("export", cls=GuardedCommand)(exchange.export)
-app.command("import", cls=GuardedCommand)(exchange.import_layers)
+app.command("compile", cls=GuardedCommand)(compile_base)
+app.command("validate", cls=GuardedCommand)(validate)
+app.command("inspect", cls=GuardedCommand)(inspect)
+app.command("list", cls=GuardedCommand)(list_chunks)
+app.command("search", cls=GuardedCommand)(search)
+app.command("diff", cls=GuardedCommand)(diff)
+app.command("proposals", cls=GuardedCommand)(proposals)
+app.command("promote", cls=GuardedCommand)(promote)
+app.command("compact", cls=GuardedCommand)(compact)
+app.command("key", cls=GuardedCommand)(key)
+app.command("sign", cls=GuardedCommand)(sign)
+app.command("verify", cls=GuardedCommand)(verify)
+app.command("export", cls=GuardedCommand)(export)
+app.command("import", cls=GuardedCommand)(import_layers)
