@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -112,8 +113,22 @@ def serve(
 
         door = Door(host, port, allowed_host, allowed_origin, allow_anonymous)
         door.check(Tokens(config.tokens))
-        errors_console().print(f"MCP at http://{host}:{port}/mcp (stop with Ctrl-C)", soft_wrap=True)
-        serve_http(kb, config, door)
+        if token_file is not None:
+            _warn_if_open(token_file)
+        url = f"http://{f'[{host}]' if ':' in host else host}:{port}/mcp"
+        serve_http(kb, config, door, lambda: errors_console().print(f"MCP at {url} (stop with Ctrl-C)", soft_wrap=True))
+
+
+def _warn_if_open(token_file: Path) -> None:
+    """Say so where others on this machine may read the tokens."""
+    from graphctx.cli.console import errors_console
+
+    if os.name == "posix" and token_file.stat().st_mode & 0o077:
+        errors_console().print(
+            f"warning: others on this machine may read or change {token_file}: chmod 600 {token_file}",
+            style="yellow",
+            soft_wrap=True,
+        )
 
 
 def _config(kb: Path, transport: str, given: dict[str, Any], layers: Path | None) -> ServerConfig:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-from collections.abc import Sequence
+import errno
+import socket
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from graphctx.errors import InvalidArgument
+from graphctx.errors import BackendUnavailable, InvalidArgument
 from graphctx.server.auth import Tokens
 from graphctx.server.config import ServerConfig
 from graphctx.server.warmup import Warmup, open_engine
@@ -107,16 +110,87 @@ def http_app(warmup: Warmup, config: ServerConfig | None = None, door: Door | No
     )
 
 
-def serve_http(kb_path: str | Path, config: ServerConfig | None = None, door: Door | None = None) -> None:
+def serve_http(
+    kb_path: str | Path,
+    config: ServerConfig | None = None,
+    door: Door | None = None,
+    on_listening: Callable[[], None] = lambda: None,
+) -> None:
     """Serve a knowledge base over streamable HTTP until interrupted.
 
+    Args:
+        kb_path: its folder.
+        config: the server's settings.
+        door: where it listens and whom it lets in.
+        on_listening: called as soon as clients can connect.
+
     Raises:
-        InvalidArgument: the door would be open to everybody, or a token cannot be used.
+        InvalidArgument: the door would be open to everybody, a token cannot be used, or the address cannot be bound.
+        BackendUnavailable: the server did not start.
     """
     import uvicorn
 
     door, config = door or Door(), config or ServerConfig()
     warmup = Warmup(lambda: open_engine(str(kb_path), config.layers))
     app = http_app(warmup, config, door)
-    warmup.start()
-    uvicorn.run(app, host=door.host, port=door.port, log_level="warning", timeout_graceful_shutdown=SHUTDOWN_SECONDS)
+    server = uvicorn.Server(
+        uvicorn.Config(
+            app,
+            host=door.host,
+            port=door.port,
+            log_level="warning",
+            timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+        )
+    )
+    with contextlib.ExitStack() as closing:
+        sockets = [closing.enter_context(bound) for bound in _bound(door)]
+        on_listening()
+        warmup.start()
+        try:
+            server.run(sockets=sockets)
+        except KeyboardInterrupt:
+            return
+    if not server.started:
+        raise BackendUnavailable("The server did not start; what is said above tells why.")
+
+
+def _bound(door: Door) -> list[socket.socket]:
+    """Sockets that listen at the addresses of the door's host, such as both of localhost.
+
+    One that this machine does not have is passed over if there is another; where one is in use, none is left open.
+    """
+    with contextlib.ExitStack() as undo:
+        bound: list[socket.socket] = []
+        absent = None
+        try:
+            found = socket.getaddrinfo(door.host, door.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+            for family, address in dict.fromkeys((family, address) for family, _, _, _, address in found):
+                try:
+                    bound.append(undo.enter_context(socket.create_server(address[:2], family=family)))
+                except OSError as error:
+                    if error.errno not in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
+                        raise
+                    absent = error
+        except OSError as error:
+            raise _unbound(door, error) from None
+        if absent and not bound:
+            raise _unbound(door, absent)
+        undo.pop_all()
+        return bound
+
+
+def _unbound(door: Door, error: OSError) -> InvalidArgument:
+    if error.errno == errno.EADDRINUSE:
+        return InvalidArgument(
+            f"Port {door.port} of {door.host} is in use, most likely by another server. Stop that one, or choose "
+            "another port with --port.",
+            field="port",
+            value=door.port,
+        )
+    reason = str(error.strerror or error).partition(" (while")[0]  # Python adds the address again
+    return InvalidArgument(
+        f"{door.host}:{door.port} cannot be bound: {reason}. Choose another address with --host, or another "
+        "port with --port.",
+        field="host",
+        value=door.host,
+    )
