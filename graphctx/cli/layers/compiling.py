@@ -10,11 +10,10 @@ import typer
 from graphctx.cli.layers.base_file import differs, refuse_another, report, require_equal
 from graphctx.cli.layers.compile_arguments import SPLITS, check, check_options, moment_of, target_of
 from graphctx.cli.layers.places import FILE_NAMES, DirOption, folder_of
+from graphctx.cli.layers.telling import OnProgress, told_progress
 from graphctx.cli.options import JsonOption, PathPrefixOption, TagOption
 
 if TYPE_CHECKING:
-    from graphctx.cli.layers.sources import OnProgress
-    from graphctx.cli.progress import ProgressView
     from graphctx.layers import LayerContent
 
 _HASH_DIM = 384  # as the shipped model has, so that layers of both kinds can be read side by side
@@ -71,7 +70,6 @@ def compile_base(
     Ids come from what the chunks say, and sources are file:line below the folder. A base layer that is there is
     replaced with --force only, whole. The JSON object has path, changed, chunks, files, bytes, sha256 and skipped.
     """
-    from graphctx.cli.progress import progress_view
     from graphctx.layers import write_layer
 
     check(bool(paths), kb is not None, split, embedder)
@@ -82,8 +80,7 @@ def compile_base(
     target = target_of(out or folder / FILE_NAMES[0])
     moment = moment_of(created_at)
     skipped: list[dict[str, str]] = []
-    with progress_view() as view:
-        told = _teller(view)
+    with told_progress() as told:
         if kb is not None:
             content = _of_kb(kb, kind, moment, i8=i8, tag=tag, path_prefix=path_prefix, on_progress=told)
             if not force:
@@ -108,15 +105,6 @@ def compile_base(
             refuse_another(target)
         write_layer(target, content, replace=force)
     report(target, changed, content, skipped, as_json=as_json)
-
-
-def _teller(view: ProgressView) -> OnProgress:
-    from graphctx.ingest.report import Progress
-
-    def told(step: str, done: int, total: int, unit: str) -> None:
-        view(Progress(cast(Any, step), done, total, unit))  # shown like a step of an ingest
-
-    return told
 
 
 def _of_kb(

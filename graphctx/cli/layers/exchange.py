@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphctx.cli.layers.places import FILE_NAMES, DirOption, FilesArgument, files_of, folder_of
+from graphctx.cli.layers.imported import read_export, safe_name
+from graphctx.cli.layers.places import DirOption, FilesArgument, files_of, folder_of
+from graphctx.cli.layers.telling import told_progress
 from graphctx.cli.options import JsonOption
-from graphctx.errors import BackendUnavailable, InvalidArgument
+from graphctx.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from graphctx.layers import LayerContent, LayerFile
+    from graphctx.layers import LayerFile
+
+_STEP = 256  # records between two calls of progress
 
 
 def export(
@@ -86,8 +90,8 @@ def import_layers(
     from graphctx.layers import write_layer
 
     folder = folder_of(dir_) if dir_ else Path.cwd()
-    contents = _read(file)
-    targets = {folder / _safe(name): content for name, content in contents.items()}
+    contents = read_export(file)
+    targets = {folder / safe_name(name): content for name, content in contents.items()}
     if not targets:
         raise InvalidArgument(f"{file} holds no layer, so nothing was imported.", file=file)
     there = [path.name for path in targets if path.exists()]
@@ -109,66 +113,16 @@ def import_layers(
 def _lines(layers: Sequence[LayerFile], format_: str) -> Iterator[str]:
     from graphctx.layers import to_bundle, to_ndjson
 
-    if format_ == "ndjson":
-        yield from (f"{line}\n" for line in to_ndjson(layers))
-    else:
-        yield json.dumps(to_bundle(layers), ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _read(file: str) -> dict[str, LayerContent]:
-    """The layers of an export; the first line tells which form it is of."""
-    from graphctx.layers import from_json, from_ndjson
-
-    if file == "-":
-        data = sys.stdin.buffer.read()
-    else:
-        try:
-            data = Path(file).expanduser().read_bytes()
-        except OSError as error:
-            raise BackendUnavailable(f"{file} cannot be read: {error.strerror}.", path=file) from error
-    if data.startswith(b"AGDB"):
-        raise InvalidArgument(
-            f"{file} is a layer file already, not an export of one. Copy it to where it belongs: "
-            f"{', '.join(FILE_NAMES)}.",
-            file=file,
-        )
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InvalidArgument(
-            f"{file} is no export: byte {error.start} is not UTF-8.", file=file, byte_offset=error.start
-        ) from None
-    return from_ndjson(_split(text)) if _is_ndjson(text) else from_json(text)
-
-
-def _is_ndjson(text: str) -> bool:
-    first = text.lstrip().partition("\n")[0]
-    try:
-        told: Any = json.loads(first)
-    except (ValueError, RecursionError):
-        return False  # an object over several lines
-    return isinstance(told, dict) and "layers" not in told
-
-
-def _split(text: str) -> Iterable[str]:
-    """Lines as JSON ends them: other line breaks of Unicode may stand inside a text."""
-    return text.split("\n")
-
-
-def _safe(name: str) -> str:
-    """A layer's file name, which must not lead out of the folder.
-
-    Raises:
-        InvalidArgument: it is a path.
-    """
-    if name != Path(name).name or "\\" in name or "\0" in name or name.startswith(".") or not name.endswith(".db"):
-        raise InvalidArgument(
-            f"The export calls a layer {name!r}; a file's name ending in .db is expected. Correct its path in the "
-            "export.",
-            field="path",
-            value=name,
-        )
-    return name
+    with told_progress() as told:
+        total = sum(map(len, layers))
+        if format_ == "ndjson":
+            for done, line in enumerate(to_ndjson(layers)):
+                if done % _STEP == 0:
+                    told("export", min(done, total), total, "records")
+                yield f"{line}\n"
+        else:
+            yield json.dumps(to_bundle(layers), ensure_ascii=False, allow_nan=False) + "\n"
+        told("export", total, total, "records")
 
 
 def _require_distinct(paths: Sequence[Path]) -> None:

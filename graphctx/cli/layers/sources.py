@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from graphctx.cli.layers.telling import OnProgress
 from graphctx.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -26,8 +27,6 @@ MARKDOWN = ("*.md", "*.markdown", "*.mdx")
 """What is taken of a folder unless patterns say otherwise."""
 
 _BATCH = 64  # texts that are embedded between two calls of progress
-
-OnProgress = Callable[[str, int, int, str], None]
 
 
 @dataclass(frozen=True, slots=True)
