@@ -68,6 +68,7 @@ def ask(
     The JSON object is the output of the tool kb.retrieve_evidence, or with --global of kb.global_search.
     """
     from graphctx.cli.console import output_console, print_json
+    from graphctx.cli.places import uri_prefix
     from graphctx.cli.show import show_evidence
     from graphctx.cli.show_global import show_global
     from graphctx.knowledge_base import KnowledgeBase
@@ -75,10 +76,10 @@ def ask(
     from graphctx.published import nothing_published
 
     _check_options(ctx, whole)
-    chosen = filters(tag, path_prefix, updated_after)
     with KnowledgeBase.open(kb) as base:
         if not base.snapshot_id:
             raise nothing_published()
+        chosen = filters(tag, uri_prefix(base, path_prefix), updated_after)
         if whole:
             points = base.global_search(
                 question,

@@ -55,6 +55,7 @@ def communities(
     The JSON object is the output of the tool graph.communities, with all levels that are shown.
     """
     from graphctx.cli.console import output_console, print_json
+    from graphctx.cli.places import uri_prefix
     from graphctx.cli.show_global import show_community, show_tree
     from graphctx.errors import InvalidArgument
     from graphctx.knowledge_base import KnowledgeBase
@@ -65,14 +66,15 @@ def communities(
     if community is not None and (entity is not None or level is not None):
         raise typer.BadParameter("COMMUNITY shows one; --level and --entity choose from all. Give one or the other.")
     given: dict[str, object] = {"level": level, "entity_id": entity} if community is None else {}
-    given |= {"filters": filters(tag, path_prefix, updated_after)}
     if community is not None:
         given |= {"community_ids": [community], "include_snippet": True}
-    request = parse_arguments(CommunitiesInput, {name: value for name, value in given.items() if value is not None})
+    given = {name: value for name, value in given.items() if value is not None}
     console = output_console()
     with KnowledgeBase.open(kb) as base:
         if not base.snapshot_id:
             raise nothing_published()
+        given |= {"filters": filters(tag, uri_prefix(base, path_prefix), updated_after)}
+        request = parse_arguments(CommunitiesInput, given)
         view = base.pinned()
         found = view.communities(request)
         below = [] if entity is not None else _below(view, request, found.items, depth)
@@ -133,12 +135,12 @@ def _answer(
     from graphctx.model.requests import Scope
     from graphctx.model.scope import Boundary
     from graphctx.model.themes import CommunitiesAnswer
-    from graphctx.nlp.tokens import WordPieceCounter
+    from graphctx.nlp.tokens import AnswerCounter
 
     server = base.settings.server
     scope = Boundary(base.project_id, base.environment, server.doc_tags, server.repositories).narrow(Scope())
     whole = request.model_copy(update={"scope": scope, "page_size": len(items)})
-    pager = Pager(Limits(_NO_LIMIT, _NO_LIMIT), WordPieceCounter().count)
+    pager = Pager(Limits(_NO_LIMIT, _NO_LIMIT), AnswerCounter().count)
 
     def build(part: Part[CommunityNode]) -> CommunitiesAnswer:
         return CommunitiesAnswer(

@@ -59,6 +59,7 @@ def export(
     for the owner of the knowledge base. The JSON object has path, files with their checksums, counts and left_out.
     """
     from graphctx.cli.console import print_json
+    from graphctx.cli.places import uri_prefix
     from graphctx.cli.progress import progress_view
     from graphctx.ingest.report import Progress
     from graphctx.knowledge_base import KnowledgeBase
@@ -76,7 +77,7 @@ def export(
             out or Path(_PLACES[format_].format(_as_file_name(base.project_id))),
             cast(Any, format_),
             doc_tag=tag,
-            path_prefix=path_prefix,
+            path_prefix=uri_prefix(base, path_prefix),
             replace=force,
             on_progress=told,
             **given,

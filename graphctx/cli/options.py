@@ -27,7 +27,7 @@ TagOption = Annotated[
     list[str], typer.Option("--tag", metavar="TAG", help="Only documents with one of these tags; may be repeated.")
 ]
 PathPrefixOption = Annotated[
-    str | None, typer.Option("--path-prefix", metavar="PREFIX", help="Only documents whose URI starts so.")
+    str | None, typer.Option("--path-prefix", metavar="PREFIX", help="Only documents whose URI, or file, starts so.")
 ]
 UpdatedAfterOption = Annotated[
     str | None, typer.Option("--updated-after", metavar="DATE", help="Only documents updated after this ISO 8601 date.")

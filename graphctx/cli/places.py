@@ -1,14 +1,17 @@
-"""From a document's URI to the file that it was read from, and to the line where a quote stands in that file."""
+"""From a document's URI to the file that it was read from, to the line where a quote stands in it, and back."""
 
 from __future__ import annotations
 
+import os
+import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from graphctx.knowledge_base import KnowledgeBase
     from graphctx.store.config import SourceEntry
 
 _MAX_BYTES = 16 * 1024 * 1024  # a line number is not worth the reading of a larger file
@@ -38,6 +41,39 @@ def place_of(sources: Sequence[SourceEntry], doc_uri: str, line: int, text: str)
     if path is None or not _shows(path, line, text):
         return Place(path, None)
     return Place(path, line)
+
+
+def uri_prefix(base: KnowledgeBase, prefix: str | None) -> str | None:
+    """What ``--path-prefix`` means: how URIs start, or a path as `shown_path` prints it, with or without its line.
+
+    A prefix with which some URI starts is taken as it is, and so is one that is no such path.
+    """
+    snapshot = base.pinned().snapshot_id
+    if not prefix or not snapshot:
+        return prefix
+    uris: list[str] = base.pinned().require().index.documents["uri"].to_pylist()
+    for path in (prefix, re.sub(r":\d+$", "", prefix)):
+        for meant in (path, *_uris_below(base.config.sources, path)):
+            if any(uri.startswith(meant) for uri in uris):
+                return meant
+    return prefix
+
+
+def _uris_below(sources: Sequence[SourceEntry], path: str) -> Iterator[str]:
+    """How the URIs of what lies at a path may start, by the folders of the sources."""
+    from graphctx.ingest.sources import encoded
+
+    place = Path(os.path.normpath(Path(path).expanduser().absolute()))
+    for source in sources:
+        folder = Path(source.path)
+        if not place.is_relative_to(folder):
+            continue
+        rel = place.relative_to(folder).as_posix()
+        within = "" if rel == "." else encoded(rel) + ("/" if path.endswith("/") else "")
+        fronts = [f"{front}/" for front in (source.prefix, source.name) if front]
+        yield from (front + within for front in fronts)
+        if within or len(sources) == 1:  # an empty one would let all sources in
+            yield within
 
 
 def _file_of(sources: Sequence[SourceEntry], doc_uri: str) -> Path | None:

@@ -40,6 +40,7 @@ def search(
     The JSON object is the output of the tool kb.search.
     """
     from graphctx.cli.console import output_console, print_json
+    from graphctx.cli.places import uri_prefix
     from graphctx.cli.show import show_search
     from graphctx.knowledge_base import KnowledgeBase
     from graphctx.model.requests import Mode
@@ -55,7 +56,7 @@ def search(
             max_snippet_chars=max_snippet_chars,
             include_scores=scores,
             mode=cast(Mode, mode),
-            filters=filters(tag, path_prefix, updated_after),
+            filters=filters(tag, uri_prefix(base, path_prefix), updated_after),
         )
         if as_json:
             print_json(answer)
