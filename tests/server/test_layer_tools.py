@@ -501,14 +501,17 @@ def test_passages_of_layers_are_read_widened_and_quoted_like_others(desk: Desk) 
     assert [quote["quote"] for quote in alone["quotes"]] == [OFFICER]
 
 
-def test_a_passage_stays_what_it_was_and_the_section_id_follows_the_edit(desk: Desk, folder: Path) -> None:
+def test_a_passage_is_refused_once_its_chunk_was_edited_and_the_section_id_follows_the_edit(
+    desk: Desk, folder: Path
+) -> None:
     from graphctx.layers import write_context
 
     found, _ = call(desk, "kb.search", query=QUESTION, options={"layers": ["delta"]})
     passage = found["results"][0]["passage_id"]
     stack_of = LayerStack(folder, hashed(DIM))
     write_context(stack_of, content="It is Ada Moe.", kind="correction", confidence=1, scope="delta", edit=12)
-    assert call(desk, "kb.read_excerpt", passage_id=passage)[0]["excerpt"] == OFFICER
+    with pytest.raises(InvalidArgument, match="has changed since it was found"):
+        call(desk, "kb.read_excerpt", passage_id=passage)
     assert call(desk, "kb.read_excerpt", passage_id="layer:delta:12")[0]["excerpt"] == "It is Ada Moe."
     found, _ = call(desk, "kb.search", query="It is Ada Moe.", options={"layers": ["delta"]})
     assert found["results"][0]["preview"] == "It is Ada Moe."

@@ -27,7 +27,8 @@ from graphctx.text.spans import overlap, question_tokens
 # for 93 % of its 55 answerable questions; with layers about something else for 16 % of them.
 _BEARS = 0.16
 
-_ENOUGH = 4  # times as many chunks are looked at as are wanted: copies in several layers are shown once
+_COPIES = 3  # chunks more for each that is wanted, up to 50 in all: what several layers hold is shown once
+_ENOUGH = 50
 _QUERY_CHARS = 500  # of a chunk's content, by which others that disagree with it are looked for
 
 
@@ -107,7 +108,7 @@ class LayerSource:
         """
         query = chunk.content.strip()[:_QUERY_CHARS]
         try:
-            answer = self.search(query, 50, [chunk.kind], list(self.stack.paths))
+            answer = self.search(query, _ENOUGH, [chunk.kind], list(self.stack.paths))
         except GraphctxError as error:
             return (), [f"Whether layers disagree could not be told: {error.message}"]
         hit = next((hit for hit in answer.hits if (hit.layer, hit.chunk.id) == (layer, chunk.id)), None)
@@ -185,7 +186,7 @@ class LayerSource:
 
     def _beside(self, query: str, k: int, layers: Sequence[str]) -> tuple[LayerAnswer, list[LayerHit]]:
         """The chunks that bear on a question, each text once, from the layer that goes first."""
-        answer = self.search(query, _ENOUGH * k, (), layers)
+        answer = self.search(query, max(k, min(_ENOUGH, (1 + _COPIES) * k)), (), layers)
         kept: dict[str, LayerHit] = {}
         for hit in answer.hits:
             held = kept.get(hit.chunk.content)
