@@ -28,7 +28,7 @@ E ?=
 # Arguments for the proof of determinism: make determinism D="my-suite --questions 20".
 D ?= eval/golden/handbook.jsonl
 
-.PHONY: help run test check lint types imports generated generate eval eval-dev eval-ablation bench bench-query bench-global determinism transcript clean
+.PHONY: help run test check lint types imports generated generate eval eval-dev eval-ablation bench bench-query bench-global bench-layers determinism transcript clean
 
 help: ## List the chores
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -81,6 +81,9 @@ bench-query: .venv/.installed-dev ## Measure questions by stage, and memory, at 
 
 bench-global: .venv/.installed-dev ## Measure questions about the whole at 1k, 10k and 100k communities (G="arguments")
 	$(BIN)/python -m eval.bench_global $(G)
+
+bench-layers: .venv/.installed-dev ## Measure opening and searching layers of 10,000 and 100,000 chunks
+	$(BIN)/python -m eval.bench_layers
 
 determinism: .venv/.installed-dev ## Prove that equal documents and questions give equal bytes (D="suites and arguments")
 	$(BIN)/python -m eval.determinism $(D)
