@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from graphctx.nlp.base import Embedder
-    from graphctx.nlp.tokens import WordPieceCounter
+    from graphctx.nlp.tokens import AnswerCounter
     from graphctx.retrieve.index import SearchIndex
     from graphctx.retrieve.layered.source import LayerSource
     from graphctx.retrieve.service import Retriever
@@ -133,10 +133,10 @@ class Served:
         return make_embedder(self.config.embedder or DEFAULT)
 
     @cached_property
-    def _tokens(self) -> WordPieceCounter:
-        from graphctx.nlp.tokens import WordPieceCounter
+    def _tokens(self) -> AnswerCounter:
+        from graphctx.nlp.tokens import AnswerCounter
 
-        return WordPieceCounter()
+        return AnswerCounter()
 
     def _retriever_of(self, snapshot: Snapshot) -> Retriever:
         from graphctx.retrieve.global_search.phrase import Phrasing

@@ -109,10 +109,35 @@ class WordPieceCounter:
     def _load(self) -> WordPieces:
         with self._lock:
             if self._loaded is None:
-                from graphctx.nlp.wordpieces import WordPieces
-
-                self._loaded = WordPieces(load_tokenizer(self._folder))
+                self._loaded = self._pieces()
             return self._loaded
+
+    def _pieces(self) -> WordPieces:
+        from graphctx.nlp.wordpieces import WordPieces
+
+        return WordPieces(load_tokenizer(self._folder))
+
+
+class AnswerCounter(WordPieceCounter):
+    """Counts what language models see of a text, for all limits of answers, quotes and excerpts.
+
+    Word pieces are about that where the vocabulary has the words; the others are charged by their bytes, as
+    `graphctx.nlp.charged` says. What is made of documents (units, sentences) is measured in plain word pieces, which
+    the embedder reads.
+    """
+
+    def clip(self, text: str, max_tokens: int) -> int:
+        """As `WordPieceCounter.clip`; and what is kept is no more than ``max_tokens`` by itself."""
+        aim, end = max_tokens, super().clip(text, max_tokens)
+        while end and self.count(text[:end]) > max_tokens:  # the start of an unknown word can be more than in it
+            aim -= 1
+            end = super().clip(text, aim)
+        return end
+
+    def _pieces(self) -> WordPieces:
+        from graphctx.nlp.charged import ChargedPieces
+
+        return ChargedPieces(load_tokenizer(self._folder))
 
 
 def _last_boundary(text: str, spans: Sequence[tuple[int, int]], max_tokens: int) -> int:

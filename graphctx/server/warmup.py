@@ -91,7 +91,7 @@ def open_engine(kb_path: str, layers: Path | None = None) -> Engine:
         layers: the folder of the layers beside it.
     """
     from graphctx.knowledge_base import KnowledgeBase
-    from graphctx.nlp.tokens import WordPieceCounter
+    from graphctx.nlp.tokens import AnswerCounter
 
     kb = KnowledgeBase.open(kb_path)
-    return Engine(kb, WordPieceCounter().count, kb.layers_of(layers) if layers else None)
+    return Engine(kb, AnswerCounter().count, kb.layers_of(layers) if layers else None)
