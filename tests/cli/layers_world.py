@@ -97,4 +97,4 @@ def _all_of(terminal: int) -> str:
 
 def _environment(more: dict[str, str] | None = None) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if name not in ("GRAPHCTX_KB", "SOURCE_DATE_EPOCH")}
-    return kept | {"COLUMNS": "200", "NO_COLOR": "1"} | (more or {})
+    return kept | {"COLUMNS": "200", "TERM": "dumb"} | (more or {})

@@ -88,17 +88,19 @@ def _layer(view: LayerView, path: Path) -> dict[str, Any]:
 
 
 def _lines(layer: dict[str, Any]) -> list[tuple[str, str]]:
+    from graphctx.cli.layers.shown import plain
+
     profile = layer["profile"]
     told = "none: chunks are compared by their words"
     if profile:
         parts = (profile["backend"], profile["model"], profile["revision"], f"norm {profile['output_norm']}")
-        told = " ".join(part for part in parts if part)
+        told = plain(" ".join(part for part in parts if part))
     edited = layer["records"] - layer["chunks"]
     counts = f"{layer['chunks']:,}" + (f", {edited:,} older records" if edited else "")
     counts += f", {layer['retracted']:,} taken back" if layer["retracted"] else ""
     return [
         ("chunks", counts),
-        ("kinds", ", ".join(f"{kind} {count:,}" for kind, count in layer["kinds"].items()) or "none"),
+        ("kinds", ", ".join(f"{plain(kind)} {count:,}" for kind, count in layer["kinds"].items()) or "none"),
         ("authors", ", ".join(f"{author} {count:,}" for author, count in layer["authors"].items()) or "none"),
         ("vectors", f"{layer['dim']} numbers of {layer['element_type']}"),
         ("profile", told),

@@ -33,7 +33,7 @@ def list_chunks(
     The JSON object has layers (layer, path, records, chunks, dim, element_type) and chunks.
     """
     from graphctx.cli.console import errors_console, output_console, print_json, print_table
-    from graphctx.cli.layers.shown import chunk_json, counted, moment, remarks, retractions_json, title_of
+    from graphctx.cli.layers.shown import chunk_json, counted, moment, plain, remarks, retractions_json, title_of
 
     stack = stack_of(files, folder_of(dir_))
     views = stack.views()
@@ -60,7 +60,7 @@ def list_chunks(
             (
                 e.layer,
                 str(e.chunk.id),
-                e.chunk.kind,
+                plain(e.chunk.kind),
                 e.chunk.author,
                 f"{e.chunk.confidence:.2f}",
                 moment(e.chunk.created_at_unix_ms),

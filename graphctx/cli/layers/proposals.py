@@ -117,7 +117,7 @@ def _pending(stack: LayerStack, ids: list[int]) -> dict[int, Proposal]:
 
 def _show(stack: LayerStack, listed: list[Proposal], status: str) -> None:
     from graphctx.cli.console import output_console, print_table
-    from graphctx.cli.layers.shown import moment, title_of
+    from graphctx.cli.layers.shown import moment, plain, title_of
 
     if not listed:
         which = "" if status == "all" else f"{status} "
@@ -134,10 +134,10 @@ def _show(stack: LayerStack, listed: list[Proposal], status: str) -> None:
                 str(p.id),
                 p.status,
                 str(p.context_id),
-                p.actor,
+                plain(p.actor),
                 moment(p.created_at_unix_ms),
-                p.decided_by,
-                p.reason,
+                plain(p.decided_by),
+                plain(p.reason),
                 title_of(contents.get(p.context_id, "(the chunk is not there)")),
             )
             for p in listed

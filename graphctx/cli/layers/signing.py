@@ -26,7 +26,10 @@ def key(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a pair of Ed25519 keys, as PEM files. The JSON object has private and public."""
+    """Make a pair of Ed25519 keys, as PEM files.
+
+    The JSON object has private and public.
+    """
     from graphctx.cli.console import output_console, print_json
     from graphctx.layers import make_key
 
@@ -52,7 +55,10 @@ def sign(
     dir_: DirOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Sign valid layer files. The JSON object has files, each with its path and its signature's."""
+    """Sign valid layer files.
+
+    The JSON object has files, each with its path and its signature's.
+    """
     from graphctx.cli.console import output_console, print_json
     from graphctx.cli.places import shown_path
     from graphctx.layers import sign as signed
