@@ -179,7 +179,7 @@ def test_a_budget_cuts_chunks_and_a_cursor_goes_on_until_a_layer_is_written(desk
         first, cursor = cursor or page["next_cursor"], page["next_cursor"]
     assert seen == [(chunk["layer"], chunk["id"]) for chunk in whole["chunks"]]
     assert first is not None
-    call(desk, "agents_context_write", content="More.", kind="note", confidence=1, scope="local")
+    call(desk, "agents_context_write", content="More.", kind="note", confidence=1, scope="delta")
     with pytest.raises(InvalidArgument, match="cursor does not continue this call"):
         call(desk, "agents_search", **asked, max_tokens=700, cursor=first)
 
