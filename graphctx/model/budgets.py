@@ -13,6 +13,7 @@ from typing import Literal
 
 from graphctx.errors import BudgetExceeded
 from graphctx.model.answers import Budget
+from graphctx.model.interrupt import checkpoint
 
 CountTokens = Callable[[str], int]
 """Estimates how many tokens a model sees in a text."""
@@ -84,7 +85,8 @@ class Fitted:
     reason: CapReason | None
 
 
-_MARKS = re.compile(r"[^\w\s]{2,}")
+_MARKS = re.compile(r"[!-/:-@\[-^`{-~\xa1-\xa9\xab-\xb1\xb4\xb6-\xb8\xbb\xbf\u2010-\u2027]{2,}")
+"""Punctuation of ASCII and of European typesetting, without symbols: byte pairs do not take emoji together."""
 _JOINT = re.compile(r"(?<=\w)_(?=\w)")
 
 
@@ -92,8 +94,7 @@ _LONG_WORD = re.compile(r"\w{100}(?=\w)")
 
 
 def in_words(text: str) -> str:
-    """The text with words beyond 100 characters taken apart: word pieces count such a one as a single unknown token,
-    and a line of base64 would weigh nothing."""
+    """The text with words beyond 100 characters taken apart: whatever counts words, a line of base64 weighs much."""
     return _LONG_WORD.sub(r"\g<0> ", text)
 
 
@@ -119,6 +120,9 @@ def weigh(texts: list[str], count: CountTokens) -> Weight:
 def fit(n_items: int, weight_with: Callable[[int, CapReason | None], Weight], limits: Limits) -> Fitted:
     """Find the largest number of leading items with which a response keeps its limits.
 
+    The reason is the limit that one item more would break: with more of that one, more items come. Where it would break
+    both, that of the bytes is told.
+
     Args:
         n_items: how many items there are.
         weight_with: the weight of the response with the first ``n`` items, told why the others are missing.
@@ -127,19 +131,30 @@ def fit(n_items: int, weight_with: Callable[[int, CapReason | None], Weight], li
     Raises:
         BudgetExceeded: there are items and not even the first one fits, or the empty response does not.
     """
+    checkpoint()
     weight = weight_with(n_items, None)
     reason = limits.exceeded_by(weight)
     if reason is None:
         return Fitted(n_items, weight, None)
-    low, high = 0, n_items  # with `high` items it is too heavy; `low` is the best count known to fit
+    low, high = 0, n_items  # with `high` items it is too heavy, by `reason`; `low` is the best count known to fit
     best: Weight | None = None
+    told = reason
     while high - low > 1:
+        checkpoint()
         middle = (low + high) // 2
-        weight = weight_with(middle, reason)
-        if limits.exceeded_by(weight) is None:
+        weight = weight_with(middle, told)
+        broken = limits.exceeded_by(weight)
+        if broken is None:
             low, best = middle, weight
         else:
-            high = middle
+            high, reason = middle, broken
+    if best is not None and reason != told:
+        # The response says the reason, and may weigh more with the right one.
+        best = weight_with(low, reason)
+        while low > 1 and (broken := limits.exceeded_by(best)) is not None:
+            low, reason = low - 1, broken
+            best = weight_with(low, reason)
+        best = None if limits.exceeded_by(best) else best
     if best is None:
         raise _too_small(limits, weight_with(1, reason) if n_items else weight, reason)
     return Fitted(low, best, reason)

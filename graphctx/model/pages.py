@@ -15,7 +15,7 @@ from graphctx.model.budgets import CapReason, CountTokens, Fitted, Limits, Weigh
 from graphctx.model.cursors import HEAVIEST_ID, SAMPLE_CURSOR, Cursors
 from graphctx.model.found import Listing
 from graphctx.model.requests import Bounded, Scope
-from graphctx.text.graphemes import cut_end, first_end
+from graphctx.text.graphemes import MAX_GRAPHEME_CHARS, cut_end, first_end
 
 Item = TypeVar("Item")
 Out = TypeVar("Out", bound=ListAnswer)
@@ -161,7 +161,10 @@ class Pager:
             answer = build(kept(n), cut, self.limits.placeholder())
             return self._weight(answer, render(answer) if render else "", self.limits, "")
 
-        fitted = fit(len(text) - least + 1, weight_of, self.limits)
+        # `cut_end` leaves more than half of what is asked for, and no character is less than a byte: with so many the
+        # answer is too heavy, whatever comes after them.
+        most = 2 * self.limits.max_bytes + 2 * MAX_GRAPHEME_CHARS
+        fitted = fit(min(len(text) - least + 1, most), weight_of, self.limits)
         answer = build(kept(fitted.n_items), fitted.reason, self.limits.report(fitted.weight))
         return answer, render(answer) if render else ""
 
@@ -203,8 +206,8 @@ def _fitted(
         cut: CapReason = limits.exceeded_by(weight_of(items[:1], "token_cap")) or "token_cap"
         tries = fit(
             longest - shortest + 1,
-            lambda n, _: weight_of([to(first, shortest + n - 1)], cut),
+            lambda n, why: weight_of([to(first, shortest + n - 1)], why or cut),
             limits,
         )
-        return Fitted(1, tries.weight, cut), [to(first, shortest + tries.n_items - 1)]
+        return Fitted(1, tries.weight, tries.reason or cut), [to(first, shortest + tries.n_items - 1)]
     return fitted, items[: fitted.n_items]

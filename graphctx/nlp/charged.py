@@ -8,7 +8,7 @@ docs/decisions/0016-what-an-answer-weighs.md. Of text that has none of this, eve
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -51,15 +51,14 @@ class ChargedPieces(WordPieces):
     def _encode(self, text: str) -> Spans:
         encoded = self._tokenizer.encode(text, add_special_tokens=False)
         pieces: Spans = tuple(encoded.offsets)
+        rest = text
         if self._unknown in encoded.ids:
-            parts = zip(encoded.ids, pieces, strict=True)
-            pieces = tuple(
-                chain.from_iterable(
-                    self._charged(text, *span) if piece == self._unknown else (span,) for piece, span in parts
-                )
-            )
-        dropped = tuple(_dropped(text, pieces))
-        return tuple(sorted((*pieces, *dropped))) if dropped else pieces
+            lacked = [span for piece, span in zip(encoded.ids, pieces, strict=True) if piece == self._unknown]
+            known = (span for piece, span in zip(encoded.ids, pieces, strict=True) if piece != self._unknown)
+            rest = _without(text, lacked)
+            pieces = (*known, *chain.from_iterable(self._charged(text, *span) for span in lacked))
+        dropped = tuple(_dropped(rest, encoded.offsets))
+        return tuple(sorted((*pieces, *dropped))) if dropped or rest is not text else pieces
 
     def _encode_words(self, words: list[str]) -> list[Spans]:
         found = super()._encode_words([word for word in words if len(word) <= MAX_PIECED_CHARS])
@@ -69,7 +68,7 @@ class ChargedPieces(WordPieces):
         return [self._slices(word, 0, len(word)) if len(word) > MAX_PIECED_CHARS else next(short) for word in words]
 
     def _charged(self, text: str, start: int, end: int) -> Spans:
-        if end - start > MAX_PIECED_CHARS:
+        if end - start > MAX_PIECED_CHARS and min(text[start:end]) < "\x80":  # there may be words in it
             return self._slices(text, start, end)
         return tuple(_charge(text, start, end))
 
@@ -96,7 +95,16 @@ def _charge(text: str, start: int, end: int) -> list[tuple[int, int]]:
     return spans
 
 
-def _dropped(text: str, pieces: Spans) -> Iterator[tuple[int, int]]:
+def _without(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    """The text with other characters in place of those of some spans."""
+    kept, end = [], 0
+    for first, last in spans:
+        kept += [text[end:first], "x" * (last - first)]
+        end = last
+    return "".join([*kept, text[end:]])
+
+
+def _dropped(text: str, pieces: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """Tokens of what no piece stands for although a model sees it."""
     for match in _DROPPED.finditer(text):
         yield from _charge(text, *match.span())
@@ -106,4 +114,5 @@ def _dropped(text: str, pieces: Spans) -> Iterator[tuple[int, int]]:
             # The tokenizer's tables are older than some characters: it drops them as it does controls.
             if not _FREE.match(text, at, at + 1) and not _DROPPED.match(text, at):
                 yield from _charge(text, at, at + 1)
-        end = max(end, last)
+        if last > end:
+            end = last
