@@ -71,12 +71,21 @@ class LayerView:
 
     @cached_property
     def retractions(self) -> dict[int, tuple[int, ...]]:
-        """Ids that tombstones of this layer take back, each with the ids of these tombstones, ascending."""
+        """Ids that tombstones of this layer take back here, each with the ids of these tombstones, ascending."""
+        return self._taken_back("human", "mcp")
+
+    @cached_property
+    def retractions_below(self) -> dict[int, tuple[int, ...]]:
+        """Ids that they take back in layers that go after this one too: those of people, not those of agents."""
+        return self._taken_back("human")
+
+    def _taken_back(self, *authors: str) -> dict[int, tuple[int, ...]]:
         made: dict[int, set[int]] = {}
         for record in np.flatnonzero(self.newest & self.file.records_of_kinds({TOMBSTONE})).tolist():
-            for source in self.file.sources(record):
-                if isinstance(source, int):
-                    made.setdefault(source, set()).add(int(self.file.ids[record]))
+            if self.file.author(record) in authors:
+                for source in self.file.sources(record):
+                    if isinstance(source, int):
+                        made.setdefault(source, set()).add(int(self.file.ids[record]))
         return {chunk_id: tuple(sorted(tombstones)) for chunk_id, tombstones in made.items()}
 
     def similarities(

@@ -175,6 +175,10 @@ class LayerFile:
         """A record's kind."""
         return self.string(int(self.layout.records["kind_str_id"][record]))
 
+    def author(self, record: int) -> str:
+        """A record's author."""
+        return self.string(int(self.layout.records["author_str_id"][record]))
+
     def content(self, record: int) -> str:
         """A record's content."""
         return self.string(int(self.layout.records["content_str_id"][record]))

@@ -67,12 +67,15 @@ class LayerAnswer:
         searched: layers that were searched, by precedence.
         absent: layers asked for that have no file.
         notes: what the reader of the hits should know, in sentences.
+        left_out: chunks that tombstones take back and that would be among the first ``k`` but for that, the best first;
+            ``retracted_by`` of each says which tombstones. Empty where the search shows what was taken back.
     """
 
     hits: tuple[LayerHit, ...]
     searched: tuple[LayerName, ...]
     absent: tuple[LayerName, ...] = ()
     notes: tuple[str, ...] = ()
+    left_out: tuple[LayerHit, ...] = ()
 
     @property
     def conflicts(self) -> tuple[Conflict, ...]:
@@ -126,14 +129,18 @@ def ranked(found: Sequence[Candidate], text: str, *, words: bool) -> list[Candid
 
 
 def retractors(views: Mapping[LayerName, LayerView], view: LayerView, record: int) -> tuple[tuple[LayerName, int], ...]:
-    """Tombstones that take a record back: those of its own layer, and of layers before it that have no such chunk."""
+    """Tombstones that take a record back: those of its own layer, and of layers before it that have no such chunk.
+
+    What an agent writes does not hide what others wrote, so a tombstone by ``mcp`` counts in its own layer alone.
+    """
     chunk_id = int(view.file.ids[record])
-    return tuple(
-        (other.name, tombstone)
-        for other in views.values()
-        if other.name == view.name or (rank(other.name) < rank(view.name) and chunk_id not in other.records)
-        for tombstone in other.retractions.get(chunk_id, ())
-    )
+    told: list[tuple[LayerName, int]] = []
+    for other in views.values():
+        if other.name == view.name:
+            told += [(other.name, tombstone) for tombstone in other.retractions.get(chunk_id, ())]
+        elif rank(other.name) < rank(view.name) and chunk_id not in other.records:
+            told += [(other.name, tombstone) for tombstone in other.retractions_below.get(chunk_id, ())]
+    return tuple(told)
 
 
 def similarity_kept(metric: Metric, value: float) -> float:

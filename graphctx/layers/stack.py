@@ -133,7 +133,8 @@ class LayerStack:
             layers: which to search.
             vector: the query as a vector of the layers' model, ``[dim]``, in place of words.
             metric: ``cosine`` or ``dot``.
-            live: leave out what tombstones take back, and tombstones, options and ``meta.`` chunks themselves.
+            live: leave out what tombstones take back, and tombstones, options and ``meta.`` chunks themselves; the
+                answer's ``left_out`` says what was taken back.
 
         Raises:
             InvalidArgument: there is neither query nor vector, ``k`` is below 1, a layer is unknown or breaks a rule
@@ -144,32 +145,45 @@ class LayerStack:
         views = self.views(wanted)
         require_compatible(list(views.values()))
         found: list[Candidate] = []
+        lost: list[Candidate] = []
         near: dict[LayerName, tuple[LayerView, list[int]]] = {}
         for name, view in views.items():
             likeness = view.similarities(query, self._query_vector(view, query, vector), metric)
-            kept = candidates(
-                view, self._allowed(views, view, kinds, live), likeness, query if vector is None else "", k
-            )
+            text = query if vector is None else ""
+            allowed = _allowed(view, kinds, live)
+            gone = allowed & _retracted(views, view) if live else np.zeros_like(allowed)
+            kept = candidates(view, allowed & ~gone, likeness, text, k)
             near[name] = (view, [candidate.record for candidate in kept[:_COMPARED]])
             found += kept
-        first = ranked(found, query, words=vector is None and metric == "cosine")[:k]
-        hits = tuple(
-            LayerHit(
-                candidate.view.name,
-                candidate.record,
-                candidate.view.file.chunk(candidate.record),
+            lost += candidates(view, gone, likeness, text, k) if gone.any() else []
+
+        def hit(candidate: Candidate) -> LayerHit:
+            view, record = candidate.view, candidate.record
+            return LayerHit(
+                view.name,
+                record,
+                view.file.chunk(record),
                 candidate.score,
                 similarity_kept(metric, candidate.similarity),
                 round(candidate.coverage, 6),
                 candidate.verbatim,
-                candidate.view.revisions(candidate.record),
-                retractors(views, candidate.view, candidate.record),
-                conflicts_of(candidate.view, candidate.record, near),
+                view.revisions(record),
+                retractors(views, view, record),
+                conflicts_of(view, record, near),
             )
-            for candidate in first
-        )
+
+        words = vector is None and metric == "cosine"
+        hits = tuple(map(hit, ranked(found, query, words=words)[:k]))
+        left_out: tuple[LayerHit, ...] = ()
+        if lost:  # ranked once more, since how much a word weighs depends on what it is ranked with
+            mixed = ranked([*found, *lost], query, words=words)[:k]
+            left_out = tuple(
+                hit(candidate) for candidate in mixed if retractors(views, candidate.view, candidate.record)
+            )
         absent = tuple(name for name in wanted if name not in views)
-        return LayerAnswer(hits, tuple(views), absent, lacking_profiles(views.values()) if vector is None else ())
+        return LayerAnswer(
+            hits, tuple(views), absent, lacking_profiles(views.values()) if vector is None else (), left_out
+        )
 
     def embedder_of(self, view: LayerView | None) -> ProfiledEmbedder:
         """What embeds chunks for a layer: by its profile; by words if it carries none; the default if there is none.
@@ -211,19 +225,22 @@ class LayerStack:
             )
         return np.ascontiguousarray(vector, dtype=np.float32)
 
-    def _allowed(
-        self, views: Mapping[LayerName, LayerView], view: LayerView, kinds: Sequence[str], live: bool
-    ) -> npt.NDArray[np.bool_]:
-        allowed = view.newest
-        if kinds:
-            allowed = allowed & view.file.records_of_kinds(set(kinds))
-        if live:
-            allowed = allowed & ~view.bookkeeping
-            gone = {chunk_id for other in views.values() for chunk_id in other.retractions}
-            for record in (view.records[chunk_id] for chunk_id in gone if chunk_id in view.records):
-                if retractors(views, view, record):
-                    allowed[record] = False
-        return allowed
+
+def _allowed(view: LayerView, kinds: Sequence[str], live: bool) -> npt.NDArray[np.bool_]:
+    """Which records are of these kinds, and no bookkeeping for a search of what is live, ``[records]``."""
+    allowed = view.newest
+    if kinds:
+        allowed = allowed & view.file.records_of_kinds(set(kinds))
+    return allowed & ~view.bookkeeping if live else allowed
+
+
+def _retracted(views: Mapping[LayerName, LayerView], view: LayerView) -> npt.NDArray[np.bool_]:
+    """Which of the newest records tombstones take back, ``[records]``."""
+    marks = np.zeros(len(view.file), np.bool_)
+    named = {chunk_id for other in views.values() for chunk_id in other.retractions}
+    for record in (view.records[chunk_id] for chunk_id in named if chunk_id in view.records):
+        marks[record] = bool(retractors(views, view, record))
+    return marks
 
 
 def _check(query: str, k: int, vector: npt.NDArray[np.float32] | None, metric: str) -> None:

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from graphctx.errors import InvalidArgument
-from graphctx.layers.chunk import OPTIONS, Chunk, Source, checked
+from graphctx.layers.chunk import Chunk, Source, checked, is_bookkeeping
 from graphctx.layers.effective import LayerView
 from graphctx.layers.files import append
 from graphctx.layers.format import MAX_U32
@@ -49,12 +49,13 @@ def write_context(
     Args:
         stack: the layers.
         content: not empty.
-        kind: not empty; not ``options`` or ``meta.`` something, which are kept for tools.
+        kind: not empty; not ``tombstone``, ``options`` or ``meta.`` something, which are kept for tools.
         confidence: 0 to 1.
         scope: ``local`` or ``delta``.
         sources: ids of chunks, and places as ``file:line``.
         author: ``mcp`` for whatever a tool writes.
-        edit: the id of a chunk of this layer that the new one revises; 0 for a chunk of its own.
+        edit: the id of a chunk of this layer that the new one revises; 0 for a chunk of its own. What tools keep for
+            themselves cannot be revised: proposals and decisions are a record.
         at_unix_ms: when; now by default.
 
     Returns:
@@ -72,7 +73,7 @@ def write_context(
         if edit and old is None:
             raise InvalidArgument(f"There is no {layer} layer yet, so no chunk {edit} to edit.", id=edit)
         if edit and old is not None:
-            old.record_of(edit)
+            _check_edit(old.kind(old.record_of(edit)), edit)
         chunk_id = edit or free_id(stack, layer, old)
         chunk = Chunk(chunk_id, content, kind, author, draft.confidence, draft.created_at_unix_ms, draft.sources)
         return additions(stack, layer, old, [chunk])
@@ -138,7 +139,7 @@ def _check(content: str, kind: str, sources: Sequence[Source]) -> None:
     for field, value in (("content", content), ("kind", kind)):
         if not value.strip():
             raise InvalidArgument(f"{field} is empty; give some text.", field=field, value=value)
-    if kind == OPTIONS or kind.startswith("meta."):
+    if is_bookkeeping(kind):
         raise InvalidArgument(f"kind {kind!r} is kept for tools; choose another.", field="kind", value=kind)
     for source in sources:
         if isinstance(source, str) and not _is_place(source):
@@ -147,6 +148,16 @@ def _check(content: str, kind: str, sources: Sequence[Source]) -> None:
                 field="sources",
                 value=source,
             )
+
+
+def _check_edit(kind: str, chunk_id: int) -> None:
+    if is_bookkeeping(kind):
+        raise InvalidArgument(
+            f"Chunk {chunk_id} is a {kind}, which is kept for tools and is never revised; write a chunk of its own.",
+            field="edit",
+            value=chunk_id,
+            kind=kind,
+        )
 
 
 def _is_place(source: str) -> bool:

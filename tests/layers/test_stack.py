@@ -266,3 +266,29 @@ def test_a_stack_of_named_files_has_only_those(tmp_path: Path) -> None:
     assert made.search("words").hits[0].layer == "delta"
     with pytest.raises(InvalidArgument, match="No file is given for the local layer"):
         write_context(made, content="x", kind="note", confidence=1.0, scope="local")
+
+
+def test_a_tombstone_of_a_person_takes_back_what_lower_layers_say_and_one_of_an_agent_what_its_own_does(
+    tmp_path: Path,
+) -> None:
+    for author, hidden in (("human", {("local", 7), ("base", 1)}), ("mcp", {("local", 7)})):
+        gone = note(8, "gone", kind="tombstone", author=author, sources=(1, 7))
+        made = stack(tmp_path / author, base=content(note(1, "never push")), local=content(note(7, "push"), gone))
+        live = {(hit.layer, hit.chunk.id) for hit in made.search("push", live=True).hits}
+        assert live == {("base", 1), ("local", 7)} - hidden
+        marked = {(entry.layer, entry.chunk.id) for entry in made.entries() if entry.retracted_by}
+        assert marked == hidden
+
+
+def test_a_search_of_what_is_live_says_what_it_left_out(tmp_path: Path) -> None:
+    made = stack(
+        tmp_path,
+        base=content(note(1, "never push to main"), note(2, "push to a branch"), note(3, "something else")),
+        user=content(note(8, "gone", kind="tombstone", sources=(1, 3))),
+    )
+    answer = made.search("push to main", k=1, live=True)
+    assert [hit.chunk.id for hit in answer.hits] == [2]
+    assert [(hit.layer, hit.chunk.id, hit.retracted_by) for hit in answer.left_out] == [("base", 1, (("user", 8),))]
+    assert {hit.chunk.id for hit in made.search("push", k=9, live=True).left_out} == {1, 3}
+    assert made.search("push to main", k=1).left_out == ()
+    assert made.search("push to main", kinds=["invariant"], live=True).left_out == ()

@@ -52,6 +52,7 @@ def test_only_local_and_delta_can_be_written_to(tmp_path: Path, scope: str) -> N
         ("kind", ""),
         ("kind", "meta.proposal_event"),
         ("kind", "options"),
+        ("kind", "tombstone"),
         ("confidence", -0.1),
         ("confidence", 1.1),
         ("confidence", float("nan")),
@@ -98,6 +99,16 @@ def test_only_what_is_there_can_be_edited(tmp_path: Path) -> None:
     for scope, number in (("local", 6), ("delta", 5)):
         with pytest.raises(InvalidArgument, match=f"no chunk {number}|no {scope} layer yet"):
             write_context(made, **{**GOOD, "scope": scope}, edit=number)
+
+
+@pytest.mark.parametrize("kind", ["meta.proposal_event", "meta.other", "tombstone", "options"])
+def test_what_tools_keep_for_themselves_is_never_edited(tmp_path: Path, kind: str) -> None:
+    made = stack(tmp_path, delta=content(note(5, "{}", kind=kind)))
+    before = (tmp_path / "AGENTS.delta.db").read_bytes()
+    with pytest.raises(InvalidArgument, match=f"Chunk 5 is a {kind}") as caught:
+        write_context(made, **{**GOOD, "scope": "delta"}, edit=5)
+    assert caught.value.details["field"] == "edit"
+    assert (tmp_path / "AGENTS.delta.db").read_bytes() == before
 
 
 def test_a_new_layer_is_made_like_those_that_are_there(tmp_path: Path) -> None:
