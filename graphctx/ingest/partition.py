@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from graphctx.model.interrupt import checkpoint
 
@@ -120,26 +121,34 @@ def _absorb(graph: igraph.Graph, parts: list[list[int]], least: int, max_size: i
     small = [number for number, part in enumerate(parts) if len(part) < least]
     if 2 * sum(len(parts[number]) for number in small) > graph.vcount():
         return [list(range(graph.vcount()))]
-    owner = np.empty(graph.vcount(), dtype=np.int64)
+    owner = np.zeros(graph.vcount(), dtype=np.int64)
     for number, part in enumerate(parts):
         owner[part] = number
     size = np.bincount(owner, minlength=len(parts))
     weight = graph.es["weight"]
-    whole = {number for number in range(len(parts)) if number not in set(small)}
+    whole = np.setdiff1d(np.arange(len(parts)), small)
+    is_whole = np.isin(np.arange(len(parts)), whole)
     for number in small:
-        bound: dict[int, float] = dict.fromkeys(whole, 0.0)
+        checkpoint()
+        added = len(parts[number])
+        # Of all the parts that it is not bound to, only the first and the first with room can be chosen.
+        roomy = whole[_has_room(size[whole], added, max_size)]
+        bound = dict.fromkeys([*whole[:1].tolist(), *roomy[:1].tolist()], 0.0)
         for vertex in parts[number]:
             for edge in graph.incident(vertex):
                 for end in graph.es[edge].tuple:
-                    if int(owner[end]) in bound:
-                        bound[int(owner[end])] += weight[edge]
-        added = len(parts[number])
-        chosen = min(bound, key=lambda one: (not _has_room(int(size[one]), added, max_size), -bound[one], one))
+                    other = int(owner[end])
+                    if is_whole[other]:
+                        bound[other] = bound.get(other, 0.0) + weight[edge]
+        room = dict(zip(bound, _has_room(size[list(bound)], added, max_size).tolist(), strict=True))
+        chosen = min(bound, key=lambda one: (not room[one], -bound[one], one))
         owner[parts[number]] = chosen
         size[chosen] += added
-    return [np.flatnonzero(owner == number).tolist() for number in sorted(whole)]
+    order = np.argsort(owner, kind="stable")
+    ends = np.cumsum(np.bincount(owner, minlength=len(parts)))
+    return [part.tolist() for part in np.split(order, ends)[: len(parts)] if len(part)]
 
 
-def _has_room(size: int, added: int, max_size: int) -> bool:
-    """Whether a part stays within the maximum size, or is over it in any case."""
-    return size + added <= max_size or size > max_size
+def _has_room(size: npt.NDArray[np.int64], added: int, max_size: int) -> npt.NDArray[np.bool_]:
+    """Which parts stay within the maximum size, or are over it in any case."""
+    return (size + added <= max_size) | (size > max_size)
