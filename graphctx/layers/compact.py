@@ -66,7 +66,7 @@ def compact(stack: LayerStack, layers: Sequence[str] = ("base", "user")) -> Comp
     named: set[LayerName] = {layer_named(name) for name in (*layers, "base")}
     wanted = sorted(named, key=rank, reverse=True)
     with ExitStack() as held:
-        targets = {name: held.enter_context(locked(stack.path(name))) for name in wanted}
+        targets = {name: held.enter_context(locked(stack.written_path(name))) for name in wanted}
         views = {name: LayerView(name, LayerFile.open(t)) for name, t in targets.items() if t.exists()}
         if not views:
             raise InvalidArgument(f"There is no {' and no '.join(FILES[name] for name in wanted)} to compact.")

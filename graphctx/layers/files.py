@@ -58,7 +58,7 @@ def append(path: Path | str, make: Callable[[LayerFile | None], LayerContent | N
     to one layer follow one another.
 
     Args:
-        path: the layer; not the base layer, which is never changed.
+        path: the layer; not the base layer, which is never changed, nor a link to it.
         make: gives what to add, or ``None`` for nothing. It sees the layer as it is, ``None`` where there is none yet,
             and nobody else changes it meanwhile.
 
@@ -70,9 +70,10 @@ def append(path: Path | str, make: Callable[[LayerFile | None], LayerContent | N
         BackendUnavailable: the disk refuses, or another writer does not end.
     """
     path = Path(path)
-    if layer_of_file(path) == "base":
+    if "base" in (layer_of_file(path), layer_of_file(path.resolve())):
         raise InvalidArgument(
-            f"{path.name} is the base layer, which is never changed; write to the local or the delta layer.",
+            f"{path.name} is the base layer, or a link to it, which is never changed; write to the local or the delta "
+            "layer.",
             layer="base",
         )
     with locked(path) as target:
@@ -100,11 +101,20 @@ def locked(path: Path) -> Iterator[Path]:
     The lock is the operating system's and goes with its holder. Its file, ``.<name>.lock``, holds nothing.
 
     Raises:
+        InvalidArgument: the path is one layer's and leads to another's.
         BackendUnavailable: another writer held it all the time, or its file cannot be made.
     """
     from filelock import FileLock, Timeout
 
     target = path.resolve()
+    told, meant = layer_of_file(path), layer_of_file(target)
+    if told is not None and meant is not None and told != meant:
+        raise InvalidArgument(
+            f"{path.name} is a link to {target.name}, the {meant} layer, which is not written to in the name of the "
+            f"{told} layer; remove the link.",
+            file=path.name,
+            layer=meant,
+        )
     if not target.parent.is_dir():
         raise BackendUnavailable(
             f"{path.name} cannot be written: its folder is not there. Make the folder, or give another.", file=path.name

@@ -115,7 +115,7 @@ def propose(
         chunk = Chunk(chunk_id, event, PROPOSAL, author, 1.0, at, (context_id,))
         return without_vectors(stack, "delta", view.file, [chunk])
 
-    append(stack.path("delta"), make)
+    append(stack.written_path("delta"), make)
     return made[0]
 
 
@@ -157,7 +157,7 @@ def decide(
         chunk = Chunk(chunk_id, event, PROPOSAL, "human", 1.0, at, (proposal.context_id, proposal.id))
         return without_vectors(stack, "delta", view.file, [chunk])
 
-    append(stack.path("delta"), make)
+    append(stack.written_path("delta"), make)
     told = replace(proposal, status=_DECISIONS[action], decided_by=approved_by, decided_at_unix_ms=at, reason=reason)
     return told, done
 
@@ -220,7 +220,7 @@ def promote(
             return LayerContent(tuple(chunks), matrix, layout.scale, layout.metadata_blob)
         return LayerContent(tuple(chunks), matrix)
 
-    append(stack.path("user"), make)
+    append(stack.written_path("user"), make)
     return made
 
 

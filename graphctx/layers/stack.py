@@ -66,6 +66,24 @@ class LayerStack:
             )
         return self.paths[name]
 
+    def written_path(self, name: LayerName) -> Path:
+        """The file of a layer that is about to be written to.
+
+        Raises:
+            InvalidArgument: this stack has no such layer, or its file is also that of another layer, by a link or by
+                its name.
+        """
+        path = self.path(name)
+        for other, its in self.paths.items():
+            if other != name and _one_file(path, its):
+                raise InvalidArgument(
+                    f"{path.name} of the {name} layer is the same file as {its.name} of the {other} layer, which would "
+                    "change too; remove the link.",
+                    file=path.name,
+                    layer=other,
+                )
+        return path
+
     def view(self, name: LayerName) -> LayerView | None:
         """A layer as it is now; ``None`` where there is no file.
 
@@ -224,6 +242,11 @@ class LayerStack:
                 expected=view.file.dim,
             )
         return np.ascontiguousarray(vector, dtype=np.float32)
+
+
+def _one_file(one: Path, other: Path) -> bool:
+    """Whether two paths lead to one file, which need not be there."""
+    return one.resolve() == other.resolve() or (one.exists() and other.exists() and one.samefile(other))
 
 
 def _allowed(view: LayerView, kinds: Sequence[str], live: bool) -> npt.NDArray[np.bool_]:

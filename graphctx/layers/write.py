@@ -78,7 +78,7 @@ def write_context(
         chunk = Chunk(chunk_id, content, kind, author, draft.confidence, draft.created_at_unix_ms, draft.sources)
         return additions(stack, layer, old, [chunk])
 
-    written = append(stack.path(layer), make)
+    written = append(stack.written_path(layer), make)
     assert written is not None
     return Written(layer, written.chunks[0], bool(edit))
 
