@@ -39,7 +39,7 @@ def resolve_communities(communities: Communities, refs: Sequence[str], field: st
 
     Args:
         communities: what may be seen; all others are unknown.
-        refs: ids, ids of earlier snapshots, titles.
+        refs: ids, ids of earlier snapshots, titles, or words that only one title begins with or holds.
         field: of the request that they come from.
 
     Raises:
@@ -54,11 +54,14 @@ def resolve_communities(communities: Communities, refs: Sequence[str], field: st
         asked = normalise(ref)
         row = communities.row(asked.strip())
         found = titled(communities, asked) if row is None else [row]
+        partly = [] if found else _partly_titled(communities, asked)
+        if len(partly) == 1:
+            found = partly
         if len(found) == 1:
             rows.setdefault(found[0])
             continue
         ambiguous = ambiguous or bool(found)
-        shown = found[:MAX_AMBIGUOUS] or _near(communities, asked.strip())
+        shown = found[:MAX_AMBIGUOUS] or list(dict.fromkeys([*partly, *_near(communities, asked.strip())]))[:MAX_NEAR]
         near |= dict.fromkeys(shown)
         candidates = [named(communities, at) for at in shown]
         unresolved.append(Unresolved(asked=asked, reason="ambiguous" if found else "unknown", candidates=candidates))
@@ -76,6 +79,18 @@ def titled(communities: Communities, title: str) -> list[int]:
         rows = [row for row in _likely(communities, title) if _folded(communities.title(row)) == wanted]
     found: list[int] = communities.ordered(np.array(rows, dtype=np.int64)).tolist()
     return found
+
+
+def _partly_titled(communities: Communities, words: str) -> list[int]:
+    """The communities of whose title some words are the beginning, or if of none all of them are in it, the largest
+    first; none where more are seen through a scope than titles should be made for."""
+    wanted = _words(words)
+    rows = communities.ordered(np.arange(len(communities.hierarchy))).tolist()
+    if not wanted or _ID.fullmatch(words.strip()) or not (communities.view.whole or len(rows) <= _POOL):
+        return []
+    titles = {row: _words(communities.title(row)) for row in rows}
+    begun = [row for row, title in titles.items() if title[: len(wanted)] == wanted]
+    return begun or [row for row, title in titles.items() if set(wanted) <= set(title)]
 
 
 def named(communities: Communities, row: int) -> Named:
@@ -118,6 +133,10 @@ def _near(communities: Communities, asked: str) -> list[int]:
     return list(found)[:MAX_NEAR]
 
 
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.casefold())
+
+
 def _folded(title: str) -> str:
     return " ".join(title.split()).casefold()
 
@@ -133,5 +152,6 @@ def _nothing_known(communities: Communities, asked: list[str], near: list[int], 
         f"{field}: no community within this scope is known as {', '.join(map(repr, asked))}. {hint}",
         field=field,
         value=asked if len(asked) > 1 else asked[0],
+        allowed="ids or titles of communities within this scope",
         near=[{"id": one.id, "name": one.name} for one in shown],
     )

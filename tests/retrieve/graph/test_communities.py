@@ -126,7 +126,7 @@ def test_a_long_list_makes_only_what_is_read_of_it(handbook: GraphExplorer) -> N
 # Names
 
 
-def test_a_title_means_its_community_in_any_case_and_a_part_of_it_is_no_title(handbook: GraphExplorer) -> None:
+def test_a_title_means_its_community_in_any_case_and_a_part_of_several_is_no_title(handbook: GraphExplorer) -> None:
     root = ask(handbook)[0]
     assert [one.id for one in ask(handbook, community_ids=[f" {root.title.upper()}  "])] == [root.id]
     with pytest.raises(InvalidArgument, match="Near it") as caught:
@@ -136,6 +136,22 @@ def test_a_title_means_its_community_in_any_case_and_a_part_of_it_is_no_title(ha
     with pytest.raises(InvalidArgument) as caught:
         ask(handbook, community_ids=["Ganet"])
     assert near[0] in [one["id"] for one in caught.value.details["near"]]
+
+
+def test_the_beginning_of_one_title_or_its_words_are_enough(handbook: GraphExplorer) -> None:
+    every = [one for level in range(4) for one in ask(handbook, level=level)]
+    leads = [one.title.partition(",")[0] for one in every]
+    once = [lead for lead in leads if " " in lead and sum(lead in other.title for other in every) == 1]
+    one, lead = every[leads.index(once[0])], once[0]
+    for words in (lead, f" {lead.upper()}", " ".join(reversed(lead.split()))):
+        assert [found.id for found in ask(handbook, community_ids=[words])] == [one.id]
+    with pytest.raises(InvalidArgument):
+        ask(handbook, community_ids=[lead[:-1]])
+    lead = next(lead for lead in leads if leads.count(lead) > 1)
+    with pytest.raises(InvalidArgument, match="Near it") as caught:
+        ask(handbook, community_ids=[lead])
+    begun = [other.id for other in every if other.title.startswith(lead)]
+    assert sorted(begun)[:5] == sorted(near["id"] for near in caught.value.details["near"][: len(begun)])
 
 
 def test_what_is_unknown_is_listed_beside_what_is_known(handbook: GraphExplorer) -> None:
