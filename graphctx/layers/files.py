@@ -72,8 +72,8 @@ def append(path: Path | str, make: Callable[[LayerFile | None], LayerContent | N
     path = Path(path)
     if "base" in (layer_of_file(path), layer_of_file(path.resolve())):
         raise InvalidArgument(
-            f"{path.name} is the base layer, or a link to it, which is never changed; write to the local or the delta "
-            "layer.",
+            f"{path.name} {'leads to' if path.is_symlink() else 'is'} the base layer, which is never changed; write to "
+            "the local or the delta layer.",
             layer="base",
         )
     with locked(path) as target:

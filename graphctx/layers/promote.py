@@ -22,7 +22,7 @@ from graphctx.layers.reader import LayerFile
 from graphctx.layers.stack import LayerStack
 from graphctx.layers.tables import LayerContent
 from graphctx.layers.vectors import vectors_for
-from graphctx.layers.write import free_id, now_ms, without_vectors
+from graphctx.layers.write import free_id, free_ids, now_ms, used_ids, without_vectors
 
 Status = Literal["pending", "accepted", "rejected"]
 Approver = Literal["human", "ci"]
@@ -197,8 +197,8 @@ def promote(
         view = LayerView("user", old) if old is not None else None
         chunks, taken = [], []
         used = set(view.records) if view is not None else set()
-        held = {(c.kind, c.content): c.id for c in map(old.chunk, view.records.values())} if view and old else {}
-        fresh = free_id(stack, "user", old)
+        held = _held(view) if view is not None else {}
+        free = free_ids(used_ids(stack, "user", old))
         for record in records:
             chunk = source.file.chunk(record)
             if (chunk.kind, chunk.content) in held:
@@ -206,7 +206,7 @@ def promote(
                 continue
             user_id = chunk.id
             if chunk.id in used and not revise:
-                user_id, fresh = fresh, fresh + 1
+                user_id = next(free)
             made.append(Promoted(chunk.id, user_id, False))
             chunks.append(replace(chunk, id=user_id))
             taken.append(record)
@@ -247,6 +247,12 @@ def _proposals(view: LayerView) -> list[Proposal]:
                     reason=reason,
                 )
     return [made[number] for number in sorted(made)]
+
+
+def _held(view: LayerView) -> dict[tuple[str, str], int]:
+    """What a layer holds by kind and content; not what it took back, so that a promotion is to be seen."""
+    chunks = map(view.file.chunk, view.records.values())
+    return {(chunk.kind, chunk.content): chunk.id for chunk in chunks if chunk.id not in view.retractions}
 
 
 def _pending(found: Sequence[Proposal], proposal_id: int) -> Proposal:

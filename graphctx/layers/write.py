@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from graphctx.errors import InvalidArgument
 from graphctx.layers.chunk import Chunk, Source, checked, is_bookkeeping
@@ -110,16 +111,32 @@ def free_id(stack: LayerStack, layer: LayerName, old: LayerFile | None) -> int:
         layer: the one that is being written.
         old: its file as the writer sees it.
     """
+    return next(free_ids(used_ids(stack, layer, old)))
+
+
+def used_ids(stack: LayerStack, layer: LayerName, old: LayerFile | None) -> npt.NDArray[np.int64]:
+    """The ids that layers of the stack use, ascending, each once; the arguments are those of `free_id`."""
     taken = [view.file.ids for name, view in stack.views(stack.paths).items() if name != layer]
     if old is not None:
         taken.append(old.ids)
-    used = np.unique(np.concatenate([*taken, np.zeros(1, np.uint32)])).astype(np.int64)
-    if used[-1] < MAX_U32:
-        return int(used[-1]) + 1
-    gaps = np.flatnonzero(np.diff(used) > 1)
-    if not len(gaps):
-        raise InvalidArgument("Every id from 1 to 4,294,967,295 is in use; compact the layers.")
-    return int(used[gaps[0]]) + 1
+    return np.unique(np.concatenate([*taken, np.zeros(0, np.uint32)])).astype(np.int64)
+
+
+def free_ids(used: npt.NDArray[np.int64]) -> Iterator[int]:
+    """Every id that is not in use, each once: those after the largest, then the gaps, ascending.
+
+    Args:
+        used: ids, ascending, each once.
+
+    Raises:
+        InvalidArgument: there is none left.
+    """
+    largest = int(used[-1]) if len(used) else 0
+    yield from range(largest + 1, MAX_U32 + 1)
+    below = np.concatenate([np.zeros(1, np.int64), used])
+    for place in np.flatnonzero(np.diff(below) > 1).tolist():
+        yield from range(int(below[place]) + 1, int(below[place + 1]))
+    raise InvalidArgument("Every id from 1 to 4,294,967,295 is in use; compact the layers.")
 
 
 def _scope(scope: str) -> LayerName:

@@ -21,6 +21,7 @@ from graphctx.layers import (
     propose,
     write_context,
 )
+from graphctx.layers.format import MAX_U32
 
 from .world import DIM, content, note, stack
 
@@ -149,6 +150,28 @@ def test_an_id_of_another_chunk_is_not_taken_in_the_user_layer(tmp_path: Path) -
     assert [(p.id, p.user_id) for p in done] == [(10, 12), (11, 11)]
     contents = {entry.chunk.id: entry.chunk.content for entry in made.entries(["user"])}
     assert contents == {10: "mine", 11: "more", 12: "theirs"}
+
+
+@pytest.mark.parametrize("others", [(5,), (4, 6, 8), (MAX_U32,), (5, MAX_U32), (MAX_U32 - 1,)])
+def test_no_id_of_another_chunk_is_taken_however_many_are_promoted(tmp_path: Path, others: tuple[int, ...]) -> None:
+    there = [note(i, f"user {i}") for i in (1, 2, 3, *others)]
+    made = stack(tmp_path, user=content(*there), delta=content(*(note(i, f"delta {i}") for i in (1, 2, 3))))
+    done = promote(made, [1, 2, 3], approved_by="human")
+    assert len({item.user_id for item in done} | {chunk.id for chunk in there}) == 3 + len(there)
+    entries = {entry.chunk.id: entry for entry in made.entries(["user"])}
+    assert [entries[chunk.id].chunk.content for chunk in there] == [chunk.content for chunk in there]
+    assert [entries[item.user_id].chunk.content for item in done] == [f"delta {item.id}" for item in done]
+    assert {entry.revisions for entry in entries.values()} == {1}
+
+
+def test_what_the_user_layer_took_back_is_live_again_when_it_is_promoted_again(tmp_path: Path) -> None:
+    gone = note(11, "gone", kind="tombstone", sources=(10,))
+    made = stack(tmp_path, user=content(note(10, "again"), gone), delta=content(note(10, "again")))
+    (done,) = promote(made, [10], approved_by="human")
+    assert not done.already
+    assert ("user", done.user_id) in {(hit.layer, hit.chunk.id) for hit in made.search("again", live=True).hits}
+    (again,) = promote(made, [10], approved_by="human")
+    assert (again.already, again.user_id) == (True, done.user_id)
 
 
 def test_a_promotion_may_be_a_revision(tmp_path: Path) -> None:
