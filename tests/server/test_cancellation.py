@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -14,6 +15,7 @@ from mcp_types import PromptReference
 
 from graphctx.errors import BackendUnavailable, TimedOut
 from graphctx.model.interrupt import checkpoint
+from graphctx.nlp.tokens import AnswerCounter
 from graphctx.server import workers
 from graphctx.server.app import build_server
 from graphctx.server.config import ServerConfig
@@ -21,7 +23,7 @@ from graphctx.server.warmup import Engine, Warmup
 from graphctx.server.workers import Job, Workers
 
 from .conftest import Connect
-from .library import count_tokens
+from .library import Library, count_tokens
 from .results import error_of
 from .slow import SlowLibrary
 
@@ -51,11 +53,13 @@ async def happened(event: threading.Event) -> bool:
 
 
 @asynccontextmanager
-async def calling(client: Client, query: str) -> AsyncIterator[anyio.CancelScope]:
-    """A search that goes on while the block runs; give its scope, by which the client cancels it."""
+async def calling(
+    client: Client, query: str = "", tool: str = "kb.search", arguments: dict[str, str] | None = None
+) -> AsyncIterator[anyio.CancelScope]:
+    """A call that goes on while the block runs, by default a search; give its scope, by which the client cancels it."""
     with anyio.CancelScope() as scope:
         async with anyio.create_task_group() as group:
-            group.start_soon(client.call_tool, "kb.search", {"query": query})
+            group.start_soon(client.call_tool, tool, arguments or {"query": query})
             yield scope
             scope.cancel()
 
@@ -85,6 +89,61 @@ async def test_a_call_past_its_time_is_answered_and_stopped(over, slow: SlowLibr
         assert error["code"] == "TIMEOUT"
         assert error["details"]["timeout_seconds"] == 0.1
         assert await happened(slow.stopped)
+
+
+class PausingCounter:
+    """The real counter, which waits at the first long text until it is released, and tells how much it counted."""
+
+    def __init__(self) -> None:
+        self.began, self.released = threading.Event(), threading.Event()
+        self.sizes: list[int] = []
+        self._counter = AnswerCounter()
+
+    def __call__(self, text: str) -> int:
+        if len(text) < 1_000:  # what warms it up
+            return self._counter.count(text)
+        self.sizes.append(len(text))
+        self.began.set()
+        assert self.released.wait(30)
+        return self._counter.count(text)
+
+
+LINE = "lorem ipsum \u1797\u17b6\u179f\u17b6 \U0001f600 " * 40_000
+"""A line of a million characters."""
+
+
+@pytest.mark.parametrize(
+    ("tool", "argument", "doc_id"),
+    [("fetch", "id", True), ("fetch", "id", False), ("kb.expand_excerpt", "passage_id", False)],
+)
+@pytest.mark.parametrize("given_up", ["cancelled", "timed out"])
+async def test_work_on_a_large_document_ends_when_its_call_is_given_up(
+    connect: Connect, tool: str, argument: str, doc_id: bool, given_up: str
+) -> None:
+    library, counter = Library({"big.txt": ("Big", "", LINE)}), PausingCounter()
+    unit = next(iter(library.units.values()))
+    arguments = {argument: unit.doc_id if doc_id else unit.section_id}
+    config = ServerConfig(toolsets=("kb", "connector"), call_timeout=0.5 if given_up == "timed out" else 60)
+    opened = Engine(library, counter)
+    async with connect(server=build_server(Warmup(lambda: opened), config)) as client:
+        if given_up == "cancelled":
+            async with calling(client, tool=tool, arguments=arguments) as scope:
+                assert await happened(counter.began)
+                scope.cancel()
+        else:
+            assert error_of(await client.call_tool(tool, arguments))["code"] == "TIMEOUT"
+        assert counter.began.is_set()
+        counter.released.set()
+        with anyio.fail_after(30):
+            while (await calls_of(client))["running"] > 1:  # the one that reads this
+                pass
+    assert len(counter.sizes) <= 2  # a text and a structure were being weighed; no further try
+    assert max(counter.sizes) < len(LINE) / 8  # and of neither more than could fit
+
+
+async def calls_of(client: Client) -> dict[str, int]:
+    """How calls ended so far, and how many run now."""
+    return json.loads((await client.read_resource("graphctx://status")).contents[0].text)["calls"]
 
 
 async def test_a_call_that_waits_for_a_worker_says_so() -> None:

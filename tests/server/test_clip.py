@@ -5,13 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphctx.model.budgets import CountTokens
-from graphctx.nlp.tokens import WordPieceCounter
+from graphctx.nlp.tokens import AnswerCounter
 from graphctx.server.clip import clip_end, clip_start
 from graphctx.text.graphemes import is_boundary
 
 from .library import count_tokens
 
-WORD_PIECES = WordPieceCounter()
+WORD_PIECES = AnswerCounter()
 pieces = st.sampled_from(
     [
         *"ab cdé☕\n. 𝄞",

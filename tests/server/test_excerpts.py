@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from graphctx.errors import BudgetExceeded
 from graphctx.model.answers import ExcerptAnswer
 from graphctx.model.arguments import parse_arguments
-from graphctx.model.budgets import weigh
-from graphctx.nlp.tokens import WordPieceCounter
+from graphctx.model.budgets import Limits, weigh
+from graphctx.nlp.tokens import AnswerCounter
 from graphctx.server.config import ServerConfig
 from graphctx.server.desk import Desk
 from graphctx.server.scratch import ScratchStore
@@ -21,7 +21,7 @@ from graphctx.text.graphemes import is_boundary
 
 from .library import Library
 
-COUNT = WordPieceCounter().count
+COUNT = AnswerCounter().count
 BY_NAME = {tool.name: tool for tool in TOOLS}
 MARKED = "".join(
     [
@@ -46,11 +46,12 @@ UNITS = {unit.doc_uri: unit for unit in LIBRARY.units.values()} | {
 }
 
 
-def ask(tool: str, **arguments: Any) -> ExcerptAnswer:
-    desk = Desk(LIBRARY, COUNT, ScratchStore(1 << 24, 60), "x_aaaaaaaaaaaaaaaa", ServerConfig())
+def ask(tool: str, library: Library = LIBRARY, limits: Limits | None = None, **arguments: Any) -> ExcerptAnswer:
+    config = ServerConfig(limits=limits or Limits())
+    desk = Desk(library, COUNT, ScratchStore(1 << 24, 60), "x_aaaaaaaaaaaaaaaa", config)
     reply = BY_NAME[tool].run(desk, parse_arguments(BY_NAME[tool].input, arguments))
     answer = ExcerptAnswer.model_validate(reply.answer.model_dump(mode="json"))
-    assert LIBRARY.text_of(answer.doc_uri)[answer.start_char : answer.end_char] == answer.excerpt
+    assert library.text_of(answer.doc_uri)[answer.start_char : answer.end_char] == answer.excerpt
     assert COUNT(answer.excerpt) <= 800
     assert len(answer.excerpt.encode()) <= 32 * 1024
     assert answer.budget.tokens >= weigh([reply.text, reply.answer.model_dump_json()], COUNT).tokens
@@ -58,7 +59,7 @@ def ask(tool: str, **arguments: Any) -> ExcerptAnswer:
     return answer
 
 
-@given(st.integers(8, 120), st.integers(60, 2_000))
+@given(st.integers(12, 120), st.integers(60, 2_000))
 @settings(deadline=None, max_examples=25)
 def test_reading_on_gives_the_whole_passage_between_graphemes(max_tokens: int, max_bytes: int) -> None:
     unit, read, start = UNITS["marks.md"], [], 0
@@ -122,3 +123,53 @@ def test_an_expanded_excerpt_is_one_span_within_its_limits(before: int, after: i
     assert is_boundary(document, answer.end_char)
     assert answer.start_char <= unit.start_char
     assert answer.line == 1 + document.count("\n", 0, answer.start_char)
+
+
+SHORT = Library(
+    {
+        "notes.txt": (
+            "Notes",
+            "",
+            "".join(
+                f"{'QmFzZTY0' * 40}{n} \u1797\u17b6\u179f\u17b6\u1781\u17d2\u1798\u17c2\u179a {n} \U0001f600 lorem ipsum.\n\n"
+                for n in range(30)
+            ),
+        )
+    }
+)
+MIDDLE = list(SHORT.units.values())[15]
+
+
+@given(
+    before=st.integers(0, 800), after=st.integers(0, 800), max_tokens=st.integers(8, 800), size=st.integers(60, 4_000)
+)
+@example(before=800, after=0, max_tokens=800, size=500)
+@example(before=150, after=150, max_tokens=310, size=32_768)
+@settings(deadline=None, max_examples=40)
+def test_an_expanded_excerpt_holds_its_passage_whenever_that_fits(
+    before: int, after: int, max_tokens: int, size: int
+) -> None:
+    limits = {"passage_id": MIDDLE.section_id, "max_tokens": max_tokens, "max_bytes": size}
+    alone = ask("kb.expand_excerpt", SHORT, before_tokens=0, after_tokens=0, **limits)
+    answer = ask("kb.expand_excerpt", SHORT, before_tokens=before, after_tokens=after, **limits)
+    assert COUNT(answer.excerpt) <= max_tokens
+    assert len(answer.excerpt.encode()) <= size
+    if MIDDLE.text in alone.excerpt:
+        assert MIDDLE.text in answer.excerpt
+    else:
+        assert answer.excerpt == alone.excerpt
+
+
+@pytest.mark.parametrize("limits", [Limits(1_300, 30_000), Limits(8_000, 2_600)], ids=["tokens", "bytes"])
+def test_an_expanded_excerpt_holds_its_passage_in_the_smallest_response(limits: Limits) -> None:
+    answer = ask(
+        "kb.expand_excerpt",
+        SHORT,
+        limits,
+        passage_id=MIDDLE.section_id,
+        before_tokens=800,
+        after_tokens=0,
+        max_tokens=800,
+    )
+    assert MIDDLE.text in answer.excerpt
+    assert answer.truncated

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass
 
 from graphctx.errors import InvalidArgument
 from graphctx.model.answers import ExcerptAnswer
+from graphctx.model.budgets import CapReason, CountTokens, Limits, Weight
+from graphctx.model.found import UnitText
 from graphctx.model.requests import ExpandExcerptInput
 from graphctx.server.clip import clip_end, clip_start
 from graphctx.server.desk import Desk
@@ -26,23 +28,70 @@ def _run(desk: Desk, request: ExpandExcerptInput) -> Reply[ExcerptAnswer]:
             value=request.passage_id,
             allowed="a passage_id of the published snapshot",
         )
-    n_before, n_after = _shares(request, request.max_tokens - desk.count(unit.text))
-    before = document[max(0, unit.start_char - request.max_bytes) : unit.start_char]
-    lead = clip_start(before, n_before, request.max_bytes, desk.count).length
-    after = document[unit.end_char : unit.end_char + request.max_bytes]
-    tail = clip_end(after, n_after, request.max_bytes, desk.count).length
-    span = Span.within(-lead, document[unit.start_char - lead : unit.end_char + tail], request, desk.count)
-    if span.cut is None and n_before + n_after < request.before_tokens + request.after_tokens:
-        span = replace(span, cut="token_cap")
-    return excerpt_reply(desk, passage, scope, span)
+    if clip_end(unit.text, request.max_tokens, request.max_bytes, desk.count).cut:
+        return excerpt_reply(desk, passage, scope, Span.within(0, unit.text, request, desk.count))
+    around = _Around.of(document, unit, request, desk.count)
+    part, cut = around.share()
+    while True:
+        lead, text = around.text(part)
+        reply = excerpt_reply(desk, passage, scope, Span(-lead, text, cut))
+        if not lead or reply.answer.end_char >= unit.end_char:
+            return reply
+        # The response's own budget leaves out the end of the passage, which goes before what is around it.
+        part, cut = part // 2, cut or ("byte_cap" if reply.answer.limit_reason == "byte_cap" else "token_cap")
 
 
-def _shares(request: ExpandExcerptInput, spare: int) -> tuple[int, int]:
-    """Tokens before and after, scaled down together to what the cap leaves beside the passage."""
-    asked, spare = request.before_tokens + request.after_tokens, max(0, spare)
-    if asked <= spare:
-        return request.before_tokens, request.after_tokens
-    return request.before_tokens * spare // asked, request.after_tokens * spare // asked
+_WHOLE = 1 << 16
+"""All of what is asked for around a passage, in parts."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """A passage that fits, and as much of the text before and after it as is asked for.
+
+    ``count`` is the one counter that every limit here is held against.
+    """
+
+    before: str
+    passage: str
+    after: str
+    limits: Limits
+    count: CountTokens
+
+    @classmethod
+    def of(cls, document: str, unit: UnitText, request: ExpandExcerptInput, count: CountTokens) -> _Around:
+        """Take what a request asks for around a unit of a document."""
+        before = document[max(0, unit.start_char - request.max_bytes) : unit.start_char]
+        after = document[unit.end_char : unit.end_char + request.max_bytes]
+        lead = clip_start(before, request.before_tokens, request.max_bytes, count).length
+        tail = clip_end(after, request.after_tokens, request.max_bytes, count).length
+        limits = Limits(request.max_tokens, request.max_bytes)
+        return cls(before[len(before) - lead :], unit.text, after[:tail], limits, count)
+
+    def share(self) -> tuple[int, CapReason | None]:
+        """Which part of the text around the passage fits beside it, about, and the limit that leaves out the rest."""
+        whole, own = self._weight(self.before + self.passage + self.after), self._weight(self.passage)
+        if self.limits.exceeded_by(whole) is None:
+            return _WHOLE, None
+        by_tokens = _WHOLE * (self.limits.max_tokens - own.tokens) // max(1, whole.tokens - own.tokens)
+        by_bytes = _WHOLE * (self.limits.max_bytes - own.bytes) // max(1, whole.bytes - own.bytes)
+        part = min(by_tokens, by_bytes)
+        while part and self.limits.exceeded_by(self._weight(self.text(part)[1])):  # a word that is cut can be more
+            part -= part // 8 + 1
+        return max(0, part), "byte_cap" if by_bytes < by_tokens else "token_cap"
+
+    def text(self, part: int) -> tuple[int, str]:
+        """The passage with a part of the text around it, and how many characters of that are before it."""
+        sides = [
+            (weight.tokens * part // _WHOLE, weight.bytes * part // _WHOLE, self.count)
+            for weight in (self._weight(self.before), self._weight(self.after))
+        ]
+        lead = clip_start(self.before, *sides[0]).length
+        tail = clip_end(self.after, *sides[1]).length
+        return lead, self.before[len(self.before) - lead :] + self.passage + self.after[:tail]
+
+    def _weight(self, text: str) -> Weight:
+        return Weight(self.count(text), len(text.encode("utf-8", "surrogatepass")))
 
 
 EXPAND_EXCERPT = Tool(
