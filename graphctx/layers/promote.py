@@ -2,10 +2,12 @@
 
 What was proposed and decided is state of the layers: ``meta.proposal_event`` chunks of the delta layer, each a small
 JSON object with the fields that other implementations write. The last decision about a proposal counts.
+Ours also have ``content_sha256`` of what was proposed, so that what was edited since is not taken for it.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -44,6 +46,8 @@ class Proposal:
         decided_at_unix_ms: when; 0 while pending.
         reason: given with the decision or the proposal.
         exists: whether the delta layer holds the proposed chunk.
+        changed: whether the chunk was edited since it was proposed, so that it cannot be accepted; another
+            implementation's events do not say.
     """
 
     id: int
@@ -55,6 +59,7 @@ class Proposal:
     decided_at_unix_ms: int = 0
     reason: str = ""
     exists: bool = True
+    changed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +89,7 @@ def propose(
     """Record that a chunk of the delta layer should go into the user layer. A person or CI decides.
 
     Returns:
-        The proposal, when it is on the disk; the pending one where there is one for this chunk already.
+        The proposal, when it is on the disk; the pending one where there is one for this chunk as it is already.
 
     Raises:
         InvalidArgument: the target is not ``user``, or the delta layer has no such chunk.
@@ -104,11 +109,12 @@ def propose(
                 field="context_id",
                 value=context_id,
             )
-        pending = [p for p in _proposals(view) if p.context_id == context_id and p.status == "pending"]
-        if pending:
-            made.append(pending[0])
-            return None
-        event = _event("propose", context_id, at, actor, reason)
+        for proposal in _proposals(view):
+            if proposal.context_id == context_id and proposal.status == "pending" and not proposal.changed:
+                made.append(proposal)
+                return None
+        digest = _digest(view.file.content(view.records[context_id]))
+        event = _event("propose", context_id, at, actor, reason, content_sha256=digest)
         chunk_id = free_id(stack, "delta", view.file)
         author: Literal["human", "mcp"] = "mcp" if actor == "mcp" else "human"
         made.append(Proposal(chunk_id, context_id, "pending", actor, at, reason=reason))
@@ -137,29 +143,35 @@ def decide(
 ) -> tuple[Proposal, tuple[Promoted, ...]]:
     """Accept or reject a pending proposal. Accepting promotes its chunk first and records the decision then.
 
+    Nobody else writes to the delta layer meanwhile, so that what was proposed is what is promoted.
+
     Raises:
-        InvalidArgument: there is no such proposal, it was decided before, or nobody approved.
+        InvalidArgument: there is no such proposal, it was decided before, nobody approved, or the chunk was edited
+            since it was proposed and is to be accepted.
     """
     _approved(approved_by)
     if action not in _DECISIONS:
         raise InvalidArgument(f"action is {action!r}; give accept or reject.", field="action", value=action)
-    proposal = _pending(proposals(stack), proposal_id)
-    done: tuple[Promoted, ...] = ()
-    if action == "accept":
-        done = tuple(promote(stack, [proposal.context_id], approved_by=approved_by))
     at = now_ms(at_unix_ms)
+    decided: list[Proposal] = []
+    done: list[Promoted] = []
 
     def make(old: LayerFile | None) -> LayerContent:
         view = _delta(old)
-        _pending(_proposals(view), proposal_id)  # somebody else may have decided meanwhile
+        proposal = _pending(_proposals(view), proposal_id)
+        decided.append(proposal)
+        if action == "accept":
+            _require_unchanged(proposal)
+            done.extend(promote(stack, [proposal.context_id], approved_by=approved_by))
         event = _event(action, proposal.context_id, at, approved_by, reason, proposal_id=proposal.id)
         chunk_id = free_id(stack, "delta", view.file)
         chunk = Chunk(chunk_id, event, PROPOSAL, "human", 1.0, at, (proposal.context_id, proposal.id))
         return without_vectors(stack, "delta", view.file, [chunk])
 
     append(stack.written_path("delta"), make)
+    (proposal,) = decided
     told = replace(proposal, status=_DECISIONS[action], decided_by=approved_by, decided_at_unix_ms=at, reason=reason)
-    return told, done
+    return told, tuple(done)
 
 
 def promote(
@@ -234,8 +246,10 @@ def _proposals(view: LayerView) -> list[Proposal]:
         if action == "propose" and isinstance(context, int):
             at, actor = chunk.created_at_unix_ms, str(event.get("actor", chunk.author))
             reason = str(event.get("reason") or event.get("why") or "")
-            there = context in view.records
-            made[chunk.id] = Proposal(chunk.id, context, "pending", actor, at, reason=reason, exists=there)
+            there, changed = context in view.records, _changed(view, record, event, context)
+            made[chunk.id] = Proposal(
+                chunk.id, context, "pending", actor, at, reason=reason, exists=there, changed=changed
+            )
         elif action in _DECISIONS:
             for number in _decided(event, made):
                 by, reason = str(event.get("actor", chunk.author)), str(event.get("reason") or "")
@@ -272,7 +286,34 @@ def _decided(event: dict[str, Any], made: dict[int, Proposal]) -> list[int]:
     return [p.id for p in made.values() if p.context_id == context and p.status == "pending"]
 
 
-def _event(action: str, context_id: int, at: int, actor: str, reason: str, **more: int) -> str:
+def _changed(view: LayerView, record: int, event: dict[str, Any], context_id: int) -> bool:
+    """Whether a chunk is another than when the event of a record proposed it."""
+    told = event.get("content_sha256")
+    if not isinstance(told, str) or context_id not in view.records:
+        return False
+    now = view.file.chunk(view.records[context_id])
+    if _digest(now.content) != told:
+        return True
+    before = np.flatnonzero(view.file.ids[:record] == context_id)  # for what the content does not say, as its kind
+    proposed = view.file.chunk(int(before[-1])) if len(before) else now
+    return replace(now, created_at_unix_ms=0) != replace(proposed, created_at_unix_ms=0)
+
+
+def _require_unchanged(proposal: Proposal) -> None:
+    if proposal.changed:
+        raise InvalidArgument(
+            f"Chunk {proposal.context_id} was edited after proposal {proposal.id} was made, so it is not what was "
+            "proposed; reject the proposal, and have the chunk proposed anew.",
+            id=proposal.id,
+            context_id=proposal.context_id,
+        )
+
+
+def _digest(content: str) -> str:
+    return hashlib.sha256(content.encode()).hexdigest()
+
+
+def _event(action: str, context_id: int, at: int, actor: str, reason: str, **more: int | str) -> str:
     told: dict[str, Any] = {"action": action, **more, "context_id": context_id, "from_path": FILES["delta"]}
     told |= {"to_path": FILES["user"], "created_at_unix_ms": at, "actor": actor}
     if reason:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -52,6 +54,7 @@ def test_a_proposal_is_an_event_in_the_delta_layer_that_refers_to_its_chunk(tmp_
         "to_path": "AGENTS.user.db",
         "created_at_unix_ms": 77,
         "actor": "mcp",
+        "content_sha256": hashlib.sha256(b"Requests carry a header.").hexdigest(),
     }
     assert files(tmp_path) == {"AGENTS.db", "AGENTS.delta.db"}
     assert proposals(LayerStack(tmp_path)) == [proposal]
@@ -220,3 +223,48 @@ def test_an_agent_cannot_forge_a_decision(tmp_path: Path) -> None:
     for scope in ("local", "delta"):
         with pytest.raises(InvalidArgument, match="kept for tools"):
             write_context(made, content="{}", kind="meta.proposal_event", confidence=1.0, scope=scope)
+
+
+@pytest.mark.parametrize("field", ["content", "kind", "confidence", "sources"])
+def test_what_was_edited_after_it_was_proposed_is_not_accepted_until_it_is_proposed_anew(
+    tmp_path: Path, field: str
+) -> None:
+    made = world(tmp_path)
+    first = propose(made, 10)
+    told: dict[str, Any] = {"content": "Requests carry a header.", "kind": "invariant", "confidence": 0.8}
+    told["sources"] = ["a:1", 1]
+    other: dict[str, Any] = {"content": "EVIL", "kind": "rule", "confidence": 1.0, "sources": []}
+    write_context(made, **{**told, field: other[field]}, scope="delta", edit=10)
+    assert [(p.id, p.changed) for p in proposals(made)] == [(first.id, True)]
+    with pytest.raises(InvalidArgument, match="was edited after proposal") as caught:
+        decide(made, first.id, "accept", approved_by="human")
+    assert caught.value.details == {"id": first.id, "context_id": 10}
+    assert not (tmp_path / "AGENTS.user.db").exists()
+    assert [p.status for p in proposals(made)] == ["pending"]
+
+    second = propose(made, 10)
+    assert second.id != first.id
+    decide(made, first.id, "reject", approved_by="human")
+    decide(made, second.id, "accept", approved_by="human")
+    assert [(p.id, p.status) for p in proposals(made)] == [(first.id, "rejected"), (second.id, "accepted")]
+    (entry,) = made.entries(["user"])
+    assert getattr(entry.chunk, field) == (other[field] if field != "sources" else ())
+
+
+def test_an_edit_that_says_the_same_leaves_the_proposal_as_it_was(tmp_path: Path) -> None:
+    made = world(tmp_path)
+    first = propose(made, 10)
+    told: dict[str, Any] = {"content": "Requests carry a header.", "kind": "invariant", "confidence": 0.8}
+    write_context(made, **told, sources=["a:1", 1], scope="delta", edit=10)
+    assert propose(made, 10) == first
+    _, done = decide(made, first.id, "accept", approved_by="ci")
+    assert [item.id for item in done] == [10]
+
+
+def test_an_event_without_the_contents_hash_is_decided_as_other_implementations_do(tmp_path: Path) -> None:
+    made = world(tmp_path)
+    event = note(20, '{"action":"propose","context_id":10,"actor":"mcp"}', kind="meta.proposal_event")
+    append(tmp_path / "AGENTS.delta.db", lambda _: content(event))
+    write_context(made, content="edited", kind="note", confidence=0.5, scope="delta", edit=10)
+    decide(made, 20, "accept", approved_by="human")
+    assert [entry.chunk.content for entry in made.entries(["user"])] == ["edited"]
