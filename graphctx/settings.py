@@ -11,10 +11,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
 
@@ -116,6 +118,47 @@ class LlmSettings(_Group):
     input_price: float = Field(0.0, ge=0, description="Price of a million input tokens, for estimates; 0 is unknown.")
     output_price: float = Field(0.0, ge=0, description="Price of a million output tokens, for estimates; 0 is unknown.")
 
+    @property
+    def enabled(self) -> bool:
+        """Whether a language model phrases; else everything is extractive."""
+        return bool(self.base_url and self.model)
+
+    @field_validator("base_url")
+    @classmethod
+    def _names_a_host(cls, url: str) -> str:
+        """Refuse what no HTTP client takes, so that the one who sets it hears of it and not the one who asks."""
+        if url and not _is_address(url):
+            raise ValueError(
+                "no address of an endpoint, such as http://localhost:11434/v1 (a name in other letters than a to z is "
+                "written in its xn-- form)"
+            )
+        return url
+
+    @model_validator(mode="after")
+    def _both_or_neither(self) -> Self:
+        if bool(self.base_url) != bool(self.model):
+            given, missing = ("base_url", "model") if self.base_url else ("model", "base_url")
+            raise ValueError(
+                f"Setting llm.{missing} is empty although llm.{given} is set, and a language model needs both. Set it "
+                f"too, as GRAPHCTX_LLM__{missing.upper()} or under [llm] in kb.toml, or leave both empty to stay "
+                "extractive."
+            )
+        return self
+
+
+def _is_address(url: str) -> bool:
+    """Whether a URL names a host, and perhaps a port, in a form that can be connected to."""
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname or "", parts.port  # a port that is none is a ValueError
+        if ":" in host:
+            IPv6Address(host)
+        elif host.replace(".", "").isdigit():
+            IPv4Address(host)
+    except ValueError:
+        return False
+    return bool(host) and host.isascii() and url.isprintable()
+
 
 class LayersSettings(_Group):
     """``[layers]``: the layers of AGENTS.db that are searched and written beside the documents."""
@@ -125,6 +168,7 @@ class LayersSettings(_Group):
         max_length=1000,
         description="The folder of AGENTS.db and its layers, from the knowledge base's own folder on; empty is off.",
     )
+    writable: bool = Field(True, description="Let tools append to the local and the delta layer.")
     despite_boundary: bool = Field(
         False,
         description="Offer layers although `[server] doc_tags` or `repositories` draw a boundary, which cannot bind "
@@ -208,12 +252,14 @@ def _refused(error: ValidationError) -> InvalidArgument:
     """The error about the first value that a setting cannot have."""
     first = error.errors(include_url=False)[0]
     name = ".".join(str(part) for part in first["loc"])
+    why = first["msg"].removeprefix("Value error, ")
+    if name in Settings.model_fields and first["type"] == "value_error":  # about settings that go together
+        return InvalidArgument(why, setting=name)
     value = _sayable(name, first["input"])
     variables = [f"GRAPHCTX_{name.upper().replace('.', '__')}"]
     variables += [other for key, other in CONTRACT_VARIABLES.items() if name == f"server.{key}"]
     return InvalidArgument(
-        f"Setting {name} is {value!r}: {first['msg']}. Correct it in kb.toml or in the environment "
-        f"({' or '.join(variables)}).",
+        f"Setting {name} is {value!r}: {why}. Correct it in kb.toml or in the environment ({' or '.join(variables)}).",
         setting=name,
         value=str(value),
     )
@@ -221,7 +267,8 @@ def _refused(error: ValidationError) -> InvalidArgument:
 
 def _sayable(name: str, value: object) -> object:
     """A value as a message may show it: what is a secret, or may hold one, stays unsaid."""
-    return "(a secret)" if name in ("server", "llm") or name.startswith(_SECRETS) else value
+    secret = name in ("server", "llm") or name.startswith(_SECRETS) or (name == "llm.base_url" and "@" in str(value))
+    return "(a secret)" if secret else value
 
 
 def _unreadable(error: SettingsError) -> InvalidArgument:

@@ -28,7 +28,7 @@ def call(
     """Call one of the MCP tools, without a server.
 
     Prints the text that a client would show, or with --json the structured content. Passages are named by their
-    section_id, which later calls understand. `graphctx tools` lists the tools and their arguments.
+    section_id, which later calls take as passage_id. `graphctx tools` lists the tools and their arguments.
     """
     from graphctx.cli.console import print_json
     from graphctx.published import nothing_published
@@ -46,7 +46,7 @@ def call(
     engine = open_engine(str(kb), layers)
     if not engine.source.pinned().snapshot_id:
         raise nothing_published()
-    config = ServerConfig.from_settings(settings.server, layers=layers)
+    config = ServerConfig.from_settings(settings.server, layers=layers, layers_writable=settings.layers.writable)
     reply = call_tool(engine, config, tool, given)
     if as_json:
         print_json(reply.answer)

@@ -151,7 +151,9 @@ def _config(kb: Path, transport: str, given: dict[str, Any], layers: Path | None
         layers = layers_folder(loaded, kb)
     else:
         _check_layers(layers, loaded)
-    return ServerConfig.from_settings(settings, transport=cast(Transport, transport), layers=layers)
+    return ServerConfig.from_settings(
+        settings, transport=cast(Transport, transport), layers=layers, layers_writable=loaded.layers.writable
+    )
 
 
 def _check_layers(layers: Path, settings: Settings) -> None:

@@ -38,7 +38,8 @@ class ServerConfig:
         cursor_key: signs cursors; empty for a random key of this process.
         tokens: bearer tokens by the name of their owner; over HTTP only, and without any everybody is let in.
         layers: the folder of AGENTS.db and its layers; ``None`` is none.
-        anonymous_writes: over HTTP, let callers without a token write into layers.
+        layers_writable: whether tools may append to layers.
+        anonymous_writes: over HTTP, let callers without a token do so.
     """
 
     tool_names: ToolNames = "auto"
@@ -56,6 +57,7 @@ class ServerConfig:
     cursor_key: str = field(default="", repr=False)
     tokens: Mapping[str, SecretStr] = field(default_factory=dict)
     layers: Path | None = None
+    layers_writable: bool = True
     anonymous_writes: bool = False
 
     @classmethod
@@ -65,6 +67,7 @@ class ServerConfig:
         transport: Transport = "stdio",
         tool_names: ToolNames | None = None,
         layers: Path | None = None,
+        layers_writable: bool = True,
     ) -> ServerConfig:
         """Take the ``[server]`` settings of a knowledge base.
 
@@ -73,6 +76,7 @@ class ServerConfig:
             transport: how clients come.
             tool_names: wins over theirs.
             layers: the folder of the layers, whose tools are offered then.
+            layers_writable: whether these tools may append to them.
         """
         toolsets = settings.toolsets
         return cls(
@@ -90,4 +94,5 @@ class ServerConfig:
             cursor_key=settings.cursor_key.get_secret_value(),
             tokens=settings.tokens,
             layers=layers,
+            layers_writable=layers_writable,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import hashlib
 import os
 import re
@@ -23,7 +24,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from pydantic import SecretStr
 
-from graphctx.errors import BackendUnavailable, BudgetExceeded, InvalidArgument
+from graphctx.errors import BackendUnavailable, BudgetExceeded, InvalidArgument, ScopeViolation
 from graphctx.layers import FILES, LayerFile, LayerStack, hashed, proposals, write_layer
 from graphctx.model.budgets import Limits, weigh
 from graphctx.nlp.tokens import WordPieceCounter
@@ -338,6 +339,20 @@ def test_a_write_is_told_of_though_the_layers_cannot_be_compared(library: Librar
     assert "could not be told" in text
     with LayerFile.open(folder / FILES["delta"]) as file:
         assert file.chunk(file.record_of(answer["id"])).content == "x"
+
+
+def test_layers_may_be_for_reading_alone(library: Library, folder: Path) -> None:
+    desk = desk_over(library, layers=source(folder))
+    desk = dataclasses.replace(desk, config=dataclasses.replace(desk.config, layers_writable=False))
+    before = digests(folder)
+    for tool, arguments in (
+        ("agents_context_write", {"content": "x", "kind": "note", "confidence": 1, "scope": "delta"}),
+        ("agents_context_propose", {"context_id": 12}),
+    ):
+        with pytest.raises(ScopeViolation, match="writable"):
+            call(desk, tool, **arguments)
+    assert digests(folder) == before
+    assert call(desk, "agents_search", query="gulls")[0]["chunks"]
 
 
 # agents_context_propose

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from graphctx.model.layers import MAX_CHUNK_ID, AgentsContextProposeInput, ProposeAnswer
-from graphctx.server.desk import LAYER_ID, Desk
+from graphctx.server.desk import Desk
 from graphctx.server.render_layers import proposed_text
 from graphctx.server.tool import Description, Reply, Tool
 from graphctx.server.tools.layers.recorded import LONGEST_TIME, recorded, require_room, require_writer
 from graphctx.server.tools.limits import limits_of
+from graphctx.server.units import LAYER_ID
 
 
 def _run(desk: Desk, asked: AgentsContextProposeInput) -> Reply[ProposeAnswer]:

@@ -32,7 +32,7 @@ FILES: dict[Literal["local", "delta"], str] = {"local": "AGENTS.local.db", "delt
 
 
 def require_writer(desk: Desk) -> None:
-    """Let nobody write whom nobody knows.
+    """Let nobody write where the settings forbid it, and nobody whom nobody knows.
 
     A process over pipes belongs to whoever started it. Over HTTP it takes the owner of a bearer token, or an operator
     who says that something in front authenticates.
@@ -41,6 +41,14 @@ def require_writer(desk: Desk) -> None:
         ScopeViolation: this caller may not write.
     """
     config = desk.config
+    if not config.layers_writable:
+        raise ScopeViolation(
+            "These layers are for reading here ([layers] writable is off). Search them with agents_search.",
+            field="scope",
+            value="a write",
+            allowed="reading",
+            setting="layers.writable",
+        )
     if config.transport == "http" and not desk.principal and not config.anonymous_writes:
         raise ScopeViolation(
             "Writing into layers over HTTP needs a bearer token, and this call has none. Searching needs none; ask the "
