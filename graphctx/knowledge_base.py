@@ -416,7 +416,7 @@ class KnowledgeBase(Served):
 
     def _summariser(self) -> Summariser | None:
         llm = self.settings.llm
-        if not (llm.base_url and llm.model):
+        if not llm.enabled:
             return None
         from graphctx.nlp.llm.openai_compatible import make_chat_model
         from graphctx.nlp.llm.summarise import SummariserLlm

@@ -149,7 +149,7 @@ class Served:
         index = SearchIndex(snapshot, self._embedder).within(boundary, Filters())
         llm = self.settings.llm
         # Half of a call's time: what was found extractively must still get out.
-        phrasing = Phrasing(llm, server.call_timeout_seconds / 2) if llm.base_url else None
+        phrasing = Phrasing(llm, server.call_timeout_seconds / 2) if llm.enabled else None
         return Retriever(index, self._tokens, self.settings.retrieve, phrasing)
 
     def _index(self) -> SearchIndex:

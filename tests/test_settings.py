@@ -151,3 +151,50 @@ def test_secrets_are_shown_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
     for shown in (repr(settings), str(settings), settings.model_dump_json(), json.dumps(Settings.model_json_schema())):
         assert "hush" not in shown
     assert settings.server.cursor_key.get_secret_value() == "hush-hush"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://[::1/v1",
+        "http://[::g]/v1",
+        "http://host:99999/v1",
+        "http://host:x/v1",
+        "http://1.2.3.999/v1",
+        "http://\u2603.example",
+        "http:///v1",
+        "http://host/\x07",
+        "ftp://host",
+        "localhost:11434",
+    ],
+)
+def test_an_address_that_nothing_can_connect_to_is_refused_by_the_name_of_its_setting(
+    monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
+    monkeypatch.setenv("GRAPHCTX_LLM__BASE_URL", url)
+    monkeypatch.setenv("GRAPHCTX_LLM__MODEL", "m")
+    with pytest.raises(InvalidArgument, match=r"llm\.base_url.*GRAPHCTX_LLM__BASE_URL"):
+        load_settings()
+
+
+@pytest.mark.parametrize(
+    "url", ["http://[::1]:80/v1", "https://api.example/v1", "http://localhost:11434/v1", "http://10.0.0.1"]
+)
+def test_a_language_model_is_on_where_address_and_name_are_set(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+    assert not load_settings().llm.enabled
+    monkeypatch.setenv("GRAPHCTX_LLM__BASE_URL", url)
+    assert load_settings({"llm": {"model": "m"}}).llm.enabled
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "missing"), [("base_url", "http://h/v1", "model"), ("model", "m", "base_url")]
+)
+def test_half_a_language_model_is_refused_and_the_other_half_is_named(name: str, value: str, missing: str) -> None:
+    with pytest.raises(InvalidArgument, match=rf"^Setting llm\.{missing} is empty.*GRAPHCTX_LLM__{missing.upper()}"):
+        load_settings({"llm": {name: value}})
+
+
+def test_a_password_in_an_address_is_not_shown() -> None:
+    with pytest.raises(InvalidArgument) as caught:
+        load_settings({"llm": {"base_url": "http://me:hush-hush@[::1/v1", "model": "m"}})
+    assert "hush-hush" not in str(caught.value.envelope())

@@ -67,7 +67,9 @@ class GlobalAnswer(ListAnswer):
     themes: list[Theme] = Field(description="The communities that the points come from, the best first.")
     phrased: list[PhrasedSentence] = Field([], description="The points in a language model's words, where one is set.")
     extractive: bool = Field(description="Whether every word is of a document: no language model took part.")
-    note: str = Field("", description="Why it is extractive though a language model is set.")
+    note: str = Field(
+        "", description="Why it is extractive though a language model is set, or what its words leave out."
+    )
     diagnostics: GlobalDiagnostics
 
 

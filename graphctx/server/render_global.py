@@ -77,9 +77,9 @@ def global_text(desk: Desk, answer: GlobalAnswer) -> str:
 
 def how_made(answer: GlobalAnswer) -> str:
     """Whether a language model took part, in a sentence."""
-    if answer.phrased:
-        return "First, in a language model's words, what they come to; the numbers are of points:"
     why = f" ({one_line(answer.note)})" if answer.note else ""
+    if answer.phrased:
+        return f"First, in a language model's words, what they come to{why}; the numbers are of points:"
     return f"No language model took part{why}."
 
 

@@ -231,10 +231,17 @@ def test_it_works_where_a_loop_is_running(stub: Stub) -> None:
     assert kinds(anyio.run(inside)) == ["answer"]
 
 
-@pytest.mark.parametrize("name", ["base_url", "model"])
-def test_half_a_configuration_is_an_error(name: str) -> None:
-    with pytest.raises(InvalidArgument, match=f"llm.{name}"):
-        make_chat_model(LlmSettings(**{"base_url": "http://localhost/v1", "model": "m", name: ""}))
+def test_no_configuration_is_an_error() -> None:
+    with pytest.raises(InvalidArgument, match=r"llm\.base_url"):
+        make_chat_model(LlmSettings())
+
+
+@pytest.mark.parametrize("url", ["http://[::1", "http://\u2603.example", "http://127.0.0.1:99999/v1"])
+def test_an_address_that_no_client_takes_is_a_failure_that_lasts(stub: Stub, url: str) -> None:
+    settings = stub.settings().model_copy(update={"base_url": url})  # not validated, as in code of others
+    (outcome,) = ask(make_chat_model(settings))
+    assert isinstance(outcome, ChatFailed)
+    assert url not in outcome.message
 
 
 def test_the_key_is_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""An optional language model that phrases what was found. Off unless ``[llm] base_url`` is set.
+"""An optional language model that phrases what was found. Off unless ``[llm] base_url`` and ``model`` are set.
 
 - ``base``: the protocols ``ChatModel``, ``Chat`` and ``Memory``; what goes in and comes out.
 - ``openai_compatible``: ``make_chat_model``, any OpenAI-compatible endpoint; ``bounded``: its HTTP client.

@@ -121,6 +121,8 @@ class _Run:
                         tasks.start_soon(self._work, chat, scope)
             except ChatFailed as failure:
                 self._end = failure
+            except Exception as error:  # such as an address or a proxy of the environment that no client can be made of
+                self._end = ChatFailed(_faulty(error), "unexpected", lasting=True)
         for index in sorted(self._open):
             self.outcomes.put((index, self._end))
 
@@ -145,7 +147,12 @@ class _Run:
         except ChatFailed as failure:
             return failure
         except Exception as error:  # a fault of an implementation must not take an ingest or a query with it
-            return ChatFailed(f"The model's client failed: {type(error).__name__}.", "unexpected")
+            return ChatFailed(_faulty(error), "unexpected")
+
+
+def _faulty(error: Exception) -> str:
+    """What failed, by its type alone: what an exception says may hold the address or a key."""
+    return f"The model's client failed: {type(error).__name__}."
 
 
 def _skipped(last: ChatFailed, in_a_row: int) -> ChatFailed:

@@ -35,15 +35,10 @@ def make_chat_model(settings: LlmSettings) -> ChatModel:
     """The model that the settings name. Connects to nothing.
 
     Raises:
-        InvalidArgument: ``base_url`` or ``model`` is empty.
+        InvalidArgument: no model is set.
     """
-    for name in ("base_url", "model"):
-        if not getattr(settings, name):
-            raise InvalidArgument(
-                f"Setting llm.{name} is empty. A language model needs llm.base_url and llm.model; "
-                "leave both empty to stay extractive.",
-                setting=f"llm.{name}",
-            )
+    if not settings.enabled:
+        raise InvalidArgument("No language model is set. It needs llm.base_url and llm.model.", setting="llm")
     return OpenAiCompatible(settings)
 
 

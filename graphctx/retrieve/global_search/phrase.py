@@ -38,7 +38,8 @@ def phrase(
         points: in their order.
 
     Returns:
-        Sentences that cite points by their place, from 1, and why there are none though there might have been.
+        Sentences that cite points by their place, from 1, and a note: why there are none though there might have
+        been, or what they leave out.
 
     Raises:
         TimedOut: the call was given up.
@@ -51,6 +52,8 @@ def phrase(
         raise
     except GraphctxError as error:
         return (), _short(error.message)
+    except Exception as error:  # whatever it is, the points are found and must get out; what it says may hold a secret
+        return (), f"The language model could not be asked: {type(error).__name__}."
 
 
 def _phrased(
@@ -59,13 +62,13 @@ def _phrased(
     from graphctx.nlp.llm.openai_compatible import make_chat_model
     from graphctx.nlp.llm.phrase import PhraserLlm
     from graphctx.nlp.llm.prompts import MAX_GIVEN_TOKENS
-    from graphctx.nlp.tokens import WordPieceCounter
+    from graphctx.nlp.tokens import AnswerCounter
 
-    counter = WordPieceCounter()
+    counter = AnswerCounter()
     phraser = PhraserLlm(make_chat_model(phrasing.settings), phrasing.settings, counter)
     texts = list(quotes)
     sources: list[tuple[int, ...]] = [(number,) for number in range(1, len(quotes) + 1)]
-    within = phrasing.within_seconds
+    within, left_out = phrasing.within_seconds, ""
     if sum(counter.count_many(texts)) > MAX_GIVEN_TOKENS:  # more than one prompt holds: first community by community
         within /= 2
         order = sorted(range(len(groups)), key=lambda at: (groups.index(groups[at]), at))
@@ -84,13 +87,16 @@ def _phrased(
         if not found:
             return (), _short(next((made.failure for made in mapped if made.failure), _NOTHING))
         texts, sources = [text for text, _ in found], [cites for _, cites in found]
+        failures = [made.failure for made in mapped if made.failure]
+        if failures:
+            left_out = f"{len(failures)} of {len(grouped)} groups of points could not be phrased: {failures[0]}"
     made, _ = phraser.answer(question, texts, max_sentences=MAX_SENTENCES, within_seconds=within)
     if not made.sentences:
         return (), _short(made.failure or _NOTHING)
     return tuple(
         PhrasedSentence(text=one.text, points=sorted({number for at in one.cites for number in sources[at]}))
         for one in made.sentences
-    ), ""
+    ), _short(left_out)
 
 
 _NOTHING = "The model found nothing in the points that bears on the question."

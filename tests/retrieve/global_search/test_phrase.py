@@ -9,6 +9,7 @@ import pytest
 
 from graphctx.knowledge_base import KnowledgeBase
 from graphctx.model.themes import GlobalAnswer
+from graphctx.server.render_global import how_made
 from tests.nlp import llm_stub
 from tests.nlp.llm_stub import Stub, closed_port, says, sends, stub
 
@@ -116,13 +117,44 @@ def test_whatever_goes_wrong_the_points_are_told_and_a_note_says_why(
     assert stub.url not in answer.model_dump_json()
 
 
-def test_an_endpoint_that_is_not_there_or_not_named_is_a_note(open_with: Open) -> None:
+def test_an_endpoint_that_is_not_there_is_a_note(open_with: Open) -> None:
     gone = open_with(url=f"http://127.0.0.1:{closed_port()}/v1").global_search(QUESTION)
     assert gone.points
     assert gone.note
-    nameless = open_with(model="").global_search(QUESTION)
-    assert nameless.points
-    assert "llm.model" in nameless.note
+
+
+def test_a_client_that_cannot_be_made_is_a_note(open_with: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://[::1")
+    answer = open_with().global_search(QUESTION)
+    assert answer.points
+    assert answer.note
+
+
+def test_a_fault_of_ours_is_a_note_and_says_nothing_of_what_it_held(
+    open_with: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(settings: object) -> None:
+        raise ValueError(SECRET)
+
+    monkeypatch.setattr("graphctx.nlp.llm.openai_compatible.make_chat_model", broken)
+    answer = open_with().global_search(QUESTION)
+    assert answer.points
+    assert "ValueError" in answer.note
+    assert SECRET not in answer.model_dump_json()
+
+
+def test_groups_of_points_that_could_not_be_phrased_are_counted(
+    open_with: Open, stub: Stub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("graphctx.nlp.llm.prompts.MAX_GIVEN_TOKENS", 400)
+    stub.script = [sends(500)]
+    stub.otherwise = says("It happens [1].")
+    answer = open_with(concurrency="1").global_search(QUESTION)
+    groups = len({point.community_id for point in answer.points})
+    assert answer.phrased
+    assert not answer.extractive
+    assert answer.note.startswith(f"1 of {groups} groups of points could not be phrased: The endpoint failed with 500")
+    assert answer.note in how_made(answer)
 
 
 def test_a_model_that_never_answers_takes_half_of_a_calls_time(open_with: Open, stub: Stub) -> None:
