@@ -24,7 +24,7 @@ class McpClient:
     """An MCP client: where its configuration lies and what it looks like.
 
     Attributes:
-        place: the file, or where to find it.
+        place: the file, or where to find it; empty for a command, which is to be run in a shell.
         underscore: whether it, or the model behind it, refuses tool names with a dot.
         render: command and arguments to the text of the configuration.
     """
@@ -53,7 +53,7 @@ def _claude_code(command: list[str]) -> str:
 
 
 CLIENTS: dict[str, McpClient] = {
-    "claude-code": McpClient("run it in a shell", False, _claude_code),
+    "claude-code": McpClient("", False, _claude_code),
     "claude-desktop": McpClient("Settings › Developer › Edit Config", True, _under("mcpServers")),
     "codex": McpClient("~/.codex/config.toml", True, _toml),
     "copilot-cli": McpClient("~/.copilot/mcp-config.json", True, _under("mcpServers", type="local", tools=["*"])),
@@ -86,7 +86,8 @@ def mcp_config(
     names = ["--tool-names", "underscore"] if known.underscore else []
     command = [*program(), "serve", "--kb", str(kb.expanduser().resolve()), *names]
     console = errors_console()
-    console.print(f"Put this into: {known.place}", style="dim", soft_wrap=True)
+    what = f"Put this into: {known.place}" if known.place else "Run this in a shell:"
+    console.print(what, style="dim", soft_wrap=True)
     if not (kb.expanduser() / "kb.toml").exists():
         console.print(
             f"There is no knowledge base in {kb} yet: graphctx ingest FOLDER --kb {kb} makes it.",

@@ -72,7 +72,16 @@ def show_evidence(console: Console, question: str, answer: EvidenceAnswer, sourc
     elif all(quote.confidence < LOW_CONFIDENCE for quote in answer.quotes):
         console.print("None of these fits the question well: the documents may not hold the answer.", style="yellow")
     if answer.limit_reason != "none":
-        console.print("More quotes fit the question than the response budget allows (--max-quotes).", style="dim")
+        console.print(_cut(answer), style="dim", soft_wrap=True)
+
+
+def _cut(answer: EvidenceAnswer) -> str:
+    """What of an answer was not shown, and which option shows it."""
+    if answer.limit_reason in ("page_size", "node_cap"):
+        return f"More quotes fit the question than the {len(answer.quotes)} shown; --max-quotes shows up to 20."
+    if not answer.partial:
+        return "Some quotes are shortened; --max-quote-tokens lets them be longer."
+    return "More quotes fit the question than the response may hold; shorter ones (--max-quote-tokens) leave room."
 
 
 def show_search(console: Console, query: str, answer: SearchAnswer, sources: Sequence[SourceEntry]) -> None:
@@ -84,7 +93,7 @@ def show_search(console: Console, query: str, answer: SearchAnswer, sources: Seq
     for result in answer.results:
         show_span(console, result.rank, result, result.preview, f"score {result.score:.3f}", sources)
     if answer.limit_reason != "none":
-        console.print("More results fit than the response budget allows.", style="dim")
+        console.print("More results fit the query than are shown; --top-k shows up to 50.", style="dim")
 
 
 def show_span(

@@ -24,6 +24,8 @@ Model = TypeVar("Model", bound=BaseModel)
 MAX_PROBLEMS = 10
 """More are counted, not named: an error is an answer, and answers are bounded."""
 _SHOWN_CHARS = 80
+_MEANT = {"section_id": "passage_id"}
+"""What answers call a thing by which a later call asks for it under another name."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 _REPR = reprlib.Repr()
@@ -115,13 +117,17 @@ def _problem(model: type[BaseModel], item: Any) -> dict[str, str]:
         return {"field": where, "value": value, "allowed": _known(model, path)}
     if item["type"] == "value_error":
         return {"field": where, "value": value, "allowed": item["msg"].removeprefix("Value error, ")}
-    return {"field": where, "value": value, "allowed": allowed_at(model, path)}
+    allowed = allowed_at(model, path)
+    if item["type"] == "string_too_long":
+        allowed = f"{allowed.partition(', not only')[0]}, and this has {len(item['input'])}"
+    return {"field": where, "value": value, "allowed": allowed}
 
 
 def _known(model: type[BaseModel], path: Path) -> str:
     """What an unknown argument may have been meant for, and what there is."""
     *above, name = (_short(str(part)) for part in path)
     here = {field: ".".join([*above, field]) for field in fields_at(model, path[:-1])}
+    name = _MEANT[name] if _MEANT.get(name) in here else name
     for places in (here, dict(_places(model))):
         if near := difflib.get_close_matches(name, places, n=1, cutoff=0.7):
             meant = f" (did you mean {places[near[0]]}?)"

@@ -126,7 +126,7 @@ def framed(
         )
     elif answer.limit_reason != "none":
         parts.append(
-            "Cut (node_cap): there are more than one call reaches. Narrow it down to see others."
+            "Cut (node_cap): there are more than one call can give. Ask for something narrower to see the others."
             if answer.limit_reason == "node_cap"
             else f"Shortened ({answer.limit_reason}): ask about fewer nodes, or for a longer response."
         )

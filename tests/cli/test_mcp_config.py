@@ -37,6 +37,13 @@ def test_a_configuration_starts_the_server_by_absolute_paths(client: str, tmp_pa
     assert ("underscore" in entry["args"]) == CLIENTS[client].underscore
 
 
+def test_a_command_is_to_be_run_and_not_put_anywhere(tmp_path: Path) -> None:
+    for client in CLIENTS:
+        said = CliRunner().invoke(app, ["mcp-config", client, "--kb", str(tmp_path)]).stderr
+        assert ("Put this into" in said) != (client == "claude-code")
+        assert ("Run this in a shell" in said) == (client == "claude-code")
+
+
 def test_the_command_for_a_shell_quotes_its_arguments(tmp_path: Path) -> None:
     import shlex
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from graphctx.errors import InvalidArgument
 from graphctx.model.arguments import MAX_PROBLEMS, parse_arguments
-from graphctx.model.requests import ExpandInput, ExtractEvidenceInput, RetrieveInput, SearchInput
+from graphctx.model.requests import ExpandInput, ExtractEvidenceInput, ReadExcerptInput, RetrieveInput, SearchInput
 from graphctx.model.rules import model_of
 from graphctx.server.tools import TOOLS
 
@@ -76,7 +76,7 @@ def test_a_null_that_stands_for_nothing_optional_is_refused(arguments: dict[str,
         (SearchInput, {"query": "x", "top_k": "many"}, "top_k", "must be a whole number from 1 to 50"),
         (SearchInput, {"query": "x", "top_k": float("nan")}, "top_k", "must be a whole number from 1 to 50"),
         (SearchInput, {"query": "x", "top_k": 10**6000}, "top_k", "must be a whole number from 1 to 50"),
-        (SearchInput, {"query": "x" * 4001}, "query", "must be text of 1 to 4000 characters, not only spaces"),
+        (SearchInput, {"query": "x" * 4001}, "query", "must be text of 1 to 4000 characters, and this has 4001"),
         (SearchInput, {"query": 5}, "query", "must be text of 1 to 4000 characters, not only spaces"),
         (SearchInput, {}, "query", "this argument is required and must be text of 1 to 4000 characters"),
         (
@@ -138,6 +138,12 @@ def test_a_refusal_names_field_value_and_the_range(
 def test_an_unknown_argument_is_told_what_was_meant(arguments: dict[str, Any], meant: str) -> None:
     with pytest.raises(InvalidArgument, match=f"did you mean {meant}"):
         parse_arguments(SearchInput, {"query": "x"} | arguments)
+
+
+def test_a_name_that_answers_give_a_thing_leads_to_the_argument_that_takes_it() -> None:
+    with pytest.raises(InvalidArgument, match="did you mean passage_id") as caught:
+        parse_arguments(ReadExcerptInput, {"section_id": "u_x"})
+    assert "scope?" not in caught.value.message
 
 
 def test_an_unknown_argument_that_is_like_none_is_told_what_there_is() -> None:
