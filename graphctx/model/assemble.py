@@ -129,12 +129,13 @@ def _once(quotes: Sequence[Quote]) -> list[Quote]:
     return told
 
 
-def _start(text: str, max_chars: int) -> str:
+def start_of(text: str, max_chars: int) -> str:
+    """The start of a text with at most so many characters, but one grapheme at least, cut between graphemes."""
     return text[: max(first_end(text, 0), cut_end(text, 0, max_chars))]
 
 
 def _shorter_quote(quote: Quote, max_chars: int) -> Quote:
-    text = _start(quote.quote, max_chars)
+    text = start_of(quote.quote, max_chars)
     return quote.model_copy(
         update={
             "quote": text,
@@ -147,7 +148,7 @@ def _shorter_quote(quote: Quote, max_chars: int) -> Quote:
 
 
 def _shorter_preview(result: SearchResult, max_chars: int) -> SearchResult:
-    text = _start(result.preview, max_chars)
+    text = start_of(result.preview, max_chars)
     return result.model_copy(
         update={
             "preview": text,
@@ -159,7 +160,7 @@ def _shorter_preview(result: SearchResult, max_chars: int) -> SearchResult:
 
 
 def _shorter_point(point: Point, max_chars: int) -> Point:
-    text = _start(point.quote, max_chars)
+    text = start_of(point.quote, max_chars)
     cut = point.truncated or len(text) < len(point.quote)
     return point.model_copy(update={"quote": text, "end_char": point.start_char + len(text), "truncated": cut})
 

@@ -65,7 +65,7 @@ class GraphctxServer:
         """Answer ``tools/list``: always the same list in the same order."""
         style = self._style(ctx)
         if style not in self._lists:
-            self._lists[style] = [listed(tool, style, self.config.structured_output) for tool in self.calls.tools]
+            self._lists[style] = [listed(tool, style, self.config) for tool in self.calls.tools]
         return types.ListToolsResult(tools=self._lists[style])
 
     async def call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:

@@ -41,14 +41,14 @@ def instructions(tools: Iterable[AnyTool], config: ServerConfig, style: NameStyl
     return restyle(" ".join(parts), style)
 
 
-def listed(tool: AnyTool, style: NameStyle, structured: bool) -> types.Tool:
-    """A tool as clients are told of it."""
+def listed(tool: AnyTool, style: NameStyle, config: ServerConfig) -> types.Tool:
+    """A tool as clients are told of it, with the limits that are configured."""
     return types.Tool(
         name=styled(tool.name, style),
         title=tool.title,
-        description=restyle(tool.description.text(), style),
+        description=restyle(tool.description.text(config.limits), style),
         input_schema=tool_schema(tool.input, "input"),
-        output_schema=tool_schema(tool.output, "output") if structured else None,
+        output_schema=tool_schema(tool.output, "output") if config.structured_output else None,
         annotations=types.ToolAnnotations(
             title=tool.title,
             read_only_hint=tool.hints["readOnlyHint"],

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from graphctx.model.answers import Answer
+from graphctx.model.budgets import Limits
 from graphctx.model.requests import Strict
 
 if TYPE_CHECKING:
@@ -34,7 +35,10 @@ tool takes anything away, and none reaches beyond this machine."""
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """The five parts that every tool's description has (tool contract, section 7.1)."""
+    """The five parts that every tool's description has (tool contract, section 7.1).
+
+    ``{response}`` in ``returns`` stands for what a whole response may weigh.
+    """
 
     use_when: str
     not_when: str
@@ -42,12 +46,14 @@ class Description:
     follow_up: str
     defaults: str
 
-    def text(self) -> str:
-        """The description as a client gets it."""
+    def text(self, limits: Limits | None = None) -> str:
+        """The description as a client gets it, of a server with these limits; with the usual ones by default."""
+        most = limits or Limits()
+        returns = self.returns.replace("{response}", f"{most.max_tokens:,} tokens and {most.max_bytes:,} bytes")
         return (
             f"Use when {self.use_when}\n"
             f"Do not use when {self.not_when}\n"
-            f"Returns at most {self.returns}\n"
+            f"Returns at most {returns}\n"
             f"If you need more, {self.follow_up}\n"
             f"Defaults: {self.defaults}"
         )

@@ -143,7 +143,7 @@ FETCH_FOR_CONNECTORS = Tool(
         use_when="you want the text behind an id that search returned.",
         not_when="you have no id yet: search first.",
         returns="one passage, word for word, or one document by its doc_id, from its start as far as a response of "
-        "8,000 tokens and 30,000 bytes goes; metadata says where it stands and whether it was cut.",
+        "{response} goes; metadata says where it stands and whether it was cut.",
         follow_up="call fetch with metadata.doc_id for the document around a passage, or with other ids.",
         defaults="none. Max: one id.",
     ),

@@ -31,7 +31,7 @@ EXTRACT_EVIDENCE = Tool(
         "read a passage through (kb.read_excerpt).",
         returns="max_quotes quotes (6) of max_quote_tokens (80) each, word for word from the passages, with "
         "citation and character offsets; confidence is the share of the question's words in a quote. The "
-        "response keeps to 8,000 tokens and 30,000 bytes, or to less by max_tokens and max_bytes.",
+        "response keeps to {response}, or to less by max_tokens and max_bytes.",
         follow_up="call kb.read_excerpt with a quote's passage_id and the answer's session_id, or again with "
         "next_cursor or other passages.",
         defaults="max_quotes 6, max_quote_tokens 80, include_context_tokens 20. "

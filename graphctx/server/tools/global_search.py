@@ -35,7 +35,7 @@ GLOBAL_SEARCH = Tool(
         not_when="the answer is a detail that stands in one or two places: kb.retrieve_evidence finds it.",
         returns="max_points points (40), together points_tokens (1000) long, word for word from the documents, with "
         "citation, rating and theme; where a language model is set also phrased, citing points. The response keeps to "
-        "8,000 tokens and 30,000 bytes, or to less by max_tokens and max_bytes.",
+        "{response}, or to less by max_tokens and max_bytes.",
         follow_up="repeat the call with next_cursor, raise points_tokens, call graph.communities with a theme's id, or "
         "kb.read_excerpt with a point's passage_id and the answer's session_id.",
         defaults=limits_of(GlobalSearchInput),

@@ -27,7 +27,7 @@ RETRIEVE_EVIDENCE = Tool(
         not_when="you want to browse candidates (kb.search), or to quote from passages that you already have "
         "(kb.extract_evidence).",
         returns="max_quotes quotes (6) of max_quote_tokens (80) each, word for word from the documents, with "
-        "citation and character offsets. The response keeps to 8,000 tokens and 30,000 bytes, or to less by "
+        "citation and character offsets. The response keeps to {response}, or to less by "
         "max_tokens and max_bytes.",
         follow_up="call kb.read_excerpt or kb.expand_excerpt with a quote's passage_id and the answer's session_id, "
         "again with next_cursor if there is one, or ask in other words or with a larger top_k.",

@@ -39,7 +39,7 @@ SEARCH = Tool(
         "yourself before reading them.",
         not_when="you have a question to answer: kb.retrieve_evidence finds and quotes in one call.",
         returns="page_size results (5), each with a preview of one to three sentences exactly as in the "
-        "document, and a passage_id; never whole sections. The response keeps to 8,000 tokens and 30,000 bytes, "
+        "document, and a passage_id; never whole sections. The response keeps to {response}, "
         "or to less by max_tokens and max_bytes.",
         follow_up="call again with next_cursor, or call kb.extract_evidence or kb.read_excerpt with passage_ids and "
         "the answer's session_id.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
+from graphctx.model.assemble import start_of
 from graphctx.model.compat import GetSectionTextInput, SectionText, SectionTextAnswer
 from graphctx.model.found import Listing
 from graphctx.model.pages import Part, Shorten
@@ -57,7 +58,7 @@ def _section(desk: Desk, passage: Passage, max_bytes: int) -> SectionText:
 
 
 def _shorter(section: SectionText, max_chars: int) -> SectionText:
-    text = section.text[:max_chars]
+    text = start_of(section.text, max_chars)
     if len(text) == len(section.text):
         return section
     return section.model_copy(

@@ -74,7 +74,7 @@ def older_description(name: str, newer: str, model: type[CompatInput], returns: 
     return Description(
         use_when=f"a prompt or a client was written for {name}, the older name of {newer}.",
         not_when=f"{newer} is offered: prefer it.",
-        returns=f"{returns}. A response stays below 8,000 tokens and 30,000 bytes.",
+        returns=f"{returns}. A response stays below {{response}}.",
         follow_up="repeat the call with next_cursor.",
         defaults=limits_of(model),
     )

@@ -133,7 +133,7 @@ def graph_description(
         not_when=f"{not_when} Nor where the knowledge base has no graph (mode vector_only): there, kb.search and "
         "kb.retrieve_evidence are all there is. Fetch no text until you are down to three passages or fewer.",
         returns=f"page_size {returns}; no text but one sentence each with include_snippet. "
-        "A response stays below 8,000 tokens and 30,000 bytes.",
+        "A response stays below {response}.",
         follow_up=f"repeat the call with next_cursor, or {follow_up}",
         defaults=limits_of(model),
     )

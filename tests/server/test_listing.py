@@ -1,0 +1,51 @@
+"""What a client is told of the tools before it calls any, and what that weighs."""
+
+from __future__ import annotations
+
+import pytest
+
+from graphctx.model.budgets import Limits, weigh
+from graphctx.nlp.tokens import AnswerCounter
+from graphctx.server.config import ServerConfig
+from graphctx.server.tools import TOOLSETS
+
+from .conftest import Connect
+
+pytestmark = pytest.mark.anyio
+EVERY = ("kb", "graph", "connector", "layers")
+
+
+async def descriptions(connect: Connect, config: ServerConfig) -> dict[str, str]:
+    async with connect(config) as client:
+        return {tool.name: tool.description or "" for tool in (await client.list_tools()).tools}
+
+
+async def test_descriptions_tell_the_limits_that_are_configured(connect: Connect) -> None:
+    usual = await descriptions(connect, ServerConfig(toolsets=EVERY))
+    small = await descriptions(connect, ServerConfig(toolsets=EVERY, limits=Limits(1_200, 5_000)))
+    older = await descriptions(connect, ServerConfig(kb_v2=False, limits=Limits(1_200, 5_000)))
+    assert len(older) == len(TOOLSETS["compat"])
+    bounded = [name for name, said in usual.items() if "8,000 tokens and 30,000 bytes" in said]
+    assert len(bounded) >= 14
+    for name in bounded:
+        assert small[name] == usual[name].replace("8,000 tokens and 30,000 bytes", "1,200 tokens and 5,000 bytes")
+    for said in [*small.values(), *older.values()]:
+        assert "8,000" not in said
+        assert "30,000" not in said
+        assert "{" not in said
+    assert all("1,200 tokens and 5,000 bytes" in said for said in older.values())
+
+
+async def test_the_list_of_the_default_tools_is_weighed_as_it_is_sent(connect: Connect) -> None:
+    # All of it: names, titles, descriptions, annotations and both schemas. Measured: 120 kB, 29,600 tokens; 48 kB and
+    # 12,700 tokens without the output schemas, which hosts hardly show a model. `structured_output = false` leaves
+    # them out, and `toolsets` whole tools.
+    async with connect() as client:
+        tools = (await client.list_tools()).tools
+    count = AnswerCounter().count
+    sent = [tool.model_dump_json(by_alias=True, exclude_none=True) for tool in tools]
+    without = [tool.model_dump_json(by_alias=True, exclude_none=True, exclude={"output_schema"}) for tool in tools]
+    whole, shown = weigh(sent, count), weigh(without, count)
+    print(f"{len(tools)} tools: {whole.bytes} bytes, {whole.tokens} tokens; without output schemas {shown}")
+    assert whole.tokens < 31_000
+    assert shown.tokens < 13_500
