@@ -26,10 +26,11 @@ from graphctx.cli import (
     status,
     tools,
 )
-from graphctx.cli.guard import GuardedCommand
+from graphctx.cli.guard import GuardedCommand, GuardedGroup
 
 app = typer.Typer(
     name="graphctx",
+    cls=GuardedGroup,
     help="Turn documents into a knowledge graph and answer questions with exact, cited quotes. "
     "Offline, without an LLM, and over MCP.",
     epilog="Start with: graphctx ingest FOLDER, then graphctx ask 'your question'.",

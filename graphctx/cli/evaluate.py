@@ -274,6 +274,13 @@ def _explain(question: str, suites: list[Suite], where: Where, variant: str, *, 
         _explain_points(question, suite, where, as_json=as_json)
         return
     known = {item.row.id: item.row.question for item in suite.rows}
+    if question == "all" and question not in known:
+        raise InvalidArgument(
+            "--explain all follows the points of questions about the whole, and these questions have none. Name one by "
+            "its id, or write --html FILE for what became of the gold of the worst.",
+            field="explain",
+            value=question,
+        )
     if known and question not in known and " " not in question.strip():
         _tell(f"{suite.name} has no question of the id {question!r}; it is taken as a question.", "yellow")
     with (

@@ -8,7 +8,7 @@ import traceback
 from typing import Any
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 from graphctx.cli.console import errors_console
 from graphctx.cli.options import DEFAULT_KB
@@ -80,6 +80,21 @@ class GuardedCommand(TyperCommand):
             inside = InternalError(f"{type(error).__name__}: {error}", exception=type(error).__name__)
             _report(inside, ctx)
         raise typer.Exit(EXIT_ERROR)
+
+
+class GuardedGroup(TyperGroup):
+    """Commands, before which an option of theirs is told where it belongs."""
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        """Read what stands before the command."""
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:
+            name = getattr(error, "option_name", "")
+            if any(name in option.opts for command in self.commands.values() for option in command.params):
+                remedy = f"Put it after the command: {ctx.command_path} COMMAND {name} …"
+                error.message = f"{name} is an option of commands. {remedy}"  # type: ignore[attr-defined]
+            raise
 
 
 def _alone(error: BaseException) -> BaseException:

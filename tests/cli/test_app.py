@@ -36,6 +36,13 @@ def test_help_loads_nothing_heavy(code: str) -> None:
     assert not modules_after(code) & set(HEAVY)
 
 
+def test_an_option_of_commands_before_the_command_is_told_where_it_belongs() -> None:
+    shown = CliRunner().invoke(app, ["--kb", "x", "status"])
+    assert shown.exit_code == 2
+    assert "after the command" in " ".join(shown.stderr.split())
+    assert "No such option: --nope" in CliRunner().invoke(app, ["--nope", "status"]).stderr
+
+
 def test_the_command_without_arguments_shows_its_help() -> None:
     shown = CliRunner().invoke(app, [])
     assert "graphctx ingest FOLDER" in shown.output

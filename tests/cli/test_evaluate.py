@@ -201,6 +201,7 @@ def test_gold_that_is_not_in_the_knowledge_base_stops_the_run(
         (["--html", "nowhere/report.html"], "nowhere"),
         (["--write-baseline", "nowhere/base.json"], "nowhere"),
         (["--explain", "born", "--html", "report.html"], "--html"),
+        (["--explain", "all"], "--explain all follows the points"),
         (["--kb", ".", "--corpus", "."], "--corpus"),
     ],
 )

@@ -19,6 +19,8 @@ JUNK_FOLDERS = frozenset(("node_modules", "__pycache__", "__pypackages__", "site
 """Folders of other people's, of generated or of replaced files; hidden folders are left out anyway."""
 
 _VENV_MARK = "pyvenv.cfg"
+_MOST_READ = ".md, .txt, .html, .rst, .pdf, .docx, .jsonl"
+"""What people name first; the rest are the suffixes of fifty languages."""
 _KB_MARK = "kb.toml"  # a knowledge base that was put among the documents it is made of
 _OFFICE_LOCK = "~$"
 
@@ -99,10 +101,9 @@ class _Search:
                 self._follow(link, path, found)
             links = found
         if len(self.files) == before and not covered:
-            suffixes = ", ".join(readers())
             raise InvalidArgument(
                 f"Nothing in the folder {path} can be read ({len(self.skipped) - passed} skipped). "
-                f"Supported suffixes: {suffixes}.",
+                f"What can be read: {_MOST_READ}, and source code; --json lists every suffix.",
                 path=str(path),
                 skipped=[[s.uri, s.reason] for s in self.skipped[passed:][:20]],
                 supported=sorted(readers()),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -113,10 +114,12 @@ def test_a_missing_path_is_an_error_that_names_it(tmp_path: Path) -> None:
         discover([])
 
 
-def test_a_folder_with_nothing_to_read_is_an_error_that_names_the_suffixes(tmp_path: Path) -> None:
+def test_a_folder_with_nothing_to_read_is_an_error_that_names_some_suffixes(tmp_path: Path) -> None:
     make(tmp_path, **{"a.xyz": "a"})
-    with pytest.raises(InvalidArgument, match=r"1 skipped.*\.docx.*\.md") as caught:
+    with pytest.raises(InvalidArgument, match=r"1 skipped.*\.md.*\.docx") as caught:
         discover([tmp_path])
+    assert len(caught.value.message) < 160 + len(str(tmp_path))
+    assert set(re.findall(r"\.[a-z]+\b", caught.value.message)) <= set(readers())
     assert ".md" in caught.value.details["supported"]
 
 
