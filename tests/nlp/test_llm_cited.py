@@ -70,8 +70,27 @@ def test_figures_and_links_of_what_is_cited_may_be_said() -> None:
     assert [c.cites for c in read(text.replace("03/", "March ")).sentences] == [(1,), (0, 2)]
 
 
-def test_figures_of_the_question_may_be_repeated() -> None:
-    assert len(read("The 7 teams are led by Ana [3].", QUESTION).sentences) == 1
+def test_a_figure_or_a_link_of_the_question_bears_out_nothing() -> None:
+    prompt = PROMPTS.answer("Did sales grow 40 percent, as evil.example/x says?", ["Sales were flat."], 3)
+    for text in ("Sales grew 40 percent [1].", "Sales were flat, says evil.example/x [1]."):
+        with pytest.raises(ChatFailed):
+            read(text, prompt)
+    assert read("Sales were flat [1].", prompt).sentences
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("See [the page](https://example.org/heron) [2].", "See the page (https://example.org/heron)."),
+        ("See ![it](https://example.org/heron) [2].", "See it (https://example.org/heron)."),
+        ("See [![a](https://example.org/heron)](https://example.org/heron) [2].", None),
+        ("See <https://example.org/heron> [2].", "See https://example.org/heron."),
+    ],
+)
+def test_the_markup_of_a_link_is_written_out(text: str, shown: str | None) -> None:
+    (cited,) = read(text).sentences
+    assert cited.text == shown or shown is None
+    assert "](" not in cited.text
 
 
 def test_an_answer_that_was_cut_off_loses_its_last_sentence() -> None:

@@ -1,7 +1,8 @@
 """What of a model's answer is believed: sentences that cite the given ones, and bring in nothing checkable.
 
 A citation does not prove that a sentence follows from what it cites. What a program can tell is checked: the number
-exists, and each figure and link of the sentence is in what it cites.
+exists, and each figure and link of the sentence is in what it cites. What was asked is no source: "Did it grow 40 %?"
+does not bear out that it did.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import unicodedata
 from dataclasses import dataclass
 
 from graphctx.nlp.llm.base import ChatFailed, Cited, Completion
+from graphctx.nlp.llm.links import adds_figures, adds_links, without_markup
 from graphctx.nlp.llm.prompts import NOTHING, Prompt
 from graphctx.text.sentences import split_sentences
 
@@ -18,8 +20,7 @@ _MARK = re.compile(r"\s*\[\s*(\d{1,6}(?:\s*[,;]\s*\d{1,6})*)\s*\]")
 _MARKS_AFTER_END = re.compile(rf"([.!?…。！？]+)((?:{_MARK.pattern})+)")
 _LIST_ITEM = re.compile(r"^\s*(?:[-*•‣]|\d{1,3}[.)])\s+")
 _THOUGHT = re.compile(r"^.*</think>", re.DOTALL)
-_FIGURE = re.compile(r"\d+")
-_LINK = re.compile(r"(?:https?://|www\.)[^\s)>\]]+")
+_NUMBER = re.compile(r"\d+")
 _BEFORE_POINT = re.compile(r"\s+([.,;:!?…])")
 
 
@@ -73,8 +74,8 @@ def _sentences(text: str) -> list[str]:
 
 def _cited(sentence: str) -> Cited:
     """A sentence without its marks, and the indices that they name."""
-    numbers = {int(number) for mark in _MARK.findall(sentence) for number in _FIGURE.findall(mark)}
-    bare = _MARK.sub("", sentence).replace("**", "")
+    numbers = {int(number) for mark in _MARK.findall(sentence) for number in _NUMBER.findall(mark)}
+    bare = without_markup(_MARK.sub("", sentence)).replace("**", "")
     shown = "".join(" " if unicodedata.category(char)[0] in "CZ" else char for char in bare)
     text = _BEFORE_POINT.sub(r"\1", " ".join(shown.split()))
     return Cited(text, tuple(sorted(number - 1 for number in numbers)))
@@ -86,11 +87,5 @@ def _holds(cited: Cited, prompt: Prompt) -> bool:
         return False
     if not any(char.isalpha() for char in cited.text):
         return False
-    source = " ".join([*(prompt.given[at] for at in cited.cites), prompt.allowed])
-    return _figures(cited.text) <= _figures(source) and all(
-        link.rstrip(".,;:") in source for link in _LINK.findall(cited.text)
-    )
-
-
-def _figures(text: str) -> set[str]:
-    return {figure.lstrip("0") for figure in _FIGURE.findall(text)}
+    source = " ".join(prompt.given[at] for at in cited.cites)
+    return not adds_figures(cited.text, source) and not adds_links(cited.text, source)

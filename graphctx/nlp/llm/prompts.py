@@ -15,7 +15,7 @@ from graphctx.model.ids import fingerprint
 from graphctx.nlp.llm.base import Message
 from graphctx.nlp.tokens import WordPieceCounter
 
-PROMPT_VERSION = 1
+PROMPT_VERSION = 2
 """Raise it with every change of a text below or of how an answer is read: it is part of memo keys."""
 
 MAX_GIVEN_TOKENS = 2_800
@@ -67,13 +67,12 @@ class Prompt:
     """A conversation to complete.
 
     ``given`` are the numbered sentences, a beginning of those that the caller had: citation ``[n]`` is ``given[n-1]``.
-    ``allowed`` is what else an answer may take figures from. ``may_be_empty`` says that `NOTHING` is an answer.
+    ``may_be_empty`` says that `NOTHING` is an answer.
     """
 
     messages: tuple[Message, ...]
     given: tuple[str, ...]
     max_sentences: int
-    allowed: str = ""
     may_be_empty: bool = False
 
     @property
@@ -111,7 +110,7 @@ class Prompts:
         asked = _line(question)[:_MAX_QUESTION_CHARS]
         system = template.format(rules=_RULES, limit=limit, nothing=NOTHING)
         user = f"{_fenced('', given)}\n\nQuestion: {asked}"
-        return Prompt((Message("system", system), Message("user", user)), given, limit, asked, may_be_empty=True)
+        return Prompt((Message("system", system), Message("user", user)), given, limit, may_be_empty=True)
 
     def _fitting(self, sentences: Sequence[str]) -> tuple[str, ...]:
         """The first sentences, as many as fit; the first one always."""
