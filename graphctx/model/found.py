@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
@@ -111,3 +112,7 @@ class UnitText:
     line: int
     page_starts: tuple[int, ...] = ()
     updated_at: str | None = None
+
+    def page(self, at: int) -> int | None:
+        """The 1-based page of an offset into the document; ``None`` where the document has no pages."""
+        return bisect_right(self.page_starts, at) if self.page_starts else None

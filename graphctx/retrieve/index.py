@@ -250,9 +250,11 @@ class SearchIndex:
         row = _row_of(unit_id, self._section_ids if unit_id.startswith("s_") else self._unit_columns["id"])
         if row is None or (self.visible is not None and not self.visible[row]):
             raise InvalidArgument(
-                f"There is no passage {unit_id!r} in the published snapshot. Search again: ids change when the "
+                f"There is no passage {unit_id[:200]!r} in the published snapshot. Search again: ids change when the "
                 "text that they stand for does.",
-                section_id=unit_id,
+                field="section_id",
+                value=unit_id[:200],
+                allowed="the section_id of an answer from the published snapshot",
             )
         return row
 
@@ -271,7 +273,12 @@ class SearchIndex:
         if row is None:
             row = _row_of(name, columns["id"])
         if row is None or (self.visible_documents is not None and not self.visible_documents[row]):
-            raise InvalidArgument(f"There is no document {name!r} in the published snapshot.", document=name)
+            raise InvalidArgument(
+                f"There is no document {name[:200]!r} in the published snapshot.",
+                field="document",
+                value=name[:200],
+                allowed="the id or the URI of a document",
+            )
         return self.text_of(row)
 
     def sentence_rows(self, unit_rows: Sequence[int] | Rows) -> tuple[Rows, Rows]:

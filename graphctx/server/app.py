@@ -17,14 +17,14 @@ from mcp.server import Server
 from mcp.server.caching import CacheHint
 from mcp.server.context import ServerRequestContext
 
+from graphctx.errors import InvalidArgument
 from graphctx.model.requests import Scope
 from graphctx.model.scope import Boundary
-from graphctx.server import prompts, resources
+from graphctx.server import held, prompts, resources
 from graphctx.server.backend import Backend
 from graphctx.server.calls import Calls
 from graphctx.server.completion import complete
 from graphctx.server.config import ServerConfig
-from graphctx.server.desk import LAYER_ID
 from graphctx.server.failures import protocol_error, told
 from graphctx.server.hierarchy import community_contents, hierarchy_contents
 from graphctx.server.listing import instructions, listed
@@ -38,6 +38,7 @@ from graphctx.server.reading import (
 )
 from graphctx.server.scratch import ScratchStore
 from graphctx.server.sessions import Caller, Sessions, client_name
+from graphctx.server.units import LAYER_ID, Units
 from graphctx.server.warmup import Warmup
 from graphctx.server.workers import Job, Workers, telling
 
@@ -75,10 +76,10 @@ class GraphctxServer:
     async def list_resources(
         self, ctx: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
-        """Answer ``resources/list`` with the passages that the connection's own session holds."""
+        """Answer ``resources/list`` with a page of the passages that the connection's own session holds."""
         own = self.sessions.caller(ctx).session_id
-        held = self.scratch.passages(own) if own else []
-        return types.ListResourcesResult(resources=[resources.listed(passage) for passage in held])
+        cursor = params.cursor if params else None
+        return await self._guarded(ctx, "Listing the resources", partial(self._list, own, cursor))
 
     async def list_templates(
         self, ctx: Context, params: types.PaginatedRequestParams | None
@@ -125,20 +126,28 @@ class GraphctxServer:
             "handles": len(self.sessions),
         }
 
+    def _list(self, session_id: str, cursor: str | None) -> types.ListResourcesResult:
+        """List a session's passages; runs in a worker thread."""
+        passages = self.scratch.passages(session_id) if session_id else []
+        if not passages and cursor is None:
+            return types.ListResourcesResult(resources=[])  # and opens nothing for that
+        return held.page(passages, cursor, *self._units_and_scope())
+
     def _read(self, uri: str, caller: Caller) -> types.TextResourceContents:
         """Read a resource; runs in a worker thread."""
         named = resources.address(uri)
         if named.kind == "scratch":
             session_id, passage_id = named.parts
             self.sessions.require(caller, session_id, uri)
-            return passage_contents(self.scratch.get(session_id, passage_id))
+            passage = self.scratch.get(session_id, passage_id, "uri")
+            return passage_contents(held.current(passage, *self._units_and_scope()))
         if named.kind == "status":
             return status_contents(uri, self.status())
         if named.kind == "document" and named.parts[0].startswith(LAYER_ID):
-            layers = self._warmup.get().layers
-            if layers is None:
-                raise resources.unknown("document", named.parts[0])
-            return chunk_contents(uri, layers.unit(named.parts[0]))
+            try:
+                return chunk_contents(uri, self._units_and_scope()[0].unit(named.parts[0]))
+            except InvalidArgument:
+                raise resources.unknown("document", named.parts[0]) from None
         backend, scope = self._backend_and_scope()
         if named.kind == "document":
             return document_contents(uri, named.parts[0], backend, scope)
@@ -153,6 +162,11 @@ class GraphctxServer:
         backend = self._warmup.get().source.pinned()
         boundary = Boundary(backend.project_id, backend.environment, self.config.doc_tags, self.config.repositories)
         return backend, boundary.narrow(Scope())
+
+    def _units_and_scope(self) -> tuple[Units, Scope]:
+        """The units of the published snapshot and of the layers, and what of them the settings let anybody see."""
+        backend, scope = self._backend_and_scope()
+        return Units(backend, self._warmup.get().layers), scope
 
     async def _guarded(self, ctx: Context, what: str, work: Callable[[], Done]) -> Done:
         """Do blocking work in a thread, tell of its progress, and of a failure as a protocol error without its insides.

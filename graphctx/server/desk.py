@@ -9,20 +9,17 @@ from typing import TYPE_CHECKING
 from graphctx.errors import BackendUnavailable, InvalidArgument, ScopeViolation
 from graphctx.model.budgets import CountTokens
 from graphctx.model.cursors import HEAVIEST_ID, Cursors
-from graphctx.model.ids import fingerprint
 from graphctx.model.pages import Pager
 from graphctx.model.requests import Scope
-from graphctx.model.scope import Boundary, within
+from graphctx.model.scope import Boundary
 from graphctx.server.backend import Backend, UnitText
 from graphctx.server.config import ServerConfig
 from graphctx.server.names import NameStyle, restyle
 from graphctx.server.scratch import Passage, ScratchStore
+from graphctx.server.units import Units, is_chunk, seen, unknown_passage
 
 if TYPE_CHECKING:
     from graphctx.retrieve.layered.source import LayerSource
-
-LAYER_ID = "layer:"
-"""How the section ids of layers' chunks start; no document's does."""
 
 _NO_LAYERS = (
     "No layers are served here. Whoever runs the server names their folder ([layers] folder, --layers). A boundary of "
@@ -35,11 +32,6 @@ _RANDOM_ID = re.compile(r"\b([px]_)([0-9A-Za-z]{11,16})\b")
 def _steady(text: str) -> str:
     """The text with every random id replaced by one of the same length."""
     return _RANDOM_ID.sub(lambda found: found[1] + HEAVIEST_ID[: len(found[2])], text)
-
-
-def is_chunk(unit: UnitText) -> bool:
-    """Whether a unit is a layer's chunk."""
-    return unit.section_id.startswith(LAYER_ID)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +73,7 @@ class Desk:
 
     def shelve(self, section_id: str) -> Passage:
         """Put a unit, or a layer's chunk, into this session's scratch store."""
-        return self._shelved(self._unit(section_id))
+        return self._shelved(self._units.unit(section_id))
 
     def layer_source(self, argument: str = "") -> LayerSource:
         """The layers.
@@ -105,39 +97,56 @@ class Desk:
         """The text that a unit's span counts in; a chunk is its own document."""
         return unit.text if is_chunk(unit) else self.backend.document_text(unit.doc_id)
 
-    def section_id(self, ref: str) -> str:
+    def section_id(self, ref: str, argument: str) -> str:
         """The section id that a reference stands for: a passage id's own, and anything else unchanged.
 
-        Raises:
-            InvalidArgument: no such passage for this session.
-        """
-        return self.scratch.get(self.session_id, ref).unit.section_id if ref.startswith("p_") else ref
-
-    def passage(self, passage_id: str, scope: Scope) -> Passage:
-        """The passage that a caller names by its passage id or by its section id.
+        Args:
+            ref: what the caller named.
+            argument: as which argument.
 
         Raises:
-            InvalidArgument: no such passage for this session.
-            ScopeViolation: it lies outside ``scope``.
+            InvalidArgument: this session has no such passage, or its text is no longer published.
         """
-        held = self.scratch.get(self.session_id, passage_id) if passage_id.startswith("p_") else None
-        unit = held.unit if held else self._unit(passage_id)
-        # A layer has neither tags nor folders: whether there is one at all is what the settings decide.
-        if not is_chunk(unit) and not within(scope.doc_tags, scope.repositories)(unit.tags, unit.doc_uri):
-            raise ScopeViolation(
-                f"passage {passage_id!r} lies outside the doc_tags or repositories of the scope. "
-                "Widen the scope if you may, or search within it.",
-                field="passage_id",
-                value=passage_id,
-                allowed=scope.model_dump(mode="json"),
-            )
-        return held or self._shelved(unit)
+        return self._held(ref, argument).unit.section_id if ref.startswith("p_") else ref
 
-    def _unit(self, section_id: str) -> UnitText:
-        if self.layers is not None and section_id.startswith(LAYER_ID):
-            return self.layers.unit(section_id)
-        return self.backend.unit(section_id)
+    def passage(self, asked: str, scope: Scope, argument: str = "passage_id") -> Passage:
+        """The passage that a caller names by its passage id or by its section id, as it is published now.
+
+        Args:
+            asked: what the caller named.
+            scope: that applies.
+            argument: as which argument.
+
+        Raises:
+            InvalidArgument: this session has no such passage, or its text is no longer published; or no such section
+                lies within ``scope``.
+            ScopeViolation: this session has the passage, and it lies outside ``scope``.
+        """
+        if asked.startswith("p_"):
+            held = self._held(asked, argument)
+            if not seen(held.unit, scope):
+                raise ScopeViolation(
+                    f"{argument}: passage {asked!r} lies outside the doc_tags or repositories of the scope. "
+                    "Widen the scope if you may, or search within it.",
+                    field=argument,
+                    value=asked,
+                    allowed=scope.model_dump(mode="json"),
+                )
+            return held
+        try:
+            unit = self._units.unit(asked)
+        except InvalidArgument:
+            raise unknown_passage(asked, argument) from None
+        if not seen(unit, scope):
+            raise unknown_passage(asked, argument)
+        return self._shelved(unit)
+
+    @property
+    def _units(self) -> Units:
+        return Units(self.backend, self.layers)
+
+    def _held(self, passage_id: str, argument: str) -> Passage:
+        return self._units.current(self.scratch.get(self.session_id, passage_id, argument), argument)
 
     def _shelved(self, unit: UnitText) -> Passage:
-        edition = f"layer {fingerprint([unit.text])}" if is_chunk(unit) else self.backend.snapshot_id
-        return self.scratch.put(self.session_id, edition, unit)
+        return self.scratch.put(self.session_id, self._units.edition(unit), unit)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from dataclasses import dataclass
 
 from graphctx.errors import BudgetExceeded
@@ -100,6 +99,6 @@ def _cite(passage: Passage, offset: int, desk: Desk) -> Citation:
         doc_uri=unit.doc_uri,
         doc_id=unit.doc_id,
         line=line,
-        page=bisect_right(unit.page_starts, start) if unit.page_starts else None,
+        page=unit.page(start),
         anchor=unit.anchor,
     )

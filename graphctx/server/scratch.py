@@ -8,6 +8,7 @@ used for longest, so that nobody can push out all that others hold.
 from __future__ import annotations
 
 import base64
+import itertools
 import logging
 import secrets
 import threading
@@ -74,6 +75,7 @@ class _Entry:
     weight: int
     used_at: float
     owner: str
+    number: int
 
 
 @dataclass(slots=True)
@@ -114,6 +116,7 @@ class ScratchStore:
         self._entries: OrderedDict[str, _Entry] = OrderedDict()  # least recently used first
         self._shares: dict[str, _Share] = {}
         self._ids: dict[tuple[str, str, str], str] = {}  # (session, snapshot, unit) -> passage id
+        self._numbers = itertools.count()
         self._bytes = 0
         self._evicted = 0
         self._expired = 0
@@ -145,7 +148,7 @@ class ScratchStore:
             self._drop_expired()
             if (known := self._ids.get(key)) is not None:
                 return self._touch(known)
-            self._entries[passage.passage_id] = _Entry(passage, weight, self._clock(), owner)
+            self._entries[passage.passage_id] = _Entry(passage, weight, self._clock(), owner, next(self._numbers))
             self._ids[key] = passage.passage_id
             share = self._shares.setdefault(owner, _Share(OrderedDict()))
             share.ids[passage.passage_id] = None
@@ -160,8 +163,13 @@ class ScratchStore:
             )
         return passage
 
-    def get(self, session_id: str, passage_id: str) -> Passage:
+    def get(self, session_id: str, passage_id: str, argument: str = "passage_id") -> Passage:
         """The passage that a session knows by this id.
+
+        Args:
+            session_id: of the session.
+            passage_id: as it was given.
+            argument: that gave it.
 
         Raises:
             InvalidArgument: the id never was, is another session's, has expired or was pushed out. These are
@@ -173,20 +181,21 @@ class ScratchStore:
             if entry is not None and entry.passage.session_id == session_id:
                 return self._touch(passage_id)
         raise InvalidArgument(
-            f"passage_id {passage_id[:60]!r} is unknown in this session, or no longer held (they are kept "
+            f"{argument}: {passage_id[:60]!r} is unknown in this session, or no longer held (they are kept "
             f"for {self._ttl / 60:g} minutes after their last use, as memory allows). Repeat the kb.search or"
             " kb.retrieve_evidence call that returned it and use the new passage_id, or pass the section_id.",
-            field="passage_id",
+            field=argument,
             value=passage_id[:200],
             allowed="a passage_id from an answer of this session, or a section_id",
             repeat=["kb.search", "kb.retrieve_evidence"],
         )
 
     def passages(self, session_id: str) -> list[Passage]:
-        """Everything that a session holds, in the order in which it came in or was last used."""
+        """Everything that a session holds, the newest first; to be listed is not to be used."""
         with self._lock:
             self._drop_expired()
-            return [e.passage for e in self._entries.values() if e.passage.session_id == session_id]
+            own = [entry for entry in self._entries.values() if entry.passage.session_id == session_id]
+        return [entry.passage for entry in sorted(own, key=lambda entry: entry.number, reverse=True)]
 
     def stats(self) -> ScratchStats:
         """Counters for operators."""

@@ -1,197 +1,28 @@
-"""What is somebody else's cannot be reached: passages of another session, and documents outside of the scope."""
+"""Documents outside of the boundary, or outside of the scope of a call, cannot be reached."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 import shutil
-import socket
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx2
 import pytest
-import uvicorn
-from mcp import Client
-from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from mcp_types import PromptReference, ResourceTemplateReference
-from pydantic import SecretStr
 
 from graphctx.knowledge_base import KnowledgeBase
-from graphctx.server.config import ServerConfig
-from graphctx.server.http import http_app
 
 from .conftest import fenced_kb
 from .corpus import OPEN_QUESTION, SEALED_WORDS
 from .examples import COMPAT, EVERY_TOOL, GRAPH, ITEMS, KB, Examples
-from .protocol import EVERY_TOOLSET, Caller, Reply, engine, in_memory, reply_of
-from .test_contract_stdio import over_pipes
+from .naming import QUESTIONED, naming
+from .protocol import Caller, Reply, in_memory
 from .truth import Truth, nodes, uris_in
 
-TOKENS = {name: SecretStr(f"{name}-0123456789-abcdefgh") for name in ("ana", "ben")}
 Sealed = Callable[[str], bool]
-
-
-# Two sessions
-
-
-def naming(passage: str) -> list[tuple[str, dict[str, Any]]]:
-    """A call of every tool that takes a passage id."""
-    other = {"node_ids": [passage], "section_ids": [passage]}
-    return [
-        ("kb.read_excerpt", {"passage_id": passage}),
-        ("kb.expand_excerpt", {"passage_id": passage}),
-        ("kb.extract_evidence", {"passage_ids": [passage], "question": OPEN_QUESTION}),
-        ("graph.describe", {"node_ids": [passage]}),
-        ("graph.expand", {"node_ids": [passage]}),
-        ("graph.paths", {"start_ids": [passage], "end_ids": ["Oda Brenn"]}),
-        ("graph.paths", {"start_ids": ["Oda Brenn"], "end_ids": [passage]}),
-        ("graph.parents", {"section_ids": [passage]}),
-        ("graph.children", {"parent_id": passage}),
-        ("graph.entities_for_sections", {"section_ids": [passage]}),
-        ("graph.sections_for_entities", {"entity_ids": [passage]}),
-        ("graph.communities", {"community_ids": [passage]}),
-        ("graph.communities", {"parent_id": passage}),
-        ("graph.communities", {"entity_id": passage}),
-        *(
-            (tool, {name: other[name]})
-            for tool, name in (("describe_nodes", "node_ids"), ("expand_neighbors", "node_ids"))
-        ),
-        ("get_section_text", {"section_ids": [passage]}),
-        ("get_paths_between", {"start_ids": [passage], "end_ids": ["Oda Brenn"]}),
-        ("list_children", {"parent_id": passage}),
-        ("list_parents", {"section_ids": [passage]}),
-        ("get_entities_for_sections", {"section_ids": [passage]}),
-        ("get_sections_for_entities", {"entity_ids": [passage]}),
-        ("fetch", {"id": passage}),
-    ]
-
-
-QUESTIONED = {
-    "kb.search": "query",
-    "kb.retrieve_evidence": "question",
-    "kb.global_search": "question",
-    "search_sections": "query",
-    "search": "query",
-}
-"""The tools that take a question, and as which argument."""
-
-
-async def ask(client: Client, tool: str, **arguments: Any) -> Reply:
-    return reply_of(await client.call_tool(tool, arguments))
-
-
-async def check_strangers(owner: Client, other: Client, *, exclusive: bool = True) -> None:
-    """What one client holds, the other reaches by no tool, by no resource and in no list.
-
-    Args:
-        owner: searches.
-        other: tries to get at what was found, with the session id too.
-        exclusive: whether the owner's connection has a session of its own.
-    """
-    answer = (await ask(owner, "kb.search", query=OPEN_QUESTION)).answer
-    found = answer["results"][0]
-    handle = {} if exclusive else {"session_id": answer["session_id"]}
-    own = await ask(owner, "kb.read_excerpt", passage_id=found["passage_id"], **handle)
-    assert found["preview"] in own.answer["excerpt"]
-    assert (await owner.read_resource(found["scratch_uri"])).contents
-    others = (await ask(other, "kb.search", query=OPEN_QUESTION)).answer
-    assert others["session_id"] != answer["session_id"]
-    assert {r["passage_id"] for r in others["results"]}.isdisjoint(r["passage_id"] for r in answer["results"])
-    unknown = "p_aaaaaaaaaaaaaaaa"
-    for tool, arguments in naming(found["passage_id"]):
-        for session in ({}, {"session_id": answer["session_id"]}, {"session_id": others["session_id"]}):
-            if session and tool == "fetch":
-                continue
-            refused = await ask(other, tool, **arguments, **session)
-            assert refused.error["code"] in ("INVALID_ARGUMENT", "SCOPE_VIOLATION")
-            assert found["preview"] not in refused.text
-            assert found["doc_uri"] not in refused.text
-            like = json.loads(json.dumps(arguments).replace(found["passage_id"], unknown))
-            never = await ask(other, tool, **like, **session)
-            assert refused.text == never.text.replace(unknown, found["passage_id"]), "held or not must look the same"
-    for uri in (found["scratch_uri"], found["scratch_uri"].replace(answer["session_id"], others["session_id"])):
-        with pytest.raises(MCPError) as caught:
-            await other.read_resource(uri)
-        assert found["preview"] not in str(caught.value.error)
-    listed = {resource.uri for resource in (await other.list_resources()).resources}
-    assert not any(result["scratch_uri"] in listed for result in answer["results"])
-
-
-@pytest.mark.anyio
-@pytest.mark.parametrize("mode", ["legacy", "auto"], ids=["handshake-era", "2026-era"])
-async def test_two_processes_do_not_read_each_others_passages(nasty_path: Path, mode: str) -> None:
-    async with over_pipes(nasty_path, mode) as first, over_pipes(nasty_path, mode) as second:
-        await check_strangers(first, second)
-
-
-@asynccontextmanager
-async def serving(kb: KnowledgeBase, **config: Any) -> AsyncIterator[str]:
-    """A real HTTP server on a free port."""
-    app = http_app(engine(kb), ServerConfig(toolsets=EVERY_TOOLSET, transport="http", **config))
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
-        listener.bind(("127.0.0.1", 0))
-        listener.listen()
-        server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
-        task = asyncio.create_task(server.serve(sockets=[listener]))
-        try:
-            yield f"http://127.0.0.1:{listener.getsockname()[1]}/mcp"
-        finally:
-            server.should_exit = True
-            await task
-
-
-@asynccontextmanager
-async def as_owner(url: str, name: str, mode: str) -> AsyncIterator[Client]:
-    """A client with the token of one owner."""
-    headers = {"Authorization": f"Bearer {TOKENS[name].get_secret_value()}"}
-    async with (
-        httpx2.AsyncClient(headers=headers) as http,
-        Client(streamable_http_client(url, http_client=http), mode=mode, read_timeout_seconds=30) as client,
-    ):
-        yield client
-
-
-@pytest.mark.anyio
-async def test_two_protocol_sessions_do_not_read_each_others_passages(nasty: KnowledgeBase) -> None:
-    async with serving(nasty) as url, Client(url, mode="legacy") as first, Client(url, mode="legacy") as second:
-        await check_strangers(first, second)
-
-
-@pytest.mark.anyio
-@pytest.mark.parametrize("mode", ["legacy", "auto"], ids=["handshake-era", "2026-era"])
-async def test_two_principals_do_not_read_each_others_passages(nasty: KnowledgeBase, mode: str) -> None:
-    async with (
-        serving(nasty, tokens=TOKENS) as url,
-        as_owner(url, "ana", mode) as ana,
-        as_owner(url, "ben", mode) as ben,
-    ):
-        await check_strangers(ana, ben, exclusive=mode == "legacy")
-
-
-@pytest.mark.anyio
-async def test_without_sessions_a_passage_needs_the_handle_that_it_came_with(nasty: KnowledgeBase) -> None:
-    async with serving(nasty) as url, Client(url, mode="auto") as first, Client(url, mode="auto") as second:
-        answer = (await ask(first, "kb.search", query=OPEN_QUESTION)).answer
-        passage, preview = answer["results"][0]["passage_id"], answer["results"][0]["preview"]
-        others = (await ask(second, "kb.search", query=OPEN_QUESTION)).answer["session_id"]
-        for tool, arguments in naming(passage):
-            for session in ({}, {"session_id": others}, {"session_id": "x_aaaaaaaaaaaaaaaa"}):
-                if session and tool == "fetch":
-                    continue
-                refused = await ask(second, tool, **arguments, **session)
-                assert refused.error["code"] == "INVALID_ARGUMENT"
-                assert preview not in refused.text
-        assert (await first.list_resources()).resources == []
-        own = await ask(first, "kb.read_excerpt", passage_id=passage, session_id=answer["session_id"])
-        assert preview in own.answer["excerpt"]
-
-
-# Outside of the boundary, and outside of the scope of a call
 
 
 def is_sealed(uri: str) -> bool:

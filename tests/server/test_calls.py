@@ -50,7 +50,9 @@ async def test_a_bad_argument_is_refused_by_name(
     assert error["details"]["allowed"]
 
 
-@pytest.mark.parametrize("tool", [t for t in TOOLS if "scope" in t.input.model_fields and t.toolset != "layers"], ids=lambda tool: tool.name)
+@pytest.mark.parametrize(
+    "tool", [t for t in TOOLS if "scope" in t.input.model_fields and t.toolset != "layers"], ids=lambda tool: tool.name
+)
 async def test_another_project_is_a_scope_violation_in_every_tool(
     connect: Connect, library: Library, tool: Any
 ) -> None:
@@ -75,17 +77,22 @@ async def test_tags_of_the_scope_hold_for_searching_and_for_reading(connect: Con
         found = await client.call_tool("kb.search", {"query": "ledger vault key", "scope": {"doc_tags": ["people"]}})
         assert {r["doc_uri"] for r in found.structured_content["results"]} == {"people/duty.md"}
         glossary = next(u for u in library.units.values() if u.doc_uri == "glossary.txt")
-        result = await client.call_tool(
-            "kb.read_excerpt", {"passage_id": glossary.section_id, "scope": {"doc_tags": ["people"]}}
-        )
-    assert error_of(result)["code"] == "SCOPE_VIOLATION"
+        narrow = {"scope": {"doc_tags": ["people"]}}
+        unknown = await client.call_tool("kb.read_excerpt", {"passage_id": glossary.section_id, **narrow})
+        never = await client.call_tool("kb.read_excerpt", {"passage_id": "u_aaaaaaaaaaaaaaaa", **narrow})
+        shown = (await client.call_tool("kb.search", {"query": "vault key"})).structured_content["results"]
+        held = next(result["passage_id"] for result in shown if result["doc_uri"] == "glossary.txt")
+        outside = await client.call_tool("kb.read_excerpt", {"passage_id": held, **narrow})
+    assert error_of(unknown)["code"] == "INVALID_ARGUMENT"
+    assert text_of(unknown).replace(glossary.section_id, "u_aaaaaaaaaaaaaaaa") == text_of(never)
+    assert error_of(outside)["code"] == "SCOPE_VIOLATION", "what it was shown, it may be told of"
 
 
 async def test_a_passage_outside_the_scope_is_neither_held_nor_named(connect: Connect, library: Library) -> None:
     glossary = next(u for u in library.units.values() if u.doc_uri == "glossary.txt")
     async with connect(ServerConfig(doc_tags=("people",))) as client:
         result = await client.call_tool("kb.read_excerpt", {"passage_id": glossary.section_id})
-        assert error_of(result)["code"] == "SCOPE_VIOLATION"
+        assert error_of(result)["code"] == "INVALID_ARGUMENT"
         assert "glossary" not in text_of(result)
         assert not (await client.list_resources()).resources
 

@@ -185,7 +185,10 @@ def test_get_section_text_takes_passage_ids_and_refuses_what_is_out_of_scope() -
     passage = desk.shelve(DUTY)
     answer, _ = call(desk, "get_section_text", section_ids=[passage.passage_id, DUTY])
     assert [section["section_id"] for section in answer["sections"]] == [DUTY]
+    held = desk.shelve(RESTORE).passage_id
     with pytest.raises(ScopeViolation):
+        call(desk, "get_section_text", section_ids=[held], scope={"doc_tags": ["people"]})
+    with pytest.raises(InvalidArgument, match=f"no passage within this scope is known as '{RESTORE}'"):
         call(desk, "get_section_text", section_ids=[RESTORE], scope={"doc_tags": ["people"]})
     with pytest.raises(InvalidArgument, match="u_nowhere"):
         call(desk, "get_section_text", section_ids=["u_nowhere"])

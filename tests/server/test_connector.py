@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from graphctx.errors import InvalidArgument, ScopeViolation
+from graphctx.errors import InvalidArgument
 from graphctx.model.budgets import Limits, weigh
 from graphctx.server.tools.connector import N_RESULTS, address
 
@@ -86,10 +86,13 @@ def test_the_servers_own_scope_bounds_both() -> None:
     answer, _ = call(desk, "search", query="ledger book of accounts")
     assert "Glossary" not in {result["title"] for result in answer["results"]}
     glossary = next(unit for unit in LIBRARY.units.values() if unit.doc_uri == "glossary.txt")
-    with pytest.raises(ScopeViolation):
-        call(desk, "fetch", id=glossary.section_id)
-    with pytest.raises(InvalidArgument):
-        call(desk, "fetch", id=glossary.doc_id)
+    for outside in (glossary.section_id, glossary.doc_id):
+        with pytest.raises(InvalidArgument) as caught:
+            call(desk, "fetch", id=outside)
+        assert (caught.value.details["field"], caught.value.details["value"]) == ("id", outside)
+        with pytest.raises(InvalidArgument) as never:
+            call(desk, "fetch", id=outside[:2] + "a" * 16)
+        assert caught.value.message.replace(outside, outside[:2] + "a" * 16) == never.value.message
 
 
 def test_an_unknown_id_and_any_other_argument_are_refused() -> None:

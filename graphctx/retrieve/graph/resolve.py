@@ -139,5 +139,6 @@ def _nothing_known(
         f"{field}: no {' or '.join(kinds)} within this scope is known as {', '.join(map(repr, asked))}. {hint}",
         field=field,
         value=asked if len(asked) > 1 else asked[0],
+        allowed=f"ids of earlier answers, URIs of documents or names, of a {' or '.join(kinds)} within this scope",
         near=[{"id": fields["id"], "name": name} for fields, name in zip(found, names, strict=True)],
     )

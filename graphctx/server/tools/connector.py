@@ -9,9 +9,9 @@ documents, for ``fetch``): they hold for every session and outlive it.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from urllib.parse import quote
 
+from graphctx.errors import InvalidArgument
 from graphctx.model.answers import Answer, Budget, SearchResult
 from graphctx.model.budgets import CapReason, Weight, fit, weigh
 from graphctx.model.compat import (
@@ -51,7 +51,7 @@ def _search(desk: Desk, asked: ConnectorSearchInput) -> Reply[ConnectorSearchAns
 
 def _fetch(desk: Desk, asked: ConnectorFetchInput) -> Reply[ConnectorDocument]:
     scope = desk.scope(Scope())
-    unit = _document(desk, asked.id, scope) if asked.id.startswith("d_") else desk.passage(asked.id, scope).unit
+    unit = _document(desk, asked.id, scope) if asked.id.startswith("d_") else desk.passage(asked.id, scope, "id").unit
 
     def build(text: str, cut: CapReason | None, _: Budget) -> ConnectorDocument:
         return ConnectorDocument(
@@ -65,7 +65,7 @@ def _fetch(desk: Desk, asked: ConnectorFetchInput) -> Reply[ConnectorDocument]:
                 start_char=unit.start_char,
                 end_char=unit.start_char + len(text),
                 line=unit.line,
-                page=bisect_right(unit.page_starts, unit.start_char) if unit.page_starts else None,
+                page=unit.page(unit.start_char),
                 anchor=unit.anchor,
                 tags=list(unit.tags),
                 truncated=cut is not None,
@@ -80,7 +80,16 @@ def _fetch(desk: Desk, asked: ConnectorFetchInput) -> Reply[ConnectorDocument]:
 
 def _document(desk: Desk, doc_id: str, scope: Scope) -> UnitText:
     """A whole document, as if it were one unit; one outside the scope is as good as unknown."""
-    document = desk.backend.whole_document(doc_id, scope)
+    try:
+        document = desk.backend.whole_document(doc_id, scope)
+    except InvalidArgument:
+        raise InvalidArgument(
+            f"id: no document within this scope is known as {doc_id[:200]!r}. Call search and use ids of its answer.",
+            field="id",
+            value=doc_id[:200],
+            allowed="an id of search's answer, or metadata.doc_id of fetch's",
+            repeat=["search"],
+        ) from None
     return UnitText(
         section_id=document.doc_id,
         doc_id=document.doc_id,

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from graphctx.model.answers import EvidenceAnswer
 from graphctx.model.requests import ExtractEvidenceInput
-from graphctx.server.desk import Desk, is_chunk
+from graphctx.server.desk import Desk
 from graphctx.server.quotes import evidence_reply
 from graphctx.server.tool import Description, Reply, Tool
+from graphctx.server.units import is_chunk
 
 
 def _run(desk: Desk, asked: ExtractEvidenceInput) -> Reply[EvidenceAnswer]:
     scope = desk.scope(asked.scope)
     request = asked.model_copy(update={"scope": scope})
-    held = [desk.passage(passage_id, scope) for passage_id in request.passage_ids]
+    held = [desk.passage(passage_id, scope, "passage_ids") for passage_id in request.passage_ids]
     passages = {passage.unit.section_id: passage for passage in held}
     chunks = [passage.unit for passage in passages.values() if is_chunk(passage.unit)]
     evidence = desk.backend.extract(request, [p.unit.section_id for p in passages.values() if not is_chunk(p.unit)])

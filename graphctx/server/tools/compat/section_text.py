@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-
 from graphctx.model.assemble import start_of
 from graphctx.model.compat import GetSectionTextInput, SectionText, SectionTextAnswer
 from graphctx.model.found import Listing
@@ -20,9 +18,8 @@ from graphctx.server.tools.compat.wrapper import in_older_names, older_descripti
 
 def _run(desk: Desk, asked: GetSectionTextInput) -> Reply[SectionTextAnswer]:
     request = asked.model_copy(update={"scope": desk.scope(asked.scope)})
-    held = {
-        passage.unit.section_id: passage for passage in (desk.passage(ref, request.scope) for ref in asked.section_ids)
-    }
+    passages = [desk.passage(ref, request.scope, "section_ids") for ref in asked.section_ids]
+    held = {passage.unit.section_id: passage for passage in passages}
     sections = [_section(desk, passage, request.max_bytes_per) for passage in held.values()]
     listing = Listing(items=sections, snapshot_id=desk.backend.snapshot_id)
 
@@ -51,7 +48,7 @@ def _section(desk: Desk, passage: Passage, max_bytes: int) -> SectionText:
         start_char=unit.start_char,
         end_char=unit.start_char + len(text),
         line=unit.line,
-        page=bisect_right(unit.page_starts, unit.start_char) if unit.page_starts else None,
+        page=unit.page(unit.start_char),
         anchor=unit.anchor,
         size_bytes=passage.size_bytes,
     )

@@ -29,7 +29,7 @@ def resolved(desk: Desk, asked: Asked) -> Asked:
 
     Raises:
         ScopeViolation: the scope asks for something outside the server's.
-        InvalidArgument: a passage id is not one of this session's.
+        InvalidArgument: a passage id is not one of this session's, or its text is no longer published.
     """
     update: dict[str, object] = {"scope": desk.scope(asked.scope)}
     for name in _REFERENCES & type(asked).model_fields.keys():
@@ -37,7 +37,9 @@ def resolved(desk: Desk, asked: Asked) -> Asked:
         if value is None:
             continue
         update[name] = (
-            desk.section_id(value) if isinstance(value, str) else list(dict.fromkeys(map(desk.section_id, value)))
+            desk.section_id(value, name)
+            if isinstance(value, str)
+            else list(dict.fromkeys(desk.section_id(ref, name) for ref in value))
         )
     return asked.model_copy(update=update)
 

@@ -1,0 +1,113 @@
+"""Where units are looked up, and whether a passage that a session holds is still what is published."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from graphctx.errors import InvalidArgument
+from graphctx.model.ids import fingerprint
+from graphctx.model.requests import Scope
+from graphctx.model.scope import within
+from graphctx.server.backend import Backend, UnitText
+from graphctx.server.scratch import Passage
+
+if TYPE_CHECKING:
+    from graphctx.retrieve.layered.source import LayerSource
+
+LAYER_ID = "layer:"
+"""How the section ids of layers' chunks start; no document's does."""
+
+
+def is_chunk(unit: UnitText) -> bool:
+    """Whether a unit is a layer's chunk."""
+    return unit.section_id.startswith(LAYER_ID)
+
+
+def seen(unit: UnitText, scope: Scope) -> bool:
+    """Whether a scope has a unit. A layer has neither tags nor folders: the settings decide whether there is one."""
+    return is_chunk(unit) or within(scope.doc_tags, scope.repositories)(unit.tags, unit.doc_uri)
+
+
+def _anywhere(_: UnitText) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """The units of one snapshot, and the chunks of the layers beside it, if there are any."""
+
+    backend: Backend
+    layers: LayerSource | None = None
+
+    def unit(self, section_id: str) -> UnitText:
+        """A unit, or a layer's chunk, by its id.
+
+        Raises:
+            InvalidArgument: there is none.
+        """
+        if self.layers is not None and section_id.startswith(LAYER_ID):
+            return self.layers.unit(section_id)
+        return self.backend.unit(section_id)
+
+    def edition(self, unit: UnitText) -> str:
+        """What a passage of this unit is good for: the snapshot; of a chunk, which no snapshot has, its text."""
+        return f"layer {fingerprint([unit.text])}" if is_chunk(unit) else self.backend.snapshot_id
+
+    def current(
+        self, held: Passage, argument: str = "passage_id", seen: Callable[[UnitText], bool] = _anywhere
+    ) -> Passage:
+        """A passage that was found earlier as it stands now, under its own id.
+
+        Its text is the same; tags, title and place are those of the published document.
+
+        Args:
+            held: as the session holds it.
+            argument: that names it.
+            seen: whether a unit may be seen at all.
+
+        Raises:
+            InvalidArgument: the text is no longer there. Whether it was changed, deleted or has left the boundary is
+                not told.
+        """
+        if not is_chunk(held.unit) and held.snapshot_id == self.backend.snapshot_id:
+            return held
+        try:
+            unit = self.unit(held.unit.section_id)
+        except InvalidArgument:
+            raise _outdated(held, argument) from None
+        if (unit.doc_uri, unit.text) != (held.unit.doc_uri, held.unit.text) or not seen(unit):
+            raise _outdated(held, argument)
+        return replace(held, snapshot_id=self.edition(unit), unit=unit)
+
+
+def unknown_passage(asked: str, argument: str) -> InvalidArgument:
+    """The error about a section id that the scope does not hold, the same whether it lies outside or nowhere."""
+    repeat = searches(asked)
+    return InvalidArgument(
+        f"{argument}: no passage within this scope is known as {asked[:200]!r}. Ids come from earlier answers, and "
+        f"change when the text that they stand for does. Repeat the {' or '.join(repeat)} call and use the ids of its "
+        "answer.",
+        field=argument,
+        value=asked[:200],
+        allowed="a section_id or passage_id of an answer within this scope",
+        repeat=repeat,
+    )
+
+
+def searches(section_id: str) -> Sequence[str]:
+    """The tools whose answers have such ids."""
+    return ["agents_search"] if section_id.startswith(LAYER_ID) else ["kb.search", "kb.retrieve_evidence"]
+
+
+def _outdated(held: Passage, argument: str) -> InvalidArgument:
+    repeat = searches(held.unit.section_id)
+    return InvalidArgument(
+        f"{argument}: the text of {held.passage_id!r} has changed since it was found, or is gone. Repeat the "
+        f"{' or '.join(repeat)} call and use the new passage_id.",
+        field=argument,
+        value=held.passage_id,
+        allowed="a passage_id of the published snapshot",
+        repeat=repeat,
+    )
