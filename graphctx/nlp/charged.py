@@ -25,7 +25,7 @@ WHOLE = 4
 MAX_PIECED_CHARS = 100
 """The tokenizer makes one unknown piece of a longer word."""
 
-_DROPPED = regex.compile(r"[\p{Cc}\p{Co}\uFFFD]+|(?<=[\p{Mn}\p{Cf}]{2})[\p{Mn}\p{Cf}]+")
+_DROPPED = regex.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\p{Co}\uFFFD]+|(?<=[\p{Mn}\p{Cf}]{2})[\p{Mn}\p{Cf}]+")
 """What the tokenizer drops and a model sees: controls and private characters; marks and formatting characters from the
 third in a row on, since those before it belong to the writing of languages whose pieces were measured."""
 

@@ -118,3 +118,11 @@ def test_counts_spans_and_clips_agree_in_any_text(text: str, most: int) -> None:
     end = COUNTER.clip(text, most)
     assert COUNTER.count(text[:end]) <= most
     assert (end == len(text)) >= (len(spans) <= most)
+
+
+@settings(max_examples=int(200 * EFFORT), deadline=None)
+@given(st.lists(TANGLED, min_size=2, max_size=4), st.sampled_from(["\n", "\r\n", "\t", " ", "\n\n"]))
+@example(["\u251c\u2500\u2500 app", "\u2502\xa0\xa0 \u251c\u2500\u2500 main.py"], "\n")
+def test_lines_weigh_together_what_each_of_them_weighs(lines: list[str], between: str) -> None:
+    # What sums sentences relies on it.
+    assert COUNTER.count(between.join(lines)) == sum(COUNTER.count_many(lines))
