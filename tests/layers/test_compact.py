@@ -3,20 +3,48 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import tempfile
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from graphctx.errors import InvalidArgument
-from graphctx.layers import FILES, LayerContent, LayerFile, LayerStack, compact, hashed, layer_named
+from graphctx.layers import (
+    FILES,
+    LAYERS,
+    Chunk,
+    LayerContent,
+    LayerFile,
+    LayerStack,
+    Source,
+    compact,
+    hashed,
+    layer_named,
+)
 
 from .world import DIM, content, note, stack
+
+EFFORT = float(os.environ.get("GRAPHCTX_TEST_EFFORT", "1"))
 
 
 def base(folder: Path) -> dict[int, str]:
     with LayerFile.open(folder / "AGENTS.db") as layer:
         return {chunk.id: chunk.content for chunk in layer.chunks()}
+
+
+def records(folder: Path) -> dict[int, tuple[str, tuple[Source, ...]]]:
+    with LayerFile.open(folder / "AGENTS.db") as layer:
+        return {chunk.id: (chunk.content, chunk.sources) for chunk in layer.chunks()}
+
+
+def shown(made: LayerStack) -> tuple[set[str], set[str]]:
+    """What the layers say, and what they take back."""
+    told = [(entry.chunk.content, bool(entry.retracted_by)) for entry in made.entries(kinds=["note"])]
+    return {text for text, gone in told if not gone}, {text for text, gone in told if gone}
 
 
 def test_the_newest_records_of_base_and_user_become_the_new_base(tmp_path: Path) -> None:
@@ -77,6 +105,64 @@ def test_a_live_copy_does_not_fold_into_one_that_was_taken_back(tmp_path: Path) 
     assert live == {3}
 
 
+def test_a_chunk_that_was_taken_back_folds_into_one_that_was_too_and_not_into_a_live_one(tmp_path: Path) -> None:
+    made = stack(
+        tmp_path,
+        base=content(note(1, "a"), note(2, "gone", kind="tombstone", sources=(1,)), note(3, "b")),
+        user=content(note(7, "a"), note(8, "b"), note(9, "gone", kind="tombstone", sources=(7, 8))),
+    )
+    compact(made)
+    assert records(tmp_path) == {1: ("a", ()), 2: ("gone", (1,)), 3: ("b", ()), 8: ("b", ()), 9: ("gone", (1, 8))}
+    assert {hit.chunk.id for hit in made.search("a b", live=True).hits} == {3}
+
+
+def test_tombstones_that_say_the_same_of_other_chunks_are_all_kept(tmp_path: Path) -> None:
+    made = stack(
+        tmp_path,
+        base=content(note(1, "fact one"), note(3, "retracted", kind="tombstone", sources=(1,))),
+        user=content(note(5, "secret"), note(6, "retracted", kind="tombstone", sources=(5,))),
+    )
+    compact(made)
+    assert records(tmp_path)[6] == ("retracted", (5,))
+    assert made.search("secret fact", live=True).hits == ()
+
+
+def test_a_tombstone_takes_back_afterwards_what_it_took_back_before_and_nothing_else(tmp_path: Path) -> None:
+    gone = [
+        note(20, "by an agent", kind="tombstone", author="mcp", sources=(1, 6, 99)),
+        note(21, "by a person", kind="tombstone", sources=("a:1", 2, 3, 98)),
+    ]
+    made = stack(
+        tmp_path,
+        base=content(note(1, "one"), note(2, "two"), note(3, "three")),
+        user=content(note(3, "other three"), note(6, "six"), *gone),
+    )
+    compact(made)
+    told = records(tmp_path)
+    assert told[20] == ("by an agent", (6, 99))
+    assert told[21] == ("by a person", ("a:1", 2, 100, 98))
+    assert told[100] == ("other three", ())
+    assert {hit.chunk.id for hit in made.search("one two three six", live=True).hits} == {1, 3}
+
+
+def test_what_a_layer_that_is_not_merged_takes_back_does_not_change(tmp_path: Path) -> None:
+    made = stack(
+        tmp_path,
+        base=content(note(1, "one")),
+        user=content(note(1, "other one")),
+        local=content(note(9, "gone", kind="tombstone", sources=(1,))),
+    )
+    before = {path.name: path.read_bytes() for path in tmp_path.glob("*.db")}
+    with pytest.raises(
+        InvalidArgument, match=r"AGENTS\.local\.db holds a tombstone for id 1, .*Compact the local layer"
+    ):
+        compact(made)
+    assert {path.name: path.read_bytes() for path in tmp_path.glob("*.db")} == before
+    assert not (tmp_path / "agents-archive").exists()
+    compact(made, ["user", "local"])
+    assert made.search("one", live=True).hits == ()
+
+
 def test_compacting_again_changes_nothing(tmp_path: Path) -> None:
     made = stack(tmp_path, base=content(note(1, "one")), user=content(note(2, "two")))
     compact(made)
@@ -93,6 +179,59 @@ def test_a_compaction_that_stopped_before_the_folded_layer_went_folds_it_into_on
     (tmp_path / "AGENTS.user.db").write_bytes(user)
     compact(made)
     assert base(tmp_path) == expected == {1: "one", 2: "two"}
+
+
+def test_so_it_is_with_what_was_taken_back(tmp_path: Path) -> None:
+    made = stack(
+        tmp_path,
+        base=content(note(1, "fact"), note(2, "gone", kind="tombstone", sources=(1,)), note(3, "kept")),
+        user=content(
+            note(1, "secret"),
+            note(5, "fact"),
+            note(6, "gone", kind="tombstone", sources=(1,)),
+            note(7, "gone", kind="tombstone", sources=(3,)),
+            note(8, "gone", kind="tombstone", sources=(6, 7)),
+        ),
+    )
+    user = (tmp_path / "AGENTS.user.db").read_bytes()
+    compact(made)
+    expected = records(tmp_path)
+    for _ in range(2):
+        (tmp_path / "AGENTS.user.db").write_bytes(user)
+        compact(made)
+        assert records(tmp_path) == expected
+    assert [hit.chunk.content for hit in made.search("secret fact kept", live=True).hits] == ["fact"]
+
+
+written = st.builds(
+    lambda number, text, kind, author, sources: note(number, text, kind=kind, author=author, sources=tuple(sources)),
+    st.integers(1, 6),
+    st.sampled_from("abc"),
+    st.sampled_from(["note", "tombstone", "meta.proposal_event"]),
+    st.sampled_from(["human", "mcp"]),
+    st.lists(st.integers(1, 7), max_size=2),
+)
+layered = st.dictionaries(st.sampled_from(LAYERS), st.lists(written, min_size=1, max_size=5), min_size=1)
+
+
+@settings(max_examples=max(20, int(50 * EFFORT)), deadline=None)
+@given(layered, st.sets(st.sampled_from(["delta", "local"])))
+def test_what_is_live_stays_live_and_what_was_taken_back_stays_so(told: dict[str, list[Chunk]], more: set[str]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        made = stack(Path(folder), **{name: content(*chunks) for name, chunks in told.items()})
+        before, files = shown(made), {path: path.read_bytes() for path in Path(folder).glob("*.db")}
+        try:
+            compact(made, ["base", "user", *more])
+        except InvalidArgument:
+            assert {path: path.read_bytes() for path in Path(folder).glob("*.db")} == files
+            return
+        assert shown(made) == before
+        for path, data in files.items():
+            if not path.exists():
+                path.write_bytes(data)
+        assert shown(made) == before
+        compact(made, ["base", "user", *more])
+        assert shown(made) == before
 
 
 def test_vectors_go_along_bit_for_bit_and_into_the_bases_storage(tmp_path: Path) -> None:
