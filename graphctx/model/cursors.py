@@ -34,6 +34,9 @@ HEAVIEST_ID = "q3sqn5p4sn5a5i5h"
 prefix of an id: no other id is more tokens. It stands for ids that must not decide what fits."""
 
 
+_ALTERED = "it was altered, or another server made it"
+
+
 class Cursors:
     """Writes and reads the cursors of one server.
 
@@ -47,7 +50,7 @@ class Cursors:
     def write(self, request: BaseModel, snapshot_id: str, offset: int) -> str:
         """The cursor from which the answer to ``request`` goes on at item ``offset`` (0-based)."""
         said = _OFFSET.pack(offset) + _asked(request) + _stamp(snapshot_id)
-        return base64.b32encode(said + self._signature(said)).decode("ascii").rstrip("=").lower()
+        return _written(said + self._signature(said))
 
     def read(self, cursor: str | None, request: BaseModel, snapshot_id: str) -> int:
         """The offset at which to go on; 0 without a cursor.
@@ -62,9 +65,11 @@ class Cursors:
             raw = base64.b32decode(cursor.upper() + "=" * (-len(cursor) % 8))
         except (binascii.Error, ValueError):
             raw = b""
+        if _written(raw) != cursor:  # base32 has letters of both cases, and bits to spare at the end
+            raise _refused(cursor, _ALTERED)
         said, signature = raw[:-_SIGNATURE_BYTES], raw[-_SIGNATURE_BYTES:]
         if len(said) != _OFFSET.size + 2 * _STAMP_BYTES or not hmac.compare_digest(signature, self._signature(said)):
-            raise _refused(cursor, "it was altered, or another server made it")
+            raise _refused(cursor, _ALTERED)
         (offset,), asked, snapshot = _OFFSET.unpack(said[:4]), said[4:-_STAMP_BYTES], said[-_STAMP_BYTES:]
         if asked != _asked(request):
             raise _refused(cursor, "it was made for other arguments")
@@ -74,6 +79,10 @@ class Cursors:
 
     def _signature(self, said: bytes) -> bytes:
         return hmac.digest(self._key, said, hashlib.sha256)[:_SIGNATURE_BYTES]
+
+
+def _written(raw: bytes) -> str:
+    return base64.b32encode(raw).decode("ascii").rstrip("=").lower()
 
 
 def _asked(request: BaseModel) -> bytes:
