@@ -14,7 +14,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 
 from graphctx.errors import GraphctxError, InternalError
-from graphctx.server.names import NameStyle, restyle
+from graphctx.server.names import NameStyle, restyle_message
 
 log = logging.getLogger(__name__)
 
@@ -53,6 +53,6 @@ def protocol_error(error: GraphctxError, style: NameStyle) -> MCPError:
 
 def _envelope(error: GraphctxError, style: NameStyle) -> dict[str, Any]:
     envelope = error.envelope()
-    envelope["error"]["message"] = restyle(error.message, style)
+    envelope["error"]["message"] = restyle_message(error.message, style)
     plain: dict[str, Any] = json.loads(json.dumps(envelope, default=str))
     return plain

@@ -17,6 +17,7 @@ A third style is no form of a name but another one: what the answers of the ``co
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Literal
 
 from graphctx.server.config import ServerConfig
@@ -38,6 +39,9 @@ _OLDER = {
     "graph.sections_for_entities": "get_sections_for_entities",
 }
 """What to call where only the older tools are known; there is none that quotes, so texts are read instead."""
+
+_QUOTED = re.compile(r"""(?<!\w)(?:'(?:[^'\\]|\\.)*?(?:'(?!\w)|…)|"(?:[^"\\]|\\.)*?(?:"(?!\w)|…))""", re.DOTALL)
+"""A value as a message shows it: in quotes, or from a quote to where it was cut. An apostrophe opens nothing."""
 
 _REFUSES_DOTS = re.compile(
     r"^claude-ai\b"  # Claude Desktop and claude.ai connectors
@@ -66,6 +70,25 @@ def styled(name: str, style: NameStyle) -> str:
 
 def restyle(text: str, style: NameStyle) -> str:
     """Our own sentences about tools, with the tools' names in a style. Never for text of a document."""
-    said = re.sub(r"\b(?:kb|graph)\.[a-z]+(?:_[a-z]+)*\b", lambda match: styled(match[0], style), text)
+    said = _tools().sub(lambda match: styled(match[0], style), text)
     # Two tools may have been one before: what was "this or that" is then the same twice.
     return re.sub(r"\b([a-z]+(?:_[a-z]+)+) or \1\b", r"\1", said) if style == "older" else said
+
+
+def restyle_message(message: str, style: NameStyle) -> str:
+    """The message of an error, with tools' names in a style; what it quotes is the caller's, and stays as it is."""
+    ours: list[str] = []
+    end = 0
+    for quoted in _QUOTED.finditer(message):
+        ours += [restyle(message[end : quoted.start()], style), quoted[0]]
+        end = quoted.end()
+    return "".join([*ours, restyle(message[end:], style)])
+
+
+@cache
+def _tools() -> re.Pattern[str]:
+    """The names of all tools that there are, as words of their own: not as parts of the name of a file."""
+    from graphctx.server.tools import TOOLS  # they are made of what is here
+
+    names = "|".join(re.escape(tool.name) for tool in TOOLS if "." in tool.name)
+    return re.compile(rf"(?<![\w./-])(?:{names})(?![\w/-]|\.\w)")

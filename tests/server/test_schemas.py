@@ -197,6 +197,8 @@ def test_tool_names_are_told_in_the_style_of_the_client() -> None:
     assert restyle(said, "underscore") == (
         "After kb_search call graph_entities_for_sections; graphs and kb are no tools."
     )
+    files = "See kb.search.md, docs/kb.search, kb.notes and kb.searches."
+    assert restyle(files, "underscore") == files, "only tools that there are, as words of their own"
     older = {styled(tool.name, "older") for tool in (*TOOLSETS["kb"], *TOOLSETS["graph"]) if tool.name not in BEYOND}
     assert older == {tool.name for tool in TOOLSETS["compat"]}
 

@@ -10,7 +10,7 @@ from graphctx.errors import GraphctxError
 from graphctx.model.compat import CompatInput
 from graphctx.model.requests import Strict
 from graphctx.server.desk import Desk
-from graphctx.server.names import restyle
+from graphctx.server.names import restyle_message
 from graphctx.server.tool import Description, Out, Reply, Tool
 from graphctx.server.tools.limits import limits_of
 
@@ -63,7 +63,7 @@ def in_older_names(run: Callable[[Desk, Older], Reply[Out]]) -> Callable[[Desk, 
         try:
             return run(replace(desk, style="older"), request)
         except GraphctxError as error:
-            error.message = restyle(error.message, "older")
+            error.message = restyle_message(error.message, "older")
             raise
 
     return said
