@@ -11,6 +11,7 @@ from mcp_types import INVALID_PARAMS, TextResourceContents
 from graphctx.model.budgets import Limits
 from graphctx.server.app import build_server
 from graphctx.server.config import ServerConfig
+from graphctx.server.held import MAX_LISTED
 from graphctx.server.reading import MAX_DOCUMENT_BYTES
 from graphctx.server.warmup import Engine, Warmup
 
@@ -172,3 +173,32 @@ async def test_the_status_counts_what_is_held_and_done(connect: Connect) -> None
     assert status["scratch"]["passages"] + status["scratch"]["evicted_by_memory"] == 3
     assert status["scratch"]["evicted_by_memory"] > 0
     assert (status["project_id"], status["snapshot_id"], status["transport"]) == ("handbook", "snap-1", "stdio")
+
+
+LAMPS = Library({"lamps.md": ("Lamps", "", "\n\n".join(f"The lamp number {n} burns at night." for n in range(130)))})
+
+
+async def test_the_list_of_passages_has_pages_with_the_newest_first(era: str) -> None:
+    server = build_server(Warmup(lambda: Engine(LAMPS, count_tokens)))
+    async with Client(server, mode=era, cache=None) as client:
+        read: list[str] = []
+        for section in LAMPS.units:
+            answer = (await client.call_tool("kb.read_excerpt", {"passage_id": section})).structured_content
+            read.append(answer["passage_id"])
+        newest_first = read[::-1]
+        first = await client.list_resources()
+        assert [resource.name for resource in first.resources] == newest_first[:MAX_LISTED]
+        await client.call_tool("kb.read_excerpt", {"passage_id": read[0]})  # to be used again is not to be new
+        later = (await client.call_tool("kb.search", {"query": "lamp number", "top_k": 1})).structured_content
+        assert later["results"][0]["passage_id"] in read
+        listed, cursor = [resource.name for resource in first.resources], first.next_cursor
+        while cursor is not None:
+            page = await client.list_resources(cursor=cursor)
+            assert len(page.resources) <= MAX_LISTED
+            listed += [resource.name for resource in page.resources]
+            cursor = page.next_cursor
+        assert listed == newest_first
+        for wrong in ("p_aaaaaaaaaaaaaaaa", "", "1"):
+            with pytest.raises(MCPError, match="without cursor") as caught:
+                await client.list_resources(cursor=wrong)
+            assert caught.value.error.code == INVALID_PARAMS
