@@ -1,6 +1,7 @@
 """One page of an answer: from the cursor on, as many items as the page and the response budget take.
 
-This is the one place where lists are cut, for every tool, for the façade and for the command line.
+Lists are cut here, for every tool, for the façade and for the command line; but for the connector's ``search``, whose
+form has neither pages nor a budget to tell (`graphctx.server.tools.connector`).
 """
 
 from __future__ import annotations
