@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 from graphctx.errors import BackendUnavailable, InvalidArgument
+from graphctx.export.siblings import WRITTEN, beside, put_in_place, recover, remove
 from graphctx.store.files import files_below, fsync_path, fsync_tree
 
 SUMS_NAME = "SHA256SUMS"
@@ -29,7 +29,7 @@ _BUFFER = 1 << 20
 
 
 def check_target(path: Path, *, folder: bool, replace: bool) -> None:
-    """Refuse a place that cannot be written, before any work is done.
+    """Refuse a place that cannot be written, before any work is done; what a killed export left there is mended first.
 
     Args:
         path: a file, or a folder where ``folder`` is true.
@@ -49,6 +49,7 @@ def check_target(path: Path, *, folder: bool, replace: bool) -> None:
             f"The folder {parent} may not be written to. Choose another place with --out, or change its permissions.",
             path=str(path),
         )
+    recover(path)
     if folder and path.exists() and not path.is_dir():
         raise InvalidArgument(f"{path} is a file, and this format makes a folder. Name another.", path=str(path))
     if not folder and path.is_dir():
@@ -89,7 +90,8 @@ def written_file(path: Path) -> Iterator[BinaryIO]:
     Raises:
         BackendUnavailable: the disk is full or refuses the write.
     """
-    temporary = _beside(path)
+    recover(path)
+    temporary = beside(path, WRITTEN)
     with _told(path):
         try:
             with temporary.open("wb", buffering=_BUFFER) as file:
@@ -106,34 +108,23 @@ def written_file(path: Path) -> Iterator[BinaryIO]:
 def written_folder(path: Path) -> Iterator[Path]:
     """An empty folder to write into, which takes its place when the block ends well.
 
-    What was at its place is moved aside for the moment of the exchange, and then deleted.
+    What was at its place goes in the same step where that can be done, and is then deleted.
 
     Raises:
         BackendUnavailable: the disk is full or refuses the write.
     """
-    temporary, old = _beside(path), _beside(path, "old")
+    recover(path)
+    temporary = beside(path, WRITTEN)
     with _told(path):
         try:
-            shutil.rmtree(temporary, ignore_errors=True)
+            remove(temporary)
             temporary.mkdir()
             yield temporary
             fsync_tree(files_below(temporary))
-            if path.exists():
-                path.rename(old)
-            try:
-                temporary.rename(path)
-            except OSError:
-                if old.exists():
-                    old.rename(path)
-                raise
+            put_in_place(temporary, path)
             fsync_path(path.parent)
         finally:
-            for rest in (temporary, old):
-                shutil.rmtree(rest, ignore_errors=True)
-
-
-def _beside(path: Path, kind: str = "tmp") -> Path:
-    return path.with_name(f".{path.name}.{os.getpid()}.{kind}")
+            remove(temporary)
 
 
 @contextmanager
