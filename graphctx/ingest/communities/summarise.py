@@ -24,9 +24,11 @@ from graphctx.nlp.tokens import WordPieceCounter
 from graphctx.store.walk import gather
 from graphctx.text.prose import stands_alone
 
-SUMMARY_VERSION = 6
+SUMMARY_VERSION = 7
 KEY_ENTITIES = 10
 KEY_FACTS = 10
+BARE = frozenset(("be", "not be"))
+"""Predicates that say no more than that two names stand for one thing or not, whichever comes first."""
 SUMMARY_SENTENCES = 8
 SUMMARY_TOKENS = 200
 ENOUGH_SENTENCES = 3
@@ -167,11 +169,17 @@ class _Summaries:
         return order, np.searchsorted(source[order], np.arange(level.count + 1))
 
     def _distinct(self, facts: Int) -> list[int]:
-        """The first facts that say different things."""
+        """The first facts that say different things; those of bare predicates only where there are no others."""
+        material = self._material
+        told = [row for row in facts.tolist() if material.fact_predicate[row] not in BARE] or facts.tolist()
         chosen: dict[tuple[int, int, str], int] = {}
-        for row in facts.tolist():
-            ends = (int(self._material.fact_source[row]), int(self._material.fact_target[row]))
-            chosen.setdefault((*ends, self._material.fact_predicate[row]), row)
+        for row in told:
+            source, target = int(material.fact_source[row]), int(material.fact_target[row])
+            predicate = material.fact_predicate[row]
+            mirrored = chosen.get((target, source, predicate), -1)
+            same = mirrored >= 0 and material.fact_sentence[mirrored] == material.fact_sentence[row]
+            if not same and not (mirrored >= 0 and predicate in BARE):
+                chosen.setdefault((source, target, predicate), row)
             if len(chosen) == KEY_FACTS:
                 break
         return list(chosen.values())

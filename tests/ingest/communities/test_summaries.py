@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from graphctx.ingest.communities.points import MAX_POINTS
-from graphctx.ingest.communities.summarise import KEY_ENTITIES, KEY_FACTS, SUMMARY_SENTENCES, SUMMARY_TOKENS
+from graphctx.ingest.communities.summarise import BARE, KEY_ENTITIES, KEY_FACTS, SUMMARY_SENTENCES, SUMMARY_TOKENS
 from graphctx.ingest.communities.titles import shown_name
 from graphctx.ingest.pipeline import Ingest
 from graphctx.ingest.report import IngestReport
@@ -86,6 +86,20 @@ def test_key_entities_and_facts_lie_inside(handbook: World) -> None:
             assert {handbook.facts[fact]["subject_id"], handbook.facts[fact]["object_id"]} <= inside
         assert row["n_units"] >= 1
         assert (row["phrased"], row["formerly"]) == (None, [])
+
+
+def test_key_facts_that_only_say_be_stand_alone_and_none_is_told_from_both_ends(handbook: World) -> None:
+    for row in handbook.communities:
+        facts = [handbook.facts[fact] for fact in row["key_fact_ids"]]
+        predicates = {fact["predicate"] for fact in facts}
+        assert not predicates & BARE or predicates <= BARE
+        said = [(fact["predicate"], fact["sentence_row"], {fact["subject_id"], fact["object_id"]}) for fact in facts]
+        assert all(one not in said[:at] for at, one in enumerate(said))
+    told = {
+        fact["predicate"] for row in handbook.communities for fact in (handbook.facts[at] for at in row["key_fact_ids"])
+    }
+    assert len(told - BARE) > 10
+    assert "be" in {fact["predicate"] for fact in handbook.facts.values()}
 
 
 def test_a_title_is_made_of_names_none_of_which_is_part_of_another(handbook: World) -> None:
