@@ -2,7 +2,8 @@
 
 What a client got nearly right is taken as it was meant: a null is an argument that was left out, an object or a list
 that comes as a string of JSON is read from it, and half of a surrogate pair, which is no character, becomes U+FFFD.
-A true or false where a number belongs is none of that: it is refused, and not counted as one or nought.
+A number or a boolean is nothing but that: "7", "yes", or a true where a number belongs, are refused and not guessed at.
+To JSON Schema 5.0 is a whole number, and so it is here.
 """
 
 from __future__ import annotations
@@ -61,23 +62,27 @@ def _given(model: type[BaseModel], arguments: Mapping[str, Any]) -> dict[str, An
             inner = model_of(model, name)
             value = _read(value, dict if inner else list) if inner or _is_list(field.annotation) else value
             given[name] = _given(inner, value) if inner and isinstance(value, Mapping) else _written(value)
-            if isinstance(value, bool) and _is_number(field.annotation):
-                given[name] = _NoNumber(value)
+            if _is_of_another_type(value, field.annotation):
+                given[name] = _OfAnotherType(value)
     return given
 
 
-class _NoNumber:
-    """A boolean where a number belongs: pydantic would take the bare one, as it is a kind of integer in Python."""
+class _OfAnotherType:
+    """A value where a number or a boolean belongs, and is not: pydantic would make one of some that are bare."""
 
-    def __init__(self, value: bool) -> None:
+    def __init__(self, value: object) -> None:
         self._value = value
 
     def __repr__(self) -> str:
         return repr(self._value)
 
 
-def _is_number(annotation: Any) -> bool:
-    return not {int, float}.isdisjoint((annotation, *get_args(annotation)))
+def _is_of_another_type(value: object, annotation: Any) -> bool:
+    """Whether a number or a boolean belongs here, and the value is none."""
+    wanted = {int, float, bool}.intersection((annotation, *get_args(annotation)))
+    if bool in wanted:
+        return not isinstance(value, bool)
+    return bool(wanted) and (isinstance(value, bool) or not isinstance(value, int | float))
 
 
 def _is_list(annotation: Any) -> bool:

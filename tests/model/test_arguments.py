@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
@@ -123,6 +123,42 @@ def test_a_refusal_names_field_value_and_the_range(
     assert details["field"] == field
     assert allowed in details["allowed"]
     assert f"{field} = {details['value']}: {details['allowed']}" in caught.value.message
+
+
+def plain_fields(model: type[BaseModel]) -> Iterator[tuple[tuple[str, ...], type]]:
+    """The path of every number and every boolean, at any depth, with its type."""
+    for name, field in model.model_fields.items():
+        for kind in {int, float, bool}.intersection((field.annotation, *get_args(field.annotation))):
+            yield (name,), kind
+        if (inner := model_of(model, name)) is not None:
+            yield from (((name, *rest), kind) for rest, kind in plain_fields(inner))
+
+
+@pytest.mark.parametrize(
+    ("model", "path", "kind"),
+    [
+        pytest.param(tool.input, path, kind, id=f"{tool.name}:{'.'.join(path)}")
+        for tool in TOOLS
+        for path, kind in plain_fields(tool.input)
+    ],
+)
+def test_what_only_looks_like_a_number_or_a_boolean_is_refused(
+    model: type[BaseModel], path: tuple[str, ...], kind: type
+) -> None:
+    wrong: list[Any] = ["7", "7.0", "true", "yes", "", b"1"] + ([1, 0, 1.0] if kind is bool else [True, False])
+    for value in wrong:
+        arguments: Any = value
+        for name in reversed(path):
+            arguments = {name: arguments}
+        with pytest.raises(InvalidArgument) as caught:
+            parse_arguments(model, required_of(model) | arguments)
+        assert caught.value.details["field"] == ".".join(path)
+
+
+def test_a_whole_number_is_one_however_json_writes_it() -> None:
+    assert parse_arguments(SearchInput, {"query": "x", "top_k": 5.0}).top_k == 5
+    with pytest.raises(InvalidArgument, match="top_k"):
+        parse_arguments(SearchInput, {"query": "x", "top_k": 5.5})
 
 
 @pytest.mark.parametrize(
