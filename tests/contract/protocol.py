@@ -16,13 +16,13 @@ from mcp_types import CallToolResult, Implementation
 
 from graphctx.knowledge_base import KnowledgeBase
 from graphctx.model.budgets import weigh
-from graphctx.nlp.tokens import WordPieceCounter
+from graphctx.nlp.tokens import AnswerCounter
 from graphctx.server.app import build_server
 from graphctx.server.config import ServerConfig
 from graphctx.server.tool import Toolset
 from graphctx.server.warmup import Engine, Warmup
 
-COUNTER = WordPieceCounter()
+COUNTER = AnswerCounter()
 EVERY_TOOLSET: tuple[Toolset, ...] = tuple(name for name in get_args(Toolset) if name != "layers")
 """Those of the tool contract; layers are another one's, and need files beside the knowledge base."""
 ERAS = ("legacy", "auto")

@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from graphctx.knowledge_base import KnowledgeBase
+from graphctx.text.graphemes import is_boundary
 
 _ID = re.compile(r"\b[dsuec]_[a-z2-7]{16}\b")
 SPANS = ("preview", "quote", "excerpt", "text")
@@ -60,7 +61,10 @@ class Truth:
         return self.kb.document(uri).text
 
     def check_spans(self, structure: Any) -> int:
-        """Hold every span of an answer against its document; gives how many there are."""
+        """Hold every span of an answer against its document: its text, and graphemes whole at both ends.
+
+        Gives how many there are.
+        """
         checked = 0
         if "metadata" in structure:  # the connector form has its place apart from its text
             structure = {**structure["metadata"], "text": structure["text"]}
@@ -71,6 +75,8 @@ class Truth:
             document = self.text(node["doc_uri"])
             start, end = node["start_char"], node["end_char"]
             assert 0 <= start <= end <= len(document)
+            assert is_boundary(document, start), f"begins within a character: {node}"
+            assert is_boundary(document, end), f"ends within a character: {node}"
             assert node["line"] == document.count("\n", 0, start) + 1
             for name in said:
                 assert document[start:end] == node[name], (name, node)

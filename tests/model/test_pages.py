@@ -17,10 +17,10 @@ from graphctx.model.cursors import HEAVIEST_ID, Cursors
 from graphctx.model.found import Listing
 from graphctx.model.pages import MIN_CHARS, Pager, Part
 from graphctx.model.requests import GraphInput, Scope
-from graphctx.nlp.tokens import WordPieceCounter
+from graphctx.nlp.tokens import AnswerCounter
 from graphctx.text.graphemes import is_boundary
 
-COUNT = WordPieceCounter().count
+COUNT = AnswerCounter().count
 SERVER = Limits(2_000, 9_000)
 texts = st.lists(
     st.sampled_from(["word ", "Lamp", ". ", "\n", "☕", "e\u0301", "\U0001f468\u200d\U0001f469", "\u202e", "語"]),

@@ -5,13 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphctx.model.requests import MAX_QUOTE_CHARS
-from graphctx.nlp.tokens import WordPieceCounter
+from graphctx.nlp.tokens import AnswerCounter
 from graphctx.retrieve.cite import around, cut_span, preview_span
 from graphctx.retrieve.focus import focus
 from graphctx.retrieve.index import DocumentText, Scores
 from graphctx.text.graphemes import ceil, floor, is_boundary
 
-COUNTER = WordPieceCounter()
+COUNTER = AnswerCounter()
 TEXTS = st.text(max_size=400) | st.lists(
     st.sampled_from(["gate", " ", "\n", "e\u0301", "👨‍👩‍👧", "。", "x" * 80, "a.b"]), max_size=60
 ).map("".join)

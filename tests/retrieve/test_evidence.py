@@ -8,11 +8,11 @@ from itertools import pairwise
 import pytest
 
 from graphctx.knowledge_base import KnowledgeBase
-from graphctx.nlp.tokens import WordPieceCounter
+from graphctx.nlp.tokens import AnswerCounter
 
 Make = Callable[..., KnowledgeBase]
 
-COUNTER = WordPieceCounter()
+COUNTER = AnswerCounter()
 
 NOTES = {
     f"notes/{i:02}.md": f"# Note {i}\n\nThe gull of pier {i} sleeps on the roof of shed {i}. It wakes when the tide turns.\n"

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from graphctx.knowledge_base import KnowledgeBase
 from graphctx.model.answers import EvidenceAnswer, SearchAnswer
 from graphctx.model.requests import MAX_QUOTE_CHARS, ExtractEvidenceInput, Scope
-from graphctx.nlp.tokens import WordPieceCounter
+from graphctx.nlp.tokens import AnswerCounter
 from graphctx.retrieve.scope import moment
 
-COUNTER = WordPieceCounter()
+COUNTER = AnswerCounter()
 DEV_DATA = Path(os.environ.get("GRAPHCTX_DEV_DATA", Path(__file__).resolve().parents[3] / "shared" / "data"))
 
 TAGS = ["incident", "person", "people", "system", "policy", "leadership", "telemetry", "decision", "nothing-has-this"]

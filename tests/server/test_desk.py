@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from graphctx.errors import BudgetExceeded
 from graphctx.model.arguments import parse_arguments
 from graphctx.model.budgets import CountTokens, Limits, weigh
-from graphctx.nlp.tokens import WordPieceCounter
+from graphctx.nlp.tokens import AnswerCounter
 from graphctx.server.config import ServerConfig
 from graphctx.server.desk import Desk
 from graphctx.server.scratch import ScratchStore
@@ -27,7 +27,7 @@ LIBRARY = Library(
         for number in range(40)
     }
 )
-WORD_PIECES = WordPieceCounter()
+WORD_PIECES = AnswerCounter()
 BY_NAME = {tool.name: tool for tool in TOOLS}
 SECTIONS = sorted(LIBRARY.units)
 
