@@ -146,12 +146,9 @@ def metadata_of(reader: Reader, layout: Layout) -> bool:
         return False
     blob = bytes(memoryview(reader.data)[start : start + length])
     try:
-        parsed = json.loads(blob.decode("utf-8"), parse_constant=_refuse)
-    except (ValueError, RecursionError) as error:
-        found.error("metadata.json", start, f"the metadata is no JSON: {error}")
-        return False
-    if not isinstance(parsed, dict):
-        found.error("metadata.json", start, "the metadata is no JSON object")
+        parsed = parsed_metadata(blob)
+    except ValueError as error:
+        found.error("metadata.json", start, f"the metadata is no JSON object: {error}")
         return False
     layout.metadata_blob = blob
     profile = parsed.get("embedding_profile")
@@ -160,6 +157,21 @@ def metadata_of(reader: Reader, layout: Layout) -> bool:
             "metadata.dim", start, f"the profile is of {profile.get('dim')} dimensions, the matrix of {layout.dim}"
         )
     return True
+
+
+def parsed_metadata(blob: bytes) -> dict[str, Any]:
+    """The JSON object of a layer's metadata.
+
+    Raises:
+        ValueError: it is no UTF-8, no JSON, or no object.
+    """
+    try:
+        parsed = json.loads(blob.decode("utf-8"), parse_constant=_refuse)
+    except RecursionError as error:
+        raise ValueError(str(error)) from None
+    if not isinstance(parsed, dict):
+        raise ValueError(f"it is a {type(parsed).__name__}")
+    return parsed
 
 
 def chunks_of(reader: Reader, layout: Layout) -> bool:

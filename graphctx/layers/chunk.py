@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import struct
 from dataclasses import dataclass
@@ -77,6 +76,7 @@ def checked(chunk: Chunk) -> Chunk:
     """
     _whole("id", chunk.id, 1, MAX_U32)
     _whole("created_at_unix_ms", chunk.created_at_unix_ms, 0, MAX_U64)
+    utf8(chunk.author, "author")
     if chunk.author not in AUTHORS:
         raise InvalidArgument(
             f"author is {chunk.author!r}; give one of {', '.join(AUTHORS)}.", field="author", value=chunk.author
@@ -101,7 +101,7 @@ def checked_confidence(value: float) -> float:
         InvalidArgument: it is no number from 0 to 1.
     """
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number or not math.isfinite(value) or not 0.0 <= value <= 1.0:
+    if not is_number or not 0.0 <= value <= 1.0:  # which neither NaN nor a whole number of any length is
         raise InvalidArgument(
             f"confidence is {value!r}; give a number from 0 to 1.", field="confidence", value=repr(value), range="0..1"
         )

@@ -14,15 +14,17 @@ import base64
 import binascii
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+import math
+from collections.abc import Container, Iterable, Iterator, Sequence
+from typing import Any, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
 
 from graphctx.errors import InvalidArgument
 from graphctx.layers import format as f
-from graphctx.layers.chunk import Chunk, Source, checked
+from graphctx.layers.checks import parsed_metadata
+from graphctx.layers.chunk import Chunk, Source, checked, utf8
 from graphctx.layers.names import layer_of_file
 from graphctx.layers.reader import LayerFile
 from graphctx.layers.tables import LayerContent, quantised
@@ -90,9 +92,9 @@ def from_json(text: str) -> dict[str, LayerContent]:
     bundle = _object(_parsed(text, "the bundle"), "the bundle")
     if bundle.get("format") != JSON_FORMAT:
         raise _wrong("the bundle", "format", bundle.get("format"), JSON_FORMAT)
-    made = {}
+    made: dict[str, LayerContent] = {}
     for told in _list(bundle, "layers", "the bundle"):
-        layer = _Import(_object(told, "a layer"))
+        layer = _Import(_object(told, "a layer"), made)
         for chunk in _list(layer.told, "chunks", layer.name):
             layer.add(chunk)
         made[layer.name] = layer.content()
@@ -118,10 +120,10 @@ def from_ndjson(lines: Iterable[str]) -> dict[str, LayerContent]:
                 raise _wrong(where, "format", told.get("format"), NDJSON_FORMAT)
             header = True
         elif kind == "layer":
-            layer = _Import(told)
+            layer = _Import(told, made)
             made[layer.name] = layer
-        elif kind == "chunk" and told.get("layer_path") in made:
-            made[told["layer_path"]].add(told.get("chunk"))
+        elif kind == "chunk" and isinstance(path := told.get("layer_path"), str) and path in made:
+            made[path].add(told.get("chunk"))
         else:
             raise _wrong(where, "type", kind, "layer, or chunk with the layer_path of a layer before it")
     return {name: layer.content() for name, layer in made.items()}
@@ -130,29 +132,27 @@ def from_ndjson(lines: Iterable[str]) -> dict[str, LayerContent]:
 class _Import:
     """A layer as it is read."""
 
-    def __init__(self, told: dict[str, Any]) -> None:
+    def __init__(self, told: dict[str, Any], others: Container[str]) -> None:
         self.told = told
         path = told.get("path")
         if not isinstance(path, str) or not path:
             raise _wrong("a layer", "path", path, "the name of a file")
+        utf8(path, "path")
+        if path in others:
+            raise _wrong("a layer", "path", path, "another than that of a layer before it")
         self.name = path
         schema = _object(told.get("schema"), f"{path}: schema")
-        dim = schema.get("dim")
-        self._element = _ELEMENTS.get(str(schema.get("element_type")), 0)
-        self._scale = schema.get("quant_scale", 1.0)
-        metadata = told.get("layer_metadata_json")
-        self._metadata = metadata if isinstance(metadata, str) else ""
-        self._minor = told.get("version_minor", 0)
-        if not isinstance(dim, int) or not 1 <= dim <= f.MAX_DIM:
+        dim, element = schema.get("dim"), schema.get("element_type")
+        if not _is_whole(dim) or not 1 <= dim <= f.MAX_DIM:
             raise _wrong(path, "schema.dim", dim, f"1 to {f.MAX_DIM}")
+        if not isinstance(element, str) or element not in _ELEMENTS:
+            raise _wrong(path, "schema.element_type", element, "f32 or i8")
         self._dim: int = dim
-        if not self._element:
-            raise _wrong(path, "schema.element_type", schema.get("element_type"), "f32 or i8")
-        if self._scale is None:  # as other implementations write f32
-            self._scale = 1.0
-        if not isinstance(self._scale, int | float):
-            raise _wrong(path, "schema.quant_scale", self._scale, "a number")
-        if not isinstance(self._minor, int) or not 0 <= self._minor < 1 << 16:
+        self._element = _ELEMENTS[element]
+        self._scale = _scale(path, schema.get("quant_scale", 1.0), self._element)
+        self._metadata = _metadata(path, told.get("layer_metadata_json"))
+        self._minor = told.get("version_minor", 0)
+        if not _is_whole(self._minor) or not 0 <= self._minor < 1 << 16:
             raise _wrong(path, "version_minor", self._minor, "0 to 65535")
         self._chunks: list[Chunk] = []
         self._rows: list[npt.NDArray[Any]] = []
@@ -177,7 +177,7 @@ class _Import:
         """The layer's content."""
         dtype = f.ELEMENTS[self._element]
         matrix = np.array(self._rows, dtype).reshape(len(self._rows), self._dim)
-        return LayerContent(tuple(self._chunks), matrix, float(self._scale), self._metadata.encode(), self._minor)
+        return LayerContent(tuple(self._chunks), matrix, self._scale, self._metadata, self._minor)
 
     def _row(self, fields: dict[str, Any], where: str) -> npt.NDArray[Any]:
         dtype, wanted = f.ELEMENTS[self._element], f"{self._dim} numbers"
@@ -192,14 +192,17 @@ class _Import:
         numbers = fields.get("embedding")
         if not isinstance(numbers, list) or len(numbers) != self._dim:
             raise _wrong(where, "embedding", len(numbers) if isinstance(numbers, list) else numbers, wanted)
-        if not all(isinstance(number, int | float) for number in numbers):
+        if not all(map(_is_number, numbers)):
             raise _wrong(where, "embedding", "something else", wanted)
-        with np.errstate(over="ignore"):
-            row = np.array(numbers, np.float64).astype(np.float32)
+        try:
+            with np.errstate(over="ignore"):
+                row = np.array(numbers, np.float64).astype(np.float32)
+        except OverflowError:
+            row = np.array([np.inf], np.float32)
         if not np.isfinite(row).all():
             raise _wrong(where, "embedding", "a number too large", f"{wanted} of 32 bits")
         if self._element == f.I8:
-            return quantised(row, float(self._scale))
+            return quantised(row, self._scale)
         return row
 
 
@@ -223,9 +226,47 @@ def _source_json(source: Source) -> dict[str, Any]:
 def _source(told: Any, where: str) -> Source:
     fields = _object(told, f"{where}: a source")
     value = fields.get({"chunk_id": "id", "source_string": "value"}.get(str(fields.get("type")), ""))
-    if (fields.get("type") == "chunk_id") == isinstance(value, int) and isinstance(value, int | str):
+    if (fields.get("type") == "chunk_id") == _is_whole(value) and (_is_whole(value) or isinstance(value, str)):
         return value
     raise _wrong(where, "sources", told, "chunk_id with id, or source_string with value")
+
+
+def _scale(path: str, value: Any, element: int) -> float:
+    """What an i8 is multiplied by, as 32 bits hold it; other implementations write ``null`` for f32."""
+    if value is None:
+        value = 1.0
+    wanted = "1" if element == f.F32 else "a number of 32 bits other than 0"
+    try:
+        with np.errstate(all="ignore"):
+            scale = float(np.float32(value)) if _is_number(value) else 0.0
+    except OverflowError:
+        scale = 0.0
+    if scale == 0.0 or not math.isfinite(scale) or (element == f.F32 and scale != 1.0):
+        raise _wrong(path, "schema.quant_scale", value, wanted)
+    return scale
+
+
+def _metadata(path: str, value: Any) -> bytes:
+    """A layer's metadata as the file holds them."""
+    if value is None:
+        return b""
+    if not isinstance(value, str):
+        raise _wrong(path, "layer_metadata_json", value, "a JSON object as text, or null")
+    blob = utf8(value, "layer_metadata_json")
+    if blob:
+        try:
+            parsed_metadata(blob)
+        except ValueError:
+            raise _wrong(path, "layer_metadata_json", value, "a JSON object as text, or null") from None
+    return blob
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_whole(value: Any) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _tool() -> dict[str, str]:
@@ -257,6 +298,10 @@ def _list(fields: dict[str, Any], key: str, where: str) -> Sequence[Any]:
 
 
 def _wrong(where: str, field: str, value: Any, wanted: str) -> InvalidArgument:
+    try:
+        shown = str(value)[:80]
+    except RecursionError:  # lists in lists
+        shown = f"a {type(value).__name__}"
     return InvalidArgument(
-        f"{where}: {field} is {str(value)[:80]!r} and should be {wanted}.", where=where, field=field, wanted=wanted
+        f"{where}: {field} is {shown!r} and should be {wanted}.", where=where, field=field, wanted=wanted
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from graphctx.errors import BackendUnavailable, InvalidArgument
 from graphctx.layers.names import layer_of_file
-from graphctx.layers.reader import LayerFile
+from graphctx.layers.reader import LayerFile, map_file
 from graphctx.layers.tables import LayerContent, Piece, Tables
 from graphctx.store.files import fsync_path
 
@@ -140,7 +140,10 @@ def locked(path: Path) -> Iterator[Path]:
 def replace_file(target: Path, pieces: Iterable[Piece]) -> None:
     """Put a file in a place so that a reader, or a crash, sees the old one or the new one; hold the lock meanwhile.
 
-    What writers that were killed left behind is removed first.
+    What writers that were killed left behind is removed first. What was written is examined before it takes the place.
+
+    Raises:
+        InvalidArgument: what was written breaks a rule of the format; what was there before is untouched.
     """
     for stale in target.parent.glob(f".{_literal(target.name)}.*.tmp"):
         stale.unlink(missing_ok=True)
@@ -153,6 +156,7 @@ def replace_file(target: Path, pieces: Iterable[Piece]) -> None:
                 os.fchmod(file.fileno(), target.stat().st_mode & 0o777)
             file.flush()
             os.fsync(file.fileno())
+        LayerFile.parse(map_file(temporary), target.name).close()
         temporary.replace(target)
     except BaseException:
         temporary.unlink(missing_ok=True)
