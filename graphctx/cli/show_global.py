@@ -24,6 +24,8 @@ def show_global(console: Console, question: str, answer: GlobalAnswer, sources: 
     """Print points with their citations, theme by theme, and how they were found."""
     from rich.text import Text
 
+    from graphctx.model.themes import LOW_RATING
+
     console.print(f"Question: {question}\n", style="bold", soft_wrap=True)
     if not answer.points:
         show_empty(console, "No points found", answer.empty_reason or "no_match")
@@ -42,13 +44,15 @@ def show_global(console: Console, question: str, answer: GlobalAnswer, sources: 
         )
         for theme in answer.themes
     }
-    for place, head in (heads | {"": Text("Outside of every theme\n", style="bold magenta")}).items():
-        if place in places:
-            console.print(head, soft_wrap=True)
+    heads[""] = Text("Of no single theme\n", style="bold magenta")
+    for place in dict.fromkeys(places):  # the group of the first point comes first
+        console.print(heads[place], soft_wrap=True)
         for number, (own, point) in enumerate(zip(places, answer.points, strict=True), start=1):
             if own == place:
                 cut = " · shortened" if point.truncated else ""
                 show_span(console, number, point, point.quote, f"rating {point.rating:.2f}{cut}", sources)
+    if all(point.rating < LOW_RATING for point in answer.points):
+        console.print("None of these fits the question well: the documents may not treat of it.", style="yellow")
     told = answer.diagnostics
     made = "phrased by a language model" if answer.phrased else "extractive: every word is of a document"
     why = f" ({answer.note})" if answer.note else ""

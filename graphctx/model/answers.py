@@ -201,7 +201,10 @@ class Quote(Place):
     section_id: str
     uri: str | None = Field(None, description="Resource with the whole passage.")
     confidence: float = Field(
-        ge=0, le=1, description="Of kb.retrieve_evidence: how likely the passage answers the question."
+        ge=0,
+        le=1,
+        description="Of kb.retrieve_evidence: how likely the passage answers the question. Where an overview of "
+        "everything is asked for: how well the passage introduces.",
     )
     context_before: str = Field("", description="What its passage holds just before it, and no other quote does.")
     context_after: str = Field("", description="The same of what comes just after it.")

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from graphctx.model.themes import CommunitiesAnswer, CommunityNode, GlobalAnswer, GlobalDiagnostics, Point, Theme
+from graphctx.model.themes import (
+    LOW_RATING,
+    CommunitiesAnswer,
+    CommunityNode,
+    GlobalAnswer,
+    GlobalDiagnostics,
+    Point,
+    Theme,
+)
 from graphctx.server.quoting import one_line, quoted
 from graphctx.server.render import citation, head, more, resource_of, why_empty
 from graphctx.server.render_graph import counted, framed, sentence_below
@@ -17,6 +25,9 @@ _FOLLOW = (
     "Further down: graph.communities with parent_id. What one says: with community_ids and include_snippet. A question "
     "about the whole: kb.global_search."
 )
+
+NO_THEME = "Of no single theme"
+BAD_FIT = "None of these fits the question well: the documents may not treat of it."
 
 
 def communities_text(desk: Desk, answer: CommunitiesAnswer) -> str:
@@ -62,17 +73,24 @@ def global_text(desk: Desk, answer: GlobalAnswer) -> str:
         said = (f"{one.text} {''.join(f'[{number}]' for number in one.points)}" for one in answer.phrased)
         blocks.append("\n".join(map(quoted, said)))
     numbered = list(enumerate(answer.points, start=1))
-    for theme in answer.themes:
-        own = [_point(number, point) for number, point in numbered if point.community_id == theme.id]
-        blocks.append("\n".join([_theme(theme), *own]))
-    themes = {theme.id for theme in answer.themes}
-    if others := [_point(number, point) for number, point in numbered if point.community_id not in themes]:
-        blocks.append("\n".join(["Outside of every theme", *others]))
+    heads = {theme.id: _theme(theme) for theme in answer.themes}
+    groups: dict[str, list[str]] = {}
+    for number, point in numbered:  # the group of the first point comes first
+        group = point.community_id if point.community_id in heads else ""
+        groups.setdefault(group, [heads.get(group, NO_THEME)]).append(_point(number, point))
+    blocks += ["\n".join(group) for group in groups.values()]
+    if fits_badly(answer):
+        blocks.append(BAD_FIT)
     blocks.append(considered(answer.diagnostics))
     blocks += more(desk, answer, "kb.global_search")
     follow = "A theme: graph.communities with its id in community_ids. More text: kb.read_excerpt with a passage, "
     blocks.append(desk.say(follow + resource_of(answer)))
     return "\n\n".join(blocks)
+
+
+def fits_badly(answer: GlobalAnswer) -> bool:
+    """Whether no point fits the question well."""
+    return all(point.rating < LOW_RATING for point in answer.points)
 
 
 def how_made(answer: GlobalAnswer) -> str:

@@ -163,9 +163,24 @@ class Loose(Library):
 def test_a_point_of_no_theme_is_told_too() -> None:
     answer, text = call(desk_over(Loose()), "kb.global_search", question=QUESTION)
     assert answer["points"][0]["community_id"] == ""
-    below = text.partition("Outside of every theme")[2]
+    below = text.partition("Of no single theme")[2].partition("\n\n")[0]
     assert f"[1] {answer['points'][0]['title']}" in below
     assert "[2] " not in below
+
+
+class Poor(Library):
+    """A library of which no point fits well."""
+
+    def global_search(self, request: GlobalSearchInput) -> GlobalFound:
+        found = super().global_search(request)
+        return replace(found, items=[point.model_copy(update={"rating": 0.2}) for point in found.items])
+
+
+def test_an_answer_none_of_whose_points_fits_says_so() -> None:
+    _, text = call(desk_over(Poor()), "kb.global_search", question=QUESTION)
+    assert "None of these fits the question well" in text
+    _, good = call(desk_over(LIBRARY), "kb.global_search", question=QUESTION)
+    assert "None of these fits" not in good
 
 
 class Wholly(Library):

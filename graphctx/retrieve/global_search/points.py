@@ -32,9 +32,6 @@ FOUND = 0.05
 FORM = 0.2
 """What a sentence that does not stand alone loses of its rating: a row of a table may still be what is asked for."""
 
-LATER = 0.5
-"""What the last of a community's points loses of its rating, where the community alone decides."""
-
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
@@ -75,51 +72,35 @@ def candidates_of(communities: Communities, question: Question, descent: Descent
         for sentence in communities.points(row).tolist():
             mapped.setdefault(sentence, row)
     searched = units[:SEARCHED_UNITS]
-    homes = _chosen_above(communities, descent, home_of_units(communities, searched))
+    homes = chosen_above(communities, descent, home_of_units(communities, searched))
     sentences, owner = index.sentence_rows(searched)
     for sentence, home in zip(sentences.tolist(), homes[owner].tolist(), strict=True):
         mapped.setdefault(sentence, home)
     rows = np.array(sorted(mapped), dtype=np.int64)
-    rows = rows[_long_enough(index, rows)]
+    rows = rows[long_enough(index, rows)]
     checkpoint()
     rating = fit_of(index, question, rows) + FOUND * _place_of(units, unit_of(index, rows))
     best = np.sort(best_rows(rating, MOST))
     rows, rating = rows[best], rating[best]
-    rating = np.round(rating * (1.0 - FORM * (1.0 - _form_of(index, rows))), 6).astype(np.float32)
+    of = unit_of(index, rows)
+    rating = np.round(rating * (1.0 - FORM * (1.0 - stand_alone(index, rows, of))), 6).astype(np.float32)
     community = np.array([mapped[row] for row in rows.tolist()], dtype=np.int64)
-    return Candidates(rows, unit_of(index, rows), rating, community)
+    return Candidates(rows, of, rating, community)
 
 
-def candidates_of_all(communities: Communities, descent: Descent) -> Candidates:
-    """The points of the chosen communities, rated by these and by how early a point comes in its community."""
-    index = communities.view.index
-    found: dict[int, tuple[float, int]] = {}
-    for row in descent.chosen:
-        checkpoint()
-        points = communities.points(row)
-        points = points[_long_enough(index, points)]
-        for place, sentence in enumerate(points.tolist()):
-            value = descent.ratings[row] * (1.0 - LATER * place / len(points))
-            found.setdefault(sentence, (round(value, 6), row))
-    rows = np.array(sorted(found), dtype=np.int64)
-    rating = np.array([found[row][0] for row in rows.tolist()], dtype=np.float32)
-    best = np.sort(best_rows(rating, MOST))
-    rows, rating = rows[best], rating[best]
-    community = np.array([found[row][1] for row in rows.tolist()], dtype=np.int64)
-    return Candidates(rows, unit_of(index, rows), rating, community)
-
-
-def _chosen_above(communities: Communities, descent: Descent, rows: Rows) -> Rows:
-    """Each community, or the nearest one above it that was chosen, where one was."""
+def chosen_above(communities: Communities, descent: Descent, rows: Rows) -> Rows:
+    """Each community, or the nearest one above it that was chosen, where one was; -1 stays."""
+    distinct, back = np.unique(rows, return_inverse=True)
     chosen = set(descent.chosen)
     parent = communities.hierarchy.parent
     found = []
-    for row in rows.tolist():
+    for row in distinct.tolist():
         at = row
         while at >= 0 and at not in chosen:
             at = int(parent[at])
         found.append(at if at >= 0 else row)
-    return np.array(found, dtype=np.int64)
+    above: Rows = np.array(found, dtype=np.int64)[back]
+    return above
 
 
 def _place_of(units: Rows, wanted: Rows) -> Scores:
@@ -133,16 +114,17 @@ def _place_of(units: Rows, wanted: Rows) -> Scores:
     return value
 
 
-def _form_of(index: SearchIndex, rows: Rows) -> Scores:
+def stand_alone(index: SearchIndex, rows: Rows, units: Rows) -> Scores:
     """How well each sentence stands alone, in 0..1."""
     walk = index.walk
     found = np.empty(len(rows), dtype=np.float32)
-    for at, (row, unit) in enumerate(zip(rows.tolist(), unit_of(index, rows).tolist(), strict=True)):
+    for at, (row, unit) in enumerate(zip(rows.tolist(), units.tolist(), strict=True)):
         text = index.text_of(int(walk.unit_doc[unit])).text
         sentence = text[walk.sentence_start[row] : walk.sentence_end[row]]
         found[at] = stands_alone(sentence, index.unit(unit).kind)
     return found
 
 
-def _long_enough(index: SearchIndex, rows: Rows) -> np.ndarray:
+def long_enough(index: SearchIndex, rows: Rows) -> np.ndarray:
+    """Which sentences are long enough to say something."""
     return index.walk.sentence_end[rows] - index.walk.sentence_start[rows] >= MIN_CHARS

@@ -35,7 +35,8 @@ def global_quotes(search: GlobalSearch, request: RetrieveInput, max_per_document
     """Quote the best points of a global search.
 
     Each point grows by whole neighbours as quotes do elsewhere, up to the length of a quote. Confidence is that of any
-    quote: how likely its passage answers the question.
+    quote: how likely its passage answers the question. Where everything is asked for there is no question that a
+    passage could answer, and the point's rating stands in.
 
     Args:
         search: within the request's scope.
@@ -108,13 +109,14 @@ def _grown(search: GlobalSearch, outcome: Outcome, units: Rows, request: Retriev
             text = pool.documents[first].text
             limits = (span.start_char, span.end_char)
             span = best_part(index, question, text, limits, request.max_quote_tokens, tokens)
+        rating = round(float(np.clip(outcome.candidates.rating[chosen.at], 0.0, 1.0)), 3)
         quotes.append(
             quote(
                 index,
                 int(units[pool.unit[first]]),
                 span,
                 context_tokens=request.include_context_tokens,
-                confidence=confidence.of_run(first, last),
+                confidence=rating if search.everything else confidence.of_run(first, last),
                 tokens=tokens,
             )
         )

@@ -92,6 +92,14 @@ _CODE = re.compile(
 )
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 
+_SAYS = r"(?:about|address|contain|cover|deal|discuss|say|talk|treat)(?:s|ed|ing)?"
+_WHOLE = re.compile(
+    rf"\b(?:overview|summary|synopsis|summari[sz]e|sum\s+up|everything|{_THEMES}|big picture|nutshell|all about)\b"
+    rf"|\b{_MAIN}\s+(?:\w+\s+)?{_NOUNS}\b|\b{_BODY}\b.*\b{_SAYS}\b|\b{_SAYS}\b.*\b{_BODY}\b",
+    re.IGNORECASE,
+)
+"""What asks for the whole if nothing is named beside it; *What is this?* does not."""
+
 _EMPTY = frozenset(
     term
     for word in (
@@ -112,6 +120,8 @@ def asks_for_the_whole(question: str) -> bool:
 
     Cheap and deterministic: a few dozen patterns over one sentence, in English.
     """
+    if asks_for_everything(question):
+        return True
     text = " ".join(question.split())
     value = PLAIN * any(pattern.search(text) for pattern in _PLAIN)
     value += FAINT * sum(bool(pattern.search(text)) for pattern in _FAINT)
@@ -124,4 +134,4 @@ def asks_for_the_whole(question: str) -> bool:
 def asks_for_everything(question: str) -> bool:
     """Whether a question for the whole names nothing at all that it is about: *What are the main themes?*"""
     named = [word for word in words(question) if word not in STOPWORDS]
-    return all(term in _EMPTY for word in named for term in terms(word)) and asks_for_the_whole(question)
+    return bool(_WHOLE.search(question)) and all(term in _EMPTY for word in named for term in terms(word))

@@ -68,7 +68,12 @@ def test_a_question_about_one_thing_stays_local(question: str) -> None:
         ("What is this corpus about?", True),
         ("What are the main themes of the incident reports?", False),
         ("Who leads the team?", False),
-        ("Tell me about the documents.", False),
+        ("Tell me about the documents.", True),
+        ("Give me an overview", True),
+        ("What topics are covered?", True),
+        ("What is this?", False),
+        ("What about it?", False),
+        ("Give me an overview of Prometheus", False),
     ],
 )
 def test_a_question_that_names_nothing_asks_for_everything(question: str, everything: bool) -> None:
