@@ -21,6 +21,7 @@ from graphctx.retrieve.graph.names import names_of
 from graphctx.retrieve.graph.view import Mask, View
 from graphctx.retrieve.hierarchy import Hierarchy
 from graphctx.retrieve.index import Rows
+from graphctx.store.walk import gather
 from graphctx.text.names import normalise_name, singular_of
 
 __all__ = ["Communities", "Hierarchy", "title_of"]
@@ -31,6 +32,12 @@ TITLE_CHARS = 60
 
 MAX_POINTS = 40
 """Points of a community within a scope; as many as it has in all."""
+
+MAX_BELOW = 1_000
+"""Communities below one whose points are looked through for it: 40,000 sentences, in some milliseconds."""
+
+_BLOCK = 64
+"""Communities below that are looked at before it is asked whether that was enough."""
 
 
 class Communities:
@@ -126,24 +133,15 @@ class Communities:
         """The sentences that say most of a community, by row, the best first: its own that may be seen.
 
         Within a scope those of the communities below follow, the best of each first: of a broad community the best
-        sentences of all may lie outside.
+        sentences of all may lie outside. Of a great hierarchy only so many communities are looked at that the time
+        does not grow with it.
         """
-        own = self._visible(self.hierarchy.points[row])
         if self.view.whole:
-            return own
-        waiting = self.hierarchy.child[row].tolist()
-        below: list[Rows] = []
-        while waiting:
-            at = waiting.pop(0)
-            rows = self._visible(self.hierarchy.points[at])
-            below.append(np.stack([np.arange(len(rows)), np.full(len(rows), len(below)), rows]))
-            waiting += self.hierarchy.child[at].tolist()
-        if below:
-            place, turn, rows = np.concatenate(below, axis=1)
-            own = np.concatenate([own, rows[np.lexsort((turn, place))]])
-        _, first = np.unique(own, return_index=True)
-        found: Rows = own[np.sort(first)[:MAX_POINTS]]
-        return found
+            return self._visible(self.hierarchy.points[row])
+        points = self._counted.points
+        if row not in points:
+            points[row] = self._scoped_points(row)
+        return points[row]
 
     def summary(self, row: int) -> Rows:
         """The sentences of its summary, by row, the best first; within a scope as many of its points instead."""
@@ -168,13 +166,43 @@ class Communities:
         """The unit of a sentence."""
         return int(np.searchsorted(self.view.walk.unit_sentence, sentence, side="right")) - 1
 
+    def _scoped_points(self, row: int) -> Rows:
+        points = self.hierarchy.points
+        own = self._visible(points[row])
+        place, sentence = np.empty(0, np.int64), np.empty(0, np.int64)
+        for rows in self._below(row):
+            checkpoint()
+            at, owner = gather(points.ptr, rows)
+            seen = self._visible_mask(points.value[at])
+            at, owner = at[seen], owner[seen]
+            place = np.concatenate([place, np.arange(len(at)) - np.searchsorted(owner, owner)])
+            sentence = np.concatenate([sentence, points.value[at]])
+            if len(np.union1d(own, sentence[place == 0])) >= MAX_POINTS:
+                break  # the best of each comes first: what others have would come after these
+        found = np.concatenate([own, sentence[np.argsort(place, kind="stable")]])
+        _, first = np.unique(found, return_index=True)
+        best: Rows = found[np.sort(first)[:MAX_POINTS]]
+        return best
+
+    def _below(self, row: int) -> Iterator[Rows]:
+        """The communities below one that may be seen, the higher first, in blocks; `MAX_BELOW` at most."""
+        child, left = self.hierarchy.child, MAX_BELOW
+        rows = child[row]
+        while left and len(rows := rows[self.seen[rows]][:left]):
+            yield from np.split(rows, range(_BLOCK, len(rows), _BLOCK))
+            left -= len(rows)
+            rows = child.value[gather(child.ptr, rows)[0]]
+
     def _visible(self, sentences: Rows) -> Rows:
+        found: Rows = sentences[self._visible_mask(sentences)]
+        return found
+
+    def _visible_mask(self, sentences: Rows) -> Mask:
         visible = self.view.index.visible
         if visible is None:
-            return sentences
-        units = np.searchsorted(self.view.walk.unit_sentence, sentences, side="right") - 1
-        found: Rows = sentences[visible[units]]
-        return found
+            return np.ones(len(sentences), dtype=bool)
+        mask: Mask = visible[np.searchsorted(self.view.walk.unit_sentence, sentences, side="right") - 1]
+        return mask
 
     def _by_character(self, row: int) -> Iterator[int]:
         """The members within the scope: the key entities in their order, then those that most units name."""

@@ -16,7 +16,7 @@ class Counted:
     Attributes:
         naming: int64 [E], in how many of the units that may be seen each entity is named.
         n_entities: int64 [C], the members that are named there.
-        titles: those that were made so far.
+        titles, points: those that were made so far.
         units: int64 [C] by level, made when they are asked for.
     """
 
@@ -24,6 +24,7 @@ class Counted:
         self.naming = naming
         self.n_entities = n_entities
         self.titles: dict[int, str] = {}
+        self.points: dict[int, Rows] = {}
         self.units: dict[int, Rows] = {}
 
     @classmethod

@@ -1,0 +1,70 @@
+"""Points of a community within a scope: the best of what is below it, and no more work than that takes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from graphctx.knowledge_base import KnowledgeBase
+from graphctx.retrieve import communities as rule
+from graphctx.retrieve.communities import MAX_POINTS, Communities
+from graphctx.retrieve.graph.tables import GraphTables
+from graphctx.retrieve.graph.view import View
+
+PARTS = ["decisions/", "people/", "incidents/2022", ""]
+
+
+def within(kb: KnowledgeBase, prefix: str) -> Communities:
+    """The communities of the documents below a folder; every other document where it is empty."""
+    index = kb.pinned().require().index
+    uris = index.documents["uri"].to_pylist()
+    part = index.part(np.array([uri.startswith(prefix) if prefix else at % 2 == 0 for at, uri in enumerate(uris)]))
+    tables = GraphTables(part)
+    return tables.communities.within(View(part, tables))
+
+
+def said_below(communities: Communities, row: int) -> list[int]:
+    """The points of all communities below one: first the best of each, the higher first, then the second, and so on."""
+    index, child = communities.view.index, communities.hierarchy.child
+    assert index.visible is not None
+    waiting, ranked = child[row].tolist(), []
+    for number, at in enumerate(waiting):
+        waiting.extend(child[at].tolist())
+        points = communities.hierarchy.points[at].tolist()
+        shown = [one for one in points if index.visible[communities.unit_of(one)]]
+        ranked += [(place, number, sentence) for place, sentence in enumerate(shown)]
+    own = communities.hierarchy.points[row].tolist()
+    return [*(one for one in own if index.visible[communities.unit_of(one)]), *(one for *_, one in sorted(ranked))]
+
+
+@pytest.mark.parametrize("prefix", PARTS)
+def test_points_within_a_scope_are_its_own_and_then_the_best_of_each_below(
+    handbook_kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, prefix: str
+) -> None:
+    for block in (1, 64):
+        monkeypatch.setattr(rule, "_BLOCK", block)
+        communities = within(handbook_kb, prefix)
+        for row in np.flatnonzero(communities.seen).tolist():
+            every = list(dict.fromkeys(said_below(communities, row)))
+            assert communities.points(row).tolist() == every[:MAX_POINTS]
+
+
+def test_no_more_communities_below_are_looked_at_than_the_limit(
+    handbook_kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = within(handbook_kb, "")
+    broad = max(np.flatnonzero(whole.hierarchy.level == 0).tolist(), key=lambda row: len(whole.hierarchy.child[row]))
+    expected = whole.points(broad).tolist()
+    monkeypatch.setattr(rule, "MAX_BELOW", 0)
+    own = within(handbook_kb, "").points(broad).tolist()
+    monkeypatch.setattr(rule, "MAX_BELOW", 1)
+    more = within(handbook_kb, "").points(broad).tolist()
+    assert own == expected[: len(own)]
+    assert set(own) < set(more) < set(expected)
+
+
+def test_points_of_a_scope_are_gathered_once(handbook_kb: KnowledgeBase) -> None:
+    communities = within(handbook_kb, "people/")
+    again = communities.hierarchy.within(communities.view)
+    row = int(np.flatnonzero(communities.seen)[0])
+    assert communities.points(row) is again.points(row)
