@@ -27,6 +27,13 @@ def errors_console() -> Console:
     return Console(stderr=True, markup=False, emoji=False, highlight=False)
 
 
+def named(count: int, plural: str) -> str:
+    """What so many things are called, by what several are called: ``entity`` for 1 of ``entities``."""
+    if count != 1:
+        return plural
+    return f"{plural[:-3]}y" if plural.endswith("ies") else plural.removesuffix("s")
+
+
 def print_json(value: BaseModel | dict[str, Any]) -> None:
     """Print one JSON object. The same object gives the same bytes: fields stay in the order of their model."""
     data = value if isinstance(value, dict) else value.model_dump(mode="json")

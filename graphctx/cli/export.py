@@ -110,10 +110,10 @@ def _as_file_name(project_id: str) -> str:
 
 
 def _show(report: ExportReport, seconds: float) -> None:
-    from graphctx.cli.console import errors_console, output_console
+    from graphctx.cli.console import errors_console, named, output_console
 
     size = sum(file.bytes for file in report.files)
-    counts = ", ".join(f"{count:,} {name}" for name, count in report.counts.items())
+    counts = ", ".join(f"{count:,} {named(count, name)}" for name, count in report.counts.items())
     console = output_console()
     console.print(f"{report.path}  {_size(size)}, {seconds:.1f} s", style="bold", soft_wrap=True)
     console.print(counts, soft_wrap=True)

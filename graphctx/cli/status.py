@@ -35,14 +35,16 @@ def status(kb: KbOption = DEFAULT_KB, as_json: JsonOption = False) -> None:
 def _show(console: Console, found: Status) -> None:
     from rich.text import Text
 
+    from graphctx.cli.console import named
+
     rows = {
         "project": found.project_id,
         "snapshot": found.snapshot_id or "none yet: graphctx ingest FOLDER makes one",
         "created": found.created_at or "",
-        "counts": ", ".join(f"{count:,} {name}" for name, count in found.counts.items()),
+        "counts": ", ".join(f"{count:,} {named(count, name)}" for name, count in found.counts.items()),
         "themes": "; ".join(
-            f"level {one.level}: {one.communities:,} communities of at most {one.largest:,} entities, "
-            f"modularity {one.modularity:.3f}"
+            f"level {one.level}: {one.communities:,} {named(one.communities, 'communities')} of at most "
+            f"{one.largest:,} entities, modularity {one.modularity:.3f}"
             for one in found.community_levels
         ),
         "on disk": ", ".join(f"{size / 1e6:,.1f} MB {part}" for part, size in found.bytes_by_part.items()),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from graphctx.cli.console import named
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -29,9 +31,10 @@ def show_report(console: Console, report: IngestReport) -> None:
         "unchanged": report.unchanged,
     }
     note = ", ".join(f"{count:,} {name}" for name, count in changes.items() if count)
-    table.add_row(f"{report.documents:,}", f"documents ({note})" if note else "documents")
+    documents = named(report.documents, "documents")
+    table.add_row(f"{report.documents:,}", f"{documents} ({note})" if note else documents)
     for name in ("words", "sections", "units", "sentences", "entities", "mentions", "facts", "edges", "communities"):
-        table.add_row(f"{getattr(report, name):,}", name)
+        table.add_row(f"{getattr(report, name):,}", named(getattr(report, name), name))
     console.print(table)
     steps = ", ".join(f"{step} {seconds:.1f}" for step, seconds in report.seconds.items())
     console.print(f"{report.total_seconds:.1f} s in all: {steps}", soft_wrap=True)
@@ -47,7 +50,8 @@ def show_plan(console: Console, plan: IngestPlan) -> None:
     stands = f"snapshot {plan.snapshot_id} stays" if plan.snapshot_id else "nothing is published yet"
     outcome = "would publish" if plan.builds else "nothing to do"
     console.print(f"{plan.project_id} · dry run: {outcome} · {stands}", style="bold", soft_wrap=True)
-    console.print(f"{plan.documents:,} documents afterwards, {plan.unchanged:,} of them read and unchanged")
+    documents = named(plan.documents, "documents")
+    console.print(f"{plan.documents:,} {documents} afterwards, {plan.unchanged:,} of them read and unchanged")
     _list(console, "Would be added", plan.added)
     _list(console, "Would be replaced", plan.replaced)
     _list(console, "Would be dropped", plan.removed)

@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from graphctx.cli.app import app
+from graphctx.cli.console import named
 from graphctx.knowledge_base import KnowledgeBase
 
 HEAVY = ("numpy", "pyarrow", "lancedb", "spacy", "onnxruntime", "tokenizers", "kuzu", "igraph", "mcp", "mcp_types")
@@ -41,6 +42,20 @@ def test_an_option_of_commands_before_the_command_is_told_where_it_belongs() -> 
     assert shown.exit_code == 2
     assert "after the command" in " ".join(shown.stderr.split())
     assert "No such option: --nope" in CliRunner().invoke(app, ["--nope", "status"]).stderr
+
+
+@pytest.mark.parametrize(
+    ("count", "plural", "name"),
+    [
+        (1, "mentions", "mention"),
+        (1, "entities", "entity"),
+        (1, "related", "related"),
+        (0, "mentions", "mentions"),
+        (2, "entities", "entities"),
+    ],
+)
+def test_one_thing_is_not_called_like_several(count: int, plural: str, name: str) -> None:
+    assert named(count, plural) == name
 
 
 def test_the_command_without_arguments_shows_its_help() -> None:
