@@ -5,7 +5,8 @@ those of ``eval/synthetic_communities.py``, kept in ``.kb/bench``, with as many 
 measured in a process of its own, through the façade's own view. No question is asked twice. For each question its bare
 parts are timed: its embedding, and one product of all community vectors with it, which is the least that a search would
 have to do that rates every community. Then the call is made; of every two one with a stopwatch in it, which gives the
-stages, and is not counted with the others. Compare ratios, not milliseconds.
+stages, and is not counted with the others. Then other questions are asked within a folder of about a quarter of the
+documents; the first of them makes the scope ready, and is told by itself. Compare ratios, not milliseconds.
 
 Memory is what the process holds more than before the knowledge base was opened, model and libraries not counted:
 ``own`` memory, and ``mapped`` pages of the snapshot's files, which it touched and the system can take back.
@@ -19,6 +20,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +32,7 @@ from eval.stopwatch import Stopwatch
 from eval.synthetic_communities import communities_kb, global_questions
 from graphctx import KnowledgeBase
 from graphctx.model.found import GlobalFound
-from graphctx.model.requests import GlobalSearchInput
+from graphctx.model.requests import Filters, GlobalSearchInput
 from graphctx.nlp.base import Embedder
 
 FOLDER = Path(".kb/bench")
@@ -39,6 +41,9 @@ SMALLEST = 300
 
 _WARM_UP = 50
 """So many other questions are asked before memory and time are measured."""
+
+_SCOPED_SHARE = 4
+"""One question within a scope for so many without."""
 
 STAGES = {
     "question": ["graphctx.retrieve.question:understand"],
@@ -52,6 +57,9 @@ STAGES = {
 """A stage's time is that of its functions without the other stages called in them."""
 
 COUNTS = ("communities", "rated", "descended", "dropped")
+
+SCOPED = "global_search, in a scope"
+EVERYTHING = Filters()
 
 CLOCKS = {"wall": time.perf_counter, "cpu": time.thread_time}
 
@@ -96,6 +104,7 @@ def measure(folder: Path, size: int, count: int, clock: Clock = time.perf_counte
     """Ask all questions of one size."""
     kb_dir = communities_kb(folder, size)
     warm_up, *asked = global_questions(kb_dir)[: count + 1]
+    *scoped, last_one = global_questions(kb_dir)[count + 1 : count + 2 + max(2, count // _SCOPED_SHARE)]
     before_them = global_questions(kb_dir)[-_WARM_UP:]
     with KnowledgeBase.open(communities_kb(folder, SMALLEST)) as small:
         _ask(small, warm_up)
@@ -124,7 +133,10 @@ def measure(folder: Path, size: int, count: int, clock: Clock = time.perf_counte
                 run["global_search"] = clock() - started
             counts.append({name: getattr(found, name) for name in COUNTS} | _told(found))
             runs.append(run)
-    names = [*STAGES, "global_search", "bare: embedding", "bare: product", "bare: product, BLAS"]
+        part = _part_of(kb)
+        ready = _seconds(lambda: _ask(kb, last_one, part), clock)
+        runs += [{SCOPED: _seconds(partial(_ask, kb, text, part), clock)} for text in scoped]
+    names = [*STAGES, "global_search", SCOPED, "bare: embedding", "bare: product", "bare: product, BLAS"]
     taken = {name: [run[name] for run in runs if name in run] for name in names}
     middle = {name: float(np.median(seconds)) for name, seconds in taken.items()}
     resident = after.rss - before.rss
@@ -133,6 +145,7 @@ def measure(folder: Path, size: int, count: int, clock: Clock = time.perf_counte
         "size": size,
         "questions": len(asked),
         "open_and_warm_seconds": round(opening, 2),
+        "first_in_a_scope_seconds": round(ready, 2),
         "ms": {name: _percentiles(seconds) for name, seconds in taken.items()},
         "to_product": round(middle["global_search"] / middle["bare: product"], 2),
         "to_product_blas": round(middle["global_search"] / middle["bare: product, BLAS"], 2),
@@ -145,8 +158,15 @@ def measure(folder: Path, size: int, count: int, clock: Clock = time.perf_counte
     }
 
 
-def _ask(kb: KnowledgeBase, text: str) -> GlobalFound:
-    return kb.pinned().global_search(GlobalSearchInput(question=text))
+def _ask(kb: KnowledgeBase, text: str, part: Filters = EVERYTHING) -> GlobalFound:
+    return kb.pinned().global_search(GlobalSearchInput(question=text, filters=part))
+
+
+def _part_of(kb: KnowledgeBase) -> Filters:
+    """About a quarter of the documents: as many as the greatest power of ten below their count."""
+    uris = kb.pinned().require().index.documents["uri"].to_pylist()  # notes/0000000.md and so on
+    digits = len(str(len(uris) - 1)) - 1
+    return Filters(path_prefix=min(uris)[: -digits - len(".md")])
 
 
 def _told(found: GlobalFound) -> dict[str, int]:
@@ -200,6 +220,7 @@ def print_tables(measured: list[Row]) -> None:
     table(("a question, mean / most", *head), counts)
     memory = [(f"{name} MB", *(row["memory_mb"][name] for row in measured)) for name in ("vectors", "own", "mapped")]
     memory.append(("open and warm, s", *(row["open_and_warm_seconds"] for row in measured)))
+    memory.append(("first in a scope, s", *(row["first_in_a_scope_seconds"] for row in measured)))
     table(("memory", *head), memory)
     print(f"{measured[0]['questions']} questions for each size")
 

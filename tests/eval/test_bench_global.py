@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eval.bench_global import COUNTS, STAGES, measure, print_tables
+from eval.bench_global import COUNTS, SCOPED, STAGES, measure, print_tables
 from eval.synthetic_communities import communities_kb, global_questions, hierarchy
 from graphctx import KnowledgeBase
 from graphctx.model.requests import GlobalSearchInput
@@ -59,11 +59,11 @@ def test_the_same_size_gives_the_same_hierarchy(folder: Path, tmp_path: Path) ->
 
 def test_the_table_has_every_stage_and_count(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     row = measure(folder, SIZE, 6)
-    assert row["ms"].keys() > set(STAGES)
+    assert row["ms"].keys() > {*STAGES, SCOPED}
     stages = sum(row["ms"][name]["p50"] for name in STAGES)
     assert stages > 0.3 * row["ms"]["global_search"]["p50"]
     assert row["per_question"].keys() > set(COUNTS[1:])
     print_tables([row | {"to_first": 1.0}])
     shown = capsys.readouterr().out
-    for name in (*STAGES, *COUNTS[1:], "to a product of all community vectors", "own MB"):
+    for name in (*STAGES, *COUNTS[1:], "to a product of all community vectors", "own MB", SCOPED, "first in a scope"):
         assert name in shown
