@@ -101,8 +101,16 @@ class Asker:
         assert error["message"].strip()
         asked = json.dumps(arguments)
         assert not self.truth.strangers(reply.text, self.visible({}), asked)
-        if error["code"] == "INVALID_ARGUMENT" and "problems" in error["details"]:
-            assert "field" in error["details"]
+        if error["code"] == "INVALID_ARGUMENT":
+            self._check_culprit(tool, error["details"])
+
+    def _check_culprit(self, tool: str, details: dict[str, Any]) -> None:
+        """What is refused is named: the argument as this tool's schema has it, its value, and what is allowed."""
+        assert {"field", "value", "allowed"} <= details.keys(), (tool, details)
+        assert details["value"] is not None
+        assert details["allowed"], (tool, details)
+        if not str(details["allowed"]).startswith("there is no such argument"):
+            assert details["field"].split(".")[0] in self.tools[tool]["inputSchema"]["properties"], (tool, details)
 
     def _check_budget(self, arguments: dict[str, Any], reply: Reply) -> None:
         tokens, size = weight(reply)
