@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from graphctx.errors import BackendUnavailable, InvalidArgument
+from graphctx.errors import BackendUnavailable
 from graphctx.model.catalog import Names, Outlines, WholeDocument
 from graphctx.model.found import Evidence, Found, GlobalFound, GraphFound, UnitText
 from graphctx.model.graph import EntitySection, Neighbour, Node, SectionEntity, SectionParents
@@ -143,10 +143,10 @@ class View:
         """The retriever.
 
         Raises:
-            InvalidArgument: nothing is published yet.
+            BackendUnavailable: nothing is published yet.
         """
         if self.retriever is None:
-            raise InvalidArgument("Nothing is published here yet. Run `graphctx ingest PATH` first.")
+            raise nothing_published()
         return self.retriever
 
 

@@ -85,6 +85,16 @@ def check_refused(reply: Reply, passage: str, preview: str) -> None:
     assert preview not in reply.text
 
 
+def test_before_the_first_ingest_no_id_is_blamed(tmp_path: Path) -> None:
+    with KnowledgeBase.open(tmp_path / "kb", create=True) as kb, in_memory(kb) as caller:
+        for tool, arguments in naming("u_aaaaaaaaaaaaaaaa"):
+            if tool == "graph.communities":  # where there are none, nothing is a fault
+                continue
+            error = caller.call(tool, arguments).error
+            assert error["code"] == "BACKEND_UNAVAILABLE"
+            assert "graphctx ingest" in error["message"]
+
+
 @pytest.mark.parametrize("name", GONE)
 def test_what_was_edited_or_deleted_is_told_by_no_tool(world: World, caller: Caller, name: str) -> None:
     world.search(caller)

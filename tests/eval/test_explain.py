@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from graphctx import KnowledgeBase
-from graphctx.errors import InvalidArgument
+from graphctx.errors import BackendUnavailable, InvalidArgument
 from graphctx.eval.asker import Asker
 from graphctx.eval.explain import Explanation, explain
 from graphctx.eval.explain_text import show_explanation
@@ -117,7 +117,7 @@ def test_what_cannot_be_explained_is_refused(
 def test_nothing_published_is_said(tmp_path: Path) -> None:
     with (
         KnowledgeBase.open(tmp_path / "kb", create=True) as kb,
-        pytest.raises(InvalidArgument, match="Nothing is published"),
+        pytest.raises(BackendUnavailable, match="Nothing is published"),
     ):
         explain(kb, QUESTION)
 

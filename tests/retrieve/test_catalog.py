@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from graphctx.errors import InvalidArgument
+from graphctx.errors import BackendUnavailable, InvalidArgument
 from graphctx.knowledge_base import KnowledgeBase
 from graphctx.model.catalog import Names
 from graphctx.model.requests import CommunitiesInput, Scope
@@ -90,7 +90,7 @@ def test_where_nothing_is_published_there_is_nothing_to_name(tmp_path: Path) -> 
     with KnowledgeBase.open(tmp_path / "kb", create=True) as kb:
         view = kb.pinned()
         assert view.entity_names("", ALL, 5) == view.document_names("", ALL, 5) == Names((), 0)
-        with pytest.raises(InvalidArgument):
+        with pytest.raises(BackendUnavailable, match="Nothing is published"):
             view.whole_document("a.md", ALL)
 
 
