@@ -79,7 +79,9 @@ def checked(chunk: Chunk) -> Chunk:
     utf8(chunk.author, "author")
     if chunk.author not in AUTHORS:
         raise InvalidArgument(
-            f"author is {chunk.author!r}; give one of {', '.join(AUTHORS)}.", field="author", value=chunk.author
+            f"author is {chunk.author!r:.80}; give one of {', '.join(AUTHORS)}.",
+            field="author",
+            value=chunk.author[:80],
         )
     for source in chunk.sources:
         if isinstance(source, str):
@@ -103,7 +105,10 @@ def checked_confidence(value: float) -> float:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not is_number or not 0.0 <= value <= 1.0:  # which neither NaN nor a whole number of any length is
         raise InvalidArgument(
-            f"confidence is {value!r}; give a number from 0 to 1.", field="confidence", value=repr(value), range="0..1"
+            f"confidence is {value!r:.80}; give a number from 0 to 1.",
+            field="confidence",
+            value=f"{value!r:.80}",
+            range="0..1",
         )
     rounded: float = struct.unpack("<f", struct.pack("<f", value))[0]
     return rounded
@@ -128,8 +133,8 @@ def utf8(text: str, field: str) -> bytes:
 def _whole(field: str, value: int, low: int, high: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
         raise InvalidArgument(
-            f"{field} is {value!r}; give a whole number from {low} to {high}.",
+            f"{field} is {value!r:.80}; give a whole number from {low} to {high}.",
             field=field,
-            value=repr(value),
+            value=f"{value!r:.80}",
             range=f"{low}..{high}",
         )

@@ -147,7 +147,7 @@ def decide(
 
     Raises:
         InvalidArgument: there is no such proposal, it was decided before, nobody approved, or the chunk was edited
-            since it was proposed and is to be accepted.
+            since it was proposed, is to be accepted, and is not in the user layer as it is by a promotion of its own.
     """
     _approved(approved_by)
     if action not in _DECISIONS:
@@ -161,7 +161,7 @@ def decide(
         proposal = _pending(_proposals(view), proposal_id)
         decided.append(proposal)
         if action == "accept":
-            _require_unchanged(proposal)
+            _require_unchanged(stack, view, proposal)
             done.extend(promote(stack, [proposal.context_id], approved_by=approved_by))
         event = _event(action, proposal.context_id, at, approved_by, reason, proposal_id=proposal.id)
         chunk_id = free_id(stack, "delta", view.file)
@@ -299,14 +299,20 @@ def _changed(view: LayerView, record: int, event: dict[str, Any], context_id: in
     return replace(now, created_at_unix_ms=0) != replace(proposed, created_at_unix_ms=0)
 
 
-def _require_unchanged(proposal: Proposal) -> None:
-    if proposal.changed:
+def _require_unchanged(stack: LayerStack, view: LayerView, proposal: Proposal) -> None:
+    if proposal.changed and not _is_promoted(stack, view.file.chunk(view.records[proposal.context_id])):
         raise InvalidArgument(
             f"Chunk {proposal.context_id} was edited after proposal {proposal.id} was made, so it is not what was "
             "proposed; reject the proposal, and have the chunk proposed anew.",
             id=proposal.id,
             context_id=proposal.context_id,
         )
+
+
+def _is_promoted(stack: LayerStack, chunk: Chunk) -> bool:
+    """Whether the user layer holds a chunk as it is, so that accepting it brings nothing there that nobody saw."""
+    user = stack.view("user")
+    return user is not None and (chunk.kind, chunk.content) in _held(user)
 
 
 def _digest(content: str) -> str:

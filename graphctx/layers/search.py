@@ -25,6 +25,7 @@ from graphctx.layers.similarity import Metric
 
 _SIMILARITY, _COVERAGE, _VERBATIM = 0.3, 0.2, 0.5
 _CANDIDATES = 200  # nearest records of a layer whose words are looked at, or four times what is asked for
+_NAMED = 5  # chunks, and tombstones of each, that a note names
 _DECIMALS = 6  # of a score: what is equal but for the last bits of a sum is ordered by precedence and id
 _SEEN = 1 << 16  # characters of a candidate in which a query is looked for with white space aside
 
@@ -141,6 +142,18 @@ def retractors(views: Mapping[LayerName, LayerView], view: LayerView, record: in
         elif rank(other.name) < rank(view.name) and chunk_id not in other.records:
             told += [(other.name, tombstone) for tombstone in other.retractions_below.get(chunk_id, ())]
     return tuple(told)
+
+
+def left_out_note(left_out: Sequence[LayerHit]) -> tuple[str, ...]:
+    """What a search of what is live says about chunks that tombstones kept out, if there are any."""
+    if not left_out:
+        return ()
+    told = [
+        f"{hit.layer} {hit.chunk.id} (by {', '.join(f'{layer} {number}' for layer, number in by)})"
+        for hit, by in ((hit, hit.retracted_by[:_NAMED]) for hit in left_out[:_NAMED])
+    ]
+    more = f" and {len(left_out) - _NAMED} more" if len(left_out) > _NAMED else ""
+    return (f"Left out, because tombstones take them back: {', '.join(told)}{more}.",)
 
 
 def similarity_kept(metric: Metric, value: float) -> float:

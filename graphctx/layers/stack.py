@@ -18,7 +18,16 @@ from graphctx.layers.effective import LayerView
 from graphctx.layers.embedders import ProfiledEmbedder, built_in, embedder_for, hashed
 from graphctx.layers.names import FILES, LAYERS, LayerName, layer_named, rank
 from graphctx.layers.reader import LayerFile
-from graphctx.layers.search import Candidate, LayerAnswer, LayerHit, candidates, ranked, retractors, similarity_kept
+from graphctx.layers.search import (
+    Candidate,
+    LayerAnswer,
+    LayerHit,
+    candidates,
+    left_out_note,
+    ranked,
+    retractors,
+    similarity_kept,
+)
 from graphctx.layers.similarity import Metric
 
 _COMPARED = 50  # nearest records of another layer that a hit is compared with, word by word
@@ -199,9 +208,8 @@ class LayerStack:
                 hit(candidate) for candidate in mixed if retractors(views, candidate.view, candidate.record)
             )
         absent = tuple(name for name in wanted if name not in views)
-        return LayerAnswer(
-            hits, tuple(views), absent, lacking_profiles(views.values()) if vector is None else (), left_out
-        )
+        notes = (*(lacking_profiles(views.values()) if vector is None else ()), *left_out_note(left_out))
+        return LayerAnswer(hits, tuple(views), absent, notes, left_out)
 
     def embedder_of(self, view: LayerView | None) -> ProfiledEmbedder:
         """What embeds chunks for a layer: by its profile; by words if it carries none; the default if there is none.

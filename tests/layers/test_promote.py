@@ -268,3 +268,13 @@ def test_an_event_without_the_contents_hash_is_decided_as_other_implementations_
     write_context(made, content="edited", kind="note", confidence=0.5, scope="delta", edit=10)
     decide(made, 20, "accept", approved_by="human")
     assert [entry.chunk.content for entry in made.entries(["user"])] == ["edited"]
+
+
+def test_an_edited_chunk_that_somebody_promoted_as_it_is_may_be_accepted(tmp_path: Path) -> None:
+    made = world(tmp_path)
+    proposal = propose(made, 10)
+    write_context(made, content="edited", kind="note", confidence=0.5, scope="delta", edit=10)
+    promote(made, [10], approved_by="human")
+    told, done = decide(made, proposal.id, "accept", approved_by="human")
+    assert (told.status, [item.already for item in done]) == ("accepted", [True])
+    assert [entry.chunk.content for entry in made.entries(["user"])] == ["edited"]

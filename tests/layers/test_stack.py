@@ -289,6 +289,8 @@ def test_a_search_of_what_is_live_says_what_it_left_out(tmp_path: Path) -> None:
     answer = made.search("push to main", k=1, live=True)
     assert [hit.chunk.id for hit in answer.hits] == [2]
     assert [(hit.layer, hit.chunk.id, hit.retracted_by) for hit in answer.left_out] == [("base", 1, (("user", 8),))]
+    assert answer.notes == ("Left out, because tombstones take them back: base 1 (by user 8).",)
     assert {hit.chunk.id for hit in made.search("push", k=9, live=True).left_out} == {1, 3}
+    assert made.search("push to main", k=1).notes == ()
     assert made.search("push to main", k=1).left_out == ()
     assert made.search("push to main", kinds=["invariant"], live=True).left_out == ()
