@@ -55,6 +55,15 @@ def test_the_baseline_holds_global_search_on_every_question_and_no_rival(run: Su
     assert [f"points@{budget}" for budget in BUDGETS] == kept["measures"]
 
 
+@pytest.mark.parametrize("budget", BUDGETS)
+def test_global_search_has_more_of_the_points_than_any_simple_way(run: SuiteRun, budget: int) -> None:
+    """On the mean of all questions: of a single one a simple way may well have more."""
+    of = {variant: [one.measures[f"points@{budget}"] for one in outcomes] for variant, outcomes in run.outcomes.items()}
+    means = {variant: sum(values) / len(values) for variant, values in of.items()}
+    assert list(means) == VARIANTS
+    assert max(means, key=lambda variant: means[variant]) == GLOBAL, means
+
+
 def test_root_summaries_passed_off_as_global_search_are_noticed(run: SuiteRun, baseline: Path) -> None:
     passed_off = replace(run, outcomes={**run.outcomes, GLOBAL: run.outcomes["summaries"]})
     fallen = {(one.kind, one.variant, one.measure) for one in check(baseline, [passed_off])}
