@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from graphctx.errors import InvalidArgument
 from graphctx.model.answers import ExcerptAnswer
 from graphctx.model.budgets import CapReason, CountTokens, Limits, Weight
 from graphctx.model.found import UnitText
@@ -20,14 +19,6 @@ def _run(desk: Desk, request: ExpandExcerptInput) -> Reply[ExcerptAnswer]:
     passage = desk.passage(request.passage_id, scope)
     unit = passage.unit
     document = desk.document_text(unit)
-    if document[unit.start_char : unit.end_char] != unit.text:
-        raise InvalidArgument(
-            f"{unit.doc_uri} has changed since this passage was found. "
-            "Repeat the kb.search or kb.retrieve_evidence call and use the new passage_id.",
-            field="passage_id",
-            value=request.passage_id,
-            allowed="a passage_id of the published snapshot",
-        )
     if clip_end(unit.text, request.max_tokens, request.max_bytes, desk.count).cut:
         return excerpt_reply(desk, passage, scope, Span.within(0, unit.text, request, desk.count))
     around = _Around.of(document, unit, request, desk.count)
