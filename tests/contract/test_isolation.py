@@ -102,6 +102,19 @@ def test_outside_the_boundary_looks_like_nowhere(fenced: Caller, truth: Truth) -
                 assert reply.text.replace(name, nowhere) == like.text, (tool, name)
 
 
+def test_outside_the_scope_of_a_call_looks_like_nowhere(caller: Caller, truth: Truth) -> None:
+    narrow = {"scope": {"repositories": ["open"]}}
+    sealed = [name for name in sealed_names(truth) if re.fullmatch(r"[dsue]_[a-z2-7]{16}", name)]
+    for name in sealed[::7]:
+        nowhere = name[:2] + "a" * 16
+        for tool, arguments in naming(name):
+            if tool == "fetch":  # its form takes no scope
+                continue
+            reply = caller.call(tool, {**arguments, **narrow})
+            like = caller.call(tool, {**json.loads(json.dumps(arguments).replace(name, nowhere)), **narrow})
+            assert reply.text.replace(name, nowhere) == like.text, (tool, name)
+
+
 def test_whatever_is_asked_about_it_nothing_sealed_is_told(fenced: Caller, truth: Truth) -> None:
     for question in ("Who is Quillfeather?", "What does the Obsidian Ledger list?", "vantablack", "code name secretly"):
         for tool, name in QUESTIONED.items():
