@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from graphctx import KnowledgeBase
-from graphctx.errors import BackendUnavailable, BudgetExceeded, InvalidArgument, ScopeViolation
+from graphctx.errors import BackendUnavailable, InvalidArgument, ScopeViolation
 from graphctx.model.answers import EvidenceAnswer, SearchAnswer
 from graphctx.model.requests import Filters, Scope, SearchInput
 from graphctx.server.backend import Backend, Source
