@@ -22,13 +22,9 @@ from graphctx.retrieve.graph.view import Mask, View
 from graphctx.retrieve.hierarchy import Hierarchy
 from graphctx.retrieve.index import Rows
 from graphctx.store.walk import gather
-from graphctx.text.names import normalise_name, singular_of
+from graphctx.text.titles import TITLE_NAMES, says_nothing_beside, shown_name, title_words, too_long
 
 __all__ = ["Communities", "Hierarchy", "title_of"]
-
-TITLE_NAMES = 3
-TITLE_CHARS = 60
-"""A title that is longer with a third name has two; as at ingest."""
 
 MAX_POINTS = 40
 """Points of a community within a scope; as many as it has in all."""
@@ -218,7 +214,7 @@ class Communities:
         parts = self.hierarchy.titles[row].split(", ")
         members = self.members(row)
         names = self.view.tables.entities.names.take(pa.array(members)).to_pylist()
-        at = {" ".join(name.split()): entity for name, entity in zip(names, members.tolist(), strict=True)}
+        at = {shown_name(name): entity for name, entity in zip(names, members.tolist(), strict=True)}
         titled = [at[part] for part in parts if part in at]
         yield from titled
         if len(titled) < len(parts):
@@ -238,14 +234,14 @@ class Communities:
 def title_of(names: Iterable[str]) -> str:
     """Two or three of some names, the first that are no part of one another; one where there is no other."""
     chosen: list[str] = []
-    keys: list[set[str]] = []
+    keys: list[frozenset[str]] = []
     first = ""
-    for name in names:
+    for name in map(shown_name, names):
         first = first or name
-        key = {singular_of(word) for word in normalise_name(name).split()}
-        if not key or any(key <= other or other <= key for other in keys):
+        key = title_words(name)
+        if says_nothing_beside(key, keys):
             continue
-        if len(chosen) == TITLE_NAMES - 1 and len(", ".join([*chosen, name])) > TITLE_CHARS:
+        if len(chosen) == TITLE_NAMES - 1 and too_long([*chosen, name]):
             break
         chosen.append(name)
         keys.append(key)

@@ -68,3 +68,23 @@ def test_points_of_a_scope_are_gathered_once(handbook_kb: KnowledgeBase) -> None
     again = communities.hierarchy.within(communities.view)
     row = int(np.flatnonzero(communities.seen)[0])
     assert communities.points(row) is again.points(row)
+
+
+class _Anew(View):
+    """Everything, as if it were a scope."""
+
+    @property
+    def whole(self) -> bool:
+        return False
+
+
+def test_titles_made_anew_of_everything_have_as_many_names_as_those_of_the_whole(handbook_kb: KnowledgeBase) -> None:
+    index = handbook_kb.pinned().require().index
+    tables = GraphTables(index)
+    communities = tables.communities.within(_Anew(index, tables))
+    rows = np.flatnonzero(communities.seen).tolist()
+    assert len(rows) > 20
+    made = [communities.title(row).split(", ") for row in rows]
+    kept = [communities.hierarchy.titles[row].split(", ") for row in rows]
+    assert [len(names) for names in made] == [len(names) for names in kept]  # a scope may write a name otherwise
+    assert not any(name.startswith(("the ", "The ")) for names in made for name in names)

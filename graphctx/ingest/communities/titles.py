@@ -11,11 +11,8 @@ import numpy as np
 
 from graphctx.ingest.communities.material import Int, Material, Real
 from graphctx.nlp.commonness import rank_of
-from graphctx.text.names import normalise_name, reads_as_clause, singular_of
-
-TITLE_NAMES = 3
-TITLE_CHARS = 60
-"""A title that two names make this long has no third."""
+from graphctx.text.names import reads_as_clause
+from graphctx.text.titles import TITLE_NAMES, says_nothing_beside, shown_name, title_words, too_long
 
 THIRD_SHARE = 0.35
 """A third name that is less characteristic than this, compared with the second, does not name the community."""
@@ -57,8 +54,6 @@ _NUMBERED = re.compile(
     r"\s+(?:\d[\w.-]*|[a-z][\d.-]*\d|[a-z])",
     re.IGNORECASE,
 )
-_CALL = re.compile(r"\(\s*\)$")
-_ARTICLES = frozenset({"the", "a", "an"})
 _PICTURE = re.compile(r"[\u2190-\u2bff\U0001f000-\U0001faff]")
 _FILE = re.compile(r"\S+\.[a-z]{1,5}")
 
@@ -148,12 +143,10 @@ def title_of(material: Material, rows: Sequence[int], weight: Real, part: Sequen
         row = min(left, key=lambda one: (-round(left[one], 6), material.entity_ids[one]))
         worth = left.pop(row)
         name = shown_name(material.names[row])
-        key = _words(name)
-        if not key or any(key <= other or other <= key for other in keys):
+        key = title_words(name)
+        if says_nothing_beside(key, keys):
             continue
-        if len(chosen) == TITLE_NAMES - 1 and (
-            worth < THIRD_SHARE * second or len(", ".join([*chosen, name])) > TITLE_CHARS
-        ):
+        if len(chosen) == TITLE_NAMES - 1 and (worth < THIRD_SHARE * second or too_long([*chosen, name])):
             break
         chosen.append(name)
         keys.append(key)
@@ -163,26 +156,6 @@ def title_of(material: Material, rows: Sequence[int], weight: Real, part: Sequen
                 if part_of[other] == part_of[row]:
                     left[other] *= SAME_PART_SHARE
     return ", ".join(chosen) or shown_name(material.names[rows[0]])
-
-
-def shown_name(name: str) -> str:
-    """A name as a title shows it: on one line, without a leading article, call brackets and angle brackets around."""
-    shown = " ".join(name.split())
-    if (bare := _CALL.sub("", shown)) and normalise_name(bare):
-        shown = bare
-    if shown.startswith("<") and shown.endswith(">") and normalise_name(shown[1:-1]):
-        shown = shown[1:-1]
-    first, _, rest = shown.partition(" ")
-    if first.casefold() in _ARTICLES and rest and normalise_name(rest) == normalise_name(shown):
-        return rest
-    return shown
-
-
-def _words(name: str) -> frozenset[str]:
-    """The words of a name for comparing, those inside an identifier too."""
-    return frozenset(
-        singular_of(word) for whole in normalise_name(name).split() for word in re.split(r"::|[./]", whole) if word
-    )
 
 
 def _uncommon(name: str) -> float:

@@ -12,7 +12,6 @@ import pytest
 
 from graphctx.ingest.communities.points import MAX_POINTS
 from graphctx.ingest.communities.summarise import BARE, KEY_ENTITIES, KEY_FACTS, SUMMARY_SENTENCES, SUMMARY_TOKENS
-from graphctx.ingest.communities.titles import shown_name
 from graphctx.ingest.pipeline import Ingest
 from graphctx.ingest.report import IngestReport
 from graphctx.knowledge_base import KnowledgeBase
@@ -27,6 +26,7 @@ from graphctx.store.levels import levels_of
 from graphctx.store.phrased import read_phrased
 from graphctx.store.snapshot import open_snapshot
 from graphctx.text.names import normalise_name
+from graphctx.text.titles import shown_name
 
 
 class World:

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from graphctx.ingest.communities.material import Material
-from graphctx.ingest.communities.titles import shown_name, title_of, title_share
+from graphctx.ingest.communities.titles import title_of, title_share
 from graphctx.ingest.embed import Quantised
+from graphctx.text.titles import shown_name
 
 
 def material(names: list[str], label: str = "term", proper: float = 1.0) -> Material:

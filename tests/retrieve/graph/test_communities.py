@@ -172,9 +172,10 @@ def test_what_is_unknown_is_listed_beside_what_is_known(handbook: GraphExplorer)
 
 def test_titles_join_names_of_which_none_is_part_of_another() -> None:
     assert title_of(["Gannet", "gannets", "the Gannet gateway", "Keel", "Sieve", "Bench"]) == "Gannet, Keel, Sieve"
-    assert title_of(["A name of forty characters, more or less x", "another of some more", "one too many"]) == (
-        "A name of forty characters, more or less x, another of some more"
+    assert title_of(["Name of forty characters, more or less xyz", "another of some more", "one too many"]) == (
+        "Name of forty characters, more or less xyz, another of some more"
     )
+    assert title_of(["The Keel", "tokio::spawn()", "spawn"]) == "Keel, tokio::spawn"  # as at ingest
     assert title_of(["Keel"]) == "Keel"
     assert title_of(["…"]) == "…"
     assert title_of([]) == ""
