@@ -156,9 +156,14 @@ def test_what_failed_is_tried_again_by_the_next_ingest_though_no_document_change
     assert all(row["phrased"] for row in rows_of(kb)[0])
 
 
-def test_a_model_without_an_address_or_an_address_without_a_model_is_none(kb: Path, stub: Stub) -> None:
+def test_a_model_without_an_address_or_an_address_without_a_model_is_refused_and_neither_is_none(
+    kb: Path, stub: Stub
+) -> None:
     for name in ("BASE_URL", "MODEL"):
-        assert ingest(kb, **endpoint(stub, **{name: ""})).phrasing is None
+        done = graphctx("ingest", kb.parent / "docs", "--kb", kb, **endpoint(stub, **{name: ""}))
+        assert done.returncode == 1
+        assert f"Setting llm.{name.lower()} is empty although" in done.stderr
+    assert ingest(kb, **endpoint(stub, BASE_URL="", MODEL="")).phrasing is None
     assert stub.requests == []
 
 
