@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import socket
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import httpx2
 import pytest
-import uvicorn
 from mcp import Client
-from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from pydantic import SecretStr
 
 from graphctx.knowledge_base import KnowledgeBase
 from graphctx.server.config import ServerConfig
 from graphctx.server.http import http_app
+from tests.server.listening import as_bearer, listening
 
 from .corpus import OPEN_QUESTION
 from .naming import naming
@@ -82,27 +78,13 @@ async def test_two_processes_do_not_read_each_others_passages(nasty_path: Path, 
 async def serving(kb: KnowledgeBase, **config: Any) -> AsyncIterator[str]:
     """A real HTTP server on a free port."""
     app = http_app(engine(kb), ServerConfig(toolsets=EVERY_TOOLSET, transport="http", **config))
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
-        listener.bind(("127.0.0.1", 0))
-        listener.listen()
-        server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
-        task = asyncio.create_task(server.serve(sockets=[listener]))
-        try:
-            yield f"http://127.0.0.1:{listener.getsockname()[1]}/mcp"
-        finally:
-            server.should_exit = True
-            await task
+    async with listening(app) as url:
+        yield url
 
 
-@asynccontextmanager
-async def as_owner(url: str, name: str, mode: str) -> AsyncIterator[Client]:
+def as_owner(url: str, name: str, mode: str) -> AbstractAsyncContextManager[Client]:
     """A client with the token of one owner."""
-    headers = {"Authorization": f"Bearer {TOKENS[name].get_secret_value()}"}
-    async with (
-        httpx2.AsyncClient(headers=headers) as http,
-        Client(streamable_http_client(url, http_client=http), mode=mode, read_timeout_seconds=30) as client,
-    ):
-        yield client
+    return as_bearer(url, TOKENS[name].get_secret_value(), mode)
 
 
 @pytest.mark.anyio

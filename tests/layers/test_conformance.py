@@ -10,7 +10,7 @@ from .test_validate import test_a_broken_rule_is_named_with_its_place as broken
 from .world import REPO
 
 PAGE = REPO / "docs" / "agents-db-conformance.md"
-TESTS = [*(REPO / "tests" / "layers").glob("test_*.py"), REPO / "tests" / "server" / "test_layer_tools.py"]
+TESTS = [*(REPO / "tests" / "layers").glob("test_*.py"), *(REPO / "tests" / "server" / "layers").glob("test_*.py")]
 
 _NAMED = re.compile(r"`(\w+)::(test_\w+)`")
 _CASE = re.compile(r"`broken\[([^\]`]+)\]`")

@@ -1,15 +1,12 @@
 from __future__ import annotations
 
-import asyncio
-import socket
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import anyio
 import anyio.to_thread
 import httpx2
 import pytest
-import uvicorn
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
@@ -22,6 +19,7 @@ from graphctx.server.http import Door, http_app
 from graphctx.server.warmup import Engine, Warmup
 
 from .library import Library, count_tokens
+from .listening import as_bearer, listening
 from .results import error_of
 from .slow import SlowLibrary
 
@@ -34,28 +32,13 @@ TOKENS = {name: SecretStr(f"{name}-0123456789-abcdefgh") for name in ("ana", "be
 async def serving(config: ServerConfig | None = None, library: Library | None = None) -> AsyncIterator[str]:
     """A real HTTP server over the library, on a free port."""
     app = http_app(Warmup(lambda: Engine(library or Library(), count_tokens)), config)
-    # asyncio switches Nagle's algorithm off for sockets that name their protocol, and it costs 40 ms an answer.
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
-        listener.bind(("127.0.0.1", 0))
-        listener.listen()  # connections queue until the server takes them
-        server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
-        task = asyncio.create_task(server.serve(sockets=[listener]))
-        try:
-            yield f"http://127.0.0.1:{listener.getsockname()[1]}/mcp"
-        finally:
-            server.should_exit = True
-            await task
+    async with listening(app) as url:
+        yield url
 
 
-@asynccontextmanager
-async def as_owner(url: str, name: str, mode: str) -> AsyncIterator[Client]:
+def as_owner(url: str, name: str, mode: str) -> AbstractAsyncContextManager[Client]:
     """A client that shows the token of one owner."""
-    headers = {"Authorization": f"Bearer {TOKENS[name].get_secret_value()}"}
-    async with (
-        httpx2.AsyncClient(headers=headers) as http,
-        Client(streamable_http_client(url, http_client=http), mode=mode, read_timeout_seconds=30) as client,
-    ):
-        yield client
+    return as_bearer(url, TOKENS[name].get_secret_value(), mode)
 
 
 async def test_a_question_is_answered_over_http(era: str) -> None:

@@ -1,0 +1,161 @@
+"""The tools of the layers over the protocol: in memory, over HTTP and over pipes."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client, StdioServerParameters
+from pydantic import SecretStr
+
+from graphctx.errors import InvalidArgument
+from graphctx.layers import FILES
+from graphctx.server.config import ServerConfig
+from graphctx.server.http import Door, http_app
+from graphctx.server.tools.layers.recorded import FILES as WRITABLE_FILES
+from graphctx.server.warmup import Engine, Warmup
+
+from ..library import Library, count_tokens
+from ..listening import as_bearer, listening
+from ..results import error_of, text_of
+from .world import OFFICER, QUESTION, TOKEN, digests, source
+
+
+@pytest.mark.anyio
+async def test_the_tools_are_listed_with_underscores_and_called_with_dots_too(layered: Any) -> None:
+    async with layered() as client:
+        listed = {tool.name: tool for tool in (await client.list_tools()).tools}
+        own = [name for name in listed if name.startswith("agents")]
+        assert own == ["agents_search", "agents_context_write", "agents_context_propose"]
+        assert all(re.fullmatch(r"[a-zA-Z0-9_-]+", name) for name in own)
+        hints = {name: listed[name].annotations for name in own}
+        assert [hints[name].read_only_hint for name in own] == [True, False, False]
+        assert [hints[name].idempotent_hint for name in own] == [True, False, True]
+        assert not any(hints[name].destructive_hint or hints[name].open_world_hint for name in own)
+        found = await client.call_tool("agents.search", {"query": OFFICER})
+        assert (
+            found.structured_content["chunks"]
+            == ((await client.call_tool("agents_search", {"query": OFFICER})).structured_content["chunks"])
+        )
+        note = {"content": "Dots do.", "kind": "note", "confidence": 1, "scope": "delta"}
+        written = (await client.call_tool("agents.context.write", note)).structured_content
+        proposed = await client.call_tool("agents.context.propose", {"context_id": written["id"]})
+        assert proposed.structured_content["context_id"] == written["id"]
+        assert str(written["id"]) in text_of(proposed)
+
+
+@pytest.mark.anyio
+async def test_refusals_have_the_envelope_and_leave_no_path(layered: Any, folder: Path) -> None:
+    async with layered() as client:
+        note = {"content": "x", "kind": "note", "confidence": 1, "scope": "user"}
+        error = error_of(await client.call_tool("agents_context_write", note))
+        assert error["code"] == "INVALID_ARGUMENT"
+        (folder / FILES["base"]).write_bytes(b"nothing")
+        result = await client.call_tool("agents_search", {"query": "x"})
+        assert error_of(result)["code"] == "INVALID_ARGUMENT"
+        assert str(folder) not in text_of(result)
+
+
+@pytest.mark.anyio
+async def test_a_chunk_is_a_resource(layered: Any) -> None:
+    async with layered() as client:
+        found = (
+            await client.call_tool("kb.search", {"query": QUESTION, "options": {"layers": ["delta"]}})
+        ).structured_content["results"][0]
+        for uri in (found["scratch_uri"], f"graphctx://document/{found['doc_id']}"):
+            assert (await client.read_resource(uri)).contents[0].text == OFFICER
+
+
+def layered_app(folder: Path, door: Door, **config: Any) -> Any:
+    """The HTTP application of a server with layers."""
+    settings = ServerConfig(toolsets=("kb", "layers"), layers=folder, **config)
+    return http_app(Warmup(lambda: Engine(Library(), count_tokens, source(folder))), settings, door)
+
+
+NOTE = {"content": "Over the wire.", "kind": "note", "confidence": 1, "scope": "local"}
+
+
+@pytest.mark.anyio
+async def test_over_http_whoever_is_unknown_may_search_and_not_write(folder: Path, era: str) -> None:
+    before = digests(folder)
+    async with listening(layered_app(folder, Door())) as url, Client(url, mode=era, read_timeout_seconds=30) as client:
+        assert not (await client.call_tool("agents_search", {"query": "gulls"})).is_error
+        for tool, arguments in (("agents_context_write", NOTE), ("agents_context_propose", {"context_id": 12})):
+            error = error_of(await client.call_tool(tool, arguments))
+            assert error["code"] == "SCOPE_VIOLATION"
+            assert "bearer token" in error["message"]
+    assert digests(folder) == before
+
+
+@pytest.mark.anyio
+async def test_over_http_the_owner_of_a_token_writes(folder: Path, era: str) -> None:
+    async with (
+        listening(layered_app(folder, Door(), tokens={"ana": SecretStr(TOKEN)})) as url,
+        as_bearer(url, TOKEN, era) as client,
+    ):
+        assert not (await client.call_tool("agents_context_write", NOTE)).is_error
+    assert (folder / FILES["local"]).exists()
+
+
+@pytest.mark.anyio
+async def test_over_http_everybody_writes_where_a_proxy_authenticates(folder: Path) -> None:
+    async with (
+        listening(layered_app(folder, Door(allow_anonymous=True))) as url,
+        Client(url, mode="auto", read_timeout_seconds=30) as client,
+    ):
+        assert not (await client.call_tool("agents_context_write", NOTE)).is_error
+    assert (folder / FILES["local"]).exists()
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("mode", ["legacy", "auto"], ids=["handshake-era", "2026-era"])
+async def test_one_process_writes_and_the_next_one_finds_it(handbook_path: Path, tmp_path: Path, mode: str) -> None:
+    from mcp.client.stdio import stdio_client
+
+    command = ["-m", "graphctx.cli", "serve", "--kb", str(handbook_path), "--layers", str(tmp_path)]
+    root = Path(__file__).parents[3]
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GRAPHCTX_")}
+    parameters = StdioServerParameters(command=sys.executable, args=command, env={**kept, "PYTHONPATH": str(root)})
+    note = {"content": "Buoy 7 was replaced in the spring.", "kind": "note", "confidence": 0.9, "scope": "delta"}
+    async with Client(stdio_client(parameters), mode=mode, read_timeout_seconds=60) as client:
+        assert "agents_search" in {tool.name for tool in (await client.list_tools()).tools}
+        written = (await client.call_tool("agents_context_write", note)).structured_content
+        assert not (await client.call_tool("agents_context_propose", {"context_id": written["id"]})).is_error
+    assert [path.name for path in tmp_path.glob("*.db")] == ["AGENTS.delta.db"]
+    async with Client(stdio_client(parameters), mode=mode, read_timeout_seconds=60) as client:
+        found = (await client.call_tool("agents_search", {"query": "When was buoy 7 replaced?"})).structured_content
+        assert [chunk["id"] for chunk in found["chunks"]] == [written["id"]]
+        asked = {"question": "When was buoy 7 replaced?", "options": {"layers": ["delta"]}}
+        quotes = (await client.call_tool("kb.retrieve_evidence", asked)).structured_content["quotes"]
+        assert quotes[0]["quote"] == note["content"]
+
+
+def test_the_facade_asks_layers_too(handbook_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from graphctx.knowledge_base import KnowledgeBase
+
+    with KnowledgeBase.open(handbook_path) as kb, pytest.raises(InvalidArgument, match=r"\[layers\] folder"):
+        kb.search("gulls", layers=["base"])
+    monkeypatch.setenv("GRAPHCTX_LAYERS__FOLDER", str(folder))
+    with KnowledgeBase.open(handbook_path) as kb:
+        first = kb.search("Gulls are fed", layers=["base", "delta"]).results[0]
+        assert first.layer is not None
+        quotes = kb.retrieve_evidence("Where is the vault key kept?", layers=["base"]).quotes
+        assert quotes[0].quote == "The vault key is kept in the red safe."
+
+
+def test_what_lists_tools_loads_no_layers() -> None:
+    program = (
+        "import sys, graphctx.server.tools, graphctx.server.listing\n"
+        "print([name for name in ('numpy', 'graphctx.layers', 'graphctx.retrieve') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_files_of_layers_are_named_alike() -> None:
+    assert {**FILES, **WRITABLE_FILES} == FILES
