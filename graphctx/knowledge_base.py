@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel
 
-from graphctx.errors import InvalidArgument, ScopeViolation
 from graphctx.model.answers import EvidenceAnswer, SearchAnswer
 from graphctx.model.arguments import parse_arguments
 from graphctx.model.assemble import evidence_answer, global_answer, search_answer
@@ -22,9 +21,9 @@ from graphctx.model.requests import (
     SearchInput,
 )
 from graphctx.model.themes import GlobalAnswer
-from graphctx.published import nothing_published
+from graphctx.opening import open_folder
 from graphctx.served import Served
-from graphctx.store.config import MAX_PROJECT_CHARS, KbConfig, read_config, write_config
+from graphctx.store.config import read_config
 
 if TYPE_CHECKING:
     from graphctx.export.options import ExportFormat
@@ -81,26 +80,7 @@ class KnowledgeBase(Served):
             ScopeViolation: it belongs to another project.
             InvalidArgument: an unknown engine or embedder, or a project that is empty or too long.
         """
-        folder = Path(path).expanduser()
-        if folder.exists() and not folder.is_dir():
-            raise InvalidArgument(f"{folder.name} is a file; a knowledge base is a folder.", path=folder.name)
-        if create and not (folder / "kb.toml").exists():
-            _create(folder, project_id, engine, embedder)
-        config = read_config(folder)
-        if project_id is not None and project_id != config.project_id:
-            raise ScopeViolation(
-                f"This knowledge base belongs to project {config.project_id!r}, not to {project_id!r}. "
-                "Leave the project out, or use another folder for the other project.",
-                value=project_id,
-                allowed=config.project_id,
-            )
-        for name, asked, own in (("engine", engine, config.engine), ("embedder", embedder, config.embedder)):
-            if asked is not None and asked != (own or "minilm-int8"):
-                raise InvalidArgument(
-                    f"This knowledge base has {name} {own or 'minilm-int8'!r}, not {asked!r}. Change it in kb.toml and "
-                    "ingest again, or use another folder.",
-                    **{name: asked},
-                )
+        folder, config = open_folder(path, create, project_id, engine, embedder)
         return cls(folder, config, snapshot_id=snapshot_id)
 
     # Filling it
@@ -348,9 +328,7 @@ class KnowledgeBase(Served):
 
         given = {"format": format, "path": path, "doc_tag": doc_tag, "path_prefix": path_prefix, "replace": replace}
         options = parse_arguments(ExportOptions, given | limits)
-        retriever = self._published.current()
-        if retriever is None:
-            raise nothing_published()
+        retriever = self.pinned().require()
         return export(retriever, self.project_id, options, on_progress or no_progress)
 
     def layer(
@@ -379,9 +357,7 @@ class KnowledgeBase(Served):
         from graphctx.export.layer import units_layer
         from graphctx.export.options import no_progress
 
-        retriever = self._published.current()
-        if retriever is None:
-            raise nothing_published()
+        retriever = self.pinned().require()
         filters = _parse(Filters, doc_tag=list(doc_tag), path_prefix=path_prefix)
         return units_layer(
             retriever.index.within(Scope(), filters),
@@ -431,21 +407,3 @@ def _parse(model: type[Input], **values: Any) -> Input:
 
 def _paths(paths: Iterable[str | Path] | str | Path) -> list[Path]:
     return [Path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
-
-
-def _create(folder: Path, project_id: str | None, engine: str | None, embedder: str | None) -> None:
-    from graphctx.nlp.embedders import make_embedder
-    from graphctx.store.graph import make_graph_engine
-
-    if embedder is not None:
-        make_embedder(embedder)
-    if engine is not None:
-        make_graph_engine(engine)
-    place = folder.resolve()
-    name = place.parent.name if place.name == ".graphctx" else place.name
-    chosen = {
-        "project_id": (name or "default")[:MAX_PROJECT_CHARS] if project_id is None else project_id,
-        "engine": engine,
-        "embedder": embedder,
-    }
-    write_config(folder, parse_arguments(KbConfig, chosen))
