@@ -16,18 +16,16 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import psutil
 
 from eval.bench import table
+from eval.bench_sizes import CLOCKS, Clock, Row, arguments_of, in_a_process
 from eval.stopwatch import Stopwatch
 from eval.synthetic_communities import communities_kb, global_questions
 from graphctx import KnowledgeBase
@@ -61,28 +59,18 @@ COUNTS = ("communities", "rated", "descended", "dropped")
 SCOPED = "global_search, in a scope"
 EVERYTHING = Filters()
 
-CLOCKS = {"wall": time.perf_counter, "cpu": time.thread_time}
-
-Row = dict[str, Any]
-Clock = Callable[[], float]
+MODULE = "eval.bench_global"
 
 
 def main() -> None:
     """Run the benchmark."""
-    parser = argparse.ArgumentParser(prog="python -m eval.bench_global", description=str(__doc__).splitlines()[0])
-    parser.add_argument("--sizes", default="1000,10000,100000", help="communities, with commas between")
-    parser.add_argument("--questions", type=int, default=100, help="questions for each size")
-    parser.add_argument("--folder", type=Path, default=FOLDER, help=f"where they are kept; default: {FOLDER}")
-    parser.add_argument(
-        "--clock", choices=CLOCKS, default="wall", help="cpu: of this thread, for a machine that is busy"
+    arguments = arguments_of(
+        MODULE, str(__doc__), sizes="1000,10000,100000", unit="communities", questions=100, folder=FOLDER
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
-    parser.add_argument("--measure", type=int, help=argparse.SUPPRESS)  # in the process of one size
-    arguments = parser.parse_args()
     if arguments.measure:
         print(json.dumps(measure(arguments.folder, arguments.measure, arguments.questions, CLOCKS[arguments.clock])))
         return
-    measured = [_in_a_process(int(size), arguments) for size in arguments.sizes.split(",")]
+    measured = [_measured(int(size), arguments) for size in arguments.sizes.split(",")]
     for row in measured:
         row["to_first"] = round(row["ms"]["global_search"]["p50"] / measured[0]["ms"]["global_search"]["p50"], 2)
     if arguments.json:
@@ -91,13 +79,9 @@ def main() -> None:
         print_tables(measured)
 
 
-def _in_a_process(size: int, arguments: argparse.Namespace) -> Row:
-    communities_kb(arguments.folder, size)
-    given = {name: str(getattr(arguments, name)) for name in ("folder", "questions", "clock")} | {"measure": str(size)}
-    command = [sys.executable, "-m", "eval.bench_global", *(f"--{name}={value}" for name, value in given.items())]
-    result = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-    measured: Row = json.loads(result.stdout)
-    return measured
+def _measured(size: int, arguments: argparse.Namespace) -> Row:
+    communities_kb(arguments.folder, size)  # made outside of what is measured
+    return in_a_process(MODULE, size, arguments)
 
 
 def measure(folder: Path, size: int, count: int, clock: Clock = time.perf_counter) -> Row:

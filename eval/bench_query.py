@@ -14,17 +14,15 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import psutil
 
 from eval.bench import table
+from eval.bench_sizes import CLOCKS, Clock, Row, arguments_of, in_a_process
 from eval.stopwatch import Stopwatch
 from eval.synthetic_index import questions, synthetic_kb
 from graphctx import KnowledgeBase
@@ -55,42 +53,28 @@ STAGES = {
 }
 """A stage's time is that of its functions without the other stages called in them."""
 
-CLOCKS = {"wall": time.perf_counter, "cpu": time.thread_time}
-
-Row = dict[str, Any]
-Clock = Callable[[], float]
+MODULE = "eval.bench_query"
 
 
 def main() -> None:
     """Run the benchmark."""
-    parser = argparse.ArgumentParser(prog="python -m eval.bench_query", description=str(__doc__).splitlines()[0])
-    parser.add_argument("--sizes", default="10000,100000,200000", help="units, with commas between")
-    parser.add_argument("--questions", type=int, default=200, help="questions for each size")
-    parser.add_argument("--folder", type=Path, default=FOLDER, help=f"where corpora are kept; default: {FOLDER}")
-    parser.add_argument(
-        "--clock", choices=CLOCKS, default="wall", help="cpu: of this thread, for a machine that is busy"
+    arguments = arguments_of(
+        MODULE, str(__doc__), sizes="10000,100000,200000", unit="units", questions=200, folder=FOLDER
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
-    parser.add_argument("--measure", type=int, help=argparse.SUPPRESS)  # in the process of one size
-    arguments = parser.parse_args()
     if arguments.measure:
         print(json.dumps(measure(arguments.folder, arguments.measure, arguments.questions, CLOCKS[arguments.clock])))
         return
     sizes = [int(size) for size in arguments.sizes.split(",")]
-    measured = [_in_a_process(size, arguments) for size in sizes]
+    measured = [_measured(size, arguments) for size in sizes]
     if arguments.json:
         print(json.dumps(measured, indent=2))
     else:
         print_tables(measured)
 
 
-def _in_a_process(size: int, arguments: argparse.Namespace) -> Row:
-    synthetic_kb(arguments.folder, size)
-    given = {name: str(getattr(arguments, name)) for name in ("folder", "questions", "clock")} | {"measure": str(size)}
-    command = [sys.executable, "-m", "eval.bench_query", *(f"--{name}={value}" for name, value in given.items())]
-    result = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-    measured: Row = json.loads(result.stdout)
-    return measured
+def _measured(size: int, arguments: argparse.Namespace) -> Row:
+    synthetic_kb(arguments.folder, size)  # made outside of what is measured
+    return in_a_process(MODULE, size, arguments)
 
 
 def measure(folder: Path, size: int, count: int, clock: Clock = time.perf_counter) -> Row:
