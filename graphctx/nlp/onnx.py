@@ -126,6 +126,9 @@ class OnnxEmbedder:
 
 
 def _session(model: bytes) -> InferenceSession:
+    # onnxruntime reads this when it is loaded. Without it, it looks up a telemetry host and keeps a device id and a
+    # database in the home directory; `disable_telemetry_events` afterwards stops neither.
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     try:
         import onnxruntime
     except ImportError as error:

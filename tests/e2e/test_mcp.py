@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -17,6 +15,7 @@ from mcp.client.stdio import stdio_client
 from graphctx import KnowledgeBase
 
 from .house import COMMAND, environment
+from .listening import free_port, wait_until_listening
 
 ERAS = pytest.mark.parametrize("mode", ["legacy", "auto"], ids=["handshake-era", "2026-era"])
 QUESTIONS = (
@@ -97,20 +96,11 @@ async def test_an_ingest_beside_a_running_server_is_seen_by_the_next_call(own_kb
 
 @pytest.fixture
 def http_url(lighthouse_kb: Path) -> Iterator[str]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     serve = [*COMMAND, "serve", "--kb", str(lighthouse_kb), "--transport", "http", "--port", str(port)]
     with subprocess.Popen(serve, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:
-            deadline = time.monotonic() + 60
-            while True:
-                try:
-                    socket.create_connection(("127.0.0.1", port), timeout=1).close()
-                    break
-                except OSError:
-                    assert process.poll() is None, "the server ended"
-                    assert time.monotonic() < deadline, "the server does not listen"
+            wait_until_listening(process, port)
             yield f"http://127.0.0.1:{port}/mcp"
         finally:
             process.terminate()
