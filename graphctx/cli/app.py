@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
@@ -26,6 +25,7 @@ from graphctx.cli import (
     status,
     tools,
 )
+from graphctx.cli.console import guard_streams, print_text
 from graphctx.cli.guard import GuardedCommand, GuardedGroup
 
 app = typer.Typer(
@@ -37,14 +37,14 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,  # GuardedCommand reports every error in its own way
-    rich_markup_mode="rich",
+    rich_markup_mode=None,  # brackets of help texts are printed, and paragraphs wrap once
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
 def _show_version(asked: bool) -> None:
     if asked:
-        typer.echo(f"graphctx {graphctx.__version__}")
+        print_text(f"graphctx {graphctx.__version__}")
         raise typer.Exit
 
 
@@ -77,8 +77,5 @@ app.command("demo", cls=GuardedCommand, hidden=True)(demo.demo)
 
 def main() -> None:
     """Run the command line and exit: 0 done, 1 an error of the taxonomy, 2 bad usage, 130 stopped by Ctrl-C."""
-    for stream in (sys.stdout, sys.stderr):
-        if (reconfigure := getattr(stream, "reconfigure", None)) is not None:
-            # Documents hold any character; a terminal's legacy encoding must not turn one into a crash.
-            reconfigure(encoding="utf-8", errors="backslashreplace")
+    guard_streams()
     app(prog_name="graphctx")

@@ -30,7 +30,7 @@ def call(
     Prints the text that a client would show, or with --json the structured content. Passages are named by their
     section_id, which later calls take as passage_id. `graphctx tools` lists the tools and their arguments.
     """
-    from graphctx.cli.console import print_json
+    from graphctx.cli.console import print_json, print_text
     from graphctx.published import nothing_published
     from graphctx.server.config import ServerConfig
     from graphctx.server.local import call as call_tool
@@ -51,7 +51,7 @@ def call(
     if as_json:
         print_json(reply.answer)
     else:
-        typer.echo(reply.text)
+        print_text(reply.text)
 
 
 def read_arguments(words: list[str]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from graphctx.cli.mcp_config import program
 from graphctx.errors import BackendUnavailable, InvalidArgument
 from graphctx.model.answers import EvidenceAnswer
 from graphctx.model.documents import has_file_lines
+from graphctx.text.printable import one_line
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -91,4 +92,8 @@ def _show(console: Console, question: str, answer: EvidenceAnswer) -> None:
         heading = f" › {quote.heading}" if quote.heading else ""
         span = f"characters {quote.start_char}–{quote.end_char}"
         line = f":{quote.line}" if has_file_lines(quote.doc_uri) else ""
-        console.print(f"   {quote.title}{heading} — {quote.doc_uri}{line} ({span})\n", style="dim", soft_wrap=True)
+        console.print(
+            f"   {one_line(quote.title + heading)} — {one_line(quote.doc_uri)}{line} ({span})\n",
+            style="dim",
+            soft_wrap=True,
+        )

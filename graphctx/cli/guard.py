@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import traceback
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from graphctx.cli.console import errors_console
+from graphctx.cli.console import errors_console, print_json
 from graphctx.cli.options import DEFAULT_KB
 from graphctx.errors import GraphctxError, InternalError
 
@@ -114,7 +113,7 @@ def _report(error: GraphctxError, ctx: typer.Context) -> None:
         told = error.envelope()
         if where:
             told["error"]["details"] = {**error.details, "hint": where}
-        typer.echo(json.dumps(told, indent=2, ensure_ascii=False, default=str))
+        print_json(told)
         return
     hint = where or ("" if error.details.keys() & _OF_FILES else _HINTS[error.code].format(command=ctx.command_path))
     console = errors_console()

@@ -72,7 +72,7 @@ def mcp_config(
 
     The configuration is on standard output; where to put it, on standard error.
     """
-    from graphctx.cli.console import errors_console
+    from graphctx.cli.console import errors_console, print_text
 
     if client not in CLIENTS:
         raise InvalidArgument(
@@ -94,7 +94,7 @@ def mcp_config(
             style="yellow",
             soft_wrap=True,
         )
-    typer.echo(known.render(command))
+    print_text(known.render(command))
 
 
 def program() -> list[str]:

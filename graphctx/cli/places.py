@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from graphctx.text.printable import one_line
+
 if TYPE_CHECKING:
     from graphctx.knowledge_base import KnowledgeBase
     from graphctx.store.config import SourceEntry
@@ -95,8 +97,8 @@ def _shows(path: Path, line: int, text: str) -> bool:
 
 
 def shown_path(path: Path) -> str:
-    """The path as a person would type it: relative to the working directory where that is shorter."""
+    """Return the path as a person would type it, relative to the working directory where that is shorter, on a line."""
     try:
-        return str(path.relative_to(Path.cwd()))
+        return one_line(str(path.relative_to(Path.cwd())))
     except ValueError:
-        return str(path)
+        return one_line(str(path))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from graphctx.cli.places import place_of, shown_path
+from graphctx.text.printable import one_line, visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -57,7 +58,9 @@ def show_evidence(console: Console, question: str, answer: EvidenceAnswer, sourc
     if not answer.quotes:
         show_empty(console, "No evidence found", answer.empty_reason or "no_match")
         if answer.nearest:
-            console.print(f"Nearest, though not near, come: {', '.join(answer.nearest)}", style="dim", soft_wrap=True)
+            console.print(
+                f"Nearest, though not near, come: {one_line(', '.join(answer.nearest))}", style="dim", soft_wrap=True
+            )
         return
     for number, quote in enumerate(answer.quotes, start=1):
         cut = " · shortened" if quote.truncated else ""
@@ -108,11 +111,11 @@ def show_span(
     from rich.text import Text
 
     where = f"{item.title} › {item.heading}" if item.heading else item.title
-    console.print(Text(f"[{number}] ", style="bold cyan").append(where, style="bold"), soft_wrap=True)
+    console.print(Text(f"[{number}] ", style="bold cyan").append(one_line(where), style="bold"), soft_wrap=True)
     for line in span_lines(console, text):
         console.print(Text("    ").append(_BAR, style="cyan").append(line), soft_wrap=True)
     place = place_of(sources, item.doc_uri, item.line, text)
-    shown, style = item.doc_uri, ""
+    shown, style = one_line(item.doc_uri), ""
     if place.path is not None:
         shown, style = shown_path(place.path), f"link {place.path.as_uri()}"
     if place.line is not None:
@@ -120,14 +123,14 @@ def show_span(
     elif item.page is not None:
         note = f"page {item.page} · {note}"
     if "#" in item.doc_uri:
-        note = f"{item.doc_uri.partition('#')[2]} · {note}"
+        note = f"{one_line(item.doc_uri.partition('#')[2])} · {note}"
     console.print(Text("    ").append(shown, style=style).append(f" · {note}", style="dim"), soft_wrap=True)
     console.print()
 
 
 def span_lines(console: Console, text: str) -> list[str]:
     """The lines of a span; on a terminal, those that are too long are wrapped, and no other is touched."""
-    lines = text.split("\n")
+    lines = visible(text).split("\n")
     if not console.is_terminal:
         return lines
     width = max(40, min(console.width, 120) - 4 - len(_BAR))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from graphctx.cli.places import place_of, shown_path
 from graphctx.cli.show import show_empty, show_span, span_lines
+from graphctx.text.printable import one_line
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -39,7 +40,7 @@ def show_global(console: Console, question: str, answer: GlobalAnswer, sources: 
     themes = {theme.id for theme in answer.themes}
     places = [point.community_id if point.community_id in themes else "" for point in answer.points]
     heads = {
-        theme.id: Text(theme.title, style="bold magenta").append(
+        theme.id: Text(one_line(theme.title), style="bold magenta").append(
             f" · {theme.id} · rating {theme.rating:.2f}\n", style="dim"
         )
         for theme in answer.themes
@@ -94,10 +95,10 @@ def show_community(
     """Print what a community is about, with its summary and where each sentence stands."""
     from rich.text import Text
 
-    console.print(Text(community.title, style="bold magenta"), soft_wrap=True)
+    console.print(Text(one_line(community.title), style="bold magenta"), soft_wrap=True)
     console.print(Text(f"{community.id} · level {community.level} · {_sizes(community)}", style="dim"), soft_wrap=True)
     for above in parent:
-        console.print(Text(f"part of {above.title} · {above.id}", style="dim"), soft_wrap=True)
+        console.print(Text(f"part of {one_line(above.title)} · {above.id}", style="dim"), soft_wrap=True)
     if community.formerly:
         console.print(Text(f"formerly {', '.join(community.formerly)}", style="dim"), soft_wrap=True)
     names = ", ".join(key.name for key in community.key_entities)
@@ -116,7 +117,7 @@ def show_community(
             mark = f"[{number}] " if not at else "    "
             console.print(Text(mark, style="bold cyan").append(line, style="not bold default"), soft_wrap=True)
         place = place_of(sources, sentence.doc_uri, sentence.line, sentence.text)
-        shown = sentence.doc_uri if place.path is None else shown_path(place.path)
+        shown = one_line(sentence.doc_uri) if place.path is None else shown_path(place.path)
         shown += f":{place.line}" if place.line is not None else ""
         page = f" · page {sentence.page}" if place.line is None and sentence.page is not None else ""
         console.print(Text(f"    {shown}{page}", style="dim"), soft_wrap=True)
@@ -126,7 +127,7 @@ def _label(community: CommunityNode, hidden: int) -> Text:
     from rich.text import Text
 
     more = f" · {hidden} below" if hidden else ""
-    return Text(community.title).append(f" · {_sizes(community)}{more} · {community.id}", style="dim")
+    return Text(one_line(community.title)).append(f" · {_sizes(community)}{more} · {community.id}", style="dim")
 
 
 def _sizes(community: CommunityNode) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from graphctx.cli.console import named
+from graphctx.text.printable import one_line
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -75,6 +76,6 @@ def _list(console: Console, what: str, lines: list[str]) -> None:
         return
     console.print(f"{what}, {len(lines):,}:", style="yellow", soft_wrap=True)
     for line in lines[:_SHOWN]:
-        console.print(f"  {line}", soft_wrap=True)
+        console.print(f"  {one_line(line)}", soft_wrap=True)
     if len(lines) > _SHOWN:
         console.print(f"  and {len(lines) - _SHOWN:,} more (all of them with --json)", soft_wrap=True)

@@ -17,7 +17,7 @@ def tools(
 
     The JSON is what a client is told: name, title, description, annotations, input and output schema.
     """
-    from graphctx.cli.console import print_json, print_table
+    from graphctx.cli.console import print_json, print_table, print_text
     from graphctx.server.local import tool_named
     from graphctx.server.schemas import tool_document
     from graphctx.server.tools import TOOLS
@@ -27,7 +27,7 @@ def tools(
         if as_json:
             print_json(document)
             return
-        typer.echo(f"{document['name']}: {document['title']}\n\n{document['description']}\n")
+        print_text(f"{document['name']}: {document['title']}\n\n{document['description']}\n")
         print_table(["argument", "type", "default", ""], _arguments(document["inputSchema"]))
         return
     if as_json:

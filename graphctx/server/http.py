@@ -139,6 +139,7 @@ def serve_http(
             host=door.host,
             port=door.port,
             log_level="warning",
+            use_colors=False,  # standard error shows escape sequences instead of passing them on
             timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         )
     )

@@ -8,6 +8,7 @@ import typer
 
 from graphctx.cli.layers.places import DirOption, file_of, folder_of
 from graphctx.cli.options import JsonOption
+from graphctx.text.printable import one_line, visible
 
 if TYPE_CHECKING:
     from graphctx.layers import Change, Chunk, LayerDiff
@@ -78,24 +79,24 @@ def _show_change(change: Change) -> None:
     from difflib import unified_diff
 
     from graphctx.cli.console import output_console
-    from graphctx.cli.layers.shown import plain, source_text
+    from graphctx.cli.layers.shown import source_text
 
     console = output_console()
     console.print(f"~ {change.new.id} {', '.join(change.fields)}", style="yellow", soft_wrap=True)
     for field in change.fields:
         before, after = getattr(change.old, field), getattr(change.new, field)
         if field == "content":
-            before, after = (plain(text).split("\n") for text in (before, after))
+            before, after = (visible(text).split("\n") for text in (before, after))
             for line in list(unified_diff(before, after, lineterm="", n=1))[2:]:
                 console.print(f"    {line}", style={"+": "green", "-": "red"}.get(line[:1], "dim"), soft_wrap=True)
             continue
         if field == "sources":
             before, after = (", ".join(map(source_text, sources)) or "none" for sources in (before, after))
-        console.print(f"    {field}: {plain(str(before))} → {plain(str(after))}", soft_wrap=True)
+        console.print(f"    {field}: {one_line(str(before))} → {one_line(str(after))}", soft_wrap=True)
 
 
 def _line(chunk: Chunk) -> str:
-    from graphctx.cli.layers.shown import plain, title_of
+    from graphctx.cli.layers.shown import title_of
 
-    said = f"{plain(chunk.kind)} by {chunk.author}, confidence {chunk.confidence:.2f}"
+    said = f"{one_line(chunk.kind)} by {chunk.author}, confidence {chunk.confidence:.2f}"
     return f"{chunk.id} {said}: {title_of(chunk.content)}"

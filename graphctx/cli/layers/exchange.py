@@ -16,6 +16,7 @@ from graphctx.cli.layers.places import DirOption, FilesArgument, files_of, folde
 from graphctx.cli.layers.telling import told_progress
 from graphctx.cli.options import JsonOption
 from graphctx.errors import InvalidArgument
+from graphctx.text.printable import printable_json
 
 if TYPE_CHECKING:
     from graphctx.layers import LayerFile
@@ -59,7 +60,7 @@ def export(
         lines = _lines(layers, format_)
         if out is None:
             for line in lines:
-                sys.stdout.write(line)
+                sys.stdout.write(printable_json(line))
             return
         with written_file(out) as file:
             for line in lines:

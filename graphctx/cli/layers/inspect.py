@@ -11,6 +11,7 @@ import typer
 from graphctx.cli.layers.places import DirOption, FilesArgument, folder_of, stack_of
 from graphctx.cli.options import JsonOption
 from graphctx.errors import InvalidArgument
+from graphctx.text.printable import one_line
 
 if TYPE_CHECKING:
     from graphctx.layers import LayerStack, LayerView
@@ -88,19 +89,17 @@ def _layer(view: LayerView, path: Path) -> dict[str, Any]:
 
 
 def _lines(layer: dict[str, Any]) -> list[tuple[str, str]]:
-    from graphctx.cli.layers.shown import plain
-
     profile = layer["profile"]
     told = "none: chunks are compared by their words"
     if profile:
         parts = (profile["backend"], profile["model"], profile["revision"], f"norm {profile['output_norm']}")
-        told = plain(" ".join(part for part in parts if part))
+        told = one_line(" ".join(part for part in parts if part))
     edited = layer["records"] - layer["chunks"]
     counts = f"{layer['chunks']:,}" + (f", {edited:,} older records" if edited else "")
     counts += f", {layer['retracted']:,} taken back" if layer["retracted"] else ""
     return [
         ("chunks", counts),
-        ("kinds", ", ".join(f"{plain(kind)} {count:,}" for kind, count in layer["kinds"].items()) or "none"),
+        ("kinds", ", ".join(f"{one_line(kind)} {count:,}" for kind, count in layer["kinds"].items()) or "none"),
         ("authors", ", ".join(f"{author} {count:,}" for author, count in layer["authors"].items()) or "none"),
         ("vectors", f"{layer['dim']} numbers of {layer['element_type']}"),
         ("profile", told),

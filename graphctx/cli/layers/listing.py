@@ -8,6 +8,7 @@ import typer
 
 from graphctx.cli.layers.places import DirOption, FilesArgument, folder_of, stack_of
 from graphctx.cli.options import JsonOption
+from graphctx.text.printable import one_line
 
 if TYPE_CHECKING:
     from graphctx.layers import Entry, LayerView
@@ -33,7 +34,7 @@ def list_chunks(
     The JSON object has layers (layer, path, records, chunks, dim, element_type) and chunks.
     """
     from graphctx.cli.console import errors_console, output_console, print_json, print_table
-    from graphctx.cli.layers.shown import chunk_json, counted, moment, plain, remarks, retractions_json, title_of
+    from graphctx.cli.layers.shown import chunk_json, counted, moment, remarks, retractions_json, title_of
 
     stack = stack_of(files, folder_of(dir_))
     views = stack.views()
@@ -60,7 +61,7 @@ def list_chunks(
             (
                 e.layer,
                 str(e.chunk.id),
-                plain(e.chunk.kind),
+                one_line(e.chunk.kind),
                 e.chunk.author,
                 f"{e.chunk.confidence:.2f}",
                 moment(e.chunk.created_at_unix_ms),

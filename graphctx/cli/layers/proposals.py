@@ -11,6 +11,7 @@ from graphctx.cli.layers.approval import approved
 from graphctx.cli.layers.places import DirOption, YesOption, folder_of, stack_in
 from graphctx.cli.options import JsonOption
 from graphctx.errors import InvalidArgument
+from graphctx.text.printable import one_line
 
 if TYPE_CHECKING:
     from graphctx.layers import LayerStack, Promoted, Proposal
@@ -117,7 +118,7 @@ def _pending(stack: LayerStack, ids: list[int]) -> dict[int, Proposal]:
 
 def _show(stack: LayerStack, listed: list[Proposal], status: str) -> None:
     from graphctx.cli.console import output_console, print_table
-    from graphctx.cli.layers.shown import moment, plain, title_of
+    from graphctx.cli.layers.shown import moment, title_of
 
     if not listed:
         which = "" if status == "all" else f"{status} "
@@ -134,10 +135,10 @@ def _show(stack: LayerStack, listed: list[Proposal], status: str) -> None:
                 str(p.id),
                 p.status,
                 str(p.context_id),
-                plain(p.actor),
+                one_line(p.actor),
                 moment(p.created_at_unix_ms),
-                plain(p.decided_by),
-                plain(p.reason),
+                one_line(p.decided_by),
+                one_line(p.reason),
                 title_of(contents.get(p.context_id, "(the chunk is not there)")),
             )
             for p in listed

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from graphctx.text.printable import one_line
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -13,25 +15,14 @@ if TYPE_CHECKING:
     from graphctx.layers import Chunk, Conflict, LayerName, Source
 
 _TITLE_CHARS = 72
-_HIDING = [*range(9), *range(11, 32), *range(127, 160), *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
-_PLAIN = {code: chr(0x2400 + code) if code < 32 else f"\\u{code:04x}" for code in _HIDING}
 _LINES = 120  # of a content that is shown for approval; inspect shows all
-
-
-def plain(text: str) -> str:
-    """A text of somebody else's as a terminal may show it.
-
-    Control characters become visible: they could hide a part of what a person is asked to approve, and so could those
-    that turn the direction of writing.
-    """
-    return text.replace("\r\n", "\n").translate(_PLAIN)
 
 
 def title_of(content: str) -> str:
     """What a chunk is called in a list."""
     from graphctx.layers.chunk import first_line
 
-    return plain(first_line(content, _TITLE_CHARS))
+    return one_line(first_line(content, _TITLE_CHARS))
 
 
 def counted(number: int, noun: str) -> str:
@@ -51,7 +42,7 @@ def moment(unix_ms: int) -> str:
 
 def source_text(source: Source) -> str:
     """A source in words."""
-    return f"chunk {source}" if isinstance(source, int) else plain(source)
+    return f"chunk {source}" if isinstance(source, int) else one_line(source)
 
 
 def chunk_json(chunk: Chunk, *, content: bool = True) -> dict[str, Any]:
@@ -81,7 +72,7 @@ def conflict_json(conflict: Conflict) -> dict[str, Any]:
 def conflict_text(conflict: Conflict) -> str:
     """A conflict in a line."""
     sides = ", ".join(f"{member.layer} {member.id}" for member in conflict.members)
-    return f"{sides} disagree ({conflict.reason}: {plain(conflict.about)}); {conflict.canonical} is canonical"
+    return f"{sides} disagree ({conflict.reason}: {one_line(conflict.about)}); {conflict.canonical} is canonical"
 
 
 def retractions_json(retracted_by: Iterable[tuple[LayerName, int]]) -> list[dict[str, Any]]:
@@ -111,15 +102,15 @@ def show_chunk(console: Console, layer: str, chunk: Chunk, *, note: str = "", li
     from graphctx.cli.show import span_lines
 
     console.print(
-        Text(f"{layer} {chunk.id} ", style="bold cyan").append(plain(chunk.kind), style="bold"), soft_wrap=True
+        Text(f"{layer} {chunk.id} ", style="bold cyan").append(one_line(chunk.kind), style="bold"), soft_wrap=True
     )
-    shown = span_lines(console, plain(chunk.content))
+    shown = span_lines(console, chunk.content)
     for line in shown[:lines]:
         console.print(Text("    ").append("│ ", style="cyan").append(line), soft_wrap=True)
     if lines is not None and len(shown) > lines:
         rest = counted(len(shown) - lines, "more line")
         console.print(f"    and {rest} (graphctx layers inspect --id {chunk.id})", style="dim", soft_wrap=True)
-    parts = [chunk.author, f"confidence {chunk.confidence:.2f}", moment(chunk.created_at_unix_ms)]
+    parts = [one_line(chunk.author), f"confidence {chunk.confidence:.2f}", moment(chunk.created_at_unix_ms)]
     parts += [", ".join(map(source_text, chunk.sources)) or "no sources", note]
     console.print(Text("    ").append(" · ".join(part for part in parts if part), style="dim"), soft_wrap=True)
     console.print()

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import io
+import json
+import logging
+import re
+import sys
+import traceback
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from rich.panel import Panel
+from rich.text import Text
+from rich.tree import Tree
+
+from graphctx.cli.console import SafeStream, errors_console, output_console, print_json, print_table, print_text
+
+OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+STYLES = re.compile("\x1b\\[[0-9;]*m")
+"""The only sequences of rich's own in what is printed here."""
+
+texts = st.text(st.one_of(st.characters(codec="utf-8"), st.sampled_from("\x1b\x07\r\n\t\x9b\x9d\u202e[]2J;\\")))
+ways = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def print_every_way(text: str) -> None:
+    console = output_console()
+    for renderable in (text, Text(text), Panel(text, title=text), Tree(text)):
+        console.print(renderable, style="bold")
+        console.print(renderable, soft_wrap=True)
+    print_text(text)
+    print_table([text], [[text]])
+    errors_console().print(text)
+
+
+@pytest.mark.parametrize("terminal", [False, True], ids=["pipe", "terminal"])
+@ways
+@given(texts)
+def test_nothing_that_is_printed_acts_on_the_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, terminal: bool, text: str
+) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("FORCE_COLOR" if terminal else "NO_COLOR", "1")
+    print_every_way(text)
+    shown = capsys.readouterr()
+    assert not OBEYED.search(STYLES.sub("", shown.out + shown.err))
+    assert bool(STYLES.search(shown.out)) == terminal
+
+
+@ways
+@given(texts)
+def test_printed_json_is_exact(capsys: pytest.CaptureFixture[str], text: str) -> None:
+    print_json({text: [text]})
+    shown = capsys.readouterr().out
+    assert json.loads(shown) == {text: [text]}
+    assert not OBEYED.search(shown)
+
+
+def test_tracebacks_logs_and_prints_of_others_pass_the_same_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", SafeStream(raw))
+    log = logging.Logger("test")
+    log.addHandler(logging.StreamHandler())
+    text = "\x1b]0;title\x07 \x9b2J"
+    try:
+        raise ValueError(text)
+    except ValueError:
+        traceback.print_exc()
+        log.exception(text)
+    print(text, file=sys.stderr)
+    sys.stderr.writelines([text])
+    errors_console().print(text)
+    assert raw.getvalue().count("␛]0;title␇ \\u009b2J") == 5  # rich drops the bell of a text before it is rendered
+    assert not OBEYED.search(raw.getvalue())
