@@ -17,7 +17,6 @@ from graphctx.cli.options import (
     filters,
 )
 
-_OF_THE_WHOLE = "About the whole"
 _LOCAL = ("max_quotes", "max_quote_tokens", "context_tokens", "top_k", "mode")
 _GLOBAL = ("points_tokens", "max_points")
 """The options of one kind of question, which mean nothing to the other."""
@@ -41,7 +40,6 @@ def ask(
         typer.Option(
             "--global",
             help="Ask about the documents as a whole: points of their themes.",
-            rich_help_panel=_OF_THE_WHOLE,
         ),
     ] = False,
     points_tokens: Annotated[
@@ -49,13 +47,12 @@ def ask(
         typer.Option(
             "--points-tokens",
             metavar="N",
-            help="Tokens of all points together (50 to 4000).",
-            rich_help_panel=_OF_THE_WHOLE,
+            help="With --global: tokens of all points together (50 to 4000).",
         ),
     ] = 1000,
     max_points: Annotated[
         int,
-        typer.Option("--max-points", metavar="N", help="Most points in all (1 to 100).", rich_help_panel=_OF_THE_WHOLE),
+        typer.Option("--max-points", metavar="N", help="With --global: most points in all (1 to 100)."),
     ] = 40,
     tag: TagOption = [],  # noqa: B006 - typer copies the default
     path_prefix: PathPrefixOption = None,

@@ -17,7 +17,7 @@ def call(
     arguments: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[ARGUMENT]...",
+            metavar="ARGUMENT",
             help="name=value (JSON, or text as it is; filters.path_prefix=… reaches inside), or one JSON object; "
             "- reads the object from standard input.",
         ),

@@ -33,7 +33,7 @@ _NO_LIMIT = 1_000_000_000
 
 def communities(
     community: Annotated[
-        str | None, typer.Argument(metavar="[COMMUNITY]", help="Show this one, by its id or its title.")
+        str | None, typer.Argument(metavar="COMMUNITY", help="Show this one, by its id or its title.")
     ] = None,
     kb: KbOption = DEFAULT_KB,
     depth: Annotated[

@@ -12,13 +12,13 @@ from graphctx.errors import InvalidArgument
 
 
 def cypher(
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="One reading statement; see schemas/graph.cypher.")],
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="One statement that reads.")],
     kb: KbOption = DEFAULT_KB,
     param: Annotated[
         list[str],
         typer.Option("--param", metavar="NAME=VALUE", help="A value for $NAME, as JSON or as text; may be repeated."),
     ] = [],  # noqa: B006 - typer copies the default
-    max_rows: Annotated[int, typer.Option("--max-rows", metavar="N", min=1, help="Print at most so many rows.")] = 100,
+    max_rows: Annotated[int, typer.Option("--max-rows", metavar="N", min=1, help="Print at most N rows.")] = 100,
     timeout: Annotated[
         float | None, typer.Option("--timeout", metavar="SECONDS", min=0.001, help="Stop the query after this time.")
     ] = None,
@@ -26,7 +26,8 @@ def cypher(
 ) -> None:
     """Run a Cypher statement that reads the graph.
 
-    The JSON object has columns, rows and truncated.
+    'CALL show_tables() RETURN *' lists the tables of nodes and relations, and "CALL table_info('Entity') RETURN *" the
+    properties of one. The JSON object has columns, rows and truncated.
     """
     from graphctx.cli.console import errors_console, print_json, print_table
     from graphctx.knowledge_base import KnowledgeBase

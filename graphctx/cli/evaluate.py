@@ -25,9 +25,7 @@ DEFAULT_WORK = Path(".kb/eval")
 def evaluate(
     suites: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="SUITE...", help="Golden files (JSONL), or folders with corpus.jsonl and questions.jsonl."
-        ),
+        typer.Argument(metavar="SUITE", help="Golden files (JSONL), or folders with corpus.jsonl and questions.jsonl."),
     ] = [],  # noqa: B006 - typer copies the default
     kb: Annotated[
         Path | None,
@@ -36,7 +34,6 @@ def evaluate(
             metavar="DIR",
             help="Ask this knowledge base and ingest nothing. By default the suite's corpus is ingested; for a suite "
             "that names none, $GRAPHCTX_KB or ./.graphctx is asked.",
-            rich_help_panel="Common",
         ),
     ] = None,
     corpus: Annotated[
@@ -49,7 +46,7 @@ def evaluate(
         ),
     ] = "hybrid_local",
     limit: Annotated[
-        int, typer.Option("--limit", metavar="N", min=0, help="Ask only the first so many questions; 0 for all.")
+        int, typer.Option("--limit", metavar="N", min=0, help="Ask only the first N questions; 0 for all.")
     ] = 0,
     judge: Annotated[
         str,
@@ -91,9 +88,8 @@ def evaluate(
 ) -> None:
     """Ask golden questions and measure what is found and quoted.
 
-    Shares are in percent and are means over the questions that a measure applies to. docs/evaluation.md defines
-    every measure, the form of suites, and the JSON object. Variants are compared with hybrid_local, or with the first
-    where that is not among them.
+    Shares are in percent and are means over the questions that a measure applies to. Variants are compared with
+    hybrid_local, or with the first where that is not among them.
     """
     from graphctx.cli.console import print_json
     from graphctx.eval.run import Where

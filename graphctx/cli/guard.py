@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import traceback
 from typing import Any
 
@@ -40,8 +41,30 @@ _OF_FILES = frozenset({"rule", "line", "faults", "skipped", "path", "question", 
 """Details of errors in what a file holds: how the command is used does not help there."""
 
 
+def _first_paragraph(command: TyperCommand | TyperGroup) -> str:
+    """Return what a command is for, whole, for the list of commands, where it wraps."""
+    return " ".join((command.help or "").partition("\n\n")[0].split())
+
+
 class GuardedCommand(TyperCommand):
     """A command whose errors are reported by their code."""
+
+    def get_short_help_str(self, limit: int = 45) -> str:
+        """Return the first paragraph of the help, uncut."""
+        return _first_paragraph(self)
+
+    def collect_usage_pieces(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]
+        """Return the parts of the usage line; arguments stand without the braces that Typer puts around them."""
+        return [re.sub(r"\{(.*)\}", r"\1", piece) for piece in super().collect_usage_pieces(ctx)]
+
+    def format_options(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]
+        """Write arguments and options with their help; an argument's name says enough without its Python type."""
+        for title, kind in (("Arguments", "argument"), ("Options", "option")):
+            parameters = [one for one in self.get_params(ctx) if one.param_type_name == kind]
+            records = [record for one in parameters if (record := one.get_help_record(ctx)) is not None]
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl([(name.partition(" <")[0], text) for name, text in records])
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
         """Read the arguments; words beyond a question most likely lack its quotes."""
@@ -83,6 +106,10 @@ class GuardedCommand(TyperCommand):
 
 class GuardedGroup(TyperGroup):
     """Commands, before which an option of theirs is told where it belongs."""
+
+    def get_short_help_str(self, limit: int = 45) -> str:
+        """Return the first paragraph of the help, uncut."""
+        return _first_paragraph(self)
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
         """Read what stands before the command."""

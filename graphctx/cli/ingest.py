@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def ingest(
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files and folders to read.")] = [],  # noqa: B006
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Files and folders to read.")] = [],  # noqa: B006
     kb: Annotated[
         Path | None,
         typer.Option(
@@ -29,7 +29,6 @@ def ingest(
             metavar="DIR",
             help="The knowledge base's folder; made if there is none.",
             show_default=str(DEFAULT_KB),
-            rich_help_panel="Common",
         ),
     ] = None,
     pipeline: Annotated[
@@ -45,7 +44,7 @@ def ingest(
         typer.Option("--project-id", metavar="ID", help="The project; fixed when the knowledge base is made."),
     ] = None,
     graph_engine: Annotated[
-        str | None, typer.Option("--graph-engine", metavar="kuzu|ladybug", help="Of a fresh knowledge base.")
+        str | None, typer.Option("--graph-engine", metavar="kuzu|ladybug", help="The graph engine of a fresh knowledge base.")
     ] = None,
     engine: Annotated[
         str, typer.Option("--engine", metavar="local|dask", help="Where the work is done; dask is not available yet.")

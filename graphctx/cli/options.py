@@ -11,13 +11,11 @@ DEFAULT_KB = Path(".graphctx")
 
 KbOption = Annotated[
     Path,
-    typer.Option(
-        "--kb", envvar="GRAPHCTX_KB", metavar="DIR", help="The knowledge base's folder.", rich_help_panel="Common"
-    ),
+    typer.Option("--kb", envvar="GRAPHCTX_KB", metavar="DIR", help="The knowledge base's folder."),
 ]
 JsonOption = Annotated[
     bool,
-    typer.Option("--json", help="Print one JSON object, errors included.", rich_help_panel="Common"),
+    typer.Option("--json", help="Print one JSON object, errors included."),
 ]
 ModeOption = Annotated[
     str,
@@ -27,7 +25,7 @@ TagOption = Annotated[
     list[str], typer.Option("--tag", metavar="TAG", help="Only documents with one of these tags; may be repeated.")
 ]
 PathPrefixOption = Annotated[
-    str | None, typer.Option("--path-prefix", metavar="PREFIX", help="Only documents whose URI, or file, starts so.")
+    str | None, typer.Option("--path-prefix", metavar="PREFIX", help="Only documents whose URI or path starts with this.")
 ]
 UpdatedAfterOption = Annotated[
     str | None, typer.Option("--updated-after", metavar="DATE", help="Only documents updated after this ISO 8601 date.")

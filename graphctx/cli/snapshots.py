@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
-from graphctx.cli.guard import GuardedCommand
+from graphctx.cli.guard import GuardedCommand, GuardedGroup
 from graphctx.cli.options import DEFAULT_KB, JsonOption, KbOption
 
-app = typer.Typer(help="List snapshots, go back to one, or drop old ones.", no_args_is_help=True)
+app = typer.Typer(cls=GuardedGroup, help="List snapshots, go back to one, or drop old ones.", no_args_is_help=True)
 
 
 @app.command("list", cls=GuardedCommand)

@@ -41,9 +41,9 @@ def show_report(console: Console, report: IngestReport) -> None:
     console.print(f"{report.total_seconds:.1f} s in all: {steps}", soft_wrap=True)
     if report.phrasing is not None:
         console.print(_phrasing(report.phrasing), soft_wrap=True)
-    _list(console, "Skipped", [f"{item.uri}: {item.reason}" for item in report.skipped])
-    _list(console, "Notes", report.notes)
-    _list(console, "No longer found (kept; --prune drops them)", report.no_longer_found)
+    show_list(console, "Skipped", [f"{item.uri}: {item.reason}" for item in report.skipped])
+    show_list(console, "Notes", report.notes)
+    show_list(console, "No longer found (kept; --prune drops them)", report.no_longer_found)
 
 
 def show_plan(console: Console, plan: IngestPlan) -> None:
@@ -53,14 +53,14 @@ def show_plan(console: Console, plan: IngestPlan) -> None:
     console.print(f"{plan.project_id} · dry run: {outcome} · {stands}", style="bold", soft_wrap=True)
     documents = named(plan.documents, "documents")
     console.print(f"{plan.documents:,} {documents} afterwards, {plan.unchanged:,} of them read and unchanged")
-    _list(console, "Would be added", plan.added)
-    _list(console, "Would be replaced", plan.replaced)
-    _list(console, "Would be dropped", plan.removed)
+    show_list(console, "Would be added", plan.added)
+    show_list(console, "Would be replaced", plan.replaced)
+    show_list(console, "Would be dropped", plan.removed)
     if plan.phrasing is not None:
         console.print(plan.phrasing.sentence, soft_wrap=True)
-    _list(console, "Skipped", [f"{item.uri}: {item.reason}" for item in plan.skipped])
-    _list(console, "Notes", plan.notes)
-    _list(console, "No longer found (kept; --prune drops them)", plan.no_longer_found)
+    show_list(console, "Skipped", [f"{item.uri}: {item.reason}" for item in plan.skipped])
+    show_list(console, "Notes", plan.notes)
+    show_list(console, "No longer found (kept; --prune drops them)", plan.no_longer_found)
 
 
 def _phrasing(done: Phrasing) -> str:
@@ -71,7 +71,8 @@ def _phrasing(done: Phrasing) -> str:
     )
 
 
-def _list(console: Console, what: str, lines: list[str]) -> None:
+def show_list(console: Console, what: str, lines: list[str]) -> None:
+    """Print a list below its name and length, a line each; nothing if it is empty."""
     if not lines:
         return
     console.print(f"{what}, {len(lines):,}:", style="yellow", soft_wrap=True)

@@ -10,7 +10,7 @@ from graphctx.cli.options import JsonOption
 
 
 def tools(
-    name: Annotated[str | None, typer.Argument(metavar="[TOOL]", help="One tool, in full.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="TOOL", help="One tool, in full.")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """List the MCP tools, or show one with its arguments.

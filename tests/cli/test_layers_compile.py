@@ -222,13 +222,6 @@ def test_a_base_layer_that_parts_the_layers_is_told(repository: Path) -> None:
     assert "cannot be searched" not in layers(repository, "compile", "docs", *FAST).err  # nothing was written
 
 
-def test_what_was_left_out_is_told(repository: Path) -> None:
-    (repository / "docs" / "bad.md").write_bytes(b"caf\xe9 " * 10)
-    done = layers(repository, "compile", "docs", *FAST, "--json")
-    assert [item["uri"] for item in done.json["skipped"]] == ["docs/bad.md"]
-    assert "skipped docs/bad.md: " in layers(repository, "compile", "docs", *FAST).err
-
-
 @pytest.fixture(scope="module")
 def kb(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A knowledge base of two documents, one of which has a tag."""
@@ -276,3 +269,21 @@ def test_a_boundary_of_the_settings_holds_for_layers_too(kb: Path, tmp_path: Pat
     done = layers(tmp_path, "compile", "--kb", "kb", "--out", "x.db", "--json")
     assert done.code == 0, done.out
     assert [c.sources for c in chunks(tmp_path / "x.db")] == [("tides.md:4",)]
+
+
+def test_every_file_that_is_passed_over_is_reported_with_the_reason(repository: Path) -> None:
+    (repository / "docs" / "map.png").write_bytes(b"\x89PNG")
+    (repository / "docs" / "AGENTS.db").write_bytes(b"AGDB")
+    (repository / "docs" / "bad.md").write_bytes(b"caf\xe9 " * 10)
+    done = layers(repository, "compile", "docs", *FAST, "--json")
+    unfit = "its name fits none of *.md, *.markdown, *.mdx; --include takes other files"
+    [bad] = [item for item in done.json["skipped"] if item["uri"] == "docs/bad.md"]
+    assert [item for item in done.json["skipped"] if item != bad] == [
+        {"uri": "docs/AGENTS.db", "reason": "a database or a layer; layers are made of documents"},
+        {"uri": "docs/notes.txt", "reason": unfit},
+        {"uri": "map.png", "reason": "unsupported type .png"},
+    ]
+    shown = layers(repository, "compile", "docs", *FAST).err
+    assert "Skipped, 4:\n  docs/AGENTS.db: a database or a layer; layers are made of documents\n" in shown
+    assert f"  docs/bad.md: {bad['reason']}\n  docs/notes.txt: {unfit}\n" in shown
+    assert "docs/notes.txt" not in layers(repository, "compile", "docs", *FAST, "--include", "*.*", "--force").err

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from graphctx.cli.guard import GuardedCommand
+from graphctx.cli.guard import GuardedCommand, GuardedGroup
 from graphctx.cli.layers.check import validate
 from graphctx.cli.layers.compact import compact
 from graphctx.cli.layers.compare import diff
@@ -18,6 +18,7 @@ from graphctx.cli.layers.search import search
 from graphctx.cli.layers.signing import key, sign, verify
 
 app = typer.Typer(
+    cls=GuardedGroup,
     help="Layers of context in files beside the code: AGENTS.db, AGENTS.user.db, AGENTS.delta.db, AGENTS.local.db.",
     no_args_is_help=True,
 )

@@ -56,6 +56,7 @@ def report(target: Path, changed: bool, content: LayerContent, skipped: list[dic
     from graphctx.cli.layers.compact import warn_of_signature
     from graphctx.cli.layers.shown import counted
     from graphctx.cli.places import shown_path
+    from graphctx.cli.summary import show_list
     from graphctx.store.files import sha256_of
 
     files = len({str(chunk.sources[0]).rpartition(":")[0] for chunk in content.chunks})
@@ -67,8 +68,7 @@ def report(target: Path, changed: bool, content: LayerContent, skipped: list[dic
         stands = "" if changed else "; unchanged, it said so before"
         counts = f"{counted(len(content.chunks), 'chunk')} of {counted(files, 'file')}, {size:,} B"
         output_console().print(f"{shown_path(target)}: {counts}{stands}", style="bold", soft_wrap=True)
-        for item in skipped:
-            errors_console().print(f"skipped {item['uri']}: {item['reason']}", style="yellow", soft_wrap=True)
+        show_list(errors_console(), "Skipped", [f"{item['uri']}: {item['reason']}" for item in skipped])
     if changed:
         warn_of_signature(target)
         _warn_of_others(target)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def compact(
     layers: Annotated[
         list[str],
-        typer.Argument(metavar="LAYER...", help="Layers to fold into the base layer; user by default."),
+        typer.Argument(metavar="LAYER", help="Layers to fold into the base layer; user by default."),
     ] = [],  # noqa: B006
     yes: YesOption = False,
     dir_: DirOption = None,

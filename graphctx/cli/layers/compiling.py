@@ -20,7 +20,7 @@ _HASH_DIM = 384  # as the shipped model has, so that layers of both kinds can be
 
 
 def compile_base(
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Documents, and folders of them.")] = [],  # noqa: B006
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Documents, and folders of them.")] = [],  # noqa: B006
     kb: Annotated[
         Path | None,
         typer.Option("--kb", metavar="DIR", help="Write the units of this knowledge base, with their vectors."),

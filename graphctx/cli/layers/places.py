@@ -22,13 +22,12 @@ DirOption = Annotated[
         "--dir",
         metavar="DIR",
         help="The folder of the layers; by default the nearest one with layers, from here up to the repository's root.",
-        rich_help_panel="Common",
     ),
 ]
 FilesArgument = Annotated[
     list[str],
     typer.Argument(
-        metavar="LAYER|FILE...", help="Layers (base, user, delta, local) or files; all of the folder by default."
+        metavar="LAYER|FILE", help="Layers (base, user, delta, local) or files; all of the folder by default."
     ),
 ]
 YesOption = Annotated[bool, typer.Option("--yes", help="Approve without a question, as CI does.")]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def promote(
-    ids: Annotated[list[str], typer.Argument(metavar="ID...", help="Chunks, as list shows them.")],
+    ids: Annotated[list[str], typer.Argument(metavar="ID", help="Chunks, as list shows them.")],
     origin: Annotated[
         str, typer.Option("--from", metavar="delta|local", help="The layer that the chunks are in.")
     ] = "delta",

@@ -70,7 +70,7 @@ def read_sources(
             f"There is no text in any of the {len(files)} files, so there is nothing to make a layer of. {reasons}",
             files=len(files),
         )
-    return Sources(tuple(passages), len(files), tuple(skipped))
+    return Sources(tuple(passages), len(files), tuple(sorted(skipped, key=lambda item: item.uri)))
 
 
 def embed_chunks(
@@ -91,13 +91,15 @@ def embed_chunks(
 def _found(
     paths: Sequence[Path], root: Path, include: Sequence[str]
 ) -> tuple[list[tuple[SourceFile, str]], list[Skipped]]:
-    """The files, each with its path below the root, sorted by it."""
-    from graphctx.ingest.read import discover
+    """Return the files, each with its path below the root, sorted by it, and what was passed over, with the reason."""
+    from graphctx.ingest.read import Skipped, discover
 
     found = discover([path.expanduser() for path in paths])
     given = {os.path.abspath(path.expanduser()) for path in paths}  # noqa: PTH100 - links must stay
     top = Path(os.path.abspath(root))  # noqa: PTH100
-    files = []
+    unfit = f"its name fits none of {', '.join(include)}; --include takes other files"
+    files: list[tuple[SourceFile, str]] = []
+    skipped = list(found.skipped)
     for file in found.files:
         if not file.path.is_relative_to(top):
             raise InvalidArgument(
@@ -106,17 +108,19 @@ def _found(
                 path=str(file.path),
             )
         uri = file.path.relative_to(top).as_posix()
-        if str(file.path) in given or any(_fits(text, include) for text in (file.path.name, file.rel, uri)):
+        named = str(file.path) in given or any(_fits(text, include) for text in (file.path.name, file.rel, uri))
+        if file.path.suffix == ".db":
+            skipped.append(Skipped(uri, "a database or a layer; layers are made of documents"))
+        elif not named:
+            skipped.append(Skipped(uri, unfit))
+        else:
             files.append((file, uri))
-    files = [(file, uri) for file, uri in files if file.path.suffix != ".db"]
     if not files:
         raise InvalidArgument(
             f"None of the {len(found.files)} files that can be read fits {', '.join(include)}. Give other patterns "
             "with --include.",
             include=list(include),
         )
-    by_name = set(include) == set(MARKDOWN)
-    skipped = [item for item in found.skipped if not by_name or _fits(item.uri.rpartition("/")[2], include)]
     return sorted(files, key=lambda pair: pair[1]), skipped
 
 

@@ -47,7 +47,8 @@ def _section(path: str, command: Any) -> str:
     options = [
         parameter for parameter in command.params if parameter.param_type_name == "option" and not parameter.hidden
     ]
-    usage = " ".join([path, *(argument.metavar for argument in arguments), "[OPTIONS]"])
+    pieces = command.collect_usage_pieces(command.context_class(command))
+    usage = " ".join([path, *(piece for piece in pieces if piece != "[OPTIONS]"), "[OPTIONS]"])
     parts = [f"## {path}", inspect.cleandoc(command.help or ""), f"```\n{usage}\n```"]
     if arguments:
         parts.append("\n".join(f"- `{argument.metavar}`: {argument.help}" for argument in arguments))
