@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -128,6 +129,7 @@ class SentenceTransformerEmbedder:
 
 
 def _load(source: str, device: str | None) -> SentenceTransformer:
+    os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"  # read when it is imported; HF_HUB_OFFLINE stays the user's choice
     try:
         from sentence_transformers import SentenceTransformer
     except ImportError as error:
