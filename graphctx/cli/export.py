@@ -34,7 +34,9 @@ def export(
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", metavar="PATH", help="The file to write, for parquet the folder; by default it is named after the project."
+            "--out",
+            metavar="PATH",
+            help="The file to write, for parquet the folder; by default it is named after the project.",
         ),
     ] = None,
     kb: KbOption = DEFAULT_KB,
@@ -45,10 +47,15 @@ def export(
     ] = False,
     max_entities: Annotated[
         int | None,
-        typer.Option("--max-entities", metavar="N", min=1, max=20_000, help="html: show at most N entities; 2,000 by default."),
+        typer.Option(
+            "--max-entities", metavar="N", min=1, max=20_000, help="html: show at most N entities; 2,000 by default."
+        ),
     ] = None,
     max_quotes: Annotated[
-        int | None, typer.Option("--max-quotes", metavar="N", min=0, max=20, help="html: at most N quotes of each entity; 3 by default.")
+        int | None,
+        typer.Option(
+            "--max-quotes", metavar="N", min=0, max=20, help="html: at most N quotes of each entity; 3 by default."
+        ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace what an export left there before.")] = False,
     as_json: JsonOption = False,

@@ -44,7 +44,8 @@ def ingest(
         typer.Option("--project-id", metavar="ID", help="The project; fixed when the knowledge base is made."),
     ] = None,
     graph_engine: Annotated[
-        str | None, typer.Option("--graph-engine", metavar="kuzu|ladybug", help="The graph engine of a fresh knowledge base.")
+        str | None,
+        typer.Option("--graph-engine", metavar="kuzu|ladybug", help="The graph engine of a fresh knowledge base."),
     ] = None,
     engine: Annotated[
         str, typer.Option("--engine", metavar="local|dask", help="Where the work is done; dask is not available yet.")

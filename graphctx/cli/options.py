@@ -25,7 +25,8 @@ TagOption = Annotated[
     list[str], typer.Option("--tag", metavar="TAG", help="Only documents with one of these tags; may be repeated.")
 ]
 PathPrefixOption = Annotated[
-    str | None, typer.Option("--path-prefix", metavar="PREFIX", help="Only documents whose URI or path starts with this.")
+    str | None,
+    typer.Option("--path-prefix", metavar="PREFIX", help="Only documents whose URI or path starts with this."),
 ]
 UpdatedAfterOption = Annotated[
     str | None, typer.Option("--updated-after", metavar="DATE", help="Only documents updated after this ISO 8601 date.")
