@@ -184,7 +184,9 @@ def _value(one: Claim, other: Claim, ones: Sequence[Token], others: Sequence[Tok
             token.before == "of" or token.stem in _SINGLE for token in ones[:start]
         )
         good = single or all(token.name or token.text.endswith("s") for token in (left[-1], right[-1]))
-        good = start > (":" in before) and good and not end and not any(token.before for token in (*left[1:], *right[1:]))
+        good = (
+            start > (":" in before) and good and not end and not any(token.before for token in (*left[1:], *right[1:]))
+        )
     elif verb == "use":
         good = end > 0 and ones[-end].before in ("for", "as", "to")
     else:

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from graphctx.errors import InvalidArgument
+from graphctx.errors import GraphctxError, InvalidArgument
 from graphctx.layers.chunk import Chunk
 from graphctx.layers.compatible import lacking_profiles, require_compatible
-from graphctx.layers.conflicts import Conflict, all_conflicts, conflicts_of
+from graphctx.layers.conflicts import Conflict, Nearby, Place, all_conflicts, conflicts_of
 from graphctx.layers.effective import LayerView
 from graphctx.layers.embedders import ProfiledEmbedder, built_in, embedder_for, hashed
 from graphctx.layers.names import FILES, LAYERS, LayerName, layer_named, rank
@@ -30,7 +30,8 @@ from graphctx.layers.search import (
 )
 from graphctx.layers.similarity import Metric
 
-_COMPARED = 50  # nearest records of another layer that a hit is compared with, word by word
+_COMPARED = 20  # nearest chunks of each layer, or twice what is asked for, that hits are compared with
+_COMPARED_WITH_ONE = 200  # nearest chunks of each layer that one chunk is compared with
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +141,28 @@ class LayerStack:
         """Every conflict of ids and subjects between layers."""
         return all_conflicts(list(self.views(layers).values()))
 
+    def conflicts_of(self, layer: str, chunk_id: int) -> tuple[tuple[Conflict, ...], tuple[str, ...]]:
+        """With which chunks of any layer a chunk disagrees.
+
+        Args:
+            layer: where the chunk is.
+            chunk_id: its id.
+
+        Returns:
+            The conflicts, and notes about layers that could not be compared.
+
+        Raises:
+            InvalidArgument: there is no such chunk.
+        """
+        view = self.view(layer_named(layer))
+        if view is None:
+            raise InvalidArgument(f"There is no {layer} layer here.", field="layer", value=layer)
+        record = view.file.record_of(chunk_id)
+        views, notes = self._readable()
+        content, kind = view.file.content(record), [view.file.kind(record)]
+        near = Nearby(self._nearest(views, content, None, kind, _COMPARED_WITH_ONE))
+        return conflicts_of(view, record, list(views.values()), near), notes
+
     def search(
         self,
         query: str = "",
@@ -173,14 +196,12 @@ class LayerStack:
         require_compatible(list(views.values()))
         found: list[Candidate] = []
         lost: list[Candidate] = []
-        near: dict[LayerName, tuple[LayerView, list[int]]] = {}
-        for name, view in views.items():
+        for view in views.values():
             likeness = view.similarities(query, self._query_vector(view, query, vector), metric)
             text = query if vector is None else ""
             allowed = _allowed(view, kinds, live)
             gone = allowed & _retracted(views, view) if live else np.zeros_like(allowed)
             kept = candidates(view, allowed & ~gone, likeness, text, k)
-            near[name] = (view, [candidate.record for candidate in kept[:_COMPARED]])
             found += kept
             lost += candidates(view, gone, likeness, text, k) if gone.any() else []
 
@@ -196,11 +217,15 @@ class LayerStack:
                 candidate.verbatim,
                 view.revisions(record),
                 retractors(views, view, record),
-                conflicts_of(view, record, near),
+                conflicts_of(view, record, list(known.values()), nearby),
             )
 
         words = vector is None and metric == "cosine"
-        hits = tuple(map(hit, ranked(found, query, words=words)[:k]))
+        best = ranked(found, query, words=words)[:k]
+        known, unread = self._readable()
+        of_hits = list({candidate.view.file.kind(candidate.record): None for candidate in best})
+        nearby = Nearby(self._nearest(known, query, vector, of_hits, max(_COMPARED, 2 * k)) if best else ())
+        hits = tuple(map(hit, best))
         left_out: tuple[LayerHit, ...] = ()
         if lost:  # ranked once more, since how much a word weighs depends on what it is ranked with
             mixed = ranked([*found, *lost], query, words=words)[:k]
@@ -208,7 +233,7 @@ class LayerStack:
                 hit(candidate) for candidate in mixed if retractors(views, candidate.view, candidate.record)
             )
         absent = tuple(name for name in wanted if name not in views)
-        notes = (*(lacking_profiles(views.values()) if vector is None else ()), *left_out_note(left_out))
+        notes = (*(lacking_profiles(views.values()) if vector is None else ()), *left_out_note(left_out), *unread)
         return LayerAnswer(hits, tuple(views), absent, notes, left_out)
 
     def embedder_of(self, view: LayerView | None) -> ProfiledEmbedder:
@@ -234,6 +259,44 @@ class LayerStack:
             if view.file.dim != default.profile.dim:
                 return hashed(view.file.dim)
         return default
+
+    def _readable(self) -> tuple[dict[LayerName, LayerView], tuple[str, ...]]:
+        """All layers that can be read, by precedence, and notes about those that cannot."""
+        views: dict[LayerName, LayerView] = {}
+        notes = []
+        for name in sorted(self.paths, key=rank):
+            try:
+                view = self.view(name)
+            except GraphctxError as error:
+                notes.append(f"Conflicts with the {name} layer are not known: {error.message}")
+                continue
+            if view is not None:
+                views[name] = view
+        return views, tuple(notes)
+
+    def _nearest(
+        self,
+        views: Mapping[LayerName, LayerView],
+        text: str,
+        vector: npt.NDArray[np.float32] | None,
+        kinds: Sequence[str],
+        number: int,
+    ) -> Iterator[Place]:
+        """The chunks in effect that come nearest to a text, so many of each layer.
+
+        A layer of another model is compared by its words.
+        """
+        for view in views.values():
+            allowed = _allowed(view, kinds, live=True) & ~_retracted(views, view)
+            places = np.flatnonzero(allowed)
+            if len(places) > number:
+                try:
+                    given = self._query_vector(view, text, vector)
+                except InvalidArgument:
+                    given = None
+                likeness = view.similarities(text, given, "cosine")[places]
+                places = places[np.argsort(-likeness, kind="stable")[:number]]
+            yield from ((view, record) for record in places.tolist())
 
     def _query_vector(
         self, view: LayerView, query: str, vector: npt.NDArray[np.float32] | None

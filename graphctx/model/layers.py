@@ -85,16 +85,19 @@ class ConflictSide(Answer):
 
     layer: LayerName
     id: int = Field(ge=1)
-    excerpt: str = Field(description="The start of its content.")
+    excerpt: str = Field(description="The sentence that contradicts the other, or the start of its content.")
 
 
 class ChunkConflict(Answer):
-    """Chunks of several layers that disagree. Nothing settles it but a person."""
+    """Chunks that disagree. Nothing settles it but a person."""
 
     SILENT: ClassVar[frozenset[str]] = frozenset({"more_members"})
 
-    reason: Literal["id", "subject", "similar"] = Field(description="What they share.")
-    about: str = Field(description="The id, or the subject.")
+    reason: Literal["id", "subject", "negation", "modality", "number", "value"] = Field(
+        description="id or subject: what chunks of several layers share, with another content. Else in what a sentence "
+        "of one contradicts one of the other."
+    )
+    about: str = Field(description="The id, the subject, or what each says: 50 MB against 80 MB.")
     first: LayerName = Field(description="The layer that goes first among them.")
     canonical: LayerName = Field(description="The lowest among them; the base layer is authoritative.")
     members: list[ConflictSide] = Field(description="By precedence.")
@@ -146,7 +149,7 @@ class AgentsSearchAnswer(ListAnswer):
     chunks: list[FoundChunk]
     layers_searched: list[LayerName] = Field(description="By precedence.")
     layers_absent: list[LayerName] = Field([], description="Asked for, and without a file.")
-    conflicts: list[ChunkConflict] = Field([], description="Where these chunks and chunks of other layers disagree.")
+    conflicts: list[ChunkConflict] = Field([], description="Where these chunks and others, of any layer, disagree.")
     more_conflicts: int | None = Field(None, ge=1, description="Further ones that are not listed.")
     notes: list[str] = Field([], description="What else to know of the layers.")
 
@@ -156,7 +159,7 @@ class _Recorded(Answer):
 
     SILENT: ClassVar[frozenset[str]] = frozenset({"conflicts", "more_conflicts", "notes"})
 
-    conflicts: list[ChunkConflict] = Field([], description="Where the chunk and chunks of other layers disagree.")
+    conflicts: list[ChunkConflict] = Field([], description="Where the chunk and others, of any layer, disagree.")
     more_conflicts: int | None = Field(None, ge=1, description="Further ones that are not listed.")
     notes: list[str] = Field([], description="What else to know.")
     session_id: str = LOCAL_SESSION

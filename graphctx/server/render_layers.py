@@ -92,8 +92,8 @@ def _sources(sources: Sequence[str], more: int | None) -> str:
 
 def _conflicts(conflicts: Sequence[ChunkConflict], more: int | None) -> list[str]:
     if not conflicts:
-        return [f"Layers disagree with it in {more} places that do not fit here; see agents_search."] if more else []
-    lines = ["Layers disagree. Nothing settles it but a person; the base layer is authoritative."]
+        return [f"Chunks disagree with it in {more} places that do not fit here; see agents_search."] if more else []
+    lines = ["Chunks disagree. Nothing settles it but a person; the base layer is authoritative."]
     for conflict in conflicts:
         lines.append(f"- {conflict.reason}: {one_line(conflict.about)}")
         lines += [f"  {side.layer} {side.id}: {one_line(side.excerpt)}" for side in conflict.members]

@@ -65,8 +65,9 @@ def test_a_list_as_json_has_layers_and_chunks(repository: Path) -> None:
 def test_a_search_tells_where_layers_disagree_and_settles_nothing(repository: Path) -> None:
     told = layers(repository, "search", "ships pay by", "-k", "2", "--json").json
     assert {(hit["layer"], hit["id"]) for hit in told["chunks"]} == {("delta", 2), ("base", 2)}
-    [conflict] = told["conflicts"]
-    assert (conflict["reason"], conflict["first"], conflict["canonical"]) == ("id", "delta", "base")
+    value, same_id = told["conflicts"]
+    assert (value["reason"], value["about"]) == ("value", "draught against length")
+    assert (same_id["reason"], same_id["first"], same_id["canonical"]) == ("id", "delta", "base")
     shown = layers(repository, "search", "ships pay by", "-k", "2")
     assert shown.out.count("conflict: delta 2, base 2 disagree (id: 2); base is canonical") == 1
 
@@ -86,7 +87,7 @@ def test_a_chunk_is_shown_whole_with_its_history(repository: Path) -> None:
     assert (delta["layer"], delta["content"]) == ("delta", "Ships pay by draught.")
     assert [chunk["content"] for chunk in delta["older"]] == ["Ships pay by weight."]
     assert (base["layer"], base["older"]) == ("base", [])
-    assert [conflict["about"] for conflict in told["conflicts"]] == ["2"]
+    assert [conflict["about"] for conflict in told["conflicts"]] == ["draught against length", "2"]
     shown = layers(repository, "inspect", "--id", "2").out
     assert "Ships pay by weight." in shown
     assert "no longer in effect" in shown

@@ -207,7 +207,7 @@ def test_a_subject_of_many_chunks_is_told_with_a_few_of_each_layer_and_the_one_t
     assert len(members) <= 5
 
 
-def test_nearly_the_same_words_are_told_where_a_number_differs(tmp_path: Path) -> None:
+def test_a_number_that_differs_is_told_with_both_sentences(tmp_path: Path) -> None:
     made = stack(
         tmp_path,
         base=content(note(1, "The upload limit is 50 megabytes for each file.")),
@@ -215,9 +215,43 @@ def test_nearly_the_same_words_are_told_where_a_number_differs(tmp_path: Path) -
     )
     conflicts = made.search("upload limit").conflicts
     assert [(c.reason, [(m.layer, m.id) for m in c.members]) for c in conflicts] == [
-        ("similar", [("user", 2), ("base", 1)])
+        ("number", [("user", 2), ("base", 1)])
     ] * len(conflicts)
-    assert conflicts
+    assert conflicts[0].about == "80 megabytes against 50 megabytes"
+    assert conflicts[0].members[1].claim == "The upload limit is 50 megabytes for each file."
+
+
+def test_a_contradiction_is_told_within_a_layer_and_with_layers_that_were_left_out(tmp_path: Path) -> None:
+    made = stack(
+        tmp_path,
+        user=content(note(1, "Requests to /foo must NOT carry the header Bar.")),
+        delta=content(note(2, "Requests to /foo carry the header Bar."), note(3, "Requests to /foo do not carry Bar.")),
+        local=content(note(4, "Requests to /foo must NOT carry the header Bar.", kind="rumour")),
+    )
+    found = made.search("header Bar", k=1, layers=["user"]).conflicts
+    assert [(c.reason, c.about, [(m.layer, m.id) for m in c.members]) for c in found] == [
+        ("negation", "not carry against carry", [("user", 1), ("delta", 2)])
+    ]
+    within, notes = made.conflicts_of("delta", 3)
+    assert [(m.layer, m.id) for c in within for m in c.members] == [("delta", 2), ("delta", 3)]
+    assert notes == ()
+
+
+def test_what_was_taken_back_contradicts_nothing(tmp_path: Path) -> None:
+    made = stack(
+        tmp_path,
+        base=content(note(1, "The limit is 5 MB for all."), note(2, "gone", kind="tombstone", sources=(1,))),
+        user=content(note(3, "The limit is 9 MB for all.")),
+    )
+    assert made.conflicts_of("user", 3) == ((), ())
+
+
+def test_a_layer_that_was_left_out_and_is_damaged_is_named_and_hinders_nothing(tmp_path: Path) -> None:
+    made = stack(tmp_path, base=content(note(1, "words")))
+    (tmp_path / "AGENTS.user.db").write_bytes(b"AGDB")
+    answer = made.search("words", layers=["base"])
+    assert len(answer.hits) == 1
+    assert answer.notes[0].startswith("Conflicts with the user layer are not known: AGENTS.user.db is no valid layer")
 
 
 def test_equal_contents_and_other_kinds_are_no_conflict(tmp_path: Path) -> None:

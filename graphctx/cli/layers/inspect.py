@@ -131,7 +131,7 @@ def _chunk(stack: LayerStack, chunk_id: int, *, as_json: bool) -> None:
         e.layer: [views[e.layer].file.chunk(r) for r in _records(views[e.layer], chunk_id) if r != e.record]
         for e in entries
     }
-    conflicts = [c for c in stack.conflicts() if any(m.id == chunk_id and m.layer in older for m in c.members)]
+    conflicts = list(dict.fromkeys(c for layer in older for c in stack.conflicts_of(layer, chunk_id)[0]))
     if as_json:
         told = [
             {

@@ -15,7 +15,7 @@ from graphctx.errors import InvalidArgument
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from graphctx.layers import Chunk, Conflict, Entry, LayerName, LayerStack, Promoted
+    from graphctx.layers import Chunk, LayerName, LayerStack, Promoted
 
 
 def promote(
@@ -114,11 +114,10 @@ def show_chunks(stack: LayerStack, layer: LayerName, ids: Sequence[int]) -> dict
                 value=chunk_id,
             )
     console = errors_console()
-    conflicts = stack.conflicts()
     for chunk_id in ids:
         entry = entries[chunk_id]
         show_for_approval(console, layer, entry.chunk, remarks(entry.revisions, entry.retracted_by))
-        for conflict in _of(entry, layer, conflicts):
+        for conflict in stack.conflicts_of(layer, chunk_id)[0]:
             console.print(f"    conflict: {conflict_text(conflict)}", style="yellow", soft_wrap=True)
     return {chunk_id: entries[chunk_id].chunk for chunk_id in ids}
 
@@ -156,10 +155,6 @@ def promoted_text(item: Promoted) -> str:
         return f"{item.id}: the user layer has it already, as {item.user_id}"
     renamed = "" if item.id == item.user_id else ", since its own id is another chunk's there"
     return f"{item.id}: in the user layer now, as {item.user_id}{renamed}"
-
-
-def _of(entry: Entry, layer: LayerName, conflicts: Sequence[Conflict]) -> list[Conflict]:
-    return [c for c in conflicts if any((m.layer, m.id) == (layer, entry.chunk.id) for m in c.members)]
 
 
 def _origin(name: str) -> LayerName:

@@ -65,14 +65,17 @@ def conflict_json(conflict: Conflict) -> dict[str, Any]:
         "about": conflict.about,
         "first": conflict.first,
         "canonical": conflict.canonical,
-        "members": [{"layer": m.layer, "id": m.id, "excerpt": title_of(m.content)} for m in conflict.members],
+        "members": [
+            {"layer": m.layer, "id": m.id, "excerpt": title_of(m.claim or m.content)} for m in conflict.members
+        ],
     }
 
 
 def conflict_text(conflict: Conflict) -> str:
     """A conflict in a line."""
     sides = ", ".join(f"{member.layer} {member.id}" for member in conflict.members)
-    return f"{sides} disagree ({conflict.reason}: {one_line(conflict.about)}); {conflict.canonical} is canonical"
+    canonical = f"; {conflict.canonical} is canonical" if conflict.first != conflict.canonical else ""
+    return f"{sides} disagree ({conflict.reason}: {one_line(conflict.about)}){canonical}"
 
 
 def retractions_json(retracted_by: Iterable[tuple[LayerName, int]]) -> list[dict[str, Any]]:

@@ -29,7 +29,6 @@ _BEARS = 0.16
 
 _COPIES = 3  # chunks more for each that is wanted, up to 50 in all: what several layers hold is shown once
 _ENOUGH = 50
-_QUERY_CHARS = 500  # of a chunk's content, by which others that disagree with it are looked for
 
 
 class LayerSource:
@@ -101,18 +100,16 @@ class LayerSource:
         )
 
     def conflicts_of(self, layer: LayerName, chunk: Chunk) -> tuple[Sequence[Conflict], list[str]]:
-        """Where a chunk that was just written or proposed disagrees with chunks of other layers.
+        """Where a chunk that was just written or proposed disagrees with chunks of any layer.
 
         Returns:
             The conflicts, and notes: it is written either way, so what hinders the search is told, not raised.
         """
-        query = chunk.content.strip()[:_QUERY_CHARS]
         try:
-            answer = self.search(query, _ENOUGH, [chunk.kind], list(self.stack.paths))
+            conflicts, notes = self.stack.conflicts_of(layer, chunk.id)
         except GraphctxError as error:
-            return (), [f"Whether layers disagree could not be told: {error.message}"]
-        hit = next((hit for hit in answer.hits if (hit.layer, hit.chunk.id) == (layer, chunk.id)), None)
-        return (hit.conflicts if hit is not None else ()), []
+            return (), [f"Whether chunks disagree could not be told: {error.message}"]
+        return conflicts, list(notes)
 
     def found(self, request: SearchInput, found: Found) -> Found:
         """What a search of the documents found, and the chunks of ``request.options.layers``, in one ranking.

@@ -115,7 +115,9 @@ def conflict_of(conflict: Conflict) -> ChunkConflict:
         first=conflict.first,
         canonical=conflict.canonical,
         members=[
-            ConflictSide(layer=m.layer, id=m.id, excerpt=start_of(" ".join(m.content[:1000].split()), _MAX_EXCERPT))
+            ConflictSide(
+                layer=m.layer, id=m.id, excerpt=start_of(" ".join((m.claim or m.content)[:1000].split()), _MAX_EXCERPT)
+            )
             for m in kept
         ],
         more_members=more(len(conflict.members), len(kept)),

@@ -72,11 +72,13 @@ def test_a_search_that_makes_no_sense_is_refused_by_name(desk: Desk, arguments: 
 
 def test_where_layers_disagree_the_answer_says_so_and_shows_both_sides(desk: Desk) -> None:
     answer, text = call(desk, "agents_search", query="Are gulls fed?", k=2)
-    (conflict,) = answer["conflicts"]
+    conflict, same_id = answer["conflicts"]
+    assert (conflict["reason"], conflict["about"]) == ("negation", "not fed against fed")
+    assert same_id["reason"] == "id"
     assert [(side["layer"], side["id"]) for side in conflict["members"]] == [("delta", 2), ("base", 2)]
     assert (conflict["first"], conflict["canonical"]) == ("delta", "base")
     assert {chunk["content"] for chunk in answer["chunks"]} == {"Gulls are fed.", "Gulls are not fed."}
-    assert "Layers disagree" in text
+    assert "Chunks disagree" in text
     assert "base 2: Gulls are fed." in text
 
 
@@ -257,14 +259,18 @@ def test_nothing_is_written_where_the_answer_would_not_fit(library: Library, fol
     assert digests(folder) == before
 
 
-def test_a_write_is_told_of_though_the_layers_cannot_be_compared(library: Library, folder: Path) -> None:
-    write_layer(folder / FILES["local"], content(note(5, "Of another size."), dim=8))
+def test_a_write_is_compared_with_layers_that_cannot_be_searched_together(library: Library, folder: Path) -> None:
+    write_layer(folder / FILES["local"], content(note(5, "Nets may be 5 m long."), dim=8))
     desk = desk_over(library, layers=source(folder))
-    answer, text = call(desk, "agents_context_write", content="x", kind="note", confidence=1, scope="delta")
-    assert "could not be told" in answer["notes"][0]
-    assert "could not be told" in text
-    with LayerFile.open(folder / FILES["delta"]) as file:
-        assert file.chunk(file.record_of(answer["id"])).content == "x"
+    answer, text = call(
+        desk, "agents_context_write", content="Nets may be 9 m long.", kind="note", confidence=1, scope="delta"
+    )
+    (conflict,) = answer["conflicts"]
+    assert [(side["layer"], side["excerpt"]) for side in conflict["members"]] == [
+        ("local", "Nets may be 5 m long."),
+        ("delta", "Nets may be 9 m long."),
+    ]
+    assert "number: 5 against 9" in text
 
 
 def test_layers_may_be_for_reading_alone(library: Library, folder: Path) -> None:

@@ -48,8 +48,8 @@ AGENTS_CONTEXT_PROPOSE = Tool(
         use_when="a chunk that you wrote with scope delta is right and worth keeping for good. A person or CI decides; "
         "nothing is promoted by this call.",
         not_when="the chunk is in the local layer (write it with scope delta first), or is a note of the moment.",
-        returns="one proposal, recorded in the delta layer: its id and that it is pending, and where other layers "
-        "disagree with the chunk. Proposing a chunk again gives the proposal that is pending.",
+        returns="one proposal, recorded in the delta layer: its id and that it is pending, and which chunks "
+        "contradict it, and in what. Proposing a chunk again gives the proposal that is pending.",
         follow_up="tell the person to run `graphctx layers proposals`; to see the chunk, call agents_search.",
         defaults=limits_of(AgentsContextProposeInput),
     ),

@@ -89,8 +89,8 @@ AGENTS_SEARCH = Tool(
         not_when="the documents themselves hold the answer: kb.retrieve_evidence quotes them, and with options.layers "
         "the layers too.",
         returns="k chunks (10), each with layer, author, confidence and sources, and max_content_chars characters "
-        "(1000) of its content; where layers disagree, conflicts says so. The response keeps to {response}, "
-        "or to less by max_tokens and max_bytes.",
+        "(1000) of its content; conflicts says which chunks contradict which, and in what. The response keeps to "
+        "{response}, or to less by max_tokens and max_bytes.",
         follow_up="call kb.read_excerpt with a chunk's section_id, again with next_cursor if there is one, or with a "
         "larger k.",
         defaults="k 10, layers all four, max_content_chars 1000. "

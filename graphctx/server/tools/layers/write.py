@@ -61,7 +61,8 @@ AGENTS_CONTEXT_WRITE = Tool(
         "for notes of your own, delta for what a person should review.",
         not_when="it stands in the documents already (cite them), or belongs into base or user, which no tool writes: "
         "agents_context_propose asks for user. Nothing is ever changed or taken away; each call adds a record.",
-        returns="one record: its layer and id, when it is safely on the disk, and where other layers disagree with it.",
+        returns="one record: its layer and id, when it is safely on the disk, and which chunks of any layer contradict "
+        "it, and in what.",
         follow_up="call agents_context_propose with the id where scope is delta, or agents_search to see what else is "
         "there.",
         defaults=limits_of(AgentsContextWriteInput),
