@@ -6,8 +6,8 @@
 
 - `LayerStack` opens the layers of a folder and searches their union; `LayerFile` is one file, mapped and checked;
   `validate` lists what is wrong with one.
-- `write_context` appends to the local or the delta layer; `propose`, `proposals`, `decide` and `promote` bring chunks
-  into the user layer; `compact` makes a new base layer.
+- `write_context` appends to the local, the delta or, for people, the user layer, and `take_back` a tombstone;
+  `propose`, `proposals`, `decide` and `promote` bring chunks into the user layer; `compact` makes a new base layer.
 - `write_layer` and `to_bytes` make files of `LayerContent`; `content_of` gives a file's; every write is an `append`.
 - `to_bundle`, `to_ndjson`, `from_json` and `from_ndjson` exchange layers as text; `diff` compares two; `sign` and
   `verify` are Ed25519.
@@ -34,7 +34,7 @@ from graphctx.layers.sign import make_key, sign, verify
 from graphctx.layers.stack import Entry, LayerStack
 from graphctx.layers.tables import LayerContent, content_of
 from graphctx.layers.validate import validate
-from graphctx.layers.write import Written, write_context
+from graphctx.layers.write import TakenBack, Written, take_back, write_context
 
 __all__ = [
     "FILES",
@@ -62,6 +62,7 @@ __all__ = [
     "Promoted",
     "Proposal",
     "Source",
+    "TakenBack",
     "Written",
     "append",
     "built_in",
@@ -83,6 +84,7 @@ __all__ = [
     "proposals",
     "propose",
     "sign",
+    "take_back",
     "to_bundle",
     "to_bytes",
     "to_ndjson",

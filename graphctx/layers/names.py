@@ -23,7 +23,9 @@ PRECEDENCE: Final[tuple[LayerName, ...]] = ("local", "user", "delta", "base")
 """From the highest to the lowest."""
 
 WRITABLE: Final[tuple[LayerName, ...]] = ("local", "delta")
-"""Layers that a tool may append to; the user layer grows by promotion alone, the base layer never."""
+"""Layers that a tool may append to. The user layer is for people, and the base layer is never changed."""
+
+WRITABLE_BY_PEOPLE: Final[tuple[LayerName, ...]] = ("user", "delta", "local")
 
 
 def rank(layer: LayerName) -> int:

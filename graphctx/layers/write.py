@@ -1,10 +1,11 @@
-"""Adding and editing chunks in the local and the delta layer (RFC sections 7 and 11.1)."""
+"""Adding, editing and taking back chunks (RFC sections 7 and 11.1): agents in the local and delta layer, people in the
+user layer too."""
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,12 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from graphctx.errors import InvalidArgument
-from graphctx.layers.chunk import Chunk, Source, checked, is_bookkeeping
+from graphctx.layers.chunk import TOMBSTONE, Chunk, Source, checked, is_bookkeeping
 from graphctx.layers.effective import LayerView
 from graphctx.layers.files import append
 from graphctx.layers.format import MAX_U32
-from graphctx.layers.names import WRITABLE, LayerName
+from graphctx.layers.names import WRITABLE, WRITABLE_BY_PEOPLE, LayerName, rank
 from graphctx.layers.reader import LayerFile
+from graphctx.layers.search import retractors
 from graphctx.layers.stack import LayerStack
 from graphctx.layers.tables import LayerContent
 
@@ -45,14 +47,14 @@ def write_context(
     edit: int = 0,
     at_unix_ms: int | None = None,
 ) -> Written:
-    """Append a chunk to the local or the delta layer, which is made if it is not there.
+    """Append a chunk to a layer, which is made if it is not there.
 
     Args:
         stack: the layers.
         content: not empty.
         kind: not empty; not ``tombstone``, ``options`` or ``meta.`` something, which are kept for tools.
         confidence: 0 to 1.
-        scope: ``local`` or ``delta``.
+        scope: ``local`` or ``delta``, and for people also ``user``.
         sources: ids of chunks, and places as ``file:line``.
         author: ``mcp`` for whatever a tool writes.
         edit: the id of a chunk of this layer that the new one revises; 0 for a chunk of its own. What tools keep for
@@ -63,10 +65,10 @@ def write_context(
         What was written, when it is on the disk.
 
     Raises:
-        InvalidArgument: a value is not acceptable; the base and the user layer are refused.
+        InvalidArgument: a value is not acceptable; the base layer is refused, and the user layer to ``mcp``.
         BackendUnavailable: the disk refuses, or another writer does not end.
     """
-    layer = _scope(scope)
+    layer = _scope(scope, author)
     _check(content, kind, sources)
     draft = checked(Chunk(edit or 1, content, kind, author, confidence, now_ms(at_unix_ms), tuple(sources)))
 
@@ -82,6 +84,85 @@ def write_context(
     written = append(stack.written_path(layer), make)
     assert written is not None
     return Written(layer, written.chunks[0], bool(edit))
+
+
+@dataclass(frozen=True, slots=True)
+class TakenBack:
+    """A tombstone that is safely in a layer, and the chunks that it takes back, as (layer, id), by precedence."""
+
+    layer: LayerName
+    chunk: Chunk
+    chunks: tuple[tuple[LayerName, int], ...]
+
+
+def take_back(
+    stack: LayerStack, chunk_ids: Sequence[int], *, reason: str, layer: str = "user", at_unix_ms: int | None = None
+) -> TakenBack:
+    """Append a tombstone by a person, which takes chunks back. The chunks stay where they are.
+
+    Args:
+        stack: the layers.
+        chunk_ids: chunks of this layer, or where it has no such chunk, of the layers that go after it.
+        reason: kept as the tombstone's content; not empty.
+        layer: ``user``, ``delta`` or ``local``; made if it is not there.
+        at_unix_ms: when; now by default.
+
+    Raises:
+        InvalidArgument: no such layer has a chunk, or it is taken back already or kept for tools.
+        BackendUnavailable: the disk refuses, or another writer does not end.
+    """
+    name = _scope(layer, "human")
+    if not reason.strip() or not chunk_ids:
+        field = "reason" if chunk_ids else "ids"
+        raise InvalidArgument(f"{field} is empty; say why, and which chunks.", field=field)
+    taken: list[tuple[LayerName, int]] = []
+
+    def make(old: LayerFile | None) -> LayerContent:
+        views = {other: view for other, view in stack.views(stack.paths).items() if other != name}
+        if old is not None:
+            views[name] = LayerView(name, old)
+        for chunk_id in dict.fromkeys(chunk_ids):
+            taken.extend(_in_effect(views, name, chunk_id))
+        new = Chunk(free_id(stack, name, old), reason, TOMBSTONE, "human", 1.0, now_ms(at_unix_ms), tuple(chunk_ids))
+        return without_vectors(stack, name, old, [checked(new)])
+
+    written = append(stack.written_path(name), make)
+    assert written is not None
+    return TakenBack(name, written.chunks[0], tuple(sorted(taken, key=lambda place: (rank(place[0]), place[1]))))
+
+
+def _in_effect(views: Mapping[LayerName, LayerView], layer: LayerName, chunk_id: int) -> list[tuple[LayerName, int]]:
+    """The chunks of an id that a tombstone of a layer would take back.
+
+    Raises:
+        InvalidArgument: there is none.
+    """
+    own = [name for name in views if name == layer and chunk_id in views[name].records]
+    below = [name for name, view in views.items() if rank(name) > rank(layer) and chunk_id in view.records]
+    found = own or below
+    if not found:
+        raise InvalidArgument(
+            f"Neither the {layer} layer nor one that goes after it has a chunk {chunk_id}; graphctx layers list shows "
+            "the ids.",
+            field="ids",
+            value=chunk_id,
+        )
+    live = []
+    for name in found:
+        view = views[name]
+        record = view.records[chunk_id]
+        if view.bookkeeping[record]:
+            kind = view.file.kind(record)
+            raise InvalidArgument(
+                f"Chunk {chunk_id} of the {name} layer is a {kind}, which is a record that cannot be taken back.",
+                field="ids",
+                value=chunk_id,
+            )
+        if not retractors(views, view, record):
+            live.append((name, chunk_id))
+    if not live:
+        raise InvalidArgument(f"Chunk {chunk_id} was taken back before.", field="ids", value=chunk_id)
+    return live
 
 
 def additions(stack: LayerStack, layer: LayerName, old: LayerFile | None, chunks: Sequence[Chunk]) -> LayerContent:
@@ -139,16 +220,17 @@ def free_ids(used: npt.NDArray[np.int64]) -> Iterator[int]:
     raise InvalidArgument("Every id from 1 to 4,294,967,295 is in use; compact the layers.")
 
 
-def _scope(scope: str) -> LayerName:
-    for layer in WRITABLE:
+def _scope(scope: str, author: str) -> LayerName:
+    allowed = WRITABLE_BY_PEOPLE if author == "human" else WRITABLE
+    for layer in allowed:
         if scope == layer:
             return layer
     raise InvalidArgument(
-        f"scope is {scope!r}; chunks are written to {' or '.join(WRITABLE)}. The base layer is never changed, and the "
-        "user layer grows by promotion alone.",
+        f"scope is {scope!r}; chunks are written to {' or '.join(allowed)}. The base layer is never changed, and the "
+        "user layer is for people.",
         field="scope",
         value=scope,
-        allowed=list(WRITABLE),
+        allowed=list(allowed),
     )
 
 

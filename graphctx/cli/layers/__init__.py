@@ -16,6 +16,7 @@ from graphctx.cli.layers.promote import promote
 from graphctx.cli.layers.proposals import proposals
 from graphctx.cli.layers.search import search
 from graphctx.cli.layers.signing import key, sign, verify
+from graphctx.cli.layers.write import tombstone, write
 
 app = typer.Typer(
     cls=GuardedGroup,
@@ -29,6 +30,8 @@ app.command("inspect", cls=GuardedCommand)(inspect)
 app.command("list", cls=GuardedCommand)(list_chunks)
 app.command("search", cls=GuardedCommand)(search)
 app.command("diff", cls=GuardedCommand)(diff)
+app.command("write", cls=GuardedCommand)(write)
+app.command("tombstone", cls=GuardedCommand)(tombstone)
 app.command("proposals", cls=GuardedCommand)(proposals)
 app.command("promote", cls=GuardedCommand)(promote)
 app.command("compact", cls=GuardedCommand)(compact)
