@@ -78,11 +78,12 @@ def serve(
         ),
     ] = None,
 ) -> None:
-    """Serve the knowledge base over MCP.
+    """Serve the knowledge base, and layers, over MCP.
 
     With stdio, nothing but protocol is on standard output and logs are on standard error. The server answers
     tools/list at once and opens the knowledge base in the background; if it cannot be opened, calls say why, and
-    work as soon as the cause is gone. With http the endpoint is /mcp. Without bearer tokens it lets in whoever can
+    work as soon as the cause is gone. With --layers and no knowledge base, the tools of the layers are served alone.
+    With http the endpoint is /mcp. Without bearer tokens it lets in whoever can
     reach it, so it is bound to a local address unless --allow-anonymous says that something in front authenticates.
     """
     if transport not in ("stdio", "http"):
@@ -139,18 +140,20 @@ def _config(kb: Path, transport: str, given: dict[str, Any], layers: Path | None
     from graphctx.model.arguments import parse_arguments
     from graphctx.server.config import ServerConfig, Transport
     from graphctx.settings import ServerSettings, layers_folder, load_settings
-    from graphctx.store.config import read_config
+    from graphctx.store.config import is_absent, read_config
 
     try:
         tables = read_config(kb).settings
     except BackendUnavailable:  # calls tell of it; a client that starts before the first ingest must not fail
         tables = {}
     loaded = load_settings(tables)
-    settings = parse_arguments(ServerSettings, {**loaded.server.model_dump(), **given})
     if layers is None:
         layers = layers_folder(loaded, kb)
     else:
         _check_layers(layers, loaded)
+        if is_absent(kb) and "toolsets" not in loaded.server.model_fields_set:
+            given = {"toolsets": ["layers"], **given}
+    settings = parse_arguments(ServerSettings, {**loaded.server.model_dump(), **given})
     return ServerConfig.from_settings(
         settings, transport=cast(Transport, transport), layers=layers, layers_writable=loaded.layers.writable
     )

@@ -12,6 +12,7 @@ from graphctx.server.schemas import tool_schema
 from graphctx.server.tool import AnyTool
 
 _ABOUT = "Answers from a knowledge base of documents, as exact quotes with citations."
+_ABOUT_LAYERS = "Searches and extends the layers of AGENTS.db: what people and agents wrote down beside the code."
 _BOUNDED = (
     "Quotes are word for word; cite them by title and URI. An empty answer says why in empty_reason. Every answer is "
     "bounded: when partial is true, repeat the call with next_cursor."
@@ -35,7 +36,8 @@ _HANDLES = "Pass the session_id of an answer with every later call that names it
 def instructions(tools: Iterable[AnyTool], config: ServerConfig, style: NameStyle) -> str:
     """What a model is told of the server, in the names of the tools that it offers."""
     offered = {tool.toolset for tool in tools}
-    parts = [_ABOUT, *(said for toolset, said in _PLAYBOOK.items() if toolset in offered), _BOUNDED]
+    about = _ABOUT_LAYERS if offered == {"layers"} else _ABOUT
+    parts = [about, *(said for toolset, said in _PLAYBOOK.items() if toolset in offered), _BOUNDED]
     if config.transport == "http":
         parts.append(_HANDLES)
     return restyle(" ".join(parts), style)

@@ -45,7 +45,9 @@ def chunks_text(desk: Desk, answer: AgentsSearchAnswer) -> str:
     blocks += [*_conflicts(answer.conflicts, answer.more_conflicts), *note_lines(answer.notes)]
     blocks += more(desk, answer, "agents_search")
     if any(chunk.truncated for chunk in answer.chunks):
-        blocks.append(desk.say("Whole chunks: kb.read_excerpt with a chunk's section_id as passage_id."))
+        reading = "kb" in desk.config.toolsets and desk.config.kb_v2
+        whole = "kb.read_excerpt with a chunk's section_id as passage_id" if reading else "a larger max_content_chars"
+        blocks.append(desk.say(f"Whole chunks: {whole}."))
     return "\n\n".join(blocks)
 
 

@@ -87,11 +87,16 @@ def open_engine(kb_path: str, layers: Path | None = None) -> Engine:
     """Open the knowledge base at a path, with the WordPiece tokenizer's counts as the estimate of tokens.
 
     Args:
-        kb_path: its folder.
+        kb_path: its folder; where it holds no knowledge base, layers are served alone.
         layers: the folder of the layers beside it.
     """
     from graphctx.knowledge_base import KnowledgeBase
     from graphctx.nlp.tokens import AnswerCounter
+    from graphctx.store.config import is_absent
 
+    if layers is not None and is_absent(Path(kb_path)):
+        from graphctx.server.layers_alone import layers_alone
+
+        return layers_alone(layers)
     kb = KnowledgeBase.open(kb_path)
     return Engine(kb, AnswerCounter().count, kb.layers_of(layers) if layers else None)

@@ -62,6 +62,11 @@ class KbConfig(BaseModel):
     settings: dict[str, Any] = Field(default_factory=dict)
 
 
+def is_absent(kb_dir: Path) -> bool:
+    """Whether a folder holds no part of a knowledge base: neither its settings nor snapshots."""
+    return not any((kb_dir / name).exists() for name in (CONFIG_NAME, "snapshots"))
+
+
 def read_config(kb_dir: Path) -> KbConfig:
     """Read ``kb.toml``.
 

@@ -119,15 +119,18 @@ def test_a_folder_of_layers_brings_their_tools_and_the_command_line_goes_before_
     started: list[tuple[ServerConfig, Door | None]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run(tmp_path)
+    run(tmp_path, "--layers", str(tmp_path))  # where there is no knowledge base, and then where there is one
+    (tmp_path / "kb" / "snapshots").mkdir(parents=True)
     run(tmp_path, "--layers", str(tmp_path))
     monkeypatch.setenv("GRAPHCTX_LAYERS__FOLDER", "../repository")
     run(tmp_path)
     run(tmp_path, "--layers", str(tmp_path), "--toolsets", "kb,layers")
     monkeypatch.setenv("GRAPHCTX_LAYERS__WRITABLE", "false")
     run(tmp_path)
-    without, given, settings, chosen, readable = (config for config, _ in started)
+    without, alone, given, settings, chosen, readable = (config for config, _ in started)
     assert (given.layers_writable, readable.layers_writable) == (True, False)
     assert (without.layers, without.toolsets) == (None, ("kb", "graph"))
+    assert (alone.layers, alone.toolsets) == (tmp_path, ("layers",))
     assert (given.layers, given.toolsets) == (tmp_path, ("kb", "graph", "layers"))
     assert (settings.layers, settings.toolsets) == (tmp_path / "kb" / "../repository", ("kb", "graph", "layers"))
     assert (chosen.layers, chosen.toolsets) == (tmp_path, ("kb", "layers"))
@@ -143,6 +146,7 @@ def test_a_folder_of_layers_that_is_not_there_is_refused(
 def test_a_boundary_of_documents_keeps_layers_out_unless_the_settings_say_otherwise(
     started: list[tuple[ServerConfig, Door | None]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    (tmp_path / "kb" / "snapshots").mkdir(parents=True)
     monkeypatch.setenv("GRAPHCTX_SERVER__DOC_TAGS", '["public"]')
     monkeypatch.setenv("GRAPHCTX_LAYERS__FOLDER", str(tmp_path))
     assert "despite_boundary" in run(tmp_path, "--layers", str(tmp_path))

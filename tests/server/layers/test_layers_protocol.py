@@ -15,10 +15,11 @@ from pydantic import SecretStr
 
 from graphctx.errors import InvalidArgument
 from graphctx.layers import FILES
+from graphctx.server.app import build_server
 from graphctx.server.config import ServerConfig
 from graphctx.server.http import Door, http_app
 from graphctx.server.tools.layers.recorded import FILES as WRITABLE_FILES
-from graphctx.server.warmup import Engine, Warmup
+from graphctx.server.warmup import Engine, Warmup, open_engine
 
 from ..library import Library, count_tokens
 from ..listening import as_bearer, listening
@@ -159,3 +160,36 @@ def test_what_lists_tools_loads_no_layers() -> None:
 
 def test_the_files_of_layers_are_named_alike() -> None:
     assert {**FILES, **WRITABLE_FILES} == FILES
+
+
+@pytest.mark.anyio
+async def test_layers_are_served_without_a_knowledge_base_and_no_folder_is_made_for_one(tmp_path: Path) -> None:
+    from mcp.client.stdio import stdio_client
+
+    command = ["-m", "graphctx.cli", "serve", "--layers", "."]
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GRAPHCTX_")}
+    environment = {**kept, "PYTHONPATH": str(Path(__file__).parents[3])}
+    parameters = StdioServerParameters(command=sys.executable, args=command, env=environment, cwd=tmp_path)
+    async with Client(stdio_client(parameters), mode="auto", read_timeout_seconds=60) as client:
+        names = [tool.name for tool in (await client.list_tools()).tools]
+        assert names == ["agents_search", "agents_context_write", "agents_context_propose"]
+        written = await client.call_tool("agents_context_write", NOTE)
+        assert not written.is_error
+        found = await client.call_tool("agents_search", {"query": "wire"})
+        assert [chunk["content"] for chunk in found.structured_content["chunks"]] == ["Over the wire."]
+        (chunk,) = found.structured_content["chunks"]
+        read = await client.read_resource(f"graphctx://document/{chunk['section_id']}")
+        assert "Over the wire." in read.contents[0].text
+    assert [path.name for path in tmp_path.iterdir() if not path.name.startswith(".AGENTS")] == ["AGENTS.local.db"]
+
+
+@pytest.mark.anyio
+async def test_a_tool_of_documents_that_was_asked_for_says_that_there_are_none(tmp_path: Path) -> None:
+    config = ServerConfig(toolsets=("kb", "layers"), layers=tmp_path)
+    server = build_server(Warmup(lambda: open_engine(str(tmp_path / "none"), tmp_path)), config)
+    async with Client(server) as client:
+        found = await client.call_tool("kb.search", {"query": "wire"})
+        assert found.structured_content["empty_reason"] == "no_snapshot"
+        error = error_of(await client.call_tool("kb.read_excerpt", {"passage_id": "u_none"}))
+        assert error["code"] in ("INVALID_ARGUMENT", "BACKEND_UNAVAILABLE")
+    assert list(tmp_path.iterdir()) == []
