@@ -28,7 +28,7 @@ E ?=
 # Arguments for the proof of determinism: make determinism D="my-suite --questions 20".
 D ?= eval/golden/handbook.jsonl
 
-.PHONY: help run test check lint types imports generated generate eval eval-dev eval-ablation bench bench-query bench-global bench-layers determinism transcript clean
+.PHONY: help run test test-all check lint types imports generated generate eval eval-dev eval-ablation bench bench-query bench-global bench-layers determinism transcript clean
 
 help: ## List the chores
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -42,10 +42,15 @@ run: export QUESTION := $(value Q)
 run: export DOCUMENTS := $(value DOCS)
 run: export KNOWLEDGE_BASE := $(value KB)
 
-test: .venv/.installed-dev ## Run the whole test suite (T="arguments for pytest")
+# A tenth of the effort: every property is tried, on fewer examples than in test-all.
+test: export GRAPHCTX_TEST_EFFORT ?= 0.1
+test: .venv/.installed-dev ## Run the tests, without the long suites (T="arguments for pytest")
+	$(BIN)/python -m pytest -n auto -m "not slow" $(T)
+
+test-all: .venv/.installed-dev ## Run the whole test suite: crashes, fuzzing and properties at full length too
 	$(BIN)/python -m pytest -n auto $(T)
 
-check: lint types imports generated test ## Everything that CI checks, then the tests
+check: lint types imports generated test-all ## Everything that CI checks, then the whole test suite
 
 lint: .venv/.installed-dev ## Lint, and check the format
 	$(BIN)/ruff check .

@@ -122,10 +122,10 @@ def test_the_configured_tags_and_folders_bound_every_question(
     ],
 )
 def test_a_value_out_of_range_is_named_in_the_error(
-    make_kb: Make, call: Callable[[KnowledgeBase], Any], field: str
+    handbook_kb: KnowledgeBase, call: Callable[[KnowledgeBase], Any], field: str
 ) -> None:
     with pytest.raises(InvalidArgument, match=field) as caught:
-        call(make_kb(GATE))
+        call(handbook_kb)
     assert field in caught.value.details["field"]
 
 

@@ -155,7 +155,6 @@ def askers(whole: Caller, fenced: Caller, truth: Truth) -> dict[str, Asker]:
     return {"whole": Asker(whole, truth, ()), "fenced": Asker(fenced, truth, ("open",))}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("half", ["whole", "fenced"])
 @pytest.mark.parametrize("tool", EVERY_TOOL)
 def test_whatever_is_asked_the_answer_is_exact_bounded_and_in_scope(

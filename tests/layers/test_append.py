@@ -40,7 +40,6 @@ def writer(path: Path, start: int, number: int) -> subprocess.Popen[str]:
     return subprocess.Popen(arguments, env=environment, stdout=subprocess.PIPE, text=True)
 
 
-@pytest.mark.slow
 def test_a_writer_killed_at_any_moment_leaves_the_old_or_the_new_file(tmp_path: Path) -> None:
     path = tmp_path / "AGENTS.local.db"
     write_layer(path, content(*(note(i, f"first {i}") for i in range(1, 400)), dim=512))

@@ -71,7 +71,6 @@ def use(data: bytes) -> bool:
     return True
 
 
-@pytest.mark.slow
 def test_no_damaged_byte_crashes_hangs_or_fills_the_memory() -> None:
     draw, made = random.Random(20260601), samples()
     weights = [8, 8, 3, 1][: len(made)]

@@ -9,8 +9,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from graphctx.store.lock import IngestLock
 from graphctx.store.publish import STEPS
 from graphctx.store.snapshot import open_snapshot
@@ -34,7 +32,6 @@ for turn in range(int(sys.argv[3]), 10_000):
 """
 
 
-@pytest.mark.slow
 def test_readers_see_whole_snapshots_whenever_the_writer_dies(tmp_path: Path) -> None:
     publish_world(tmp_path, stamp="turn0", at="000000")
     draw = random.Random(20260101)
