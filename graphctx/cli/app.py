@@ -27,6 +27,7 @@ from graphctx.cli import (
 )
 from graphctx.cli.console import guard_streams, print_text
 from graphctx.cli.guard import GuardedCommand, GuardedGroup
+from graphctx.store.processes import end_with_parent
 
 app = typer.Typer(
     name="graphctx",
@@ -77,5 +78,6 @@ app.command("demo", cls=GuardedCommand, hidden=True)(demo.demo)
 
 def main() -> None:
     """Run the command line and exit: 0 done, 1 an error of the taxonomy, 2 bad usage, 130 stopped by Ctrl-C."""
+    end_with_parent()
     guard_streams()
     app(prog_name="graphctx")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -112,12 +111,10 @@ def _language_model() -> str:
 
 
 def _engine(name: str) -> str:
+    from graphctx.store.child import run_child
+
     # In a process of its own: one process holds one of the two engines.
-    code = f"from graphctx.store.graph import make_graph_engine; print(make_graph_engine({name!r}).version)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
-    if done.returncode:
-        raise RuntimeError(done.stderr.strip().rpartition("\n")[2] or f"exit code {done.returncode}")
-    return f"{name} {done.stdout.strip()}"
+    return f"{name} {run_child('version', engine=name)}"
 
 
 def _tables() -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,6 +14,7 @@ from graphctx.cli.mcp_config import program
 from graphctx.errors import BackendUnavailable, InvalidArgument
 from graphctx.model.answers import EvidenceAnswer
 from graphctx.model.documents import has_file_lines
+from graphctx.store.processes import start_process
 from graphctx.text.printable import one_line
 
 if TYPE_CHECKING:
@@ -48,9 +48,10 @@ def demo(
     serve = ["serve", "--kb", str(base)]
     _say(console, ingest)
     sys.stdout.flush()
-    done = subprocess.run([*program(), *ingest], check=False)
-    if done.returncode:
-        raise typer.Exit(done.returncode)
+    with start_process([*program(), *ingest]) as process:
+        code = process.wait()
+    if code:
+        raise typer.Exit(code)
     _say(console, serve)
     console.print("(started by an MCP client session over stdio, which calls kb.retrieve_evidence)\n", style="dim")
     anyio.run(_ask_all, console, [*program(), *serve], question)

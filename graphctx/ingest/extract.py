@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import pickle
 import queue
 import subprocess
-import sys
 import threading
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,6 +18,7 @@ from graphctx.ingest.extract_worker import Batch, Item, receive, send
 from graphctx.model.knowledge import Extraction, Mention, RawFact
 from graphctx.nlp.base import Extractor
 from graphctx.nlp.spacy_extractor import SpacyExtractor
+from graphctx.store.processes import start_module
 
 MIN_CHARS_FOR_WORKERS = 200_000
 """Starting a worker takes about 2 s, in which one process extracts 60,000 characters or more; below about three
@@ -171,17 +170,11 @@ class _Worker:
     """A process that extracts what it is sent.
 
     A plain subprocess, not `multiprocessing`: that would import the caller's main module again, which breaks every
-    script without a main guard, and leaves orphans when the parent is killed. This one ends with its pipe.
+    script without a main guard, and leaves orphans when the parent is killed. This one ends with its parent.
     """
 
     def __init__(self, make_extractor: Callable[[], Extractor]) -> None:
-        environment = dict(os.environ, PYTHONPATH=os.pathsep.join(path for path in sys.path if path))
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "graphctx.ingest.extract_worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=environment,
-        )
+        self._process = start_module("graphctx.ingest.extract_worker", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self._make_extractor = make_extractor
 
     def serve(

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any, BinaryIO, TypeAlias
 
 from graphctx.model.documents import Document, TextUnit
+from graphctx.store.processes import end_with_parent
 
 Item: TypeAlias = tuple[Document, Sequence[TextUnit]]
 Batch: TypeAlias = list[tuple[int, Item]]
@@ -45,6 +46,7 @@ def _read(pipe: Any, size: int) -> bytes:
 
 def main() -> None:
     """Serve until stdin ends: first the extractor's maker, then batches."""
+    end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides, and ends this process itself
     answers: BinaryIO = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # no print of a library may end up between the answers

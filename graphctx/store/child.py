@@ -17,6 +17,7 @@ from typing import Any
 
 import graphctx.errors as errors
 from graphctx.errors import BackendUnavailable, GraphctxError, InternalError
+from graphctx.store.processes import end_with_parent, start_module
 
 _ERRORS: dict[str, type[GraphctxError]] = {
     kind.code: kind
@@ -30,7 +31,8 @@ def run_child(task: str, **arguments: Any) -> Any:
 
     Args:
         task: ``build`` (``engine``, ``parquet``, ``path``) writes a graph file from Parquet files and returns its
-            counts; ``verify`` (``directory``, ``expected``) is ``verify.faults``.
+            counts; ``verify`` (``directory``, ``expected``) is ``verify.faults``; ``version`` (``engine``) imports
+            an engine and returns its version.
         **arguments: JSON values.
 
     Returns:
@@ -40,25 +42,22 @@ def run_child(task: str, **arguments: Any) -> Any:
         GraphctxError: of the kind that the task raised.
         BackendUnavailable: the process crashed.
     """
-    root = str(Path(errors.__file__).resolve().parent.parent)
-    paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
-    done = subprocess.run(
-        [sys.executable, "-m", "graphctx.store.child"],
-        input=json.dumps({"task": task, "arguments": arguments}),
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    pipe = subprocess.PIPE
+    with start_module("graphctx.store.child", stdin=pipe, stdout=pipe, stderr=pipe, text=True) as process:
+        try:
+            output, errors_said = process.communicate(json.dumps({"task": task, "arguments": arguments}))
+        except BaseException:
+            process.kill()
+            raise
     try:
-        answer = json.loads(done.stdout.splitlines()[-1])
+        answer = json.loads(output.splitlines()[-1])
     except (IndexError, ValueError):
-        said = (done.stderr.strip().splitlines() or ["nothing"])[-1]
+        said = (errors_said.strip().splitlines() or ["nothing"])[-1]
         raise BackendUnavailable(
-            f"The graph engine crashed (exit code {done.returncode}, it said: {said}). Look for free disk space "
+            f"The graph engine crashed (exit code {process.returncode}, it said: {said}). Look for free disk space "
             "and memory, then ingest again.",
             task=task,
-            exit_code=done.returncode,
+            exit_code=process.returncode,
         ) from None
     if "error" in answer:
         error = answer["error"]
@@ -82,11 +81,18 @@ def _verify(directory: str, expected: dict[str, Any]) -> list[str]:
     return faults(Path(directory), expected)
 
 
+def _version(engine: str) -> str:
+    from graphctx.store.graph import make_graph_engine
+
+    return make_graph_engine(engine).version
+
+
 def main() -> None:
     """Answer one request and leave without tidying up: what closes a graph that failed is what aborts."""
+    end_with_parent()
     request = json.load(sys.stdin)
     try:
-        tasks: dict[str, Callable[..., Any]] = {"build": _build, "verify": _verify}
+        tasks: dict[str, Callable[..., Any]] = {"build": _build, "verify": _verify, "version": _version}
         _answer({"result": tasks[request["task"]](**request["arguments"])})
     except GraphctxError as error:
         _answer(error.envelope())

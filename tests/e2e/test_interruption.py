@@ -4,11 +4,26 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
 from pathlib import Path
 
+import psutil
 import pytest
 
-from .house import HANDBOOK, answer_of, error_of, published, started, wait_for_step
+from .house import (
+    COMMAND,
+    HANDBOOK,
+    SECONDS,
+    answer_of,
+    environment,
+    error_of,
+    published,
+    started,
+    wait_for_step,
+)
 
 
 @pytest.mark.parametrize("step", ["split", "write"], ids=["in-extraction", "in-publication"])
@@ -48,3 +63,39 @@ def test_a_second_ingest_at_the_same_time_is_refused_and_a_killed_one_does_no_ha
     assert published(own_kb) == before
     report = answer_of("ingest", HANDBOOK / "notes", "--kb", own_kb)
     assert report["added"] == len(list((HANDBOOK / "notes").iterdir()))
+
+
+def child_with(parent: psutil.Popen, module: str, library: str) -> psutil.Process:
+    """The child that runs a module, once it has loaded a library and so is in the middle of its work."""
+    deadline = time.monotonic() + SECONDS
+    while time.monotonic() < deadline and parent.is_running():
+        for child in parent.children(recursive=True):
+            with suppress(psutil.Error, OSError):
+                if module in child.cmdline() and library in Path(f"/proc/{child.pid}/maps").read_text():
+                    return child
+        time.sleep(0.005)
+    raise AssertionError(f"no child ran {module}")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a stopped process is killed with its parent on Linux")
+@pytest.mark.parametrize(
+    ("module", "library"),
+    [("graphctx.ingest.extract_worker", "/spacy/"), ("graphctx.store.child", "/kuzu/")],
+    ids=["extraction", "verification"],
+)
+def test_no_process_outlives_an_ingest_that_was_killed(tmp_path: Path, module: str, library: str) -> None:
+    words = 20_000 if module.endswith("worker") else 10  # workers are started for 200,000 characters or more
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.txt").write_text("Ada Merriweather keeps the lamp. " * (words // 5), encoding="utf-8")
+    command = [*COMMAND, "ingest", *(tmp_path / f"{name}.txt" for name in ("one", "two")), "--processes", "2"]
+    quiet = subprocess.DEVNULL
+    with psutil.Popen([*command, "--kb", tmp_path / "kb"], stdout=quiet, stderr=quiet, env=environment()) as parent:
+        caught = child_with(parent, module, library)
+        caught.suspend()  # what is stopped can notice nothing by itself
+        children = parent.children(recursive=True)
+        assert caught in children
+        parent.kill()
+    _, alive = psutil.wait_procs(children, timeout=SECONDS)
+    for process in alive:
+        process.kill()
+    assert alive == []
