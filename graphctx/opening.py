@@ -6,7 +6,7 @@ from pathlib import Path
 
 from graphctx.errors import InvalidArgument, ScopeViolation
 from graphctx.model.arguments import parse_arguments
-from graphctx.store.config import MAX_PROJECT_CHARS, KbConfig, read_config, write_config
+from graphctx.store.config import MAX_PROJECT_CHARS, KbConfig, has_snapshots, read_config, restore_config, write_config
 
 
 def open_folder(
@@ -17,7 +17,10 @@ def open_folder(
     if folder.exists() and not folder.is_dir():
         raise InvalidArgument(f"{folder.name} is a file; a knowledge base is a folder.", path=folder.name)
     if create and not (folder / "kb.toml").exists():
-        _create(folder, project_id, engine, embedder)
+        if has_snapshots(folder):
+            restore_config(folder)
+        else:
+            _create(folder, project_id, engine, embedder)
     config = read_config(folder)
     if project_id is not None and project_id != config.project_id:
         raise ScopeViolation(

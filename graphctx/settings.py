@@ -248,6 +248,25 @@ def layers_folder(settings: Settings, kb_dir: Path) -> Path | None:
     return kb_dir / Path(layers.folder).expanduser() if layers.folder and not fenced else None
 
 
+def without_secrets(kb_tables: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings groups among the tables of ``kb.toml``, with every secret emptied.
+
+    Tokens keep the names of their owners: an empty token lets nobody in, where no tokens at all would let in everybody.
+    """
+    kept = {
+        name: dict(table)
+        for name, table in kb_tables.items()
+        if name in Settings.model_fields and isinstance(table, Mapping)
+    }
+    for secret in _SECRETS:
+        group, _, name = secret.partition(".")
+        if (value := kept.get(group, {}).get(name)) is not None:
+            kept[group][name] = dict.fromkeys(value, "") if isinstance(value, Mapping) else ""
+    if "@" in str(kept.get("llm", {}).get("base_url", "")):  # a password may be in the address
+        del kept["llm"]
+    return kept
+
+
 def _refused(error: ValidationError) -> InvalidArgument:
     """The error about the first value that a setting cannot have."""
     first = error.errors(include_url=False)[0]

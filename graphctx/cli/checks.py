@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Literal
 
 from graphctx.errors import GraphctxError
+from graphctx.store.config import has_snapshots
 
 Outcome = Literal["ok", "failed", "skipped"]
 
@@ -56,7 +57,7 @@ def checks(kb: Path) -> list[Check]:
         Check("mcp", _mcp, "Install the MCP SDK: pip install 'mcp>=2.3,<3'"),
         Check("ingest and ask", _round_trip, "Mend what failed above first; else run with GRAPHCTX_DEBUG=1."),
     ]
-    if (kb / "kb.toml").exists():
+    if (kb / "kb.toml").exists() or has_snapshots(kb):
         found.append(Check(f"knowledge base {kb}", lambda: _knowledge_base(kb), "See what it says: graphctx status"))
     return found
 
@@ -160,4 +161,4 @@ def _knowledge_base(kb: Path) -> str:
         status = base.status()
     if status.fault:
         raise RuntimeError(status.fault)
-    return f"project {status.project_id}, snapshot {status.snapshot_id or 'none yet'}"
+    return ". ".join([f"project {status.project_id}, snapshot {status.snapshot_id or 'none yet'}", *status.notes])

@@ -18,6 +18,7 @@ def doctor(kb: KbOption = DEFAULT_KB, as_json: JsonOption = False) -> None:
     """
     from graphctx.cli.checks import run_checks
     from graphctx.cli.console import output_console, print_json
+    from graphctx.store.config import has_snapshots
 
     console = output_console()
     findings = []
@@ -30,7 +31,7 @@ def doctor(kb: KbOption = DEFAULT_KB, as_json: JsonOption = False) -> None:
         if finding.remedy:
             console.print(f"  → {finding.remedy}", soft_wrap=True)
     failed = [finding.name for finding in findings if finding.outcome == "failed"]
-    if not as_json and not (kb / "kb.toml").exists():
+    if not as_json and not ((kb / "kb.toml").exists() or has_snapshots(kb)):
         console.print(f"– knowledge base: there is none in {kb} (graphctx ingest FOLDER makes it)", style="dim")
     if as_json:
         print_json({"ok": not failed, "checks": [asdict(finding) for finding in findings]})

@@ -138,13 +138,13 @@ def _check_engine(engine: str) -> None:
 
 
 def _opened(
-    folder: Path, project_id: str | None, graph_engine: str | None, settings: dict[str, object]
+    folder: Path, project_id: str | None, graph_engine: str | None, settings: dict[str, object], *, create: bool = True
 ) -> KnowledgeBase:
     from graphctx.knowledge_base import KnowledgeBase
     from graphctx.model.arguments import parse_arguments
     from graphctx.settings import IngestSettings
 
-    base = KnowledgeBase.open(folder, create=True, project_id=project_id, engine=graph_engine)
+    base = KnowledgeBase.open(folder, create=create, project_id=project_id, engine=graph_engine)
     group = parse_arguments(IngestSettings, {**base.settings.ingest.model_dump(), **settings})
     base.settings = base.settings.model_copy(update={"ingest": group})
     return base
@@ -157,14 +157,15 @@ def _plan(
     from tempfile import TemporaryDirectory
 
     from graphctx.cli.progress import progress_view
+    from graphctx.store.config import has_snapshots
 
     place = folder.expanduser().resolve()
     with TemporaryDirectory(prefix="graphctx-") as temporary:
         # Under the same names, so that a fresh one gets the project that it will get.
         stand_in = Path(temporary) / (place.parent.name or "root") / place.name
-        there = (place / "kb.toml").exists()
+        there = (place / "kb.toml").exists() or has_snapshots(place)
         with (
-            _opened(place if there else stand_in, project_id, graph_engine, job.ingest) as base,
+            _opened(place if there else stand_in, project_id, graph_engine, job.ingest, create=not there) as base,
             progress_view() as view,
         ):
             return base.plan_ingest(job.paths, prune=prune, processes=processes, on_progress=view)

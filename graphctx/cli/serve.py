@@ -140,11 +140,13 @@ def _config(kb: Path, transport: str, given: dict[str, Any], layers: Path | None
     from graphctx.model.arguments import parse_arguments
     from graphctx.server.config import ServerConfig, Transport
     from graphctx.settings import ServerSettings, layers_folder, load_settings
-    from graphctx.store.config import is_absent, read_config
+    from graphctx.store.config import has_snapshots, is_absent, read_config
 
     try:
         tables = read_config(kb).settings
     except BackendUnavailable:  # calls tell of it; a client that starts before the first ingest must not fail
+        if transport == "http" and has_snapshots(kb):  # once it can be read again, its tokens would be missing here
+            raise
         tables = {}
     loaded = load_settings(tables)
     if layers is None:

@@ -17,11 +17,14 @@ app = typer.Typer(cls=GuardedGroup, help="List snapshots, go back to one, or dro
 @app.command("list", cls=GuardedCommand)
 def list_all(kb: KbOption = DEFAULT_KB, as_json: JsonOption = False) -> None:
     """List the snapshots, the newest first."""
-    from graphctx.cli.console import output_console, print_json, print_table
+    from graphctx.cli.console import errors_console, output_console, print_json, print_table
     from graphctx.store.history import list_snapshots
+    from graphctx.store.snapshot import recovery_note
 
     _require(kb)
     found = list_snapshots(kb)
+    if any(info.current for info in found) and (note := recovery_note(kb)):
+        errors_console().print(note, style="yellow", soft_wrap=True)
     if as_json:
         print_json({"snapshots": [asdict(info) for info in found]})
         return

@@ -52,6 +52,7 @@ def _show(console: Console, found: Status) -> None:
         "embedder": found.embedder,
         "sources": ", ".join(f"{source.path} ({source.name})" for source in found.sources),
         "verified": "sizes and hashes of all files fit" if found.verified else found.fault or "",
+        "note": " ".join(found.notes),
     }
     for name, value in rows.items():
         if value:

@@ -57,14 +57,14 @@ from graphctx.nlp.tokens import WordPieceCounter
 from graphctx.settings import IngestSettings
 from graphctx.store.bm25 import write_bm25
 from graphctx.store.cache import Memo
-from graphctx.store.config import KbConfig, read_config, write_config
+from graphctx.store.config import KbConfig, keep_copy, read_config, write_config
 from graphctx.store.history import prune
 from graphctx.store.levels import levels_in
 from graphctx.store.lock import IngestLock
 from graphctx.store.manifest import Manifest, Versions, read_manifest
 from graphctx.store.publish import SnapshotContent, publish
 from graphctx.store.sentence_terms import write_sentence_terms
-from graphctx.store.snapshot import current_or_none, open_snapshot
+from graphctx.store.snapshot import current_or_none, open_snapshot, recovery_note, set_current
 from graphctx.store.texts import TEXTS_DIR, write_texts
 from graphctx.text.lexical import terms
 
@@ -105,7 +105,7 @@ class Ingest:
             BackendUnavailable: another ingest is running, or the disk refuses a write.
         """
         started = time.perf_counter()
-        with self._session(paths) as session:
+        with self._session(paths, recover=True) as session:
             manifest = session.published
             if session.builds or manifest is None:
                 manifest = self._publish(session, self._describe(session))
@@ -141,13 +141,14 @@ class Ingest:
             removed=list(changes.removed),
             unchanged=changes.unchanged,
             phrasing=estimate,
-            **_told_of_files(changes),
+            **_told_of_files(session),
         )
 
     @contextmanager
-    def _session(self, paths: Sequence[Path]) -> Iterator[_Session]:
+    def _session(self, paths: Sequence[Path], *, recover: bool = False) -> Iterator[_Session]:
         with IngestLock(self.kb_dir), Memo(self.kb_dir / "cache" / "memo.sqlite") as memo:
             config = read_config(self.kb_dir)
+            notes = self._recovered(recover)
             with self._step("read"):
                 changes = gather_documents(self.kb_dir, paths, config, self.settings, self.prune_missing, self._tell)
             now = versions(config.engine, self.embedder, self.extractor, self.settings, self.summariser)
@@ -155,7 +156,16 @@ class Ingest:
             published = None if changes.notes else self._published(before)
             as_it_was = published is not None and (published.engine, published.versions) == (config.engine, now)
             builds = not as_it_was or changes.any or self._unphrased(before)
-            yield _Session(memo, config, changes, now, before, published, builds)
+            yield _Session(memo, config, changes, notes, now, before, published, builds)
+
+    def _recovered(self, recover: bool) -> list[str]:
+        """Say so where ``CURRENT`` was lost, and if asked write it again, also where nothing has changed."""
+        before = current_or_none(self.kb_dir)
+        if before is None or (note := recovery_note(self.kb_dir)) is None:
+            return []
+        if recover:
+            set_current(self.kb_dir, before)
+        return [note]
 
     def _unphrased(self, snapshot: str | None) -> bool:
         """Whether the published snapshot has summaries that a language model is to be asked for once more."""
@@ -233,7 +243,9 @@ class Ingest:
         return phrased.summaries
 
     def _write_sources(self, session: _Session) -> None:
-        write_config(self.kb_dir, session.config.model_copy(update={"sources": session.changes.sources}))
+        config = session.config.model_copy(update={"sources": session.changes.sources})
+        write_config(self.kb_dir, config)
+        keep_copy(self.kb_dir, config)
 
     def _published(self, snapshot: str | None) -> Manifest | None:
         """The manifest of the published snapshot; none where it cannot be used, which then is replaced."""
@@ -275,7 +287,7 @@ class Ingest:
 
     def _report(self, session: _Session, manifest: Manifest, total: float) -> IngestReport:
         rows, changes = manifest.counts, session.changes
-        files = _told_of_files(changes)
+        files = _told_of_files(session)
         if self.phrased is not None:
             files["notes"] += self.phrased.notes()
         return IngestReport(
@@ -317,6 +329,7 @@ class _Session:
     memo: Memo
     config: KbConfig
     changes: Changes
+    notes: Sequence[str]
     versions: Versions
     before: str | None
     published: Manifest | None
@@ -337,12 +350,13 @@ class _Described:
     summaries: list[CommunitySummary]
 
 
-def _told_of_files(changes: Changes) -> dict[str, Any]:
+def _told_of_files(session: _Session) -> dict[str, Any]:
     """What plans and reports say alike."""
+    changes = session.changes
     return {
         "skipped": [SkippedFile(uri=item.uri, reason=item.reason) for item in changes.skipped],
         "no_longer_found": list(changes.no_longer_found),
-        "notes": list(changes.notes),
+        "notes": [*session.notes, *changes.notes],
     }
 
 

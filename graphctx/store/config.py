@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import math
 import re
 import tomllib
@@ -14,13 +15,19 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from graphctx.errors import BackendUnavailable
+from graphctx.settings import without_secrets
 from graphctx.store.files import disk_errors, write_atomic
 from graphctx.store.reasons import reason_of
+
+log = logging.getLogger(__name__)
 
 CONFIG_NAME = "kb.toml"
 CONFIG_FORMAT = 1
 MAX_PROJECT_CHARS = 200
 """Longest project_id, as long as the one that a request's scope may name."""
+
+_COPY_DIR = "snapshots"
+"""Where a copy lies under the same name. Who deletes the one seldom deletes the other."""
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -77,6 +84,13 @@ def read_config(kb_dir: Path) -> KbConfig:
     try:
         data = tomllib.loads(path.read_text("utf-8"))
     except FileNotFoundError:
+        if has_snapshots(kb_dir):
+            raise BackendUnavailable(
+                f"{CONFIG_NAME} is missing beside published snapshots. It may have drawn a boundary, so nothing is "
+                "answered without it. Put it back, or run `graphctx ingest PATH`, which restores it as the last ingest "
+                "knew it.",
+                file=CONFIG_NAME,
+            ) from None
         raise BackendUnavailable(
             f"There is no knowledge base here: {CONFIG_NAME} is missing. Make one: `graphctx ingest PATH`.",
             file=CONFIG_NAME,
@@ -143,6 +157,47 @@ def write_config(kb_dir: Path, config: KbConfig) -> None:
     with disk_errors(CONFIG_NAME):
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomic(path, "".join(lines).encode("utf-8"))
+
+
+def has_snapshots(kb_dir: Path) -> bool:
+    """Whether there is a snapshot, whole or not."""
+    return any((Path(kb_dir) / _COPY_DIR).glob("sn_*"))
+
+
+def keep_copy(kb_dir: Path, config: KbConfig) -> None:
+    """Keep what ``kb.toml`` says, without secrets, beside the snapshots, so that a lost one can be restored.
+
+    Raises:
+        BackendUnavailable: the disk is full or refuses the write.
+    """
+    copy = config.model_copy(update={"settings": without_secrets(config.settings)})
+    write_config(Path(kb_dir) / _COPY_DIR, copy)
+
+
+def restore_config(kb_dir: Path) -> None:
+    """Write a lost ``kb.toml`` again from its copy.
+
+    Raises:
+        BackendUnavailable: the copy is lost too or cannot be read, or the disk refuses the write.
+    """
+    try:
+        config = read_config(Path(kb_dir) / _COPY_DIR)
+    except BackendUnavailable as error:
+        raise BackendUnavailable(
+            f"{CONFIG_NAME} is missing beside published snapshots, and its copy {_COPY_DIR}/{CONFIG_NAME} cannot be "
+            f"used. Put one of them back from a backup, or write {CONFIG_NAME} again: the project_id that is in "
+            f"{_COPY_DIR}/*/MANIFEST.json, and under [server] the boundary that you had drawn.",
+            file=CONFIG_NAME,
+            reason=error.message,
+        ) from error
+    write_config(kb_dir, config)
+    log.warning(
+        "%s was missing. It is restored as the last ingest knew it: project %r, engine, embedder, sources and "
+        "settings, a boundary among them. Look through it: what was changed after that ingest is lost, and tokens and "
+        "keys are never kept.",
+        CONFIG_NAME,
+        config.project_id,
+    )
 
 
 def _lift(data: dict[str, Any], table: str, key: str, name: str) -> dict[str, Any]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from graphctx.store.arrays import Array
     from graphctx.store.base import GraphStore
     from graphctx.store.tables import TableReader
+
+log = logging.getLogger(__name__)
 
 CURRENT_NAME = "CURRENT"
 SNAPSHOTS_DIR = "snapshots"
@@ -148,15 +151,19 @@ class Snapshot:
 
 
 def current_id(kb_dir: Path) -> str | None:
-    """The id that ``CURRENT`` names, or ``None`` where nothing is published yet.
+    """The id of the published snapshot, or ``None`` where nothing is published yet.
+
+    It is what ``CURRENT`` names. Where that file is missing beside snapshots it was lost, and the newest whole
+    snapshot takes its place; `recovery_note` says so.
 
     Raises:
-        BackendUnavailable: ``CURRENT`` does not name a snapshot.
+        BackendUnavailable: ``CURRENT`` does not name a snapshot, or is missing and no snapshot is whole.
     """
     try:
         text = (Path(kb_dir) / CURRENT_NAME).read_bytes()
     except FileNotFoundError:
-        return None
+        newest = _newest_whole(Path(kb_dir))
+        return newest.snapshot_id if newest else None
     except OSError as error:
         raise BackendUnavailable(f"{CURRENT_NAME} cannot be read: {error.strerror}.", file=CURRENT_NAME) from error
     found = text.decode("ascii", "replace").removesuffix("\n")
@@ -166,11 +173,47 @@ def current_id(kb_dir: Path) -> str | None:
 
 
 def current_or_none(kb_dir: Path) -> str | None:
-    """The id that ``CURRENT`` names, or ``None`` where it names none."""
+    """The id of the published snapshot, or ``None`` where it cannot be known."""
     try:
         return current_id(kb_dir)
     except BackendUnavailable:
         return None
+
+
+def recovery_note(kb_dir: Path) -> str | None:
+    """What to tell where ``CURRENT`` was lost and a snapshot takes its place; ``None`` where all is well."""
+    if (Path(kb_dir) / CURRENT_NAME).exists() or (newest := _newest_whole(Path(kb_dir))) is None:
+        return None
+    return (
+        f"{CURRENT_NAME}, which names the published snapshot, is missing. The newest whole snapshot is taken for it: "
+        f"{newest.snapshot_id} of {newest.created_at}. The next `graphctx ingest` writes {CURRENT_NAME} again; "
+        "`graphctx snapshots rollback` chooses another one."
+    )
+
+
+def _newest_whole(kb_dir: Path) -> Manifest | None:
+    """The manifest of the newest snapshot that has all its files; ``None`` where there is no snapshot at all.
+
+    A snapshot is older than one that names it as its parent; of those that are no parent the last one made counts.
+
+    Raises:
+        BackendUnavailable: there are snapshots, and none is whole.
+    """
+    whole: list[Manifest] = []
+    fault: BackendUnavailable | None = None
+    for directory in sorted((kb_dir / SNAPSHOTS_DIR).glob("sn_*")):
+        try:
+            manifest = read_manifest(directory)
+            _check_sizes(directory, manifest)
+            whole.append(manifest)
+        except BackendUnavailable as error:
+            fault = error
+    if not whole and fault is not None:
+        message = f"{CURRENT_NAME} is missing, and no snapshot is whole: {fault.message}"
+        raise BackendUnavailable(message, **{**fault.details, "file": CURRENT_NAME})
+    parents = {manifest.parent for manifest in whole}
+    latest = [manifest for manifest in whole if manifest.snapshot_id not in parents]
+    return max(latest or whole, key=lambda manifest: (manifest.created_at, manifest.snapshot_id), default=None)
 
 
 def set_current(kb_dir: Path, snapshot_id: str) -> None:
@@ -204,6 +247,8 @@ def open_snapshot(kb_dir: Path, snapshot_id: str | None = None) -> Snapshot:
         found = current_id(kb_dir)
         if found is None:
             raise BackendUnavailable("Nothing is published here yet. Run `graphctx ingest PATH`.")
+        if (note := recovery_note(kb_dir)) is not None:
+            log.warning(note)
         try:
             return _open(Path(kb_dir), found)
         except BackendUnavailable:
@@ -251,21 +296,32 @@ def verify_files(directory: Path, manifest: Manifest) -> None:
         if name not in listed and name.startswith(("graph.", f"{TABLES_DIR}/")):
             raise BackendUnavailable(f"{here}/{name} is not part of the snapshot. {MEND}", file=f"{here}/{name}")
 
-    def sized(name: str, entry: FileEntry) -> str | None:
-        size = (directory / name).stat().st_size
-        return None if size == entry.size else f"is damaged: it has {size} bytes, not {entry.size}."
-
     def hashed(name: str, entry: FileEntry) -> str | None:
         same = sha256_of(directory / name) == entry.sha256
         return None if same else "is damaged: its content is not what was published."
 
+    _check_sizes(directory, manifest)  # first: they cost nothing
     items = sorted(manifest.files.items())
     with ThreadPoolExecutor(_HASH_THREADS) as pool:
-        for check in (sized, hashed):  # sizes first: they cost nothing
-            for (name, _), fault in zip(items, pool.map(partial(_fault, check), items), strict=True):
-                if fault is not None:
-                    message = f"{here}/{name} {fault} {MEND}"
-                    raise BackendUnavailable(message, file=f"{here}/{name}", snapshot=directory.name)
+        _raise_first(directory, items, pool.map(partial(_fault, hashed), items))
+
+
+def _check_sizes(directory: Path, manifest: Manifest) -> None:
+    """Raise BackendUnavailable for a file that is missing or of another size."""
+
+    def sized(name: str, entry: FileEntry) -> str | None:
+        size = (directory / name).stat().st_size
+        return None if size == entry.size else f"is damaged: it has {size} bytes, not {entry.size}."
+
+    items = sorted(manifest.files.items())
+    _raise_first(directory, items, map(partial(_fault, sized), items))
+
+
+def _raise_first(directory: Path, items: Sequence[tuple[str, FileEntry]], faults: Iterable[str | None]) -> None:
+    for (name, _), fault in zip(items, faults, strict=True):
+        if fault is not None:
+            where = f"{SNAPSHOTS_DIR}/{directory.name}/{name}"
+            raise BackendUnavailable(f"{where} {fault} {MEND}", file=where, snapshot=directory.name)
 
 
 def _fault(check: Callable[[str, FileEntry], str | None], item: tuple[str, FileEntry]) -> str | None:

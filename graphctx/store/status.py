@@ -10,7 +10,7 @@ from graphctx.errors import GraphctxError
 from graphctx.store.config import KbConfig, SourceEntry
 from graphctx.store.levels import CommunityLevel, levels_in
 from graphctx.store.manifest import Versions, read_manifest
-from graphctx.store.snapshot import current_id, verify_files
+from graphctx.store.snapshot import current_id, recovery_note, verify_files
 
 
 class Status(BaseModel):
@@ -34,6 +34,7 @@ class Status(BaseModel):
     bytes_by_part: dict[str, int] = Field(default_factory=dict)
     verified: bool = False
     fault: str | None = None
+    notes: list[str] = Field(default_factory=list, description="What else a person should know.")
 
 
 def status_of(kb_dir: Path, config: KbConfig) -> Status:
@@ -49,6 +50,8 @@ def status_of(kb_dir: Path, config: KbConfig) -> Status:
         snapshot = current_id(kb_dir)
         if snapshot is None:
             return common
+        note = recovery_note(kb_dir)
+        common = common.model_copy(update={"notes": [note] if note else []})
         directory = kb_dir / "snapshots" / snapshot
         manifest = read_manifest(directory)
     except GraphctxError as error:

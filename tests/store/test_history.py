@@ -9,7 +9,7 @@ import pytest
 
 from graphctx.errors import BackendUnavailable, InvalidArgument
 from graphctx.store.history import list_snapshots, prune, rollback
-from graphctx.store.snapshot import current_id, open_snapshot
+from graphctx.store.snapshot import current_id, open_snapshot, recovery_note
 
 from .world import publish_world
 
@@ -103,3 +103,21 @@ def test_without_a_current_one_the_newest_stay(kb: tuple[Path, list[str]]) -> No
     assert prune(kb_dir, keep=1) == [ids[1], ids[0]]
     rollback(kb_dir, ids[2])
     assert current_id(kb_dir) == ids[2]
+
+
+def test_where_current_is_lost_the_newest_whole_snapshot_is_the_published_one(tmp_path: Path) -> None:
+    days = (("a", 3), ("b", 1), ("c", 2))  # the clock was set back after the first
+    ids = [publish_world(tmp_path, stamp=stamp, at=f"2026-01-0{day}").snapshot_id for stamp, day in days]
+    (tmp_path / "CURRENT").unlink()
+    assert current_id(tmp_path) == ids[2]
+    note = recovery_note(tmp_path)
+    assert note is not None
+    assert ids[2] in note
+    open_snapshot(tmp_path).close()
+    (tmp_path / "snapshots" / ids[2] / "walk.npz").write_bytes(b"x")
+    assert current_id(tmp_path) == ids[1]
+    for each in ids[:2]:
+        (tmp_path / "snapshots" / each / "MANIFEST.json").unlink()
+    with pytest.raises(BackendUnavailable, match="no snapshot is whole"):
+        current_id(tmp_path)
+    assert not any(info.current for info in list_snapshots(tmp_path))

@@ -213,7 +213,7 @@ def test_documents_that_are_too_few_have_none_and_that_is_no_error(make_kb: Call
 
 def test_a_snapshot_of_an_older_version_has_none_and_that_is_no_error(harbour: KnowledgeBase, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(harbour.path, tmp_path / "kb"))
-    [snapshot] = (folder / "snapshots").iterdir()
+    [snapshot] = (folder / "snapshots").glob("sn_*")
     table = snapshot / "parquet" / "communities.parquet"
     old = pq.read_table(table).select(["id", "level", "parent_id", "title", "n_entities", "entity_ids"])
     pq.write_table(old, table)
