@@ -90,6 +90,7 @@ class KnowledgeBase(Served):
         paths: Iterable[str | Path] | str | Path,
         *,
         prune: bool = False,
+        prune_most: bool = False,
         processes: int | None = None,
         on_progress: OnProgress | None = None,
     ) -> IngestReport:
@@ -100,15 +101,19 @@ class KnowledgeBase(Served):
         Args:
             paths: files and folders.
             prune: drop documents whose file has gone from the given folders.
+            prune_most: do so even if they are more than half of all documents.
             processes: worker processes for extraction; by default one for each core.
             on_progress: called as the steps advance.
 
         Raises:
-            InvalidArgument: a path does not exist, or nothing in it can be read.
+            InvalidArgument: a path does not exist, nothing in it can be read, or pruning would drop more than half of
+                the documents without ``prune_most``.
             BackendUnavailable: another ingest is running, or the disk refuses a write. The published snapshot
                 is untouched.
         """
-        report = self._pipeline(prune, processes, on_progress).run(_paths(paths))
+        pipeline = self._pipeline(prune, processes, on_progress)
+        pipeline.prune_most = prune_most
+        report = pipeline.run(_paths(paths))
         self.config = read_config(self.path)
         self._published.expect(report.snapshot_id)
         return report

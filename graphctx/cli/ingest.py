@@ -15,7 +15,7 @@ from graphctx.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from graphctx.cli.jobs import Job
-    from graphctx.ingest.report import IngestPlan, IngestReport
+    from graphctx.ingest.report import IngestPlan
     from graphctx.knowledge_base import KnowledgeBase
 
 
@@ -35,6 +35,7 @@ def ingest(
         Path | None, typer.Option("--pipeline", metavar="FILE", help="Run the job that this TOML file describes.")
     ] = None,
     prune: Annotated[bool, typer.Option("--prune", help="Drop documents whose file has gone.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Let --prune drop more than half of the documents.")] = False,
     processes: Annotated[
         int | None,
         typer.Option("--processes", metavar="N", min=1, help="Worker processes; by default one for each core."),
@@ -68,6 +69,7 @@ def ingest(
     """
     from graphctx.cli.console import errors_console, output_console, print_json
     from graphctx.cli.jobs import Job, read_job
+    from graphctx.cli.progress import progress_view
     from graphctx.cli.summary import show_plan, show_report
 
     _check_engine(engine)
@@ -87,8 +89,14 @@ def ingest(
             else:
                 show_plan(output_console(), plan)
             return
-        with _opened(folder, project, graph_engine, job.ingest) as base:
-            report = _run(base, job.paths, prune=prune or job.prune, processes=processes)
+        with _opened(folder, project, graph_engine, job.ingest) as base, progress_view() as view:
+            report = base.ingest(
+                job.paths,
+                prune=prune or job.prune,
+                prune_most=yes or job.prune_most,
+                processes=processes,
+                on_progress=view,
+            )
     except KeyboardInterrupt:
         errors_console().print(_stopped(folder.expanduser()), style="yellow", soft_wrap=True)
         raise typer.Exit(130) from None
@@ -169,10 +177,3 @@ def _plan(
             progress_view() as view,
         ):
             return base.plan_ingest(job.paths, prune=prune, processes=processes, on_progress=view)
-
-
-def _run(base: KnowledgeBase, paths: list[str], *, prune: bool, processes: int | None) -> IngestReport:
-    from graphctx.cli.progress import progress_view
-
-    with progress_view() as view:
-        return base.ingest(paths, prune=prune, processes=processes, on_progress=view)

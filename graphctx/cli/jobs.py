@@ -22,6 +22,7 @@ class Job(BaseModel):
     kb: str | None = Field(None, description="The knowledge base's folder; --kb wins over it.")
     project_id: str | None = Field(None, min_length=1, max_length=200, description="Of a fresh knowledge base.")
     prune: bool = Field(False, description="Drop documents whose file has gone.")
+    prune_most: bool = Field(False, description="Prune even if that drops more than half of the documents.")
     ingest: dict[str, Any] = Field(
         default_factory=dict, description="Settings of the group [ingest] for this run; they win over kb.toml."
     )

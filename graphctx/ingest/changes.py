@@ -25,7 +25,8 @@ class Changes:
     """All documents after this ingest, and how they differ from before.
 
     ``source_of`` maps each document's URI to the name of its source. ``added``, ``replaced`` and ``removed`` are URIs,
-    sorted; ``unchanged`` counts the documents that were read and are as they were.
+    sorted; ``unchanged`` counts the documents that were read and are as they were, ``held`` those that were published
+    before, and ``pruned`` those of ``removed`` that go because their file has gone.
     """
 
     documents: tuple[Document, ...]
@@ -35,6 +36,8 @@ class Changes:
     replaced: tuple[str, ...]
     removed: tuple[str, ...]
     unchanged: int
+    held: int
+    pruned: int
     skipped: tuple[Skipped, ...]
     no_longer_found: tuple[str, ...]
     notes: tuple[str, ...]
@@ -43,6 +46,11 @@ class Changes:
     def any(self) -> bool:
         """Whether anything differs."""
         return bool(self.added or self.replaced or self.removed)
+
+    @property
+    def prunes_most(self) -> bool:
+        """Whether more than half of the documents go because their file has gone: a folder may have been lost."""
+        return 2 * self.pruned > self.held
 
 
 def gather_documents(
@@ -99,6 +107,8 @@ def gather_documents(
         replaced=replaced,
         removed=tuple(sorted(dropped)),
         unchanged=len(known) - len(replaced),
+        held=len(before),
+        pruned=len(missing & dropped),
         skipped=tuple(sorted((_told(item, merged) for item in skipped), key=lambda item: (item.uri, item.reason))),
         no_longer_found=tuple(sorted(missing - dropped)),
         notes=notes,

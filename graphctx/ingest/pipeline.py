@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from graphctx.errors import BackendUnavailable
+from graphctx.errors import BackendUnavailable, InvalidArgument
 from graphctx.ingest.changes import Changes, gather_documents
 from graphctx.ingest.cluster import cluster
 from graphctx.ingest.communities import (
@@ -82,6 +82,7 @@ class Ingest:
         settings: of the ``[ingest]`` group.
         on_progress: told how far each step is.
         prune_missing: whether to drop documents whose file has gone from the ingested folders.
+        prune_most: whether they may be more than half of all documents.
         summariser: a language model that phrases the summaries of communities; they are extractive without.
         seconds: wall-clock time by step; it grows while this runs.
         phrased: what came of asking the summariser, once it was asked.
@@ -93,6 +94,7 @@ class Ingest:
     settings: IngestSettings
     on_progress: OnProgress | None = None
     prune_missing: bool = False
+    prune_most: bool = False
     summariser: Summariser | None = None
     seconds: dict[str, float] = field(default_factory=dict)
     phrased: LlmReport | None = None
@@ -101,11 +103,14 @@ class Ingest:
         """Ingest files and folders and publish a snapshot, or keep the published one where nothing changed.
 
         Raises:
-            InvalidArgument: a path does not exist, or there is nothing to read.
+            InvalidArgument: a path does not exist, there is nothing to read, or more than half of the documents would
+                be pruned and may not.
             BackendUnavailable: another ingest is running, or the disk refuses a write.
         """
         started = time.perf_counter()
         with self._session(paths, recover=True) as session:
+            if session.changes.prunes_most and not self.prune_most:
+                raise _too_many(session.changes)
             manifest = session.published
             if session.builds or manifest is None:
                 manifest = self._publish(session, self._describe(session))
@@ -141,7 +146,7 @@ class Ingest:
             removed=list(changes.removed),
             unchanged=changes.unchanged,
             phrasing=estimate,
-            **_told_of_files(session),
+            **_told_of_files(session, [_too_many(changes).message] if changes.prunes_most else []),
         )
 
     @contextmanager
@@ -350,13 +355,23 @@ class _Described:
     summaries: list[CommunitySummary]
 
 
-def _told_of_files(session: _Session) -> dict[str, Any]:
+def _too_many(changes: Changes) -> InvalidArgument:
+    return InvalidArgument(
+        f"--prune would drop {changes.pruned:,} of {changes.held:,} documents, more than half: their files are not "
+        "where they were. If a folder or a disk is missing, bring it back; if they are to go, add --yes "
+        "(prune_most = true in a job file, prune_most=True in Python). --dry-run lists them.",
+        pruned=changes.pruned,
+        documents=changes.held,
+    )
+
+
+def _told_of_files(session: _Session, more: Sequence[str] = ()) -> dict[str, Any]:
     """What plans and reports say alike."""
     changes = session.changes
     return {
         "skipped": [SkippedFile(uri=item.uri, reason=item.reason) for item in changes.skipped],
         "no_longer_found": list(changes.no_longer_found),
-        "notes": [*session.notes, *changes.notes],
+        "notes": [*session.notes, *changes.notes, *more],
     }
 
 

@@ -106,6 +106,31 @@ def test_cypher_that_writes_is_refused(lighthouse_kb: Path) -> None:
     assert error_of("cypher", "MATCH (n) DELETE n", "--kb", lighthouse_kb)["code"] == "INVALID_ARGUMENT"
 
 
+def test_pruning_more_than_half_of_the_documents_needs_a_yes(own_kb: Path, tmp_path: Path) -> None:
+    before = published(own_kb)
+    documents = write_lighthouse(tmp_path / "documents")
+    sources = (own_kb / "kb.toml").read_text()
+    known = re.search(r'path = "(.+)"', sources)
+    assert known is not None
+    (own_kb / "kb.toml").write_text(sources.replace(known[1], str(documents)))
+    (documents / "rules.txt").unlink()
+    (documents / "lamp.md").unlink()
+    error = error_of("ingest", documents, "--kb", own_kb, "--prune")
+    assert error["code"] == "INVALID_ARGUMENT"
+    assert "2 of 3 documents" in error["message"]
+    assert "--yes" in error["message"]
+    assert published(own_kb) == before
+    plan = answer_of("ingest", documents, "--kb", own_kb, "--prune", "--dry-run")
+    assert plan["removed"] == ["lamp.md", "rules.txt"]
+    assert plan["notes"] == [error["message"]]
+    (tmp_path / "job.toml").write_text(f'paths = ["{documents}"]\nkb = "{own_kb}"\nprune = true\nprune_most = true\n')
+    assert answer_of("ingest", "--pipeline", tmp_path / "job.toml")["documents"] == 1
+    answer_of("ingest", write_lighthouse(documents), "--kb", own_kb)
+    (documents / "rules.txt").unlink()
+    (documents / "lamp.md").unlink()
+    assert answer_of("ingest", documents, "--kb", own_kb, "--prune", "--yes")["removed"] == 2
+
+
 def test_a_job_file_says_what_to_ingest_relative_to_itself(tmp_path: Path) -> None:
     write_lighthouse(tmp_path / "corpus")
     (tmp_path / "jobs").mkdir()

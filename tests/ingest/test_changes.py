@@ -118,7 +118,7 @@ def test_rows_of_a_table_of_documents_come_and_go(make_kb: Make, write_files: Wr
     assert (report.added, report.removed, report.unchanged) == (1, 1, 3)
     assert uris(kb) == ["rows.jsonl#a", "rows.jsonl#c", "rows.jsonl#d", "x.md"]
     (tmp_path / "kb-docs" / "rows.jsonl").unlink()
-    report = kb.ingest(tmp_path / "kb-docs", prune=True)
+    report = kb.ingest(tmp_path / "kb-docs", prune=True, prune_most=True)
     assert report.removed == 3
     assert uris(kb) == ["x.md"]
 
