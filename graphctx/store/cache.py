@@ -8,6 +8,8 @@ takes its place.
 
 from __future__ import annotations
 
+import errno
+import os
 import sqlite3
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,7 +19,7 @@ from types import TracebackType
 from typing import TypeVar
 
 from graphctx.errors import BackendUnavailable
-from graphctx.store.files import disk_errors
+from graphctx.store.files import disk_errors, disk_full
 
 T = TypeVar("T")
 
@@ -183,15 +185,14 @@ class Memo:
             raise BackendUnavailable(
                 "Another process is using this knowledge base's cache. Wait until its ingest is done."
             ) from error
-        if code in (
-            sqlite3.SQLITE_FULL,
-            sqlite3.SQLITE_IOERR,
-            sqlite3.SQLITE_READONLY,
-            sqlite3.SQLITE_CANTOPEN,
-        ):
+        name = f"{self._path.parent.name}/{self._path.name}"
+        if code == sqlite3.SQLITE_FULL:
+            raise disk_full(name, os.strerror(errno.ENOSPC)) from error
+        if code == sqlite3.SQLITE_IOERR:  # also where a file may not grow: SQLite tells a full disk alone apart
+            raise disk_full(name, f"{error}: the disk fails, or a quota or a limit of file size is reached") from error
+        if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
             raise BackendUnavailable(
-                f"Cannot use the cache ({error}). Check the free space and the permissions of the knowledge "
-                "base, then run the command again.",
+                f"Cannot use {name} ({error}). Check the permissions of the knowledge base and run the command again.",
                 reason=str(error),
             ) from error
 

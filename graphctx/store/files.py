@@ -13,8 +13,10 @@ from graphctx.errors import BackendUnavailable
 
 _CHUNK = 1 << 20  # hashlib releases the interpreter lock above 2 KiB; 1 MiB reads keep the disk busy
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-# Engines report a failed write as text: strerror() of the numbers above, with or without "(os error N)".
-_FULL_TEXTS = tuple(os.strerror(number).lower() for number in sorted(_FULL))
+# Engines report a failed write as text: strerror() of the numbers above, with or without "(os error N)". Kuzu may say
+# only that it cannot roll the write back, whichever limit stopped it.
+_FULL_TEXTS = {os.strerror(number).lower(): os.strerror(number) for number in sorted(_FULL)}
+_FULL_TEXTS["invalid transaction type to rollback"] = "the disk is full, or a quota or a limit of file size is reached"
 
 
 def fsync_path(path: Path) -> None:
@@ -78,24 +80,32 @@ def disk_errors(what: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno in _FULL or _is_full(error):
-            raise _full(what, error) from error
+        if error.errno in _FULL:
+            raise disk_full(what, os.strerror(error.errno), error.errno) from error
+        if (reason := _full_text(error)) is not None:
+            raise disk_full(what, reason) from error
         message = f"Cannot write {what}: {error.strerror}. Check the knowledge base's folder and permissions."
         raise BackendUnavailable(message, what=what, errno=error.errno) from error
     except (RuntimeError, ValueError) as error:  # kuzu and lance raise these for a failed write
-        if _is_full(error):
-            raise _full(what, error) from error
+        if (reason := _full_text(error)) is not None:
+            raise disk_full(what, reason) from error
         raise
 
 
-def _is_full(error: BaseException) -> bool:
+def _full_text(error: BaseException) -> str | None:
+    """The reason, where the text of an error says that a disk is full."""
     text = str(error).lower()
-    return any(marker in text for marker in _FULL_TEXTS)
+    return next((reason for marker, reason in _FULL_TEXTS.items() if marker in text), None)
 
 
-def _full(what: str, error: BaseException) -> BackendUnavailable:
-    number = error.errno if isinstance(error, OSError) and error.errno else errno.ENOSPC
-    reason = os.strerror(number)
+def disk_full(what: str, reason: str, number: int = errno.ENOSPC) -> BackendUnavailable:
+    """The error about a write for which there was no room.
+
+    Args:
+        what: what was being written, relative to the knowledge base.
+        reason: why not, as the system says it.
+        number: of the system's error.
+    """
     return BackendUnavailable(
         f"Cannot write {what}: {reason}. Free some space, or move the knowledge base to a larger disk, and "
         "run the command again; what was published before is untouched.",

@@ -65,7 +65,7 @@ def test_a_full_disk_leaves_what_was_published(small_disk: Path) -> None:
     spots = [0, 64 << 10, 2 << 20, 300 << 10, 6 << 20]  # bytes left
     for leave in spots[: max(2, round(len(spots) * EFFORT))]:
         fill(small_disk, leave)
-        with pytest.raises(BackendUnavailable, match=r"No space left|MiB are free") as caught:
+        with pytest.raises(BackendUnavailable, match=r"No space left|disk is full|MiB are free") as caught:
             publish_world(kb_dir, 400, stamp="second")
         assert str(small_disk) not in caught.value.message
         (small_disk / "filler").unlink()
@@ -84,9 +84,36 @@ def test_a_file_that_may_not_grow_leaves_what_was_published(kb_dir: Path, limit:
     )
     assert done.returncode == 3, (done.returncode, done.stdout, done.stderr[-2000:])
     assert str(kb_dir) not in done.stdout
+    assert "Free some space" in done.stdout
+    assert "rollback" not in done.stdout
     assert current_id(kb_dir) == before
     assert [path.name for path in (kb_dir / "snapshots").iterdir()] == [before]
     open_snapshot(kb_dir).close()
+
+
+LIMITED_MEMO = """
+import resource, sys
+from pathlib import Path
+from graphctx.errors import BackendUnavailable
+from graphctx.store.cache import Memo
+with Memo(Path(sys.argv[1])) as memo:
+    memo.put_many("kind", {"first": b"1"})
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+    try:
+        memo.put_many("kind", {str(i): bytes(4000) for i in range(200)})
+    except BackendUnavailable as error:
+        print(error.message)
+"""
+
+
+def test_a_memo_that_may_not_grow_says_so_and_keeps_what_it_has(tmp_path: Path) -> None:
+    path = tmp_path / "cache" / "memo.sqlite"
+    done = subprocess.run([sys.executable, "-c", LIMITED_MEMO, str(path)], capture_output=True, text=True, check=True)
+    assert "Cannot write cache/memo.sqlite" in done.stdout
+    assert "limit of file size" in done.stdout
+    assert "Free some space" in done.stdout
+    with Memo(path) as memo:
+        assert memo.get_many("kind", ["first"]) == {"first": b"1"}
 
 
 def test_small_files_on_a_full_disk(small_disk: Path) -> None:
@@ -97,7 +124,7 @@ def test_small_files_on_a_full_disk(small_disk: Path) -> None:
     fill(small_disk, 0)
     with pytest.raises(BackendUnavailable, match=r"kb\.toml"):
         write_config(small_disk, KbConfig(project_id="q" * 150))
-    with pytest.raises(BackendUnavailable, match="cache"):
+    with pytest.raises(BackendUnavailable, match=r"Cannot write cache/memo\.sqlite: No space left"):
         memo.put_many("kind", {str(i): bytes(4000) for i in range(100)})
     with pytest.raises(BackendUnavailable), IngestLock(small_disk / "new"):
         pass
