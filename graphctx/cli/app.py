@@ -19,6 +19,7 @@ from graphctx.cli import (
     ingest,
     layers,
     mcp_config,
+    purge,
     search,
     serve,
     snapshots,
@@ -71,6 +72,7 @@ app.command("status", cls=GuardedCommand)(status.status)
 app.command("doctor", cls=GuardedCommand)(doctor.doctor)
 app.command("cypher", cls=GuardedCommand)(cypher.cypher)
 app.command("export", cls=GuardedCommand)(export.export)
+app.command("purge", cls=GuardedCommand)(purge.purge)
 app.add_typer(snapshots.app, name="snapshots")
 app.add_typer(layers.app, name="layers")
 app.command("demo", cls=GuardedCommand, hidden=True)(demo.demo)

@@ -115,6 +115,7 @@ class Ingest:
             if session.builds or manifest is None:
                 manifest = self._publish(session, self._describe(session))
                 prune(self.kb_dir, keep=self.settings.keep_snapshots)
+                session.memo.remember_used(manifest.snapshot_id)
                 session.memo.forget_unasked()
             else:
                 self._write_sources(session)

@@ -23,11 +23,13 @@ from graphctx.store.files import disk_errors, disk_full
 
 T = TypeVar("T")
 
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS memo (
-    kind TEXT NOT NULL, key TEXT NOT NULL, crc INTEGER NOT NULL, value BLOB NOT NULL, UNIQUE (kind, key)
+_SCHEMA = (
+    "CREATE TABLE IF NOT EXISTS memo ("
+    "kind TEXT NOT NULL, key TEXT NOT NULL, crc INTEGER NOT NULL, value BLOB NOT NULL, UNIQUE (kind, key))",
+    "CREATE TABLE IF NOT EXISTS used (kind TEXT NOT NULL, key TEXT NOT NULL, PRIMARY KEY (kind, key)) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS used_by (snapshot TEXT NOT NULL)",
 )
-"""
+_UNUSED = "NOT EXISTS (SELECT 1 FROM used WHERE used.kind = memo.kind AND used.key = memo.key)"
 _READ_KEYS = 500  # keys per SELECT: below SQLite's oldest limit of 999 variables, and no slower than more
 _WRITE_ROWS = 2_000  # rows per transaction: a full disk or a kill loses no more than this
 
@@ -115,6 +117,48 @@ class Memo:
         stale = [kind for kind, asked in sorted(self._asked.items()) if stored.get(kind, 0) > 2 * len(asked)]
         return sum(self.prune(kind, self._asked[kind]) for kind in stale)
 
+    def remember_used(self, snapshot_id: str) -> None:
+        """Note that a snapshot was made of what was asked for since the memo was opened, and of nothing else."""
+
+        def note() -> None:
+            with self._db:
+                self._db.execute("DELETE FROM used_by")
+                self._db.execute("DELETE FROM used")
+                for kind, asked in self._asked.items():
+                    self._db.executemany("INSERT INTO used VALUES (?, ?)", ((kind, key) for key in sorted(asked)))
+                self._db.execute("INSERT INTO used_by VALUES (?)", (snapshot_id,))
+
+        self._guarded(note, default=None)
+
+    def unused(self, snapshot_id: str | None) -> dict[str, int]:
+        """How many values of each kind a snapshot was not made of: all, unless `remember_used` was called for it."""
+
+        def count() -> dict[str, int]:
+            where = _UNUSED if self._is_used_by(snapshot_id) else "TRUE"
+            return dict(self._db.execute(f"SELECT kind, count(*) FROM memo WHERE {where} GROUP BY kind ORDER BY kind"))
+
+        return self._guarded(count, default={})
+
+    def erase_unused(self, snapshot_id: str | None) -> dict[str, int]:
+        """Drop what `unused` counts so that no byte of it is left in the files, return how many of each kind."""
+        dropped = self.unused(snapshot_id)
+
+        def erase() -> None:
+            self._db.execute("PRAGMA secure_delete = ON")
+            with self._db:
+                if not self._is_used_by(snapshot_id):
+                    self._db.execute("DELETE FROM used_by")
+                    self._db.execute("DELETE FROM used")
+                self._db.execute(f"DELETE FROM memo WHERE {_UNUSED}")
+            self._db.execute("VACUUM")
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+        self._guarded(erase, default=None)
+        return dropped
+
+    def _is_used_by(self, snapshot_id: str | None) -> bool:
+        return self._db.execute("SELECT snapshot FROM used_by").fetchall() == [(snapshot_id,)]
+
     def counts(self) -> dict[str, int]:
         """How many values there are of each kind, by kind."""
         query = "SELECT kind, count(*) FROM memo GROUP BY kind ORDER BY kind"
@@ -156,7 +200,8 @@ class Memo:
             db.execute("PRAGMA journal_mode = WAL")
             db.execute("PRAGMA synchronous = NORMAL")
             with db:
-                db.execute(_SCHEMA)
+                for statement in _SCHEMA:
+                    db.execute(statement)
             db.execute("SELECT kind, key, crc, value FROM memo LIMIT 1").fetchall()
         except BaseException:
             db.close()

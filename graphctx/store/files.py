@@ -66,6 +66,11 @@ def files_below(directory: Path) -> list[Path]:
     return sorted(path for path in directory.rglob("*") if path.is_file())
 
 
+def size_of(path: Path) -> int:
+    """Bytes of a file, or of all files below a directory; 0 where there is nothing."""
+    return path.stat().st_size if path.is_file() else sum(each.stat().st_size for each in files_below(path))
+
+
 @contextmanager
 def disk_errors(what: str) -> Iterator[None]:
     """Turn a disk that is full, or that refuses the write otherwise, into ``BackendUnavailable``.

@@ -306,6 +306,13 @@ def verify_files(directory: Path, manifest: Manifest) -> None:
         _raise_first(directory, items, pool.map(partial(_fault, hashed), items))
 
 
+def strays_in(snapshot: Snapshot) -> list[Path]:
+    """Files below a snapshot that are no part of it."""
+    listed = {*snapshot.manifest.files, MANIFEST_NAME}
+    below = files_below(snapshot.directory)
+    return [path for path in below if path.relative_to(snapshot.directory).as_posix() not in listed]
+
+
 def _check_sizes(directory: Path, manifest: Manifest) -> None:
     """Raise BackendUnavailable for a file that is missing or of another size."""
 

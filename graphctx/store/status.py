@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from graphctx.errors import GraphctxError
 from graphctx.store.config import KbConfig, SourceEntry
+from graphctx.store.files import size_of
 from graphctx.store.levels import CommunityLevel, levels_in
 from graphctx.store.manifest import Versions, read_manifest
 from graphctx.store.snapshot import current_id, recovery_note, verify_files
@@ -44,7 +45,7 @@ def status_of(kb_dir: Path, config: KbConfig) -> Status:
         engine=config.engine,
         embedder=config.embedder or "minilm-int8",
         sources=list(config.sources),
-        bytes_by_part={name: _size(kb_dir / name) for name in ("snapshots", "cache")},
+        bytes_by_part={name: size_of(kb_dir / name) for name in ("snapshots", "cache")},
     )
     try:
         snapshot = current_id(kb_dir)
@@ -71,7 +72,3 @@ def status_of(kb_dir: Path, config: KbConfig) -> Status:
     except GraphctxError as error:
         return known.model_copy(update={"fault": error.message})
     return known.model_copy(update={"verified": True})
-
-
-def _size(folder: Path) -> int:
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
