@@ -115,8 +115,7 @@ class Ingest:
             if session.builds or manifest is None:
                 manifest = self._publish(session, self._describe(session))
                 prune(self.kb_dir, keep=self.settings.keep_snapshots)
-                session.memo.remember_used(manifest.snapshot_id)
-                session.memo.forget_unasked()
+                session.notes.extend(_tidied(session.memo, manifest.snapshot_id))
             else:
                 self._write_sources(session)
         return self._report(session, manifest, time.perf_counter() - started)
@@ -335,7 +334,7 @@ class _Session:
     memo: Memo
     config: KbConfig
     changes: Changes
-    notes: Sequence[str]
+    notes: list[str]
     versions: Versions
     before: str | None
     published: Manifest | None
@@ -354,6 +353,16 @@ class _Described:
     material: Material
     communities: Sequence[Community]
     summaries: list[CommunitySummary]
+
+
+def _tidied(memo: Memo, snapshot_id: str) -> list[str]:
+    """Tidy the memo after a publish; what fails there is told and fails no ingest, for the snapshot is published."""
+    try:
+        memo.remember_used(snapshot_id)
+        memo.forget_unasked()
+    except BackendUnavailable as error:
+        return [f"The snapshot is published, but the cache could not be tidied: {error.message}"]
+    return []
 
 
 def _too_many(changes: Changes) -> InvalidArgument:

@@ -68,14 +68,23 @@ Public parts, by module:
     ``list_snapshots(kb_dir) -> list[SnapshotInfo]``, ``rollback(kb_dir, snapshot_id) -> None``,
     ``prune(kb_dir, keep=2) -> list[str]``
 
+``purge``
+    ``purge(kb_dir, dry_run=False) -> PurgeReport``: erases whatever the published snapshot does not hold
+
+``processes``
+    ``start_process(command)``, ``start_module(name)`` start a process that ends with this one, and
+    ``end_with_parent()`` is what it calls first
+
 ``lock``
     ``IngestLock(kb_dir)``, a context manager; ``BackendUnavailable`` at once when another process holds it
 
 ``cache``
     ``Memo(path)``: ``get_many(kind, keys) -> dict[str, bytes]``, ``put_many(kind, items: Mapping[str,
-    bytes])``, ``prune(kind, keep)``, ``counts()``, ``size_bytes()``, ``close()``; a context manager
+    bytes])``, ``prune(kind, keep)``, ``remember_used(snapshot_id)``, ``unused(snapshot_id)``,
+    ``erase_unused(snapshot_id)``, ``counts()``, ``size_bytes()``, ``close()``; a context manager
 
 ``config``
     ``KbConfig(project_id, engine, embedder, sources, settings)``, ``SourceEntry(name, path)``,
-    ``read_config(kb_dir)``, ``write_config(kb_dir, config)``
+    ``read_config(kb_dir)``, ``write_config(kb_dir, config)``, ``keep_copy(kb_dir, config)``,
+    ``restore_config(kb_dir)``, ``has_snapshots(kb_dir) -> bool``
 """

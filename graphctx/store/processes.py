@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import graphctx
+import graphctx.errors as errors
 
 PARENT_VARIABLE = "GRAPHCTX_PARENT_PROCESS"
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
@@ -33,7 +33,7 @@ def start_process(command: Sequence[str], **options: Any) -> subprocess.Popen[An
         command: the program and its arguments.
         **options: of ``subprocess.Popen``, all but ``env``.
     """
-    root = str(Path(graphctx.__file__).resolve().parent.parent)
+    root = str(Path(errors.__file__).resolve().parent.parent)
     paths = os.pathsep.join(dict.fromkeys([root, *filter(None, sys.path)]))
     return subprocess.Popen(
         command, env={**os.environ, "PYTHONPATH": paths, PARENT_VARIABLE: str(os.getpid())}, **options
