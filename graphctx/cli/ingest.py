@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 from pathlib import Path
@@ -76,7 +77,7 @@ def ingest(
     if (pipeline is None) == (not paths):
         raise InvalidArgument("Give either paths or --pipeline FILE, and only one of them: graphctx ingest FOLDER.")
     job = read_job(pipeline) if pipeline else Job(paths=[str(path) for path in paths])
-    if missing := [path for path in job.paths if not Path(path).exists()]:
+    if missing := [path for path in job.paths if not os.path.exists(path)]:  # noqa: PTH110 - `Path.exists` may raise
         raise InvalidArgument(f"There is no such file or folder: {', '.join(missing)}.", paths=missing)
     folder = kb or Path(job.kb or DEFAULT_KB)
     project = job.project_id if project_id is None else project_id

@@ -33,11 +33,13 @@ class SourceFile:
         rel: its path below ``root``, with ``/``.
         root: the folder that was given, or the folder of the file that was given.
         path: where it is.
+        size: bytes that it had when it was found.
     """
 
     rel: str
     root: Path
     path: Path
+    size: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,7 @@ def discover(paths: Sequence[Path], *, max_bytes: int = MAX_FILE_BYTES) -> Disco
     """
     if not paths:
         raise InvalidArgument("No path was given. Name a file or a folder to ingest.")
-    missing = [str(path) for path in paths if not path.exists()]
+    missing = [str(path) for path in paths if not os.path.exists(path)]  # noqa: PTH110 - as in `_holds`
     if missing:
         raise InvalidArgument(f"There is no such file or folder: {', '.join(missing)}.", paths=missing)
     search = _Search(max_bytes)
@@ -86,7 +88,7 @@ class _Search:
         if not path.is_dir():
             self._take(path, path.parent, path.name)
             return
-        if (path / _KB_MARK).exists():
+        if _holds(path, _KB_MARK):
             raise InvalidArgument(
                 f"{path} is a knowledge base, not a folder of documents. Name the folder that holds the documents.",
                 path=str(path),
@@ -173,7 +175,7 @@ class _Search:
             self._skip(rel, f"{status.st_size} bytes are more than the limit of {self.max_bytes}")
         elif real not in self._seen:
             self._seen.add(real)
-            self.files.append(SourceFile(rel, root, path))
+            self.files.append(SourceFile(rel, root, path, status.st_size))
         elif path.is_symlink():
             self._skip(rel, "a link to a file that is read already")
 
@@ -182,7 +184,12 @@ class _Search:
 
 
 def _is_junk(folder: Path) -> bool:
-    return folder.name in JUNK_FOLDERS or any((folder / mark).exists() for mark in (_VENV_MARK, _KB_MARK))
+    return folder.name in JUNK_FOLDERS or any(_holds(folder, mark) for mark in (_VENV_MARK, _KB_MARK))
+
+
+def _holds(folder: Path, name: str) -> bool:
+    """Whether a folder holds an entry; not where the folder may not be entered, which the walk then reports."""
+    return os.path.exists(folder / name)  # noqa: PTH110 - `Path.exists` raises PermissionError
 
 
 def _relative(path: Path, root: Path) -> str:

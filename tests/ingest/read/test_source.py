@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -105,6 +109,42 @@ def test_a_pipe_is_never_opened(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.md")
     assert rels(tmp_path) == ["a.md"]
     assert reasons(tmp_path) == {"pipe.md": "not a regular file"}
+
+
+def discover_without_privileges(folder: Path) -> dict[str, list[list[str]]]:
+    """What `discover` gives where permissions bind: also a run by root obeys them without these two capabilities."""
+    program = (
+        "import json, sys\n"
+        "from pathlib import Path\n"
+        "from graphctx.ingest.read import discover\n"
+        "found = discover([Path(sys.argv[1])])\n"
+        "print(json.dumps({'files': [f.rel for f in found.files], 'skipped': [[s.uri, s.reason] for s in found.skipped]}))"
+    )
+    drop = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
+    done = subprocess.run(
+        [*drop, sys.executable, "-c", program, str(folder)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("mode", [0o000, 0o400])
+@pytest.mark.skipif(os.geteuid() == 0 and not shutil.which("setpriv"), reason="permissions do not bind root")
+def test_a_folder_that_may_not_be_entered_is_skipped_with_the_reason(tmp_path: Path, mode: int) -> None:
+    make(tmp_path, **{"a.md": "a", "closed/b.md": "b", "z.md": "z"})
+    (tmp_path / "closed").chmod(mode)
+    try:
+        found = discover_without_privileges(tmp_path)
+    finally:
+        (tmp_path / "closed").chmod(0o700)
+    (skipped,) = found["skipped"]
+    assert found["files"] == ["a.md", "z.md"]
+    assert skipped[0].startswith("closed")
+    assert skipped[1].endswith("cannot be opened: permission denied")
 
 
 def test_a_missing_path_is_an_error_that_names_it(tmp_path: Path) -> None:
