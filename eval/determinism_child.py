@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from graphctx.ingest import extract
+from graphctx.ingest import workers
 from graphctx.knowledge_base import KnowledgeBase
 from graphctx.store.schema import UNHASHED_COLUMNS
 from graphctx.store.snapshot import PARQUET_DIR, TABLES_DIR, open_snapshot
@@ -25,7 +25,7 @@ a document's file was written and what a community was called before. All others
 
 def build(kb: str, source: str, processes: int) -> dict[str, Any]:
     """Ingest, with workers however small the corpus is; give digests of the content and of the files."""
-    extract.MIN_CHARS_FOR_WORKERS = 0
+    workers.SIZE_FOR_MORE_WORKERS = 0
     with KnowledgeBase.open(kb, create=True, project_id="determinism") as base:
         report = base.ingest(source, prune=True, processes=processes)
     with open_snapshot(Path(kb)) as snapshot:

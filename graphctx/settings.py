@@ -40,7 +40,16 @@ class IngestSettings(_Group):
 
     unit_tokens: int = Field(256, ge=32, le=2048, description="Cap of a text unit; the default embedder sees 256.")
     max_file_mb: int = Field(256, ge=1, description="Larger files are skipped.")
-    processes: int = Field(0, ge=0, description="Worker processes for extraction; 0 is one for each core.")
+    processes: int = Field(0, ge=0, description="Worker processes that read and extract; 0 is one for each core.")
+    document_seconds: float = Field(
+        60.0,
+        ge=10,
+        description="Processor time that reading, splitting or extracting may take for each started 100,000 characters "
+        "(bytes of a file) of a document; a document that takes more is skipped.",
+    )
+    document_memory_mb: int = Field(
+        2048, ge=256, description="Memory that each of these steps may take for a document; Linux alone limits it."
+    )
     max_community_size: int = Field(40, ge=3, description="A community with more entities is divided.")
     max_community_depth: int = Field(6, ge=1, le=20, description="Levels of the community hierarchy at most.")
     keep_snapshots: int = Field(3, ge=1, description="Older snapshots are removed after a publish.")

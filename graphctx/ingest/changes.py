@@ -12,6 +12,7 @@ from graphctx.ingest.outline import document_from_row, outline_of
 from graphctx.ingest.read import Skipped, discover, read_file
 from graphctx.ingest.report import Progress
 from graphctx.ingest.sources import Located, locate, paths_of
+from graphctx.ingest.workers import DocumentStep, Refused
 from graphctx.model.documents import Document
 from graphctx.settings import IngestSettings
 from graphctx.store.config import KbConfig, SourceEntry
@@ -26,7 +27,8 @@ class Changes:
 
     ``source_of`` maps each document's URI to the name of its source. ``added``, ``replaced`` and ``removed`` are URIs,
     sorted; ``unchanged`` counts the documents that were read and are as they were, ``held`` those that were published
-    before, and ``pruned`` those of ``removed`` that go because their file has gone.
+    before, and ``pruned`` those of ``removed`` that go because their file has gone. ``former`` maps the URIs of
+    ``replaced`` to what was read before.
     """
 
     documents: tuple[Document, ...]
@@ -41,6 +43,33 @@ class Changes:
     skipped: tuple[Skipped, ...]
     no_longer_found: tuple[str, ...]
     notes: tuple[str, ...]
+    former: Mapping[str, Document]
+
+    def without(self, refused: Mapping[str, str]) -> Changes:
+        """These changes without some fresh documents: what was read before of them is kept, where there is any.
+
+        Args:
+            refused: why, by URI.
+
+        Raises:
+            InvalidArgument: nothing is left.
+        """
+        documents = {document.uri: document for document in self.documents if document.uri not in refused}
+        documents |= {uri: document for uri, document in self.former.items() if uri in refused}
+        skipped = [*self.skipped, *(_told(Skipped(uri, reason), documents) for uri, reason in refused.items())]
+        if not documents:
+            raise _nothing_read(skipped)
+        lost = {uri for uri in refused if uri not in documents and uri not in self.added}
+        return replace(
+            self,
+            documents=tuple(documents[uri] for uri in sorted(documents)),
+            source_of={uri: self.source_of[uri] for uri in documents},
+            added=tuple(uri for uri in self.added if uri not in refused),
+            replaced=tuple(uri for uri in self.replaced if uri not in refused),
+            removed=tuple(sorted({*self.removed, *lost})),
+            skipped=tuple(sorted(set(skipped), key=lambda item: (item.uri, item.reason))),
+            former={uri: document for uri, document in self.former.items() if uri not in refused},
+        )
 
     @property
     def any(self) -> bool:
@@ -74,14 +103,10 @@ def gather_documents(
     found = discover(paths, max_bytes=settings.max_file_mb * 1024 * 1024)
     owners = {_file_uri(uri): source for uri, source in source_of.items()}
     located, sources = locate(found.files, config.sources, owners)
-    fresh, left_out, source_of_fresh = _read(located, tell)
+    fresh, left_out, source_of_fresh = _read(located, settings, tell)
     skipped = [*found.skipped, *left_out]
     if not fresh and not before:
-        reasons = "; ".join(f"{item.uri}: {item.reason}" for item in skipped[:3])
-        raise InvalidArgument(
-            f"None of the {len(located) + len(found.skipped)} files could be read ({reasons}). Nothing was published.",
-            skipped=[{"uri": item.uri, "reason": item.reason} for item in skipped],
-        )
+        raise _nothing_read(skipped)
     by_name = {source.name: source for source in sources if _whole(source, paths)}
     gone = {
         uri
@@ -112,6 +137,15 @@ def gather_documents(
         skipped=tuple(sorted((_told(item, merged) for item in skipped), key=lambda item: (item.uri, item.reason))),
         no_longer_found=tuple(sorted(missing - dropped)),
         notes=notes,
+        former={uri: before[uri] for uri in replaced},
+    )
+
+
+def _nothing_read(skipped: Sequence[Skipped]) -> InvalidArgument:
+    reasons = "; ".join(f"{item.uri}: {item.reason}" for item in skipped[:3])
+    return InvalidArgument(
+        f"None of the {len({item.uri for item in skipped})} files could be read ({reasons}). Nothing was published.",
+        skipped=[{"uri": item.uri, "reason": item.reason} for item in skipped],
     )
 
 
@@ -154,13 +188,26 @@ def _still_there(uri: str, source: SourceEntry) -> bool:
 
 
 def _read(
-    located: Sequence[Located], tell: Callable[[Progress], None]
+    located: Sequence[Located], settings: IngestSettings, tell: Callable[[Progress], None]
 ) -> tuple[dict[str, Document], list[Skipped], dict[str, str]]:
+    count = 0
+
+    def advance(number: int, result: object) -> None:
+        nonlocal count
+        count += 1
+        tell(Progress("read", count, len(located), "files"))
+
+    readings = DocumentStep("reading", read_file).of_all(
+        [(item.file, item.uri) for item in located], [item.file.size for item in located], settings, advance
+    )
     documents: dict[str, Document] = {}
     skipped: list[Skipped] = []
     source_of: dict[str, str] = {}
-    for number, item in enumerate(located, 1):
-        read, left_out = read_file(item.file, item.uri)
+    for item, reading in zip(located, readings, strict=True):
+        if isinstance(reading, Refused):
+            skipped.append(Skipped(item.uri, reading.reason))
+            continue
+        read, left_out = reading
         skipped += left_out
         for document in read:
             if document.uri in documents:
@@ -168,7 +215,6 @@ def _read(
                 continue
             documents[document.uri] = document
             source_of[document.uri] = item.source
-        tell(Progress("read", number, len(located), "files"))
     return documents, skipped, source_of
 
 

@@ -3,76 +3,53 @@
 from __future__ import annotations
 
 import json
-import pickle
-import queue
-import subprocess
-import threading
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import astuple, fields
-from typing import Any
+from functools import lru_cache
+from typing import Any, TypeAlias
 
-from graphctx.errors import GraphctxError, InternalError
-from graphctx.ingest.extract_worker import Batch, Item, receive, send
+from graphctx.errors import InternalError
+from graphctx.ingest.workers import DocumentStep, Refused
+from graphctx.model.documents import Document, TextUnit
 from graphctx.model.knowledge import Extraction, Mention, RawFact
 from graphctx.nlp.base import Extractor
 from graphctx.nlp.spacy_extractor import SpacyExtractor
-from graphctx.store.processes import start_module
+from graphctx.settings import IngestSettings
 
-MIN_CHARS_FOR_WORKERS = 200_000
-"""Starting a worker takes about 2 s, in which one process extracts 60,000 characters or more; below about three
-times that the workers cost more than they save (measured on two cores)."""
-
-BATCH_CHARS = 40_000
-"""What a worker is given at a time: about 1.5 s of work, so that the last batches end together."""
+Item: TypeAlias = tuple[Document, Sequence[TextUnit]]
 
 _FORMAT = 1
 
 
 def extract_all(
     items: Iterable[Item],
+    settings: IngestSettings,
     *,
-    processes: int,
-    on_done: Callable[[int], None] = lambda count: None,
-    on_results: Callable[[Mapping[int, Extraction]], None] = lambda results: None,
+    on_done: Callable[[int, Extraction | Refused], None] = lambda number, result: None,
     make_extractor: Callable[[], Extractor] = SpacyExtractor,
-) -> list[Extraction]:
+) -> list[Extraction | Refused]:
     """Extract from documents.
 
     The result of a document is the same whatever the number of processes and whatever stands beside it.
 
     Args:
         items: documents with their units.
-        processes: upper bound of worker processes; few or small documents are done in this process.
-        on_done: called in this thread with the number of documents finished so far.
-        on_results: called in this thread with what was just finished, by its place among the items, so that it can
-            be kept should the rest be interrupted.
+        settings: number of processes, and the limits of a document.
+        on_done: called in this thread with what was just finished and its place among the items, so that it can be
+            kept should the rest be interrupted.
         make_extractor: makes the extractor of a process; an importable name, as it is sent to workers by name.
 
     Returns:
-        One extraction for each item, in the order of the items.
+        One extraction for each item, or why there is none, in the order of the items.
 
     Raises:
         BackendUnavailable: the model cannot be loaded.
-        InternalError: a worker process died.
     """
-    work = list(items)
-    size = sum(len(document.text) for document, _ in work)
-    if processes <= 1 or size < MIN_CHARS_FOR_WORKERS or len(work) == 1:
-        extractor = make_extractor()
-        results = []
-        for number, (document, units) in enumerate(work):
-            results.append(extractor.extract(document, units))
-            on_results({number: results[-1]})
-            on_done(len(results))
-        return results
-
-    def keep(finished: Mapping[int, Extraction], count: int) -> None:
-        on_results(finished)
-        on_done(count)
-
-    return _fan_out(work, processes, keep, make_extractor)
+    work = [(make_extractor, document, units) for document, units in items]
+    return DocumentStep("extracting from", _extract).of_all(
+        work, [len(document.text) for _, document, _ in work], settings, on_done
+    )
 
 
 def extraction_to_bytes(extraction: Extraction) -> bytes:
@@ -123,95 +100,10 @@ def _columns(rows: Sequence[Mention] | Sequence[RawFact], kind: type[Any], units
     return [[units[unit] for unit in first], *others]
 
 
-def _batches(work: Sequence[Item]) -> Iterator[Batch]:
-    """Batches of about equal size, the largest documents first, so that no process ends long after the others."""
-    order = sorted(range(len(work)), key=lambda number: (-len(work[number][0].text), number))
-    batch: list[tuple[int, Item]] = []
-    size = 0
-    for number in order:
-        batch.append((number, work[number]))
-        size += len(work[number][0].text)
-        if size >= BATCH_CHARS:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
+def _extract(make_extractor: Callable[[], Extractor], document: Document, units: Sequence[TextUnit]) -> Extraction:
+    return _extractor(make_extractor).extract(document, units)
 
 
-def _fan_out(
-    work: Sequence[Item],
-    processes: int,
-    keep: Callable[[Mapping[int, Extraction], int], None],
-    make_extractor: Callable[[], Extractor],
-) -> list[Extraction]:
-    batches = list(_batches(work))
-    tasks: queue.SimpleQueue[Batch] = queue.SimpleQueue()
-    for batch in batches:
-        tasks.put(batch)
-    finished: queue.SimpleQueue[list[tuple[int, Extraction]] | BaseException] = queue.SimpleQueue()
-    results: dict[int, Extraction] = {}
-    workers = [_Worker(make_extractor) for _ in range(min(processes, len(batches)))]
-    try:
-        for worker in workers:
-            threading.Thread(target=worker.serve, args=(tasks, finished), daemon=True).start()
-        for _ in batches:
-            done = finished.get()
-            if isinstance(done, BaseException):
-                raise done
-            results.update(done)
-            keep(dict(done), len(results))
-    finally:  # also on Ctrl-C: nothing that the workers hold is worth keeping
-        for worker in workers:
-            worker.stop()
-    return [results[number] for number in range(len(work))]
-
-
-class _Worker:
-    """A process that extracts what it is sent.
-
-    A plain subprocess, not `multiprocessing`: that would import the caller's main module again, which breaks every
-    script without a main guard, and leaves orphans when the parent is killed. This one ends with its parent.
-    """
-
-    def __init__(self, make_extractor: Callable[[], Extractor]) -> None:
-        self._process = start_module("graphctx.ingest.extract_worker", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self._make_extractor = make_extractor
-
-    def serve(
-        self, tasks: queue.SimpleQueue[Batch], finished: queue.SimpleQueue[list[tuple[int, Extraction]] | BaseException]
-    ) -> None:
-        """Hand tasks to the process until there are none."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        try:
-            send(self._process.stdin, self._make_extractor)
-            while True:
-                try:
-                    batch = tasks.get_nowait()
-                except queue.Empty:
-                    return
-                send(self._process.stdin, batch)
-                answer = receive(self._process.stdout)
-                if isinstance(answer, BaseException):
-                    finished.put(answer)
-                    return
-                finished.put(answer)
-        except (OSError, EOFError, pickle.PickleError, ValueError) as error:
-            finished.put(_died(error))
-
-    def stop(self) -> None:
-        """End the process at once and free its pipes."""
-        self._process.kill()
-        self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe is not None:
-                with suppress(OSError):  # unsent bytes of a broken pipe
-                    pipe.close()
-
-
-def _died(error: Exception) -> GraphctxError:
-    return InternalError(
-        "An extraction worker ended before its work was done; the machine may be out of memory. "
-        "Run again with fewer processes.",
-        cause=type(error).__name__,
-    )
+@lru_cache(maxsize=1)
+def _extractor(make_extractor: Callable[[], Extractor]) -> Extractor:
+    return make_extractor()

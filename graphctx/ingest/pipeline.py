@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -46,14 +46,15 @@ from graphctx.ingest.report import (
     Step,
 )
 from graphctx.ingest.resolve import Resolution, resolve
-from graphctx.ingest.split import split_document
+from graphctx.ingest.split import Split, split_by_word_pieces
 from graphctx.ingest.tables import build_tables, communities_table, headings_of
 from graphctx.ingest.versions import versions
+from graphctx.ingest.workers import DocumentStep, Refused
+from graphctx.model.documents import Document
 from graphctx.model.ids import fingerprint
-from graphctx.model.knowledge import Community, CommunitySummary
+from graphctx.model.knowledge import Community, CommunitySummary, Extraction
 from graphctx.nlp.base import Embedder, Extractor, Vectors
 from graphctx.nlp.llm.tally import LlmReport
-from graphctx.nlp.tokens import WordPieceCounter
 from graphctx.settings import IngestSettings
 from graphctx.store.bm25 import write_bm25
 from graphctx.store.cache import Memo
@@ -113,7 +114,8 @@ class Ingest:
                 raise _too_many(session.changes)
             manifest = session.published
             if session.builds or manifest is None:
-                manifest = self._publish(session, self._describe(session))
+                session, made = self._describe(session)
+                manifest = self._publish(session, made)
                 prune(self.kb_dir, keep=self.settings.keep_snapshots)
                 session.notes.extend(_tidied(session.memo, manifest.snapshot_id))
             else:
@@ -132,7 +134,7 @@ class Ingest:
         with self._session(paths) as session:
             estimate = None
             if session.builds and self.summariser is not None:
-                made = self._describe(session)
+                session, made = self._describe(session)
                 texts = texts_of(made.summaries, made.material)
                 estimate = PhrasingEstimate.of(self.summariser.estimate(texts, session.memo))
         changes = session.changes
@@ -180,12 +182,10 @@ class Ingest:
             rows = opened.table("communities").select(["phrased", "summary_rows"]).to_pylist()
         return any(row["phrased"] is None and row["summary_rows"] for row in rows)
 
-    def _describe(self, session: _Session) -> _Described:
-        """All steps from split to summarise."""
-        changes, memo = session.changes, session.memo
-        corpus = self._split(changes)
-        with self._step("extract"):
-            extractions = extract_memoised(corpus, self.extractor, memo, self.settings.processes, self._tell)
+    def _describe(self, session: _Session) -> tuple[_Session, _Described]:
+        """All steps from split to summarise, and the session without the documents that took too much."""
+        memo = session.memo
+        changes, corpus, extractions = self._extract(session.changes, memo)
         with self._step("resolve"):
             resolution = resolve(extractions, n_units=len(corpus.units))
         with self._step("link"):
@@ -211,7 +211,25 @@ class Ingest:
                 lambda done: self._tell(Progress("summarise", done, len(communities), "communities")),
             )
             vectors["communities"] = embed_texts([one.summary for one in summaries], self.embedder, memo)
-        return _Described(corpus, headings, linked, tables, vectors, material, communities, summaries)
+        described = _Described(corpus, headings, linked, tables, vectors, material, communities, summaries)
+        return replace(session, changes=changes), described
+
+    def _extract(self, changes: Changes, memo: Memo) -> tuple[Changes, Corpus, list[Extraction]]:
+        """Split and extract, and begin anew without the documents that one of the two is refused for."""
+        while True:
+            with self._step("split"):
+                splits = self._split(changes)
+            refused = _refused(changes.documents, splits)
+            if not refused:
+                corpus = Corpus.of(
+                    [(d, s) for d, s in zip(changes.documents, splits, strict=True) if isinstance(s, Split)]
+                )
+                with self._step("extract"):
+                    extractions = extract_memoised(corpus, self.extractor, memo, self.settings, self._tell)
+                refused = _refused(corpus.documents, extractions)
+                if not refused:
+                    return changes, corpus, [one for one in extractions if isinstance(one, Extraction)]
+            changes = changes.without(refused)
 
     def _publish(self, session: _Session, made: _Described) -> Manifest:
         summaries = self._phrase(made, session.memo)
@@ -261,14 +279,20 @@ class Ingest:
         except BackendUnavailable:
             return None
 
-    def _split(self, changes: Changes) -> Corpus:
-        counter = WordPieceCounter()
-        parts = []
-        with self._step("split"):
-            for number, document in enumerate(changes.documents, 1):
-                parts.append((document, split_document(document, counter, unit_tokens=self.settings.unit_tokens)))
-                self._tell(Progress("split", number, len(changes.documents), "documents"))
-            return Corpus.of(parts)
+    def _split(self, changes: Changes) -> list[Split | Refused]:
+        documents, count = changes.documents, 0
+
+        def advance(number: int, result: object) -> None:
+            nonlocal count
+            count += 1
+            self._tell(Progress("split", count, len(documents), "documents"))
+
+        return DocumentStep("splitting", split_by_word_pieces).of_all(
+            [(document, self.settings.unit_tokens) for document in documents],
+            [len(document.text) for document in documents],
+            self.settings,
+            advance,
+        )
 
     def _embed(self, corpus: Corpus, headings: Sequence[str], linked: Linked, memo: Memo) -> dict[str, Vectors]:
         owner = [document for n, document in enumerate(corpus.documents) for _ in corpus.units_of(n)]
@@ -383,6 +407,12 @@ def _told_of_files(session: _Session, more: Sequence[str] = ()) -> dict[str, Any
         "no_longer_found": list(changes.no_longer_found),
         "notes": [*session.notes, *changes.notes, *more],
     }
+
+
+def _refused(documents: Sequence[Document], results: Sequence[object]) -> dict[str, str]:
+    """Why a step was not done, by URI."""
+    pairs = zip(documents, results, strict=True)
+    return {document.uri: result.reason for document, result in pairs if isinstance(result, Refused)}
 
 
 def _relate(linked: Linked, resolution: Resolution, vectors: Vectors) -> pa.Table:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Protocol
 
 from graphctx.model.documents import Block, BlockKind, Document, Heading, Section, Sentence, TextUnit
@@ -81,6 +82,18 @@ def split_document(document: Document, counter: TokenCounter, *, unit_tokens: in
         for group in _pack(mine, unit_tokens):
             units.append(_unit(document, section, group, len(units), seen))
     return Split(tuple(sections), tuple(units))
+
+
+def split_by_word_pieces(document: Document, unit_tokens: int) -> Split:
+    """Split a document by the tokens of the default embedder."""
+    return split_document(document, _word_pieces(), unit_tokens=unit_tokens)
+
+
+@lru_cache(maxsize=1)
+def _word_pieces() -> TokenCounter:
+    from graphctx.nlp.tokens import WordPieceCounter
+
+    return WordPieceCounter()
 
 
 def _sections(document: Document) -> list[Section]:

@@ -13,11 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphctx.errors import BackendUnavailable, InternalError
-from graphctx.ingest import extract as extract_step
+from graphctx.ingest import workers
 from graphctx.ingest.extract import extract_all, extraction_from_bytes, extraction_to_bytes
 from graphctx.model.documents import Block, Document, Sentence, TextUnit
 from graphctx.model.ids import content_id
 from graphctx.model.knowledge import Extraction, Mention, RawFact
+from graphctx.settings import IngestSettings
 from graphctx.text.sentences import split_sentences
 
 TEXTS = [
@@ -50,46 +51,37 @@ class FailingExtractor:
         raise BackendUnavailable("no model", model="none")
 
 
-class DyingExtractor:
-    """Ends its process, as the kernel does when memory runs out."""
-
-    fingerprint = "dying"
-
-    def extract(self, document: Document, units: Sequence[TextUnit]) -> Extraction:
-        os._exit(9)
+def extract(*items: tuple[Document, list[TextUnit]], processes: int = 1) -> list[Extraction]:
+    found = extract_all(items, IngestSettings(processes=processes))
+    assert all(isinstance(one, Extraction) for one in found)
+    return [one for one in found if isinstance(one, Extraction)]
 
 
-@pytest.fixture
-def workers_for_anything(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extract_step, "MIN_CHARS_FOR_WORKERS", 0)
-    monkeypatch.setattr(extract_step, "BATCH_CHARS", 150)
-
-
-def test_two_processes_and_one_find_the_same(workers_for_anything: None) -> None:
+def test_two_processes_and_one_find_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "SIZE_FOR_MORE_WORKERS", 0)
+    monkeypatch.setattr(workers, "BATCH_SIZE", 150)
     items = [item(number, text) for number, text in enumerate(TEXTS)]
-    counted: list[int] = []
-    alone = extract_all(items, processes=1)
-    together = extract_all(items, processes=2, on_done=counted.append)
+    kept: dict[int, object] = {}
+    alone = extract(*items)
+    together = extract_all(items, IngestSettings(processes=2), on_done=kept.__setitem__)
     assert together == alone
-    assert counted == sorted(counted)
-    assert counted[-1] == len(items)
-    assert len(counted) > 1
+    assert [kept[number] for number in range(len(items))] == together
     assert [extraction.doc_id for extraction in alone] == [document.id for document, _ in items]
     assert any(fact.predicate == "join" for fact in alone[0].facts)
 
 
 def test_a_document_gives_the_same_whatever_stands_beside_it() -> None:
     first = item(0, TEXTS[0])
-    assert extract_all([first], processes=1)[0] == extract_all([item(1, TEXTS[1]), first], processes=1)[1]
+    assert extract(first)[0] == extract(item(1, TEXTS[1]), first)[1]
 
 
 def test_the_hash_seed_changes_nothing(tmp_path: Path) -> None:
     program = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "from test_extract import TEXTS, item\n"
-        "from graphctx.ingest.extract import extract_all, extraction_to_bytes\n"
+        "from test_extract import TEXTS, extract, item\n"
+        "from graphctx.ingest.extract import extraction_to_bytes\n"
         "import hashlib\n"
-        "found = extract_all([item(n, t) for n, t in enumerate(TEXTS)], processes=1)\n"
+        "found = extract(*[item(n, t) for n, t in enumerate(TEXTS)])\n"
         "print(hashlib.sha256(b''.join(map(extraction_to_bytes, found))).hexdigest())\n"
     )
     digests = {
@@ -105,21 +97,14 @@ def test_the_hash_seed_changes_nothing(tmp_path: Path) -> None:
     assert len(digests) == 1
 
 
-def test_an_error_in_a_worker_is_raised_here(workers_for_anything: None) -> None:
-    items = [item(number, text) for number, text in enumerate(TEXTS)]
+def test_an_error_of_the_extractor_is_raised_here() -> None:
     with pytest.raises(BackendUnavailable, match="no model") as caught:
-        extract_all(items, processes=2, make_extractor=FailingExtractor)
+        extract_all([item(0, TEXTS[0])], IngestSettings(), make_extractor=FailingExtractor)
     assert caught.value.details == {"model": "none"}
 
 
-def test_a_worker_that_dies_is_reported(workers_for_anything: None) -> None:
-    items = [item(number, text) for number, text in enumerate(TEXTS)]
-    with pytest.raises(InternalError, match="fewer processes"):
-        extract_all(items, processes=2, make_extractor=DyingExtractor)
-
-
 def test_nothing_in_gives_nothing_out() -> None:
-    assert extract_all([], processes=4) == []
+    assert extract_all([], IngestSettings()) == []
 
 
 _offsets = st.integers(0, 10**6)

@@ -59,7 +59,7 @@ def test_documents_that_came_one_by_one_give_the_same_content_as_all_at_once(
 def test_two_processes_extract_what_one_does(
     handbook_report: IngestReport, handbook_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("graphctx.ingest.extract.MIN_CHARS_FOR_WORKERS", 0)
+    monkeypatch.setattr("graphctx.ingest.workers.SIZE_FOR_MORE_WORKERS", 0)
     with KnowledgeBase.open(tmp_path / "kb", create=True, project_id="handbook") as kb:
         assert kb.ingest(handbook_folder, processes=2).content_hash == handbook_report.content_hash
 
