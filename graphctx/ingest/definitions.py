@@ -186,7 +186,7 @@ def _cells(text: str) -> Iterator[tuple[str, float]]:
             if name:
                 yield name, CODE_TERM
         elif _is_term(first) and sum(len(cell.split()) for cell in cells[1:]) >= _MIN_DEFINITION_WORDS:
-            yield re.sub(r"[*`]|\[([^\]]*)\]\([^)]*\)", r"\1", first), CELL_TERM
+            yield re.sub(r"[*`]|\[([^\]]{0,1000})\]\([^)]{0,1000}\)", r"\1", first), CELL_TERM
 
 
 def _is_term(name: str) -> bool:

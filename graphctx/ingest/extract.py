@@ -6,7 +6,7 @@ import json
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import astuple, fields
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, TypeAlias
 
 from graphctx.errors import InternalError
@@ -47,7 +47,7 @@ def extract_all(
         BackendUnavailable: the model cannot be loaded.
     """
     work = [(make_extractor, document, units) for document, units in items]
-    return DocumentStep("extracting from", _extract).of_all(
+    return DocumentStep("extracting from", _extract, partial(_load, make_extractor)).of_all(
         work, [len(document.text) for _, document, _ in work], settings, on_done
     )
 
@@ -102,6 +102,10 @@ def _columns(rows: Sequence[Mention] | Sequence[RawFact], kind: type[Any], units
 
 def _extract(make_extractor: Callable[[], Extractor], document: Document, units: Sequence[TextUnit]) -> Extraction:
     return _extractor(make_extractor).extract(document, units)
+
+
+def _load(make_extractor: Callable[[], Extractor]) -> None:
+    _extractor(make_extractor).load()
 
 
 @lru_cache(maxsize=1)

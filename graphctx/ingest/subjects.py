@@ -26,7 +26,7 @@ _ADVERB = r"(?:often|also|generally|commonly|usually|currently|formerly|original
 _KIND = r"(?:a|an|the|one|any|born|best known|known|called|considered|located|situated|published|founded|released)"
 _DEFINES = re.compile(rf"\s+(?:{_ADVERB}\s+)?{_KIND}\b")
 _SENTENCE_END = re.compile(r"(?<!\b[A-Z])(?<!\b(?:St|Dr|Mr|Ms|Mt|Jr|Sr))(?<!\b(?:Mrs|vol))\.\s+(?=[A-Z“\"])|\n\s*\n")
-_QUOTED = re.compile(r"\s*[\"“”]([^\"“”]{1,30})[\"“”]\s*")
+_QUOTED = re.compile(r"(?<!\s)\s*+[\"“”]([^\"“”]{1,30})[\"“”]\s*")
 _HONORIFIC = re.compile(
     r"^(?:Sir|Dame|Lord|Lady|Dr\.?|Prof(?:essor|\.)?|Sheikha?|Saint|St\.|Rev(?:erend|\.)?|Captain|Colonel|General"
     r"|President|Prince(?:ss)?|Queen|King|Mr\.?|Mrs\.?|Ms\.?)\s+(?=\w+\s+\w)"

@@ -44,6 +44,15 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
+class Batch:
+    """Tasks of one step, with its function and what the process does before its first task, within no limit."""
+
+    run: Callable[..., Any]
+    prepare: Callable[[], object] | None
+    tasks: tuple[Task, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """What came of a task: a value, an error to raise, or neither where its memory did not suffice."""
 
@@ -61,19 +70,21 @@ def main(descriptor: int, parent: int) -> None:
     with Connection(descriptor) as connection, suppress(EOFError, BrokenPipeError, ConnectionResetError):
         connection.send("ready")
         while connection.poll(IDLE_SECONDS):
-            step, tasks = connection.recv()
-            for task in tasks:
-                answer = _run(step, task)
+            batch: Batch = connection.recv()
+            for task in batch.tasks:
+                answer = _run(batch, task)
                 connection.send(answer)
                 if answer.out_of_memory:
                     return  # what the task left behind would weigh on the tasks after it
 
 
-def _run(step: Callable[..., Any], task: Task) -> Answer:
-    _limit_memory(task.memory_mb)
-    signal.setitimer(signal.ITIMER_PROF, task.seconds)
+def _run(batch: Batch, task: Task) -> Answer:
     try:
-        return Answer(task.number, step(*task.arguments))
+        if batch.prepare:
+            batch.prepare()
+        _limit_memory(task.memory_mb)
+        signal.setitimer(signal.ITIMER_PROF, task.seconds)
+        return Answer(task.number, batch.run(*task.arguments))
     except MemoryError:
         return Answer(task.number, out_of_memory=True)
     except Exception as error:  # the parent raises it

@@ -23,7 +23,7 @@ from multiprocessing.connection import Pipe, wait
 from typing import Any, Generic, TypeVar
 
 from graphctx.errors import InternalError
-from graphctx.ingest.worker import Answer, Task
+from graphctx.ingest.worker import Answer, Batch, Task
 from graphctx.settings import IngestSettings
 
 SIZE_FOR_MORE_WORKERS = 200_000
@@ -64,10 +64,12 @@ class DocumentStep(Generic[Result]):
     Attributes:
         name: what it does to a document, for a person: ``reading``.
         run: an importable function; its arguments and its result are pickled.
+        prepare: called in every process before its first document, within no limit.
     """
 
     name: str
     run: Callable[..., Result]
+    prepare: Callable[[], object] | None = None
 
     def of_all(
         self,
@@ -104,7 +106,7 @@ class DocumentStep(Generic[Result]):
             while waiting or any(worker.tasks for worker in workers):
                 for worker in workers:
                     if waiting and not worker.tasks:
-                        worker.give(self.name, self.run, waiting.popleft())
+                        worker.give(self, waiting.popleft())
                 for worker in _with_news(workers):
                     for number, result in worker.take():
                         results[number] = result
@@ -139,14 +141,13 @@ class _Worker:
         self.tasks: deque[Task] = deque()
         self.deadline = math.inf
         self._ready = False
-        self._name = ""
-        self._run: Callable[..., Any] | None = None
+        self._step: DocumentStep[Any] | None = None
         self._crashed: set[int] = set()  # tasks that a process died of
         self._start()
 
-    def give(self, name: str, run: Callable[..., Any], tasks: Sequence[Task]) -> None:
+    def give(self, step: DocumentStep[Any], tasks: Sequence[Task]) -> None:
         """Send tasks to the process, which has none, and begin to watch the time."""
-        self._name, self._run, self.tasks = name, run, deque(tasks)
+        self._step, self.tasks = step, deque(tasks)
         self._crashed.clear()
         self._send()
 
@@ -199,7 +200,8 @@ class _Worker:
 
     def _send(self) -> None:
         with suppress(OSError):  # the process has ended, as `take` sees
-            self.connection.send((self._run, list(self.tasks)))
+            assert self._step is not None
+            self.connection.send(Batch(self._step.run, self._step.prepare, tuple(self.tasks)))
         self._watch()
 
     def _watch(self) -> None:
@@ -236,6 +238,10 @@ class _Worker:
         self._start()
         self._send()
         return [(task.number, refused)] if refused else []
+
+    @property
+    def _name(self) -> str:
+        return self._step.name if self._step else ""
 
     def _over_time(self, task: Task) -> Refused:
         return Refused(

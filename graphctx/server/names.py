@@ -40,7 +40,9 @@ _OLDER = {
 }
 """What to call where only the older tools are known; there is none that quotes, so texts are read instead."""
 
-_QUOTED = re.compile(r"""(?<!\w)(?:'(?:[^'\\]|\\.)*?(?:'(?!\w)|…)|"(?:[^"\\]|\\.)*?(?:"(?!\w)|…))""", re.DOTALL)
+_QUOTED = re.compile(
+    r"""(?<!\w)(?:'(?:[^'\\]|\\.){0,500}?(?:'(?!\w)|…)|"(?:[^"\\]|\\.){0,500}?(?:"(?!\w)|…))""", re.DOTALL
+)
 """A value as a message shows it: in quotes, or from a quote to where it was cut. An apostrophe opens nothing."""
 
 _REFUSES_DOTS = re.compile(

@@ -18,7 +18,7 @@ _TOKEN = re.compile(
       (?P<string> '(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*" )
     | (?P<name> `[^`]*` )
     | (?P<comment> /\*.*?\*/ | //[^\n]* )
-    | (?P<open> ['"`] | /\* )
+    | (?P<open> ['"`].* | /\*.* )
     """,
     re.VERBOSE | re.DOTALL,
 )

@@ -6,7 +6,9 @@ import os
 import re
 
 _FOLDER = r"""[^\s/\\'"<>|(),;:]+[/\\]+"""
-_PATH = re.compile(rf"(?:[a-z]+:/+|[A-Za-z]:[/\\]+|(?<![\w.])[/\\])(?:{_FOLDER})+|(?:{_FOLDER}){{2,}}")
+_PATH = re.compile(
+    rf"(?:(?<![a-z])[a-z]+:/+|[A-Za-z]:[/\\]+|(?<![\w.])[/\\])(?:{_FOLDER})+|(?<![^\s/\\'\"<>|(),;:])(?:{_FOLDER}){{2,}}"
+)
 """Folders below a root, or two and more without one: some libraries leave out the leading slash."""
 
 

@@ -11,7 +11,7 @@ import Stemmer
 LEXICAL_VERSION = 1
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?|[^\W_]+")
-_COMPOUND = re.compile(r"[^\W_]+(?:(?:\.|::|-|_+)[^\W_]+)+")
+_COMPOUND = re.compile(r"(?<![^\W_])[^\W_]++(?:(?:\.|::|-|_++)[^\W_]++)+")
 _CAMEL = re.compile(r"\b[a-zA-Z]+[a-z][A-Z]\w*|\b[A-Z]{2,}[a-z]\w*")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 

@@ -63,7 +63,8 @@ _STOCK = frozenset(
 
 _CODE_GENERICS = re.compile(r"([\w.:]*\w)\s*<.*>")
 _POSSESSIVE = re.compile(r"(?<=\w)['’´`](?:s\b|(?=\s|$))", re.IGNORECASE)
-_EDGES = re.compile(r"^[^\w.#@$/+-]+|[^\w+#/]+$")
+_LEADING_EDGE = re.compile(r"^[^\w.#@$/+-]+")
+_TRAILING_EDGE = re.compile(r"(?<![^\w+#/])[^\w+#/]+$")
 _DASHES = re.compile(r"(?<=\w)[-‐‑‒–—]+(?=\w)")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]?\.?")
 _UNITED_STATES = re.compile(r"\s*(?:[Tt]he )?(?:U\.?S\.?(?:A\.?)?|United States of America)(?:['’]s)?\s*")
@@ -114,7 +115,7 @@ def _fold(surface: str) -> str:
     for word in _DASHES.sub(" ", text).split():
         if _INITIALS.fullmatch(word):
             word = word.replace(".", "")
-        word = _EDGES.sub("", word).strip("_") if word.strip("_") else ""
+        word = _TRAILING_EDGE.sub("", _LEADING_EDGE.sub("", word)).strip("_") if word.strip("_") else ""
         if _LETTER.search(word) or _DIGITS.search(word):
             words.append(word)
     words = _join_initials(words)

@@ -11,7 +11,7 @@ _MARKER = re.compile(r"\s*(?:[-*+•>]\s+|\(?\d{1,3}[.)]\s+|#{1,6}\s+)*")
 _END = re.compile(r"[.!…][\"'”’)\]*_`]*\s*$")
 _HEADING = re.compile(r"\s*#{1,6}\s|.*\n\s*(?:=+|-+)\s*$", re.DOTALL)
 _STRUCTURE = re.compile(r"```|~~~|^\s*\||\|\s*\||:---|</?\w+[^>]*>|^\s*:\w+:|^\s*\.\. |\{\{|\}\}|\t\S+\t", re.MULTILINE)
-_LINK = re.compile(r"!?\[([^\]]*)\]\([^)\s]*(?:\s[^)]*)?\)")
+_LINK = re.compile(r"!?\[([^\]]{0,1000})\]\([^)\s]{0,1000}(?:\s[^)]{0,1000})?\)")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _SYMBOL = re.compile(r"[^\w\s.,;:'\"’“”()–—-]")
 
@@ -36,7 +36,7 @@ _POINTING = re.compile(
     re.IGNORECASE,
 )
 _LATE_PRONOUN = re.compile(
-    r"(?:[^\W\d_][\w'’-]*\W+|\d+\W+){1,6}?(?:it|its|he|him|his|she|her|they|them|their)\b", re.IGNORECASE
+    r"(?:[^\W\d_][\w'’-]*+\W++|\d++\W++){1,6}?(?:it|its|he|him|his|she|her|they|them|their)\b", re.IGNORECASE
 )
 _LABEL = re.compile(r"\W*(?:[\w'’.-]+ ){0,3}[\w'’.-]+(?:\*\*)?:(?:\*\*)?\s|\W*[^.!?\n]{1,40}[.:]\*\*")
 _REFERENCE = re.compile(r"<[^<>\s]+>`|<!--|\[\^|:\w+:`|`_\b|\]\[|https?://\S{30,}|^\s*\d{1,2}:\d\d\b")

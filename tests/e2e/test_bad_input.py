@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import subprocess
 from pathlib import Path
@@ -171,3 +172,19 @@ def test_a_fault_of_our_own_shows_its_traceback_only_when_asked(own_kb: Path) ->
     assert "Traceback" not in plain.stderr
     assert plain.stderr.startswith("error: ")
     assert "Traceback" in graphctx("ask", "Who lit the lamp?", "--kb", own_kb, GRAPHCTX_DEBUG="1").stderr
+
+
+def test_an_encoded_value_in_a_manifest_is_no_name_and_stops_nothing(own_kb: Path, tmp_path: Path) -> None:
+    documents = tmp_path / "documents"
+    documents.mkdir()
+    value = base64.b64encode(
+        b"10.31.41.54:14000,10.31.47.152:14000,10.31.38.250:14000,10.31.47.155:14000\n" * 2
+    ).decode()
+    manifest = f"apiVersion: v1\nkind: Secret\ndata:\n  endpoints: {value}\n"
+    (documents / "secret.yaml").write_text(manifest)
+    (documents / "secret.md").write_text(
+        f"# The secret\n\nIts endpoints are {value} today.\n\n```yaml\n{manifest}```\n"
+    )
+    report = answer_of("ingest", documents, "--kb", own_kb)
+    assert (report["added"], report["skipped"]) == (2, [])
+    assert answer_of("search", "endpoints of the secret", "--kb", own_kb)["results"][0]["doc_uri"].startswith("secret")

@@ -47,6 +47,9 @@ class FailingExtractor:
 
     fingerprint = "failing"
 
+    def load(self) -> None:
+        pass
+
     def extract(self, document: Document, units: Sequence[TextUnit]) -> Extraction:
         raise BackendUnavailable("no model", model="none")
 

@@ -155,6 +155,25 @@ def test_another_graph_engine_makes_another_snapshot_of_the_same_content(
         assert snapshot.manifest.content_hash == content
 
 
+def test_documents_over_their_limit_are_skipped_and_keep_the_version_that_was_read_before(
+    make_kb: Callable[..., KnowledgeBase], write_files: Callable[..., Path]
+) -> None:
+    kb = make_kb({"tide.md": "# Tides\n\nThe tide tables of Gull Point are kept by Ada Moss."})
+    endless = "# Tides\n\n" + "-a" * 45_000  # many thousand words for the parser
+    folder = write_files(
+        {"tide.md": endless, "fresh.md": endless, "boat.md": "# Boat\n\nThe boat is called Kittiwake."}, "kb-docs"
+    )
+    report, _, _ = ingest(kb, folder, SpacyExtractor(), document_seconds=1.5)
+    assert (report.added, report.replaced, report.documents) == (1, 0, 2)
+    reasons = {item.uri: item.reason for item in report.skipped}
+    assert reasons["fresh.md"].startswith("extracting from it takes more than 1.5 seconds")
+    assert reasons["tide.md"].endswith("the version that was read before is kept")
+    with open_snapshot(kb.path) as snapshot:
+        texts = {row["uri"]: row["text"] for row in snapshot.table("documents").to_pylist()}
+    assert "Ada Moss" in texts["tide.md"]
+    assert set(texts) == {"boat.md", "tide.md"}
+
+
 def test_progress_ends_at_its_total(
     make_kb: Callable[..., KnowledgeBase], write_files: Callable[..., Path], tmp_path: Path
 ) -> None:

@@ -36,7 +36,7 @@ _COMMON_SHARES = ((1_000, 0.4), (3_000, 0.6), (6_000, 0.8))
 """What a single word keeps of its weight if it is among so many of the most common of English: "range", "rest"."""
 
 _SHORT_CODE_SHARE = 0.5
-_SHORT_CODE = re.compile(r"[a-z_]{1,5}\d*|[a-z]+\d+|_\w+|--?[\w-]+|\w+_\w+_\w+_\w+")
+_SHORT_CODE = re.compile(r"[a-z_]{1,5}\d*|[a-z]+\d+|_\w+|--?[\w-]+|\w[^\W_]*+_\w[^\W_]*+_\w[^\W_]*+_\w+")
 """Keywords and variables: ``let``, ``self``, ``user1``, ``--set``; and names of values, longer than one would say."""
 
 _LABELS = frozenset(

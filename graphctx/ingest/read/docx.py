@@ -20,6 +20,10 @@ MAX_UNPACKED_BYTES = 512 * 1024 * 1024
 MAX_XML_BYTES = 64 * 1024 * 1024
 """The same for one of its XML parts, which is held in memory as a tree many times its size."""
 
+MAX_XML_RATIO, MIN_BOMB_BYTES = 100, 2 * 1024 * 1024
+"""XML that unpacks to so many times its packed size, and to this at least, repeats itself as no author does: what
+people write unpacks to ten or twenty times its size."""
+
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 
 _OLE_MAGIC = b"\xd0\xcf\x11\xe0"
@@ -71,9 +75,8 @@ def _check(data: bytes, uri: str) -> Metadata:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as package:
             parts = package.infolist()
-            largest = max((p.file_size for p in parts if p.filename.endswith((".xml", ".rels"))), default=0)
             unpacked = sum(part.file_size for part in parts)
-            if unpacked > MAX_UNPACKED_BYTES or largest > MAX_XML_BYTES:
+            if unpacked > MAX_UNPACKED_BYTES or any(_is_bomb(part) and _is_xml(package, part) for part in parts):
                 raise InvalidArgument(
                     f"{uri} would unpack to {unpacked} bytes, more than is safe.", uri=uri, unpacked_bytes=unpacked
                 )
@@ -84,6 +87,19 @@ def _check(data: bytes, uri: str) -> Metadata:
     except Exception as error:  # bad headers, bad checksums, unknown compression, truncation
         raise InvalidArgument(f"{uri} is damaged or not a Word document: its ZIP is bad.", uri=uri) from error
     return _metadata(properties)
+
+
+def _is_bomb(part: zipfile.ZipInfo) -> bool:
+    """Whether a part is more than the reader of XML takes."""
+    repeats = part.file_size > MIN_BOMB_BYTES and part.file_size > MAX_XML_RATIO * part.compress_size
+    return repeats or part.file_size > MAX_XML_BYTES
+
+
+def _is_xml(package: zipfile.ZipFile, part: zipfile.ZipInfo) -> bool:
+    """Whether a part may be read as XML, whatever its name and its declared type: a relation alone makes it so."""
+    with package.open(part) as stream:
+        start = stream.read(64).lstrip(b"\xef\xbb\xbf\xff\xfe\0 \t\r\n")
+    return start[:1] in (b"<", b"")
 
 
 def _metadata(properties: str) -> Metadata:

@@ -16,7 +16,7 @@ MAX_LINES = 500
 
 _KEY = re.compile(r"([A-Za-z_][\w. -]{0,60}?)\s*:(?:\s+(.*))?$")
 _ITEM = re.compile(r"\s*-\s+(.*)$")
-_COMMENT = re.compile(r"\s+#.*$")
+_COMMENT = re.compile(r"(?<!\s)\s+#.*$")
 _DATE_KEYS = ("updated_at", "updated", "lastmod", "last_modified", "last_update", "modified", "date")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from graphctx.ingest.read.base import Outline
@@ -42,9 +43,11 @@ class HtmlWalk:
         self._cells = 0  # of the row so far
         self._ticks: list[bool] = []  # open code spans: whether a closing back-tick is due
         self._section_id: str | None = None
+        self._around_layout: set[int] = set()  # elements around what a table of data does not hold
 
     def run(self, root: LexborNode) -> tuple[str, Outline]:
         """The text below ``root`` and its structure; the text is empty if nothing is visible."""
+        self._around_layout = _around(root.css(_LAYOUT))
         node: LexborNode | None = root
         while node is not None:
             descends = self._enter(node)
@@ -165,7 +168,7 @@ class HtmlWalk:
         return self._canvas.lead.strip() != ""
 
     def _open_table(self, node: LexborNode) -> None:
-        if self._table or _is_layout(node):
+        if self._table or node.attributes.get("role") == "presentation" or node.mem_id in self._around_layout:
             self._begin()
             self._table += bool(self._table)
             return
@@ -222,10 +225,15 @@ def _is_hidden(node: LexborNode, tag: str) -> bool:
     return tag == "a" and _PERMALINK.search(attributes.get("class") or "") is not None
 
 
-def _is_layout(table: LexborNode) -> bool:
-    if table.attributes.get("role") == "presentation":
-        return True
-    return any(inner.mem_id != table.mem_id for inner in table.css(_LAYOUT))
+def _around(nodes: Iterable[LexborNode]) -> set[int]:
+    """The elements that the given ones stand in, each visited once."""
+    found: set[int] = set()
+    for node in nodes:
+        parent = node.parent
+        while parent is not None and parent.mem_id not in found:
+            found.add(parent.mem_id)
+            parent = parent.parent
+    return found
 
 
 def _target(link: LexborNode) -> str:
@@ -248,18 +256,18 @@ def _anchor(heading: LexborNode) -> str | None:
 def heading_text(heading: LexborNode) -> list[str]:
     """The visible text of a heading, code in back-ticks, permalinks left out."""
     pieces: list[str] = []
+    within = {heading.mem_id: (False, False, False)}  # of each element: hidden, code, a link
     for node in heading.traverse(include_text=True):
-        if not node.is_text_node:
-            pieces.append(" " if node.tag == "br" else "")
+        parent = node.parent
+        hidden, code, link = within.get(parent.mem_id, (False, False, False)) if parent is not None else (False,) * 3
+        if node.is_text_node:
+            text = node.text_content or ""
+            if not hidden and not (link and text.strip() in _PERMALINK_TEXTS):
+                pieces.append(f"`{text}`" if code and text.strip() and "`" not in text else text)
             continue
-        text = node.text_content or ""
-        parent, hidden, code = node.parent, False, False
-        while parent is not None and parent.mem_id != heading.mem_id:
-            tag = parent.tag or ""
-            permalink = tag == "a" and text.strip() in _PERMALINK_TEXTS
-            hidden = hidden or permalink or tag in _DROPPED or _is_hidden(parent, tag)
-            code = code or tag in _CODE
-            parent = parent.parent
-        if not hidden:
-            pieces.append(f"`{text}`" if code and text.strip() and "`" not in text else text)
+        pieces.append(" " if node.tag == "br" else "")
+        if node.mem_id != heading.mem_id:
+            tag = node.tag or ""
+            hidden = hidden or tag in _DROPPED or _is_hidden(node, tag)
+            within[node.mem_id] = (hidden, code or tag in _CODE, link or tag == "a")
     return pieces

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 MAX_TITLE_CHARS = 1000
 """A longer heading is taken as it stands, without a look at its markup."""
 
-_ATTRIBUTES = re.compile(r"\s*\{:?\s*(?:[#.][^{}]*)\}\s*$")
+_ATTRIBUTES = re.compile(r"(?<!\s)\s*+\{:?\s*[#.][^{}]*\}\s*$")
 _ATTRIBUTE_ID = re.compile(r"\{[^{}]*#([\w:.-]+)")
 _ANCHOR_TAG = re.compile(r"<a\s[^<>]{0,300}?\b(?:id|name)=[\"']([^\"'<>]+)[\"'][^<>]{0,300}>", re.IGNORECASE)
 _HTML_HEADING = re.compile(r"<h([1-6])\b([^<>]{0,500})>(.{0,1000}?)</h\1\s*>", re.IGNORECASE | re.DOTALL)
 _HTML_ID = re.compile(r"\bid=[\"']([^\"'<>]+)[\"']", re.IGNORECASE)
 _INLINE_MARKUP = re.compile(r"[^\w\s.,:;()'\"?/-]|_")
 _TAG = re.compile(r"<[^<>]*>")
-_INCLUDES_ONLY = re.compile(r"(?:\s*\{\{#.*\}\}\s*|\s*--8<--.*\s*)+")
+_INCLUDES_ONLY = re.compile(r"(?:\s*+(?>\{\{#.*\}\}|--8<--.*))++\s*+")
 _QUOTE_MARKS = re.compile(r"[> \t]*(?:#{1,6}[ \t]+)?")
 
 

@@ -12,12 +12,12 @@ from collections.abc import Sequence
 _FENCE = re.compile(r"\s*(?:(?:[-*+]|\d{1,9}[.)])\s+)*(`{3,}(?=[^`]*$)|~{3,})")
 _DIRECTIVE = re.compile(
     r"\s*(?:"
-    r"/{3,}(?:\s+\S.*)?"  # /// tip | Title
-    r"|:{3,}\s*(?:\{?[A-Za-z].*)?"  # :::warning Title
+    r"/{3,}(?:\s++.*+)?"  # /// tip | Title
+    r"|:{3,}\s*(?:\{?[A-Za-z].*+)?"  # :::warning Title
     r"|\{[*%].*[*%]\}"  # {* include *}, {% tag %}
     r"|\{\{.*\}\}"  # {{#include file}}, {{< shortcode >}}
     r"|\[TOC\]|\[\[_?TOC_?\]\]"
-    r"|import\s+(?:[\w*{}\s,$]+\s+from\s+)?['\"][^'\"]+['\"];?"  # an ES module import
+    r"|import\s++(?:[\w*{}\s,$]+\sfrom\s++)?['\"][^'\"]+['\"];?"  # an ES module import
     r")\s*",
     re.IGNORECASE,
 )

@@ -17,7 +17,7 @@ _INVISIBLE = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 _EXPRESSION = re.compile(r"\{[^{}]*\}")
-_OPENING = re.compile(r"<([A-Za-z][\w.-]*)(?:\"[^\"]*\"|'[^']*'|[^<>\"'])*>")
+_OPENING = re.compile(r"<([A-Za-z][\w.-]*+)(?:\"[^\"]*\"|'[^']*'|[^<>\"'])*+>")
 _WORD = re.compile(r"\w")
 _SUSPECT = re.compile(r"[<!{]")
 

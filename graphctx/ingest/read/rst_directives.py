@@ -8,8 +8,8 @@ from typing import Literal
 
 Role = Literal["code", "table", "flow", "skip"]
 
-_DIRECTIVE = re.compile(r"\s*\.\.\s+(?:\|[^|]*\|\s+)?([A-Za-z][\w.:+-]*?)\s?::(?:\s+(.*?))?\s*$")
-_FOOTNOTE = re.compile(r"\s*\.\.\s+\[[^\]]{1,60}\]\s+(.*?)\s*$")
+_DIRECTIVE = re.compile(r"\s*\.\.\s+(?:\|[^|]*\|\s+)?([A-Za-z][\w.:+-]*?)\s?::(?:\s++(.*))?$")
+_FOOTNOTE = re.compile(r"\s*\.\.\s+\[[^\]]{1,60}\]\s++(.*)$")
 
 _CODE = frozenset(
     "code code-block sourcecode parsed-literal math doctest testcode testoutput productionlist prompt ipython".split()
@@ -41,6 +41,7 @@ class Directive:
     @classmethod
     def parse(cls, line: str) -> Directive:
         """Read a line that starts with ``..``; a footnote is a text directive."""
+        line = line.rstrip()
         found = _DIRECTIVE.match(line)
         if found is None:
             footnote = _FOOTNOTE.match(line)

@@ -23,6 +23,10 @@ _TITLE_MARKUP = re.compile(
 )
 
 
+MAX_TITLE_CHARS = 1000
+"""A longer title is a paragraph that was underlined; its markup stays."""
+
+
 def link_targets(text: str) -> dict[str, str]:
     """The explicit targets that name a URL, by their normalised name."""
     return {_name(m.group(1)): m.group(2) for m in _DEFINITION.finditer(text) if not m.group(2).endswith("_")}
@@ -53,6 +57,8 @@ def find_links(text: str, start: int, end: int, targets: Mapping[str, str]) -> I
 
 def plain_title(title: str) -> str:
     """A section title without its inline markup."""
+    if len(title) > MAX_TITLE_CHARS:
+        return " ".join(title.split())
     shown = _TITLE_MARKUP.sub(lambda m: next((g for g in m.groups() if g is not None), ""), title)
     return " ".join(re.sub(r"\\(.)", r"\1", shown).split())
 

@@ -16,12 +16,12 @@ from graphctx.nlp.llm.links import adds_figures, adds_links, without_markup
 from graphctx.nlp.llm.prompts import NOTHING, Prompt
 from graphctx.text.sentences import split_sentences
 
-_MARK = re.compile(r"\s*\[\s*(\d{1,6}(?:\s*[,;]\s*\d{1,6})*)\s*\]")
-_MARKS_AFTER_END = re.compile(rf"([.!?…。！？]+)((?:{_MARK.pattern})+)")
+_MARK = re.compile(r"(?<!\s)\s*+\[\s*(\d{1,6}(?:\s*[,;]\s*\d{1,6})*)\s*\]")
+_MARKS_AFTER_END = re.compile(rf"(?<![.!?…。！？])([.!?…。！？]++)((?:{_MARK.pattern})+)")
 _LIST_ITEM = re.compile(r"^\s*(?:[-*•‣]|\d{1,3}[.)])\s+")
 _THOUGHT = re.compile(r"^.*</think>", re.DOTALL)
 _NUMBER = re.compile(r"\d+")
-_BEFORE_POINT = re.compile(r"\s+([.,;:!?…])")
+_BEFORE_POINT = re.compile(r"(?<!\s)\s+([.,;:!?…])")
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,11 @@ import unicodedata
 
 _LINK = re.compile(
     r"""
-    [a-z][a-z0-9+.-]*:\S         # a scheme
+    [a-z][a-z0-9+.-]{0,60}:\S    # a scheme
     | // | \\\\ | @             # a host without one, a share, an address of mail
     | \w\.[^\W\d_]{2}           # a host, a file: the end has letters, other than that of "e.g." or "2.5"
     | [a-z0-9]\u3002[a-z]{2}     # resolvers take the full stop of Chinese for a dot
-    | \d+(?:\.\d+){3}            # an address in numbers
+    | \d(?:\.\d+){2}\.\d         # an address in numbers
     """,
     re.VERBOSE,
 )

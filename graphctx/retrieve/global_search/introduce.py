@@ -48,7 +48,7 @@ introduction or an overview, in whatever folder."""
 
 _HOME = r"(?i)(?:^|[/\\])(?:index|readme|home|main|welcome)\.[a-z]+$"
 _INTRODUCES = r"(?i)(?:^|[/\\\d_. -])(?:intro|introduction|overview|about|preface|foreword|abstract)(?:\.[a-z]+)?$"
-_LINK = re.compile(r"!?\[([^\]]*)\]\([^)\s]*(?:\s[^)]*)?\)")
+_LINK = re.compile(r"!?\[([^\]]{0,1000})\]\([^)\s]{0,1000}(?:\s[^)]{0,1000})?\)")
 _DEFINITION = re.compile(
     r"\W*(?:(?:the|a|an)\s+)?((?:[\w'’./-]+\s+){0,4}?[\w'’./-]+)\W{0,3}\s*(?:\([^)]{1,40}\)\W?\s*)?"
     r"(?:is|are|was|means|describes|explains|introduces|provides|covers|contains|gives)\s+(?!not\b|also\b|only\b)",

@@ -79,6 +79,14 @@ def test_html_without_a_visible_word_is_refused() -> None:
         read("<script>x</script><p hidden>y</p>", "e.html")
 
 
+@pytest.mark.timeout(60)
+def test_html_nested_as_deeply_as_is_allowed_is_read_in_linear_time() -> None:
+    tables = "<table><tr><td>" * 4900
+    assert read(tables + "x" + "</td></tr></table>" * 4900, "tables.html").text == "x"
+    heading = read("<h1>" + "<span>a</span>" * 2 + "<em>b" * 4900 + "</h1>", "heading.html")
+    assert heading.headings[0].title == "aa" + "b" * 4900
+
+
 def test_html_nested_without_end_is_refused_in_time() -> None:
     with pytest.raises(InvalidArgument, match="nests"):
         read("<div>" * 200_000 + "x", "deep.html")

@@ -123,3 +123,27 @@ def packed(**parts: bytes) -> bytes:
 def test_a_word_document_that_cannot_be_read_says_why(data: bytes, reason: str) -> None:
     with pytest.raises(InvalidArgument, match=reason):
         DOCX.read(data, "policy.docx")
+
+
+def repeated(part: str, paragraphs: int) -> bytes:
+    """A Word document whose text is one paragraph over and over, in a part of any name."""
+    types = "http://schemas.openxmlformats.org/package/2006"
+    relation = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument"
+    space = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+    body = "<w:p><w:r><w:t>word</w:t></w:r></w:p>" * paragraphs
+    return packed(
+        **{
+            "[Content_Types].xml": f'<Types xmlns="{types}/content-types"><Override PartName="/{part}" '
+            'ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>',
+            "_rels/.rels": f'<Relationships xmlns="{types}/relationships">'
+            f'<Relationship Id="r" Type="{relation}" Target="{part}"/></Relationships>',
+            part: f'<w:document xmlns:w="{space}"><w:body>{body}</w:body></w:document>',
+        }
+    )
+
+
+@pytest.mark.parametrize("part", ["word/document.xml", "word/document.bin"])
+def test_a_word_document_that_repeats_itself_as_no_author_does_is_refused_unread(part: str) -> None:
+    assert DOCX.read(repeated(part, 10), "policy.docx").documents[0].text.count("word") == 10
+    with pytest.raises(InvalidArgument, match="more than is safe"):
+        DOCX.read(repeated(part, 60_000), "policy.docx")
