@@ -17,7 +17,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from graphctx.store.parent import end_with_parent
+from graphctx.store.processes import end_with_parent
 
 IDLE_SECONDS = 60.0
 """A worker that is given nothing for so long ends; until then the next ingest of its parent need not start one."""
@@ -62,9 +62,9 @@ class Answer:
     out_of_memory: bool = False
 
 
-def main(descriptor: int, parent: int) -> None:
+def main(descriptor: int) -> None:
     """Serve until the parent closes the connection, or leaves this process idle."""
-    end_with_parent(parent)
+    end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides, and ends this process itself
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     with Connection(descriptor) as connection, suppress(EOFError, BrokenPipeError, ConnectionResetError):

@@ -25,6 +25,7 @@ from typing import Any, Generic, TypeVar
 from graphctx.errors import InternalError
 from graphctx.ingest.worker import Answer, Batch, Task
 from graphctx.settings import IngestSettings
+from graphctx.store.processes import start_process
 
 SIZE_FOR_MORE_WORKERS = 200_000
 """Starting a worker that extracts takes about 2 s, in which one extracts 60,000 characters or more; below about three
@@ -45,7 +46,7 @@ START_SECONDS = 600.0
 LONGEST_WAIT_SECONDS = 3600.0
 """A longer wait is made of several: operating systems refuse very long timeouts."""
 
-_PROGRAM = "import sys; from graphctx.ingest.worker import main; main(int(sys.argv[1]), int(sys.argv[2]))"
+_PROGRAM = "import sys; from graphctx.ingest.worker import main; main(int(sys.argv[1]))"
 
 Result = TypeVar("Result")
 
@@ -190,10 +191,9 @@ class _Worker:
     def _start(self) -> None:
         self.connection, theirs = Pipe()
         with theirs:
-            self._process = subprocess.Popen(
-                [sys.executable, "-c", _PROGRAM, str(theirs.fileno()), str(self.parent)],
+            self._process = start_process(
+                [sys.executable, "-c", _PROGRAM, str(theirs.fileno())],
                 stdin=subprocess.DEVNULL,
-                env=dict(os.environ, PYTHONPATH=os.pathsep.join(path for path in sys.path if path)),
                 pass_fds=[theirs.fileno()],
             )
         self._ready = False
