@@ -73,7 +73,9 @@ class RetrieveSettings(_Group):
 class ServerSettings(_Group):
     """``[server]``: how the MCP server answers."""
 
-    tool_names: Literal["auto", "dotted", "underscore"] = Field("auto", description="How tool names are listed.")
+    tool_names: Literal["underscore", "dotted"] = Field(
+        "underscore", description="How tools are named in lists and texts: `kb_search` or `kb.search`."
+    )
     max_tokens: int = Field(8000, ge=200, description="Tokens of a whole response; a common client warns at 10,000.")
     max_bytes: int = Field(30_000, ge=1000, description="Bytes of a whole response; a common client cuts at 50,000.")
     call_timeout_seconds: float = Field(45.0, gt=0, description="Clients commonly give up after 60.")

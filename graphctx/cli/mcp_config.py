@@ -25,12 +25,10 @@ class McpClient:
 
     Attributes:
         place: the file, or where to find it; empty for a command, which is to be run in a shell.
-        underscore: whether it, or the model behind it, refuses tool names with a dot.
         render: command and arguments to the text of the configuration.
     """
 
     place: str
-    underscore: bool
     render: Callable[[list[str]], str]
 
 
@@ -53,14 +51,14 @@ def _claude_code(command: list[str]) -> str:
 
 
 CLIENTS: dict[str, McpClient] = {
-    "claude-code": McpClient("", False, _claude_code),
-    "claude-desktop": McpClient("Settings › Developer › Edit Config", True, _under("mcpServers")),
-    "codex": McpClient("~/.codex/config.toml", True, _toml),
-    "copilot-cli": McpClient("~/.copilot/mcp-config.json", True, _under("mcpServers", type="local", tools=["*"])),
-    "cursor": McpClient("~/.cursor/mcp.json, or .cursor/mcp.json in a project", True, _under("mcpServers")),
-    "gemini-cli": McpClient("~/.gemini/settings.json", True, _under("mcpServers")),
-    "vscode": McpClient(".vscode/mcp.json", False, _under("servers", type="stdio")),
-    "zed": McpClient("Zed's settings.json", True, _under("context_servers")),
+    "claude-code": McpClient("", _claude_code),
+    "claude-desktop": McpClient("Settings › Developer › Edit Config", _under("mcpServers")),
+    "codex": McpClient("~/.codex/config.toml", _toml),
+    "copilot-cli": McpClient("~/.copilot/mcp-config.json", _under("mcpServers", type="local", tools=["*"])),
+    "cursor": McpClient("~/.cursor/mcp.json, or .cursor/mcp.json in a project", _under("mcpServers")),
+    "gemini-cli": McpClient("~/.gemini/settings.json", _under("mcpServers")),
+    "vscode": McpClient(".vscode/mcp.json", _under("servers", type="stdio")),
+    "zed": McpClient("Zed's settings.json", _under("context_servers")),
 }
 
 
@@ -83,8 +81,7 @@ def mcp_config(
             allowed=list(CLIENTS),
         )
     known = CLIENTS[client]
-    names = ["--tool-names", "underscore"] if known.underscore else []
-    command = [*program(), "serve", "--kb", str(kb.expanduser().resolve()), *names]
+    command = [*program(), "serve", "--kb", str(kb.expanduser().resolve())]
     console = errors_console()
     what = f"Put this into: {known.place}" if known.place else "Run this in a shell:"
     console.print(what, style="dim", soft_wrap=True)

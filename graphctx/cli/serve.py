@@ -72,9 +72,9 @@ def serve(
         str | None,
         typer.Option(
             "--tool-names",
-            metavar="auto|dotted|underscore",
-            help="How tool names are listed; both forms can always be called.",
-            show_default="auto",
+            metavar="underscore|dotted",
+            help="How tools are named in lists and texts, kb_search or kb.search; both forms can always be called.",
+            show_default="underscore",
         ),
     ] = None,
 ) -> None:

@@ -28,7 +28,6 @@ from graphctx.server.config import ServerConfig
 from graphctx.server.failures import protocol_error, told
 from graphctx.server.hierarchy import community_contents, hierarchy_contents
 from graphctx.server.listing import instructions, listed
-from graphctx.server.names import NameStyle, name_style
 from graphctx.server.reading import (
     chunk_contents,
     document_contents,
@@ -37,7 +36,7 @@ from graphctx.server.reading import (
     status_contents,
 )
 from graphctx.server.scratch import ScratchStore
-from graphctx.server.sessions import Caller, Sessions, client_name
+from graphctx.server.sessions import Caller, Sessions
 from graphctx.server.units import LAYER_ID, Units
 from graphctx.server.warmup import Warmup
 from graphctx.server.workers import Job, Workers, telling
@@ -60,18 +59,17 @@ class GraphctxServer:
         self.calls = Calls(warmup, config, self.scratch, self.sessions, self.workers)
         self._warmup = warmup
         self._prompts = prompts.offered({tool.toolset for tool in self.calls.tools})
-        self._lists: dict[NameStyle, list[types.Tool]] = {}
+        self._tools: list[types.Tool] | None = None
 
     async def list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         """Answer ``tools/list``: always the same list in the same order."""
-        style = self._style(ctx)
-        if style not in self._lists:
-            self._lists[style] = [listed(tool, style, self.config) for tool in self.calls.tools]
-        return types.ListToolsResult(tools=self._lists[style])
+        if self._tools is None:
+            self._tools = [listed(tool, self.calls.spelling, self.config) for tool in self.calls.tools]
+        return types.ListToolsResult(tools=self._tools)
 
     async def call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         """Answer ``tools/call``. A failure of the tool is a result; an unknown tool is a protocol error."""
-        return await self.calls.answer(ctx, params, self._style(ctx))
+        return await self.calls.answer(ctx, params)
 
     async def list_resources(
         self, ctx: Context, params: types.PaginatedRequestParams | None
@@ -98,11 +96,10 @@ class GraphctxServer:
         return types.ListPromptsResult(prompts=[prompts.listed(playbook) for playbook in self._prompts])
 
     async def get_prompt(self, ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        """Answer ``prompts/get``: a prompt with its blanks filled in, in the tool names that the client knows."""
-        style = self._style(ctx)
+        """Answer ``prompts/get``: a prompt with its blanks filled in, in the tool names that are listed."""
 
         def fill() -> types.GetPromptResult:
-            return prompts.filled(prompts.find(self._prompts, params.name), params.arguments or {}, style)
+            return prompts.filled(prompts.find(self._prompts, params.name), params.arguments or {}, self.calls.spelling)
 
         return await self._guarded(ctx, "Making the prompt", fill)
 
@@ -120,7 +117,7 @@ class GraphctxServer:
             "environment": backend.environment,
             "snapshot_id": backend.snapshot_id,
             "transport": self.config.transport,
-            "tools": [tool.name for tool in self.calls.tools],
+            "tools": [self.calls.spelling.name(tool.name) for tool in self.calls.tools],
             "calls": self.workers.counts(),
             "scratch": asdict(self.scratch.stats()),
             "handles": len(self.sessions),
@@ -152,9 +149,9 @@ class GraphctxServer:
         if named.kind == "document":
             return document_contents(uri, named.parts[0], backend, scope)
         if named.kind == "community":
-            return community_contents(uri, named.parts[0], backend, scope)
+            return community_contents(uri, named.parts[0], backend, scope, self.calls.spelling)
         if named.kind == "hierarchy":
-            return hierarchy_contents(uri, named.parts[0], backend, scope)
+            return hierarchy_contents(uri, named.parts[0], backend, scope, self.calls.spelling)
         return entity_contents(uri, named.parts[0], backend, scope)
 
     def _backend_and_scope(self) -> tuple[Backend, Scope]:
@@ -186,11 +183,8 @@ class GraphctxServer:
             try:
                 return await self.workers.run(watched, job)
             except Exception as error:
-                failure = protocol_error(told(error, what), self._style(ctx))
+                failure = protocol_error(told(error, what), self.calls.spelling)
         raise failure
-
-    def _style(self, ctx: Context) -> NameStyle:
-        return name_style(self.config, client_name(ctx))
 
 
 def _version() -> str:
@@ -212,14 +206,13 @@ def build_server(warmup: Warmup, config: ServerConfig | None = None) -> Server[A
     """
     config = config or ServerConfig()
     handlers = GraphctxServer(warmup, config)
-    style: NameStyle = "underscore" if config.tool_names == "underscore" else "dotted"
     shared = config.transport == "http" and not config.tokens
     lists = CacheHint(ttl_ms=LIST_TTL_MS, scope="public" if shared else "private")
     return Server(
         "graphctx",
         version=_version(),
         title="graphctx",
-        instructions=instructions(handlers.calls.tools, config, style),
+        instructions=instructions(handlers.calls.tools, config, handlers.calls.spelling),
         cache_hints={"tools/list": lists, "resources/templates/list": lists, "prompts/list": lists},
         get_tool_input_schema=handlers.calls.input_schema,
         on_list_tools=handlers.list_tools,

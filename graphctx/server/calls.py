@@ -15,12 +15,12 @@ from graphctx.model.cursors import Cursors
 from graphctx.server.config import ServerConfig
 from graphctx.server.desk import Desk
 from graphctx.server.failures import failed_call, told
-from graphctx.server.names import NameStyle, styled
+from graphctx.server.names import Spelling
 from graphctx.server.schemas import Schema, tool_schema
 from graphctx.server.scratch import ScratchStore
 from graphctx.server.sessions import Caller, Sessions
 from graphctx.server.tool import AnyTool
-from graphctx.server.tools import serve
+from graphctx.server.tools import TOOLS, serve
 from graphctx.server.warmup import Warmup
 from graphctx.server.workers import Job, Workers, telling
 
@@ -32,6 +32,7 @@ class Calls:
         self, warmup: Warmup, config: ServerConfig, scratch: ScratchStore, sessions: Sessions, workers: Workers
     ) -> None:
         self.tools = serve(config.toolsets, config.kb_v2)
+        self.spelling = Spelling.of((tool.name for tool in TOOLS), config.tool_names)
         self._warmup = warmup
         self._config = config
         self._scratch = scratch
@@ -49,7 +50,7 @@ class Calls:
         return self._input_schemas.get(name)
 
     async def answer(
-        self, ctx: ServerRequestContext[Any, Any], params: types.CallToolRequestParams, style: NameStyle
+        self, ctx: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
         """Answer a call. A failure of the tool is a result.
 
@@ -58,33 +59,32 @@ class Calls:
         """
         tool = self._by_name.get(params.name)
         if tool is None:
-            known = ", ".join(styled(tool.name, style) for tool in self.tools)
+            known = ", ".join(self.spelling.name(tool.name) for tool in self.tools)
             raise MCPError(code=INVALID_PARAMS, message=f"Unknown tool: {params.name[:100]}. Known: {known}")
         caller, arguments, job = self._sessions.caller(ctx), params.arguments or {}, Job()
         async with telling(ctx, job):
             try:
-                result = await self._workers.run(lambda job: self._run(tool, arguments, caller, style, job), job)
+                result = await self._workers.run(lambda job: self._run(tool, arguments, caller, job), job)
             except Exception as error:
-                result = failed_call(told(error, styled(tool.name, style)), style, self._config.structured_output)
+                failure = told(error, self.spelling.name(tool.name))
+                result = failed_call(failure, self.spelling, self._config.structured_output)
         return result
 
-    def _run(
-        self, tool: AnyTool, arguments: dict[str, Any], caller: Caller, style: NameStyle, job: Job
-    ) -> types.CallToolResult:
+    def _run(self, tool: AnyTool, arguments: dict[str, Any], caller: Caller, job: Job) -> types.CallToolResult:
         """Serve one call; runs in a worker thread."""
         request = parse_arguments(tool.input, arguments)
         session_id = self._sessions.of(caller, request)
         job.doing = "opening the knowledge base"
         engine = self._warmup.get()
         backend = engine.source.pinned()
-        job.doing = f"working on {styled(tool.name, style)}"
+        job.doing = f"working on {self.spelling.name(tool.name)}"
         desk = Desk(
             backend,
             engine.count,
             self._scratch,
             session_id,
             self._config,
-            style,
+            self.spelling,
             self._cursors,
             layers=engine.layers,
             principal=caller.principal,

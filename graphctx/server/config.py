@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from graphctx.model.budgets import Limits
+from graphctx.server.names import ToolNames
 from graphctx.server.tool import Toolset
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
     from graphctx.settings import ServerSettings
 
-ToolNames = Literal["auto", "dotted", "underscore"]
 Transport = Literal["stdio", "http"]
 
 
@@ -24,7 +24,7 @@ class ServerConfig:
     """How the server behaves.
 
     Attributes:
-        tool_names: how tools are listed; both forms can always be called. See `graphctx.server.names`.
+        tool_names: the form of tools' names in lists and texts; both forms can always be called.
         transport: ``stdio`` is one client and one session a process; ``http`` is many.
         limits: what one response may weigh.
         call_timeout: seconds after which a call gives ``TIMEOUT``; clients commonly give up after 60.
@@ -42,7 +42,7 @@ class ServerConfig:
         anonymous_writes: over HTTP, let callers without a token do so.
     """
 
-    tool_names: ToolNames = "auto"
+    tool_names: ToolNames = "underscore"
     transport: Transport = "stdio"
     limits: Limits = field(default_factory=Limits)
     call_timeout: float = 45.0
@@ -65,7 +65,6 @@ class ServerConfig:
         cls,
         settings: ServerSettings,
         transport: Transport = "stdio",
-        tool_names: ToolNames | None = None,
         layers: Path | None = None,
         layers_writable: bool = True,
     ) -> ServerConfig:
@@ -74,13 +73,12 @@ class ServerConfig:
         Args:
             settings: they.
             transport: how clients come.
-            tool_names: wins over theirs.
             layers: the folder of the layers, whose tools are offered then.
             layers_writable: whether these tools may append to them.
         """
         toolsets = settings.toolsets
         return cls(
-            tool_names=tool_names or settings.tool_names,
+            tool_names=settings.tool_names,
             transport=transport,
             limits=Limits(settings.max_tokens, settings.max_bytes),
             call_timeout=settings.call_timeout_seconds,

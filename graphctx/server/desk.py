@@ -14,7 +14,7 @@ from graphctx.model.requests import Scope
 from graphctx.model.scope import Boundary
 from graphctx.server.backend import Backend, UnitText
 from graphctx.server.config import ServerConfig
-from graphctx.server.names import NameStyle, restyle
+from graphctx.server.names import OWN, Spelling
 from graphctx.server.scratch import Passage, ScratchStore
 from graphctx.server.units import Units, is_chunk, seen, unknown_passage
 
@@ -46,7 +46,7 @@ class Desk:
     scratch: ScratchStore
     session_id: str
     config: ServerConfig
-    style: NameStyle = "dotted"
+    spelling: Spelling = OWN
     cursors: Cursors = field(default_factory=Cursors)
     layers: LayerSource | None = None
     principal: str = ""
@@ -57,8 +57,8 @@ class Desk:
         return Pager(self.config.limits, self.count, self.session_id, self.cursors, _steady)
 
     def say(self, sentence: str) -> str:
-        """A sentence of ours with the names of tools as this client knows them."""
-        return restyle(sentence, self.style)
+        """A sentence of the server's own with the names of tools as this client knows them."""
+        return self.spelling.text(sentence)
 
     def scope(self, asked: Scope) -> Scope:
         """The scope that applies: what was asked for, within the settings.

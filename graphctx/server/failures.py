@@ -14,7 +14,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 
 from graphctx.errors import GraphctxError, InternalError
-from graphctx.server.names import NameStyle, restyle_message
+from graphctx.server.names import Spelling
 
 log = logging.getLogger(__name__)
 
@@ -34,9 +34,9 @@ def told(error: Exception, what: str) -> GraphctxError:
     return InternalError(f"{what} failed inside; the server's log says how.")
 
 
-def failed_call(error: GraphctxError, style: NameStyle, structured: bool) -> types.CallToolResult:
+def failed_call(error: GraphctxError, spelling: Spelling, structured: bool) -> types.CallToolResult:
     """The result of a tool that failed. The envelope is whole in both places: many clients show a model only one."""
-    envelope = _envelope(error, style)
+    envelope = _envelope(error, spelling)
     return types.CallToolResult(
         content=[types.TextContent(text=json.dumps(envelope, ensure_ascii=False, separators=(",", ":")))],
         structured_content=envelope if structured else None,
@@ -44,15 +44,13 @@ def failed_call(error: GraphctxError, style: NameStyle, structured: bool) -> typ
     )
 
 
-def protocol_error(error: GraphctxError, style: NameStyle) -> MCPError:
+def protocol_error(error: GraphctxError, spelling: Spelling) -> MCPError:
     """The protocol error of a request that is no tool call, with the envelope as its data."""
-    envelope = _envelope(error, style)
+    envelope = _envelope(error, spelling)
     code = INVALID_PARAMS if error.code in _CALLERS_FAULT else INTERNAL_ERROR
     return MCPError(code=code, message=envelope["error"]["message"], data=envelope)
 
 
-def _envelope(error: GraphctxError, style: NameStyle) -> dict[str, Any]:
-    envelope = error.envelope()
-    envelope["error"]["message"] = restyle_message(error.message, style)
-    plain: dict[str, Any] = json.loads(json.dumps(envelope, default=str))
+def _envelope(error: GraphctxError, spelling: Spelling) -> dict[str, Any]:
+    plain: dict[str, Any] = json.loads(json.dumps(spelling.error(error).envelope(), default=str))
     return plain

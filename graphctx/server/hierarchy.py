@@ -17,6 +17,7 @@ from graphctx.model.documents import has_file_lines
 from graphctx.model.requests import CommunitiesInput, Scope
 from graphctx.model.themes import CommunityNode
 from graphctx.server.backend import Backend
+from graphctx.server.names import Spelling
 from graphctx.server.quoting import one_line, quoted
 from graphctx.server.render import searched
 from graphctx.server.render_global import sizes_of
@@ -51,7 +52,9 @@ class Entry:
     text: str
 
 
-def community_contents(uri: str, name: str, backend: Backend, scope: Scope) -> types.TextResourceContents:
+def community_contents(
+    uri: str, name: str, backend: Backend, scope: Scope, spelling: Spelling
+) -> types.TextResourceContents:
     """A community: what it is, what is above and below it, and what the documents say of it.
 
     Raises:
@@ -66,7 +69,7 @@ def community_contents(uri: str, name: str, backend: Backend, scope: Scope) -> t
         below = backend.communities(CommunitiesInput(parent_id=community.id, scope=scope)).items
         lines = [f"- {_linked(child)}, {sizes_of(child)}" for child in below[:MAX_CHILDREN]]
         if len(below) > MAX_CHILDREN:
-            lines.append(f"- {len(below) - MAX_CHILDREN} more: graph.communities with parent_id")
+            lines.append(f"- {len(below) - MAX_CHILDREN} more: {spelling.name('graph.communities')} with parent_id")
         blocks.append("\n".join(["## Below it\n", *lines]))
     names = [f"- {one_line(key.name)} (`{key.id}`)" for key in community.key_entities]
     blocks.append("\n".join(["## Key entities\n", *names]))
@@ -99,7 +102,9 @@ def community_contents(uri: str, name: str, backend: Backend, scope: Scope) -> t
     return text_contents(uri, "\n\n".join(blocks) + "\n", MARKDOWN, said_of_it)
 
 
-def hierarchy_contents(uri: str, level: str, backend: Backend, scope: Scope) -> types.TextResourceContents:
+def hierarchy_contents(
+    uri: str, level: str, backend: Backend, scope: Scope, spelling: Spelling
+) -> types.TextResourceContents:
     """One level of the whole as a tree, from broad to fine as much as the limit takes.
 
     Raises:
@@ -109,12 +114,12 @@ def hierarchy_contents(uri: str, level: str, backend: Backend, scope: Scope) -> 
     if kind == "concept":
         entries, left = _communities(backend, scope)
         about, what = "Communities of entities", "communities"
-        deeper = f"Read one with {community_uri('ID')}, or go on below it with graph.communities."
+        deeper = f"Read one with {community_uri('ID')}, or go on below it with {spelling.name('graph.communities')}."
     else:
         entries, left = _documents(backend, scope, kind)
         about = "Documents and their sections" if kind == "section" else "Documents and their units"
         what = "documents or sections" if kind == "section" else "documents or units"
-        deeper = f"Read a document with {document_uri('ID')}; go down in one with graph.children."
+        deeper = f"Read a document with {document_uri('ID')}; go down in one with {spelling.name('graph.children')}."
     shown = _most(entries)
     left += len(entries) - len(shown)
     blocks = [f"# {about} in {searched(scope)}"]

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import mcp_types as types
 
 from graphctx.server.config import ServerConfig
-from graphctx.server.names import NameStyle, restyle, styled
+from graphctx.server.names import Spelling
 from graphctx.server.schemas import tool_schema
 from graphctx.server.tool import AnyTool
 
@@ -33,24 +33,24 @@ _PLAYBOOK = {
 _HANDLES = "Pass the session_id of an answer with every later call that names its passage ids."
 
 
-def instructions(tools: Iterable[AnyTool], config: ServerConfig, style: NameStyle) -> str:
+def instructions(tools: Iterable[AnyTool], config: ServerConfig, spelling: Spelling) -> str:
     """What a model is told of the server, in the names of the tools that it offers."""
     offered = {tool.toolset for tool in tools}
     about = _ABOUT_LAYERS if offered == {"layers"} else _ABOUT
     parts = [about, *(said for toolset, said in _PLAYBOOK.items() if toolset in offered), _BOUNDED]
     if config.transport == "http":
         parts.append(_HANDLES)
-    return restyle(" ".join(parts), style)
+    return spelling.text(" ".join(parts))
 
 
-def listed(tool: AnyTool, style: NameStyle, config: ServerConfig) -> types.Tool:
+def listed(tool: AnyTool, spelling: Spelling, config: ServerConfig) -> types.Tool:
     """A tool as clients are told of it, with the limits that are configured."""
     return types.Tool(
-        name=styled(tool.name, style),
+        name=spelling.name(tool.name),
         title=tool.title,
-        description=restyle(tool.description.text(config.limits), style),
-        input_schema=tool_schema(tool.input, "input"),
-        output_schema=tool_schema(tool.output, "output") if config.structured_output else None,
+        description=spelling.text(tool.description.text(config.limits)),
+        input_schema=spelling.schema(tool_schema(tool.input, "input")),
+        output_schema=spelling.schema(tool_schema(tool.output, "output")) if config.structured_output else None,
         annotations=types.ToolAnnotations(
             title=tool.title,
             read_only_hint=tool.hints["readOnlyHint"],

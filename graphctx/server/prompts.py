@@ -9,7 +9,7 @@ from typing import Literal
 import mcp_types as types
 
 from graphctx.errors import InvalidArgument
-from graphctx.server.names import NameStyle, restyle
+from graphctx.server.names import Spelling
 
 MAX_ARGUMENT_CHARS = 4000
 """As long as the question that a tool takes."""
@@ -140,7 +140,7 @@ def find(playbooks: tuple[Playbook, ...], name: str) -> Playbook:
     )
 
 
-def filled(playbook: Playbook, arguments: Mapping[str, str], style: NameStyle) -> types.GetPromptResult:
+def filled(playbook: Playbook, arguments: Mapping[str, str], spelling: Spelling) -> types.GetPromptResult:
     """A prompt with its blanks filled in.
 
     Raises:
@@ -159,9 +159,9 @@ def filled(playbook: Playbook, arguments: Mapping[str, str], style: NameStyle) -
             continue
         raise InvalidArgument(f"{name[:100]} = {value[:80]!r}: {problem}.", field=name[:200], value=value[:200])
     before, *rest = playbook.text.split("{")  # not str.format: a value may hold braces
-    pieces = [restyle(before, style)]
+    pieces = [spelling.text(before)]
     for piece in rest:
         name, after = piece.split("}", 1)
-        pieces += [arguments[name].strip(), restyle(after, style)]
+        pieces += [arguments[name].strip(), spelling.text(after)]
     message = types.PromptMessage(role="user", content=types.TextContent(text="".join(pieces)))
     return types.GetPromptResult(description=playbook.description, messages=[message])

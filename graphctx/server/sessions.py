@@ -192,12 +192,6 @@ class Sessions:
             del self._held[principal]
 
 
-def client_name(ctx: ServerRequestContext[Any, Any]) -> str | None:
-    """What the client calls itself, if it does."""
-    params = ctx.session.client_params
-    return params.client_info.name if params is not None else None
-
-
 def _names_a_passage(request: BaseModel) -> bool:
     """Whether an argument that refers to something is a passage id."""
     said = request.model_dump(exclude=set(_NO_REFERENCES))

@@ -34,7 +34,6 @@ def test_a_configuration_starts_the_server_by_absolute_paths(client: str, tmp_pa
     (entry,) = entries(tomllib.loads(text) if client == "codex" else json.loads(text))
     assert Path(entry["command"]).is_absolute()
     assert entry["args"][entry["args"].index("--kb") + 1] == str(kb)
-    assert ("underscore" in entry["args"]) == CLIENTS[client].underscore
 
 
 def test_a_command_is_to_be_run_and_not_put_anywhere(tmp_path: Path) -> None:

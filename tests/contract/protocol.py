@@ -20,11 +20,14 @@ from graphctx.nlp.tokens import AnswerCounter
 from graphctx.server.app import build_server
 from graphctx.server.config import ServerConfig
 from graphctx.server.tool import Toolset
+from graphctx.server.tools import TOOLS
 from graphctx.server.warmup import Engine, Warmup
 
 COUNTER = AnswerCounter()
 EVERY_TOOLSET: tuple[Toolset, ...] = tuple(name for name in get_args(Toolset) if name != "layers")
 """Those of the tool contract; layers are another one's, and need files beside the knowledge base."""
+OWN_NAME = {form: tool.name for tool in TOOLS for form in tool.names}
+"""The name that a tool is declared by, for each form that can be called."""
 ERAS = ("legacy", "auto")
 Era = Literal["legacy", "auto"]
 
@@ -71,9 +74,9 @@ class Caller:
         return reply_of(self.portal.call(self.client.call_tool, tool, arguments or {}))
 
     def tools(self) -> dict[str, Any]:
-        """The listed tools by name, as on the wire."""
+        """The listed tools as on the wire, by the names that they are declared by."""
         listed = self.portal.call(self.client.list_tools).tools
-        return {tool.name: tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listed}
+        return {OWN_NAME[tool.name]: tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listed}
 
     def read(self, uri: str) -> Any:
         return self.portal.call(self.client.read_resource, uri)

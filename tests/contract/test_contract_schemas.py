@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any, get_args
 
@@ -123,8 +124,8 @@ def test_descriptions_have_the_five_parts(listed: dict[str, Any], tool: str) -> 
 @pytest.mark.parametrize("tool", GRAPH)
 def test_graph_tools_say_when_they_are_for_use(listed: dict[str, Any], tool: str) -> None:
     said = " ".join(listed[tool]["description"].split()).lower()
-    assert re.search(r"after kb\.search.*top 1 ?(–|-|to) ?3 candidates.*related|relationships", said)
-    assert re.search(r"(no graph|disabled).*kb\.search.*kb\.retrieve_evidence", said)
+    assert re.search(r"after kb_search.*top 1 ?(–|-|to) ?3 candidates.*related|relationships", said)
+    assert re.search(r"(no graph|disabled).*kb_search.*kb_retrieve_evidence", said)
     assert re.search(r"no text until.*(three|3) passages", said)
 
 
@@ -145,11 +146,16 @@ def test_the_listed_schema_accepts_the_calls_that_are_answered(
     jsonschema.validate(examples.plain[tool], listed[tool]["inputSchema"])
 
 
-def test_a_client_that_refuses_dots_is_listed_names_without(nasty: KnowledgeBase) -> None:
-    with in_memory(nasty, tool_names="underscore") as caller:
-        assert list(caller.tools()) == [tool.replace(".", "_") for tool in EVERY_TOOL]
-        for tool in caller.tools().values():
-            assert not re.search(r"\b(kb|graph)\.[a-z]", tool["description"])
+@pytest.mark.parametrize(("style", "dot"), [("underscore", "_"), ("dotted", ".")])
+def test_tools_are_listed_and_spoken_of_in_one_form(nasty: KnowledgeBase, style: Any, dot: str) -> None:
+    with in_memory(nasty, tool_names=style) as caller:
+        tools = caller.tools()
+    assert [tool["name"] for tool in tools.values()] == [tool.replace(".", dot) for tool in EVERY_TOOL]
+    other = "." if dot == "_" else "_"
+    for tool in tools.values():
+        assert not [
+            name for name in (*KB, *GRAPH) if re.search(rf"\b{re.escape(name.replace('.', other))}\b", json.dumps(tool))
+        ]
 
 
 @pytest.mark.parametrize("tool", EVERY_TOOL)

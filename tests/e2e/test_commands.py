@@ -179,4 +179,3 @@ def test_a_client_can_start_the_command_that_its_configuration_names(lighthouse_
     entry = printed["mcpServers"]["graphctx"]
     assert Path(entry["command"]).is_absolute()
     assert str(lighthouse_kb) in entry["args"]
-    assert entry["args"][-2:] == ["--tool-names", "underscore"]

@@ -61,10 +61,13 @@ async def test_quotes_over_stdio_slice_back_to_their_documents(
 
 @pytest.mark.anyio
 @ERAS
-async def test_names_are_listed_as_asked_and_both_forms_are_called(lighthouse_kb: Path, mode: str) -> None:
-    async with client(lighthouse_kb, mode, "--tool-names", "underscore") as session:
+@pytest.mark.parametrize(("asked", "dot"), [((), "_"), (("--tool-names", "dotted"), ".")], ids=["default", "dotted"])
+async def test_names_are_listed_as_asked_and_both_forms_are_called(
+    lighthouse_kb: Path, mode: str, asked: tuple[str, ...], dot: str
+) -> None:
+    async with client(lighthouse_kb, mode, *asked) as session:
         names = {tool.name for tool in (await session.list_tools()).tools}
-        assert {"kb_search", "kb_retrieve_evidence", "kb_read_excerpt", "kb_extract_evidence"} <= names
+        assert {f"kb{dot}search", f"kb{dot}retrieve_evidence", f"kb{dot}read_excerpt", f"graph{dot}expand"} <= names
         for name in ("kb.search", "kb_search"):
             assert not (await session.call_tool(name, {"query": "lamp"})).is_error
 

@@ -106,14 +106,14 @@ def test_the_floor_is_left_out_with_an_embedder_that_it_was_not_chosen_for(
 
 def test_model_and_person_are_told_what_to_do_where_there_is_no_evidence(handbook_kb: KnowledgeBase) -> None:
     view = handbook_kb.pinned()
-    desk = Desk(view, len, ScratchStore(1 << 20, 60), "x_aaaaaaaaaaaaaaaa", ServerConfig(), "underscore")
+    desk = Desk(view, len, ScratchStore(1 << 20, 60), "x_aaaaaaaaaaaaaaaa", ServerConfig())
     reply = RETRIEVE_EVIDENCE.run(desk, RetrieveInput(question=FOREIGN[0]))
     assert isinstance(reply.answer, EvidenceAnswer)
     assert reply.answer.empty_reason == "no_evidence"
     assert reply.answer.nearest
     for uri in reply.answer.nearest:
         assert uri in reply.text
-    assert "kb_search" in reply.text
+    assert "kb.search" in reply.text
     shown = io.StringIO()
     show_evidence(Console(file=shown, width=200), FOREIGN[0], reply.answer, ())
     assert reply.answer.nearest[0] in shown.getvalue()

@@ -9,11 +9,13 @@ from graphctx.model.budgets import Limits
 from graphctx.server.backend import Backend
 from graphctx.server.config import ServerConfig
 from graphctx.server.desk import Desk
+from graphctx.server.names import Spelling
 from graphctx.server.scratch import ScratchStore
 from graphctx.server.tools import TOOLS
 
 from .library import Library, count_tokens
 
+LISTED = Spelling.of((tool.name for tool in TOOLS), "underscore")
 BY_NAME = {tool.name: tool for tool in TOOLS}
 
 

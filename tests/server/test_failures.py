@@ -9,7 +9,6 @@ from mcp_types import INTERNAL_ERROR, PromptReference
 
 from graphctx.server.app import build_server
 from graphctx.server.config import ServerConfig
-from graphctx.server.names import restyle_message
 from graphctx.server.warmup import Engine, Warmup
 
 from .conftest import Connect
@@ -63,23 +62,8 @@ async def test_no_fault_shows_its_insides_in_any_kind_of_answer(connect: Connect
     assert not any(word in text for text in shown for word in ("secret", "Permission", "OSError", "Traceback"))
 
 
-@pytest.mark.parametrize(
-    ("message", "told"),
-    [
-        ("Repeat the kb.search or kb.read_excerpt call.", "Repeat the kb_search or kb_read_excerpt call."),
-        ("'kb.search' is no session's; call kb.search.", "'kb.search' is no session's; call kb_search."),
-        ("query = 'use kb.search and…: call kb.search.", "query = 'use kb.search and…: call kb_search."),
-        ('"it\'s kb.search" is unknown: kb.search knows.', '"it\'s kb.search" is unknown: kb_search knows.'),
-        ("The document's kb.search.md is kb.notes.md.", "The document's kb.search.md is kb.notes.md."),
-    ],
-)
-async def test_a_message_names_tools_in_the_clients_style_and_leaves_what_it_quotes(message: str, told: str) -> None:
-    assert restyle_message(message, "underscore") == told
-    assert restyle_message(message, "dotted") == message
-
-
 async def test_the_callers_own_words_come_back_as_they_were(connect: Connect) -> None:
-    async with connect(ServerConfig(tool_names="underscore", toolsets=("kb", "compat"))) as client:
+    async with connect(ServerConfig(toolsets=("kb", "compat"))) as client:
         for tool, name in (("kb_read_excerpt", "passage_id"), ("get_section_text", "section_ids")):
             value: Any = "see kb.search or kb.notes.md"
             asked = {name: [value] if name.endswith("s") else value}

@@ -19,7 +19,7 @@ from graphctx.model.requests import Scope
 from graphctx.published import View
 from graphctx.server.tools.graph import GRAPH_TOOLS
 
-from .calls import call, desk_over, unit_at
+from .calls import LISTED, call, desk_over, unit_at
 from .library import Library
 
 LIBRARY = Library()
@@ -119,7 +119,7 @@ def test_a_cursor_holds_for_its_own_call_only(name: str) -> None:
 @every_tool
 def test_texts_name_tools_as_the_client_knows_them(name: str) -> None:
     arguments, _ = CALLS[name]
-    _, text = call(desk_over(LIBRARY, style="underscore"), name, **arguments, page_size=1)
+    _, text = call(desk_over(LIBRARY, spelling=LISTED), name, **arguments, page_size=1)
     assert not re.search(r"\b(kb|graph)\.[a-z]", text)
     assert name.replace(".", "_") in text
 

@@ -14,7 +14,6 @@ from pydantic import BaseModel
 from graphctx.errors import InvalidArgument
 from graphctx.model.answers import Budget, SearchAnswer
 from graphctx.model.requests import Scope
-from graphctx.server.names import restyle, styled
 from graphctx.server.schemas import check_schemas, tool_document, tool_schema, write_schemas
 from graphctx.server.tool import AnyTool, Toolset
 from graphctx.server.tools import TOOLS, TOOLSETS, serve
@@ -97,11 +96,11 @@ WRITERS = {"agents_context_write", "agents_context_propose"}
 @each_tool
 def test_names_titles_hints_and_descriptions_keep_the_rules(tool: AnyTool) -> None:
     document = tool_document(tool)
-    for name in (document["name"], styled(document["name"], "underscore")):
+    for name in tool.names:
         assert validate_tool_name(name).is_valid
         assert re.fullmatch(r"[A-Za-z0-9_./-]+", name)
         assert len(f"mcp__graphctx__{name}") <= 64
-    assert re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", styled(document["name"], "underscore"))
+    assert re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", document["name"].replace(".", "_"))
     assert document["title"]
     assert document["annotations"] == {
         "readOnlyHint": tool.name not in WRITERS,
@@ -189,18 +188,6 @@ def test_toolsets_hold_every_tool_once_and_are_served_in_one_order() -> None:
 def test_a_toolset_that_is_not_there_is_refused_and_the_others_are_named(asked: list[str]) -> None:
     with pytest.raises(InvalidArgument, match="known: kb, graph, compat, connector"):
         serve(asked)
-
-
-def test_tool_names_are_told_in_the_style_of_the_client() -> None:
-    said = "After kb.search call graph.entities_for_sections; graphs and kb are no tools."
-    assert restyle(said, "dotted") == said
-    assert restyle(said, "underscore") == (
-        "After kb_search call graph_entities_for_sections; graphs and kb are no tools."
-    )
-    files = "See kb.search.md, docs/kb.search, kb.notes and kb.searches."
-    assert restyle(files, "underscore") == files, "only tools that there are, as words of their own"
-    older = {styled(tool.name, "older") for tool in (*TOOLSETS["kb"], *TOOLSETS["graph"]) if tool.name not in BEYOND}
-    assert older == {tool.name for tool in TOOLSETS["compat"]}
 
 
 def test_an_output_keeps_its_schema_with_and_without_optional_fields() -> None:

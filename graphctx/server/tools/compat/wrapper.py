@@ -10,12 +10,30 @@ from graphctx.errors import GraphctxError
 from graphctx.model.compat import CompatInput
 from graphctx.model.requests import Strict
 from graphctx.server.desk import Desk
-from graphctx.server.names import restyle_message
+from graphctx.server.names import Spelling
 from graphctx.server.tool import Description, Out, Reply, Tool
 from graphctx.server.tools.limits import limits_of
 
 Older = TypeVar("Older", bound=CompatInput)
 Newer = TypeVar("Newer", bound=Strict)
+
+OLDER = Spelling(
+    {
+        "kb.retrieve_evidence": "search_sections",
+        "kb.search": "search_sections",
+        "kb.extract_evidence": "get_section_text",
+        "kb.read_excerpt": "get_section_text",
+        "kb.expand_excerpt": "get_section_text",
+        "graph.describe": "describe_nodes",
+        "graph.expand": "expand_neighbors",
+        "graph.paths": "get_paths_between",
+        "graph.parents": "list_parents",
+        "graph.children": "list_children",
+        "graph.entities_for_sections": "get_entities_for_sections",
+        "graph.sections_for_entities": "get_sections_for_entities",
+    }
+)
+"""What to call where only the older tools are known; none of them quotes, so texts are read instead."""
 
 _SHARED = frozenset({"scope", "session_id", "max_tokens", "max_bytes", "cursor"})
 
@@ -61,9 +79,9 @@ def in_older_names(run: Callable[[Desk, Older], Reply[Out]]) -> Callable[[Desk, 
 
     def said(desk: Desk, request: Older) -> Reply[Out]:
         try:
-            return run(replace(desk, style="older"), request)
+            return run(replace(desk, spelling=OLDER), request)
         except GraphctxError as error:
-            error.message = restyle_message(error.message, "older")
+            OLDER.error(error)
             raise
 
     return said
