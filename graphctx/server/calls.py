@@ -67,7 +67,7 @@ class Calls:
                 result = await self._workers.run(lambda job: self._run(tool, arguments, caller, job), job)
             except Exception as error:
                 failure = told(error, self.spelling.name(tool.name))
-                result = failed_call(failure, self.spelling, self._config.structured_output)
+                result = failed_call(failure, self.spelling)
         return result
 
     def _run(self, tool: AnyTool, arguments: dict[str, Any], caller: Caller, job: Job) -> types.CallToolResult:

@@ -34,12 +34,15 @@ def told(error: Exception, what: str) -> GraphctxError:
     return InternalError(f"{what} failed inside; the server's log says how.")
 
 
-def failed_call(error: GraphctxError, spelling: Spelling, structured: bool) -> types.CallToolResult:
-    """The result of a tool that failed. The envelope is whole in both places: many clients show a model only one."""
+def failed_call(error: GraphctxError, spelling: Spelling) -> types.CallToolResult:
+    """The result of a tool that failed: the envelope as text alone.
+
+    Clients hold structured content against the tool's output schema even if the result is an error, and the envelope
+    is not of that schema.
+    """
     envelope = _envelope(error, spelling)
     return types.CallToolResult(
         content=[types.TextContent(text=json.dumps(envelope, ensure_ascii=False, separators=(",", ":")))],
-        structured_content=envelope if structured else None,
         is_error=True,
     )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Literal
 from urllib.parse import quote, unquote
 
@@ -181,9 +182,20 @@ def unknown(kind: str, name: str) -> InvalidArgument:
 _NAMES = {"document": "URI", "entity": "name", "community": "title"}
 
 
-def for_assistants(last_modified: str | None) -> types.Annotations:
-    """For the assistant, and not to be put into its context unasked."""
-    return types.Annotations(audience=["assistant"], priority=_PRIORITY, last_modified=last_modified)
+def for_assistants(last_modified: str) -> types.Annotations:
+    """For the assistant, and not to be put into its context unasked.
+
+    Args:
+        last_modified: an ISO 8601 date or moment; without a zone it counts as UTC. Clients refuse what is not a whole
+            date-time of RFC 3339.
+    """
+    moment = datetime.fromisoformat(last_modified)
+    stamp = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    return types.Annotations(
+        audience=["assistant"],
+        priority=_PRIORITY,
+        last_modified=stamp.replace(tzinfo=None).isoformat(timespec="seconds") + "Z",
+    )
 
 
 def listed(passage: Passage) -> types.Resource:

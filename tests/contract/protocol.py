@@ -42,12 +42,13 @@ class Reply:
 
     @property
     def error(self) -> dict[str, Any]:
-        """The error envelope's inside; it must be whole in both places."""
+        """The error envelope's inside; the envelope is the text, and there is no structured content."""
         assert self.is_error, self.text[:500]
-        assert json.loads(self.text) == self.structure
-        assert self.structure.keys() == {"error"}
-        assert self.structure["error"].keys() == {"code", "message", "details"}
-        return self.structure["error"]
+        assert not self.structure
+        envelope = json.loads(self.text)
+        assert envelope.keys() == {"error"}
+        assert envelope["error"].keys() == {"code", "message", "details"}
+        return envelope["error"]
 
     @property
     def answer(self) -> dict[str, Any]:
@@ -59,8 +60,8 @@ class Reply:
 def reply_of(result: CallToolResult) -> Reply:
     """What both kinds of client look at; there is exactly one text."""
     assert [block.type for block in result.content] == ["text"]
-    assert result.structured_content is not None
-    return Reply(result.structured_content, result.content[0].text, bool(result.is_error))
+    assert (result.structured_content is None) == bool(result.is_error)
+    return Reply(result.structured_content or {}, result.content[0].text, bool(result.is_error))
 
 
 class Caller:
@@ -70,8 +71,11 @@ class Caller:
         self.portal = portal
         self.client = client
 
+    def result(self, tool: str, arguments: dict[str, Any] | None = None) -> CallToolResult:
+        return self.portal.call(self.client.call_tool, tool, arguments or {})
+
     def call(self, tool: str, arguments: dict[str, Any] | None = None) -> Reply:
-        return reply_of(self.portal.call(self.client.call_tool, tool, arguments or {}))
+        return reply_of(self.result(tool, arguments))
 
     def tools(self) -> dict[str, Any]:
         """The listed tools as on the wire, by the names that they are declared by."""

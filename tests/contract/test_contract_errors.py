@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import jsonschema
 import pytest
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
@@ -73,6 +74,22 @@ def test_an_unknown_argument_inside_another_is_refused(
     if inside not in caller.tools()[tool]["inputSchema"]["properties"]:
         pytest.skip(f"it takes no {inside}")
     refused(caller, tool, {**examples.plain[tool], inside: {"nonsense": 1}}, f"{inside}.nonsense")
+
+
+@each_tool
+def test_an_error_has_no_structured_content_that_its_schema_would_refuse(
+    caller: Caller, examples: Examples, tool: str
+) -> None:
+    result = caller.result(tool, {**examples.plain[tool], "nonsense": 1})
+    assert result.is_error
+    # Clients hold structured content against the listed schema, that of an error too.
+    if result.structured_content is not None:
+        jsonschema.validate(result.structured_content, caller.tools()[tool]["outputSchema"])
+    error = json.loads(result.content[0].text)["error"]
+    assert error["code"] == "INVALID_ARGUMENT"
+    for fact in ("nonsense", "1", "there is no such argument", "known here"):
+        assert fact in error["message"]
+    assert {"field", "value", "allowed"} <= error["details"].keys()
 
 
 @each_tool

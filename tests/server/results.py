@@ -15,9 +15,10 @@ def text_of(result: CallToolResult) -> str:
 
 
 def error_of(result: CallToolResult) -> dict[str, Any]:
-    """The error envelope, which must be whole in both places."""
+    """The inside of the error envelope, which is the text and nothing but the text."""
     assert result.is_error
-    assert json.loads(text_of(result)) == result.structured_content
-    assert result.structured_content.keys() == {"error"}
-    assert result.structured_content["error"].keys() == {"code", "message", "details"}
-    return result.structured_content["error"]
+    assert result.structured_content is None
+    envelope = json.loads(text_of(result))
+    assert envelope.keys() == {"error"}
+    assert envelope["error"].keys() == {"code", "message", "details"}
+    return envelope["error"]

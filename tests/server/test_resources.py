@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -70,6 +71,25 @@ async def test_scratch_passages_are_resources(connect: Connect, library: Library
             contents, place = await read(client, result["scratch_uri"])
             assert contents.text == library.units[result["section_id"]].text
             assert library.text_of(place["doc_uri"])[place["start_char"] : place["end_char"]] == contents.text
+
+
+@pytest.mark.parametrize(
+    ("stated", "told"),
+    [
+        ("2024-11-01", "2024-11-01T00:00:00Z"),
+        ("2024-11-01T10:30:00", "2024-11-01T10:30:00Z"),
+        ("2024-11-01T10:30:00Z", "2024-11-01T10:30:00Z"),
+        ("2024-11-01T10:30:00.123+02:00", "2024-11-01T08:30:00Z"),
+    ],
+)
+async def test_a_listed_passage_was_modified_at_a_whole_date_and_time(
+    connect: Connect, library: Library, stated: str, told: str
+) -> None:
+    library.units = {name: replace(unit, updated_at=stated) for name, unit in library.units.items()}
+    async with connect() as client:
+        await client.call_tool("kb.search", {"query": "ledger"})
+        listed = (await client.list_resources()).resources
+    assert {resource.annotations.last_modified for resource in listed if resource.annotations} == {told}
 
 
 async def test_a_resource_of_another_session_or_of_no_session_cannot_be_read(connect: Connect) -> None:

@@ -99,8 +99,8 @@ def _errors() -> str:
     return "\n\n".join(
         [
             "## Errors",
-            'A failed call gives `{"error": {"code", "message", "details"}}`, whole in the text and in the structure, '
-            "with `isError`. The message says what was wrong, with which value, and what to do.",
+            'A failed call gives `{"error": {"code", "message", "details"}}` as text, with `isError` and without '
+            "structured content. The message says what was wrong, with which value, and what to do.",
             _table(["code", "when"], [f"| `{code}` | {when} |" for code, when in _ERRORS.items()]),
         ]
     )
