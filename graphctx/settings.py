@@ -283,6 +283,9 @@ def _refused(error: ValidationError) -> InvalidArgument:
     first = error.errors(include_url=False)[0]
     name = ".".join(str(part) for part in first["loc"])
     why = first["msg"].removeprefix("Value error, ")
+    if first["type"] == "string_pattern_mismatch":
+        group, key = map(str, first["loc"])
+        why = f"{type(Settings.model_fields[group].default).model_fields[key].description}".rstrip(".")
     if name in Settings.model_fields and first["type"] == "value_error":  # about settings that go together
         return InvalidArgument(why, setting=name)
     value = _sayable(name, first["input"])

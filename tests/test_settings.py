@@ -173,7 +173,9 @@ def test_an_address_that_nothing_can_connect_to_is_refused_by_the_name_of_its_se
 ) -> None:
     monkeypatch.setenv("GRAPHCTX_LLM__BASE_URL", url)
     monkeypatch.setenv("GRAPHCTX_LLM__MODEL", "m")
-    with pytest.raises(InvalidArgument, match=r"llm\.base_url.*GRAPHCTX_LLM__BASE_URL"):
+    with pytest.raises(
+        InvalidArgument, match=r"llm\.base_url.*such as http://localhost:11434/v1.*GRAPHCTX_LLM__BASE_URL"
+    ):
         load_settings()
 
 

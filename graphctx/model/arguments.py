@@ -1,9 +1,9 @@
 """Arguments from outside, checked against an input model and refused with an error that helps.
 
-What a client got nearly right is taken as it was meant: a null is an argument that was left out, an object or a list
-that comes as a string of JSON is read from it, and half of a surrogate pair, which is no character, becomes U+FFFD.
-A number or a boolean is nothing but that: "7", "yes", or a true where a number belongs, are refused and not guessed at.
-To JSON Schema 5.0 is a whole number, and so it is here.
+Language models write arguments nearly right, and what has one meaning is taken so: a null, or an empty string for an
+optional argument, is an argument that was left out; an object, a list, a number or a boolean may come as a string of
+JSON; one string stands for a list of it; 5.0 is a whole number, as in JSON Schema; half of a surrogate pair becomes
+U+FFFD. What would have to be guessed is refused: "yes", or a true where a number belongs.
 """
 
 from __future__ import annotations
@@ -58,13 +58,33 @@ def _given(model: type[BaseModel], arguments: Mapping[str, Any]) -> dict[str, An
         field = model.model_fields.get(name)
         if field is None:
             given[name] = value
-        elif value is not None:
+        elif value is not None and (field.is_required() or value != ""):
             inner = model_of(model, name)
-            value = _read(value, dict if inner else list) if inner or _is_list(field.annotation) else value
+            value = _meant(value, field.annotation, inner)
             given[name] = _given(inner, value) if inner and isinstance(value, Mapping) else _written(value)
             if _is_of_another_type(value, field.annotation):
                 given[name] = _OfAnotherType(value)
     return given
+
+
+def _meant(value: Any, annotation: Any, inner: type[BaseModel] | None) -> Any:
+    """The value that a string stands for where no string belongs; any other value as it is."""
+    if not isinstance(value, str):
+        return value
+    if inner is not None:
+        return _read(value, dict)
+    if get_origin(annotation) is list:
+        said = _read(value, list)
+        return [said] if isinstance(said, str) and said else said
+    wanted = _plain(annotation)
+    if bool in wanted:
+        return _read(value.lower(), bool)
+    return _read(value, int, float) if wanted else value
+
+
+def _plain(annotation: Any) -> set[type]:
+    """Which of numbers and booleans an annotation names."""
+    return {int, float, bool}.intersection((annotation, *get_args(annotation)))
 
 
 class _OfAnotherType:
@@ -79,25 +99,19 @@ class _OfAnotherType:
 
 def _is_of_another_type(value: object, annotation: Any) -> bool:
     """Whether a number or a boolean belongs here, and the value is none."""
-    wanted = {int, float, bool}.intersection((annotation, *get_args(annotation)))
+    wanted = _plain(annotation)
     if bool in wanted:
         return not isinstance(value, bool)
     return bool(wanted) and (isinstance(value, bool) or not isinstance(value, int | float))
 
 
-def _is_list(annotation: Any) -> bool:
-    return get_origin(annotation) is list
-
-
-def _read(value: Any, kind: type) -> Any:
-    """What a string of JSON says, if it is one and says that kind of thing."""
-    if not isinstance(value, str):
-        return value
+def _read(text: str, *kinds: type) -> Any:
+    """What a string of JSON says, if it is one and says a thing of these kinds."""
     try:
-        said = json.loads(value)
+        said = json.loads(text)
     except (ValueError, RecursionError):
-        return value
-    return said if isinstance(said, kind) else value
+        return text
+    return said if isinstance(said, kinds) else text
 
 
 def _written(value: Any) -> Any:

@@ -23,10 +23,14 @@ def _as_text(value: Any) -> Any:
 
 Provenance = Annotated[
     str,
+    Field(
+        min_length=1,
+        max_length=500,
+        pattern=r"^([0-9]+|.*\S.*:[0-9]+(-[0-9]+)?)$",
+        description="The id of a chunk, such as 12, or a place as file:line, such as docs/a.md:12 or docs/a.md:12-20.",
+    ),
     BeforeValidator(_as_text),
-    Field(min_length=1, max_length=500, pattern=r"^([0-9]+|.*\S.*:[0-9]+(-[0-9]+)?)$"),
 ]
-"""A chunk's id, or a place such as ``docs/a.md:12``."""
 
 
 class ChunkFilters(Strict):

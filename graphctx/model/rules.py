@@ -56,6 +56,8 @@ def _resolved(node: Schema, root: Schema) -> Schema:
 
 
 def _rule(node: Schema, root: Schema) -> str:
+    if "const" in node:
+        return repr(node["const"])
     if "enum" in node:
         return f"one of {', '.join(map(repr, node['enum']))}"
     match node.get("type"):
@@ -66,14 +68,25 @@ def _rule(node: Schema, root: Schema) -> str:
         case "boolean":
             return "true or false"
         case "string":
-            visible = ", not only spaces" if node.get("pattern") == r"\S" else ""
-            return f"text{_range(node, 'minLength', 'maxLength', ' characters', ' of')}{visible}"
+            return f"text{_range(node, 'minLength', 'maxLength', ' characters', ' of')}{_form(node)}"
         case "array":
             each = _rule(_resolved(node["items"], root), root) if node.get("items") else "anything"
             return f"a list{_range(node, 'minItems', 'maxItems', ' items', ' of')}, each {each}"
         case "object":
             return f"an object with the fields {', '.join(node.get('properties', {}))}"
     return "another kind of value"
+
+
+def _form(node: Schema) -> str:
+    """``, not only spaces``; where there is another pattern what it stands for, which the description says."""
+    pattern = node.get("pattern")
+    if pattern is None:
+        return ""
+    return (
+        ", not only spaces"
+        if pattern == r"\S"
+        else f": {node.get('description', f'of the form {pattern}').rstrip('.')}"
+    )
 
 
 def _range(node: Schema, low: str, high: str, unit: str = "", before: str = "") -> str:

@@ -105,9 +105,7 @@ class GraphctxServer:
 
     async def complete(self, ctx: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
         """Answer ``completion/complete``."""
-        return await self._guarded(
-            ctx, "Completing", lambda: complete(params, self._prompts, *self._backend_and_scope())
-        )
+        return await self._guarded(ctx, "Completing", lambda: complete(params, self._prompts, self._backend_and_scope))
 
     def status(self) -> dict[str, Any]:
         """What the server holds and has done since its start."""

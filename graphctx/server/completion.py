@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import mcp_types as types
 
 from graphctx.errors import InvalidArgument
@@ -19,7 +21,9 @@ _NOTHING = Names((), 0)
 
 
 def complete(
-    params: types.CompleteRequestParams, playbooks: tuple[prompts.Playbook, ...], backend: Backend, scope: Scope
+    params: types.CompleteRequestParams,
+    playbooks: tuple[prompts.Playbook, ...],
+    opened: Callable[[], tuple[Backend, Scope]],
 ) -> types.CompleteResult:
     """The values that complete an argument, at most a hundred, and none from outside the scope.
 
@@ -27,10 +31,16 @@ def complete(
     and which resources and prompts take as well as ids; what starts like an id (``d_``, ``e_``, ``c_``) is completed to
     ids. An argument that can be anything is completed to nothing.
 
+    Args:
+        params: which argument of which template or prompt, and what has been typed.
+        playbooks: the prompts that there are.
+        opened: gives what is published, and the scope; only asked for a template or prompt that there is.
+
     Raises:
         InvalidArgument: there is no such template, prompt or argument.
     """
     what = _what(params, playbooks)
+    backend, scope = opened()
     typed = params.argument.value[:MAX_TYPED_CHARS]
     names = _NOTHING
     if what == "entity":

@@ -2,8 +2,10 @@
 
 Clients differ in what they can read, so: definitions are inlined (no ``$ref``), the root has no combinator,
 every array says what its items are. An optional argument is left out of ``required`` and typed without null
-(null is accepted all the same); a nullable output is typed ``["…", "null"]``. What says nothing is left out, as every
-client pays for it: an empty default, and of answers the lengths that only arguments are held to.
+(null is accepted all the same); a nullable output is typed ``["…", "null"]``. The schema of arguments does not say
+``additionalProperties``, at which converters to other dialects fail; the server refuses unknown arguments all the same.
+What says nothing is left out, as every client pays for it: an empty default, and of answers the lengths that only
+arguments are held to.
 """
 
 from __future__ import annotations
@@ -47,6 +49,11 @@ def _plain(node: Schema, definitions: dict[str, Schema], direction: Direction) -
         ValueError: a model holds itself, which no schema without references can say.
     """
     node = {key: value for key, value in node.items() if key not in ("title", "$defs")}
+    if direction == "input":
+        if node.get("additionalProperties") is False:
+            del node["additionalProperties"]
+        if "const" in node:
+            node["enum"] = [node.pop("const")]
     if direction == "output":
         node = {key: value for key, value in node.items() if key not in _LENGTHS}
     elif node.get("pattern") == r"\S":

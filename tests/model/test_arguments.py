@@ -13,6 +13,7 @@ from pydantic import BaseModel
 
 from graphctx.errors import InvalidArgument
 from graphctx.model.arguments import MAX_PROBLEMS, parse_arguments
+from graphctx.model.layers import AgentsContextProposeInput, AgentsContextWriteInput
 from graphctx.model.requests import ExpandInput, ExtractEvidenceInput, ReadExcerptInput, RetrieveInput, SearchInput
 from graphctx.model.rules import model_of
 from graphctx.server.tools import TOOLS
@@ -93,7 +94,7 @@ def test_a_null_that_stands_for_nothing_optional_is_refused(arguments: dict[str,
         ),
         (
             SearchInput,
-            {"query": "x", "scope": {"doc_tags": "ops"}},
+            {"query": "x", "scope": {"doc_tags": 5}},
             "scope.doc_tags",
             "a list of at most 50 items, each",
         ),
@@ -111,6 +112,13 @@ def test_a_null_that_stands_for_nothing_optional_is_refused(arguments: dict[str,
         ),
         (SearchInput, {"query": "x", "filters": {"updated_after": "spring"}}, "filters.updated_after", "ISO 8601"),
         (ExtractEvidenceInput, {"question": "x", "passage_ids": []}, "passage_ids", "a list of 1 to 20 items"),
+        (
+            AgentsContextWriteInput,
+            {"content": "x", "kind": "note", "confidence": 1, "scope": "local", "sources": ["docs/a.md"]},
+            "sources.0",
+            "text of 1 to 500 characters: The id of a chunk, such as 12, or a place as file:line, such as docs/a.md:12",
+        ),
+        (AgentsContextProposeInput, {"context_id": 1, "target": "base"}, "target", "must be 'user'"),
         (ExpandInput, {"node_ids": ["a"], "rel_types": ["X"]}, "rel_types.0", "must be one of 'HAS_SECTION', "),
     ],
 )
@@ -145,7 +153,8 @@ def plain_fields(model: type[BaseModel]) -> Iterator[tuple[tuple[str, ...], type
 def test_what_only_looks_like_a_number_or_a_boolean_is_refused(
     model: type[BaseModel], path: tuple[str, ...], kind: type
 ) -> None:
-    wrong: list[Any] = ["7", "7.0", "true", "yes", "", b"1"] + ([1, 0, 1.0] if kind is bool else [True, False])
+    wrong: list[Any] = ["yes", "7 of them", "NaN", "null", " ", b"1"]
+    wrong += [1, 0, 1.0, "1"] if kind is bool else [True, False, "true"]
     for value in wrong:
         arguments: Any = value
         for name in reversed(path):
@@ -153,6 +162,50 @@ def test_what_only_looks_like_a_number_or_a_boolean_is_refused(
         with pytest.raises(InvalidArgument) as caught:
             parse_arguments(model, required_of(model) | arguments)
         assert caught.value.details["field"] == ".".join(path)
+
+
+@pytest.mark.parametrize(
+    ("model", "path"),
+    [
+        pytest.param(tool.input, path, id=f"{tool.name}:{'.'.join(path)}")
+        for tool in TOOLS
+        for path in optional_fields(tool.input)
+    ],
+)
+def test_an_empty_string_is_an_optional_argument_that_was_left_out(
+    model: type[BaseModel], path: tuple[str, ...]
+) -> None:
+    required = required_of(model)
+    value: Any = ""
+    for name in reversed(path):
+        value = {name: value}
+    assert parse_arguments(model, required | value) == parse_arguments(model, required)
+
+
+def test_a_required_argument_that_is_empty_is_refused() -> None:
+    for model, field in (
+        (SearchInput, "query"),
+        (ExtractEvidenceInput, "passage_ids"),
+        (ReadExcerptInput, "passage_id"),
+    ):
+        with pytest.raises(InvalidArgument) as caught:
+            parse_arguments(model, required_of(model) | {field: ""})
+        assert caught.value.details["field"] == field
+
+
+def test_numbers_booleans_and_lists_of_one_are_taken_as_models_write_them() -> None:
+    options = {"max_per_doc": "2", "include_scores": "true", "include_debug": "False", "layers": "user"}
+    scope = {"doc_tags": "ops", "repositories": '["a", "b"]'}
+    asked = {"query": "x", "top_k": "7", "page_size": "3.0", "scope": scope, "options": options}
+    request = parse_arguments(SearchInput, asked)
+    assert (request.top_k, request.page_size, request.options.max_per_doc) == (7, 3, 2)
+    assert (request.options.include_scores, request.options.include_debug) == (True, False)
+    assert (request.scope.doc_tags, request.scope.repositories) == (["ops"], ["a", "b"])
+    assert request.options.layers == ["user"]
+    assert parse_arguments(ExtractEvidenceInput, {"question": "5", "passage_ids": "p_1"}).passage_ids == ["p_1"]
+    assert parse_arguments(ExtractEvidenceInput, {"question": "5", "passage_ids": ["p_1"]}).question == "5"
+    with pytest.raises(InvalidArgument, match="top_k = 51: must be a whole number from 1 to 50"):
+        parse_arguments(SearchInput, {"query": "x", "top_k": "51"})
 
 
 def test_a_whole_number_is_one_however_json_writes_it() -> None:

@@ -5,6 +5,7 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, Completion, PromptReference, ResourceTemplateReference
 
+from graphctx.errors import BackendUnavailable
 from graphctx.server.app import build_server
 from graphctx.server.config import ServerConfig
 from graphctx.server.warmup import Engine, Warmup
@@ -76,10 +77,14 @@ async def test_at_most_a_hundred_values_are_given_and_the_rest_is_counted(era: s
         (PromptReference(name="compare"), "third"),
     ],
 )
+@pytest.mark.parametrize("published", [True, False])
 async def test_what_is_not_there_cannot_be_completed(
-    connect: Connect, ref: ResourceTemplateReference | PromptReference, argument: str
+    connect: Connect, ref: ResourceTemplateReference | PromptReference, argument: str, published: bool
 ) -> None:
-    async with connect() as client:
+    def none() -> Engine:
+        raise BackendUnavailable("Nothing has been published here yet. Run graphctx ingest.")
+
+    async with connect(server=None if published else build_server(Warmup(none))) as client:
         with pytest.raises(MCPError) as caught:
             await complete(client, ref, argument, "x")
     assert caught.value.error.code == INVALID_PARAMS

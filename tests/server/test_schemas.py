@@ -23,6 +23,13 @@ SCHEMAS = Path(__file__).parents[2] / "schemas" / "tools"
 each_tool = pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 
 
+GENERATED = {
+    *("type", "description", "default", "enum", "pattern", "properties", "required", "items"),
+    *("minLength", "maxLength", "minItems", "maxItems", "minimum", "maximum"),
+}
+"""What every converter of arguments knows: each key holds a plain value, a schema, or schemas by name."""
+
+
 def nodes(schema: Any) -> Iterator[dict[str, Any]]:
     if isinstance(schema, dict):
         yield schema
@@ -48,10 +55,11 @@ def test_schemas_are_plain(tool: AnyTool) -> None:
             assert not node.keys() & {"$ref", "$defs", "anyOf", "oneOf", "allOf", "title"}
             if node.get("type") == "array":
                 assert node["items"]
-            if "properties" in node:
-                assert node["additionalProperties"] is False
+    for node in nodes(document["outputSchema"]):
+        assert node.get("additionalProperties", False) is False or "properties" not in node
     for node in nodes(document["inputSchema"]):
-        assert isinstance(node.get("type", ""), str)
+        assert isinstance(node["type"], str)
+        assert node.keys() <= GENERATED, "converters to the dialect of function declarations know no other words"
 
 
 def arguments(schema: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
