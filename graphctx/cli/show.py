@@ -82,6 +82,8 @@ def _cut(answer: EvidenceAnswer) -> str:
     """What of an answer was not shown, and which option shows it."""
     if answer.limit_reason in ("page_size", "node_cap"):
         return f"More quotes fit the question than the {len(answer.quotes)} shown; --max-quotes shows up to 20."
+    if answer.limit_reason == "passage_cap":
+        return "The passages that were quoted from hold no more; --top-k quotes from more of them."
     if not answer.partial:
         return "Some quotes are shortened; --max-quote-tokens lets them be longer."
     return "More quotes fit the question than the response may hold; shorter ones (--max-quote-tokens) leave room."
@@ -95,7 +97,9 @@ def show_search(console: Console, query: str, answer: SearchAnswer, sources: Seq
         return
     for result in answer.results:
         show_span(console, result.rank, result, result.preview, f"score {result.score:.3f}", sources)
-    if answer.limit_reason != "none":
+    if answer.limit_reason == "doc_cap":
+        console.print("More of these documents fits the query; --max-per-doc shows more of each.", style="dim")
+    elif answer.limit_reason != "none":
         console.print("More results fit the query than are shown; --top-k shows up to 50.", style="dim")
 
 

@@ -30,7 +30,9 @@ LOW_CONFIDENCE = 0.25
 
 RunMode = Literal["vector_only", "hybrid_local", "global", "bm25", "rrf"]
 Source = Literal["reranked", "rrf_fusion", "graph_expanded", "vector", "bm25", "hybrid"]
-LimitReason = Literal["page_size", "node_cap", "token_cap", "byte_cap", "none"]
+LimitReason = Literal["page_size", "node_cap", "doc_cap", "passage_cap", "token_cap", "byte_cap", "none"]
+"""What kept an answer from more: its page; ``max_nodes`` or ``max_paths``; ``max_per_doc`` results of each document;
+``top_k`` passages, which hold no further quote; or the response's budget."""
 EmptyReason = Literal[
     "no_snapshot",
     "empty_knowledge_base",

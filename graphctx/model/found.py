@@ -23,7 +23,7 @@ class Listing(Generic[Item]):
         snapshot_id: that they come from; empty where nothing is published.
         empty_reason: why there are none.
         filtered_by: the arguments that leave no document (``filters.doc_tag``, ``scope.repositories``, …).
-        capped: the cap of the request's own that left some out for good (``node_cap``).
+        capped: the cap of the request's own that left some out for good (``node_cap``, ``doc_cap``, ``passage_cap``).
         layers: a stamp of the layers that items come from beside; empty where there are none.
         layer_notes: what the reader should know of these layers.
     """

@@ -74,6 +74,7 @@ class Pager:
         cursors: makes cursors; ``None`` where an answer has one page.
         steady: replaces random ids, which must not decide what fits, by others of their length that no such id
             outweighs.
+        sent: which of the readable text and the structure as JSON are sent, and so weighed.
     """
 
     limits: Limits
@@ -81,6 +82,7 @@ class Pager:
     session_id: str = LOCAL_SESSION
     cursors: Cursors | None = None
     steady: Callable[[str], str] = str
+    sent: Callable[[str, str], list[str]] = lambda text, structure: [text, structure]
 
     def page(
         self,
@@ -179,7 +181,8 @@ class Pager:
         def steady(said: str) -> str:
             return self.steady(said.replace(snapshot_id, _ANY_SNAPSHOT) if snapshot_id else said)
 
-        return weigh([steady(text), steady(answer.model_dump_json())], self.count) + limits.reserve
+        parts = self.sent(text, answer.model_dump_json())
+        return weigh([steady(part) for part in parts], self.count) + limits.reserve
 
     def _rest(self, request: Bounded, listing: Listing[Item]) -> tuple[int, list[Item]]:
         """The offset of the first item of this page, and the items of the page before the budget."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 MAX_TOP_K = 50
 MAX_EXCERPT_TOKENS = 800
@@ -113,9 +113,15 @@ class SearchInput(Bounded):
     query: Question = Field(description="What to look for: a question or key words.")
     top_k: int = Field(5, ge=1, le=MAX_TOP_K, description="How many results in all.")
     cursor: Cursor | None = Field(None, description="next_cursor of the last answer; all else as before.")
-    page_size: int = Field(5, ge=1, le=MAX_TOP_K, description="How many results per call.")
+    page_size: int = Field(5, ge=1, le=MAX_TOP_K, description="How many results per call; top_k where that is given.")
     filters: Filters = Field(default_factory=Filters, description="Which documents, before ranking.")
     options: SearchOptions = Field(default_factory=SearchOptions, description="How to do it.")
+
+    @model_validator(mode="after")
+    def _one_page_unless_asked_for_more(self) -> SearchInput:
+        if "page_size" not in self.model_fields_set:
+            self.__dict__["page_size"] = self.top_k
+        return self
 
 
 class RetrieveOptions(Strict):

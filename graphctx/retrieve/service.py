@@ -104,7 +104,13 @@ class Retriever:
         positions = cap_per_document(self.index, ranking, request.top_k, request.options.max_per_doc)
         results = self._results(question, ranking, positions, request, recipe.quote)
         reason: EmptyReason | None = None if results else "no_match"
-        return Found(items=results, snapshot_id=self.index.snapshot.id, empty_reason=reason)
+        capped = len(positions) < min(request.top_k, len(ranking.rows))
+        return Found(
+            items=results,
+            snapshot_id=self.index.snapshot.id,
+            empty_reason=reason,
+            capped="doc_cap" if capped else "none",
+        )
 
     def evidence(self, request: RetrieveInput, recipe: Recipe = DEFAULT) -> Evidence:
         """Find units and quote the sentences that answer the question."""
@@ -132,7 +138,8 @@ class Retriever:
         made = global_quotes(search, request, self._settings.max_per_document)
         if not made.quotes:
             return None  # what is empty says why as for any other question
-        return within._quoted(made.quotes, "global", made.candidates, None, made.stages)
+        capped = made.more_passages and len(made.quotes) < request.max_quotes
+        return within._quoted(made.quotes, "global", made.candidates, None, made.stages, capped=capped)
 
     def global_search(self, request: GlobalSearchInput) -> GlobalFound:
         """Find what communities, and the units of a plain search, have to say to a question about the whole."""
@@ -184,7 +191,8 @@ class Retriever:
         if quotes and not anything_bears(self.index, [quote.confidence for quote in quotes]):
             quotes, reason, nearest = [], "no_evidence", self._documents(rows)
         stages = _stages(question, ranking, len(found.pool))
-        return self._quoted(quotes, ranking.mode, len(rows), reason, stages, nearest)
+        capped = 0 < len(quotes) < request.max_quotes and len(rows) < len(ranking.rows)
+        return self._quoted(quotes, ranking.mode, len(rows), reason, stages, nearest, capped=capped)
 
     def _quoted(
         self,
@@ -194,6 +202,8 @@ class Retriever:
         reason: EmptyReason | None,
         stages: dict[str, str | int | float | bool] | None = None,
         nearest: Sequence[str] = (),
+        *,
+        capped: bool = False,
     ) -> Evidence:
         return Evidence(
             items=quotes,
@@ -203,6 +213,7 @@ class Retriever:
             empty_reason=reason,
             stages=stages or {},
             nearest=nearest,
+            capped="passage_cap" if capped else "none",
         )
 
     def _nothing(self, nothing: Nothing, mode: Mode) -> Evidence:
@@ -241,7 +252,8 @@ class Retriever:
         quotes = extract(self.index, request.question, [int(row) for row in rows], request, self._tokens)
         reason: EmptyReason | None = None if quotes else "no_match"
         stages = _stages(question, ranking, 0)
-        return self._quoted(quotes, ranking.mode, len(rows), reason, stages)
+        capped = 0 < len(quotes) < request.max_quotes and len(rows) < len(ranking.rows)
+        return self._quoted(quotes, ranking.mode, len(rows), reason, stages, capped=capped)
 
     def extract(self, request: ExtractEvidenceInput, section_ids: Sequence[str]) -> Evidence:
         """Quote from given units by the lexical algorithm alone.

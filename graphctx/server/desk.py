@@ -54,7 +54,11 @@ class Desk:
     @property
     def pager(self) -> Pager:
         """Cuts this session's answers to their pages and budgets."""
-        return Pager(self.config.limits, self.count, self.session_id, self.cursors, _steady)
+        return Pager(self.config.limits, self.count, self.session_id, self.cursors, _steady, self.sent)
+
+    def sent(self, text: str, structure: str) -> list[str]:
+        """What of an answer is sent: without structured output, the structure alone and as text."""
+        return [text, structure] if self.config.structured_output else [structure]
 
     def say(self, sentence: str) -> str:
         """A sentence of the server's own with the names of tools as this client knows them."""

@@ -8,7 +8,7 @@ import mcp_types as types
 
 from graphctx.server.config import ServerConfig
 from graphctx.server.names import Spelling
-from graphctx.server.schemas import tool_schema
+from graphctx.server.schemas import Direction, Schema, tool_schema, without
 from graphctx.server.tool import AnyTool
 
 _ABOUT = "Answers from a knowledge base of documents, as exact quotes with citations."
@@ -43,14 +43,26 @@ def instructions(tools: Iterable[AnyTool], config: ServerConfig, spelling: Spell
     return spelling.text(" ".join(parts))
 
 
+_OF_LAYERS = frozenset({"layers", "layer", "layer_notes"})
+"""Arguments and fields of answers that say something only where layers of AGENTS.db are served."""
+
+
+def _schema(tool: AnyTool, direction: Direction, spelling: Spelling, config: ServerConfig) -> Schema:
+    schema = tool_schema(tool.input if direction == "input" else tool.output, direction)
+    if config.layers is None and tool.toolset != "layers":
+        schema = without(schema, _OF_LAYERS)
+    described: Schema = spelling.schema(schema)
+    return described
+
+
 def listed(tool: AnyTool, spelling: Spelling, config: ServerConfig) -> types.Tool:
     """A tool as clients are told of it, with the limits that are configured."""
     return types.Tool(
         name=spelling.name(tool.name),
         title=tool.title,
         description=spelling.text(tool.description.text(config.limits)),
-        input_schema=spelling.schema(tool_schema(tool.input, "input")),
-        output_schema=spelling.schema(tool_schema(tool.output, "output")) if config.structured_output else None,
+        input_schema=_schema(tool, "input", spelling, config),
+        output_schema=_schema(tool, "output", spelling, config) if config.structured_output else None,
         annotations=types.ToolAnnotations(
             title=tool.title,
             read_only_hint=tool.hints["readOnlyHint"],

@@ -40,6 +40,11 @@ _CUT: dict[LimitReason, str] = {
     "byte_cap": "the response's size limit",
     "page_size": "the page size",
 }
+CAPPED: dict[LimitReason, str] = {
+    "doc_cap": "There is more in these documents: options.max_per_doc lets more of one document in.",
+    "passage_cap": "These passages hold no more: a larger top_k quotes from more of them.",
+}
+"""What to ask for where a cap of the request's own left something out."""
 
 
 def citation(title: str, heading: str, doc_uri: str, line: int, page: int | None) -> str:
@@ -80,6 +85,8 @@ def more(desk: Desk, answer: ListAnswer, call: str) -> list[str]:
     cut = _CUT.get(answer.limit_reason, "a limit")
     if answer.next_cursor is not None:
         return [desk.say(f"Cut by {cut}. For the rest, repeat {call} with cursor={answer.next_cursor}")]
+    if answer.limit_reason in CAPPED:
+        return [CAPPED[answer.limit_reason]]
     return [f"Shortened by {cut}; allow more with max_tokens and max_bytes."] if answer.truncated else []
 
 
@@ -124,7 +131,7 @@ def evidence_text(desk: Desk, answer: EvidenceAnswer, call: str) -> str:
     elif all(quote.confidence < LOW_CONFIDENCE for quote in answer.quotes):
         blocks.append("None of these fits the question well: the documents may not hold the answer.")
     blocks += note_lines(answer.layer_notes)
-    if answer.next_cursor is not None:
+    if answer.next_cursor is not None or answer.limit_reason in CAPPED:
         blocks += more(desk, answer, call)
     blocks.append(desk.say(f"More text: kb.read_excerpt or kb.expand_excerpt with a passage, {resource_of(answer)}"))
     return "\n\n".join(blocks)

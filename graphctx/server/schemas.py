@@ -39,6 +39,18 @@ def _made(model: type[BaseModel], direction: Direction) -> Schema:
     return schema
 
 
+def without(schema: Schema, names: frozenset[str]) -> Schema:
+    """A schema without the properties of these names, at any depth."""
+    schema = dict(schema)
+    if "properties" in schema:
+        schema["properties"] = {
+            name: without(inner, names) for name, inner in schema["properties"].items() if name not in names
+        }
+    if "items" in schema:
+        schema["items"] = without(schema["items"], names)
+    return schema
+
+
 _LENGTHS = ("minLength", "maxLength", "minItems", "maxItems", "pattern")
 
 

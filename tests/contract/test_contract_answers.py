@@ -11,6 +11,7 @@ import jsonschema
 import pytest
 
 from graphctx.knowledge_base import KnowledgeBase
+from graphctx.model.budgets import weigh
 
 from .corpus import OPEN_QUESTION
 from .examples import COMPAT, EVERY_TOOL, GRAPH, ITEMS, KB, LISTS, UNKNOWN_TAG, Examples
@@ -364,5 +365,53 @@ def test_without_structured_output_the_text_is_the_object(nasty: KnowledgeBase, 
         assert "\n" not in text.strip("\n")
         keys = structured.call(tool, arguments).answer.keys()
         assert json.loads(text).keys() == keys
-        assert COUNTER.count(text) <= 8_000
+        if "budget" in keys:
+            budget = json.loads(text)["budget"]
+            assert len(text.encode()) <= budget["bytes"] <= len(text.encode()) + 64, "it is of what was sent"
+            # Random ids count as the heaviest of their length.
+            assert budget["tokens"] < 1.2 * weigh([text], COUNTER.count).tokens + 20
+        assert weigh([text], COUNTER.count).tokens <= 8_000
         assert len(text.encode()) <= 30_000
+
+
+def test_as_many_results_come_as_were_asked_for(caller: Caller) -> None:
+    options = {"max_per_doc": 20}
+    asked = {"query": OPEN_QUESTION, "options": options}
+    assert len(caller.call("kb.search", asked).answer["results"]) == 5
+    twelve = caller.call("kb.search", asked | {"top_k": 12}).answer
+    assert len(twelve["results"]) == 12
+    assert (twelve["partial"], twelve["limit_reason"]) == (False, "none")
+    page = caller.call("kb.search", asked | {"top_k": 12, "page_size": 5}).answer
+    assert (len(page["results"]), page["limit_reason"]) == (5, "page_size")
+
+
+def test_fewer_results_than_asked_for_say_that_one_of_each_document_is_why(caller: Caller) -> None:
+    reply = caller.call("kb.search", {"query": OPEN_QUESTION, "top_k": 50})
+    seen = [result["doc_uri"] for result in reply.answer["results"]]
+    assert len(set(seen)) == len(seen) < 50
+    if not reply.answer["partial"]:
+        assert (reply.answer["limit_reason"], reply.answer["truncated"]) == ("doc_cap", True)
+        assert "max_per_doc" in reply.text
+
+
+def test_fewer_quotes_than_asked_for_say_that_the_passages_hold_no_more(caller: Caller) -> None:
+    asked = {"question": OPEN_QUESTION, "max_quotes": 20}
+    reply = caller.call("kb.retrieve_evidence", asked | {"top_k": 2})
+    few = reply.answer["quotes"]
+    assert len(few) < 20
+    assert reply.answer["limit_reason"] == "passage_cap"
+    assert "larger top_k" in reply.text
+    assert len(caller.call("kb.retrieve_evidence", asked | {"top_k": 20}).answer["quotes"]) > len(few)
+
+
+def test_the_older_search_gives_its_twenty_results(handbook_kb: KnowledgeBase) -> None:
+    with in_memory(handbook_kb) as caller:
+        for query in (
+            "How often does a freshly built data logger fail its cold test?",
+            "What is done to keep people from getting hurt, afloat and ashore?",
+            "boat crew duty safety inspection",
+        ):
+            answer = caller.call("search_sections", {"query": query}).answer
+            assert len(answer["results"]) == 20
+            assert not answer["partial"]
+            assert all(result["scores"] and result["debug"] for result in answer["results"])

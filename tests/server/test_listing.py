@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from graphctx.model.budgets import Limits, weigh
 from graphctx.nlp.tokens import AnswerCounter
 from graphctx.server.config import ServerConfig
+from graphctx.server.tool import Toolset
 from graphctx.server.tools import TOOLSETS
 
 from .conftest import Connect
@@ -34,6 +38,24 @@ async def test_descriptions_tell_the_limits_that_are_configured(connect: Connect
         assert "30,000" not in said
         assert "{" not in said
     assert all("1,200 tokens and 5,000 bytes" in said for said in older.values())
+
+
+async def test_layers_are_offered_only_where_they_are_served(connect: Connect, tmp_path: Path) -> None:
+    async def listed(config: ServerConfig) -> str:
+        async with connect(config) as client:
+            return "".join(tool.model_dump_json() for tool in (await client.list_tools()).tools)
+
+    toolsets: tuple[Toolset, ...] = ("kb", "graph", "compat", "connector")
+    assert not re.search(r'"layers?"|"layer_notes"|AGENTS', await listed(ServerConfig(toolsets=toolsets)))
+    served = await listed(ServerConfig(toolsets=toolsets, layers=tmp_path))
+    assert all(name in served for name in ('"layers"', '"layer"', '"layer_notes"'))
+
+
+async def test_the_themes_are_described_by_what_they_are_for(connect: Connect) -> None:
+    said = (await descriptions(connect, ServerConfig()))["graph_communities"]
+    assert "top 1 to 3 candidates" not in said
+    assert "three passages" not in said
+    assert said.startswith("Use when you want an overview")
 
 
 async def test_the_list_of_the_default_tools_is_weighed_as_it_is_sent(connect: Connect) -> None:

@@ -24,10 +24,11 @@ POINTS_TOKENS = 4_000
 
 @dataclass(frozen=True, slots=True)
 class GlobalQuotes:
-    """Quotes in order, the passages they are from, and counts of the stages."""
+    """Quotes in order, the number of passages they are from, whether there were more passages, and counts."""
 
     quotes: list[Quote]
     candidates: int
+    more_passages: bool
     stages: dict[str, str | int | float | bool]
 
 
@@ -53,7 +54,7 @@ def global_quotes(search: GlobalSearch, request: RetrieveInput, max_per_document
         max_point_tokens=request.max_quote_tokens,
     )
     if not search.bears(outcome):
-        return GlobalQuotes([], 0, {})
+        return GlobalQuotes([], 0, False, {})
     units = _passages(search, outcome, request.top_k, min(max_per_document, request.top_k))
     quotes = _grown(search, outcome, units, request)
     stages: dict[str, str | int | float | bool] = {
@@ -61,7 +62,8 @@ def global_quotes(search: GlobalSearch, request: RetrieveInput, max_per_document
         "communities_descended": len(outcome.descent.descended),
         "sentences_rated": len(outcome.candidates),
     }
-    return GlobalQuotes(quotes, len(units), stages)
+    pointed_at = {int(outcome.candidates.units[chosen.at]) for chosen in outcome.chosen}
+    return GlobalQuotes(quotes, len(units), len(units) < len(pointed_at), stages)
 
 
 def _passages(search: GlobalSearch, outcome: Outcome, most: int, max_per_document: int) -> Rows:

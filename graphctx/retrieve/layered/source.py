@@ -130,6 +130,7 @@ class LayerSource:
             items=items,
             layers=self.stamp(request.options.layers),
             layer_notes=_notes(answer, hits),
+            capped=found.capped if len(items) < request.top_k else "none",
             empty_reason=None if items else found.empty_reason,
             filtered_by=() if items else found.filtered_by,
         )
@@ -151,6 +152,7 @@ class LayerSource:
             candidates=evidence.candidates + len(hits),
             layers=self.stamp(request.options.layers),
             layer_notes=_notes(answer, hits),
+            capped=evidence.capped if len(items) < request.max_quotes else "none",
             empty_reason=None if items else evidence.empty_reason,
             filtered_by=() if items else evidence.filtered_by,
             nearest=() if items else evidence.nearest,

@@ -42,7 +42,8 @@ def _search(desk: Desk, asked: ConnectorSearchInput) -> Reply[ConnectorSearchAns
     results = [_result(found) for found in desk.backend.find(request).items]
 
     def weight(n: int, cut: CapReason | None) -> Weight:
-        return weigh([_as_json(ConnectorSearchAnswer(results=results[:n]))] * 2, desk.count)
+        made = _as_json(ConnectorSearchAnswer(results=results[:n]))
+        return weigh(desk.sent(made, made), desk.count)
 
     fitted = fit(len(results), weight, desk.config.limits)
     answer = ConnectorSearchAnswer(results=results[: fitted.n_items])

@@ -44,7 +44,7 @@ SEARCH = Tool(
         follow_up="call again with next_cursor, or call kb.extract_evidence or kb.read_excerpt with passage_ids and "
         "the answer's session_id.",
         defaults="top_k 5, page_size 5, max_per_doc 1, max_snippet_chars 280, mode auto. "
-        "Max: top_k 50, page_size 50, max_per_doc 20, max_snippet_chars 1000, 4 layers.",
+        "Max: top_k 50, page_size 50, max_per_doc 20, max_snippet_chars 1000.",
     ),
     input=SearchInput,
     output=SearchAnswer,

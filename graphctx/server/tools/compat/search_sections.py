@@ -10,8 +10,14 @@ from graphctx.model.requests import MAX_TOP_K, SearchInput, SearchOptions
 from graphctx.server.tools.compat.wrapper import older, shared
 from graphctx.server.tools.search import SEARCH
 
+SNIPPET_CHARS = 160
+"""Twenty results with scores and diagnostics keep within the default response budget with previews so long; with those
+of kb.search eighteen did."""
+
 # kb.search refuses so many of one document from a caller; the older tool never dropped any.
-_OPTIONS = SearchOptions(include_scores=True, include_debug=True).model_copy(update={"max_per_doc": MAX_TOP_K})
+_OPTIONS = SearchOptions(include_scores=True, include_debug=True, max_snippet_chars=SNIPPET_CHARS).model_copy(
+    update={"max_per_doc": MAX_TOP_K}
+)
 
 
 def _translate(request: SearchSectionsInput) -> SearchInput:

@@ -123,7 +123,9 @@ def _weighed(
     """The answer, or ``None`` where it is too heavy, unless it is known to fit; and what it weighs."""
     limits = desk.config.limits
     draft = build(said | {"budget": limits.placeholder()})
-    weight = weigh([render(draft), draft.model_dump_json()], desk.count) + limits.reserve + (beside or Weight(0, 0))
+    weight = (
+        weigh(desk.sent(render(draft), draft.model_dump_json()), desk.count) + limits.reserve + (beside or Weight(0, 0))
+    )
     if not fits and limits.exceeded_by(weight) is not None:
         return None, weight
     answer = build(said | {"budget": limits.report(weight)})
