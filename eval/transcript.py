@@ -63,16 +63,16 @@ async def _page(kb: Path) -> str:
     answers = {row["question"]: row["answers"][0] for row in golden if row["answers"]}
     server = StdioServerParameters(command=sys.executable, args=["-m", "graphctx.cli", "serve", "--kb", str(kb)])
     async with Client(stdio_client(server)) as client:
-        one = await _asked(client, "kb.retrieve_evidence", {"question": ONE_CALL})
-        two = await _asked(client, "kb.retrieve_evidence", {"question": TWO_CALLS, "max_quotes": 3})
+        one = await _asked(client, "kb_retrieve_evidence", {"question": ONE_CALL})
+        two = await _asked(client, "kb_retrieve_evidence", {"question": TWO_CALLS, "max_quotes": 3})
         best = max(two["structure"]["quotes"], key=lambda quote: quote["confidence"])
         around = {"passage_id": best["passage_id"], "before_tokens": 60, "after_tokens": 60}
-        more = await _asked(client, "kb.expand_excerpt", around)
-        silent = await _asked(client, "kb.retrieve_evidence", {"question": NO_ANSWER})
+        more = await _asked(client, "kb_expand_excerpt", around)
+        silent = await _asked(client, "kb_retrieve_evidence", {"question": NO_ANSWER})
         start, end = CONNECTED
-        joined = await _asked(client, "graph.paths", {"start_ids": [start], "end_ids": [end], "max_paths": 2})
-        whole = await _asked(client, "kb.global_search", {"question": ABOUT_THE_WHOLE, "points_tokens": 250})
-        costs = [await _asked(client, "kb.retrieve_evidence", {"question": row["question"]}) for row in golden]
+        joined = await _asked(client, "graph_paths", {"start_ids": [start], "end_ids": [end], "max_paths": 2})
+        whole = await _asked(client, "kb_global_search", {"question": ABOUT_THE_WHOLE, "points_tokens": 250})
+        costs = [await _asked(client, "kb_retrieve_evidence", {"question": row["question"]}) for row in golden]
     parts = [
         "# A transcript",
         "<!-- Made by `make transcript` from a real session. Do not edit. -->",
@@ -95,7 +95,7 @@ async def _page(kb: Path) -> str:
         "## A question about the whole",
         _shown(whole),
         "## What an answer costs",
-        f"`kb.retrieve_evidence` with its defaults, all {len(costs)} questions of the golden set, those without an "
+        f"`kb_retrieve_evidence` with its defaults, all {len(costs)} questions of the golden set, those without an "
         "answer included:",
         _costs(costs),
     ]

@@ -53,7 +53,7 @@ def demo(
     if code:
         raise typer.Exit(code)
     _say(console, serve)
-    console.print("(started by an MCP client session over stdio, which calls kb.retrieve_evidence)\n", style="dim")
+    console.print("(started by an MCP client session over stdio, which calls kb_retrieve_evidence)\n", style="dim")
     anyio.run(_ask_all, console, [*program(), *serve], question)
 
 
@@ -76,7 +76,7 @@ async def _ask_all(console: Console, command: list[str], questions: list[str]) -
         tools = [tool.name for tool in (await client.list_tools()).tools]
         console.print(f"The server offers: {', '.join(tools)}\n", soft_wrap=True)
         for question in questions:
-            result = await client.call_tool("kb.retrieve_evidence", {"question": question, "max_quotes": 3})
+            result = await client.call_tool("kb_retrieve_evidence", {"question": question, "max_quotes": 3})
             if result.is_error or not result.structured_content:
                 text = "\n".join(getattr(part, "text", "") for part in result.content)
                 raise BackendUnavailable(f"The server did not answer {question!r}: {text}", question=question)
