@@ -16,9 +16,10 @@ from graphctx.server.config import ServerConfig
 from graphctx.server.desk import Desk
 from graphctx.server.failures import failed_call, told
 from graphctx.server.names import Spelling
+from graphctx.server.record import recorded
 from graphctx.server.schemas import Schema, tool_schema
 from graphctx.server.scratch import ScratchStore
-from graphctx.server.sessions import Caller, Sessions
+from graphctx.server.sessions import Caller, Sessions, client_name
 from graphctx.server.tool import AnyTool
 from graphctx.server.tools import TOOLS, serve
 from graphctx.server.warmup import Warmup
@@ -59,15 +60,20 @@ class Calls:
         """
         tool = self._by_name.get(params.name)
         if tool is None:
+            with recorded(params.name, self._sessions.caller(ctx).principal, client_name(ctx)) as record:
+                record.outcome = "UNKNOWN_TOOL"
             known = ", ".join(self.spelling.name(tool.name) for tool in self.tools)
             raise MCPError(code=INVALID_PARAMS, message=f"Unknown tool: {params.name[:100]}. Known: {known}")
         caller, arguments, job = self._sessions.caller(ctx), params.arguments or {}, Job()
-        async with telling(ctx, job):
-            try:
-                result = await self._workers.run(lambda job: self._run(tool, arguments, caller, job), job)
-            except Exception as error:
-                failure = told(error, self.spelling.name(tool.name))
-                result = failed_call(failure, self.spelling)
+        with recorded(tool.name, caller.principal, client_name(ctx)) as record:
+            async with telling(ctx, job):
+                try:
+                    result = await self._workers.run(lambda job: self._run(tool, arguments, caller, job), job)
+                    record.outcome, record.tokens = "ok", job.tokens
+                except Exception as error:
+                    failure = told(error, self.spelling.name(tool.name))
+                    record.outcome = failure.code
+                    result = failed_call(failure, self.spelling)
         return result
 
     def _run(self, tool: AnyTool, arguments: dict[str, Any], caller: Caller, job: Job) -> types.CallToolResult:
@@ -90,6 +96,8 @@ class Calls:
             principal=caller.principal,
         )
         reply = tool.run(desk, request)
+        budget = getattr(reply.answer, "budget", None)  # the form of connectors has no place for one
+        job.tokens = budget.tokens if budget else None
         structure = reply.answer.model_dump(mode="json")
         tool.output.model_validate(structure)
         if self._config.structured_output:

@@ -7,6 +7,7 @@ import logging
 import os
 import re
 import sys
+from collections.abc import Callable
 from typing import NoReturn
 
 from graphctx.errors import InvalidArgument
@@ -22,7 +23,7 @@ class PlainFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line of a record, and the lines of its traceback."""
-        line = escaped(f"{record.levelname} {record.getMessage()}")
+        line = escaped(f"{record.levelname} {record.getMessage().strip()}")
         if not record.exc_info:
             return line
         trace = (escaped(part) for part in self.formatException(record.exc_info).splitlines())
@@ -34,10 +35,13 @@ def escaped(text: str) -> str:
     return _CONTROL.sub(lambda found: found[0].encode("unicode_escape", "surrogatepass").decode("ascii"), text)
 
 
-def configure_log() -> None:
+def configure_log(keep: Callable[[logging.LogRecord], bool] = lambda record: True) -> None:
     """Send the log to standard error, from the level that ``GRAPHCTX_LOG`` names; ``warning`` by default.
 
     Libraries log warnings and errors only, unless the level is ``debug``: below that they name sessions and values.
+
+    Args:
+        keep: whether a record is logged at all.
 
     Raises:
         InvalidArgument: the variable names no level.
@@ -53,6 +57,7 @@ def configure_log() -> None:
     level = logging.getLevelNamesMapping()[named.upper()]
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(PlainFormatter())
+    handler.addFilter(keep)
     libraries = level if level == logging.DEBUG else max(level, logging.WARNING)
     logging.basicConfig(level=libraries, handlers=[handler])
     logging.getLogger("graphctx").setLevel(level)

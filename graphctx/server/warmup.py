@@ -52,6 +52,12 @@ class Warmup:
         """Begin to open and warm the engine in a background thread."""
         threading.Thread(target=self._warm, name="graphctx-warmup", daemon=True).start()
 
+    def opened(self) -> Engine | None:
+        """The engine if it is open; else begin to open it, unless somebody does, and do not wait."""
+        if self._engine is None and not self._lock.locked():
+            self.start()
+        return self._engine
+
     def get(self) -> Engine:
         """The engine; blocks until it is open.
 

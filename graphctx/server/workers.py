@@ -31,10 +31,16 @@ PROGRESS_SECONDS = 1.5
 
 
 class Job:
-    """What one call is doing, as its progress is told; written by its thread and read by the event loop."""
+    """What one call is doing, as its progress is told; written by its thread and read by the event loop.
+
+    Attributes:
+        doing: in our words.
+        tokens: what the answer weighs, once there is one that says so.
+    """
 
     def __init__(self) -> None:
         self.doing = "waiting for a free worker"
+        self.tokens: int | None = None
 
 
 class Workers:
