@@ -100,7 +100,8 @@ class ServerSettings(_Group):
         True, description="Off: an answer is JSON text alone, without structuredContent and outputSchema."
     )
     cursor_key: SecretStr = Field(
-        SecretStr(""), description="Secret that signs cursors, for replicas that share them; random where empty."
+        SecretStr(""),
+        description="Secret that signs cursors, for replicas with folders of their own; empty is the key in `cursor.key`.",
     )
     tokens: dict[str, SecretStr] = Field(
         {}, description="Secrets: bearer tokens over HTTP, each under the name of its owner; none lets everybody in."

@@ -112,13 +112,14 @@ ScopeSearched = Annotated[Scope, _WithoutEmptyLists]
 class ListAnswer(Answer):
     """What every answer says that is a list which a budget or a page may cut."""
 
-    SILENT: ClassVar[frozenset[str]] = frozenset({"filtered_by", "empty_reason"})
+    SILENT: ClassVar[frozenset[str]] = frozenset({"filtered_by", "empty_reason", "session_note"})
 
     partial: bool = Field(description="Whether more follows with next_cursor.")
     truncated: bool = Field(description="Whether a limit shortened an item or dropped some from the end.")
     limit_reason: LimitReason
     next_cursor: str | None = Field(None, description="Pass as cursor for what comes next.")
     session_id: str = LOCAL_SESSION
+    session_note: str | None = Field(None, description="Says so where the session_id that was sent is ignored.")
     scope: ScopeSearched = Field(description="The scope that was applied.")
     budget: Budget
     empty_reason: EmptyReason | None = None
@@ -256,6 +257,8 @@ class Citation(Answer):
 class ExcerptAnswer(Place):
     """Output of kb.read_excerpt and kb.expand_excerpt."""
 
+    SILENT: ClassVar[frozenset[str]] = Place.SILENT | {"session_note"}
+
     passage_id: str
     excerpt: str = Field(description="Exactly as in the document.")
     truncated: bool = Field(description="Whether text that was asked for, or the passage's rest, is missing.")
@@ -265,5 +268,6 @@ class ExcerptAnswer(Place):
     limit_reason: Literal["token_cap", "byte_cap", "none"]
     citation: Citation | None
     session_id: str = LOCAL_SESSION
+    session_note: str | None = Field(None, description="Says so where the session_id that was sent is ignored.")
     scope: ScopeSearched = Field(description="The scope that was applied.")
     budget: Budget

@@ -69,7 +69,7 @@ class AgentsContextWriteInput(Strict):
         [], max_length=50, description="Where it comes from: places such as docs/a.md:12, and ids of chunks."
     )
     session_id: Label | None = Field(
-        None, description="Of an earlier answer; only where a connection has no session of its own."
+        None, description="Of an earlier answer, for its passage ids; a section_id needs none."
     )
 
 
@@ -80,7 +80,7 @@ class AgentsContextProposeInput(Strict):
     target: Literal["user"] = Field("user", description="Where it should go: to the user layer.")
     reason: str = Field("", max_length=500, description="Why it is worth keeping, for whoever decides.")
     session_id: Label | None = Field(
-        None, description="Of an earlier answer; only where a connection has no session of its own."
+        None, description="Of an earlier answer, for its passage ids; a section_id needs none."
     )
 
 

@@ -38,6 +38,7 @@ class Part(Generic[Item]):
     limit_reason: LimitReason
     next_cursor: str | None
     session_id: str
+    session_note: str | None
     scope: Scope
     budget: Budget
     empty_reason: EmptyReason | None
@@ -75,6 +76,7 @@ class Pager:
         steady: replaces random ids, which must not decide what fits, by others of their length that no such id
             outweighs.
         sent: which of the readable text and the structure as JSON are sent, and so weighed.
+        session_note: what an answer says first of the ``session_id`` that was sent, if anything.
     """
 
     limits: Limits
@@ -83,6 +85,7 @@ class Pager:
     cursors: Cursors | None = None
     steady: Callable[[str], str] = str
     sent: Callable[[str, str], list[str]] = lambda text, structure: [text, structure]
+    session_note: str | None = None
 
     def page(
         self,
@@ -124,13 +127,14 @@ class Pager:
                 limit_reason=cut or ("page_size" if partial else listing.capped),
                 next_cursor=cursor,
                 session_id=self.session_id,
+                session_note=self.session_note,
                 scope=request.scope,
                 budget=budget,
                 empty_reason=listing.empty_reason,
                 filtered_by=list(listing.filtered_by),
             )
             answer = build(part)
-            return answer, render(answer) if render else ""
+            return answer, self._text(answer, render)
 
         def weight_of(items: Sequence[Item], cut: CapReason | None) -> Weight:
             answer, text = made(items, cut, limits.placeholder(), final=False)
@@ -162,14 +166,18 @@ class Pager:
 
         def weight_of(n: int, cut: CapReason | None) -> Weight:
             answer = build(kept(n), cut, self.limits.placeholder())
-            return self._weight(answer, render(answer) if render else "", self.limits, "")
+            return self._weight(answer, self._text(answer, render), self.limits, "")
 
         # `cut_end` leaves more than half of what is asked for, and no character is less than a byte: with so many the
         # answer is too heavy, whatever comes after them.
         most = 2 * self.limits.max_bytes + 2 * MAX_GRAPHEME_CHARS
         fitted = fit(min(len(text) - least + 1, most), weight_of, self.limits)
         answer = build(kept(fitted.n_items), fitted.reason, self.limits.report(fitted.weight))
-        return answer, render(answer) if render else ""
+        return answer, self._text(answer, render)
+
+    def _text(self, answer: Single, render: Callable[[Single], str] | None) -> str:
+        text = render(answer) if render else ""
+        return f"{self.session_note}\n\n{text}" if text and self.session_note else text
 
     def _weight(self, answer: Answer, text: str, limits: Limits, snapshot_id: str) -> Weight:
         """What a response may weigh at most, whatever its random parts and the numbers of its budget turn out to be.

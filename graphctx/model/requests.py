@@ -33,7 +33,7 @@ LayerName = Literal["base", "user", "delta", "local"]
 Label = Annotated[str, Field(min_length=1, max_length=200)]
 PassageId = Annotated[
     str,
-    Field(min_length=1, max_length=200, description="A passage_id of an earlier answer, or a section_id."),
+    Field(min_length=1, max_length=200, description="A section_id of any answer, or a passage_id of this session."),
 ]
 NodeRef = Annotated[str, Field(min_length=1, max_length=300, pattern=r"\S")]
 """A node by id (``d_…``, ``s_…``, ``u_…``, ``e_…``, or a passage id), a document by its URI, an entity by its name."""
@@ -85,7 +85,7 @@ class Request(Strict):
         default_factory=Scope, description="What part to ask; all that this server serves if left out."
     )
     session_id: Label | None = Field(
-        None, description="Of an earlier answer; only where a connection has no session of its own."
+        None, description="Of an earlier answer, for its passage ids; a section_id needs none."
     )
 
 

@@ -32,8 +32,8 @@ from graphctx.server.reading import (
     chunk_contents,
     document_contents,
     entity_contents,
-    passage_contents,
     status_contents,
+    unit_contents,
 )
 from graphctx.server.scratch import ScratchStore
 from graphctx.server.sessions import Caller, Sessions
@@ -135,7 +135,10 @@ class GraphctxServer:
             session_id, passage_id = named.parts
             self.sessions.require(caller, session_id, uri)
             passage = self.scratch.get(session_id, passage_id, "uri")
-            return passage_contents(held.current(passage, *self._units_and_scope()))
+            return unit_contents(uri, held.current(passage, *self._units_and_scope()).unit)
+        if named.kind == "section":
+            units, scope = self._units_and_scope()
+            return unit_contents(uri, units.within(named.parts[0], scope, "uri"))
         if named.kind == "status":
             return status_contents(uri, self.status())
         if named.kind == "document" and named.parts[0].startswith(LAYER_ID):

@@ -19,7 +19,7 @@ from graphctx.server.names import Spelling
 from graphctx.server.record import recorded
 from graphctx.server.schemas import Schema, tool_schema
 from graphctx.server.scratch import ScratchStore
-from graphctx.server.sessions import Caller, Sessions, client_name
+from graphctx.server.sessions import Caller, Sessions, client_name, ignored_session
 from graphctx.server.tool import AnyTool
 from graphctx.server.tools import TOOLS, serve
 from graphctx.server.warmup import Warmup
@@ -39,7 +39,6 @@ class Calls:
         self._scratch = scratch
         self._sessions = sessions
         self._workers = workers
-        self._cursors = Cursors(config.cursor_key.encode("utf-8") or None)
         self._by_name = {name: tool for tool in self.tools for name in tool.names}
         self._input_schemas: dict[str, Schema] = {}
 
@@ -91,9 +90,10 @@ class Calls:
             session_id,
             self._config,
             self.spelling,
-            self._cursors,
+            Cursors(self._config.cursor_key.encode("utf-8") or engine.cursor_key),
             layers=engine.layers,
             principal=caller.principal,
+            session_note=ignored_session(request, session_id),
         )
         reply = tool.run(desk, request)
         budget = getattr(reply.answer, "budget", None)  # the form of connectors has no place for one

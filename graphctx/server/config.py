@@ -35,7 +35,7 @@ class ServerConfig:
         toolsets: which tools are offered.
         kb_v2: off, only the older names of the tools are.
         structured_output: off, answers are JSON text alone.
-        cursor_key: signs cursors; empty for a random key of this process.
+        cursor_key: signs cursors; empty for the key that the knowledge base keeps.
         tokens: bearer tokens by the name of their owner; over HTTP only, and without any everybody is let in.
         layers: the folder of AGENTS.db and its layers; ``None`` is none.
         layers_writable: whether tools may append to layers.

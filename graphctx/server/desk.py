@@ -16,7 +16,7 @@ from graphctx.server.backend import Backend, UnitText
 from graphctx.server.config import ServerConfig
 from graphctx.server.names import OWN, Spelling
 from graphctx.server.scratch import Passage, ScratchStore
-from graphctx.server.units import Units, is_chunk, seen, unknown_passage
+from graphctx.server.units import Units, is_chunk, seen
 
 if TYPE_CHECKING:
     from graphctx.retrieve.layered.source import LayerSource
@@ -38,7 +38,8 @@ def _steady(text: str) -> str:
 class Desk:
     """Everything that a tool's handler may use.
 
-    ``principal`` is the owner of the call's bearer token, if it has one; ``layers`` are those of AGENTS.db, if any.
+    ``principal`` is the owner of the call's bearer token, if it has one; ``layers`` are those of AGENTS.db, if any;
+    ``session_note`` says that the ``session_id`` of the call was ignored, if it was.
     """
 
     backend: Backend
@@ -50,11 +51,14 @@ class Desk:
     cursors: Cursors = field(default_factory=Cursors)
     layers: LayerSource | None = None
     principal: str = ""
+    session_note: str | None = None
 
     @property
     def pager(self) -> Pager:
         """Cuts this session's answers to their pages and budgets."""
-        return Pager(self.config.limits, self.count, self.session_id, self.cursors, _steady, self.sent)
+        return Pager(
+            self.config.limits, self.count, self.session_id, self.cursors, _steady, self.sent, self.session_note
+        )
 
     def sent(self, text: str, structure: str) -> list[str]:
         """What of an answer is sent: without structured output, the structure alone and as text."""
@@ -137,13 +141,7 @@ class Desk:
                     allowed=scope.model_dump(mode="json"),
                 )
             return held
-        try:
-            unit = self._units.unit(asked)
-        except InvalidArgument:
-            raise unknown_passage(asked, argument) from None
-        if not seen(unit, scope):
-            raise unknown_passage(asked, argument)
-        return self._shelved(unit)
+        return self._shelved(self._units.within(asked, scope, argument))
 
     @property
     def _units(self) -> Units:

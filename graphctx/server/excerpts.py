@@ -76,11 +76,14 @@ def excerpt_reply(
             limit_reason=cut or "none",
             citation=place if cite else None,
             session_id=desk.session_id,
+            session_note=desk.session_note,
             scope=scope,
             budget=budget,
         )
 
-    return Reply(*desk.pager.span(span.text, build, lambda answer: excerpt_text(desk, answer, bullets)))
+    return Reply(
+        *desk.pager.span(span.text, build, lambda answer: excerpt_text(desk, answer, unit.section_id, bullets))
+    )
 
 
 def _cite(passage: Passage, offset: int, desk: Desk) -> Citation:

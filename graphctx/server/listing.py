@@ -30,7 +30,7 @@ _PLAYBOOK = {
 }
 """How to use each toolset; in the order in which it is told."""
 
-_HANDLES = "Pass the session_id of an answer with every later call that names its passage ids."
+_HANDLES = "Name passages by their section_id, which needs no session; a passage_id needs the session_id of its answer."
 
 
 def instructions(tools: Iterable[AnyTool], config: ServerConfig, spelling: Spelling) -> str:

@@ -51,7 +51,7 @@ PLAYBOOKS = (
         blanks=(Blank("question", "Question", "What you want to know, as a full sentence."),),
         text="Answer this question from the knowledge base:\n\n{question}\n\n"
         "1. Call kb.retrieve_evidence with the question as it stands. Most questions need nothing more.\n"
-        "2. If a quote breaks off, read on with kb.read_excerpt or kb.expand_excerpt and its passage_id. If the quotes "
+        "2. If a quote breaks off, read on with kb.read_excerpt or kb.expand_excerpt and its section_id. If the quotes "
         "miss a part of the question, ask for that part by itself.\n"
         "3. If the answer is empty, read its empty_reason: drop the filter that it names, or ask once more in the "
         "words that the documents would use. Then stop.\n\n" + _CITE,
@@ -96,7 +96,7 @@ PLAYBOOKS = (
         "themes that they belong to.\n"
         "2. Call graph.communities to see which themes there are, and whether one that matters is missing from the "
         "points. What a theme says: graph.communities with its id in community_ids and include_snippet.\n"
-        "3. Where a point needs its surroundings, call kb.expand_excerpt with its passage_id; for a detail, call "
+        "3. Where a point needs its surroundings, call kb.expand_excerpt with its section_id; for a detail, call "
         "kb.retrieve_evidence.\n\n"
         "Then answer theme by theme, the weightiest first, and say which themes you left out. " + _CITE,
         needs_graph=True,

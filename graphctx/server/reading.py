@@ -13,7 +13,6 @@ from graphctx.model.graph import Node
 from graphctx.model.requests import DescribeInput, ExpandInput, Scope, SectionsForEntitiesInput
 from graphctx.server.backend import Backend, UnitText
 from graphctx.server.resources import JSON, TEXT, ambiguous, document_uri, entity_uri, text_contents, unknown
-from graphctx.server.scratch import Passage
 from graphctx.text.graphemes import cut_end
 
 MAX_DOCUMENT_BYTES = 128 * 1024
@@ -26,9 +25,8 @@ MAX_NAME_CHARS = 300
 """As long as a node may be named in a tool's argument."""
 
 
-def passage_contents(passage: Passage) -> types.TextResourceContents:
+def unit_contents(uri: str, unit: UnitText) -> types.TextResourceContents:
     """The whole text of a passage, with its place in the document."""
-    unit = passage.unit
     place = {
         "section_id": unit.section_id,
         "doc_uri": unit.doc_uri,
@@ -37,9 +35,9 @@ def passage_contents(passage: Passage) -> types.TextResourceContents:
         "start_char": unit.start_char,
         "end_char": unit.end_char,
         "line": unit.line,
-        "size_bytes": passage.size_bytes,
+        "size_bytes": len(unit.text.encode("utf-8", "surrogatepass")),
     }
-    return text_contents(passage.uri, unit.text, TEXT, place)
+    return text_contents(uri, unit.text, TEXT, place)
 
 
 def chunk_contents(uri: str, unit: UnitText) -> types.TextResourceContents:

@@ -18,6 +18,7 @@ from graphctx.model.documents import has_file_lines
 from graphctx.model.requests import Scope
 from graphctx.server.quoting import one_line, quoted
 from graphctx.server.render_layers import mark_line, note_lines
+from graphctx.server.resources import section_uri
 from graphctx.text.sentences import split_sentences
 
 if TYPE_CHECKING:
@@ -99,11 +100,11 @@ def search_text(desk: Desk, answer: SearchAnswer) -> str:
     for result in answer.results:
         where = citation(result.title, result.heading, result.doc_uri, result.line, result.page)
         mark = f"\n{mark_line(result.layer)}" if result.layer else ""
-        blocks.append(f"[{result.rank}] {where}\npassage {result.passage_id}{mark}\n{quoted(result.preview)}")
+        blocks.append(f"[{result.rank}] {where}\nsection {result.section_id}{mark}\n{quoted(result.preview)}")
     blocks += note_lines(answer.layer_notes)
     blocks += more(desk, answer, "kb.search")
     blocks.append(
-        desk.say(f"These are previews. Quotes: kb.extract_evidence; text: kb.read_excerpt, {resource_of(answer)}")
+        desk.say(f"These are previews. Quotes: kb.extract_evidence; text: kb.read_excerpt. Both take {how_named(desk)}")
     )
     return "\n\n".join(blocks)
 
@@ -120,7 +121,7 @@ def evidence_text(desk: Desk, answer: EvidenceAnswer, call: str) -> str:
         cut = ", shortened" if quote.truncated else ""
         mark = f"\n{mark_line(quote.layer)}" if quote.layer else ""
         blocks.append(
-            f"[{number}] {where}\npassage {quote.passage_id}, confidence {quote.confidence:.2f}{cut}{mark}\n"
+            f"[{number}] {where}\nsection {quote.section_id}, confidence {quote.confidence:.2f}{cut}{mark}\n"
             f"{quoted(quote.quote)}"
         )
     if answer.diagnostics.mode == "global":
@@ -133,13 +134,14 @@ def evidence_text(desk: Desk, answer: EvidenceAnswer, call: str) -> str:
     blocks += note_lines(answer.layer_notes)
     if answer.next_cursor is not None or answer.limit_reason in CAPPED:
         blocks += more(desk, answer, call)
-    blocks.append(desk.say(f"More text: kb.read_excerpt or kb.expand_excerpt with a passage, {resource_of(answer)}"))
+    blocks.append(desk.say(f"More text: kb.read_excerpt or kb.expand_excerpt with {how_named(desk)}"))
     return "\n\n".join(blocks)
 
 
-def resource_of(answer: ListAnswer) -> str:
-    """The resource that holds a passage of an answer."""
-    return f"graphctx://scratch/{answer.session_id}/<passage>"
+def how_named(desk: Desk) -> str:
+    """How the texts of answers name passages: by what works in every session."""
+    place = "" if desk.style == "older" else " as passage_id"
+    return f"a section's id{place}. Resource: {section_uri('<section>')}"
 
 
 def _nearest(desk: Desk, uris: Sequence[str]) -> str:
@@ -148,12 +150,12 @@ def _nearest(desk: Desk, uris: Sequence[str]) -> str:
     return f"Nearest, though not near, come: {', '.join(map(one_line, uris))}. {desk.say(advice)}"
 
 
-def excerpt_text(desk: Desk, answer: ExcerptAnswer, bullets: bool = False) -> str:
-    """The excerpt below its citation; as a list of its sentences where that is asked for."""
+def excerpt_text(desk: Desk, answer: ExcerptAnswer, section_id: str, bullets: bool = False) -> str:
+    """The excerpt of a section below its citation; as a list of its sentences where that is asked for."""
     blocks = []
     if (source := answer.citation) is not None:
         where = citation(source.title, source.heading, source.doc_uri, source.line, source.page)
-        blocks.append(f"{where}\npassage {answer.passage_id}, {source.uri}")
+        blocks.append(f"{where}\nsection {section_id}, {section_uri(section_id)}")
     if bullets:
         sentences = (answer.excerpt[start:end] for start, end in split_sentences(answer.excerpt))
         blocks.append("\n".join(f"- {one_line(sentence)}" for sentence in sentences))
@@ -162,7 +164,7 @@ def excerpt_text(desk: Desk, answer: ExcerptAnswer, bullets: bool = False) -> st
     if answer.next_start_char is not None:
         blocks.append(
             desk.say(
-                f"The passage goes on: kb.read_excerpt with passage_id={answer.passage_id}, "
+                f"The passage goes on: kb.read_excerpt with passage_id={section_id}, "
                 f"start_char={answer.next_start_char}"
             )
         )

@@ -14,7 +14,7 @@ from graphctx.model.themes import (
     Theme,
 )
 from graphctx.server.quoting import one_line, quoted
-from graphctx.server.render import citation, head, more, resource_of, why_empty
+from graphctx.server.render import citation, head, how_named, more, why_empty
 from graphctx.server.render_graph import counted, framed, sentence_below
 
 if TYPE_CHECKING:
@@ -83,8 +83,8 @@ def global_text(desk: Desk, answer: GlobalAnswer) -> str:
         blocks.append(BAD_FIT)
     blocks.append(considered(answer.diagnostics))
     blocks += more(desk, answer, "kb.global_search")
-    follow = "A theme: graph.communities with its id in community_ids. More text: kb.read_excerpt with a passage, "
-    blocks.append(desk.say(follow + resource_of(answer)))
+    follow = "A theme: graph.communities with its id in community_ids. More text: kb.read_excerpt with "
+    blocks.append(desk.say(follow + how_named(desk)))
     return "\n\n".join(blocks)
 
 
@@ -116,4 +116,4 @@ def _theme(theme: Theme) -> str:
 def _point(number: int, point: Point) -> str:
     where = citation(point.title, point.heading, point.doc_uri, point.line, point.page)
     cut = ", shortened" if point.truncated else ""
-    return f"[{number}] {where}\npassage {point.passage_id}, rating {point.rating:.2f}{cut}\n{quoted(point.quote)}"
+    return f"[{number}] {where}\nsection {point.section_id}, rating {point.rating:.2f}{cut}\n{quoted(point.quote)}"

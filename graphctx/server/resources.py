@@ -1,4 +1,4 @@
-"""What can be read by its URI: passages of a session, documents, entities, communities, and the server's own counters.
+"""What can be read by its URI: passages, documents, entities, communities, and the server's own counters.
 
 All lie within the boundary of the settings: what is outside is as unknown as what is not there.
 """
@@ -29,7 +29,7 @@ LEVELS: tuple[Level, ...] = ("concept", "section", "unit")
 
 _PRIORITY = 0.1  # large and better read in excerpts (tool contract, section 5.2)
 _SCRATCH = re.compile(rf"{URI_SCHEME}://scratch/(x_[a-z2-7]{{16}})/(p_[a-z2-7]{{16}})")
-_NAMED = re.compile(rf"{URI_SCHEME}://(document|entity|community|hierarchy)/(.+)", re.DOTALL)
+_NAMED = re.compile(rf"{URI_SCHEME}://(section|document|entity|community|hierarchy)/(.+)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,14 @@ class Template:
 
 
 TEMPLATES = (
+    Template(
+        f"{URI_SCHEME}://section/{{section_id}}",
+        "section",
+        "Passages",
+        "The whole text of a passage by its section_id, in every session.",
+        TEXT,
+        {"section_id": "nothing"},
+    ),
     Template(
         f"{URI_SCHEME}://scratch/{{session_id}}/{{passage_id}}",
         "scratch",
@@ -135,6 +143,11 @@ def address(uri: str) -> Address:
         value=uri[:200],
         allowed=forms,
     )
+
+
+def section_uri(section_id: str) -> str:
+    """The resource of a passage, which needs no session."""
+    return f"{URI_SCHEME}://section/{quote(section_id, safe='<>:')}"
 
 
 def document_uri(doc_id: str) -> str:

@@ -181,12 +181,13 @@ class ScratchStore:
             if entry is not None and entry.passage.session_id == session_id:
                 return self._touch(passage_id)
         raise InvalidArgument(
-            f"{argument}: {passage_id[:60]!r} is unknown in this session, or no longer held (they are kept "
-            f"for {self._ttl / 60:g} minutes after their last use, as memory allows). Repeat the kb.search or"
-            " kb.retrieve_evidence call that returned it and use the new passage_id, or pass the section_id.",
+            f"{argument}: {passage_id[:60]!r} is unknown in this session, or no longer held (passages are kept for "
+            f"{self._ttl / 60:g} minutes after their last use, as memory allows). Pass the section_id that stands "
+            "beside it, which works in every session. Or repeat the kb.search or kb.retrieve_evidence call that "
+            "returned it and use the new passage_id.",
             field=argument,
             value=passage_id[:200],
-            allowed="a passage_id from an answer of this session, or a section_id",
+            allowed="a section_id, or a passage_id from an answer of this session",
             repeat=["kb.search", "kb.retrieve_evidence"],
         )
 

@@ -99,26 +99,18 @@ class Sessions:
     def of(self, caller: Caller, request: BaseModel) -> str:
         """The session of a call.
 
-        A handle that is unknown or has expired matters only to a call that names a passage: any other is answered
-        with a fresh one, so that a stale ``session_id`` never stands in the way of a search.
+        A connection that has a session stays with it, whatever session is asked for (`ignored_session`): clients that
+        connect anew for each call send ids of earlier connections. Where it has none, a handle that is unknown or has
+        expired matters only to a call that names a passage by its passage id: any other is answered with a fresh one.
 
         Args:
             request: the checked arguments.
 
         Raises:
-            ScopeViolation: the connection has a session, and another one is asked for.
             InvalidArgument: the call names a passage and no handle that could hold it.
         """
         asked: str | None = getattr(request, "session_id", None)
         if caller.session_id:
-            if asked is not None and asked != caller.session_id:
-                raise ScopeViolation(
-                    f"session_id {asked[:60]!r} is not the session of this connection, which has one of its own. "
-                    "Leave session_id out.",
-                    field="session_id",
-                    value=asked,
-                    allowed=caller.session_id,
-                )
             return caller.session_id
         if asked is not None and self.holds(caller, asked):
             return asked
@@ -150,7 +142,8 @@ class Sessions:
             return
         if caller.session_id:
             raise ScopeViolation(
-                f"{uri!r} belongs to another session. Repeat the kb.search call that returned it, in this one.",
+                f"{uri!r} belongs to another session. Read graphctx://section/<section_id> instead, or repeat the "
+                "kb.search call that returned it, in this session.",
                 field="uri",
                 value=uri,
                 allowed=f"graphctx://scratch/{caller.session_id}/…",
@@ -192,6 +185,23 @@ class Sessions:
             del self._held[principal]
 
 
+def ignored_session(request: BaseModel, session_id: str) -> str | None:
+    """What to say where a call asks for another session than the one that serves it."""
+    asked: str | None = getattr(request, "session_id", None)
+    if asked is None or asked == session_id:
+        return None
+    return (
+        f"session_id {asked[:60]!r} was ignored: it has expired, or belongs to another connection. "
+        "A section_id works without one."
+    )
+
+
+def client_name(ctx: ServerRequestContext[Any, Any]) -> str | None:
+    """What the client calls itself, if it does."""
+    params = ctx.session.client_params
+    return params.client_info.name if params is not None else None
+
+
 def _names_a_passage(request: BaseModel) -> bool:
     """Whether an argument that refers to something is a passage id."""
     said = request.model_dump(exclude=set(_NO_REFERENCES))
@@ -214,19 +224,19 @@ def _without_a_session(asked: str | None, ttl: float) -> InvalidArgument:
     if asked is None:
         problem = (
             "a passage_id belongs to a session, and this connection has none of its own. "
-            "Pass the session_id of the answer that returned the passage_id (it stands in its graphctx://scratch/ URIs "
-            "too), or pass the section_id instead."
+            "Pass the section_id instead, which works everywhere. Or pass the session_id of the answer that returned "
+            "the passage_id too (it stands in its graphctx://scratch/ URIs)."
         )
     else:
         problem = (
             f"{asked[:60]!r} is unknown, or has expired ({ttl / 60:g} minutes after its last use), and its passages "
-            "with it. Repeat the kb.search or kb.retrieve_evidence call without session_id and use the session_id and "
-            "the passage ids of its answer, or pass the section_id instead."
+            "with it. Pass the section_id instead, which works everywhere. Or repeat the kb.search or "
+            "kb.retrieve_evidence call without session_id and use the session_id and the passage ids of its answer."
         )
     return InvalidArgument(
         f"session_id: {problem}",
         field="session_id",
         value="nothing" if asked is None else asked,
-        allowed="the session_id of the answer that returned the passage_id",
+        allowed="a section_id in the place of the passage_id, or the session_id of the answer that returned it",
         repeat=_REPEAT,
     )

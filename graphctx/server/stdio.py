@@ -48,7 +48,11 @@ def serve_stdio(kb_path: str | Path, config: ServerConfig | None = None, warmup:
 
 
 async def _serve(config: ServerConfig, warmup: Warmup) -> None:
-    wire = Wire(_taken(0, os.open(os.devnull, os.O_RDONLY), "rb"), _taken(1, os.dup(2), "wb"), config.call_timeout)
+    wire = Wire(
+        _taken(0, os.open(os.devnull, os.O_RDONLY), "rb"),
+        _taken(1, os.dup(2), "wb"),
+        config.call_timeout + STOP_SECONDS,
+    )
     from graphctx.server.app import build_server
 
     server = build_server(warmup, config)

@@ -51,6 +51,25 @@ class Units:
             return self.layers.unit(section_id)
         return self.backend.unit(section_id)
 
+    def within(self, section_id: str, scope: Scope, argument: str) -> UnitText:
+        """A unit of a scope, or a layer's chunk, by its id.
+
+        Args:
+            section_id: what the caller named.
+            scope: that applies.
+            argument: as which argument.
+
+        Raises:
+            InvalidArgument: the scope has none; whether it lies outside or nowhere is not told.
+        """
+        try:
+            unit = self.unit(section_id)
+        except InvalidArgument:
+            raise unknown_passage(section_id, argument) from None
+        if not seen(unit, scope):
+            raise unknown_passage(section_id, argument)
+        return unit
+
     def edition(self, unit: UnitText) -> str:
         """What a passage of this unit is good for: the snapshot; of a chunk, which no snapshot has, its text."""
         return f"layer {fingerprint([unit.text])}" if is_chunk(unit) else self.backend.snapshot_id

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import contextvars
 import logging
+import secrets
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,11 +30,19 @@ _POLL_SECONDS = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """What calls run on: the knowledge base, the one estimator of tokens, and layers of AGENTS.db if there are any."""
+    """What calls run on.
+
+    Attributes:
+        source: the knowledge base.
+        count: the one estimator of tokens.
+        layers: those of AGENTS.db, if there are any.
+        cursor_key: signs cursors, unless the settings name another key.
+    """
 
     source: Source
     count: CountTokens
     layers: LayerSource | None = None
+    cursor_key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
 
 
 class Warmup:
@@ -99,10 +108,11 @@ def open_engine(kb_path: str, layers: Path | None = None) -> Engine:
     from graphctx.knowledge_base import KnowledgeBase
     from graphctx.nlp.tokens import AnswerCounter
     from graphctx.store.config import is_absent
+    from graphctx.store.cursor_key import cursor_key
 
     if layers is not None and is_absent(Path(kb_path)):
         from graphctx.server.layers_alone import layers_alone
 
         return layers_alone(layers)
     kb = KnowledgeBase.open(kb_path)
-    return Engine(kb, AnswerCounter().count, kb.layers_of(layers) if layers else None)
+    return Engine(kb, AnswerCounter().count, kb.layers_of(layers) if layers else None, cursor_key(kb.path))

@@ -232,11 +232,21 @@ async def test_an_index_that_comes_later_is_found_by_the_next_call(connect: Conn
         assert not (await client.call_tool("kb.search", {"query": "ledger"})).is_error
 
 
-async def test_a_session_that_is_not_the_connections_own_is_a_scope_violation(connect: Connect) -> None:
+async def test_a_session_that_is_not_the_connections_own_is_ignored_with_a_note(connect: Connect) -> None:
     async with connect() as client:
         own = (await client.call_tool("kb.search", {"query": "ledger"})).structured_content["session_id"]
         assert not (await client.call_tool("kb.search", {"query": "ledger", "session_id": own})).is_error
-        error = error_of(await client.call_tool("kb.search", {"query": "ledger", "session_id": "x_" + "a" * 16}))
-    assert error["code"] == "SCOPE_VIOLATION"
-    assert error["details"]["field"] == "session_id"
-    assert own != "x_" + "a" * 16
+        foreign = {"session_id": "x_" + "a" * 16}
+        searched = await client.call_tool("kb.search", {"query": "ledger", **foreign})
+        passage = searched.structured_content["results"][0]
+        read = [
+            await client.call_tool("kb.read_excerpt", {"passage_id": passage[name], **foreign})
+            for name in ("passage_id", "section_id")
+        ]
+        graph = await client.call_tool("graph.parents", {"section_ids": [passage["section_id"]], **foreign})
+    for result in (searched, *read, graph):
+        assert not result.is_error
+        assert result.structured_content["session_id"] == own
+        assert foreign["session_id"] in result.structured_content["session_note"]
+        assert result.content[0].text.startswith(result.structured_content["session_note"])
+        assert len(result.content[0].text) < result.structured_content["budget"]["bytes"]

@@ -54,7 +54,7 @@ async def test_handshake_sessions_do_not_see_each_others_passages() -> None:
         assert not (await first.call_tool("kb.read_excerpt", {"passage_id": found["passage_id"]})).is_error
         assert (await second.call_tool("kb.read_excerpt", {"passage_id": found["passage_id"]})).is_error
         stolen = {"passage_id": found["passage_id"], "session_id": answer["session_id"]}
-        assert error_of(await second.call_tool("kb.read_excerpt", stolen))["code"] == "SCOPE_VIOLATION"
+        assert error_of(await second.call_tool("kb.read_excerpt", stolen))["code"] == "INVALID_ARGUMENT"
         assert (await second.list_resources()).resources == []
         with pytest.raises(MCPError):
             await second.read_resource(found["scratch_uri"])

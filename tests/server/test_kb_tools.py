@@ -30,7 +30,7 @@ async def test_the_text_stands_alone(connect: Connect) -> None:
         assert quote["quote"] in text.replace("> ", "")
         place = f"{quote['title']} › {quote['heading']}" if quote.get("heading") else quote["title"]
         assert f"{place} — {quote['doc_uri']}:{quote['line']}" in text
-        assert quote["passage_id"] in text
+        assert f"section {quote['section_id']}, " in text
     assert "kb.read_excerpt" in text
 
 

@@ -39,10 +39,11 @@ async def refusal(client: Client, uri: str) -> dict[str, Any]:
     return caught.value.error.data["error"]
 
 
-async def test_five_templates_are_listed_for_assistants_and_not_for_every_context(connect: Connect) -> None:
+async def test_all_templates_are_listed_for_assistants_and_not_for_every_context(connect: Connect) -> None:
     async with connect() as client:
         templates = (await client.list_resource_templates()).resource_templates
     assert [template.uri_template for template in templates] == [
+        "graphctx://section/{section_id}",
         "graphctx://scratch/{session_id}/{passage_id}",
         "graphctx://document/{doc_id}",
         "graphctx://entity/{entity_id}",
@@ -54,6 +55,18 @@ async def test_five_templates_are_listed_for_assistants_and_not_for_every_contex
         assert template.description
         assert template.annotations is not None
         assert (template.annotations.audience, template.annotations.priority) == (["assistant"], 0.1)
+
+
+async def test_a_passage_is_a_resource_by_its_section_id_in_every_session(connect: Connect) -> None:
+    async with connect() as client:
+        found = (await client.call_tool("kb.search", {"query": "ledger"})).structured_content["results"][0]
+        [held] = (await client.read_resource(found["scratch_uri"])).contents
+    async with connect() as other:
+        [read] = (await other.read_resource(f"graphctx://section/{found['section_id']}")).contents
+        assert (read.text, read.meta) == (held.text, held.meta)
+        assert "u_aaaaaaaaaaaaaaaa" in (await refusal(other, "graphctx://section/u_aaaaaaaaaaaaaaaa"))["message"]
+    async with connect(ServerConfig(doc_tags=("nobody",))) as bound:
+        await refusal(bound, f"graphctx://section/{found['section_id']}")
 
 
 async def test_scratch_passages_are_resources(connect: Connect, library: Library) -> None:

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from graphctx.errors import InvalidArgument, ScopeViolation
+from graphctx.errors import InvalidArgument
 from graphctx.model.requests import DescribeInput, ExtractEvidenceInput, ReadExcerptInput, SearchInput
-from graphctx.server.sessions import ANONYMOUS, Caller, Sessions
+from graphctx.server.sessions import ANONYMOUS, Caller, Sessions, ignored_session
 
 PASSAGE = "p_" + "a" * 16
 ANA, BEN, NOBODY = Caller("ana", ""), Caller("ben", ""), Caller(ANONYMOUS, "")
@@ -37,14 +37,14 @@ def read(passage_id: str = PASSAGE, session_id: str | None = None) -> ReadExcerp
     return ReadExcerptInput(passage_id=passage_id, session_id=session_id)
 
 
-def test_a_connection_with_a_session_needs_no_handle_and_takes_no_other(sessions: Sessions) -> None:
+def test_a_connection_with_a_session_stays_with_it_and_ignores_others(sessions: Sessions) -> None:
     assert sessions.of(CONNECTED, search()) == CONNECTED.session_id
-    assert sessions.of(CONNECTED, read(session_id=CONNECTED.session_id)) == CONNECTED.session_id
     for other in (sessions.new_handle(ANONYMOUS), "x_nothing", "local"):
         for request in (search(other), read(session_id=other)):
-            with pytest.raises(ScopeViolation, match="Leave session_id out") as caught:
-                sessions.of(CONNECTED, request)
-            assert caught.value.details["field"] == "session_id"
+            assert sessions.of(CONNECTED, request) == CONNECTED.session_id
+            assert other in str(ignored_session(request, CONNECTED.session_id))
+    for request in (search(), search(CONNECTED.session_id)):
+        assert ignored_session(request, CONNECTED.session_id) is None
 
 
 @pytest.mark.parametrize("caller", [ANA, NOBODY], ids=["ana", "anonymous"])
@@ -89,7 +89,7 @@ def test_a_question_that_looks_like_a_passage_is_no_passage(sessions: Sessions) 
 
 
 def test_a_passage_without_any_handle_is_told_to_bring_one(sessions: Sessions) -> None:
-    with pytest.raises(InvalidArgument, match="Pass the session_id of the answer"):
+    with pytest.raises(InvalidArgument, match="Pass the section_id instead"):
         sessions.of(ANA, read())
 
 

@@ -33,7 +33,7 @@ EXTRACT_EVIDENCE = Tool(
         returns="max_quotes quotes (6) of max_quote_tokens (80) each, word for word from the passages, with "
         "citation and character offsets; confidence is the share of the question's words in a quote. The "
         "response keeps to {response}, or to less by max_tokens and max_bytes.",
-        follow_up="call kb.read_excerpt with a quote's passage_id and the answer's session_id, or again with "
+        follow_up="call kb.read_excerpt with a quote's section_id as passage_id, or again with "
         "next_cursor or other passages.",
         defaults="max_quotes 6, max_quote_tokens 80, include_context_tokens 20. "
         "Max: 20 passage_ids, max_quotes 20, max_quote_tokens 200, include_context_tokens 100.",

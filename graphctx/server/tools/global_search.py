@@ -37,7 +37,7 @@ GLOBAL_SEARCH = Tool(
         "citation, rating and theme; where a language model is set also phrased, citing points. The response keeps to "
         "{response}, or to less by max_tokens and max_bytes.",
         follow_up="repeat the call with next_cursor, raise points_tokens, call graph.communities with a theme's id, or "
-        "kb.read_excerpt with a point's passage_id and the answer's session_id.",
+        "kb.read_excerpt with a point's section_id as passage_id.",
         defaults=limits_of(GlobalSearchInput),
     ),
     input=GlobalSearchInput,

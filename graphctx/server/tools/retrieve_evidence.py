@@ -29,7 +29,7 @@ RETRIEVE_EVIDENCE = Tool(
         returns="max_quotes quotes (6) of max_quote_tokens (80) each, word for word from the documents, with "
         "citation and character offsets. The response keeps to {response}, or to less by "
         "max_tokens and max_bytes.",
-        follow_up="call kb.read_excerpt or kb.expand_excerpt with a quote's passage_id and the answer's session_id, "
+        follow_up="call kb.read_excerpt or kb.expand_excerpt with a quote's section_id as passage_id, "
         "again with next_cursor if there is one, or ask in other words or with a larger top_k.",
         defaults="top_k 5, max_quotes 6, max_quote_tokens 80, include_context_tokens 20, mode auto. "
         "Max: top_k 50, max_quotes 20, max_quote_tokens 200, include_context_tokens 100.",

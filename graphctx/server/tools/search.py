@@ -41,8 +41,8 @@ SEARCH = Tool(
         returns="page_size results (5), each with a preview of one to three sentences exactly as in the "
         "document, and a passage_id; never whole sections. The response keeps to {response}, "
         "or to less by max_tokens and max_bytes.",
-        follow_up="call again with next_cursor, or call kb.extract_evidence or kb.read_excerpt with passage_ids and "
-        "the answer's session_id.",
+        follow_up="call again with next_cursor, or call kb.extract_evidence or kb.read_excerpt with the section_id of "
+        "results as passage ids.",
         defaults="top_k 5, page_size 5, max_per_doc 1, max_snippet_chars 280, mode auto. "
         "Max: top_k 50, page_size 50, max_per_doc 20, max_snippet_chars 1000.",
     ),

@@ -1,0 +1,51 @@
+"""The key that signs cursors, kept in the knowledge base, so that every server of it understands every cursor."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import secrets
+from pathlib import Path
+
+log = logging.getLogger(__name__)
+
+KEY_NAME = "cursor.key"
+KEY_BYTES = 32
+
+
+def cursor_key(kb_dir: Path) -> bytes:
+    """Return the knowledge base's key; make it, readable by its owner alone, if there is none.
+
+    Processes that make it at the same time agree on one. Where the folder cannot be written and holds no key, the key
+    is a random one, and its cursors last as long as this process.
+    """
+    path = kb_dir / KEY_NAME
+    with contextlib.suppress(OSError):
+        key = path.read_bytes()
+        if len(key) == KEY_BYTES:
+            return key
+        path.unlink()  # cut short by a crash or by hand
+    try:
+        return _kept(path)
+    except OSError as error:
+        log.warning(
+            "%s cannot be kept (%s): cursors end with this process. Set [server] cursor_key.", KEY_NAME, error.strerror
+        )
+        return secrets.token_bytes(KEY_BYTES)
+
+
+def _kept(path: Path) -> bytes:
+    """Write a fresh key, whole or not at all, unless another process was sooner; return the one that is there."""
+    temporary = path.with_name(f".{KEY_NAME}.{os.getpid()}.{secrets.token_hex(4)}.tmp")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(secrets.token_bytes(KEY_BYTES))
+            file.flush()
+            os.fsync(file.fileno())
+        with contextlib.suppress(FileExistsError):
+            path.hardlink_to(temporary)
+    finally:
+        temporary.unlink()
+    return path.read_bytes()
