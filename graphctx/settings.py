@@ -101,7 +101,7 @@ class ServerSettings(_Group):
     )
     cursor_key: SecretStr = Field(
         SecretStr(""),
-        description="Secret that signs cursors, for replicas with folders of their own; empty is the key in `cursor.key`.",
+        description="Secret that signs cursors, for replicas with folders of their own; empty: that in `cursor.key`.",
     )
     tokens: dict[str, SecretStr] = Field(
         {}, description="Secrets: bearer tokens over HTTP, each under the name of its owner; none lets everybody in."
