@@ -60,7 +60,7 @@ def check_text_stands_alone(reply: Reply) -> None:
         if "start_char" in node or "kind" in node:
             assert (node.get("doc_uri") or "") in reply.text
             if node.get("passage_id"):
-                assert node["passage_id"] in reply.text or node["section_id"] in reply.text
+                assert (node.get("section_id") or node["citation"]["section_id"]) in reply.text
         if "kind" in node:
             assert node["name"] in reply.text
     assert (reply.structure.get("next_cursor") or "") in reply.text
