@@ -140,7 +140,7 @@ def evidence_text(desk: Desk, answer: EvidenceAnswer, call: str) -> str:
 
 def how_named(desk: Desk) -> str:
     """How the texts of answers name passages: by what works in every session."""
-    place = "" if desk.style == "older" else " as passage_id"
+    place = "" if desk.spelling.name("kb.search") == "search_sections" else " as passage_id"
     return f"a section's id{place}. Resource: {section_uri('<section>')}"
 
 
