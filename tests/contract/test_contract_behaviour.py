@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from graphctx.server.tools.compat.search_sections import SNIPPET_CHARS
+
 from .corpus import OPEN_QUESTION
 from .examples import COMPAT, ITEMS, NODE_TOOLS, Examples
 from .protocol import Caller
@@ -230,7 +232,7 @@ def test_an_older_name_gives_what_the_newer_one_gives(
 ) -> None:
     wide: dict[str, Any] = {"page_size": 100} if newer.startswith("graph.") else {"top_k": 20, "page_size": 20}
     if newer == "kb.search":
-        wide["options"] = {"max_per_doc": 20}
+        wide["options"] = {"max_per_doc": 20, "max_snippet_chars": SNIPPET_CHARS}
     was = caller.call(older, examples.plain[older]).answer[ITEMS[older]]
     now = caller.call(newer, {**examples.plain[newer], **wide}).answer[ITEMS[newer]]
     shared = min(len(was), len(now))

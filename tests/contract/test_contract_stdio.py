@@ -18,7 +18,7 @@ from graphctx.knowledge_base import KnowledgeBase
 
 from .corpus import OPEN_QUESTION
 from .examples import EVERY_TOOL, ITEMS, Examples
-from .protocol import Reply, in_memory, reply_of, weight
+from .protocol import OWN_NAME, Reply, in_memory, reply_of, weight
 from .test_contract_answers import check_text_stands_alone
 from .truth import Truth
 
@@ -54,7 +54,7 @@ async def test_every_tool_keeps_its_contract_over_pipes(
         async def call(tool: str, **arguments: object) -> Reply:
             return reply_of(await client.call_tool(tool, arguments))
 
-        listed = {tool.name: tool for tool in (await client.list_tools()).tools}
+        listed = {OWN_NAME[tool.name]: tool for tool in (await client.list_tools()).tools}
         assert list(listed) == list(EVERY_TOOL)
         found = (await call("kb.search", query=OPEN_QUESTION, top_k=10, page_size=10)).answer["results"]
         passages = [result["passage_id"] for result in found]

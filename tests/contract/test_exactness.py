@@ -121,7 +121,7 @@ class Asker:
         assert size <= budget.get("bytes", CAPS["bytes"]) <= budget.get("max_bytes", CAPS["bytes"]) <= CAPS["bytes"]
         if "excerpt" not in reply.structure:
             for name in ("max_tokens", "max_bytes"):
-                if arguments.get(name) is not None and budget:
+                if arguments.get(name) not in (None, "") and budget:
                     assert budget[name] == min(int(arguments[name]), budget[name])
 
     def visible(self, scope: dict[str, Any]) -> Any:

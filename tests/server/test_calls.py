@@ -170,7 +170,7 @@ async def test_a_passage_of_another_session_is_unknown(connect: Connect) -> None
     async with connect() as client:
         error = error_of(await client.call_tool("kb.read_excerpt", {"passage_id": found["passage_id"]}))
         assert error["code"] == "INVALID_ARGUMENT"
-        assert "kb.search" in error["message"]
+        assert "kb_search" in error["message"]
         again = await client.call_tool("kb.read_excerpt", {"passage_id": found["section_id"]})
     assert not again.is_error
 

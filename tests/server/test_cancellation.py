@@ -178,7 +178,7 @@ async def test_progress_is_told_of_a_call_that_takes_longer(
         assert not result.is_error
         assert len(told) >= 3
         assert [at for at, _ in told] == sorted(at for at, _ in told)
-        assert "kb.search" in (told[-1][1] or "")
+        assert "kb_search" in (told[-1][1] or "")
         count = len(told)
         await client.call_tool("kb.search", {"query": "ledger"}, progress_callback=hear)
         assert len(told) == count

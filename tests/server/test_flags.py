@@ -10,6 +10,7 @@ from mcp_types import INVALID_PARAMS
 from graphctx.server.config import ServerConfig
 from graphctx.server.tools import TOOLSETS
 
+from .calls import LISTED
 from .conftest import Connect
 from .library import Library
 from .results import error_of, text_of
@@ -34,7 +35,7 @@ async def test_structured_answers_fit_the_schema_that_is_listed(connect: Connect
         ):
             result = await client.call_tool(tool, arguments)
             assert not result.is_error, text_of(result)
-            jsonschema.validate(result.structured_content, schemas[tool])
+            jsonschema.validate(result.structured_content, schemas[LISTED.name(tool)])
 
 
 async def test_without_structured_output_the_text_is_the_whole_answer_as_minified_json(connect: Connect) -> None:

@@ -31,7 +31,7 @@ async def test_the_text_stands_alone(connect: Connect) -> None:
         place = f"{quote['title']} › {quote['heading']}" if quote.get("heading") else quote["title"]
         assert f"{place} — {quote['doc_uri']}:{quote['line']}" in text
         assert f"section {quote['section_id']}, " in text
-    assert "kb.read_excerpt" in text
+    assert "kb_read_excerpt" in text
 
 
 async def test_a_search_shows_previews_that_slice_back_and_never_the_section(
