@@ -53,7 +53,9 @@ async def test_a_question_is_answered_over_real_pipes_by_a_noisy_process(mode: s
 
         parameters = StdioServerParameters(command=sys.executable, args=["-c", NOISY_SERVER], env=environment())
         async with Client(stdio_client(parameters, errlog=errors), mode=mode, read_timeout_seconds=30) as client:
-            assert [tool.name for tool in (await client.list_tools()).tools] == [LISTED.name(tool.name) for tool in serve()]
+            assert [tool.name for tool in (await client.list_tools()).tools] == [
+                LISTED.name(tool.name) for tool in serve()
+            ]
             result = await client.call_tool("kb.retrieve_evidence", {"question": "Who is the duty officer?"})
             assert any("Ines Halvorsen" in quote["quote"] for quote in result.structured_content["quotes"])
         errors.seek(0)
