@@ -14,6 +14,7 @@ from mcp.shared.exceptions import MCPError
 from graphctx.knowledge_base import KnowledgeBase
 
 from .conftest import fenced_kb
+from .examples import COMPAT
 from .naming import naming
 from .protocol import Caller, Reply, in_memory
 
@@ -74,13 +75,14 @@ def caller(world: World) -> Iterator[Caller]:
         yield caller
 
 
-def check_refused(reply: Reply, passage: str, preview: str) -> None:
+def check_refused(tool: str, reply: Reply, passage: str, preview: str) -> None:
     """It says that the passage is no longer what it was, what to call again, and nothing of the old text."""
     error = reply.error
     assert error["code"] == "INVALID_ARGUMENT"
     assert error["details"]["value"] == passage
     assert error["details"]["allowed"]
-    assert error["details"]["repeat"] == ["kb.search", "kb.retrieve_evidence"]
+    repeat = ["search_sections"] if tool in COMPAT else ["kb_search", "kb_retrieve_evidence"]
+    assert error["details"]["repeat"] == repeat
     assert "has changed since it was found, or is gone" in error["message"]
     assert preview not in reply.text
 
@@ -105,7 +107,7 @@ def test_what_was_edited_or_deleted_is_told_by_no_tool(world: World, caller: Cal
         if "community_ids" in arguments:  # no passage can stand for one
             assert reply.error["code"] == "INVALID_ARGUMENT"
             continue
-        check_refused(reply, held["passage_id"], held["preview"])
+        check_refused(tool, reply, held["passage_id"], held["preview"])
         assert arguments[reply.error["details"]["field"]] in (held["passage_id"], [held["passage_id"]])
     with pytest.raises(MCPError) as caught:
         caller.read(held["scratch_uri"])
@@ -159,7 +161,7 @@ def test_what_left_the_scope_is_no_longer_read(world: World, caller: Caller) -> 
     refused = caller.call("kb.read_excerpt", {"passage_id": held["passage_id"], "scope": {"doc_tags": ["public"]}})
     assert refused.error["code"] in ("SCOPE_VIOLATION", "INVALID_ARGUMENT")
     if world.kb.settings.server.doc_tags:
-        check_refused(caller.call("fetch", {"id": held["passage_id"]}), held["passage_id"], held["preview"])
+        check_refused("fetch", caller.call("fetch", {"id": held["passage_id"]}), held["passage_id"], held["preview"])
         with pytest.raises(MCPError, match="is gone"):
             caller.read(held["scratch_uri"])
         assert held["scratch_uri"] not in {resource.uri for resource in caller.resources()}
