@@ -20,6 +20,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 import psutil
+from graphctx.retrieve.evidence import find_evidence
+from graphctx.retrieve.first_stage import search
+from graphctx.retrieve.rank import rank
 
 from graphctx import KnowledgeBase
 from graphctx.ingest.embed import MIN_SENTENCE_CHARS
@@ -27,12 +30,9 @@ from graphctx.ingest.report import IngestReport
 from graphctx.nlp.embedders import DEFAULT, make_embedder
 from graphctx.nlp.spacy_extractor import MODEL
 from graphctx.nlp.tokens import WordPieceCounter
-from graphctx.retrieve.evidence import find_evidence
-from graphctx.retrieve.first_stage import search
 from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import understand
-from graphctx.retrieve.rank import rank
-from graphctx.retrieve.recipe import QuoteWeights, RankWeights
+from graphctx.retrieve.variants import QuoteWeights, RankWeights
 from graphctx.store.snapshot import open_snapshot
 
 ROOT = Path(__file__).resolve().parent

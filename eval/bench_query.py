@@ -20,13 +20,13 @@ from pathlib import Path
 
 import numpy as np
 import psutil
+from graphctx.retrieve.first_stage import search
 
 from eval.bench import table
 from eval.bench_sizes import CLOCKS, Clock, Row, arguments_of, in_a_process
 from eval.stopwatch import Stopwatch
 from eval.synthetic_index import questions, synthetic_kb
 from graphctx import KnowledgeBase
-from graphctx.retrieve.first_stage import search
 from graphctx.retrieve.question import understand
 
 FOLDER = Path(".kb/bench")
@@ -84,7 +84,7 @@ def measure(folder: Path, size: int, count: int, clock: Clock = time.perf_counte
     before_them = questions(kb_dir)[-_WARM_UP:]
     with KnowledgeBase.open(synthetic_kb(folder, 1_000)) as small:  # libraries and model are loaded, whatever the size
         small.retrieve_evidence(warm_up)
-        model = small.pinned().require().index.embedder
+        model = small.searcher().index.embedder
     before = psutil.Process().memory_info()
     with KnowledgeBase.open(kb_dir) as kb:
         vars(kb)["_embedder"] = model  # its session takes 70 MB, whatever the size
@@ -145,7 +145,7 @@ class BareSearch:
         import bm25s
 
         self._clock = clock
-        self._index = kb.pinned().require().index
+        self._index = kb.searcher().index
         self._candidates = kb.settings.retrieve.candidates
         self._vectors = np.ascontiguousarray(self._index.snapshot.matrix("units"))
         self._bm25 = bm25s.BM25.load(str(self._index.snapshot.directory / "bm25"), mmap=True, show_progress=False)

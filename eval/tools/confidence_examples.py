@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
+from graphctx.retrieve.evidence import Pick, find_evidence
+from graphctx.retrieve.rank import rank
 
 from graphctx.eval.corpora import open_for
 from graphctx.eval.golden import bind
@@ -28,12 +30,10 @@ from graphctx.knowledge_base import KnowledgeBase
 from graphctx.model.requests import RetrieveInput
 from graphctx.nlp.tokens import WordPieceCounter
 from graphctx.retrieve.confidence import Confidence
-from graphctx.retrieve.evidence import Pick, find_evidence
 from graphctx.retrieve.question import understand
-from graphctx.retrieve.rank import rank
-from graphctx.retrieve.recipe import DEFAULT
 from graphctx.retrieve.scope import Mask
 from graphctx.retrieve.sentences import SentencePool
+from graphctx.retrieve.variants import DEFAULT
 from graphctx.settings import RetrieveSettings
 
 T = TypeVar("T")
@@ -57,7 +57,7 @@ class Asker:
     """Asks one knowledge base at the defaults of ``retrieve_evidence``."""
 
     def __init__(self, kb: KnowledgeBase) -> None:
-        self.index = kb.pinned().require().index
+        self.index = kb.searcher().index
         self._tokens = WordPieceCounter()
 
     def ask(self, one: Golden, way: str, answerable: bool, gold: Mask, mask: Mask | None) -> Iterator[Example]:

@@ -31,7 +31,7 @@ def call(
     section_id, which later calls take as passage_id. `graphctx tools` lists the tools and their arguments.
     """
     from graphctx.cli.console import print_json, print_text
-    from graphctx.published import nothing_published
+    from graphctx.retrieve.searcher import nothing_published
     from graphctx.server.config import ServerConfig
     from graphctx.server.local import call as call_tool
     from graphctx.server.local import tool_named

@@ -11,7 +11,7 @@ import numpy as np
 
 from graphctx.eval.asker import Asker
 from graphctx.eval.global_measures import BUDGETS, MOST_POINTS, Piece, stated, states
-from graphctx.model.requests import Filters, GlobalSearchInput
+from graphctx.model.requests import GlobalSearchInput
 from graphctx.retrieve.global_search.rate import unit_of
 from graphctx.retrieve.global_search.reduce import SAME_WORDS
 from graphctx.retrieve.global_search.search import GlobalSearch
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from graphctx.eval.records import Golden, GoldPoint
     from graphctx.knowledge_base import KnowledgeBase
     from graphctx.nlp.tokens import WordPieceCounter
+    from graphctx.retrieve.arrays import Rows
     from graphctx.retrieve.communities import Communities
     from graphctx.retrieve.global_search.search import Outcome
-    from graphctx.retrieve.index import Rows
 
 Stage = Literal[
     "told",
@@ -126,17 +126,17 @@ class Tracer:
 
     def __init__(self, kb: KnowledgeBase, tokens: WordPieceCounter) -> None:
         asker = Asker(kb)
-        self._scope, self._retriever = asker.scope, asker.retriever
-        self._index = self._retriever.index.within(self._scope, Filters())
-        tables = self._retriever.graph.tables
+        self._searcher = asker.searcher
+        self._index = self._searcher.index
+        tables = self._searcher.graph.tables
         self._communities: Communities = tables.communities.within(View(self._index, tables))
         self._tokens = tokens
         self._uris = self._index.documents["uri"].to_pylist()
 
     def follow(self, golden: Golden) -> Losses:
         """What became of each point of a question within each budget."""
-        ranked = self._retriever.rank(golden.question, "auto", self._scope, Filters())
-        if isinstance(ranked, str):
+        ranked = self._searcher.rank(golden.question)
+        if not isinstance(ranked, tuple):
             return Losses(golden.id, golden.question, 0, 0, 0, (), ())
         search = GlobalSearch(self._communities, *ranked, self._tokens)
         runs = {

@@ -89,12 +89,12 @@ def worst(run: SuiteRun, kb: KnowledgeBase, variant: str, n: int = WORST) -> lis
     order = sorted(run.outcomes[variant], key=lambda one: (round(score_of(one), 6), one.golden.id))
     asker = Asker(kb, variant)
     # Without reranking by meaning, one passage of each document is quoted from.
-    limit = min(kb.settings.retrieve.max_per_document, QUOTED_FROM) if asker.recipe.quote.rerank else 1
+    limit = min(kb.settings.retrieve.max_per_document, QUOTED_FROM) if asker.variant.selection.semantic else 1
     return [Miss(one, round(score_of(one), 4), _gold_of(asker, one, limit)) for one in order[:n] if score_of(one) < 1]
 
 
 def _gold_of(asker: Asker, outcome: Outcome, max_per_document: int) -> tuple[Gold, ...]:
-    from graphctx.retrieve.rank import cap_per_document
+    from graphctx.retrieve.ranking import top_units
     from graphctx.retrieve.trace import stages, units_of
 
     golden = outcome.golden
@@ -104,9 +104,9 @@ def _gold_of(asker: Asker, outcome: Outcome, max_per_document: int) -> tuple[Gol
     ranked = asker.rank(golden.question)
     if not isinstance(ranked, tuple):
         return ()
-    index, ranking = asker.retriever.index, ranked[1]
+    index, ranking = asker.searcher.index, ranked[1]
     found = stages(ranking)
-    front = cap_per_document(index, ranking, QUOTED_FROM, max_per_document)
+    front = top_units(index, ranking, QUOTED_FROM, max_per_document)
     quotable = frozenset(ranking.rows[front].tolist())
     beyond = int(front[-1]) + 1 if len(front) else 0  # the last rank that is quoted from
     gold = []

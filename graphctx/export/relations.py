@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from graphctx.model.interrupt import checkpoint
+from graphctx.retrieve.arrays import Rows
 from graphctx.retrieve.graph.related import MAX_LOOKED_AT, MAX_SENTENCES, related
 from graphctx.retrieve.graph.view import View
-from graphctx.retrieve.index import Rows
 
 MAX_PREDICATES = 10
 """Of one edge, the most frequent first."""

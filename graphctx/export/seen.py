@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphctx.model.interrupt import checkpoint
+from graphctx.retrieve.arrays import Rows
 from graphctx.retrieve.graph.nodes import node_fields
 from graphctx.retrieve.graph.view import View
-from graphctx.retrieve.index import Rows
 
 
 @dataclass(frozen=True, slots=True)

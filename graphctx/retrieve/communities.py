@@ -16,11 +16,11 @@ import numpy as np
 import pyarrow as pa
 
 from graphctx.model.interrupt import checkpoint
+from graphctx.retrieve.arrays import Rows
 from graphctx.retrieve.community_sizes import Counted, treating_units
 from graphctx.retrieve.graph.names import names_of
 from graphctx.retrieve.graph.view import Mask, View
 from graphctx.retrieve.hierarchy import Hierarchy
-from graphctx.retrieve.index import Rows
 from graphctx.store.walk import gather
 from graphctx.text.titles import TITLE_NAMES, says_nothing_beside, shown_name, title_words, too_long
 

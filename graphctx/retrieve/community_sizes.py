@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from graphctx.retrieve.arrays import Rows
 from graphctx.retrieve.graph.view import TITLE_PLACE, Mask, View
 from graphctx.retrieve.hierarchy import Hierarchy
-from graphctx.retrieve.index import Rows
 
 
 class Counted:

@@ -13,9 +13,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphctx.errors import InvalidArgument
+from graphctx.retrieve.arrays import Rows
 from graphctx.retrieve.graph.columns import Identified, rows_of
 from graphctx.retrieve.graph.view import View
-from graphctx.retrieve.index import Rows, SearchIndex
+from graphctx.retrieve.index import SearchIndex
 from graphctx.store.schema import COMMUNITIES
 from graphctx.store.snapshot import Snapshot
 from graphctx.store.walk import pointers

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from graphctx.model.interrupt import checkpoint
+from graphctx.retrieve.arrays import Rows
 from graphctx.retrieve.communities import Communities
 from graphctx.retrieve.global_search.evidence import Real
-from graphctx.retrieve.index import Rows
 
 BEARS = 0.5
 """A community bears on the question if its rating is at least so much of the best so far."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from graphctx.retrieve.arrays import Rows
 from graphctx.retrieve.communities import Communities
-from graphctx.retrieve.index import Rows
-from graphctx.retrieve.rank import RRF_K
+from graphctx.retrieve.ranking import RRF_K
 from graphctx.store.walk import gather
 
 Real = npt.NDArray[np.float64]

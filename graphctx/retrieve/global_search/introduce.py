@@ -14,13 +14,13 @@ import numpy as np
 import pyarrow.compute as pc
 
 from graphctx.model.interrupt import checkpoint
+from graphctx.retrieve.arrays import Rows, Scores, top_rows
 from graphctx.retrieve.communities import Communities
-from graphctx.retrieve.first_stage import best_rows
 from graphctx.retrieve.global_search.descend import Descent
 from graphctx.retrieve.global_search.evidence import home_of_units
 from graphctx.retrieve.global_search.points import MOST, Candidates, chosen_above, long_enough, stand_alone
 from graphctx.retrieve.global_search.rate import unit_of
-from graphctx.retrieve.index import Rows, Scores, SearchIndex
+from graphctx.retrieve.index import SearchIndex
 from graphctx.text.lexical import STOPWORDS, terms, words
 
 DOCUMENTS = 200
@@ -65,7 +65,7 @@ def introductions(communities: Communities, descent: Descent) -> Candidates:
     """
     index = communities.view.index
     documents, introduces = _documents(communities)
-    rows = _openings(index, documents[best_rows(introduces, DOCUMENTS)])
+    rows = _openings(index, documents[top_rows(introduces, DOCUMENTS)])
     for row in descent.chosen:
         checkpoint()
         rows = np.concatenate([rows, communities.points(row)])
@@ -78,7 +78,7 @@ def introductions(communities: Communities, descent: Descent) -> Candidates:
     community = chosen_above(communities, descent, home_of_units(communities, units))
     size = np.array([descent.ratings.get(row, 0.0) for row in community.tolist()])
     before = PLACE * place + NEAR_ALL * _near_all(index, rows) + DOCUMENT * of_document * place + COMMUNITY * size
-    best = np.sort(best_rows(before.astype(np.float32), MOST))
+    best = np.sort(top_rows(before.astype(np.float32), MOST))
     rows, units, community, before = rows[best], units[best], community[best], before[best]
     rating = before + DEFINES * _defines(index, rows, units)
     rating = rating * (1.0 - FORMLESS * (1.0 - stand_alone(index, rows, units)))
@@ -89,7 +89,7 @@ def _documents(communities: Communities) -> tuple[Rows, Scores]:
     """The rows of the documents that may be seen, and how much each introduces, in 0..1."""
     view = communities.view
     index, links = view.index, view.tables.links
-    seen: Rows = np.unique(index.walk.unit_doc[index.seen_rows]).astype(np.int64)
+    seen: Rows = np.unique(index.walk.unit_doc[index.visible_rows]).astype(np.int64)
     inside = np.zeros(index.documents.num_rows, dtype=bool)
     inside[seen] = True
     kept = inside[links.source] & inside[links.target] & (links.source != links.target)

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphctx.model.interrupt import checkpoint
+from graphctx.retrieve.arrays import Rows, Scores, top_rows
 from graphctx.retrieve.communities import Communities
-from graphctx.retrieve.first_stage import best_rows
 from graphctx.retrieve.global_search.descend import Descent
 from graphctx.retrieve.global_search.evidence import home_of_units
 from graphctx.retrieve.global_search.rate import fit_of, unit_of
-from graphctx.retrieve.index import Rows, Scores, SearchIndex
+from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import Question
-from graphctx.retrieve.rank import RRF_K
+from graphctx.retrieve.ranking import RRF_K
 from graphctx.text.prose import stands_alone
 
 SEARCHED_UNITS = 100
@@ -80,7 +80,7 @@ def candidates_of(communities: Communities, question: Question, descent: Descent
     rows = rows[long_enough(index, rows)]
     checkpoint()
     rating = fit_of(index, question, rows) + FOUND * _place_of(units, unit_of(index, rows))
-    best = np.sort(best_rows(rating, MOST))
+    best = np.sort(top_rows(rating, MOST))
     rows, rating = rows[best], rating[best]
     of = unit_of(index, rows)
     rating = np.round(rating * (1.0 - FORM * (1.0 - stand_alone(index, rows, of))), 6).astype(np.float32)

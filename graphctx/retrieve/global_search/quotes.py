@@ -9,13 +9,14 @@ import numpy as np
 from graphctx.model.answers import Quote
 from graphctx.model.interrupt import checkpoint
 from graphctx.model.requests import RetrieveInput
+from graphctx.retrieve.arrays import Rows
 from graphctx.retrieve.cite import Cut, quote
 from graphctx.retrieve.confidence import Confidence
+from graphctx.retrieve.fragments import best_fragments
 from graphctx.retrieve.global_search.rate import fit_of
 from graphctx.retrieve.global_search.search import RELEVANCE_TESTS, GlobalSearch, Outcome
-from graphctx.retrieve.index import Rows
-from graphctx.retrieve.reach import Reach
-from graphctx.retrieve.sentences import best_part, sentence_pool
+from graphctx.retrieve.selection import SentenceRuns
+from graphctx.retrieve.sentences import sentence_pool
 
 MOST_POINTS = 100
 POINTS_TOKENS = 4_000
@@ -91,7 +92,7 @@ def _grown(search: GlobalSearch, outcome: Outcome, units: Rows, request: Retriev
     # A unit that the plain search did not rank stands behind the last that it did.
     positions = np.array([place.get(row, len(ranking.rows) - 1) for row in units.tolist()], dtype=np.int64)
     confidence = Confidence.of(index, question, ranking, positions, pool)
-    reach = Reach.of(pool, tokens, request.max_quote_tokens)
+    reach = SentenceRuns.of(pool, tokens, request.max_quote_tokens)
     fit = fit_of(index, question, pool.rows)
     covered = np.zeros(len(pool), dtype=bool)
     quotes: list[Quote] = []
@@ -104,13 +105,13 @@ def _grown(search: GlobalSearch, outcome: Outcome, units: Rows, request: Retriev
         if not len(inside) or covered[inside[0]]:
             continue
         at = int(inside[0])
-        first, last = reach.around(at, fit, covered)
+        first, last = reach.grown(at, fit, covered)
         covered[first : last + 1] = True
         span = Cut(int(pool.start[first]), int(pool.end[last]), not (pool.whole[first] and pool.whole[last]))
         if not reach.fits(first, last):
             text = pool.documents[first].text
             limits = (span.start_char, span.end_char)
-            span = best_part(index, question, text, limits, request.max_quote_tokens, tokens)
+            span = best_fragments(index, question, text, limits, request.max_quote_tokens, tokens)
         rating = round(float(np.clip(outcome.candidates.rating[chosen.at], 0.0, 1.0)), 3)
         quotes.append(
             quote(

@@ -6,11 +6,11 @@ from functools import cached_property
 
 import numpy as np
 
+from graphctx.retrieve.arrays import Rows, Scores, inner_products
 from graphctx.retrieve.communities import Communities
-from graphctx.retrieve.first_stage import products
-from graphctx.retrieve.index import Rows, Scores, SearchIndex
+from graphctx.retrieve.coverage import sentence_coverage
+from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import Question
-from graphctx.retrieve.sentences import cover_of_sentences
 
 MEANING, PLACE, WORDS = 1.0, 0.5, 0.5
 """Weights of a sentence's own cosine, of that of the unit around it, and of the question's words that it holds."""
@@ -56,8 +56,8 @@ def fit_of(index: SearchIndex, question: Question, sentences: Rows) -> Scores:
 def _fit_alone(index: SearchIndex, question: Question, sentences: Rows) -> Scores:
     own = index.sentence_similarity(_beyond(index, question), sentences)
     units, back = np.unique(unit_of(index, sentences), return_inverse=True)
-    around = products(index.vectors, units, question.vector)[back]
-    words = cover_of_sentences(index, question, sentences)
+    around = inner_products(index.vectors, units, question.vector)[back]
+    words = sentence_coverage(index, question, sentences)
     mixed: Scores = (MEANING * own + PLACE * around + WORDS * words) / (MEANING + PLACE + WORDS)
     return mixed
 

@@ -14,12 +14,13 @@ import numpy.typing as npt
 
 from graphctx.model.interrupt import checkpoint
 from graphctx.model.requests import MAX_QUOTE_CHARS
+from graphctx.retrieve.arrays import Rows
 from graphctx.retrieve.cite import Cut, Tokens
+from graphctx.retrieve.fragments import best_fragments
 from graphctx.retrieve.global_search.grow import Grower
 from graphctx.retrieve.global_search.points import Candidates
-from graphctx.retrieve.index import Rows, SearchIndex
+from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import Question
-from graphctx.retrieve.sentences import best_part
 from graphctx.store.walk import gather, pointers
 from graphctx.text.lexical import words
 
@@ -125,7 +126,7 @@ class Reducer:
 
     def _cut(self, candidates: Candidates, at: int, max_tokens: int) -> Cut:
         start, end, text = self._span(candidates, at)
-        return best_part(self._index, self._question, text, (start, end), max_tokens, self._tokens)
+        return best_fragments(self._index, self._question, text, (start, end), max_tokens, self._tokens)
 
 
 class _Likeness:

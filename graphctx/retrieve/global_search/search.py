@@ -13,7 +13,7 @@ from graphctx.model.requests import GlobalSearchInput
 from graphctx.model.themes import Point, Theme
 from graphctx.retrieve.cite import Tokens
 from graphctx.retrieve.communities import Communities
-from graphctx.retrieve.confidence import FITTED_FOR, Confidence, anything_bears
+from graphctx.retrieve.confidence import FITTED_FOR, Confidence, likely_answered
 from graphctx.retrieve.global_search.descend import Descent, descend
 from graphctx.retrieve.global_search.evidence import evidence_of, themes_of_units
 from graphctx.retrieve.global_search.introduce import introductions
@@ -23,7 +23,7 @@ from graphctx.retrieve.global_search.rate import Rater, Size
 from graphctx.retrieve.global_search.reduce import AGAIN, AGAIN_IN_ALL, Chosen, Reducer
 from graphctx.retrieve.global_search.route import asks_for_everything
 from graphctx.retrieve.question import Question
-from graphctx.retrieve.rank import Ranking
+from graphctx.retrieve.ranking import Ranking
 from graphctx.retrieve.sentences import sentence_pool
 from graphctx.text.lexical import STOPWORDS, terms, words
 
@@ -121,7 +121,7 @@ class GlobalSearch:
             phrased=phrased,
             note=note,
             stages={
-                "units_searched": self.ranking.n_candidates,
+                "units_searched": len(self.ranking.rows),
                 "communities_chosen": len(descent.chosen),
                 "sentences_rated": len(outcome.candidates),
                 "asks_for_everything": self.everything,
@@ -154,7 +154,7 @@ class GlobalSearch:
         if not len(pool):
             return False
         confidence = Confidence.of(index, question, ranking, np.arange(len(units)), pool)
-        return anything_bears(index, (confidence.of_run(at, at) for at in range(len(pool))))
+        return likely_answered(index, (confidence.of_run(at, at) for at in range(len(pool))))
 
     def _strange(self) -> float:
         """The share of the question's words that no document has, and that are rare words besides."""

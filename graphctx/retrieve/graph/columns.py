@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from graphctx.retrieve.index import Rows, Scores
+from graphctx.retrieve.arrays import Rows, Scores
 from graphctx.store.walk import pointers
 
 

@@ -13,12 +13,12 @@ from graphctx.model.graph import Snippet, Unresolved
 from graphctx.model.interrupt import checkpoint
 from graphctx.model.requests import MAX_QUOTE_CHARS, CommunitiesInput
 from graphctx.model.themes import CommunityNode, KeyEntity
+from graphctx.retrieve.arrays import Rows
 from graphctx.retrieve.graph.community_names import resolve_communities
 from graphctx.retrieve.graph.relations import fact_words
 from graphctx.retrieve.graph.resolve import resolve
 from graphctx.retrieve.graph.snippets import sentence_snippet
 from graphctx.retrieve.graph.view import View
-from graphctx.retrieve.index import Rows
 from graphctx.store.phrased import read_phrased
 
 if TYPE_CHECKING:

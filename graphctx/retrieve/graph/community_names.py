@@ -13,9 +13,9 @@ from rapidfuzz import fuzz, process, utils
 from graphctx.errors import InvalidArgument
 from graphctx.model.graph import Named, Unresolved
 from graphctx.model.interrupt import checkpoint
+from graphctx.retrieve.arrays import Rows
 from graphctx.retrieve.graph.lookup import MAX_NEAR, NEAR, entities_called, entities_near
 from graphctx.retrieve.graph.resolve import MAX_AMBIGUOUS
-from graphctx.retrieve.index import Rows
 from graphctx.text.normalise import normalise
 
 if TYPE_CHECKING:

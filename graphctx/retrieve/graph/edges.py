@@ -16,9 +16,9 @@ import numpy as np
 from graphctx.model.graph import NodeKind
 from graphctx.model.interrupt import checkpoint
 from graphctx.model.requests import Direction, RelType
+from graphctx.retrieve.arrays import Rows
 from graphctx.retrieve.graph.related import Weights, related
 from graphctx.retrieve.graph.view import MAX_UNITS, Mask, View, gather_first
-from graphctx.retrieve.index import Rows
 from graphctx.store.walk import gather, pointers
 
 REL_TYPES: tuple[RelType, ...] = get_args(RelType)

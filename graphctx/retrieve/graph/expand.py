@@ -10,11 +10,11 @@ import numpy as np
 from graphctx.model.graph import Neighbour
 from graphctx.model.interrupt import checkpoint
 from graphctx.model.requests import MAX_NODES, Direction, RelType
+from graphctx.retrieve.arrays import Rows
 from graphctx.retrieve.graph.edges import Edges, edges_of
 from graphctx.retrieve.graph.nodes import node_fields
 from graphctx.retrieve.graph.relations import relation
 from graphctx.retrieve.graph.view import Key, View
-from graphctx.retrieve.index import Rows
 
 MAX_VIA = 3
 """Relations that are told of each node that was reached."""

@@ -34,7 +34,6 @@ from graphctx.retrieve.graph.snippets import mention_snippet
 from graphctx.retrieve.graph.tables import GraphTables
 from graphctx.retrieve.graph.view import Key, View
 from graphctx.retrieve.index import SearchIndex
-from graphctx.retrieve.scope import why_nothing
 
 Item = TypeVar("Item")
 Asked = TypeVar("Asked", bound=GraphInput)
@@ -187,7 +186,7 @@ class GraphExplorer:
 
     def _within(self, request: Asked, run: Callable[[View], GraphFound[Item]]) -> GraphFound[Item]:
         """Answer from what a request may see, or say why that is nothing."""
-        nothing = why_nothing(self._index, request.scope, request.filters)
+        nothing = self._index.empty_reason(request.scope, request.filters)
         if nothing is not None:
             return GraphFound(
                 items=(),

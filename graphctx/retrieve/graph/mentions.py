@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from graphctx.retrieve.index import Rows
+from graphctx.retrieve.arrays import Rows
 from graphctx.store.walk import pointers
 
 

@@ -16,11 +16,11 @@ import numpy as np
 from graphctx.model.graph import Path
 from graphctx.model.interrupt import checkpoint
 from graphctx.model.requests import RelType
+from graphctx.retrieve.arrays import Rows
 from graphctx.retrieve.graph.edges import REL_TYPES, Edges, edges_of, joined
 from graphctx.retrieve.graph.nodes import node
 from graphctx.retrieve.graph.relations import relation
 from graphctx.retrieve.graph.view import Key, View
-from graphctx.retrieve.index import Rows
 
 USUAL: tuple[RelType, ...] = ("MENTIONS", "RELATED", "LINKS_TO")
 """Where no types are asked for: what texts say joins nodes. That two of them stand in one document says little; the

@@ -12,8 +12,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from graphctx.retrieve.arrays import Rows
 from graphctx.retrieve.graph.view import View, gather_first
-from graphctx.retrieve.index import Rows
 from graphctx.store.walk import gather
 
 Weights = npt.NDArray[np.float64]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from graphctx.model.graph import Relation, Snippet
+from graphctx.retrieve.arrays import Rows
 from graphctx.retrieve.graph.edges import REL_TYPES, Edges
 from graphctx.retrieve.graph.snippets import mention_snippet, related_snippet
 from graphctx.retrieve.graph.view import Key, View
-from graphctx.retrieve.index import Rows
 from graphctx.text.graphemes import cut_end
 
 MAX_PREDICATES = 3

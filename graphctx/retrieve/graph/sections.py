@@ -8,9 +8,9 @@ import numpy as np
 
 from graphctx.errors import InvalidArgument
 from graphctx.model.knowledge import LABELS
+from graphctx.retrieve.arrays import Rows
 from graphctx.retrieve.graph.names import names_of
 from graphctx.retrieve.graph.view import TITLE_PLACE, Key, View
-from graphctx.retrieve.index import Rows
 from graphctx.store.walk import gather
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from graphctx.model.graph import Snippet
+from graphctx.retrieve.arrays import Rows
 from graphctx.retrieve.graph.view import Key, View
-from graphctx.retrieve.index import Rows
 from graphctx.store.walk import gather
 from graphctx.text.graphemes import cut_end, cut_start
 

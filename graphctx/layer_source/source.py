@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from graphctx.errors import GraphctxError, InvalidArgument
+from graphctx.layer_source.fuse import fused
+from graphctx.layer_source.spans import best_span
+from graphctx.layer_source.told import PREFIX, disagreement, mark_of, section_id, uri, when
 from graphctx.layers import FILES, Chunk, Conflict, LayerAnswer, LayerHit, LayerName, LayerStack, layer_named
 from graphctx.layers.chunk import is_bookkeeping
 from graphctx.layers.names import rank
@@ -15,10 +18,7 @@ from graphctx.model.found import Evidence, Found, UnitText
 from graphctx.model.ids import fingerprint
 from graphctx.model.requests import ExtractEvidenceInput, QuoteLimits, RetrieveInput, SearchInput
 from graphctx.retrieve.cite import Tokens, around, cut_span
-from graphctx.retrieve.document_texts import DocumentText
-from graphctx.retrieve.layered.fuse import fused
-from graphctx.retrieve.layered.spans import best_span
-from graphctx.retrieve.layered.told import PREFIX, disagreement, mark_of, section_id, uri, when
+from graphctx.retrieve.documents import DocumentText
 from graphctx.text.graphemes import cut_end, first_end
 from graphctx.text.spans import overlap, question_tokens
 
@@ -111,7 +111,7 @@ class LayerSource:
             return (), [f"Whether chunks disagree could not be told: {error.message}"]
         return conflicts, list(notes)
 
-    def found(self, request: SearchInput, found: Found) -> Found:
+    def merge_results(self, request: SearchInput, found: Found) -> Found:
         """What a search of the documents found, and the chunks of ``request.options.layers``, in one ranking.
 
         Raises:
@@ -135,7 +135,7 @@ class LayerSource:
             filtered_by=() if items else found.filtered_by,
         )
 
-    def evidence(self, request: RetrieveInput, evidence: Evidence) -> Evidence:
+    def merge_evidence(self, request: RetrieveInput, evidence: Evidence) -> Evidence:
         """The quotes of documents, and quotes of the chunks of ``request.options.layers``, in one ranking.
 
         Raises:

@@ -1,4 +1,4 @@
-"""The texts of a snapshot's documents, read when they are needed; the last ones are kept."""
+"""The documents of a snapshot with their texts, read when needed, behind a least-recently-used cache."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import pyarrow as pa
 
 from graphctx.model.documents import line_of, line_starts
 from graphctx.model.interrupt import checkpoint
-from graphctx.store.snapshot import Snapshot
 from graphctx.store.texts import Texts
 
 _TEXT_CACHE_CHARS = 8_000_000
@@ -33,26 +32,24 @@ class DocumentText:
     line_starts: list[int]
 
     def line(self, char: int) -> int:
-        """The 1-based line of a character offset."""
+        """Return the 1-based line of a character offset."""
         return line_of(self.line_starts, char)
 
     def page(self, char: int) -> int | None:
-        """The 1-based page of a character offset, if the source has pages."""
+        """Return the 1-based page of a character offset; ``None`` where the source has no pages."""
         return line_of(list(self.page_starts), char) if self.page_starts else None
 
 
-class DocumentTexts:
-    """Gives documents with their texts. Thread-safe."""
+class DocumentCache:
+    """Reads documents with their texts and keeps the last ones. Thread-safe."""
 
-    def __init__(self, snapshot: Snapshot, columns: Mapping[str, pa.Array], texts: Texts | None) -> None:
+    def __init__(self, columns: Mapping[str, pa.Array], texts: Texts) -> None:
         """Read nothing yet.
 
         Args:
-            snapshot: of the documents.
             columns: of all documents, without their texts.
-            texts: the texts in one file; without it they come from the snapshot's tables.
+            texts: their texts, by row.
         """
-        self._snapshot = snapshot
         self._columns = columns
         self._texts = texts
         self._kept: OrderedDict[int, DocumentText] = OrderedDict()
@@ -60,7 +57,7 @@ class DocumentTexts:
         self._lock = threading.Lock()
 
     def __getitem__(self, row: int) -> DocumentText:
-        """A document by its row."""
+        """Return the document of a row."""
         with self._lock:
             known = self._kept.get(row)
             if known is not None:
@@ -68,7 +65,7 @@ class DocumentTexts:
                 return known
         checkpoint()
         meta = {name: column[row].as_py() for name, column in self._columns.items()}
-        text = self._text(row)
+        text = self._texts[row]
         loaded = DocumentText(
             row=row,
             id=meta["id"],
@@ -88,9 +85,3 @@ class DocumentTexts:
                 _, dropped = self._kept.popitem(last=False)
                 self._kept_chars -= len(dropped.text)
         return loaded
-
-    def _text(self, row: int) -> str:
-        if self._texts is not None:
-            return self._texts[row]
-        text: str = self._snapshot.tables.take("documents", [row], ["text"])["text"][0].as_py()
-        return text

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 
+from graphctx.layer_source.spans import piece_of
 from graphctx.layers import FILES, Chunk, Conflict, LayerHit, LayerName
 from graphctx.layers.names import rank
 from graphctx.model.answers import LayerMark
 from graphctx.model.layers import ChunkConflict, ChunkName, ConflictSide, FoundChunk
-from graphctx.retrieve.layered.spans import piece_of
 from graphctx.text.graphemes import cut_end
 
 PREFIX = "layer:"
