@@ -183,7 +183,7 @@ def test_a_pinned_view_stays_with_its_snapshot(make_kb: Make, write_files: Calla
     write_files(SIEVE, "kb-docs")
     write_files({"a.md": "# Harbour Gate\n\nNobody opens it now.\n"}, "kb-docs")
     after = kb.ingest(tmp_path / "kb-docs").snapshot_id
-    assert kb.pinned().snapshot_id == after != before
+    assert kb.searcher().snapshot_id == after != before
     assert view.snapshot_id == view.find(SearchInput(query="Sieve")).snapshot_id == before
     assert view.unit(unit).text.endswith("Maren Halloran opens the Harbour Gate at noon.")
     with pytest.raises(InvalidArgument):

@@ -87,7 +87,7 @@ def test_depth_and_level_choose_a_part_of_it(handbook_path: Path) -> None:
 def test_one_is_shown_by_id_or_title_with_its_summary_and_where_it_stands(
     handbook_path: Path, handbook_kb: KnowledgeBase
 ) -> None:
-    roots = list(handbook_kb.pinned().communities(CommunitiesInput(include_snippet=True)).items)
+    roots = list(handbook_kb.searcher().graph.communities(CommunitiesInput(include_snippet=True)).items)
     root = next(one for one in roots if one.n_children and one.summary)
     by_id = run(handbook_path, "communities", root.id)
     assert by_id == run(handbook_path, "communities", root.title)
@@ -100,7 +100,7 @@ def test_one_is_shown_by_id_or_title_with_its_summary_and_where_it_stands(
     whole = answer(handbook_path, "communities", root.id, "--depth", 1)
     [one] = whole["communities"]
     assert one["summary"][0]["text"] == sentence.text
-    child = next(iter(handbook_kb.pinned().communities(CommunitiesInput(parent_id=root.id)).items))
+    child = next(iter(handbook_kb.searcher().graph.communities(CommunitiesInput(parent_id=root.id)).items))
     assert f"part of {root.title} · {root.id}" in run(handbook_path, "communities", child.id)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from eval_made import suite
 
 from eval.ablation import OF_QUOTING, OF_RANKING, cells
-from graphctx.retrieve.recipe import DEFAULT_VARIANT
+from graphctx.retrieve.variants import DEFAULT_VARIANT
 
 GOOD = {"R@5": [1.0] * 60, "answer": [1.0] * 60, "span": [1.0] * 60}
 

@@ -16,7 +16,7 @@ PARTS = ["decisions/", "people/", "incidents/2022", ""]
 
 def within(kb: KnowledgeBase, prefix: str) -> Communities:
     """The communities of the documents below a folder; every other document where it is empty."""
-    index = kb.pinned().require().index
+    index = kb.searcher().index
     uris = index.documents["uri"].to_pylist()
     part = index.part(np.array([uri.startswith(prefix) if prefix else at % 2 == 0 for at, uri in enumerate(uris)]))
     tables = GraphTables(part)
@@ -79,7 +79,7 @@ class _Anew(View):
 
 
 def test_titles_made_anew_of_everything_have_as_many_names_as_those_of_the_whole(handbook_kb: KnowledgeBase) -> None:
-    index = handbook_kb.pinned().require().index
+    index = handbook_kb.searcher().index
     tables = GraphTables(index)
     communities = tables.communities.within(_Anew(index, tables))
     rows = np.flatnonzero(communities.seen).tolist()

@@ -14,7 +14,7 @@ from graphctx.retrieve.index import SearchIndex
 
 @pytest.fixture
 def again(handbook_kb: KnowledgeBase) -> Callable[[], SearchIndex]:
-    index = handbook_kb.pinned().require().index
+    index = handbook_kb.searcher().index
     return lambda: SearchIndex(index.snapshot, index.embedder)
 
 

@@ -138,12 +138,12 @@ def test_quotes_for_everything_are_as_sure_as_their_points_are_rated(handbook_kb
 
 
 def test_a_point_has_a_theme_only_where_its_passage_is_about_it(handbook_kb: KnowledgeBase) -> None:
-    retriever = handbook_kb.pinned().require()
-    walk, communities = retriever.index.walk, retriever.graph.tables.communities
+    searcher = handbook_kb.searcher()
+    walk, communities = searcher.index.walk, searcher.graph.tables.communities
     themed, bare = 0, 0
     for question in QUESTIONS[::4]:
         for point in handbook_kb.global_search(question).points:
-            unit = retriever.index.unit_row(point.section_id)
+            unit = searcher.index.unit_row(point.section_id)
             named = set(walk.pair_entity[walk.unit_pair[unit] : walk.unit_pair[unit + 1]].tolist())
             row = communities.row(point.community_id)
             if row is None:

@@ -231,7 +231,7 @@ def test_a_snapshot_of_an_older_version_has_none_and_that_is_no_error(harbour: K
 
 def test_before_the_first_ingest_there_is_nothing(tmp_path: Path) -> None:
     with KnowledgeBase.open(tmp_path / "kb", create=True) as kb:
-        found = kb.pinned().communities(CommunitiesInput())
+        found = kb.searcher().graph.communities(CommunitiesInput())
         assert (list(found.items), found.empty_reason) == ([], "no_snapshot")
 
 
@@ -247,7 +247,7 @@ class _Anew(View):
 
 
 def test_counts_made_anew_of_everything_are_those_of_the_table(handbook_kb: KnowledgeBase) -> None:
-    index = handbook_kb.pinned().require().index
+    index = handbook_kb.searcher().index
     tables = GraphTables(index)
     anew = tables.communities.within(_Anew(index, tables))
     rows = index.snapshot.table("communities").to_pylist()
@@ -295,7 +295,7 @@ def words_of(texts: dict[str, str]) -> str:
 @settings(max_examples=10)
 @given(uris=st.sets(st.sampled_from(sorted(FILES)), min_size=1, max_size=4))
 def test_all_that_is_told_is_within_a_random_scope(harbour: KnowledgeBase, uris: set[str]) -> None:
-    index = harbour.pinned().require().index
+    index = harbour.searcher().index
     visible = np.array([uri in uris for uri in index.documents["uri"].to_pylist()])
     texts = {uri: FILES[uri] for uri in uris}
     check_within(GraphExplorer(index.part(visible)), words_of(texts), uris, FILES.__getitem__)
@@ -303,7 +303,7 @@ def test_all_that_is_told_is_within_a_random_scope(harbour: KnowledgeBase, uris:
 
 @pytest.mark.parametrize("prefix", ["decisions/", "people/", "incidents/2022"])
 def test_a_part_of_the_handbook_tells_of_itself_alone(handbook_kb: KnowledgeBase, prefix: str) -> None:
-    index = handbook_kb.pinned().require().index
+    index = handbook_kb.searcher().index
     uris = {uri for uri in index.documents["uri"].to_pylist() if uri.startswith(prefix)}
     texts = {uri: f"{handbook_kb.document(uri).title} {handbook_kb.document(uri).text}" for uri in uris}
     graph, filters = graph_of(handbook_kb), Filters(path_prefix=prefix)
@@ -337,7 +337,7 @@ def test_phrased_words_cite_the_summary_and_are_told_only_where_all_they_are_mad
     monkeypatch.setenv("GRAPHCTX_LLM__MODEL", "stub")
     kb = make_kb(HOUSE)
     graph = graph_of(kb)
-    rows = {row["id"]: row for row in kb.pinned().require().index.snapshot.table("communities").to_pylist()}
+    rows = {row["id"]: row for row in kb.searcher().index.snapshot.table("communities").to_pylist()}
     told = ask(graph, community_ids=sorted(rows), include_snippet=True)
     assert told
     for one in told:

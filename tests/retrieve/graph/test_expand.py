@@ -14,7 +14,7 @@ _BY_LABEL = {"Document": "d", "Section": "s", "TextUnit": "u", "Entity": "e"}
 
 
 def test_one_hop_is_what_the_graph_database_says(handbook_kb: KnowledgeBase) -> None:
-    index = handbook_kb.pinned().require().index
+    index = handbook_kb.searcher().index
     graph, store = handbook_kb.pinned().require().graph, index.snapshot.graph
     for table, row in (("documents", 3), ("sections", 40), ("units", 50), ("entities", 60), ("entities", 200)):
         node_id = index.snapshot.table(table, ["id"])["id"][row].as_py()
@@ -28,12 +28,10 @@ def test_one_hop_is_what_the_graph_database_says(handbook_kb: KnowledgeBase) -> 
 
 
 def test_weights_of_relations_are_those_of_the_database(handbook_kb: KnowledgeBase) -> None:
-    retriever = handbook_kb.pinned().require()
-    [start] = retriever.graph.describe(DescribeInput(node_ids=["Winter Desk"])).items
-    stored = {
-        near.node["id"]: near.numbers for near in retriever.index.snapshot.graph.neighbours(start.id, ["RELATED"])
-    }
-    found = retriever.graph.expand(ExpandInput(node_ids=[start.id], rel_types=["RELATED"]))
+    searcher = handbook_kb.searcher()
+    [start] = searcher.graph.describe(DescribeInput(node_ids=["Winter Desk"])).items
+    stored = {near.node["id"]: near.numbers for near in searcher.index.snapshot.graph.neighbours(start.id, ["RELATED"])}
+    found = searcher.graph.expand(ExpandInput(node_ids=[start.id], rel_types=["RELATED"]))
     for item in found.items:
         [relation] = item.via
         assert relation.weight == pytest.approx(stored[item.id]["weight"], abs=1e-4)

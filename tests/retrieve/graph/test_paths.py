@@ -23,9 +23,9 @@ def test_the_shortest_path_comes_first(graph: GraphExplorer) -> None:
 
 
 def test_shortest_paths_are_those_of_the_database(handbook_kb: KnowledgeBase) -> None:
-    retriever = handbook_kb.pinned().require()
-    graph, store = retriever.graph, retriever.index.snapshot.graph
-    ids = retriever.index.snapshot.table("entities", ["id"])["id"].to_pylist()
+    searcher = handbook_kb.searcher()
+    graph, store = searcher.graph, searcher.index.snapshot.graph
+    ids = searcher.index.snapshot.table("entities", ["id"])["id"].to_pylist()
     for one, other in ((0, 100), (5, 300), (17, 450), (60, 61), (200, 500)):
         stored = store.shortest_paths(ids[one], ids[other], max_hops=4, limit=50)
         request = PathsInput(

@@ -49,9 +49,9 @@ def test_text_without_a_heading_is_directly_below_its_document(make_kb: Callable
 
 
 def test_down_and_up_again_leads_back_everywhere(handbook_kb: KnowledgeBase) -> None:
-    retriever = handbook_kb.pinned().require()
-    graph, units = retriever.graph, set(retriever.index.snapshot.table("units", ["id"])["id"].to_pylist())
-    documents = retriever.index.snapshot.table("documents", ["id"])["id"].to_pylist()
+    searcher = handbook_kb.searcher()
+    graph, units = searcher.graph, set(searcher.index.snapshot.table("units", ["id"])["id"].to_pylist())
+    documents = searcher.index.snapshot.table("documents", ["id"])["id"].to_pylist()
     waiting, met = list(documents), set()
     while waiting:
         parent = waiting.pop()

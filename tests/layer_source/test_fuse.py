@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphctx.retrieve.layered.fuse import fused
+from graphctx.layer_source.fuse import fused
 
 ranking = st.lists(st.integers(), max_size=8)
 

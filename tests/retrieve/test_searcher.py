@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 from graphctx.knowledge_base import KnowledgeBase
-from graphctx.retrieve.first_stage import best_rows, search
+from graphctx.retrieve.arrays import top_rows
 from graphctx.retrieve.index import SearchIndex
-from graphctx.retrieve.question import named_entities, understand
+from graphctx.retrieve.question import named_entities, parse_question
 from graphctx.retrieve.scope import moment
+from graphctx.retrieve.stages import FIRST_STAGES
 
 Make = Callable[..., KnowledgeBase]
 
@@ -77,7 +78,7 @@ def test_a_search_by_vector_alone_never_walks_the_graph(
         answer = handbook_kb.retrieve_evidence(item["question"], mode="vector_only", include_diagnostics=True)
         assert answer.diagnostics.mode == "vector_only"
         assert answer.diagnostics.stages is not None
-        assert answer.diagnostics.stages["home_edges"] == answer.diagnostics.stages["entity_edges"] == 0
+        assert answer.diagnostics.stages["definition_edges"] == answer.diagnostics.stages["bridge_edges"] == 0
         sources |= {result.source for result in handbook_kb.search(item["question"], top_k=20).results}
     assert sources <= {"hybrid", "graph_expanded"}
 
@@ -96,16 +97,16 @@ def test_an_empty_answer_says_why(handbook_kb: KnowledgeBase, tmp_path: Path) ->
 
 
 def test_both_first_stages_find_the_same_units(handbook_kb: KnowledgeBase, golden: list[dict[str, Any]]) -> None:
-    whole: SearchIndex = handbook_kb._index()  # the engine is a setting of a whole knowledge base
+    whole: SearchIndex = handbook_kb.searcher().index  # the engine is a setting of a whole knowledge base
     for index in (whole, whole.part(np.isin(np.arange(whole.documents.num_rows), [3, 7, 11]))):
         for item in golden[::3]:
-            question = understand(item["question"], index)
-            here, there = (search(index, question, 10, engine) for engine in ("arrays", "lancedb"))
+            question = parse_question(item["question"], index)
+            here, there = (FIRST_STAGES[name](index, question, 10) for name in ("arrays", "lancedb"))
             assert here.nearest.tolist() == there.nearest.tolist()
             assert here.lexical.tolist() == there.lexical.tolist()
             assert here.bm25_max == there.bm25_max
-            assert here.scorer.bm25(index.seen_rows).tobytes() == there.scorer.bm25(index.seen_rows).tobytes()
-            assert np.isin(there.rows, index.seen_rows).all()
+            assert here.scorer.bm25(index.visible_rows).tobytes() == there.scorer.bm25(index.visible_rows).tobytes()
+            assert np.isin(there.rows, index.visible_rows).all()
 
 
 def test_a_knowledge_base_can_be_searched_by_lancedb_alone(make_kb: Make, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,7 +143,7 @@ def test_the_walk_reaches_what_neither_words_nor_meaning_do(make_kb: Make) -> No
 
 
 def test_names_in_a_question_are_looked_up(handbook_kb: KnowledgeBase) -> None:
-    walk = handbook_kb._index().walk
+    walk = handbook_kb.searcher().index.walk
     assert len(named_entities("What does Maren Halloran do?", walk)) == 1
     assert len(named_entities("what is it", walk)) == 0
     assert len(named_entities("", walk)) == 0
@@ -161,10 +162,10 @@ def test_any_question_gets_an_answer(handbook_kb: KnowledgeBase, question: str) 
 
 def test_the_best_rows_are_the_largest_with_ties_by_row() -> None:
     scores = np.array([0.5, 0.9, 0.5, 0.1, 0.9], dtype=np.float32)
-    assert best_rows(scores, 3).tolist() == [1, 4, 0]
-    assert best_rows(scores, 10).tolist() == [1, 4, 0, 2, 3]
-    assert best_rows(scores, 2, np.array([True, False, True, True, False])).tolist() == [0, 2]
-    assert best_rows(scores, 2, np.zeros(5, dtype=bool)).tolist() == []
+    assert top_rows(scores, 3).tolist() == [1, 4, 0]
+    assert top_rows(scores, 10).tolist() == [1, 4, 0, 2, 3]
+    assert top_rows(scores, 2, np.array([True, False, True, True, False])).tolist() == [0, 2]
+    assert top_rows(scores, 2, np.zeros(5, dtype=bool)).tolist() == []
 
 
 def test_moments_without_a_zone_are_utc() -> None:

@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphctx.knowledge_base import KnowledgeBase
-from graphctx.retrieve import signs as signs_module
-from graphctx.retrieve.first_stage import products, search
+from graphctx.retrieve import binary_prefilter
+from graphctx.retrieve.arrays import inner_products
+from graphctx.retrieve.binary_prefilter import BinaryPrefilter
 from graphctx.retrieve.index import SearchIndex
-from graphctx.retrieve.question import understand
-from graphctx.retrieve.signs import Signs
+from graphctx.retrieve.question import parse_question
+from graphctx.retrieve.stages.exact import search_arrays
 
 
 def clustered(n: int, seed: int, noise: float = 0.9) -> npt.NDArray[np.float32]:
@@ -31,7 +32,7 @@ def test_differing_signs_are_counted(n: int, seed: int) -> None:
     vectors[rng.random(vectors.shape) < 0.1] = 0.0
     question = rng.standard_normal(128).astype(np.float32)
     expected = ((vectors > 0) != (question > 0)).sum(axis=1)
-    assert Signs(vectors).differing(question).tolist() == expected.tolist()
+    assert BinaryPrefilter(vectors).differing(question).tolist() == expected.tolist()
 
 
 @given(st.integers(1, 700), st.integers(0, 2**32 - 1))
@@ -40,41 +41,39 @@ def test_products_of_some_rows_are_bit_by_bit_those_of_all(n: int, seed: int) ->
     vectors = rng.standard_normal((n, 384)).astype(np.float32)
     question = rng.standard_normal(384).astype(np.float32)
     rows = rng.integers(0, n, rng.integers(0, 2 * n))
-    assert products(vectors, rows, question).tobytes() == np.einsum("ij,j->i", vectors, question)[rows].tobytes()
+    assert inner_products(vectors, rows, question).tobytes() == np.einsum("ij,j->i", vectors, question)[rows].tobytes()
 
 
-def test_nearly_all_of_the_nearest_have_the_fewest_differing_signs() -> None:
+def test_nearly_all_of_the_nearest_pass() -> None:
     vectors = clustered(20_000, seed=1)
-    signs = Signs(vectors)
+    prefilter, rows = BinaryPrefilter(vectors), np.arange(len(vectors))
     found = []
     for question in clustered(20, seed=1, noise=0.6):
         nearest = np.argsort(-(vectors @ question))[:50]
-        differing = signs.differing(question)
-        n_kept = Signs.n_kept(len(vectors))
-        found.append(np.mean(differing[nearest] <= np.partition(differing, n_kept)[n_kept]))
+        found.append(np.isin(nearest, prefilter.likely(question, None, rows)).mean())
     assert np.mean(found) >= 0.98
 
 
 @pytest.fixture
 def many(handbook_kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> SearchIndex:
     """The handbook, searched as if it had very many units."""
-    monkeypatch.setattr(signs_module, "MIN_UNITS", 1)
-    monkeypatch.setattr(signs_module, "MIN_KEPT", 60)
-    index = handbook_kb.pinned().require().index
+    monkeypatch.setattr(binary_prefilter, "MIN_VECTORS", 1)
+    monkeypatch.setattr(binary_prefilter, "MIN_KEPT", 60)
+    index = handbook_kb.searcher().index
     return SearchIndex(index.snapshot, index.embedder)
 
 
 def test_few_of_very_many_units_are_scored_and_their_scores_are_the_same(
     many: SearchIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert many.signs is not None
+    assert many.prefilter is not None
     monkeypatch.undo()
     every = SearchIndex(many.snapshot, many.embedder)
-    assert every.signs is None
-    monkeypatch.setattr(signs_module, "MIN_KEPT", 60)
+    assert every.prefilter is None
+    monkeypatch.setattr(binary_prefilter, "MIN_KEPT", 60)
     for text in ("How do I put Choirboy back on its previous firmware?", "Who repairs the buoy at the Outer Hestra?"):
-        question = understand(text, every)
-        exact, quick = search(every, question, 20), search(many, question, 20)
+        question = parse_question(text, every)
+        exact, quick = search_arrays(every, question, 20), search_arrays(many, question, 20)
         assert quick.lexical.tolist() == exact.lexical.tolist()
         assert quick.nearest[:5].tolist() == exact.nearest[:5].tolist()
         rows = np.arange(every.walk.n_units)
@@ -84,12 +83,12 @@ def test_few_of_very_many_units_are_scored_and_their_scores_are_the_same(
 
 
 def test_what_may_not_be_seen_is_not_among_the_few(many: SearchIndex) -> None:
-    question = understand("How do I put Choirboy back on its previous firmware?", many)
+    question = parse_question("How do I put Choirboy back on its previous firmware?", many)
     n = many.documents.num_rows
     for documents in (np.arange(n) % 2 == 0, np.arange(n) % 20 == 3, np.arange(n) == 7):
         part = many.part(documents)
-        assert part.signs is many.signs
+        assert part.prefilter is many.prefilter
         assert part.visible is not None
-        stage = search(part, question, 20)
+        stage = search_arrays(part, question, 20)
         assert part.visible[stage.rows].all()
-        assert len(stage.nearest) == min(20, len(part.seen_rows))
+        assert len(stage.nearest) == min(20, len(part.visible_rows))
