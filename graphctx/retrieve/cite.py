@@ -39,7 +39,10 @@ class Cut:
 
 
 def cut_span(text: str, start: int, end: int, max_tokens: int, tokens: Tokens, max_chars: int = MAX_QUOTE_CHARS) -> Cut:
-    """Shorten a span from its end to a number of tokens and characters, at a word's end where there is one."""
+    """Shorten a span from its end to a number of tokens and characters, at the end of a word where there is one.
+
+    The first grapheme is always kept, even where it alone has more tokens.
+    """
     limit = min(end, start + max_chars)
     stop = start + tokens.clip(text[start:limit], max_tokens)
     if stop >= end:
@@ -47,7 +50,7 @@ def cut_span(text: str, start: int, end: int, max_tokens: int, tokens: Tokens, m
     stop = max(cut_end(text, start, stop), min(first_end(text, start), limit))
     while stop > start + 1 and text[stop - 1].isspace():
         stop -= 1
-    return Cut(start, stop, True)
+    return Cut(start, stop, stop < end)
 
 
 def around(
