@@ -94,7 +94,11 @@ def communities(
         elif community is not None:
             [one] = found.items
             parents = [one.parent_id] if one.parent_id else []
-            above = searcher.graph.communities(request.model_copy(update={"community_ids": parents})).items if parents else ()
+            above = (
+                searcher.graph.communities(request.model_copy(update={"community_ids": parents})).items
+                if parents
+                else ()
+            )
             show_community(console, one, above, base.config.sources)
             if below:
                 console.print()
@@ -107,7 +111,9 @@ def communities(
             show_tree(console, f"{base.project_id}: {n} {what}{of}{holding}", [*found.items, *below])
 
 
-def _below(searcher: Searcher, request: CommunitiesInput, tops: Sequence[CommunityNode], depth: int) -> list[CommunityNode]:
+def _below(
+    searcher: Searcher, request: CommunitiesInput, tops: Sequence[CommunityNode], depth: int
+) -> list[CommunityNode]:
     """The communities below some, down to a depth that counts these as the first level, level by level."""
     from graphctx.model.requests import CommunitiesInput
 

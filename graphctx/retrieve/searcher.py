@@ -263,6 +263,7 @@ class Searcher:
             scope=scope,
             snapshot_id=self.snapshot_id,
             empty_reason=None if results else "no_match",
+            capped="doc_cap" if len(results) < min(request.top_k, len(ranking.rows)) else "none",
         )
 
     def _result(
@@ -314,7 +315,13 @@ class Searcher:
             rows = ranking.rows[top_units(index, ranking, request.top_k, 1)].tolist()
             quotes, units = self._quote_lexically(index, request, request.question, rows)
             return self._quoted(
-                scope, ranking.mode, quotes, units, candidates=len(rows), stages=_stages(question, ranking, 0)
+                scope,
+                ranking.mode,
+                quotes,
+                units,
+                candidates=len(rows),
+                stages=_stages(question, ranking, 0),
+                more=len(quotes) < request.max_quotes and len(rows) < len(ranking.rows),
             )
         per_document = max(1, min(self._settings.max_per_document, request.top_k))
         positions = top_units(index, ranking, request.top_k, per_document)
@@ -348,7 +355,8 @@ class Searcher:
                 nearest=_documents(index, rows),
             )
         quotes, units = [made for made, _ in distinct.values()], [row for _, row in distinct.values()]
-        return self._quoted(scope, ranking.mode, quotes, units, candidates=len(rows), stages=stages)
+        more = len(quotes) < request.max_quotes and len(rows) < len(ranking.rows)
+        return self._quoted(scope, ranking.mode, quotes, units, candidates=len(rows), stages=stages, more=more)
 
     def _quote(
         self,
@@ -415,7 +423,9 @@ class Searcher:
         stages: dict[str, str | int | float | bool] | None = None,
         reason: EmptyReason = "no_match",
         nearest: Sequence[str] = (),
+        more: bool = False,
     ) -> Evidence:
+        """Return evidence; ``more`` says that further passages could have given further quotes."""
         return Evidence(
             items=quotes,
             rows=rows,
@@ -426,6 +436,7 @@ class Searcher:
             empty_reason=None if quotes else reason,
             stages=stages or {},
             nearest=nearest,
+            capped="passage_cap" if quotes and more else "none",
         )
 
     def _nothing_found(self, scope: Scope, empty: Empty) -> Found:
