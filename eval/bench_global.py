@@ -46,10 +46,10 @@ _SCOPED_SHARE = 4
 STAGES = {
     "question": ["graphctx.retrieve.question:understand"],
     "plain search": ["graphctx.retrieve.rank:rank"],
-    "where to begin": ["graphctx.retrieve.global_search.evidence:evidence_of"],
-    "descent": ["graphctx.retrieve.global_search.descend:descend"],
-    "candidates": ["graphctx.retrieve.global_search.points:candidates_of"],
-    "choice": ["graphctx.retrieve.global_search.reduce:Reducer.choose"],
+    "where to begin": ["graphctx.retrieve.global_search.selection:community_scores"],
+    "selection": ["graphctx.retrieve.global_search.selection:select_communities"],
+    "candidates": ["graphctx.retrieve.global_search.points:candidate_points"],
+    "reduce": ["graphctx.retrieve.global_search.reduce:PointSelector.select"],
     "rest": ["graphctx.published:View.global_search"],
 }
 """A stage's time is that of its functions without the other stages called in them."""

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from pydantic import BaseModel
 
-from graphctx.errors import InvalidArgument
 from graphctx.model.answers import EvidenceAnswer, SearchAnswer
 from graphctx.model.arguments import parse_arguments
 from graphctx.model.assemble import evidence_answer, global_answer, search_answer
@@ -52,7 +51,7 @@ if TYPE_CHECKING:
     from graphctx.nlp.base import Embedder
     from graphctx.nlp.tokens import AnswerCounter
     from graphctx.retrieve.documents import DocumentText
-    from graphctx.retrieve.global_search.phrase import Phrasing
+    from graphctx.retrieve.global_search.phrase import PhraserConfig
     from graphctx.retrieve.index import SearchIndex
     from graphctx.retrieve.searcher import Searcher
     from graphctx.store.base import QueryResult
@@ -76,10 +75,14 @@ class KnowledgeBase:
         path: its folder.
         config: its ``kb.toml``.
         snapshot_id: stay with this snapshot instead of following the published one.
+        layers: the folder of the layers, instead of that of the settings.
     """
 
-    def __init__(self, path: Path, config: KbConfig, *, snapshot_id: str | None = None) -> None:
+    def __init__(
+        self, path: Path, config: KbConfig, *, snapshot_id: str | None = None, layers: Path | None = None
+    ) -> None:
         self.path = path
+        self._layers_folder = layers
         self.config = config
         self.settings: Settings = load_settings(config.settings)
         self._published = Published(path, self._open_index, snapshot_id)
@@ -95,6 +98,7 @@ class KnowledgeBase:
         engine: str | None = None,
         embedder: str | None = None,
         snapshot_id: str | None = None,
+        layers: Path | None = None,
     ) -> KnowledgeBase:
         """Open a knowledge base.
 
@@ -106,6 +110,7 @@ class KnowledgeBase:
             engine: of a fresh one: ``kuzu`` or ``ladybug``.
             embedder: of a fresh one: ``minilm-int8`` or ``st:<model>``.
             snapshot_id: stay with this snapshot instead of following the published one.
+            layers: the folder of the layers, instead of that of the settings.
 
         Raises:
             BackendUnavailable: there is none and ``create`` is false, or its ``kb.toml`` cannot be used.
@@ -113,7 +118,7 @@ class KnowledgeBase:
             InvalidArgument: an unknown engine or embedder, or a project that is empty or too long.
         """
         folder, config = open_folder(path, create, project_id, engine, embedder)
-        return cls(folder, config, snapshot_id=snapshot_id)
+        return cls(folder, config, snapshot_id=snapshot_id, layers=layers)
 
     # Filling it
 
@@ -207,7 +212,6 @@ class KnowledgeBase:
                 "layers": list(layers),
             },
         )
-        self._check_layers(layers)
         return search_answer(self._pager, request, self.searcher().search(request))[0]
 
     def retrieve_evidence(
@@ -250,7 +254,6 @@ class KnowledgeBase:
                 "layers": list(layers),
             },
         )
-        self._check_layers(layers)
         return evidence_answer(self._pager, request, self.searcher().evidence(request))[0]
 
     def global_search(
@@ -445,7 +448,7 @@ class KnowledgeBase:
             boundary,
             self.tokens,
             self.settings.retrieve,
-            phrasing=self._phrasing,
+            phraser=self._phraser,
             layers=self.layers,
         )
 
@@ -465,21 +468,15 @@ class KnowledgeBase:
 
     @cached_property
     def layers(self) -> LayerSource | None:
-        """The layers of AGENTS.db that the settings name (``[layers] folder``); ``None`` where they name none."""
-        folder = layers_folder(self.settings, self.path)
-        return self.layers_of(folder) if folder else None
-
-    def layers_of(self, folder: Path) -> LayerSource:
-        """The layers of a folder, searched with this knowledge base's model where they were made with it.
-
-        Args:
-            folder: holds them by their standard names; none of them need exist.
-        """
+        """The layers of AGENTS.db beside the documents; ``None`` where no folder of layers is named."""
         from graphctx.layer_source.source import LayerSource
         from graphctx.layers import LayerStack
         from graphctx.layers.embedders import profiled
         from graphctx.nlp.embedders import DEFAULT
 
+        folder = self._layers_folder or layers_folder(self.settings, self.path)
+        if folder is None:
+            return None
         shared = (self.config.embedder or DEFAULT) == DEFAULT
         return LayerSource(LayerStack(folder, profiled(self._embedder) if shared else None), self.tokens)
 
@@ -496,15 +493,6 @@ class KnowledgeBase:
     ) -> None:
         self.close()
 
-    def _check_layers(self, asked: Sequence[LayerName]) -> None:
-        if asked and self.layers is None:
-            raise InvalidArgument(
-                "This knowledge base has no layers: name their folder in kb.toml ([layers] folder). A boundary of "
-                "documents ([server] doc_tags, repositories) keeps them out unless despite_boundary says otherwise.",
-                field="layers",
-                setting="layers.folder",
-            )
-
     @cached_property
     def _embedder(self) -> Embedder:
         from graphctx.nlp.embedders import DEFAULT, make_embedder
@@ -512,14 +500,14 @@ class KnowledgeBase:
         return make_embedder(self.config.embedder or DEFAULT)
 
     @cached_property
-    def _phrasing(self) -> Phrasing | None:
+    def _phraser(self) -> PhraserConfig | None:
         llm = self.settings.llm
         if not llm.enabled:
             return None
-        from graphctx.retrieve.global_search.phrase import Phrasing
+        from graphctx.retrieve.global_search.phrase import PhraserConfig
 
         # Half of a call's time, so that the extractive answer still arrives where the model is slow.
-        return Phrasing(llm, self.settings.server.call_timeout_seconds / 2)
+        return PhraserConfig(llm, self.settings.server.call_timeout_seconds / 2)
 
     @cached_property
     def _pager(self) -> Pager:

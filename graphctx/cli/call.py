@@ -44,7 +44,7 @@ def call(
     settings = load_settings(read_config(kb).settings)
     layers = layers_folder(settings, kb)
     engine = open_engine(str(kb), layers)
-    if not engine.source.pinned().snapshot_id:
+    if not engine.searcher().snapshot_id:
         raise nothing_published()
     config = ServerConfig.from_settings(settings.server, layers=layers, layers_writable=settings.layers.writable)
     reply = call_tool(engine, config, tool, given)

@@ -68,7 +68,7 @@ class Rivals:
             max_quotes=MAX_QUOTES,
             top_k=QUOTED_FROM,
             include_context_tokens=0,
-            options=RetrieveOptions(mode="hybrid_local"),  # auto would ask global search in its stead
+            options=RetrieveOptions(mode="hybrid_local"),
         )
         found = self._quoting.searcher.evidence(request, self._quoting.variant)
         for quote in found.items:

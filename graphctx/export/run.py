@@ -11,7 +11,7 @@ from graphctx.export.options import ExportOptions, OnProgress, no_progress
 from graphctx.export.report import ExportedFile, ExportReport
 from graphctx.export.target import check_target, written_file, written_folder
 from graphctx.model.requests import Filters, Scope
-from graphctx.retrieve.graph.view import View
+from graphctx.retrieve.graph.view import GraphView
 from graphctx.store.files import files_below, sha256_of
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def _tables(searcher: Searcher, options: ExportOptions, path: Path, on_progress:
     )
 
 
-def _view(searcher: Searcher, options: ExportOptions) -> View:
+def _view(searcher: Searcher, options: ExportOptions) -> GraphView:
     filters = Filters(doc_tag=list(options.doc_tag), path_prefix=options.path_prefix)
     nothing = searcher.index.empty_reason(Scope(), filters)
     if nothing is not None and nothing.filtered_by:
@@ -94,7 +94,7 @@ def _view(searcher: Searcher, options: ExportOptions) -> View:
             "Widen the filter.",
             filtered_by=list(nothing.filtered_by),
         )
-    return View(searcher.index.within(Scope(), filters), searcher.graph.tables)
+    return GraphView(searcher.index.within(Scope(), filters), searcher.graph.tables)
 
 
 def _file(path: Path, name: str) -> ExportedFile:

@@ -22,7 +22,7 @@ class Listing(Generic[Item]):
     Attributes:
         items: without what belongs to a session (``passage_id``, ``scratch_uri``, ``uri``).
         snapshot_id: that they come from; empty where nothing is published.
-        scope: the scope that applies: the request's within the boundary of the settings.
+        scope: the scope that applies; ``None`` for that of the request.
         rows: unit rows beside ``items``, where these stand for units of the snapshot.
         empty_reason: why there are none.
         filtered_by: the arguments that leave no document (``filters.doc_tag``, ``scope.repositories``, …).
@@ -33,7 +33,7 @@ class Listing(Generic[Item]):
 
     items: Sequence[Item]
     snapshot_id: str
-    scope: Scope = field(default_factory=Scope)
+    scope: Scope | None = None
     rows: Sequence[int] = ()
     empty_reason: EmptyReason | None = None
     filtered_by: Sequence[str] = ()

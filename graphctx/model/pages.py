@@ -111,7 +111,8 @@ class Pager:
             BudgetExceeded: not even one item fits.
             InvalidArgument: the cursor does not belong here.
         """
-        request = request.model_copy(update={"scope": listing.scope})
+        if listing.scope is not None:
+            request = request.model_copy(update={"scope": listing.scope})
         start, rest = self._rest(request, listing)
         limits = self.limits.within(request.max_tokens, request.max_bytes)
 

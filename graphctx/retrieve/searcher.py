@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from graphctx.errors import BackendUnavailable
+from graphctx.errors import BackendUnavailable, InvalidArgument
 from graphctx.model.answers import EmptyReason, Quote, RunMode, SearchResult
 from graphctx.model.found import Evidence, Found, GlobalFound, UnitText
 from graphctx.model.interrupt import checkpoint
@@ -43,9 +43,13 @@ from graphctx.text.spans import best_spans
 
 if TYPE_CHECKING:
     from graphctx.retrieve.catalog import Catalog
-    from graphctx.retrieve.communities import Communities
-    from graphctx.retrieve.global_search.phrase import Phrasing
+    from graphctx.retrieve.global_search.phrase import PhraserConfig
     from graphctx.retrieve.graph import GraphExplorer
+
+NO_LAYERS = (
+    "No layers are served here. Name their folder ([layers] folder in kb.toml, or --layers). A boundary of documents "
+    "([server] doc_tags, repositories) keeps them out unless [layers] despite_boundary says otherwise."
+)
 
 MAX_NEAREST = 3
 """Documents that an answer without evidence names as the nearest."""
@@ -72,7 +76,7 @@ class Searcher:
         boundary: what the knowledge base answers for.
         tokens: counts the tokens of quotes.
         settings: of the ``[retrieve]`` group.
-        phrasing: a language model that phrases the points of a global search; points stay extractive without.
+        phraser: a language model that phrases the points of a global search; points stay extractive without.
         layers: the layers of AGENTS.db that ``options.layers`` asks for.
 
     Raises:
@@ -86,7 +90,7 @@ class Searcher:
         tokens: Tokens,
         settings: RetrieveSettings,
         *,
-        phrasing: Phrasing | None = None,
+        phraser: PhraserConfig | None = None,
         layers: SecondSource | None = None,
     ) -> None:
         self.boundary = boundary
@@ -94,7 +98,7 @@ class Searcher:
         self.published = index
         self._tokens = tokens
         self._settings = settings
-        self._phrasing = phrasing
+        self._phraser = phraser
         self._first_stage = stage_named(FIRST_STAGES, settings.first_stage, "retrieve.first_stage")
         self._expansion = stage_named(EXPANSIONS, settings.expansion, "retrieve.expansion")
         self._reranker = stage_named(RERANKERS, settings.reranker, "retrieve.reranker")
@@ -133,7 +137,7 @@ class Searcher:
         """Find the units that bear on a query, each with a preview, best first."""
         scope, index, empty = self._within(request, request.filters)
         found = self._search(index, request, scope, variant) if index else self._nothing_found(scope, empty)
-        return self.layers.merge_results(request, found) if request.options.layers and self.layers else found
+        return self._second(request.options.layers).merge_results(request, found) if request.options.layers else found
 
     def evidence(self, request: RetrieveInput, variant: Variant = DEFAULT) -> Evidence:
         """Find units and quote the sentences that answer a question, best first."""
@@ -142,7 +146,9 @@ class Searcher:
             evidence = self._evidence(index, request, scope, variant)
         else:
             evidence = self._no_evidence(scope, request.options.mode, empty)
-        return self.layers.merge_evidence(request, evidence) if request.options.layers and self.layers else evidence
+        if request.options.layers:
+            return self._second(request.options.layers).merge_evidence(request, evidence)
+        return evidence
 
     def extract(self, request: ExtractEvidenceInput, section_ids: Sequence[str]) -> Evidence:
         """Quote from given units by lexical overlap alone (tool contract, section 4.6.1).
@@ -169,10 +175,14 @@ class Searcher:
                 filtered_by=empty.filtered_by,
             )
         from graphctx.retrieve.global_search.search import GlobalSearch
+        from graphctx.retrieve.graph.communities import CommunityIndex
+        from graphctx.retrieve.graph.view import GraphView
+
+        communities = CommunityIndex(GraphView(index, self.graph.tables))
 
         question, ranking = self._ranked(index, request.question, "auto", DEFAULT)
-        search = GlobalSearch(self._communities(index), question, ranking, self._tokens)
-        return search.found(request.model_copy(update={"scope": scope}), self._phrasing)
+        search = GlobalSearch(communities, question, ranking, self._tokens)
+        return search.found(request.model_copy(update={"scope": scope}), self._phraser)
 
     def rank(self, text: str, variant: Variant = DEFAULT) -> tuple[Question, Ranking] | Empty:
         """Rank the candidate units of a question, for explanations and evaluation."""
@@ -212,11 +222,30 @@ class Searcher:
             updated_at=document.updated_at,
         )
 
+    def document_text(self, doc_id: str) -> str:
+        """Return the text that the spans of a document's units count in.
+
+        Raises:
+            InvalidArgument: there is no visible document of this id.
+        """
+        return self.index.document(doc_id).text
+
     def mode(self, asked: Mode) -> RunMode:
         """Return how a request runs: ``auto`` is hybrid local search, or vector search where the graph is off."""
         if asked != "auto":
             return asked
         return "hybrid_local" if self._settings.expansion != "none" else "vector_only"
+
+    def _second(self, asked: Sequence[str]) -> SecondSource:
+        if self.layers is None:
+            raise InvalidArgument(
+                f"options.layers: {NO_LAYERS}",
+                field="options.layers",
+                value=list(asked),
+                allowed="left out",
+                setting="layers.folder",
+            )
+        return self.layers
 
     def _within(self, request: Bounded, filters: Filters) -> tuple[Scope, SearchIndex | None, Empty]:
         """The scope that applies to a request, the index of what it sees, and why that is nothing."""
@@ -457,11 +486,6 @@ class Searcher:
             empty_reason=empty.reason,
             filtered_by=empty.filtered_by,
         )
-
-    def _communities(self, index: SearchIndex) -> Communities:
-        from graphctx.retrieve.graph.view import View
-
-        return self.graph.tables.communities.within(View(index, self.graph.tables))
 
 
 def nothing_published() -> BackendUnavailable:

@@ -165,11 +165,3 @@ def test_where_the_filters_leave_nothing_the_reason_is_told(handbook_path: Path)
     assert "no document passes the filters" in shown
     shown = run(handbook_path, "ask", "Who wrote Keel?", "--tag", "no such tag")
     assert "no document passes the filters" in shown
-
-
-def test_an_answer_that_went_the_global_way_says_so(handbook_path: Path) -> None:
-    whole = "What are the main themes of these documents?"
-    told = answer(handbook_path, "ask", whole)
-    assert told["diagnostics"]["mode"] == "global"
-    assert "--global shows their themes" in run(handbook_path, "ask", whole)
-    assert "--global shows" not in run(handbook_path, "ask", "Who wrote Keel?")

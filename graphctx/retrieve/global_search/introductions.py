@@ -11,11 +11,11 @@ from __future__ import annotations
 import numpy as np
 import pyarrow.compute as pc
 
-from graphctx.retrieve.first_stage import best_rows
+from graphctx.retrieve.arrays import Rows, Scores, top_rows
 from graphctx.retrieve.global_search.points import CandidatePoints, long_enough, units_of
 from graphctx.retrieve.global_search.selection import CommunitySelection
 from graphctx.retrieve.graph.communities import CommunityIndex
-from graphctx.retrieve.index import Rows, Scores, SearchIndex
+from graphctx.retrieve.index import SearchIndex
 from graphctx.text.lexical import STOPWORDS, terms, words
 
 DOCUMENTS = 200
@@ -70,9 +70,9 @@ def introductions(communities: CommunityIndex, selection: CommunitySelection) ->
         selection: of the largest communities.
     """
     index = communities.view.index
-    documents = np.unique(index.walk.unit_doc[index.seen_rows]).astype(np.int64)
+    documents = np.unique(index.walk.unit_doc[index.visible_rows]).astype(np.int64)
     introduces = _introduces(index, documents)
-    openings = _openings(index, documents[best_rows(introduces, DOCUMENTS)])
+    openings = _openings(index, documents[top_rows(introduces, DOCUMENTS)])
     rows = long_enough(index, np.unique(np.concatenate([openings, *map(communities.points, selection.relevant)])))
     document = index.walk.unit_doc[units_of(index, rows)].astype(np.int64)
     lead = 1.0 / (1.0 + (rows - _first_sentences(index, document)) / LEAD_HALF)

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphctx.model.interrupt import checkpoint
-from graphctx.retrieve.first_stage import best_rows, products
+from graphctx.retrieve.arrays import Rows, Scores, inner_products, top_rows
+from graphctx.retrieve.coverage import sentence_coverage
 from graphctx.retrieve.global_search.selection import CommunitySelection
 from graphctx.retrieve.graph.communities import CommunityIndex
-from graphctx.retrieve.index import Rows, Scores, SearchIndex
+from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import Question
-from graphctx.retrieve.sentences import cover_of_sentences
 
 SEARCHED_UNITS = 100
 """Units of the plain search whose sentences are candidates: about as many sentences as a dozen communities have."""
@@ -53,7 +53,7 @@ class CandidatePoints:
     @classmethod
     def best(cls, index: SearchIndex, rows: Rows, rating: Scores) -> CandidatePoints:
         """Take the best `MAX_CANDIDATES` of some rated sentences."""
-        best = np.sort(best_rows(rating, MAX_CANDIDATES))
+        best = np.sort(top_rows(rating, MAX_CANDIDATES))
         return cls(rows[best], units_of(index, rows[best]), np.round(rating[best], 6).astype(np.float32))
 
 
@@ -100,8 +100,8 @@ def rate_sentences(index: SearchIndex, question: Question, sentences: Rows) -> S
     """
     own = index.sentence_similarity(_beyond_the_mean(index, question), sentences)
     units, back = np.unique(units_of(index, sentences), return_inverse=True)
-    around = products(index.vectors, units, question.vector)[back]
-    words = cover_of_sentences(index, question, sentences)
+    around = inner_products(index.vectors, units, question.vector)[back]
+    words = sentence_coverage(index, question, sentences)
     mixed = (SENTENCE * own + UNIT * around + WORDS * words) / (SENTENCE + UNIT + WORDS)
     rating: Scores = np.round(mixed, 6).astype(np.float32)
     return rating

@@ -15,11 +15,12 @@ import numpy.typing as npt
 
 from graphctx.model.interrupt import checkpoint
 from graphctx.model.requests import MAX_QUOTE_CHARS
+from graphctx.retrieve.arrays import Rows
 from graphctx.retrieve.cite import Cut, Tokens
+from graphctx.retrieve.fragments import best_fragments
 from graphctx.retrieve.global_search.points import CandidatePoints, rate_sentences
-from graphctx.retrieve.index import Rows, SearchIndex
+from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import Question
-from graphctx.retrieve.sentences import best_part
 from graphctx.store.walk import gather, pointers
 from graphctx.text.lexical import words
 
@@ -95,7 +96,7 @@ class PointSelector:
             value = np.round(rating - REDUNDANCY * redundant - repetition * np.log1p(others).sum(axis=0), 6)
             at = int(np.argmax(np.where(left, value, -np.inf)))
             start, end, text = spans[at]
-            cut = best_part(index, self._question, text, (start, end), longest, self._tokens)
+            cut = best_fragments(index, self._question, text, (start, end), longest, self._tokens)
             selected.append(SelectedPoint(at, cut))
             tokens -= self._tokens.count(text[cut.start_char : cut.end_char])
             left &= similarity.jaccard(at) < SAME_WORDS

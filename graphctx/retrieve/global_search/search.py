@@ -12,6 +12,7 @@ from graphctx.model.found import GlobalFound
 from graphctx.model.interrupt import checkpoint
 from graphctx.model.requests import GlobalSearchInput
 from graphctx.model.themes import Point, Theme
+from graphctx.retrieve.arrays import Rows
 from graphctx.retrieve.cite import Tokens
 from graphctx.retrieve.confidence import FITTED_FOR
 from graphctx.retrieve.global_search.introductions import asks_for_everything, introductions, largest_communities
@@ -25,9 +26,8 @@ from graphctx.retrieve.global_search.selection import (
     themes_of_units,
 )
 from graphctx.retrieve.graph.communities import CommunityIndex
-from graphctx.retrieve.index import Rows
 from graphctx.retrieve.question import Question
-from graphctx.retrieve.rank import Ranking
+from graphctx.retrieve.ranking import Ranking
 from graphctx.text.lexical import STOPWORDS, terms, words
 
 NEAR, KNOWN = 0.22, 0.15
@@ -95,6 +95,8 @@ class GlobalSearch:
         ratings = outcome.selection.ratings
         return GlobalFound(
             items=points,
+            rows=[int(outcome.candidates.units[one.at]) for one in selected],
+            scope=request.scope,
             snapshot_id=self._index.snapshot.id,
             empty_reason=reason,
             themes=self._themes(themes, points),
@@ -105,7 +107,7 @@ class GlobalSearch:
             phrased=phrased,
             note=note,
             stages={
-                "units_searched": self._ranking.n_candidates,
+                "units_searched": len(self._ranking.rows),
                 "communities_chosen": len(outcome.selection.relevant),
                 "sentences_rated": len(outcome.candidates),
                 "asks_for_everything": self._everything,

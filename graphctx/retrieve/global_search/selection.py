@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from graphctx.model.interrupt import checkpoint
+from graphctx.retrieve.arrays import Rows
 from graphctx.retrieve.graph.communities import CommunityIndex
-from graphctx.retrieve.index import Rows
-from graphctx.retrieve.rank import RRF_K
+from graphctx.retrieve.ranking import RRF_K
 from graphctx.store.walk import gather
 
 RELEVANT = 0.5

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from graphctx.retrieve.index import Rows
+from graphctx.retrieve.arrays import Rows
 from graphctx.store.walk import pointers
 
 

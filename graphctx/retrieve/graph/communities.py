@@ -17,9 +17,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from graphctx.model.interrupt import checkpoint
+from graphctx.retrieve.arrays import Rows
 from graphctx.retrieve.graph.columns import CommunityHierarchy
 from graphctx.retrieve.graph.view import GraphView, Mask
-from graphctx.retrieve.index import Rows, SearchIndex
+from graphctx.retrieve.index import SearchIndex
 from graphctx.store.walk import gather
 from graphctx.text.titles import TITLE_NAMES, says_nothing_beside, shown_name, title_words, too_long
 

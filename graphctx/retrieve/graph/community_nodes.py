@@ -16,6 +16,7 @@ from graphctx.model.graph import Named, Unresolved
 from graphctx.model.interrupt import checkpoint
 from graphctx.model.requests import MAX_QUOTE_CHARS, CommunitiesInput
 from graphctx.model.themes import CommunityNode, KeyEntity
+from graphctx.retrieve.arrays import Rows
 from graphctx.retrieve.graph.communities import CommunityIndex
 from graphctx.retrieve.graph.nodes import fact_words, sentence_snippet
 from graphctx.retrieve.graph.resolve import (
@@ -27,7 +28,6 @@ from graphctx.retrieve.graph.resolve import (
     similar_entities,
 )
 from graphctx.retrieve.graph.view import GraphView
-from graphctx.retrieve.index import Rows
 from graphctx.store.phrased import read_phrased
 from graphctx.text.normalise import normalise
 

@@ -20,8 +20,8 @@ import numpy.typing as npt
 from graphctx.model.graph import NodeKind
 from graphctx.model.interrupt import checkpoint
 from graphctx.model.requests import Direction, RelType
+from graphctx.retrieve.arrays import Rows
 from graphctx.retrieve.graph.view import MAX_UNITS, GraphView, Mask, gather_first
-from graphctx.retrieve.index import Rows
 from graphctx.store.walk import gather, pointers
 
 REL_TYPES: tuple[RelType, ...] = get_args(RelType)

@@ -30,7 +30,6 @@ from graphctx.retrieve.graph.tables import GraphTables
 from graphctx.retrieve.graph.traverse import expand, find_paths, neighbour, path
 from graphctx.retrieve.graph.view import GraphView, NodeKey
 from graphctx.retrieve.index import SearchIndex
-from graphctx.retrieve.scope import why_nothing
 
 Item = TypeVar("Item")
 
@@ -182,7 +181,7 @@ class GraphExplorer:
 
     def _within(self, request: GraphInput, run: Callable[[GraphView], GraphFound[Item]]) -> GraphFound[Item]:
         """Run a request over what its scope and filters leave, or return why that is nothing."""
-        nothing = why_nothing(self._index, request.scope, request.filters)
+        nothing = self._index.empty_reason(request.scope, request.filters)
         if nothing is not None:
             return GraphFound(
                 items=(),

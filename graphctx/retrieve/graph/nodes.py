@@ -8,10 +8,10 @@ import numpy as np
 
 from graphctx.errors import InternalError
 from graphctx.model.graph import Node, Relation, Snippet
+from graphctx.retrieve.arrays import Rows
 from graphctx.retrieve.graph.edges import REL_TYPES, EdgeList
 from graphctx.retrieve.graph.sections import children
 from graphctx.retrieve.graph.view import GraphView, NodeKey
-from graphctx.retrieve.index import Rows
 from graphctx.text.graphemes import cut_end, cut_start
 
 MAX_SNIPPET_CHARS = 280

@@ -12,8 +12,8 @@ import numpy as np
 
 from graphctx.errors import InvalidArgument
 from graphctx.model.knowledge import LABELS
+from graphctx.retrieve.arrays import Rows
 from graphctx.retrieve.graph.view import GraphView, NodeKey
-from graphctx.retrieve.index import Rows
 from graphctx.store.walk import gather
 
 

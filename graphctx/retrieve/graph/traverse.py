@@ -17,10 +17,10 @@ import numpy as np
 from graphctx.model.graph import Neighbour, Path
 from graphctx.model.interrupt import checkpoint
 from graphctx.model.requests import MAX_NODES, Direction, RelType
+from graphctx.retrieve.arrays import Rows
 from graphctx.retrieve.graph.edges import REL_TYPES, EdgeList, edges_of
 from graphctx.retrieve.graph.nodes import node, node_fields, relation
 from graphctx.retrieve.graph.view import GraphView, NodeKey
-from graphctx.retrieve.index import Rows
 
 MAX_VIA = 3
 """Relations that are listed of each node that was reached."""

@@ -16,9 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from graphctx.model.graph import NodeKind
+from graphctx.retrieve.arrays import Rows
 from graphctx.retrieve.graph.columns import IdColumn
 from graphctx.retrieve.graph.tables import GraphTables
-from graphctx.retrieve.index import Rows, SearchIndex
+from graphctx.retrieve.index import SearchIndex
 from graphctx.store.walk import WalkArrays, gather
 from graphctx.text.names import normalise_name
 

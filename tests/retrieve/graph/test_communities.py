@@ -1,18 +1,15 @@
-"""Communities listed and described, and nothing in them of what may not be seen."""
+"""CommunityIndex listed and described, and nothing in them of what may not be seen."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
-import shutil
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,13 +17,12 @@ from nlp.llm_stub import Stub, stub
 
 from graphctx.errors import InvalidArgument
 from graphctx.knowledge_base import KnowledgeBase
-from graphctx.model.requests import CommunitiesInput, DescribeInput, Filters, Scope
+from graphctx.model.requests import CommunitiesInput, DescribeInput, Filters
 from graphctx.model.themes import CommunityNode
-from graphctx.retrieve.communities import title_of
 from graphctx.retrieve.graph import GraphExplorer
+from graphctx.retrieve.graph.communities import CommunityIndex, title_of
 from graphctx.retrieve.graph.tables import GraphTables
-from graphctx.retrieve.graph.view import View
-from graphctx.store.manifest import FileEntry, read_manifest, write_manifest
+from graphctx.retrieve.graph.view import GraphView
 from graphctx.store.phrased import read_phrased
 from tests.retrieve.graph.conftest import FILES
 
@@ -45,7 +41,7 @@ HOUSE = {
 
 
 def graph_of(kb: KnowledgeBase) -> GraphExplorer:
-    return kb.pinned().require().graph
+    return kb.searcher().graph
 
 
 @pytest.fixture
@@ -211,24 +207,6 @@ def test_documents_that_are_too_few_have_none_and_that_is_no_error(make_kb: Call
     assert (none.empty_reason, list(none.filtered_by)) == ("filtered_out", ["filters.path_prefix"])
 
 
-def test_a_snapshot_of_an_older_version_has_none_and_that_is_no_error(harbour: KnowledgeBase, tmp_path: Path) -> None:
-    folder = Path(shutil.copytree(harbour.path, tmp_path / "kb"))
-    [snapshot] = (folder / "snapshots").glob("sn_*")
-    table = snapshot / "parquet" / "communities.parquet"
-    old = pq.read_table(table).select(["id", "level", "parent_id", "title", "n_entities", "entity_ids"])
-    pq.write_table(old, table)
-    content = table.read_bytes()
-    entry = FileEntry(size=len(content), sha256=hashlib.sha256(content).hexdigest())
-    manifest = read_manifest(snapshot)
-    files = {**manifest.files, "parquet/communities.parquet": entry}
-    write_manifest(snapshot, manifest.model_copy(update={"files": files}))
-    with KnowledgeBase.open(folder) as kb:
-        found = graph_of(kb).communities(CommunitiesInput(community_ids=["c_aaaaaaaaaaaaaaaa"]))
-        assert (list(found.items), found.empty_reason) == ([], "no_communities")
-        names = kb.pinned().community_names("", Scope(), 10)
-        assert (names.values, names.total) == ((), 0)
-
-
 def test_before_the_first_ingest_there_is_nothing(tmp_path: Path) -> None:
     with KnowledgeBase.open(tmp_path / "kb", create=True) as kb:
         found = kb.searcher().graph.communities(CommunitiesInput())
@@ -238,7 +216,7 @@ def test_before_the_first_ingest_there_is_nothing(tmp_path: Path) -> None:
 # Within a scope
 
 
-class _Anew(View):
+class _Anew(GraphView):
     """Everything, as if it were a scope."""
 
     @property
@@ -249,7 +227,7 @@ class _Anew(View):
 def test_counts_made_anew_of_everything_are_those_of_the_table(handbook_kb: KnowledgeBase) -> None:
     index = handbook_kb.searcher().index
     tables = GraphTables(index)
-    anew = tables.communities.within(_Anew(index, tables))
+    anew = CommunityIndex(_Anew(index, tables))
     rows = index.snapshot.table("communities").to_pylist()
     assert len(rows) > 20
     assert [anew.n_units(at) for at in range(len(rows))] == [row["n_units"] for row in rows]

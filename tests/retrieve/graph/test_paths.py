@@ -40,7 +40,7 @@ def test_shortest_paths_are_those_of_the_database(handbook_kb: KnowledgeBase) ->
 
 
 def test_a_path_is_simple_and_its_relations_join_its_nodes(handbook_kb: KnowledgeBase) -> None:
-    graph = handbook_kb.pinned().require().graph
+    graph = handbook_kb.searcher().graph
     found = graph.paths(PathsInput(start_ids=["Gannet", "Sieve"], end_ids=["Winter Desk"], max_hops=4, max_paths=50))
     assert len(found.items) == 50
     order = []
@@ -55,7 +55,7 @@ def test_a_path_is_simple_and_its_relations_join_its_nodes(handbook_kb: Knowledg
 
 
 def test_fewer_paths_are_the_first_of_more(handbook_kb: KnowledgeBase) -> None:
-    graph = handbook_kb.pinned().require().graph
+    graph = handbook_kb.searcher().graph
 
     def paths(most: int) -> list[Path]:
         return list(graph.paths(PathsInput(start_ids=["Gannet"], end_ids=["Sieve"], max_paths=most)).items)

@@ -83,7 +83,7 @@ def test_all_tools_show_sentences_where_they_are_asked_to(graph: GraphExplorer) 
 def test_a_long_sentence_is_cut_between_words_and_holds_the_name(make_kb: Callable[..., KnowledgeBase]) -> None:
     words = " ".join(f"word{number}" for number in range(80))
     kb = make_kb({"a.md": f"# Ledger\n\nHere {words} Zacharias Quill {words} and 👩‍👩‍👧‍👦👩‍👩‍👧‍👦 ends.\n"})
-    graph = kb.pinned().require().graph
+    graph = kb.searcher().graph
     found = graph.describe(DescribeInput(node_ids=["Zacharias Quill", "a.md"], include_snippet=True))
     for node in found.items:
         _check(kb, node.snippet)

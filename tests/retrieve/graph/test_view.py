@@ -28,9 +28,9 @@ from graphctx.model.requests import (
     SectionsForEntitiesInput,
 )
 from graphctx.retrieve.graph import GraphExplorer
-from graphctx.retrieve.graph.related import related
+from graphctx.retrieve.graph.edges import related
 from graphctx.retrieve.graph.tables import GraphTables
-from graphctx.retrieve.graph.view import View
+from graphctx.retrieve.graph.view import GraphView
 from tests.retrieve.graph.conftest import FILES
 
 OPEN = Filters(path_prefix="open/")
@@ -84,7 +84,7 @@ def test_no_path_leads_through_what_is_outside(graph: GraphExplorer) -> None:
 def test_a_scope_tells_what_a_snapshot_of_it_alone_tells(
     graph: GraphExplorer, make_kb: Callable[..., KnowledgeBase]
 ) -> None:
-    alone = make_kb({name: text for name, text in FILES.items() if name.startswith("open/")}).pinned().require().graph
+    alone = make_kb({name: text for name, text in FILES.items() if name.startswith("open/")}).searcher().graph
     names = ["Gannet", "Ingrid Vasslund", "Winter Desk", "Lisbon", "tide table", "open/desk.md", "open/gannet.md"]
 
     def told(graph: GraphExplorer, name: str, **within: Any) -> str:
@@ -111,7 +111,7 @@ def _plain(value: Any) -> Any:
     return [_plain(inner) for inner in value] if isinstance(value, list) else value
 
 
-class _Anew(View):
+class _Anew(GraphView):
     """Everything, as if it were a scope."""
 
     @property

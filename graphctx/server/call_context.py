@@ -1,30 +1,25 @@
-"""The desk at which one call is served: backend, session, scope and budget in one place."""
+"""The desk at which one call is served: searcher, session, scope and budget in one place."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from graphctx.errors import BackendUnavailable, InvalidArgument, ScopeViolation
+from graphctx.errors import BackendUnavailable, ScopeViolation
 from graphctx.model.budgets import CountTokens
 from graphctx.model.cursors import HEAVIEST_ID, Cursors
+from graphctx.model.found import Listing, UnitText
 from graphctx.model.pages import Pager
 from graphctx.model.requests import Scope
-from graphctx.model.scope import Boundary
-from graphctx.server.backend import Backend, UnitText
+from graphctx.retrieve.searcher import NO_LAYERS, Searcher
 from graphctx.server.config import ServerConfig
 from graphctx.server.names import OWN, Spelling
 from graphctx.server.scratch import Passage, ScratchStore
 from graphctx.server.units import Units, is_chunk, seen
 
 if TYPE_CHECKING:
-    from graphctx.retrieve.layered.source import LayerSource
-
-_NO_LAYERS = (
-    "No layers are served here. Whoever runs the server names their folder ([layers] folder, --layers). A boundary of "
-    "documents ([server] doc_tags, repositories) keeps them out unless [layers] despite_boundary says otherwise."
-)
+    from graphctx.layer_source.source import LayerSource
 
 _RANDOM_ID = re.compile(r"\b([px]_)([0-9A-Za-z]{11,16})\b")
 
@@ -35,14 +30,14 @@ def _steady(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
-    """Everything that a tool's handler may use.
+class CallContext:
+    """What the handler of a tool works with.
 
     ``principal`` is the owner of the call's bearer token, if it has one; ``layers`` are those of AGENTS.db, if any;
     ``session_note`` says that the ``session_id`` of the call was ignored, if it was.
     """
 
-    backend: Backend
+    searcher: Searcher
     count: CountTokens
     scratch: ScratchStore
     session_id: str
@@ -69,41 +64,34 @@ class Desk:
         return self.spelling.text(sentence)
 
     def scope(self, asked: Scope) -> Scope:
-        """The scope that applies: what was asked for, within the settings.
+        """Return the scope that applies: what was asked for, within the boundary of the settings.
 
         Raises:
-            ScopeViolation: something outside them is asked for.
+            ScopeViolation: it asks for something outside.
         """
-        boundary = Boundary(
-            self.backend.project_id, self.backend.environment, self.config.doc_tags, self.config.repositories
-        )
-        return boundary.narrow(asked)
+        return self.searcher.boundary.narrow(asked)
 
-    def shelve(self, section_id: str) -> Passage:
-        """Put a unit, or a layer's chunk, into this session's scratch store."""
-        return self._shelved(self._units.unit(section_id))
+    def passages(self, listing: Listing[Any]) -> list[Passage]:
+        """Hold the passages of a listing's items in this session; ``section_id`` names the item of a layer."""
+        rows = listing.rows or [-1] * len(listing.items)
+        return [
+            self._shelved(self.searcher.unit_at(row) if row >= 0 else self._units.unit(item.section_id))
+            for item, row in zip(listing.items, rows, strict=True)
+        ]
 
-    def layer_source(self, argument: str = "") -> LayerSource:
-        """The layers.
-
-        Args:
-            argument: the one that asks for them; none where the whole tool does.
+    def layer_source(self) -> LayerSource:
+        """Return the layers.
 
         Raises:
-            InvalidArgument: an argument asks for layers, and there are none here.
-            BackendUnavailable: a tool needs layers, and there are none here.
+            BackendUnavailable: there are none here.
         """
-        if self.layers is not None:
-            return self.layers
-        if argument:
-            raise InvalidArgument(
-                f"{argument}: {_NO_LAYERS}", field=argument, value="some", allowed="left out", setting="layers.folder"
-            )
-        raise BackendUnavailable(_NO_LAYERS, setting="layers.folder")
+        if self.layers is None:
+            raise BackendUnavailable(NO_LAYERS, setting="layers.folder")
+        return self.layers
 
     def document_text(self, unit: UnitText) -> str:
         """The text that a unit's span counts in; a chunk is its own document."""
-        return unit.text if is_chunk(unit) else self.backend.document_text(unit.doc_id)
+        return unit.text if is_chunk(unit) else self.searcher.document_text(unit.doc_id)
 
     def section_id(self, ref: str, argument: str) -> str:
         """The section id that a reference stands for: a passage id's own, and anything else unchanged.
@@ -145,7 +133,7 @@ class Desk:
 
     @property
     def _units(self) -> Units:
-        return Units(self.backend, self.layers)
+        return Units(self.searcher, self.layers)
 
     def _held(self, passage_id: str, argument: str) -> Passage:
         return self._units.current(self.scratch.get(self.session_id, passage_id, argument), argument)
