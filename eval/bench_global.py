@@ -44,13 +44,13 @@ _SCOPED_SHARE = 4
 """One question within a scope for so many without."""
 
 STAGES = {
-    "question": ["graphctx.retrieve.question:understand"],
-    "plain search": ["graphctx.retrieve.rank:rank"],
+    "question": ["graphctx.retrieve.question:parse_question"],
+    "plain search": ["graphctx.retrieve.ranking:rank"],
     "where to begin": ["graphctx.retrieve.global_search.selection:community_scores"],
     "selection": ["graphctx.retrieve.global_search.selection:select_communities"],
     "candidates": ["graphctx.retrieve.global_search.points:candidate_points"],
     "reduce": ["graphctx.retrieve.global_search.reduce:PointSelector.select"],
-    "rest": ["graphctx.published:View.global_search"],
+    "rest": ["graphctx.retrieve.searcher:Searcher.global_search"],
 }
 """A stage's time is that of its functions without the other stages called in them."""
 

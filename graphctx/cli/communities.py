@@ -76,7 +76,7 @@ def communities(
         given |= {"filters": filters(tag, uri_prefix(base, path_prefix), updated_after)}
         request = parse_arguments(CommunitiesInput, given)
         searcher = base.searcher()
-        found = searcher.graph.communities(request)
+        found = searcher.communities(request)
         below = [] if entity is not None else _below(searcher, request, found.items, depth)
         if community is not None:
             for unresolved in found.unresolved:
@@ -95,7 +95,7 @@ def communities(
             [one] = found.items
             parents = [one.parent_id] if one.parent_id else []
             above = (
-                searcher.graph.communities(request.model_copy(update={"community_ids": parents})).items
+                searcher.communities(request.model_copy(update={"community_ids": parents})).items
                 if parents
                 else ()
             )
@@ -123,7 +123,7 @@ def _below(
         if depth <= 1:
             break
         depth -= 1
-        here = searcher.graph.communities(CommunitiesInput(level=level, filters=request.filters)).items
+        here = searcher.communities(CommunitiesInput(level=level, filters=request.filters)).items
         kept = [community for community in here if community.parent_id in inside]
         if not kept:
             break

@@ -171,13 +171,13 @@ def _why(
     if final is None and not searches:
         limit = max(len(found["bm25"].rows), len(found["vector"].rows))
         return f"Neither search has its passage among the best {limit}, and no walked edge leads to it."
-    by = f"Its passage is found ({', '.join(searches)})" if searches else "Only the walk leads to its passage"
+    by = f"Its passage is found ({', '.join(searches)})" if searches else "Only the expansion leads to its passage"
     if final is None:
         return f"{by}, but it is not among those that were ranked."
-    place = f"{by}; it is number {ranks['base']} by base score and {final} in the end"
+    place = f"{by}; it is number {ranks['hybrid']} by hybrid score and {final} in the end"
     if near:
         return f"{place}, but no sentence of it was picked." if asked else f"{place}. No quotes were asked for."
     if capped:
         return f"{place}, behind others of its document. Quotes come from {capped} passages of a document at most."
-    lifted = ", and no walked edge lifts it" if len(found["walk"].rows) and ranks["walk"] is None else ""
+    lifted = ", and no edge leads to it" if len(found["graph"].rows) and ranks["graph"] is None else ""
     return f"{place}{lifted}. Quotes come from the best {QUOTED_FROM}."

@@ -13,10 +13,11 @@ import numpy as np
 
 from graphctx.errors import BackendUnavailable, InvalidArgument
 from graphctx.model.answers import EmptyReason, Quote, RunMode, SearchResult
-from graphctx.model.found import Evidence, Found, GlobalFound, UnitText
+from graphctx.model.found import Evidence, Found, GlobalFound, GraphFound, UnitText
 from graphctx.model.interrupt import checkpoint
 from graphctx.model.requests import (
     Bounded,
+    CommunitiesInput,
     ExtractEvidenceInput,
     Filters,
     GlobalSearchInput,
@@ -26,6 +27,7 @@ from graphctx.model.requests import (
     SearchInput,
 )
 from graphctx.model.scope import Boundary
+from graphctx.model.themes import CommunityNode
 from graphctx.retrieve.arrays import Rows
 from graphctx.retrieve.cite import Cut, Tokens, cut_span, preview_span, quote
 from graphctx.retrieve.confidence import likely_answered
@@ -183,6 +185,13 @@ class Searcher:
         question, ranking = self._ranked(index, request.question, "auto", DEFAULT)
         search = GlobalSearch(communities, question, ranking, self._tokens)
         return search.found(request.model_copy(update={"scope": scope}), self._phraser)
+
+    def communities(self, request: CommunitiesInput) -> GraphFound[CommunityNode]:
+        """List or describe communities; an empty listing where nothing is published."""
+        scope = self.boundary.narrow(request.scope)
+        if self.published is None:
+            return GraphFound(items=(), scope=scope, snapshot_id="", empty_reason="no_snapshot")
+        return self.graph.communities(request.model_copy(update={"scope": scope}))
 
     def rank(self, text: str, variant: Variant = DEFAULT) -> tuple[Question, Ranking] | Empty:
         """Rank the candidate units of a question, for explanations and evaluation."""

@@ -63,10 +63,10 @@ def community_contents(
     community = _community(name, searcher, scope)
     blocks = [f"# {one_line(community.title)}\n\n{_about(community)}"]
     if community.parent_id:
-        above = searcher.graph.communities(CommunitiesInput(community_ids=[community.parent_id], scope=scope)).items
+        above = searcher.communities(CommunitiesInput(community_ids=[community.parent_id], scope=scope)).items
         blocks += [f"Part of {_linked(parent)}." for parent in above]
     if community.n_children:
-        below = searcher.graph.communities(CommunitiesInput(parent_id=community.id, scope=scope)).items
+        below = searcher.communities(CommunitiesInput(parent_id=community.id, scope=scope)).items
         lines = [f"- {_linked(child)}, {sizes_of(child)}" for child in below[:MAX_CHILDREN]]
         if len(below) > MAX_CHILDREN:
             lines.append(f"- {len(below) - MAX_CHILDREN} more: {spelling.name('graph.communities')} with parent_id")
@@ -143,7 +143,7 @@ def _communities(searcher: Searcher, scope: Scope) -> tuple[list[Entry], int]:
     below: dict[str | None, list[CommunityNode]] = {}
     left, size = 0, 0
     for level in range(MAX_DEPTH + 1):
-        found = searcher.graph.communities(CommunitiesInput(level=level, scope=scope)).items
+        found = searcher.communities(CommunitiesInput(level=level, scope=scope)).items
         for number, community in enumerate(found):
             size += len(community.title.encode()) + _LINE
             if size > MAX_HIERARCHY_BYTES:
@@ -209,7 +209,7 @@ def _community(name: str, searcher: Searcher, scope: Scope) -> CommunityNode:
         raise unknown("community", name)
     asked = CommunitiesInput(community_ids=[name], include_snippet=True, scope=scope)
     try:
-        found = searcher.graph.communities(asked)
+        found = searcher.communities(asked)
     except InvalidArgument:
         raise unknown("community", name) from None
     for community in found.items:

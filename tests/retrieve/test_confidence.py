@@ -19,8 +19,8 @@ from graphctx.model.answers import LOW_CONFIDENCE, EvidenceAnswer
 from graphctx.model.requests import RetrieveInput
 from graphctx.retrieve.confidence import FITTED_FOR, FLOOR, WEIGHTS, Confidence, asked_for, names_unknown
 from graphctx.retrieve.question import parse_question
+from graphctx.server.call_context import CallContext
 from graphctx.server.config import ServerConfig
-from graphctx.server.desk import Desk
 from graphctx.server.scratch import ScratchStore
 from graphctx.server.tools.retrieve_evidence import RETRIEVE_EVIDENCE
 
@@ -105,9 +105,9 @@ def test_the_floor_is_left_out_with_an_embedder_that_it_was_not_chosen_for(
 
 
 def test_model_and_person_are_told_what_to_do_where_there_is_no_evidence(handbook_kb: KnowledgeBase) -> None:
-    view = handbook_kb.pinned()
-    desk = Desk(view, len, ScratchStore(1 << 20, 60), "x_aaaaaaaaaaaaaaaa", ServerConfig())
-    reply = RETRIEVE_EVIDENCE.run(desk, RetrieveInput(question=FOREIGN[0]))
+    scratch = ScratchStore(1 << 20, 60)
+    context = CallContext(handbook_kb.searcher(), len, scratch, "x_aaaaaaaaaaaaaaaa", ServerConfig())
+    reply = RETRIEVE_EVIDENCE.run(context, RetrieveInput(question=FOREIGN[0]))
     assert isinstance(reply.answer, EvidenceAnswer)
     assert reply.answer.empty_reason == "no_evidence"
     assert reply.answer.nearest

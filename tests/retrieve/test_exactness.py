@@ -142,7 +142,7 @@ def test_lexical_quotes_are_exact_and_keep_their_limits(
     question = ask(words, seed)
     ids = [result.section_id for result in handbook_kb.search(question, top_k=5).results]
     request = ExtractEvidenceInput(question=question, passage_ids=ids, max_quotes=quotes, max_quote_tokens=tokens)
-    evidence = handbook_kb.extract(request, ids)
+    evidence = handbook_kb.searcher().extract(request, ids)
     assert len(evidence.items) <= quotes
     confidences = [quote.confidence for quote in evidence.items]
     assert confidences == sorted(confidences, reverse=True)

@@ -209,7 +209,7 @@ def test_documents_that_are_too_few_have_none_and_that_is_no_error(make_kb: Call
 
 def test_before_the_first_ingest_there_is_nothing(tmp_path: Path) -> None:
     with KnowledgeBase.open(tmp_path / "kb", create=True) as kb:
-        found = kb.searcher().graph.communities(CommunitiesInput())
+        found = kb.searcher().communities(CommunitiesInput())
         assert (list(found.items), found.empty_reason) == ([], "no_snapshot")
 
 

@@ -35,12 +35,8 @@ def test_parents_are_the_sections_and_then_the_document(graph: GraphExplorer) ->
 
 
 def test_text_without_a_heading_is_directly_below_its_document(make_kb: Callable[..., KnowledgeBase]) -> None:
-    graph = (
-        make_kb({"a.md": "A first word.\n\n# Title\n\nA second word.\n", "b.txt": "Plain words."})
-        .pinned()
-        .require()
-        .graph
-    )
+    kb = make_kb({"a.md": "A first word.\n\n# Title\n\nA second word.\n", "b.txt": "Plain words."})
+    graph = kb.searcher().graph
     unit, section = graph.children(ChildrenInput(parent_id="a.md")).items
     assert (unit.kind, section.kind, section.name) == ("unit", "section", "Title")
     [plain] = graph.children(ChildrenInput(parent_id="b.txt")).items

@@ -16,7 +16,7 @@ def _run(context: CallContext, asked: CommunitiesInput) -> Reply[CommunitiesAnsw
     return graph_reply(
         context,
         request,
-        context.searcher.graph.communities(request),
+        context.searcher.communities(request),
         lambda communities, said: CommunitiesAnswer(communities=communities, **said),
         lambda answer: communities_text(context, answer),
     )
