@@ -543,6 +543,7 @@ def _stages(question: Question, ranking: Ranking, n_sentences: int) -> dict[str,
         "question_entities": len(question.entities),
         "units_ranked": len(ranking.rows),
         "definition_edges": ranking.expanded.n_edges("definition"),
+        "entity_edges": ranking.expanded.n_edges("entity"),
         "bridge_edges": ranking.expanded.n_edges("bridge"),
         "sentences_scored": n_sentences,
     }

@@ -74,6 +74,7 @@ VARIANTS: dict[str, Variant] = {
     "rrf": Variant("rrf"),
     "hybrid": Variant(expansion=no_expansion),
     "no_definition_edges": Variant(expansion=GraphExpansion(definition=0.0)),
+    "no_entity_edges": Variant(expansion=GraphExpansion(entity=0.0)),
     "no_bridge_edges": Variant(expansion=GraphExpansion(bridge=0.0)),
     "no_rerank": Variant(selection=replace(_SELECTION, semantic=False)),
     "no_growth": Variant(selection=replace(_SELECTION, grow=False)),

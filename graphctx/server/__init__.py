@@ -6,7 +6,7 @@
 - ``searcher``: ``Source`` and ``Backend``, all that the server wants of a knowledge base.
 - ``warmup``: ``Warmup``, ``Engine``, ``open_engine``: opened in the background, and tried again.
 - ``calls``: one call from its arguments to its result; ``workers``: its thread; ``failures``: what is told of a fault.
-- ``sessions``: whose call it is; ``scratch``: ``ScratchStore``; ``desk``: ``CallContext``, where a tool finds what it needs.
+- ``sessions``: whose call it is; ``scratch``: ``ScratchStore``; ``call_context``: what a tool works with.
 - ``tools``: ``TOOLS`` and ``serve``; ``tool``: ``Tool``, ``Description``, ``Reply``; ``schemas``: ``tool_schema``.
 - ``listing``, ``names``: what clients are told of the tools; ``prompts``, ``completion``; ``resources``, ``reading``.
 

@@ -1,10 +1,10 @@
-"""Expansion over the graph of units and entities: definition edges and bridge edges.
+"""Expansion over the graph of units and entities: definition, entity and bridge edges.
 
 An edge leaves a seed unit through an entity that the seed mentions and does not define. The sentence that mentions the
 entity carries the edge: its cosine with the question, floored at 0, is a factor of the edge's weight. A *definition
-edge* leads to the units that define the entity (its page, its section, the sentence that says what it is). A *bridge
-edge* leads to a candidate that mentions the entity beside the question's terms that the seed lacks. docs/retrieval.md
-has the formulas.
+edge* leads to the units that define the entity (its page, its section, the sentence that says what it is). An *entity
+edge* leads through a rare entity to the other units that mention it. A *bridge edge* leads to a candidate that mentions
+the entity beside the question's terms that the seed lacks. docs/retrieval.md has the formulas.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ MAX_EDGES = 20_000
 """Bound of the edges of each kind; the heaviest are kept."""
 
 MAX_REACHED = 200
-"""Bound of the units reached by definition edges that bridge edges may lead to."""
+"""Bound of the units reached by other edges that bridge edges may lead to."""
+
+MAX_RARE_UNITS = 10
+"""An entity that more units mention joins nothing in particular."""
 
 MEANING_SHARE = 0.3
 """Share of a bridge edge's fit that is the cosine of the target's sentence; the rest is the terms that it completes."""
@@ -36,25 +39,27 @@ it."""
 
 @dataclass(frozen=True, slots=True)
 class GraphExpansion:
-    """Expand over definition edges and bridge edges; a `graphctx.retrieve.stages.base.Expansion`.
+    """Expand over definition, entity and bridge edges; a `graphctx.retrieve.stages.base.Expansion`.
 
     Attributes:
-        definition, bridge: weights of the two kinds of edges.
+        definition, entity, bridge: weights of the kinds of edges.
     """
 
     definition: float = 1.0
+    entity: float = 0.2
     bridge: float = 1.0
 
     def __call__(self, index: SearchIndex, question: Question, seeds: SparseScores, candidates: Rows) -> Expanded:
         """Return the edges from the seeds, and what the best edge of each kind adds to each target."""
         start = _mentions_of(index, question, seeds)
         definition = _definition_edges(index.walk, start)
-        gain = definition.best().scaled(self.definition)
+        entity = _entity_edges(index, question, start)
+        gain = definition.best().scaled(self.definition).plus(entity.best().scaled(self.entity))
         checkpoint()
         reached = np.union1d(candidates, gain.top(MAX_REACHED))
         bridge = _bridge_edges(index, question, seeds.rows, start, reached)
         gain = gain.plus(bridge.best().scaled(self.bridge))
-        return Expanded(gain, {"definition": definition, "bridge": bridge})
+        return Expanded(gain, {"definition": definition, "entity": entity, "bridge": bridge})
 
 
 def no_expansion(index: SearchIndex, question: Question, seeds: SparseScores, candidates: Rows) -> Expanded:
@@ -141,6 +146,26 @@ def _definition_edges(walk: WalkArrays, start: _Mentions) -> Edges:
     value = (start.weight[owner] * value).astype(np.float32)
     edges = Edges(start.source[owner], start.entity[owner], target, start.sentence[owner], value)
     return edges.select(edges.target != edges.source)
+
+
+def _entity_edges(index: SearchIndex, question: Question, start: _Mentions) -> Edges:
+    """Edges through rare entities, worth ``weight * specificity / sqrt(df - 1) * (place + cosine)``.
+
+    ``place`` tells where the target mentions the entity (title 0.7, first sentence 0.5, elsewhere 0.3), ``cosine`` is
+    that of the question with the mentioning sentence there.
+    """
+    walk = index.walk
+    frequency = walk.entity_ptr[start.entity + 1] - walk.entity_ptr[start.entity]
+    rare = np.flatnonzero(frequency <= MAX_RARE_UNITS)
+    positions, owner = gather(walk.entity_ptr, start.entity[rare])
+    pairs = walk.entity_pair[positions].astype(np.int64)
+    target, owner = walk.pair_unit[pairs].astype(np.int64), rare[owner]
+    mentions = (walk.pair_home[pairs] == 0) & (target != start.source[owner])
+    pairs, target, owner = pairs[mentions], target[mentions], owner[mentions]
+    cosine, _ = _carrying_sentences(index, question, pairs)
+    spread = specificity(walk, start.entity[owner]) / np.sqrt(np.maximum(frequency[owner] - 1, 1))
+    value = (start.weight[owner] * spread * (walk.pair_place[pairs] + cosine)).astype(np.float32)
+    return Edges(start.source[owner], start.entity[owner], target, start.sentence[owner], value)
 
 
 def _bridge_edges(index: SearchIndex, question: Question, seeds: Rows, start: _Mentions, candidates: Rows) -> Edges:
