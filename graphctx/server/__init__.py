@@ -3,7 +3,6 @@
 - ``stdio``: ``serve_stdio(kb_path, config)``; ``http``: ``serve_http(kb_path, config, door)``, ``http_app``, ``Door``.
 - ``app``: ``build_server(warmup, config)``, for any other transport of the SDK.
 - ``config``: ``ServerConfig``, from the ``[server]`` settings; ``auth``: ``Tokens``, ``read_token_file``.
-- ``searcher``: ``Source`` and ``Backend``, all that the server wants of a knowledge base.
 - ``warmup``: ``Warmup``, ``Engine``, ``open_engine``: opened in the background, and tried again.
 - ``calls``: one call from its arguments to its result; ``workers``: its thread; ``failures``: what is told of a fault.
 - ``sessions``: whose call it is; ``scratch``: ``ScratchStore``; ``call_context``: what a tool works with.
