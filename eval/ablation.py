@@ -21,7 +21,7 @@ from graphctx.eval.compare import Comparison, compare
 from graphctx.eval.records import SuiteRun
 from graphctx.eval.run import Measured
 from graphctx.eval.summary import means
-from graphctx.retrieve.recipe import DEFAULT_VARIANT, VARIANTS
+from graphctx.retrieve.variants import DEFAULT_VARIANT, VARIANTS
 
 PARTS = tuple(name for name in VARIANTS if name.startswith("no_"))
 OF_QUOTING = frozenset(("no_rerank", "no_growth"))

@@ -27,19 +27,19 @@ from graphctx.ingest.report import IngestReport
 from graphctx.nlp.embedders import DEFAULT, make_embedder
 from graphctx.nlp.spacy_extractor import MODEL
 from graphctx.nlp.tokens import WordPieceCounter
-from graphctx.retrieve.evidence import find_evidence
-from graphctx.retrieve.first_stage import search
 from graphctx.retrieve.index import SearchIndex
-from graphctx.retrieve.question import understand
-from graphctx.retrieve.rank import rank
-from graphctx.retrieve.recipe import QuoteWeights, RankWeights
+from graphctx.retrieve.question import parse_question
+from graphctx.retrieve.ranking import rank, top_units
+from graphctx.retrieve.selection import select_sentences
+from graphctx.retrieve.stages import EXPANSIONS, FIRST_STAGES, RERANKERS
+from graphctx.retrieve.variants import SelectionWeights
 from graphctx.store.snapshot import open_snapshot
 
 ROOT = Path(__file__).resolve().parent
 HANDBOOK = ROOT / "corpora" / "handbook"
 GOLDEN = ROOT / "golden" / "handbook.jsonl"
 ROUNDS = 3
-STAGES = ("question embedding", "first stage", "rank (first stage, walk)", "evidence", "retrieve_evidence")
+STAGES = ("question embedding", "first stage", "ranking (with first stage)", "evidence", "retrieve_evidence")
 
 T = TypeVar("T")
 Row = dict[str, Any]
@@ -165,36 +165,37 @@ def query_latency(kb: KnowledgeBase, questions: list[str]) -> dict[str, Row]:
         index = SearchIndex(snapshot, make_embedder(DEFAULT))
         index.warm()
         tokens, settings = WordPieceCounter(), kb.settings.retrieve
+        first_stage = FIRST_STAGES[settings.first_stage]
         times: dict[str, list[float]] = {stage: [] for stage in STAGES}
 
         def stages(text: str) -> None:
             once(times, STAGES[0], lambda: index.embedder.embed([text]))
-            question = understand(text, index)
-            once(times, STAGES[1], lambda: search(index, question, settings.candidates, settings.first_stage))
+            question = parse_question(text, index)
+            once(times, STAGES[1], lambda: first_stage(index, question, settings.candidates))
             ranking = once(
                 times,
                 STAGES[2],
                 lambda: rank(
                     index,
                     question,
-                    first="hybrid",
-                    weights=RankWeights(),
-                    candidates=settings.candidates,
-                    engine=settings.first_stage,
+                    n_candidates=settings.candidates,
+                    fusion="hybrid",
+                    first_stage=first_stage,
+                    expansion=EXPANSIONS[settings.expansion],
+                    reranker=RERANKERS[settings.reranker],
                 ),
             )
             once(
                 times,
                 STAGES[3],
-                lambda: find_evidence(
+                lambda: select_sentences(
                     index,
                     question,
                     ranking,
-                    top_units=5,
-                    max_per_document=settings.max_per_document,
+                    top_units(index, ranking, 5, settings.max_per_document),
                     max_quotes=6,
                     max_quote_tokens=80,
-                    weights=QuoteWeights(),
+                    weights=SelectionWeights(),
                     tokens=tokens,
                 ),
             )

@@ -44,13 +44,13 @@ _SCOPED_SHARE = 4
 """One question within a scope for so many without."""
 
 STAGES = {
-    "question": ["graphctx.retrieve.question:understand"],
-    "plain search": ["graphctx.retrieve.rank:rank"],
-    "where to begin": ["graphctx.retrieve.global_search.evidence:evidence_of"],
-    "descent": ["graphctx.retrieve.global_search.descend:descend"],
-    "candidates": ["graphctx.retrieve.global_search.points:candidates_of"],
-    "choice": ["graphctx.retrieve.global_search.reduce:Reducer.choose"],
-    "rest": ["graphctx.published:View.global_search"],
+    "question": ["graphctx.retrieve.question:parse_question"],
+    "plain search": ["graphctx.retrieve.ranking:rank"],
+    "where to begin": ["graphctx.retrieve.global_search.selection:community_scores"],
+    "selection": ["graphctx.retrieve.global_search.selection:select_communities"],
+    "candidates": ["graphctx.retrieve.global_search.points:candidate_points"],
+    "reduce": ["graphctx.retrieve.global_search.reduce:PointSelector.select"],
+    "rest": ["graphctx.retrieve.searcher:Searcher.global_search"],
 }
 """A stage's time is that of its functions without the other stages called in them."""
 
@@ -92,7 +92,7 @@ def measure(folder: Path, size: int, count: int, clock: Clock = time.perf_counte
     before_them = global_questions(kb_dir)[-_WARM_UP:]
     with KnowledgeBase.open(communities_kb(folder, SMALLEST)) as small:
         _ask(small, warm_up)
-        model = small.pinned().require().index.embedder
+        model = small.searcher().index.embedder
     before = psutil.Process().memory_info()
     with KnowledgeBase.open(kb_dir) as kb:
         vars(kb)["_embedder"] = model  # its session takes 70 MB, whatever the size
@@ -100,7 +100,7 @@ def measure(folder: Path, size: int, count: int, clock: Clock = time.perf_counte
         for text in before_them[1:]:
             _ask(kb, text)
         after = psutil.Process().memory_info()
-        vectors = np.ascontiguousarray(kb.pinned().require().index.snapshot.matrix("communities"))
+        vectors = np.ascontiguousarray(kb.searcher().index.snapshot.matrix("communities"))
         watch = Stopwatch(STAGES, clock)
         runs: list[Row] = []
         counts: list[Row] = []
@@ -143,12 +143,12 @@ def measure(folder: Path, size: int, count: int, clock: Clock = time.perf_counte
 
 
 def _ask(kb: KnowledgeBase, text: str, part: Filters = EVERYTHING) -> GlobalFound:
-    return kb.pinned().global_search(GlobalSearchInput(question=text, filters=part))
+    return kb.searcher().global_search(GlobalSearchInput(question=text, filters=part))
 
 
 def _part_of(kb: KnowledgeBase) -> Filters:
     """About a quarter of the documents: as many as the greatest power of ten below their count."""
-    uris = kb.pinned().require().index.documents["uri"].to_pylist()  # notes/0000000.md and so on
+    uris = kb.searcher().index.documents["uri"].to_pylist()  # notes/0000000.md and so on
     digits = len(str(len(uris) - 1)) - 1
     return Filters(path_prefix=min(uris)[: -digits - len(".md")])
 

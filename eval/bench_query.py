@@ -26,8 +26,8 @@ from eval.bench_sizes import CLOCKS, Clock, Row, arguments_of, in_a_process
 from eval.stopwatch import Stopwatch
 from eval.synthetic_index import questions, synthetic_kb
 from graphctx import KnowledgeBase
-from graphctx.retrieve.first_stage import search
-from graphctx.retrieve.question import understand
+from graphctx.retrieve.question import parse_question
+from graphctx.retrieve.stages.exact import search_arrays
 
 FOLDER = Path(".kb/bench")
 _WARM_UP = 100
@@ -38,16 +38,15 @@ TOP = 100
 
 STAGES = {
     "question embedding": ["graphctx.nlp.onnx:OnnxEmbedder.embed"],
-    "question, rest": ["graphctx.retrieve.question:understand"],
-    "first stage": ["graphctx.retrieve.first_stage:search"],
-    "base score": ["graphctx.retrieve.base_score:base_parts"],
-    "walk": ["graphctx.retrieve.walk:local_walk", "graphctx.retrieve.walk:alias_scores"],
-    "rest edges": ["graphctx.retrieve.rest:rest_edges"],
-    "rank": ["graphctx.retrieve.rank:rank", "graphctx.retrieve.rank:cap_per_document"],
+    "question, rest": ["graphctx.retrieve.question:parse_question"],
+    "first stage": ["graphctx.retrieve.stages.exact:merge_candidates"],
+    "hybrid score": ["graphctx.retrieve.hybrid_score:hybrid_scores"],
+    "expansion": ["graphctx.retrieve.stages.graph:GraphExpansion.__call__"],
+    "ranking": ["graphctx.retrieve.ranking:rank", "graphctx.retrieve.ranking:top_units"],
     "texts": ["graphctx.retrieve.index:SearchIndex.text_of", "graphctx.retrieve.index:SearchIndex.unit"],
     "sentences": ["graphctx.retrieve.sentences:sentence_pool"],
-    "pick": ["graphctx.retrieve.evidence:find_evidence"],
-    "quote and cite": ["graphctx.retrieve.cite:quote", "graphctx.retrieve.focus:focus"],
+    "selection": ["graphctx.retrieve.selection:select_sentences"],
+    "citations": ["graphctx.retrieve.cite:quote", "graphctx.retrieve.fragments:best_fragments"],
     "budget": ["graphctx.model.assemble:evidence_answer"],
     "rest": ["graphctx.knowledge_base:KnowledgeBase.retrieve_evidence"],
 }
@@ -84,7 +83,7 @@ def measure(folder: Path, size: int, count: int, clock: Clock = time.perf_counte
     before_them = questions(kb_dir)[-_WARM_UP:]
     with KnowledgeBase.open(synthetic_kb(folder, 1_000)) as small:  # libraries and model are loaded, whatever the size
         small.retrieve_evidence(warm_up)
-        model = small.pinned().require().index.embedder
+        model = small.searcher().index.embedder
     before = psutil.Process().memory_info()
     with KnowledgeBase.open(kb_dir) as kb:
         vars(kb)["_embedder"] = model  # its session takes 70 MB, whatever the size
@@ -145,14 +144,14 @@ class BareSearch:
         import bm25s
 
         self._clock = clock
-        self._index = kb.pinned().require().index
+        self._index = kb.searcher().index
         self._candidates = kb.settings.retrieve.candidates
         self._vectors = np.ascontiguousarray(self._index.snapshot.matrix("units"))
         self._bm25 = bm25s.BM25.load(str(self._index.snapshot.directory / "bm25"), mmap=True, show_progress=False)
 
     def __call__(self, text: str) -> dict[str, float]:
         """Seconds of each part."""
-        question = understand(text, self._index)
+        question = parse_question(text, self._index)
         known = self._bm25.vocab_dict
         words = [known[term] for term in question.terms if term in known]
         parts: dict[str, Callable[[], object]] = {
@@ -160,7 +159,7 @@ class BareSearch:
             "bare: words": lambda: _best(self._bm25.get_scores_from_ids(words)),
             "bare: vectors": lambda: _best(np.einsum("ij,j->i", self._vectors, question.vector)),
             "bare: vectors, BLAS": lambda: _best(self._vectors @ question.vector),
-            "first stage alone": lambda: search(self._index, question, self._candidates),
+            "first stage alone": lambda: search_arrays(self._index, question, self._candidates),
         }
         return {name: _seconds(work, self._clock) for name, work in parts.items()}
 

@@ -22,7 +22,7 @@ from graphctx.cli.console import errors_console
 from graphctx.errors import GraphctxError
 from graphctx.eval.run import Measured
 from graphctx.eval.summary import SCHEMA, summary
-from graphctx.retrieve.recipe import DEFAULT_VARIANT
+from graphctx.retrieve.variants import DEFAULT_VARIANT
 
 BASELINES = ("bm25", "vector", "rrf", "hybrid")
 COLUMNS = ("R@2", "R@5", "all@5", "all@10", "hit@1", "MRR", "nDCG@10", "answer", "answer@500", "span")

@@ -35,7 +35,7 @@ from graphctx.store.walk import WalkArrays, gather, pointers
 
 Ints = npt.NDArray[np.int64]
 
-REVISION = 3
+REVISION = 4
 """Counts changes of what is made: an older one in the cache is made anew."""
 
 MOST_CHILDREN = 25

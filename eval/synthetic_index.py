@@ -38,7 +38,7 @@ from graphctx.text.gazetteer import name_words
 from graphctx.text.lexical import terms
 
 SAMPLE = Path(__file__).resolve().parent / "corpora" / "handbook"
-REVISION = 3
+REVISION = 4
 """Counts changes of what is made: an older one in the cache is made anew."""
 
 _NOISE = 0.9
@@ -223,6 +223,8 @@ def _walk(corpus: Corpus) -> WalkArrays:
         name_hash=hashes[order],
         name_entity=order.astype(np.int32),
         home_share=np.array([len(at_home) / n_units], dtype=np.float32),
+        pair_mentions=np.zeros(len(pair_key), dtype=np.uint8),
+        pair_capitals=np.zeros(len(pair_key), dtype=np.uint8),
     )
 
 

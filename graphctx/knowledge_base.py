@@ -1,17 +1,29 @@
-"""The façade: one knowledge base, to fill and to ask."""
+"""The façade: one knowledge base, to fill and to ask.
+
+with KnowledgeBase.open("kb", create=True) as kb:
+    kb.ingest("handbook")
+    for quote in kb.retrieve_evidence("Who approves a release?").quotes:
+        print(quote.quote, quote.doc_uri, quote.start_char, quote.end_char)
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from pydantic import BaseModel
 
 from graphctx.model.answers import EvidenceAnswer, SearchAnswer
 from graphctx.model.arguments import parse_arguments
 from graphctx.model.assemble import evidence_answer, global_answer, search_answer
+from graphctx.model.budgets import Limits
+from graphctx.model.found import UnitText
+from graphctx.model.pages import Pager
 from graphctx.model.requests import (
+    Environment,
     Filters,
     GlobalSearchInput,
     LayerName,
@@ -20,10 +32,12 @@ from graphctx.model.requests import (
     Scope,
     SearchInput,
 )
+from graphctx.model.scope import Boundary
 from graphctx.model.themes import GlobalAnswer
 from graphctx.opening import open_folder
-from graphctx.served import Served
-from graphctx.store.config import read_config
+from graphctx.published import Published
+from graphctx.settings import Settings, layers_folder, load_settings
+from graphctx.store.config import KbConfig, read_config
 
 if TYPE_CHECKING:
     from graphctx.export.options import ExportFormat
@@ -32,26 +46,47 @@ if TYPE_CHECKING:
     from graphctx.ingest.communities import Summariser
     from graphctx.ingest.pipeline import Ingest
     from graphctx.ingest.report import IngestPlan, IngestReport, OnProgress
+    from graphctx.layer_source.source import LayerSource
     from graphctx.layers import LayerContent
-    from graphctx.retrieve.document_texts import DocumentText
+    from graphctx.nlp.base import Embedder
+    from graphctx.nlp.tokens import AnswerCounter
+    from graphctx.retrieve.documents import DocumentText
+    from graphctx.retrieve.global_search.phrase import PhraserConfig
+    from graphctx.retrieve.index import SearchIndex
+    from graphctx.retrieve.searcher import Searcher
     from graphctx.store.base import QueryResult
+    from graphctx.store.snapshot import Snapshot
     from graphctx.store.status import Status
 
 Input = TypeVar("Input", bound=BaseModel)
 
 
-class KnowledgeBase(Served):
-    """A folder with an index of documents.
+class KnowledgeBase:
+    """A folder with an index of documents. Open it with `open`.
 
-    Reads are thread-safe, and each sees one published snapshot; one that another process publishes is picked up by
-    the next call (calls that come while it is being opened are answered from the one before). `ingest` holds a
-    lock across processes.
+    Reads are thread-safe. Each sees one published snapshot; a snapshot that another process publishes is picked up by
+    the next call. `ingest` holds a lock across processes.
 
-    Where the settings draw a boundary (``[server] doc_tags, repositories``), all that reads documents keeps to it:
-    `search`, `retrieve_evidence`, `document`, `unit`, and whatever a server asks. What lies outside is unknown there,
-    by any name, and counts for nothing. What looks after the knowledge base itself sees all of it: `ingest`, `status`
-    and `cypher`, and an `export` of tables, which are for its owner and no part of the server.
+    Where the settings draw a boundary (``[server] doc_tags, repositories``), everything that answers keeps to it:
+    `search`, `retrieve_evidence`, `global_search`, `document`, `unit` and `searcher`. What looks after the knowledge
+    base itself sees all documents: `ingest`, `status`, `cypher`, and an `export` of tables.
+
+    Args:
+        path: its folder.
+        config: its ``kb.toml``.
+        snapshot_id: stay with this snapshot instead of following the published one.
+        layers: the folder of the layers, instead of that of the settings.
     """
+
+    def __init__(
+        self, path: Path, config: KbConfig, *, snapshot_id: str | None = None, layers: Path | None = None
+    ) -> None:
+        self.path = path
+        self._layers_folder = layers
+        self.config = config
+        self.settings: Settings = load_settings(config.settings)
+        self._published = Published(path, self._open_index, snapshot_id)
+        self._searcher: Searcher | None = None
 
     @classmethod
     def open(
@@ -63,6 +98,7 @@ class KnowledgeBase(Served):
         engine: str | None = None,
         embedder: str | None = None,
         snapshot_id: str | None = None,
+        layers: Path | None = None,
     ) -> KnowledgeBase:
         """Open a knowledge base.
 
@@ -74,6 +110,7 @@ class KnowledgeBase(Served):
             engine: of a fresh one: ``kuzu`` or ``ladybug``.
             embedder: of a fresh one: ``minilm-int8`` or ``st:<model>``.
             snapshot_id: stay with this snapshot instead of following the published one.
+            layers: the folder of the layers, instead of that of the settings.
 
         Raises:
             BackendUnavailable: there is none and ``create`` is false, or its ``kb.toml`` cannot be used.
@@ -81,7 +118,7 @@ class KnowledgeBase(Served):
             InvalidArgument: an unknown engine or embedder, or a project that is empty or too long.
         """
         folder, config = open_folder(path, create, project_id, engine, embedder)
-        return cls(folder, config, snapshot_id=snapshot_id)
+        return cls(folder, config, snapshot_id=snapshot_id, layers=layers)
 
     # Filling it
 
@@ -175,11 +212,7 @@ class KnowledgeBase(Served):
                 "layers": list(layers),
             },
         )
-        request = request.model_copy(update={"scope": self._scope(request.scope)})
-        found = self.pinned().find(request)
-        if layers:
-            found = self._layers().found(request, found)
-        return search_answer(self._pager, request, found)[0]
+        return search_answer(self._pager, request, self.searcher().search(request))[0]
 
     def retrieve_evidence(
         self,
@@ -221,11 +254,7 @@ class KnowledgeBase(Served):
                 "layers": list(layers),
             },
         )
-        request = request.model_copy(update={"scope": self._scope(request.scope)})
-        evidence = self.pinned().evidence(request)
-        if layers:
-            evidence = self._layers().evidence(request, evidence)
-        return evidence_answer(self._pager, request, evidence)[0]
+        return evidence_answer(self._pager, request, self.searcher().evidence(request))[0]
 
     def global_search(
         self,
@@ -270,8 +299,7 @@ class KnowledgeBase(Served):
             filters=filters,
             options={"relevance_tests": relevance_tests, "phrase": phrase, "include_diagnostics": include_diagnostics},
         )
-        request = request.model_copy(update={"scope": self._scope(request.scope)})
-        return global_answer(self._pager, request, self.pinned().global_search(request))[0]
+        return global_answer(self._pager, request, self.searcher().global_search(request))[0]
 
     def document(self, doc_uri: str) -> DocumentText:
         """A document by its URI or id, with its text.
@@ -279,7 +307,15 @@ class KnowledgeBase(Served):
         Raises:
             InvalidArgument: the published snapshot has no such document, or the settings' boundary leaves it out.
         """
-        return self._index().document(doc_uri)
+        return self.searcher().index.document(doc_uri)
+
+    def unit(self, section_id: str) -> UnitText:
+        """A text unit by its id, with its text and its place.
+
+        Raises:
+            InvalidArgument: the published snapshot has no such unit, or the settings' boundary leaves it out.
+        """
+        return self.searcher().unit(section_id)
 
     def cypher(
         self,
@@ -299,7 +335,7 @@ class KnowledgeBase(Served):
             TimedOut: it ran past its limit.
         """
         limit = timeout_ms or int(self.settings.retrieve.timeout_seconds * 1000)
-        return self._index().snapshot.graph.query(query, params, timeout_ms=limit, max_rows=max_rows)
+        return self.searcher().index.snapshot.graph.query(query, params, timeout_ms=limit, max_rows=max_rows)
 
     def export(
         self,
@@ -333,8 +369,7 @@ class KnowledgeBase(Served):
 
         given = {"format": format, "path": path, "doc_tag": doc_tag, "path_prefix": path_prefix, "replace": replace}
         options = parse_arguments(ExportOptions, given | limits)
-        retriever = self.pinned().require()
-        return export(retriever, self.project_id, options, on_progress or no_progress)
+        return export(self.searcher(), self.project_id, options, on_progress or no_progress)
 
     def layer(
         self,
@@ -362,10 +397,9 @@ class KnowledgeBase(Served):
         from graphctx.export.layer import units_layer
         from graphctx.export.options import no_progress
 
-        retriever = self.pinned().require()
         filters = _parse(Filters, doc_tag=list(doc_tag), path_prefix=path_prefix)
         return units_layer(
-            retriever.index.within(Scope(), filters),
+            self.searcher().index.within(Scope(), filters),
             kind=kind,
             created_at_unix_ms=created_at_unix_ms,
             i8=i8,
@@ -378,7 +412,115 @@ class KnowledgeBase(Served):
 
         return status_of(self.path, self.config)
 
-    # Beneath
+    @property
+    def project_id(self) -> str:
+        """The project that this knowledge base holds; fixed in ``kb.toml``."""
+        return self.config.project_id
+
+    @property
+    def environment(self) -> Environment:
+        """The environment that answers are for; a setting."""
+        return self.settings.server.environment
+
+    @property
+    def snapshot_id(self) -> str:
+        """The snapshot that the next answer comes from; empty before the first ingest."""
+        return self._published.snapshot_id
+
+    def searcher(self) -> Searcher:
+        """Pin the published snapshot: what one call reads, however much is published meanwhile.
+
+        Raises:
+            BackendUnavailable: the snapshot is missing or damaged.
+        """
+        index, held = self._published.current(), self._searcher
+        if held is None or held.published is not index:
+            self._searcher = held = self._search(index)
+        return held
+
+    def _search(self, index: SearchIndex | None) -> Searcher:
+        from graphctx.retrieve.searcher import Searcher
+
+        server = self.settings.server
+        boundary = Boundary(self.project_id, self.environment, server.doc_tags, server.repositories)
+        return Searcher(
+            index,
+            boundary,
+            self.tokens,
+            self.settings.retrieve,
+            phraser=self._phraser,
+            layers=self.layers,
+        )
+
+    def warm(self) -> None:
+        """Load the model and open the index, so that the next call is fast."""
+        self.tokens.count("warm")
+        index = self._published.current()
+        if index is not None:
+            index.warm()
+
+    @cached_property
+    def tokens(self) -> AnswerCounter:
+        """Counts the tokens that budgets are measured in."""
+        from graphctx.nlp.tokens import AnswerCounter
+
+        return AnswerCounter()
+
+    @cached_property
+    def layers(self) -> LayerSource | None:
+        """The layers of AGENTS.db beside the documents; ``None`` where no folder of layers is named."""
+        from graphctx.layer_source.source import LayerSource
+        from graphctx.layers import LayerStack
+        from graphctx.layers.embedders import profiled
+        from graphctx.nlp.embedders import DEFAULT
+
+        folder = self._layers_folder or layers_folder(self.settings, self.path)
+        if folder is None:
+            return None
+        shared = (self.config.embedder or DEFAULT) == DEFAULT
+        return LayerSource(LayerStack(folder, profiled(self._embedder) if shared else None), self.tokens)
+
+    def close(self) -> None:
+        """Close what is open; a later call opens it again."""
+        self._searcher = None
+        self._published.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @cached_property
+    def _embedder(self) -> Embedder:
+        from graphctx.nlp.embedders import DEFAULT, make_embedder
+
+        return make_embedder(self.config.embedder or DEFAULT)
+
+    @cached_property
+    def _phraser(self) -> PhraserConfig | None:
+        llm = self.settings.llm
+        if not llm.enabled:
+            return None
+        from graphctx.retrieve.global_search.phrase import PhraserConfig
+
+        # Half of a call's time, so that the extractive answer still arrives where the model is slow.
+        return PhraserConfig(llm, self.settings.server.call_timeout_seconds / 2)
+
+    @cached_property
+    def _pager(self) -> Pager:
+        limits = Limits(self.settings.server.max_tokens, self.settings.server.max_bytes)
+        return Pager(limits, self.tokens.count)
+
+    def _open_index(self, snapshot: Snapshot) -> SearchIndex:
+        from graphctx.retrieve.index import SearchIndex
+
+        server = self.settings.server
+        boundary = Scope(doc_tags=list(server.doc_tags), repositories=list(server.repositories))
+        # The boundary is applied once, to the index itself, so that no request can step over it.
+        return SearchIndex(snapshot, self._embedder).within(boundary, Filters())
 
     def _pipeline(self, prune: bool, processes: int | None, on_progress: OnProgress | None) -> Ingest:
         from graphctx.ingest.pipeline import Ingest

@@ -58,11 +58,15 @@ class IngestSettings(_Group):
 class RetrieveSettings(_Group):
     """``[retrieve]``: how evidence is found. docs/retrieval.md says how."""
 
-    first_stage: Literal["arrays", "lancedb"] = Field(
+    first_stage: str = Field(
         "arrays",
-        description="Where the units nearest to a question are looked for: exactly, in memory, or in LanceDB, where it "
-        "is approximate from 10,000 units on. Words are looked up in graphctx's own index in either case.",
+        description="First stage: `arrays` searches vectors exactly, in memory; `lancedb` uses LanceDB's index, which "
+        "is approximate from 10,000 units on.",
     )
+    expansion: str = Field(
+        "graph", description="Expansion: `graph` follows edges between units; with `none`, mode auto is vector_only."
+    )
+    reranker: str = Field("none", description="Reranker of the ranked units: `none`.")
     candidates: int = Field(200, ge=10, le=5000, description="Units taken from each first-stage search.")
     max_per_document: int = Field(
         3, ge=1, le=50, description="Evidence is quoted from at most so many units of one document."

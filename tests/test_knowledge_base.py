@@ -15,7 +15,6 @@ from graphctx import KnowledgeBase
 from graphctx.errors import BackendUnavailable, InvalidArgument, ScopeViolation
 from graphctx.model.answers import EvidenceAnswer, SearchAnswer
 from graphctx.model.requests import Filters, Scope, SearchInput
-from graphctx.server.backend import Backend, Source
 from graphctx.store import snapshot
 
 Make = Callable[..., KnowledgeBase]
@@ -173,19 +172,17 @@ def test_a_snapshot_that_another_process_publishes_is_seen_by_the_next_call(
 SIEVE = {"b.md": "# Sieve\n\nThe Sieve flags bad readings.\n"}
 
 
-def test_a_pinned_view_stays_with_its_snapshot(make_kb: Make, write_files: Callable[..., Path], tmp_path: Path) -> None:
+def test_a_searcher_stays_with_its_snapshot(make_kb: Make, write_files: Callable[..., Path], tmp_path: Path) -> None:
     kb = make_kb(GATE)
-    view = kb.pinned()
-    assert isinstance(kb, Source)
-    assert isinstance(view, Backend)
-    before = view.snapshot_id
-    unit = view.find(SearchInput(query="gate")).items[0].section_id
+    searcher = kb.searcher()
+    before = searcher.snapshot_id
+    unit = searcher.search(SearchInput(query="gate")).items[0].section_id
     write_files(SIEVE, "kb-docs")
     write_files({"a.md": "# Harbour Gate\n\nNobody opens it now.\n"}, "kb-docs")
     after = kb.ingest(tmp_path / "kb-docs").snapshot_id
-    assert kb.pinned().snapshot_id == after != before
-    assert view.snapshot_id == view.find(SearchInput(query="Sieve")).snapshot_id == before
-    assert view.unit(unit).text.endswith("Maren Halloran opens the Harbour Gate at noon.")
+    assert kb.searcher().snapshot_id == after != before
+    assert searcher.snapshot_id == searcher.search(SearchInput(query="Sieve")).snapshot_id == before
+    assert searcher.unit(unit).text.endswith("Maren Halloran opens the Harbour Gate at noon.")
     with pytest.raises(InvalidArgument):
         kb.unit(unit)
 

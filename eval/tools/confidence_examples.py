@@ -27,13 +27,13 @@ from graphctx.eval.suites import Suite
 from graphctx.knowledge_base import KnowledgeBase
 from graphctx.model.requests import RetrieveInput
 from graphctx.nlp.tokens import WordPieceCounter
+from graphctx.retrieve.arrays import Mask
 from graphctx.retrieve.confidence import Confidence
-from graphctx.retrieve.evidence import Pick, find_evidence
-from graphctx.retrieve.question import understand
-from graphctx.retrieve.rank import rank
-from graphctx.retrieve.recipe import DEFAULT
-from graphctx.retrieve.scope import Mask
+from graphctx.retrieve.ranking import top_units
+from graphctx.retrieve.searcher import Searcher
+from graphctx.retrieve.selection import Selected, select_sentences
 from graphctx.retrieve.sentences import SentencePool
+from graphctx.retrieve.variants import DEFAULT
 from graphctx.settings import RetrieveSettings
 
 T = TypeVar("T")
@@ -57,45 +57,44 @@ class Asker:
     """Asks one knowledge base at the defaults of ``retrieve_evidence``."""
 
     def __init__(self, kb: KnowledgeBase) -> None:
-        self.index = kb.pinned().require().index
+        self.index, self._boundary = kb.searcher().index, kb.searcher().boundary
         self._tokens = WordPieceCounter()
 
-    def ask(self, one: Golden, way: str, answerable: bool, gold: Mask, mask: Mask | None) -> Iterator[Example]:
-        """Yield an example for each quote."""
-        settings, asked = RetrieveSettings(), RetrieveInput(question=one.question)
-        question = understand(one.question, self.index)
-        ranking = rank(
-            self.index,
-            question,
-            mask=mask,
-            first=DEFAULT.first,
-            weights=DEFAULT.rank,
-            candidates=settings.candidates,
-            engine=settings.first_stage,
-        )
-        found = find_evidence(
-            self.index,
+    def ask(self, one: Golden, way: str, answerable: bool, gold: Mask, hidden: Mask | None) -> Iterator[Example]:
+        """Yield an example for each quote; ``hidden`` are units whose documents are left out."""
+        asked, index = RetrieveInput(question=one.question), self.index
+        if hidden is not None:
+            documents = np.ones(index.documents.num_rows, dtype=bool)
+            documents[index.walk.unit_doc[hidden]] = False
+            index = index.part(documents)
+        searcher = Searcher(index, self._boundary, self._tokens, RetrieveSettings())
+        ranked = searcher.rank(one.question)
+        if not isinstance(ranked, tuple):
+            return
+        question, ranking = ranked
+        positions = top_units(index, ranking, asked.top_k, min(RetrieveSettings().max_per_document, asked.top_k))
+        pool, selected = select_sentences(
+            index,
             question,
             ranking,
-            top_units=asked.top_k,
-            max_per_document=min(settings.max_per_document, asked.top_k),
+            positions,
             max_quotes=asked.max_quotes,
             max_quote_tokens=asked.max_quote_tokens,
-            weights=DEFAULT.quote,
+            weights=DEFAULT.selection,
             tokens=self._tokens,
         )
-        rows = ranking.rows[found.unit_positions]
-        if not found.picks:
+        if not selected:
             return
-        sure = Confidence.of(self.index, question, ranking, found.unit_positions, found.pool)
-        for pick in found.picks:
-            unit = int(rows[found.pool.unit[pick.first]])
-            is_gold = answerable and self._touches(one, gold, unit, found.pool, pick)
-            yield Example(one.id, way, answerable, is_gold, tuple(sure.run(pick.first, pick.last).tolist()))
+        rows = ranking.rows[positions]
+        sure = Confidence.of(index, question, ranking, positions, pool)
+        for run in selected:
+            unit = int(rows[pool.unit[run.first]])
+            is_gold = answerable and self._touches(one, gold, unit, pool, run)
+            yield Example(one.id, way, answerable, is_gold, tuple(sure.run(run.first, run.last).tolist()))
 
-    def _touches(self, one: Golden, gold: Mask, unit: int, pool: SentencePool, pick: Pick) -> bool:
+    def _touches(self, one: Golden, gold: Mask, unit: int, pool: SentencePool, run: Selected) -> bool:
         """Whether a quote stands in a gold passage and touches a gold span, where spans of the document are known."""
-        document, start, end = pool.documents[pick.first], int(pool.start[pick.first]), int(pool.end[pick.last])
+        document, start, end = pool.documents[run.first], int(pool.start[run.first]), int(pool.end[run.last])
         spans = [span for span in one.gold_spans if span.doc_uri == document.uri]
         touches = any(start < span.end_char and end > span.start_char for span in spans)
         return bool(gold[unit]) and (touches or not spans)
@@ -125,7 +124,7 @@ def gather(name: str, suite: Suite, foreign: Sequence[Golden], work: Path) -> It
             yield from asker.ask(one, "full", one.answerable, gold, None)
             hidden = asker.gold(one, whole_documents=name == "handbook")
             if hidden.any() and not hidden.all():
-                yield from asker.ask(one, "hidden", False, gold, ~hidden)
+                yield from asker.ask(one, "hidden", False, gold, hidden)
         for one in foreign:
             yield from asker.ask(one, "off", False, np.zeros(asker.index.walk.n_units, dtype=bool), None)
 

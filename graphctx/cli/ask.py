@@ -70,7 +70,7 @@ def ask(
     from graphctx.cli.show_global import show_global
     from graphctx.knowledge_base import KnowledgeBase
     from graphctx.model.requests import Mode
-    from graphctx.published import nothing_published
+    from graphctx.retrieve.searcher import nothing_published
 
     _check_options(ctx, whole)
     with KnowledgeBase.open(kb) as base:

@@ -31,7 +31,7 @@ def call(
     section_id, which later calls take as passage_id. `graphctx tools` lists the tools and their arguments.
     """
     from graphctx.cli.console import print_json, print_text
-    from graphctx.published import nothing_published
+    from graphctx.retrieve.searcher import nothing_published
     from graphctx.server.config import ServerConfig
     from graphctx.server.local import call as call_tool
     from graphctx.server.local import tool_named
@@ -44,7 +44,7 @@ def call(
     settings = load_settings(read_config(kb).settings)
     layers = layers_folder(settings, kb)
     engine = open_engine(str(kb), layers)
-    if not engine.source.pinned().snapshot_id:
+    if not engine.searcher().snapshot_id:
         raise nothing_published()
     config = ServerConfig.from_settings(settings.server, layers=layers, layers_writable=settings.layers.writable)
     reply = call_tool(engine, config, tool, given)

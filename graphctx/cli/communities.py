@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from graphctx.model.pages import Part
     from graphctx.model.requests import CommunitiesInput
     from graphctx.model.themes import CommunitiesAnswer, CommunityNode
-    from graphctx.published import View
+    from graphctx.retrieve.searcher import Searcher
 
 _DEPTH = 2
 _NO_LIMIT = 1_000_000_000
@@ -61,7 +61,7 @@ def communities(
     from graphctx.knowledge_base import KnowledgeBase
     from graphctx.model.arguments import parse_arguments
     from graphctx.model.requests import CommunitiesInput
-    from graphctx.published import nothing_published
+    from graphctx.retrieve.searcher import nothing_published
 
     if community is not None and (entity is not None or level is not None):
         raise typer.BadParameter("COMMUNITY shows one; --level and --entity choose from all. Give one or the other.")
@@ -75,9 +75,9 @@ def communities(
             raise nothing_published()
         given |= {"filters": filters(tag, uri_prefix(base, path_prefix), updated_after)}
         request = parse_arguments(CommunitiesInput, given)
-        view = base.pinned()
-        found = view.communities(request)
-        below = [] if entity is not None else _below(view, request, found.items, depth)
+        searcher = base.searcher()
+        found = searcher.communities(request)
+        below = [] if entity is not None else _below(searcher, request, found.items, depth)
         if community is not None:
             for unresolved in found.unresolved:
                 several = ", ".join(f"{one.name} ({one.id})" for one in unresolved.candidates)
@@ -94,7 +94,11 @@ def communities(
         elif community is not None:
             [one] = found.items
             parents = [one.parent_id] if one.parent_id else []
-            above = view.communities(request.model_copy(update={"community_ids": parents})).items if parents else ()
+            above = (
+                searcher.communities(request.model_copy(update={"community_ids": parents})).items
+                if parents
+                else ()
+            )
             show_community(console, one, above, base.config.sources)
             if below:
                 console.print()
@@ -107,7 +111,9 @@ def communities(
             show_tree(console, f"{base.project_id}: {n} {what}{of}{holding}", [*found.items, *below])
 
 
-def _below(view: View, request: CommunitiesInput, tops: Sequence[CommunityNode], depth: int) -> list[CommunityNode]:
+def _below(
+    searcher: Searcher, request: CommunitiesInput, tops: Sequence[CommunityNode], depth: int
+) -> list[CommunityNode]:
     """The communities below some, down to a depth that counts these as the first level, level by level."""
     from graphctx.model.requests import CommunitiesInput
 
@@ -117,7 +123,7 @@ def _below(view: View, request: CommunitiesInput, tops: Sequence[CommunityNode],
         if depth <= 1:
             break
         depth -= 1
-        here = view.communities(CommunitiesInput(level=level, filters=request.filters)).items
+        here = searcher.communities(CommunitiesInput(level=level, filters=request.filters)).items
         kept = [community for community in here if community.parent_id in inside]
         if not kept:
             break

@@ -94,11 +94,11 @@ def evaluate(
     from graphctx.cli.console import print_json
     from graphctx.eval.run import Where
     from graphctx.eval.suites import load_suite
-    from graphctx.retrieve.recipe import recipe_of
+    from graphctx.retrieve.variants import variant_named
 
     names = list(dict.fromkeys(name.strip() for name in variants.split(",") if name.strip()))
     for name in names:
-        recipe_of(name)
+        variant_named(name)
     if not names:
         raise InvalidArgument("--variants names none.", field="variants", value=variants)
     if judge not in ("auto", "documents", "units"):

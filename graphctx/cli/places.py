@@ -50,10 +50,10 @@ def uri_prefix(base: KnowledgeBase, prefix: str | None) -> str | None:
 
     A prefix with which some URI starts is taken as it is, and so is one that is no such path.
     """
-    snapshot = base.pinned().snapshot_id
+    snapshot = base.snapshot_id
     if not prefix or not snapshot:
         return prefix
-    uris: list[str] = base.pinned().require().index.documents["uri"].to_pylist()
+    uris: list[str] = base.searcher().index.documents["uri"].to_pylist()
     for path in (prefix, re.sub(r":\d+$", "", prefix)):
         for meant in (path, *_uris_below(base.config.sources, path)):
             if any(uri.startswith(meant) for uri in uris):

@@ -44,7 +44,7 @@ def search(
     from graphctx.cli.show import show_search
     from graphctx.knowledge_base import KnowledgeBase
     from graphctx.model.requests import Mode
-    from graphctx.published import nothing_published
+    from graphctx.retrieve.searcher import nothing_published
 
     with KnowledgeBase.open(kb) as base:
         if not base.snapshot_id:

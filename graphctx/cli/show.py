@@ -65,14 +65,7 @@ def show_evidence(console: Console, question: str, answer: EvidenceAnswer, sourc
     for number, quote in enumerate(answer.quotes, start=1):
         cut = " · shortened" if quote.truncated else ""
         show_span(console, number, quote, quote.quote, f"confidence {quote.confidence:.2f}{cut}", sources)
-    if answer.diagnostics.mode == "global":
-        console.print(
-            "The question asks for the whole, so these are points from all over the documents; --global shows their "
-            "themes.",
-            style="dim",
-            soft_wrap=True,
-        )
-    elif all(quote.confidence < LOW_CONFIDENCE for quote in answer.quotes):
+    if all(quote.confidence < LOW_CONFIDENCE for quote in answer.quotes):
         console.print("None of these fits the question well: the documents may not hold the answer.", style="yellow")
     if answer.limit_reason != "none":
         console.print(_cut(answer), style="dim", soft_wrap=True)

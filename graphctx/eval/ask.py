@@ -20,7 +20,7 @@ from graphctx.eval.measures import (
     within,
 )
 from graphctx.eval.records import Golden, GoldSpan, Outcome, SuiteRun
-from graphctx.retrieve.recipe import DEFAULT_VARIANT, recipe_of
+from graphctx.retrieve.variants import DEFAULT_VARIANT, variant_named
 
 if TYPE_CHECKING:
     from graphctx.eval.suites import Suite
@@ -56,7 +56,7 @@ def run_suite(
         InvalidArgument: there is no such variant, or the suite's gold is not in the knowledge base.
     """
     for variant in variants:
-        recipe_of(variant)
+        variant_named(variant)
     goldens = bind(suite.rows, kb, source=suite.path.name, prefix=suite.prefix)
     units = _Units(kb)
     by_units = units.judge(goldens) if suite.judge == "auto" else suite.judge == "units"
@@ -147,7 +147,7 @@ class _Units:
     """Where the units of a knowledge base lie."""
 
     def __init__(self, kb: KnowledgeBase) -> None:
-        self._index = kb.pinned().require().index
+        self._index = kb.searcher().index
 
     @cached_property
     def _places(self) -> dict[str, list[tuple[int, int]]]:

@@ -1,38 +1,37 @@
-"""A knowledge base asked by a named recipe, with the answers that its tools would give."""
+"""A knowledge base asked as one variant of retrieval, with the answers that its tools give."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from graphctx.model.answers import EmptyReason, EvidenceAnswer, SearchAnswer
+from graphctx.model.answers import EvidenceAnswer, SearchAnswer
 from graphctx.model.arguments import parse_arguments
 from graphctx.model.assemble import evidence_answer, search_answer
 from graphctx.model.budgets import Limits
 from graphctx.model.cursors import Cursors
 from graphctx.model.found import Evidence
 from graphctx.model.pages import Pager
-from graphctx.model.requests import Filters, RetrieveInput, Scope, SearchInput
-from graphctx.model.scope import Boundary
-from graphctx.retrieve.recipe import DEFAULT_VARIANT, recipe_of
+from graphctx.model.requests import RetrieveInput, SearchInput
+from graphctx.retrieve.variants import DEFAULT_VARIANT, variant_named
 
 if TYPE_CHECKING:
     from graphctx.knowledge_base import KnowledgeBase
     from graphctx.retrieve.question import Question
-    from graphctx.retrieve.rank import Ranking
+    from graphctx.retrieve.ranking import Ranking
+    from graphctx.retrieve.scope import Empty
 
 
 class Asker:
-    """Asks one snapshot, whatever is published meanwhile, within what the knowledge base may answer for.
+    """Asks one pinned snapshot.
 
     Attributes:
-        retriever: of the snapshot.
-        recipe: by which it is asked.
-        scope: what the knowledge base may answer for.
+        searcher: the pinned snapshot.
+        variant: how it is asked.
 
     Args:
         kb: with a published snapshot.
-        variant: the recipe, by its name.
+        variant: its name.
 
     Raises:
         InvalidArgument: there is no such variant, or nothing is published.
@@ -42,54 +41,48 @@ class Asker:
         from graphctx.nlp.tokens import WordPieceCounter
 
         server = kb.settings.server
-        self.recipe = recipe_of(variant)
-        self.retriever = kb.pinned().require()
-        self.scope = Boundary(kb.project_id, kb.environment, server.doc_tags, server.repositories).narrow(Scope())
+        self.variant = variant_named(variant)
+        self.searcher = kb.searcher()
+        _ = self.searcher.index  # raises where nothing is published
         limits = Limits(server.max_tokens, server.max_bytes)
         self._pager = Pager(limits, WordPieceCounter().count, cursors=Cursors())
 
-    def rank(self, question: str) -> tuple[Question, Ranking] | EmptyReason:
-        """The ranking of all units, or why there is none."""
-        return self.retriever.rank(question, "auto", self.scope, Filters(), self.recipe)
+    def rank(self, question: str) -> tuple[Question, Ranking] | Empty:
+        """Return the ranking of all candidates, or why there is none."""
+        return self.searcher.rank(question, self.variant)
 
     def search(self, query: str, *, top_k: int, max_per_doc: int = 1, max_snippet_chars: int = 280) -> SearchAnswer:
-        """The results of ``kb.search``, on one page.
+        """Return the answer of ``kb.search``, on one page.
 
         Raises:
             InvalidArgument: the query is blank or too long, or a number out of range.
         """
         options = {"max_per_doc": max_per_doc, "max_snippet_chars": max_snippet_chars}
-        asked = {
-            "query": query,
-            "top_k": top_k,
-            "page_size": top_k,
-            "options": options,
-            "scope": self.scope.model_dump(),
-        }
+        asked = {"query": query, "top_k": top_k, "page_size": top_k, "options": options}
         request = parse_arguments(SearchInput, asked)
-        return search_answer(self._pager, request, self.retriever.find(request, self.recipe))[0]
+        return search_answer(self._pager, request, self.searcher.search(request, self.variant))[0]
 
     def evidence(self, question: str, **options: int) -> Evidence:
-        """All quotes for a question, before the response budget.
+        """Return all quotes for a question, before the response budget.
 
         Args:
-            question: any.
+            question: any question.
             options: of `RetrieveInput`.
 
         Raises:
             InvalidArgument: the question is blank or too long, or a number out of range.
         """
-        return self.retriever.evidence(self._request(question, options), self.recipe)
+        return self.searcher.evidence(_request(question, options), self.variant)
 
     def pages(self, question: str, **options: int) -> Iterator[EvidenceAnswer]:
-        """The answers of ``kb.retrieve_evidence``, call after call, until every quote was given.
+        """Yield the answers of ``kb.retrieve_evidence``, call after call, until every quote is given.
 
         Raises:
             InvalidArgument: as `evidence`.
             BudgetExceeded: not even one quote fits.
         """
-        request = self._request(question, options)
-        found = self.retriever.evidence(request, self.recipe)
+        request = _request(question, options)
+        found = self.searcher.evidence(request, self.variant)
         cursor: str | None = ""
         while cursor is not None:
             page = request.model_copy(update={"cursor": cursor or None})
@@ -97,5 +90,6 @@ class Asker:
             yield answer
             cursor = answer.next_cursor
 
-    def _request(self, question: str, options: dict[str, int]) -> RetrieveInput:
-        return parse_arguments(RetrieveInput, {"question": question, **options, "scope": self.scope.model_dump()})
+
+def _request(question: str, options: dict[str, int]) -> RetrieveInput:
+    return parse_arguments(RetrieveInput, {"question": question, **options})

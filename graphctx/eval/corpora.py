@@ -39,7 +39,7 @@ def open_for(
         BackendUnavailable: the knowledge base cannot be opened, or nothing is published in it.
     """
     from graphctx.knowledge_base import KnowledgeBase
-    from graphctx.published import nothing_published
+    from graphctx.retrieve.searcher import nothing_published
 
     if kb is not None or suite.corpus is None:
         base = KnowledgeBase.open(kb or default_kb)

@@ -135,7 +135,7 @@ def run_entity_suite(
 
 
 def _measure(name: str, rows: Sequence[dict[str, Any]], kb: KnowledgeBase) -> EntityRun:
-    snapshot = kb.pinned().require().index.snapshot
+    snapshot = kb.searcher().index.snapshot
     documents = snapshot.table("documents", ["uri", "text"])
     uris = documents["uri"].to_pylist()
     row_of = {suffix: at for at, uri in enumerate(uris) for suffix in _suffixes(uri)}

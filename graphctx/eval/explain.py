@@ -9,14 +9,14 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from graphctx.eval.asker import Asker
-from graphctx.retrieve.recipe import DEFAULT_VARIANT
+from graphctx.retrieve.variants import DEFAULT_VARIANT
 
 if TYPE_CHECKING:
     from graphctx.knowledge_base import KnowledgeBase
     from graphctx.model.answers import Quote
     from graphctx.retrieve.index import SearchIndex
     from graphctx.retrieve.question import Question
-    from graphctx.retrieve.rank import Ranking
+    from graphctx.retrieve.ranking import Ranking
     from graphctx.retrieve.sentences import SentencePool
 
 SHOWN = 10
@@ -152,11 +152,11 @@ def explain(kb: KnowledgeBase, question: str, variant: str = DEFAULT_VARIANT) ->
         InvalidArgument: there is no such variant, the question is blank or too long, or nothing is published.
     """
     asker = Asker(kb, variant)
-    index = asker.retriever.index
+    index = asker.searcher.index
     evidence = asker.evidence(question)
     ranked = asker.rank(question)
     if not isinstance(ranked, tuple):
-        return Explanation(question, variant, index.snapshot.id, empty_reason=ranked)
+        return Explanation(question, variant, index.snapshot.id, empty_reason=ranked.reason)
     asked, ranking = ranked
     view = _View(index, asked, ranking)
     return Explanation(

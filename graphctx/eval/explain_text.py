@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 _STAGES = {
     "bm25": "By words (BM25)",
     "vector": "By meaning (cosine of the unit)",
-    "base": "Base score",
-    "alias": "At home in what the question names",
-    "walk": "What the walk adds",
+    "hybrid": "Hybrid score",
+    "definition": "Definitions of what the question names",
+    "graph": "What the expansion adds",
 }
 _SHOWN = 5
 """Units shown of each stage; the JSON has more."""
@@ -37,7 +37,7 @@ def show_explanation(console: Console, explanation: Explanation) -> None:
     _heading(console, "The question")
     terms = ", ".join(f"{term} {weight:.1f}" for term, weight in explanation.terms.items())
     console.print(Text(f"terms (idf): {terms or 'none'}"), soft_wrap=True)
-    entities = ", ".join(f"{one.name} ({one.units} units, home of {one.homes})" for one in explanation.entities)
+    entities = ", ".join(f"{one.name} ({one.units} units, defined in {one.homes})" for one in explanation.entities)
     console.print(Text(f"names: {entities or 'none'}"), soft_wrap=True)
     console.print(Text(f"asks for: {explanation.kind or 'nothing special'}"), soft_wrap=True)
     for name, units in explanation.stages.items():
@@ -61,7 +61,7 @@ def _show_walk(console: Console, explanation: Explanation) -> None:
         return
     from rich.text import Text
 
-    _heading(console, "The walk")
+    _heading(console, "The expansion")
     for place in explanation.seeds:
         console.print(Text("seed  ", style="cyan").append(_place(place)), soft_wrap=True)
     walked = ", ".join(f"{count} {kind}" for kind, count in explanation.edges_walked.items())

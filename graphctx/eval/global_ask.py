@@ -8,7 +8,6 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from graphctx.eval.ask import OnAsked
-from graphctx.eval.asker import Asker
 from graphctx.eval.global_measures import BUDGETS, MOST_POINTS, CountTokens, Piece, filled, point_measures
 from graphctx.eval.global_rivals import Rival, Rivals
 from graphctx.eval.golden import bind
@@ -74,19 +73,17 @@ class GlobalAsker:
     """
 
     def __init__(self, kb: KnowledgeBase, count: CountTokens) -> None:
-        self._scope = Asker(kb).scope
-        self._view = kb.pinned()
+        self._searcher = kb.searcher()
         self._kb = kb
         self._count = count
 
     def found(self, question: str, budget: int) -> GlobalFound:
         """Everything that a global search gives within a budget of tokens, and no words of a language model."""
-        return self._view.global_search(
+        return self._searcher.global_search(
             GlobalSearchInput(
                 question=question,
                 points_tokens=budget,
                 max_points=MOST_POINTS,
-                scope=self._scope,
                 options=GlobalOptions(phrase=False, include_diagnostics=True),
             )
         )

@@ -11,20 +11,20 @@ import numpy as np
 
 from graphctx.eval.asker import Asker
 from graphctx.eval.global_measures import BUDGETS, MOST_POINTS, Piece, stated, states
-from graphctx.model.requests import Filters, GlobalSearchInput
-from graphctx.retrieve.global_search.rate import unit_of
+from graphctx.model.requests import GlobalSearchInput
+from graphctx.retrieve.global_search.points import units_of
 from graphctx.retrieve.global_search.reduce import SAME_WORDS
 from graphctx.retrieve.global_search.search import GlobalSearch
-from graphctx.retrieve.graph.view import View
+from graphctx.retrieve.graph.communities import CommunityIndex
+from graphctx.retrieve.graph.view import GraphView
 from graphctx.text.lexical import words
 
 if TYPE_CHECKING:
     from graphctx.eval.records import Golden, GoldPoint
     from graphctx.knowledge_base import KnowledgeBase
     from graphctx.nlp.tokens import WordPieceCounter
-    from graphctx.retrieve.communities import Communities
-    from graphctx.retrieve.global_search.search import Outcome
-    from graphctx.retrieve.index import Rows
+    from graphctx.retrieve.arrays import Rows
+    from graphctx.retrieve.global_search.search import GlobalOutcome
 
 Stage = Literal[
     "told",
@@ -73,7 +73,7 @@ class Loss:
 
 
 @dataclass(frozen=True, slots=True)
-class Theme:
+class RelevantCommunity:
     """A community that was found to bear on a question."""
 
     title: str
@@ -98,7 +98,7 @@ class Losses:
     communities: int
     rated: int
     candidates: int
-    chosen: tuple[Theme, ...]
+    chosen: tuple[RelevantCommunity, ...]
     points: tuple[Loss, ...]
 
     def as_dict(self) -> dict[str, Any]:
@@ -126,17 +126,17 @@ class Tracer:
 
     def __init__(self, kb: KnowledgeBase, tokens: WordPieceCounter) -> None:
         asker = Asker(kb)
-        self._scope, self._retriever = asker.scope, asker.retriever
-        self._index = self._retriever.index.within(self._scope, Filters())
-        tables = self._retriever.graph.tables
-        self._communities: Communities = tables.communities.within(View(self._index, tables))
+        self._searcher = asker.searcher
+        self._index = self._searcher.index
+        tables = self._searcher.graph.tables
+        self._communities = CommunityIndex(GraphView(self._index, tables))
         self._tokens = tokens
         self._uris = self._index.documents["uri"].to_pylist()
 
     def follow(self, golden: Golden) -> Losses:
         """What became of each point of a question within each budget."""
-        ranked = self._retriever.rank(golden.question, "auto", self._scope, Filters())
-        if isinstance(ranked, str):
+        ranked = self._searcher.rank(golden.question)
+        if not isinstance(ranked, tuple):
             return Losses(golden.id, golden.question, 0, 0, 0, (), ())
         search = GlobalSearch(self._communities, *ranked, self._tokens)
         runs = {
@@ -150,19 +150,22 @@ class Tracer:
         }
         some = runs[BUDGETS[0]]
         title, level = self._communities.title, self._communities.hierarchy.level
-        chosen = [Theme(title(row), int(level[row]), some.descent.ratings[row]) for row in some.descent.chosen]
+        chosen = [
+            RelevantCommunity(title(row), int(level[row]), some.selection.ratings[row])
+            for row in some.selection.relevant
+        ]
         bears = {budget: search.bears(run) for budget, run in runs.items()}
         points = [self._loss(point, runs, bears) for point in golden.points]
-        seen = int(self._communities.seen.sum())
-        rated, candidates = len(some.descent.ratings), len(some.candidates)
+        seen = int(self._communities.visible.sum())
+        rated, candidates = len(some.selection.ratings), len(some.candidates)
         return Losses(golden.id, golden.question, seen, rated, candidates, tuple(chosen), tuple(points))
 
-    def _loss(self, point: GoldPoint, runs: dict[int, Outcome], bears: dict[int, bool]) -> Loss:
+    def _loss(self, point: GoldPoint, runs: dict[int, GlobalOutcome], bears: dict[int, bool]) -> Loss:
         some = next(iter(runs.values()))
         rows = self._sentences(point)
         holding = [
             row
-            for row in np.flatnonzero(self._communities.seen).tolist()
+            for row in np.flatnonzero(self._communities.visible).tolist()
             if np.isin(rows, self._communities.points(row)).any()
         ]
         best = np.argsort(-some.candidates.rating, kind="stable")
@@ -174,7 +177,7 @@ class Tracer:
             tuple(self._communities.title(row) for row in holding),
         )
 
-    def _stage(self, point: GoldPoint, rows: Rows, holding: Sequence[int], run: Outcome, *, bears: bool) -> Stage:
+    def _stage(self, point: GoldPoint, rows: Rows, holding: Sequence[int], run: GlobalOutcome, *, bears: bool) -> Stage:
         if stated(point, self._told(run)):
             return "told" if bears else "no evidence"
         if not len(rows):
@@ -184,24 +187,24 @@ class Tracer:
             return "near copy" if self._copied(candidates, run) else "budget"
         if not holding:
             return "no community"
-        if not any(row in run.descent.ratings for row in holding):
+        if not any(row in run.selection.ratings for row in holding):
             return "not rated"
-        if not any(row in run.descent.chosen for row in holding):
+        if not any(row in run.selection.relevant for row in holding):
             return "not chosen"
         return "passed over"
 
-    def _told(self, run: Outcome) -> list[Piece]:
+    def _told(self, run: GlobalOutcome) -> list[Piece]:
         documents = self._index.walk.unit_doc[run.candidates.units].tolist()
-        return [Piece(self._uris[documents[one.at]], one.cut.start_char, one.cut.end_char, "", 0) for one in run.chosen]
+        return [Piece(self._uris[documents[one.at]], one.cut.start_char, one.cut.end_char, "", 0) for one in run.points]
 
-    def _copied(self, rows: Rows, run: Outcome) -> bool:
+    def _copied(self, rows: Rows, run: GlobalOutcome) -> bool:
         """Whether each of some sentences is a near copy of a point that was given."""
-        told = [self._words(row) for row in run.candidates.rows[[one.at for one in run.chosen]].tolist()]
+        told = [self._words(row) for row in run.candidates.rows[[one.at for one in run.points]].tolist()]
         return all(any(_jaccard(self._words(row), one) >= SAME_WORDS for one in told) for row in rows.tolist())
 
     def _words(self, sentence: int) -> frozenset[str]:
         walk = self._index.walk
-        text = self._index.text_of(int(walk.unit_doc[unit_of(self._index, np.array([sentence]))[0]])).text
+        text = self._index.text_of(int(walk.unit_doc[units_of(self._index, np.array([sentence]))[0]])).text
         return frozenset(words(text[int(walk.sentence_start[sentence]) : int(walk.sentence_end[sentence])]))
 
     def _sentences(self, point: GoldPoint) -> Rows:

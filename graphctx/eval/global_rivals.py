@@ -42,7 +42,7 @@ class Rivals:
         self._count = count
         self._searching = Asker(kb, "hybrid")
         self._quoting = Asker(kb)
-        self._index = self._searching.retriever.index
+        self._index = self._searching.searcher.index
 
     @property
     def by_name(self) -> dict[str, Rival]:
@@ -52,7 +52,7 @@ class Rivals:
     def hybrid(self, question: str) -> Iterator[Piece]:
         """The sentences of the units that a plain search ranks first, in the order of each unit."""
         found = self._searching.rank(question)
-        if not isinstance(found, str):
+        if isinstance(found, tuple):
             for unit in found[1].rows.tolist():
                 for row in self._index.sentence_rows([unit])[0].tolist():
                     yield self._sentence(row)
@@ -68,10 +68,9 @@ class Rivals:
             max_quotes=MAX_QUOTES,
             top_k=QUOTED_FROM,
             include_context_tokens=0,
-            scope=self._quoting.scope,
-            options=RetrieveOptions(mode="hybrid_local"),  # auto would ask global search in its stead
+            options=RetrieveOptions(mode="hybrid_local"),
         )
-        found = self._quoting.retriever.evidence(request, self._quoting.recipe)
+        found = self._quoting.searcher.evidence(request, self._quoting.variant)
         for quote in found.items:
             yield Piece(quote.doc_uri, quote.start_char, quote.end_char, quote.quote, self._count(quote.quote))
 

@@ -191,7 +191,7 @@ def bind(rows: Sequence[Numbered], kb: KnowledgeBase, *, source: str, prefix: st
         InvalidArgument: a gold document is not in the knowledge base, or a span does not fit its document's text.
             Gold that cannot be found would count as missed, so nothing is measured before this is mended.
     """
-    uris = kb.pinned().require().index.documents["uri"].to_pylist()
+    uris = kb.searcher().index.documents["uri"].to_pylist()
     finder = _Finder(kb, frozenset(uris))
     made = [_bound(item, finder, prefix) for item in rows]
     if finder.faults:

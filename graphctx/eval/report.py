@@ -21,7 +21,7 @@ from graphctx.eval.records import Outcome, SuiteRun
 from graphctx.eval.scale import direction, is_share, shown
 from graphctx.eval.summary import abstention
 from graphctx.eval.worst import Miss
-from graphctx.retrieve.recipe import DEFAULT_VARIANT
+from graphctx.retrieve.variants import DEFAULT_VARIANT
 from graphctx.version import __version__
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from graphctx.eval.ask import OnAsked, run_suite
 from graphctx.eval.corpora import open_for
 from graphctx.eval.suites import ENTITIES
-from graphctx.retrieve.recipe import DEFAULT_VARIANT
+from graphctx.retrieve.variants import DEFAULT_VARIANT
 
 if TYPE_CHECKING:
     from graphctx.eval.compare import Comparison

@@ -89,12 +89,12 @@ def worst(run: SuiteRun, kb: KnowledgeBase, variant: str, n: int = WORST) -> lis
     order = sorted(run.outcomes[variant], key=lambda one: (round(score_of(one), 6), one.golden.id))
     asker = Asker(kb, variant)
     # Without reranking by meaning, one passage of each document is quoted from.
-    limit = min(kb.settings.retrieve.max_per_document, QUOTED_FROM) if asker.recipe.quote.rerank else 1
+    limit = min(kb.settings.retrieve.max_per_document, QUOTED_FROM) if asker.variant.selection.semantic else 1
     return [Miss(one, round(score_of(one), 4), _gold_of(asker, one, limit)) for one in order[:n] if score_of(one) < 1]
 
 
 def _gold_of(asker: Asker, outcome: Outcome, max_per_document: int) -> tuple[Gold, ...]:
-    from graphctx.retrieve.rank import cap_per_document
+    from graphctx.retrieve.ranking import top_units
     from graphctx.retrieve.trace import stages, units_of
 
     golden = outcome.golden
@@ -104,9 +104,9 @@ def _gold_of(asker: Asker, outcome: Outcome, max_per_document: int) -> tuple[Gol
     ranked = asker.rank(golden.question)
     if not isinstance(ranked, tuple):
         return ()
-    index, ranking = asker.retriever.index, ranked[1]
+    index, ranking = asker.searcher.index, ranked[1]
     found = stages(ranking)
-    front = cap_per_document(index, ranking, QUOTED_FROM, max_per_document)
+    front = top_units(index, ranking, QUOTED_FROM, max_per_document)
     quotable = frozenset(ranking.rows[front].tolist())
     beyond = int(front[-1]) + 1 if len(front) else 0  # the last rank that is quoted from
     gold = []
@@ -171,13 +171,13 @@ def _why(
     if final is None and not searches:
         limit = max(len(found["bm25"].rows), len(found["vector"].rows))
         return f"Neither search has its passage among the best {limit}, and no walked edge leads to it."
-    by = f"Its passage is found ({', '.join(searches)})" if searches else "Only the walk leads to its passage"
+    by = f"Its passage is found ({', '.join(searches)})" if searches else "Only the expansion leads to its passage"
     if final is None:
         return f"{by}, but it is not among those that were ranked."
-    place = f"{by}; it is number {ranks['base']} by base score and {final} in the end"
+    place = f"{by}; it is number {ranks['hybrid']} by hybrid score and {final} in the end"
     if near:
         return f"{place}, but no sentence of it was picked." if asked else f"{place}. No quotes were asked for."
     if capped:
         return f"{place}, behind others of its document. Quotes come from {capped} passages of a document at most."
-    lifted = ", and no walked edge lifts it" if len(found["walk"].rows) and ranks["walk"] is None else ""
+    lifted = ", and no edge leads to it" if len(found["graph"].rows) and ranks["graph"] is None else ""
     return f"{place}{lifted}. Quotes come from the best {QUOTED_FROM}."

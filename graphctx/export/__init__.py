@@ -1,6 +1,6 @@
 """What is published, written down for other programs and for people.
 
-- ``run``: ``export(retriever, project_id, options, on_progress) -> ExportReport``, the way in; ``options`` says what
+- ``run``: ``export(searcher, project_id, options, on_progress) -> ExportReport``, the way in; ``options`` says what
   may be asked, ``report`` what was done.
 - ``graphml``: the entity graph for tools that read GraphML; ``parquet``: the tables; ``page``: one HTML file that shows
   the communities, their entities and what documents say of them. ``page_data`` and ``quotes`` gather what it shows,

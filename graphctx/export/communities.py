@@ -1,4 +1,4 @@
-"""The communities as far as they may be seen, by the same rules as every tool's: `graphctx.retrieve.communities`."""
+"""The visible communities, by the same rules as every tool's: `graphctx.retrieve.graph.communities`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 
 from graphctx.errors import BackendUnavailable, InvalidArgument
 from graphctx.model.interrupt import checkpoint
-from graphctx.retrieve.communities import Communities, Hierarchy
-from graphctx.retrieve.graph.view import View
+from graphctx.retrieve.graph.communities import CommunityIndex
+from graphctx.retrieve.graph.view import GraphView
 from graphctx.store.phrased import read_phrased
 from graphctx.store.snapshot import Snapshot
 
@@ -58,13 +58,14 @@ def check_described(snapshot: Snapshot) -> None:
         ) from error
 
 
-def seen_communities(view: View) -> list[SeenCommunity]:
+def seen_communities(view: GraphView) -> list[SeenCommunity]:
     """The communities that something names which may be seen, by level and id."""
-    return list(_each(view.tables.communities.within(view), view.tables.communities))
+    return list(_each(CommunityIndex(view)))
 
 
-def _each(seen: Communities, hierarchy: Hierarchy) -> Iterator[SeenCommunity]:
-    for row in np.flatnonzero(seen.seen).tolist():
+def _each(seen: CommunityIndex) -> Iterator[SeenCommunity]:
+    hierarchy = seen.hierarchy
+    for row in np.flatnonzero(seen.visible).tolist():
         checkpoint()
         parent = int(hierarchy.parent[row])
         phrased = read_phrased(hierarchy.phrased(row))

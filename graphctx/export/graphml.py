@@ -20,7 +20,7 @@ from graphctx.export.options import OnProgress
 from graphctx.export.relations import Edges, Said, edges_between
 from graphctx.export.seen import SeenEntity, rows_of, seen_entities
 from graphctx.model.interrupt import checkpoint
-from graphctx.retrieve.graph.view import View
+from graphctx.retrieve.graph.view import GraphView
 from graphctx.store.walk import gather
 
 _BATCH = 10_000
@@ -59,7 +59,7 @@ LIST_SEPARATOR = "; "
 """Between the parts of an attribute that has several."""
 
 
-def write_graphml(view: View, file: BinaryIO, *, documents: bool, on_progress: OnProgress) -> dict[str, int]:
+def write_graphml(view: GraphView, file: BinaryIO, *, documents: bool, on_progress: OnProgress) -> dict[str, int]:
     """Write the graph.
 
     Args:
@@ -156,7 +156,7 @@ def _entity_nodes(entities: Sequence[SeenEntity], communities: Sequence[SeenComm
         yield _node(entity.id, {**values, **places.get(entity.row, {})})
 
 
-def _document_nodes(view: View, rows: Sequence[int]) -> Iterator[str]:
+def _document_nodes(view: GraphView, rows: Sequence[int]) -> Iterator[str]:
     table = view.index.documents
     for row in rows:
         place = {name: table[name][row].as_py() for name in ("id", "uri", "title", "tags")}
@@ -177,7 +177,7 @@ def _related(edges: Edges, said: Said, ids: Mapping[int, str]) -> Iterator[str]:
         yield _edge(ids[near], ids[far], values)
 
 
-def _mentions(view: View, entities: Sequence[SeenEntity]) -> Iterator[str]:
+def _mentions(view: GraphView, entities: Sequence[SeenEntity]) -> Iterator[str]:
     """From each document to each entity that its text mentions; the weight is how often."""
     documents = view.tables.documents
     ids = {entity.row: entity.id for entity in entities}

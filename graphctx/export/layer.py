@@ -46,7 +46,7 @@ def units_layer(
     heads = index.snapshot.table("sections", ["id", "start_char", "level"])
     columns = zip(*(heads[name].to_pylist() for name in heads.column_names), strict=True)
     head_of = {section: start for section, start, level in columns if level}  # what is before any heading has none
-    rows = index.seen_rows.tolist()
+    rows = index.visible_rows.tolist()
     passages = []
     for done, row in enumerate(rows):
         if done % _STEP == 0:
@@ -63,7 +63,7 @@ def units_layer(
     embedder = _profiled(index.embedder)
     audit = dict(embedder.audit) | {"embedded_text": "title and headings, then the content"}
     metadata = metadata_for(embedder.profile, audit)
-    vectors = np.ascontiguousarray(index.vectors[index.seen_rows])
+    vectors = np.ascontiguousarray(index.vectors[index.visible_rows])
     return compiled(chunks, vectors, metadata, i8=i8)
 
 

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 from graphctx.export.options import ExportOptions, OnProgress
 from graphctx.export.page_data import page_data
-from graphctx.retrieve.graph.view import View
+from graphctx.retrieve.graph.view import GraphView
 from graphctx.version import __version__
 
 _ASSETS = Path(__file__).parent / "assets"
@@ -29,7 +29,7 @@ _UNSAFE = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u202
 
 
 def write_page(
-    view: View, project_id: str, options: ExportOptions, file: BinaryIO, on_progress: OnProgress
+    view: GraphView, project_id: str, options: ExportOptions, file: BinaryIO, on_progress: OnProgress
 ) -> tuple[dict[str, int], list[str]]:
     """Write the page.
 

@@ -12,7 +12,7 @@ from graphctx.export.quotes import QuoteBook, Quoted
 from graphctx.export.relations import Edges, Said, edges_between
 from graphctx.export.seen import SeenEntity, rows_of, seen_entities
 from graphctx.model.interrupt import checkpoint
-from graphctx.retrieve.graph.view import View
+from graphctx.retrieve.graph.view import GraphView
 
 COMMUNITY_QUOTES = 6
 """Of each community: as much as is read before one goes on to what is in it."""
@@ -34,7 +34,7 @@ class Gathered:
     left_out: list[str]
 
 
-def page_data(view: View, project_id: str, options: ExportOptions, on_progress: OnProgress) -> Gathered:
+def page_data(view: GraphView, project_id: str, options: ExportOptions, on_progress: OnProgress) -> Gathered:
     """Gather what the page shows.
 
     Entities are chosen by the number of units that name them, ties by id. A community none of whose entities is chosen
@@ -136,7 +136,7 @@ def _place(entities: list[dict[str, Any]], tree: Sequence[SeenCommunity], number
 
 
 def _relate(
-    entities: list[dict[str, Any]], view: View, shown: Sequence[SeenEntity], numbers: Mapping[int, int]
+    entities: list[dict[str, Any]], view: GraphView, shown: Sequence[SeenEntity], numbers: Mapping[int, int]
 ) -> None:
     """Note of each entity those it is related to most strongly, with what a fact says: ``[number, said]``."""
     edges, said = edges_between(view, rows_of(shown)), Said(view)
@@ -160,7 +160,7 @@ def _strongest(edges: Edges, numbers: Mapping[int, int]) -> dict[int, list[int]]
     return {at: [other for _, other in sorted(pairs)[:MAX_RELATED]] for at, pairs in found.items()}
 
 
-def _quotes(view: View, quotes: Sequence[Quoted]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def _quotes(view: GraphView, quotes: Sequence[Quoted]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     rows = sorted({quote.document for quote in quotes})
     places = {row: at for at, row in enumerate(rows)}
     texts = [view.index.text_of(row) for row in rows]

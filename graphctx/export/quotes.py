@@ -10,7 +10,7 @@ import numpy as np
 from graphctx.export.communities import SeenCommunity
 from graphctx.export.seen import SeenEntity
 from graphctx.model.documents import has_file_lines
-from graphctx.retrieve.graph.view import View
+from graphctx.retrieve.graph.view import GraphView
 from graphctx.text.graphemes import cut_end, cut_start
 
 MAX_CHARS = 320
@@ -51,13 +51,13 @@ class QuoteBook:
         points: sentence rows that are points of communities: they stand alone, and are quoted first.
     """
 
-    view: View
+    view: GraphView
     points: frozenset[int]
     all: list[Quoted] = field(default_factory=list)
     _known: dict[tuple[int, int, int], int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, view: View, communities: Iterable[SeenCommunity]) -> QuoteBook:
+    def of(cls, view: GraphView, communities: Iterable[SeenCommunity]) -> QuoteBook:
         """An empty book that knows the points of some communities."""
         return cls(view, frozenset(row for community in communities for row in community.points))
 
@@ -71,10 +71,10 @@ class QuoteBook:
         First sentences that are points, then of units that are about it, then by where the unit names it, then in
         reading order; short ones last.
         """
-        view, named = self.view, self.view.tables.mentions.named
+        view, named = self.view, self.view.tables.mentions.by_sentence
         positions = named.of_entity[named.ptr[entity.row] : named.ptr[entity.row + 1]]
-        if view.seen_named is not None:
-            positions = positions[view.seen_named[positions]]
+        if view.visible_mentions is not None:
+            positions = positions[view.visible_mentions[positions]]
         if most < 1 or not len(positions):
             return []
         sentences, units = named.sentence[positions], named.unit[positions]

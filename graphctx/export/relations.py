@@ -11,15 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 from graphctx.model.interrupt import checkpoint
-from graphctx.retrieve.graph.related import MAX_LOOKED_AT, MAX_SENTENCES, related
-from graphctx.retrieve.graph.view import View
-from graphctx.retrieve.index import Rows
+from graphctx.retrieve.arrays import Rows
+from graphctx.retrieve.graph.edges import MAX_MENTIONS, MAX_SENTENCES, related
+from graphctx.retrieve.graph.view import GraphView
 
 MAX_PREDICATES = 10
 """Of one edge, the most frequent first."""
 
 _ALL = 2**31 - 1
-_TOGETHER = MAX_LOOKED_AT - MAX_SENTENCES
+_TOGETHER = MAX_MENTIONS - MAX_SENTENCES
 """Namings that are looked at in one step within a scope: with one entity more it is still below that step's limit."""
 
 
@@ -35,7 +35,7 @@ class Edges:
         return len(self.near)
 
 
-def edges_between(view: View, entities: Rows) -> Edges:
+def edges_between(view: GraphView, entities: Rows) -> Edges:
     """The edges between some entities.
 
     Args:
@@ -50,13 +50,13 @@ def edges_between(view: View, entities: Rows) -> Edges:
     return Edges(near[order], far[order], weight[order])
 
 
-def _whole(view: View) -> Iterator[tuple[Rows, Rows, npt.NDArray[np.float64]]]:
+def _whole(view: GraphView) -> Iterator[tuple[Rows, Rows, npt.NDArray[np.float64]]]:
     table = view.index.snapshot.table("related", ["source_row", "target_row", "weight"])
     source, target, weight = (column.to_numpy() for column in table.columns)
     yield source.astype(np.int64), target.astype(np.int64), weight.astype(np.float64)
 
 
-def _within(view: View, entities: Rows) -> Iterator[tuple[Rows, Rows, npt.NDArray[np.float64]]]:
+def _within(view: GraphView, entities: Rows) -> Iterator[tuple[Rows, Rows, npt.NDArray[np.float64]]]:
     yield np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)
     namings = np.minimum(view.occurrences[0][entities], MAX_SENTENCES)
     step = np.cumsum(namings) // _TOGETHER
@@ -70,7 +70,7 @@ def _within(view: View, entities: Rows) -> Iterator[tuple[Rows, Rows, npt.NDArra
 class Said:
     """What facts that may be seen say of pairs of entities."""
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: GraphView) -> None:
         """Read nothing yet."""
         self._view = view
 

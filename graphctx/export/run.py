@@ -11,12 +11,11 @@ from graphctx.export.options import ExportOptions, OnProgress, no_progress
 from graphctx.export.report import ExportedFile, ExportReport
 from graphctx.export.target import check_target, written_file, written_folder
 from graphctx.model.requests import Filters, Scope
-from graphctx.retrieve.graph.view import View
-from graphctx.retrieve.scope import why_nothing
+from graphctx.retrieve.graph.view import GraphView
 from graphctx.store.files import files_below, sha256_of
 
 if TYPE_CHECKING:
-    from graphctx.retrieve.service import Retriever
+    from graphctx.retrieve.searcher import Searcher
 
 _OWNERS = (
     "The tables hold every document of the knowledge base, whatever boundary its settings draw: they are for its owner."
@@ -24,12 +23,12 @@ _OWNERS = (
 
 
 def export(
-    retriever: Retriever, project_id: str, options: ExportOptions, on_progress: OnProgress = no_progress
+    searcher: Searcher, project_id: str, options: ExportOptions, on_progress: OnProgress = no_progress
 ) -> ExportReport:
     """Write what is published.
 
     Args:
-        retriever: of the published snapshot, within the boundary of the settings.
+        searcher: of the published snapshot, within the boundary of the settings.
         project_id: what it is called.
         options: what to write, and where.
         on_progress: called as it advances.
@@ -41,9 +40,9 @@ def export(
     path = options.path.expanduser()
     check_target(path, folder=options.format == "parquet", replace=options.replace)
     if options.format == "parquet":
-        return _tables(retriever, options, path, on_progress)
-    check_described(retriever.index.snapshot)
-    view = _view(retriever, options)
+        return _tables(searcher, options, path, on_progress)
+    check_described(searcher.index.snapshot)
+    view = _view(searcher, options)
     left_out: list[str] = []
     with written_file(path) as file:
         if options.format == "graphml":
@@ -64,7 +63,7 @@ def export(
     )
 
 
-def _tables(retriever: Retriever, options: ExportOptions, path: Path, on_progress: OnProgress) -> ExportReport:
+def _tables(searcher: Searcher, options: ExportOptions, path: Path, on_progress: OnProgress) -> ExportReport:
     from graphctx.export.parquet import write_parquet
 
     if options.doc_tag or options.path_prefix:
@@ -72,7 +71,7 @@ def _tables(retriever: Retriever, options: ExportOptions, path: Path, on_progres
             "Tables are exported whole: --tag and --path-prefix narrow graphml and html only. Leave them out.",
             field="doc_tag" if options.doc_tag else "path_prefix",
         )
-    snapshot = retriever.index.snapshot
+    snapshot = searcher.index.snapshot
     with written_folder(path) as folder:
         counts = write_parquet(snapshot, folder, on_progress=on_progress)
     return ExportReport(
@@ -86,16 +85,16 @@ def _tables(retriever: Retriever, options: ExportOptions, path: Path, on_progres
     )
 
 
-def _view(retriever: Retriever, options: ExportOptions) -> View:
+def _view(searcher: Searcher, options: ExportOptions) -> GraphView:
     filters = Filters(doc_tag=list(options.doc_tag), path_prefix=options.path_prefix)
-    nothing = why_nothing(retriever.index, Scope(), filters)
+    nothing = searcher.index.empty_reason(Scope(), filters)
     if nothing is not None and nothing.filtered_by:
         raise InvalidArgument(
             f"No document is left by {' and '.join(nothing.filtered_by)}, so there is nothing to export. "
             "Widen the filter.",
             filtered_by=list(nothing.filtered_by),
         )
-    return View(retriever.index.within(Scope(), filters), retriever.graph.tables)
+    return GraphView(searcher.index.within(Scope(), filters), searcher.graph.tables)
 
 
 def _file(path: Path, name: str) -> ExportedFile:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphctx.model.interrupt import checkpoint
+from graphctx.retrieve.arrays import Rows
 from graphctx.retrieve.graph.nodes import node_fields
-from graphctx.retrieve.graph.view import View
-from graphctx.retrieve.index import Rows
+from graphctx.retrieve.graph.view import GraphView
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +26,12 @@ class SeenEntity:
     n_units: int
 
 
-def seen_entities(view: View) -> list[SeenEntity]:
+def seen_entities(view: GraphView) -> list[SeenEntity]:
     """All entities that something names which may be seen, in the order of their rows, which is that of their ids."""
     return list(_of_all(view) if view.whole else _within(view))
 
 
-def _of_all(view: View) -> Iterator[SeenEntity]:
+def _of_all(view: GraphView) -> Iterator[SeenEntity]:
     """Of a whole snapshot what its table says, since one question for each of 100,000 would take half a minute."""
     table = view.index.snapshot.table("entities", ["id", "name", "aliases", "label", "n_mentions"])
     n_units = np.diff(view.walk.entity_ptr).tolist()
@@ -45,7 +45,7 @@ def _values(column: object) -> list[object]:
     return values
 
 
-def _within(view: View) -> Iterator[SeenEntity]:
+def _within(view: GraphView) -> Iterator[SeenEntity]:
     for row in np.flatnonzero(np.diff(view.walk.entity_ptr)).tolist():
         checkpoint()
         if not len(view.naming_pairs(row)):

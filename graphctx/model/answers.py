@@ -28,7 +28,7 @@ LOW_CONFIDENCE = 0.25
 """Where no quote reaches it, the answer says that nothing fits well. Of the development sets' answerable questions 4 in
 100 get such an answer, of questions about other things 80 (docs/decisions/0011-confidence.md)."""
 
-RunMode = Literal["vector_only", "hybrid_local", "global", "bm25", "rrf"]
+RunMode = Literal["vector_only", "hybrid_local", "bm25", "rrf"]
 Source = Literal["reranked", "rrf_fusion", "graph_expanded", "vector", "bm25", "hybrid"]
 LimitReason = Literal["page_size", "node_cap", "doc_cap", "passage_cap", "token_cap", "byte_cap", "none"]
 """What kept an answer from more: its page; ``max_nodes`` or ``max_paths``; ``max_per_doc`` results of each document;

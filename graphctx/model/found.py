@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 
 from graphctx.model.answers import EmptyReason, LimitReason, Quote, RunMode, SearchResult
 from graphctx.model.graph import Unresolved
+from graphctx.model.requests import Scope
 from graphctx.model.themes import PhrasedSentence, Point, Theme
 
 Item = TypeVar("Item")
@@ -21,6 +22,8 @@ class Listing(Generic[Item]):
     Attributes:
         items: without what belongs to a session (``passage_id``, ``scratch_uri``, ``uri``).
         snapshot_id: that they come from; empty where nothing is published.
+        scope: the scope that applies; ``None`` for that of the request.
+        rows: unit rows beside ``items``, where these stand for units of the snapshot.
         empty_reason: why there are none.
         filtered_by: the arguments that leave no document (``filters.doc_tag``, ``scope.repositories``, …).
         capped: the cap of the request's own that left some out for good (``node_cap``, ``doc_cap``, ``passage_cap``).
@@ -30,6 +33,8 @@ class Listing(Generic[Item]):
 
     items: Sequence[Item]
     snapshot_id: str
+    scope: Scope | None = None
+    rows: Sequence[int] = ()
     empty_reason: EmptyReason | None = None
     filtered_by: Sequence[str] = ()
     capped: LimitReason = "none"

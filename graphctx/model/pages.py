@@ -98,7 +98,7 @@ class Pager:
         """Make the answer with as many items from the cursor on as fit.
 
         Args:
-            request: with the scope that applies, and perhaps ``cursor`` and ``page_size``.
+            request: what was asked, perhaps with ``cursor`` and ``page_size``.
             listing: all items.
             build: makes the answer.
             render: makes the readable text, which is weighed too.
@@ -111,6 +111,8 @@ class Pager:
             BudgetExceeded: not even one item fits.
             InvalidArgument: the cursor does not belong here.
         """
+        if listing.scope is not None:
+            request = request.model_copy(update={"scope": listing.scope})
         start, rest = self._rest(request, listing)
         limits = self.limits.within(request.max_tokens, request.max_bytes)
 

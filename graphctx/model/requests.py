@@ -127,7 +127,7 @@ class SearchInput(Bounded):
 class RetrieveOptions(Strict):
     """How `RetrieveInput` is carried out."""
 
-    mode: Mode = Field("auto", description="auto picks hybrid_local, or points of the whole where that is asked for.")
+    mode: Mode = Field("auto", description="auto picks hybrid_local where a graph exists.")
     rerank: bool = Field(True, description="Rerank the best spans by meaning where a model allows it.")
     include_diagnostics: bool = Field(False, description="Add counts of the stages to the diagnostics.")
     layers: Layers = []

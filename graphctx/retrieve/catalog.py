@@ -1,4 +1,4 @@
-"""Names and whole documents of a snapshot, within a scope: for completion, and for reading one after another."""
+"""Names and whole documents of a snapshot within a scope: for completion, and for reading one after another."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ import pyarrow.compute as pc
 from graphctx.model.catalog import Names, Outlined, OutlineEntry, Outlines, UnitEntry, WholeDocument
 from graphctx.model.interrupt import checkpoint
 from graphctx.model.requests import Filters, Scope
-from graphctx.retrieve.graph.names import names_of
+from graphctx.retrieve.graph.communities import CommunityIndex
 from graphctx.retrieve.graph.tables import GraphTables
-from graphctx.retrieve.graph.view import View
+from graphctx.retrieve.graph.view import GraphView
 from graphctx.retrieve.index import SearchIndex
 
 MIN_FUZZY_CHARS = 3
-"""Shorter texts are near to everything."""
+"""Shorter texts are similar to everything."""
 MIN_FUZZY_SCORE = 75.0
-"""Of 100, `rapidfuzz.fuzz.partial_ratio`: about one letter in four may be wrong. Of names that are not shorter."""
+"""Least `rapidfuzz.fuzz.partial_ratio`, of 100, of names that are not shorter: one letter in four may be wrong."""
 
 MAX_CALLED = 300
-"""Entities whose names within a scope are looked up in its texts for one completion; about 0.1 ms each."""
+"""Entities whose names are read from the texts of a scope for one completion; about 0.1 ms each."""
 
 _SECTION_COLUMNS = ["id", "doc_id", "ordinal", "level", "title", "anchor", "start_char", "end_char"]
 
@@ -31,20 +31,19 @@ Rows = npt.NDArray[np.int64]
 
 
 class Catalog:
-    """What one snapshot can be asked for by name. Thread-safe."""
+    """The names of a snapshot, and its documents by name. Thread-safe.
+
+    Args:
+        index: of the whole snapshot.
+        tables: of its graph.
+    """
 
     def __init__(self, index: SearchIndex, tables: GraphTables) -> None:
-        """Read nothing yet.
-
-        Args:
-            index: of the whole snapshot.
-            tables: of its graph.
-        """
         self._index = index
         self._tables = tables
 
     def document(self, name: str, scope: Scope) -> WholeDocument:
-        """A document by its id or its URI.
+        """Return a document by its id or its URI.
 
         Raises:
             InvalidArgument: the scope has no such document.
@@ -61,7 +60,7 @@ class Catalog:
         )
 
     def outline(self, scope: Scope, limit: int) -> Outlines:
-        """The first documents by URI, each with its headings and its units; at most ``limit``."""
+        """Return the first ``limit`` documents by URI, each with its headings and its units."""
         index = self._index.within(scope, Filters())
         seen = index.visible_documents
         rows = np.arange(len(self._uris)) if seen is None else np.flatnonzero(seen)
@@ -84,7 +83,7 @@ class Catalog:
         return Outlines(tuple(found), len(rows))
 
     def documents(self, text: str, scope: Scope, limit: int) -> Names:
-        """URIs of documents whose URI, title or id has a text in it, or nearly so; at most ``limit``."""
+        """Return at most ``limit`` URIs of documents whose URI, title or id holds a text or something similar."""
         seen = self._index.within(scope, Filters()).visible_documents
         rows = np.arange(len(self._uris)) if seen is None else np.flatnonzero(seen)
         if text.startswith("d_"):
@@ -94,37 +93,35 @@ class Catalog:
         )
 
     def entities(self, text: str, scope: Scope, limit: int) -> Names:
-        """Names of entities that have a text in them, or nearly so, the most mentioned first; at most ``limit``.
+        """Return at most ``limit`` names of entities that hold a text or something similar, the most mentioned first.
 
-        A text that starts like an id is completed to ids. Within a scope an entity has the name that the documents of
-        the scope give it, and is found by no other; the total is then of those that were looked at (`MAX_CALLED`).
+        A text that starts like an id is completed to ids. Within a scope an entity is found only by the name that the
+        scope's documents give it; the total is then of the `MAX_CALLED` entities that were looked at.
         """
         index = self._index.within(scope, Filters())
         pairs = np.diff(index.walk.entity_ptr)
-        rows = np.flatnonzero(pairs)  # an entity that no document of the scope names is not there
+        rows = np.flatnonzero(pairs)  # others are named by no document of the scope
         if text.startswith("e_"):
             return _by_id(pa.chunked_array([self._tables.entities.ids]), rows, text, limit)
         name = pa.chunked_array([self._tables.entities.names])
         if index.visible_documents is None:
             return _complete(text, name, (name,), rows, pairs, limit)
-        view = View(index, self._tables)
+        view = GraphView(index, self._tables)
         likely = self._likely(text, rows, pairs)
-        called = [
-            (names.name, int(pairs[row])) for row in likely.tolist() if (names := names_of(view, row)) is not None
-        ]
-        told = pa.chunked_array([pa.array([name for name, _ in called], pa.string())])
+        called = [(names.name, int(pairs[row])) for row in likely.tolist() if (names := view.names_of(row)) is not None]
+        names = pa.chunked_array([pa.array([name for name, _ in called], pa.string())])
         weight = np.array([pair for _, pair in called], dtype=np.int64)
-        return _complete(text, told, (told,), np.arange(len(called)), weight, limit)
+        return _complete(text, names, (names,), np.arange(len(called)), weight, limit)
 
     def communities(self, text: str, scope: Scope, limit: int) -> Names:
-        """Titles of communities that have a text in them, or nearly so, the largest first; at most ``limit``.
+        """Return at most ``limit`` titles of communities that hold a text or something similar, the largest first.
 
-        A text that starts like an id is completed to ids. Within a scope the total is of those that were looked at: at
-        most `MAX_CALLED` that hold an entity which may be meant.
+        A text that starts like an id is completed to ids. Within a scope the total is of the communities that were
+        looked at: at most `MAX_CALLED` of those that hold an entity whose name anywhere fits the text.
         """
         index = self._index.within(scope, Filters())
-        view = View(index, self._tables)
-        communities = self._tables.communities.within(view)
+        view = GraphView(index, self._tables)
+        communities = CommunityIndex(view)
         rows = communities.ordered(np.arange(len(communities.hierarchy)))
         if text.startswith("c_"):
             return _by_id(pa.chunked_array([communities.hierarchy.ids]), rows, text, limit)
@@ -152,7 +149,7 @@ class Catalog:
         )
 
     def _likely(self, text: str, rows: Rows, pairs: npt.NDArray[np.integer]) -> Rows:
-        """Those entities of some rows that may be meant by a text, by all names that they have anywhere."""
+        """Return the entities among some rows that a text fits by any of their names anywhere, visible or not."""
         folded, owner = self._tables.entities.folded
         meant = np.zeros(len(pairs), dtype=bool)
         meant[owner[pc.match_substring(folded, text.lower()).to_numpy(zero_copy_only=False)]] = True
@@ -190,15 +187,16 @@ def _complete(
     weight: npt.NDArray[np.integer],
     limit: int,
 ) -> Names:
-    """Values of some rows: those that begin with a text, then where a word does, where it is anywhere, what is near.
+    """Return values of some rows: those that begin with a text, then those with a word that does, that hold it
+    anywhere, and that are similar.
 
     Args:
-        text: what was typed; upper and lower case are one.
+        text: what was typed, in any case.
         shown: the values.
-        searched: what a value is found by.
+        searched: columns that a value is found by.
         rows: those to choose from.
-        weight: of every row; among equals the heavier comes first, then the value itself decides.
-        limit: as many at most.
+        weight: of every row; among equals the heavier comes first, then the value decides.
+        limit: the largest number of values.
     """
     some = shown.take(pa.array(rows))
     grades = np.zeros(len(rows), dtype=np.int64)
@@ -215,7 +213,7 @@ def _complete(
 
 
 def _grades(folded: pa.ChunkedArray, text: str) -> npt.NDArray[np.int64]:
-    """3 where a value begins with a text, 2 where a word of it does, 1 where it is anywhere, else 0."""
+    """Return 3 for values that begin with a text, 2 if a word of them does, 1 if they hold it anywhere, else 0."""
     anywhere = pc.match_substring(folded, text)
     start_of_word = pc.match_substring_regex(folded, rf"(^|[^\pL\pN]){_escaped(text)}")
     begins = pc.starts_with(folded, text)
@@ -225,12 +223,12 @@ def _grades(folded: pa.ChunkedArray, text: str) -> npt.NDArray[np.int64]:
 
 
 def _escaped(text: str) -> str:
-    """A text as RE2 takes it literally."""
+    """Return a pattern of RE2 that matches a text literally."""
     return "".join(f"\\x{{{ord(char):x}}}" if not char.isalnum() else char for char in text)
 
 
 def _near(text: str, values: list[str], known: set[str], limit: int) -> list[str]:
-    """Values that are spelled nearly like a text, the nearest first."""
+    """Return values that are spelled similarly to a text, the most similar first."""
     from rapidfuzz import fuzz, process
 
     others = sorted(value for value in set(values) - known if len(value) >= len(text) - 1)

@@ -8,7 +8,8 @@ from typing import Protocol
 
 from graphctx.model.answers import Quote
 from graphctx.model.requests import MAX_QUOTE_CHARS
-from graphctx.retrieve.index import DocumentText, SearchIndex
+from graphctx.retrieve.documents import DocumentText
+from graphctx.retrieve.index import SearchIndex
 from graphctx.text.graphemes import ceil, cut_end, cut_start, first_end
 
 
@@ -38,7 +39,10 @@ class Cut:
 
 
 def cut_span(text: str, start: int, end: int, max_tokens: int, tokens: Tokens, max_chars: int = MAX_QUOTE_CHARS) -> Cut:
-    """Shorten a span from its end to a number of tokens and characters, at a word's end where there is one."""
+    """Shorten a span from its end to a number of tokens and characters, at the end of a word where there is one.
+
+    The first grapheme is always kept, even where it alone has more tokens.
+    """
     limit = min(end, start + max_chars)
     stop = start + tokens.clip(text[start:limit], max_tokens)
     if stop >= end:
@@ -46,22 +50,22 @@ def cut_span(text: str, start: int, end: int, max_tokens: int, tokens: Tokens, m
     stop = max(cut_end(text, start, stop), min(first_end(text, start), limit))
     while stop > start + 1 and text[stop - 1].isspace():
         stop -= 1
-    return Cut(start, stop, True)
+    return Cut(start, stop, stop < end)
 
 
 def around(
     document: DocumentText, start: int, end: int, n_tokens: int, tokens: Tokens, within: tuple[int, int] | None = None
 ) -> tuple[str, str]:
-    """The text before and after a span, up to so many tokens each: exact, contiguous with the span.
+    """Return the text before and after a span, up to ``n_tokens`` each: exact, contiguous with the span.
 
-    White space at its far ends is left out, and all of it where there is nothing else.
+    White space at its far ends is left out.
 
     Args:
-        document: that the span is in.
+        document: the document of the span.
         start, end: the span.
-        n_tokens: most tokens of each.
-        tokens: counts them.
-        within: start and end of what the text is taken from; the document by default.
+        n_tokens: most tokens of each side.
+        tokens: counts tokens.
+        within: bounds of the text to take from; the document by default.
     """
     if n_tokens <= 0:
         return "", ""
@@ -82,10 +86,9 @@ def around(
 def quote(
     index: SearchIndex, unit_row: int, cut: Cut, *, context_tokens: int, confidence: float, tokens: Tokens
 ) -> Quote:
-    """Make a quote of a span of a unit's document that keeps to its limits."""
+    """Return the quote of a span of a unit's document, with its citation."""
     unit = index.unit(unit_row)
     document = index.text_of(unit.doc_row)
-    # What is around it in other passages has headings between, and is theirs to show.
     passage = (unit.start_char, unit.end_char)
     before, after = around(document, cut.start_char, cut.end_char, context_tokens, tokens, passage)
     return Quote(
@@ -107,15 +110,15 @@ def quote(
 
 
 def preview_span(spans: Sequence[tuple[int, int]], values: Sequence[float], max_chars: int) -> tuple[int, int]:
-    """One to three consecutive sentences around the best one, within a number of characters.
+    """Return the span of one to three consecutive sentences around the best one.
 
     Args:
-        spans: the sentences of a unit, in order.
+        spans: spans of the sentences of a unit, in order.
         values: how well each fits.
         max_chars: longest preview.
 
     Returns:
-        Start and end. Only a single sentence may be longer than a preview.
+        Start and end. Only a single sentence is ever longer than ``max_chars``.
     """
     best = min(range(len(spans)), key=lambda at: (-values[at], at))
     first = last = best

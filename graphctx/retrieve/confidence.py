@@ -15,9 +15,10 @@ from itertools import takewhile
 import numpy as np
 import numpy.typing as npt
 
-from graphctx.retrieve.index import Rows, SearchIndex
+from graphctx.retrieve.arrays import Rows
+from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import Question
-from graphctx.retrieve.rank import Ranking
+from graphctx.retrieve.ranking import Ranking
 from graphctx.retrieve.sentences import SentencePool
 from graphctx.text.gazetteer import name_words
 from graphctx.text.lexical import STOPWORDS, terms
@@ -74,8 +75,8 @@ class Confidence:
         """Look at a pool once.
 
         Args:
-            index: of what may be seen.
-            question: made ready.
+            index: the visible part of the snapshot.
+            question: the parsed question.
             ranking: units in rank order.
             positions: of the pool's units in the ranking.
             pool: sentences that may be quoted.
@@ -103,8 +104,8 @@ def features(index: SearchIndex, question: Question, ranking: Ranking, positions
     of `NEAR`, ``agree`` if words and meaning find the same unit first, ``gap`` between the nearest unit and the sixth,
     ``home`` as the strongest home edge, ``unknown`` if it names what no document says.
     """
-    stage, rows = ranking.stage, ranking.rows[positions]
-    near = stage.scorer.cosine(stage.nearest[: NEIGHBOURS + 1])
+    found, rows = ranking.candidates, ranking.rows[positions]
+    near = found.scorer.cosine(found.nearest[: NEIGHBOURS + 1])
     top = float(ranking.scores[:1].max(initial=0.0))
     share = ranking.scores[positions] / top if top > 0 else np.ones(len(positions))
     length = np.log(len(question.terms) + 1) / 2
@@ -112,9 +113,9 @@ def features(index: SearchIndex, question: Question, ranking: Ranking, positions
     shared = {
         "best": best,
         "far": max(0.0, NEAR - best),
-        "agree": float(stage.lexical[:1].tolist() == stage.nearest[:1].tolist()),
+        "agree": float(found.lexical[:1].tolist() == found.nearest[:1].tolist()),
         "gap": float(near[0] - near[-1]) if len(near) else 0.0,
-        "home": float(ranking.walk.home.value.max(initial=0.0)) if ranking.walk else 0.0,
+        "home": _best_definition_edge(ranking),
         "unknown": float(names_unknown(index, question)),
     }
     columns = {
@@ -122,14 +123,14 @@ def features(index: SearchIndex, question: Question, ranking: Ranking, positions
         "share": share[pool.unit],
         "rank": np.log1p(positions)[pool.unit],
         "asked": _says(index, asked_for(question.text), rows)[pool.unit],
-        "meaning": (stage.scorer.cosine(rows) * length)[pool.unit],
+        "meaning": (found.scorer.cosine(rows) * length)[pool.unit],
         **{name: np.full(len(pool), value) for name, value in shared.items()},
     }
     return np.stack([columns[name] for name in WEIGHTS], axis=1).astype(np.float64)
 
 
-def anything_bears(index: SearchIndex, confidences: Iterable[float]) -> bool:
-    """Whether any quote reaches `FLOOR`; taken for granted with an embedder that the floor was not chosen for."""
+def likely_answered(index: SearchIndex, confidences: Iterable[float]) -> bool:
+    """Whether any quote reaches `FLOOR`; always true with an embedder that the floor was not fitted for."""
     return index.embedder.name != FITTED_FOR or any(value >= FLOOR for value in confidences)
 
 
@@ -145,6 +146,11 @@ def asked_for(question: str) -> tuple[str, ...]:
     empty = list(takewhile(lambda word: word in STOPWORDS or word in _EMPTY, words[:MAX_BETWEEN]))
     content = list(takewhile(lambda word: word not in STOPWORDS, words[len(empty) :]))[:2]
     return tuple(dict.fromkeys(term for word in content for term in terms(word)))
+
+
+def _best_definition_edge(ranking: Ranking) -> float:
+    edges = ranking.expanded.edges.get("definition")
+    return float(edges.value.max(initial=0.0)) if edges is not None else 0.0
 
 
 def _says(index: SearchIndex, wanted: Sequence[str], rows: Rows) -> Features:

@@ -16,9 +16,10 @@ import pyarrow.compute as pc
 from graphctx.errors import InvalidArgument
 from graphctx.model.requests import Filters, Scope
 from graphctx.nlp.base import Embedder
-from graphctx.retrieve.document_texts import DocumentText, DocumentTexts
-from graphctx.retrieve.scope import DocumentRules, Mask
-from graphctx.retrieve.signs import Signs
+from graphctx.retrieve.arrays import Mask, Rows, Scores
+from graphctx.retrieve.binary_prefilter import BinaryPrefilter
+from graphctx.retrieve.documents import DocumentCache, DocumentText
+from graphctx.retrieve.scope import DocumentFilter, Empty, empty_because
 from graphctx.store.bm25 import Bm25
 from graphctx.store.bm25_part import Lexical
 from graphctx.store.sentence_terms import SentenceTerms
@@ -26,16 +27,11 @@ from graphctx.store.snapshot import Snapshot
 from graphctx.store.texts import TEXTS_DIR, Texts
 from graphctx.store.walk import WalkArrays, gather
 
-__all__ = ["DocumentText", "Rows", "Scores", "SearchIndex", "Unit"]
+_KEPT_SCOPES = 8
+"""Scopes whose index is cached. One takes as much memory as the graph within it, and 16 bytes for each row."""
 
-Rows = npt.NDArray[np.int64]
-Scores = npt.NDArray[np.float32]
-
-_KEPT_PARTS = 8
-"""Scopes of which the index is kept. One takes as much memory as the graph within it, and 16 bytes for each row."""
-
-_SAMPLED = 20_000
-"""Sentences whose mean is taken: 30 MB for a moment; the mean of more differs by nothing that counts."""
+_MEAN_SAMPLE = 20_000
+"""Sentences that the mean vector is taken over: 30 MB at a time."""
 
 _UNIT_COLUMNS = ["id", "doc_row", "kind", "heading", "anchor", "start_char", "end_char"]
 _DOCUMENT_COLUMNS = ["id", "uri", "title", "tags", "updated_at", "mtime", "page_starts"]
@@ -46,13 +42,13 @@ _SHARED = (
     "sentence_terms",
     "units",
     "documents",
-    "rules",
+    "document_filter",
     "_unit_columns",
     "_document_columns",
     "_section_ids",
     "_document_texts",
 )
-"""What `SearchIndex.part` takes over as it is."""
+"""Properties that `SearchIndex.part` shares."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +104,10 @@ class SearchIndex:
                 self._parts.move_to_end(key)
                 return self._parts[key] or self
         # Two threads that come for the same one at once both make it, which is better than to let all others wait.
-        made = self.part(self.rules.visible(scope, filters))
+        made = self.part(self.document_filter.visible(scope, filters))
         with self._lock:
             self._parts[key] = None if made is self else made  # a cycle would keep the snapshot open
-            while len(self._parts) > _KEPT_PARTS:
+            while len(self._parts) > _KEPT_SCOPES:
                 self._parts.popitem(last=False)
         return made
 
@@ -129,12 +125,12 @@ class SearchIndex:
             return self
         part = SearchIndex(self.snapshot, self.embedder, visible_documents)
         visible = visible_documents[self.walk.unit_doc]
-        many = Signs.worth_it(int(np.count_nonzero(visible)), self.vectors.shape[1])
+        many = BinaryPrefilter.pays(int(np.count_nonzero(visible)), self.vectors.shape[1])
         seen = {
             "visible": visible,
             "walk": self.walk.within(visible),
             "bm25": self.bm25.within(visible),
-            "signs": self.signs if many else None,
+            "prefilter": self.prefilter if many else None,
         }
         # Cached properties stand in an object's dictionary: what is the same for all parts is opened once.
         part.__dict__.update(seen | {name: getattr(self, name) for name in _SHARED})
@@ -145,29 +141,45 @@ class SearchIndex:
         """The units that may be seen, bool [N]; ``None`` for all."""
         return None if self.visible_documents is None else self.visible_documents[self.walk.unit_doc]
 
-    @property
-    def sees_anything(self) -> bool:
-        """Whether there is any document that may be seen."""
-        return bool(self.documents.num_rows if self.visible_documents is None else self.visible_documents.any())
+    def empty_reason(self, scope: Scope, filters: Filters) -> Empty | None:
+        """Return why a request sees no document; ``None`` where it sees one.
+
+        Arguments are named that match no document alone (a filter: within the scope), or all of them where only their
+        combination matches none.
+        """
+        if not self.walk.n_units:
+            return Empty("empty_knowledge_base")
+        within = self.within(scope, filters).visible_documents
+        if within is None or within.any():
+            return None
+        masks = self.document_filter.each(scope, filters)
+        by_scope = {name: mask for name, mask in masks.items() if name.startswith("scope.")}
+        in_scope = self.document_filter.all_of(by_scope.values())
+        if self.visible_documents is not None:
+            in_scope &= self.visible_documents
+        if not in_scope.any():
+            return Empty("nothing_in_scope", empty_because(by_scope))
+        by_filter = {name: mask & in_scope for name, mask in masks.items() if name not in by_scope}
+        return Empty("filtered_out", empty_because(by_filter))
 
     @cached_property
-    def seen_rows(self) -> Rows:
+    def visible_rows(self) -> Rows:
         """The rows of the units that may be seen."""
         return np.arange(self.walk.n_units) if self.visible is None else np.flatnonzero(self.visible)
 
     @cached_property
-    def rules(self) -> DocumentRules:
-        """What tells which documents a request may see."""
-        return DocumentRules(self.documents)
+    def document_filter(self) -> DocumentFilter:
+        """Evaluates scopes and filters."""
+        return DocumentFilter(self.documents)
 
     def warm(self) -> None:
         """Open what a first question would otherwise wait for."""
         with self._lock:
-            _ = (self.walk, self.signs, self.sentence_vectors, self.bm25, self.sentence_terms)
+            _ = (self.walk, self.prefilter, self.sentence_vectors, self.bm25, self.sentence_terms)
             _ = (self._unit_columns, self._document_columns)
             self.embedder.embed(["warm"])
-            if len(self.seen_rows):
-                self.text_of(int(self.walk.unit_doc[self.seen_rows[0]]))
+            if len(self.visible_rows):
+                self.text_of(int(self.walk.unit_doc[self.visible_rows[0]]))
 
     @cached_property
     def walk(self) -> WalkArrays:
@@ -180,9 +192,9 @@ class SearchIndex:
         return np.ascontiguousarray(self.snapshot.matrix("units"), dtype=np.float32)
 
     @cached_property
-    def signs(self) -> Signs | None:
-        """The signs of the unit vectors, where so many may be seen that it pays to look at these first."""
-        return Signs(self.vectors) if Signs.worth_it(*self.vectors.shape) else None
+    def prefilter(self) -> BinaryPrefilter | None:
+        """The binary prefilter of the unit vectors, where there are enough of them."""
+        return BinaryPrefilter(self.vectors) if BinaryPrefilter.pays(*self.vectors.shape) else None
 
     @cached_property
     def sentence_vectors(self) -> tuple[npt.NDArray[np.int8], Scores]:
@@ -200,10 +212,9 @@ class SearchIndex:
         return self._whole_bm25
 
     @cached_property
-    def sentence_terms(self) -> SentenceTerms | None:
-        """The terms of the sentences; snapshots of older versions have them in the texts alone."""
-        folder = self.snapshot.directory / "bm25"
-        return SentenceTerms(folder, self._whole_bm25.vocabulary) if SentenceTerms.are_in(folder) else None
+    def sentence_terms(self) -> SentenceTerms:
+        """The distinct terms of the sentences."""
+        return SentenceTerms(self.snapshot.directory / "bm25", self._whole_bm25.vocabulary)
 
     @cached_property
     def units(self) -> pa.Table:
@@ -233,9 +244,8 @@ class SearchIndex:
         return self.snapshot.table("units", columns=["section_id"])["section_id"].combine_chunks()
 
     @cached_property
-    def _document_texts(self) -> DocumentTexts:
-        folder = self.snapshot.directory / TEXTS_DIR  # snapshots of older versions have texts in the tables alone
-        return DocumentTexts(self.snapshot, self._document_columns, Texts(folder) if folder.is_dir() else None)
+    def _document_texts(self) -> DocumentCache:
+        return DocumentCache(self._document_columns, Texts(self.snapshot.directory / TEXTS_DIR))
 
     def unit(self, row: int) -> Unit:
         """A unit by its row."""
@@ -299,8 +309,8 @@ class SearchIndex:
         Of very many the mean of evenly spaced ones.
         """
         values, scale = self.sentence_vectors
-        rows, _ = self.sentence_rows(self.seen_rows)
-        some = rows[:: 1 + len(rows) // _SAMPLED]
+        rows, _ = self.sentence_rows(self.visible_rows)
+        some = rows[:: 1 + len(rows) // _MEAN_SAMPLE]
         chosen = values[some].astype(np.float32) * scale[some, None]
         total = chosen.sum(axis=0, dtype=np.float64) / max(len(some), 1)
         return total.astype(np.float32), len(rows)

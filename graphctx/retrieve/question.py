@@ -1,4 +1,4 @@
-"""The question, understood as far as no model but the embedder is needed."""
+"""Parsing of a question: its vector, terms, the entities it names, and the type of answer it asks for."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphctx.model.knowledge import LABELS
-from graphctx.retrieve.index import Rows, Scores, SearchIndex
+from graphctx.retrieve.arrays import Rows, Scores
+from graphctx.retrieve.index import SearchIndex
 from graphctx.store.walk import WalkArrays, name_hash
 from graphctx.text.gazetteer import counts_as_name, name_words
 from graphctx.text.lexical import terms
@@ -30,7 +31,7 @@ _KINDS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(rf"{_ASKS}where\b", re.I), "place"),
     (re.compile(r"\b(?:what|which) (?:city|country|state|place|county|region|town)\b", re.I), "place"),
 )
-"""The one that stands first in the question tells the kind."""
+"""The pattern that matches first in the question decides."""
 
 _DATE = re.compile(
     r"\b(?:1[0-9]{3}|20[0-9]{2})\b|\b(?:January|February|March|April|May|June|July|August|September|October|November"
@@ -51,14 +52,14 @@ _LABELS_OF_KIND = {
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question made ready.
+    """A parsed question.
 
     Attributes:
-        text: as it was asked.
+        text: as it is asked.
         vector: float32 [d].
         terms: distinct index terms, in order.
         entities: rows of the entities that it names, distinct and sorted.
-        kind: what sort of answer it asks for: ``date``, ``number``, ``person``, ``place`` or empty.
+        kind: the type of answer that it asks for: ``date``, ``number``, ``person``, ``place`` or empty.
     """
 
     text: str
@@ -67,38 +68,38 @@ class Question:
     entities: Rows
     kind: str
 
-    def pattern_wanted(self) -> Callable[[str], bool] | None:
-        """Tells whether a sentence holds a date or a number that the question does not, where it asks for one."""
+    def answer_pattern(self) -> Callable[[str], bool] | None:
+        """Return a test for a date or a number that the question does not hold; ``None`` where it asks for neither."""
         pattern = {"date": _DATE, "number": _NUMBER}.get(self.kind)
         if pattern is None:
             return None
         asked = {match.casefold() for match in pattern.findall(self.text)}
         return lambda sentence: any(match.casefold() not in asked for match in pattern.findall(sentence))
 
-    def labels_wanted(self) -> frozenset[int]:
-        """Label positions of the entities that answer the question, where it asks for a person or a place."""
+    def answer_labels(self) -> frozenset[int]:
+        """Return the positions of the entity labels that answer the question, where it asks for a person or a place."""
         return _LABELS_OF_KIND.get(self.kind, frozenset())
 
 
-def understand(text: str, index: SearchIndex) -> Question:
-    """Embed the question, take its terms, and look up the names in it."""
+def parse_question(text: str, index: SearchIndex) -> Question:
+    """Embed a question, take its terms, and look up the names in it."""
     return Question(
         text=text,
         vector=index.embedder.embed([text])[0],
         terms=tuple(dict.fromkeys(terms(text))),
         entities=named_entities(text, index.walk),
-        kind=kind_of(text),
+        kind=answer_type(text),
     )
 
 
-def kind_of(text: str) -> str:
-    """What sort of answer a question asks for; empty where it does not say."""
+def answer_type(text: str) -> str:
+    """Return the type of answer that a question asks for; empty where its wording does not show."""
     found = [(match.start(), order) for order, (pattern, _) in enumerate(_KINDS) if (match := pattern.search(text))]
     return _KINDS[min(found)[1]][1] if found else ""
 
 
 def named_entities(text: str, walk: WalkArrays) -> Rows:
-    """Entities whose names stand in the text, longest names first, without overlaps."""
+    """Return the entities that a text names: longest names first, without overlaps."""
     found = name_words(text)
     spans = [
         (at, end)

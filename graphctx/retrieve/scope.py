@@ -1,23 +1,17 @@
-"""Scope and filters as a mask over the documents, and what to say where they leave none.
+"""Scope and filters as a mask over the documents.
 
-`SearchIndex.within` makes of the mask an index that holds nothing else: what is outside is never found, walked to or
-through, quoted, named or counted. All that is counted when a question is asked is counted within: the frequencies and
-the mean length of BM25, in how many units an entity stands, of how many it is a home, the share of its mentions that
-are capitalised, how many units have a name of their own (the gate), which words and names are known at all. Scores,
-ranks, quotes and confidences are therefore those of a snapshot from which everything outside was taken away, to the
-last bit.
+`SearchIndex.within` makes an index of the visible documents: what lies outside is never found, walked through, quoted,
+named or counted. Every statistic of a question is taken within: document frequencies and mean length for BM25, in how
+many units an entity stands, how many units define it, the share of its mentions that are capitalised, which words and
+names are known at all. Scores, ranks, quotes and confidences are those of a snapshot of the visible documents alone, to
+the last bit.
 
-What ingest settled once for the whole corpus stays settled, and may be other than if the documents of the scope had
-been ingested alone:
+What ingest decides for the whole corpus stays decided, and may differ from an ingest of the scope's documents alone:
 
-- which names are entities, how their forms are merged into one, and its label: names and descriptions are kept or
-  dropped by how often all documents use them;
-- homes that other documents make: what a link from outside calls a unit; headings and subjects from outside, which make
-  a name of a word that the scope's documents merely use; terms that more than three documents define, which go;
+- which names are entities, how their forms are merged, and their labels;
+- definitions that other documents make: what a link from outside calls a unit, terms that more than three documents
+  define;
 - near-synonyms and communities.
-
-Snapshots that were made before the counts were kept (`graphctx.store.frequencies`, `WalkArrays.pair_mentions`) have the
-whole corpus's mean length in BM25, its shares of capitals, and its gate. The next ingest makes them anew.
 """
 
 from __future__ import annotations
@@ -25,36 +19,37 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphctx.model.answers import EmptyReason
 from graphctx.model.requests import Filters, Scope
 from graphctx.model.scope import folders_of
+from graphctx.retrieve.arrays import Mask
 
-if TYPE_CHECKING:
-    from graphctx.retrieve.index import SearchIndex
-
-Mask = npt.NDArray[np.bool_]
-
-_NEVER = -(2**63)
-"""Of a document without a time: before any other."""
+_NEVER = -(2**63)  # a document without a time is older than any other
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class DocumentRules:
-    """Tells which documents of a snapshot arguments leave, each argument by a few operations on whole columns."""
+@dataclass(frozen=True, slots=True)
+class Empty:
+    """Why a request sees no document, and which of its arguments (``scope.doc_tags``, …) match none."""
+
+    reason: EmptyReason
+    filtered_by: tuple[str, ...] = ()
+
+
+class DocumentFilter:
+    """Evaluates scopes and filters over the documents of a snapshot, column by column."""
 
     def __init__(self, documents: pa.Table) -> None:
-        """Look at the documents of a snapshot.
+        """Prepare the columns.
 
         Args:
-            documents: with ``uri``, ``tags``, ``updated_at`` and ``mtime``.
+            documents: table with ``uri``, ``tags``, ``updated_at`` and ``mtime``.
         """
         self._n = documents.num_rows
         self._uris = documents["uri"].combine_chunks()
@@ -65,7 +60,7 @@ class DocumentRules:
         self._times = np.array(times, dtype=np.int64)
 
     def each(self, scope: Scope, filters: Filters) -> dict[str, Mask]:
-        """For each argument that is given the documents that it alone leaves, bool [D]; the scope's come first."""
+        """Return for each given argument the mask of the documents that match it, bool [D]; the scope's come first."""
         masks = {}
         if scope.doc_tags:
             masks["scope.doc_tags"] = self._with_tag(scope.doc_tags)
@@ -80,11 +75,11 @@ class DocumentRules:
         return masks
 
     def visible(self, scope: Scope, filters: Filters) -> Mask:
-        """The documents that all arguments leave, bool [D]."""
+        """Return the mask of the documents that match all arguments, bool [D]."""
         return self.all_of(self.each(scope, filters).values())
 
     def all_of(self, masks: Iterable[Mask]) -> Mask:
-        """The documents that are in all of some masks."""
+        """Return the conjunction of some masks."""
         every: Mask = np.logical_and.reduce([np.ones(self._n, dtype=bool), *masks])
         return every
 
@@ -100,40 +95,8 @@ class DocumentRules:
         return below
 
 
-@dataclass(frozen=True, slots=True)
-class Nothing:
-    """Why there is nothing to look in, and which arguments (``scope.doc_tags``, …) leave nothing."""
-
-    reason: EmptyReason
-    filtered_by: tuple[str, ...] = ()
-
-
-def why_nothing(index: SearchIndex, scope: Scope, filters: Filters) -> Nothing | None:
-    """Why a request can see nothing at all; ``None`` where it sees something.
-
-    Arguments are to blame which leave nothing alone (a filter: within the scope), or all of them where only their
-    combination does.
-
-    Args:
-        index: of the whole snapshot, or of what a boundary leaves of it.
-        scope, filters: of the request.
-    """
-    if not index.walk.n_units:
-        return Nothing("empty_knowledge_base")
-    if index.within(scope, filters).sees_anything:
-        return None
-    masks = index.rules.each(scope, filters)
-    by_scope = {name: mask for name, mask in masks.items() if name.startswith("scope.")}
-    in_scope = index.rules.all_of(by_scope.values())
-    if index.visible_documents is not None:  # a boundary around all requests
-        in_scope &= index.visible_documents
-    if not in_scope.any():
-        return Nothing("nothing_in_scope", _to_blame(by_scope))
-    by_filter = {name: mask & in_scope for name, mask in masks.items() if name not in by_scope}
-    return Nothing("filtered_out", _to_blame(by_filter))
-
-
-def _to_blame(masks: Mapping[str, Mask]) -> tuple[str, ...]:
+def empty_because(masks: Mapping[str, Mask]) -> tuple[str, ...]:
+    """Return the arguments that match no document alone, or all of them where only their combination does."""
     alone = tuple(name for name, mask in masks.items() if not mask.any())
     return alone or tuple(masks)
 

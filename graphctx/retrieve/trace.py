@@ -1,20 +1,18 @@
-"""Looking into a ranking: the order of units after each stage, where given units stand in it, and the edges walked.
+"""Inspection of a ranking: the order of units after each stage, and the edges that were followed.
 
-For explanations and reports, off the path of answers. Stages and edge kinds are taken as the ranking has them, so
-that one that is added there shows up here.
+For explanations and reports, off the path of answers.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 
-from graphctx.retrieve.first_stage import best_rows
-from graphctx.retrieve.index import Rows, Scores, SearchIndex
-from graphctx.retrieve.rank import Ranking
-from graphctx.retrieve.sparse import Sparse
-from graphctx.retrieve.walk import Edges
+from graphctx.retrieve.arrays import Rows, Scores, SparseScores, top_rows
+from graphctx.retrieve.index import SearchIndex
+from graphctx.retrieve.ranking import Ranking
+from graphctx.retrieve.stages import Edges
 
 FINAL = "final"
 """The stage that is the ranking itself."""
@@ -22,20 +20,20 @@ FINAL = "final"
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """The units that a stage knows, best first, and their scores there, float32 beside them."""
+    """The units that a stage scores, best first, and their scores, float32 beside them."""
 
     rows: Rows
     scores: Scores
 
     def rank_of(self, rows: Rows) -> int | None:
-        """The best rank of any of some units, from 1; ``None`` where the stage has none of them."""
+        """Return the best rank of any of some units, from 1; ``None`` where the stage has none of them."""
         places = np.flatnonzero(np.isin(self.rows, rows))
         return int(places[0]) + 1 if len(places) else None
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One edge that was walked: rows of units, entity and carrying sentence (-1: none), and its worth."""
+    """One edge: rows of units, entity and carrying sentence (-1: none), and its weight."""
 
     kind: str
     source: int
@@ -46,50 +44,49 @@ class Step:
 
 
 def stages(ranking: Ranking) -> dict[str, Stage]:
-    """The stages of a ranking in their order: ``bm25``, ``vector``, ``base``, ``alias``, ``walk``, ``final``.
+    """Return the stages of a ranking in order: ``bm25``, ``vector``, ``hybrid``, ``definition``, ``graph``, ``final``.
 
-    ``alias`` is how much units are at home in what the question names, ``walk`` what the walk adds to each.
+    ``definition`` is the boost of units that define what the question names, ``graph`` what the expansion adds.
     """
-    found = ranking.stage
-    base = ranking.base
-    order = best_rows(base.values, len(base.rows))
+    found, hybrid = ranking.candidates, ranking.hybrid
+    order = top_rows(hybrid.values, len(hybrid.rows))
     return {
         "bm25": Stage(found.lexical, found.scorer.bm25(found.lexical)),
         "vector": Stage(found.nearest, found.scorer.cosine(found.nearest)),
-        "base": Stage(base.rows[order], base.values[order]),
-        "alias": _of_sparse(ranking.alias),
-        "walk": _of_sparse(ranking.gain),
+        "hybrid": Stage(hybrid.rows[order], hybrid.values[order]),
+        "definition": _of_sparse(ranking.boost),
+        "graph": _of_sparse(ranking.expanded.gain),
         FINAL: Stage(ranking.rows, ranking.scores),
     }
 
 
 def score_parts(ranking: Ranking, rows: Rows) -> dict[str, Scores]:
-    """What the scores of some ranked units are made of, each part float32 beside them, unweighted."""
-    base = ranking.base
-    at = np.searchsorted(base.rows, rows)
+    """Return the parts of the scores of some ranked units, each float32 beside ``rows``."""
+    hybrid = ranking.hybrid
+    at = np.searchsorted(hybrid.rows, rows)
     return {
-        "bm25": base.bm25[at],
-        "cosine": base.cosine[at],
-        "base": base.values[at],
-        "alias": ranking.alias.at(rows),
-        "walk": ranking.gain.at(rows),
+        "bm25": hybrid.bm25[at],
+        "cosine": hybrid.cosine[at],
+        "hybrid": hybrid.values[at],
+        "definition": ranking.boost.at(rows),
+        "graph": ranking.expanded.gain.at(rows),
     }
 
 
-def _of_sparse(values: Sparse) -> Stage:
-    rows = values.best(len(values.rows))
-    return Stage(rows, values.at(rows))
+def _of_sparse(scores: SparseScores) -> Stage:
+    rows = scores.top(len(scores.rows))
+    return Stage(rows, scores.at(rows))
 
 
 def edge_counts(ranking: Ranking) -> dict[str, int]:
-    """How many edges of each kind were walked."""
-    return {kind: len(edges.value) for kind, edges in _kinds(ranking).items()}
+    """Return how many edges of each kind were followed."""
+    return {kind: len(edges.value) for kind, edges in ranking.expanded.edges.items()}
 
 
 def best_steps(ranking: Ranking, targets: Rows) -> list[Step]:
-    """The best edge of each kind that leads to each of some units, the best first; ties by kind and rows."""
+    """Return the best edge of each kind to each of some units, best first; ties by kind and rows."""
     steps = []
-    for kind, edges in _kinds(ranking).items():
+    for kind, edges in ranking.expanded.edges.items():
         at = np.flatnonzero(np.isin(edges.target, targets))
         order = at[np.lexsort((edges.entity[at], edges.source[at], -edges.value[at], edges.target[at]))]
         first = np.append(True, edges.target[order][1:] != edges.target[order][:-1])[: len(order)]
@@ -102,16 +99,8 @@ def _step(kind: str, edges: Edges, at: int) -> Step:
     return Step(kind, source, entity, target, int(edges.sentence[at]), round(float(edges.value[at]), 4))
 
 
-def _kinds(ranking: Ranking) -> dict[str, Edges]:
-    walk = ranking.walk
-    if walk is None:
-        return {}
-    values = {field.name: getattr(walk, field.name) for field in fields(walk)}
-    return {kind: edges for kind, edges in values.items() if isinstance(edges, Edges)}
-
-
 def units_of(index: SearchIndex, doc_uri: str, start_char: int | None = None, end_char: int | None = None) -> Rows:
-    """The units of a document, or those that a span of it touches.
+    """Return the units of a document, or those that a span of it touches.
 
     Raises:
         InvalidArgument: the snapshot has no such document.

@@ -19,9 +19,8 @@ from mcp.server.context import ServerRequestContext
 
 from graphctx.errors import InvalidArgument
 from graphctx.model.requests import Scope
-from graphctx.model.scope import Boundary
+from graphctx.retrieve.searcher import Searcher
 from graphctx.server import held, prompts, resources
-from graphctx.server.backend import Backend
 from graphctx.server.calls import Calls
 from graphctx.server.completion import complete
 from graphctx.server.config import ServerConfig
@@ -105,15 +104,15 @@ class GraphctxServer:
 
     async def complete(self, ctx: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
         """Answer ``completion/complete``."""
-        return await self._guarded(ctx, "Completing", lambda: complete(params, self._prompts, self._backend_and_scope))
+        return await self._guarded(ctx, "Completing", lambda: complete(params, self._prompts, self._searcher_and_scope))
 
     def status(self) -> dict[str, Any]:
         """What the server holds and has done since its start."""
-        backend = self._warmup.get().source.pinned()
+        searcher = self._warmup.get().searcher()
         return {
-            "project_id": backend.project_id,
-            "environment": backend.environment,
-            "snapshot_id": backend.snapshot_id,
+            "project_id": searcher.boundary.project_id,
+            "environment": searcher.boundary.environment,
+            "snapshot_id": searcher.snapshot_id,
             "transport": self.config.transport,
             "tools": [self.calls.spelling.name(tool.name) for tool in self.calls.tools],
             "calls": self.workers.counts(),
@@ -146,25 +145,24 @@ class GraphctxServer:
                 return chunk_contents(uri, self._units_and_scope()[0].unit(named.parts[0]))
             except InvalidArgument:
                 raise resources.unknown("document", named.parts[0]) from None
-        backend, scope = self._backend_and_scope()
+        searcher, scope = self._searcher_and_scope()
         if named.kind == "document":
-            return document_contents(uri, named.parts[0], backend, scope)
+            return document_contents(uri, named.parts[0], searcher, scope)
         if named.kind == "community":
-            return community_contents(uri, named.parts[0], backend, scope, self.calls.spelling)
+            return community_contents(uri, named.parts[0], searcher, scope, self.calls.spelling)
         if named.kind == "hierarchy":
-            return hierarchy_contents(uri, named.parts[0], backend, scope, self.calls.spelling)
-        return entity_contents(uri, named.parts[0], backend, scope)
+            return hierarchy_contents(uri, named.parts[0], searcher, scope, self.calls.spelling)
+        return entity_contents(uri, named.parts[0], searcher, scope)
 
-    def _backend_and_scope(self) -> tuple[Backend, Scope]:
+    def _searcher_and_scope(self) -> tuple[Searcher, Scope]:
         """The published snapshot, and all of it that the settings let anybody see."""
-        backend = self._warmup.get().source.pinned()
-        boundary = Boundary(backend.project_id, backend.environment, self.config.doc_tags, self.config.repositories)
-        return backend, boundary.narrow(Scope())
+        searcher = self._warmup.get().searcher()
+        return searcher, searcher.boundary.narrow(Scope())
 
     def _units_and_scope(self) -> tuple[Units, Scope]:
         """The units of the published snapshot and of the layers, and what of them the settings let anybody see."""
-        backend, scope = self._backend_and_scope()
-        return Units(backend, self._warmup.get().layers), scope
+        searcher, scope = self._searcher_and_scope()
+        return Units(searcher, self._warmup.get().layers), scope
 
     async def _guarded(self, ctx: Context, what: str, work: Callable[[], Done]) -> Done:
         """Do blocking work in a thread, tell of its progress, and of a failure as a protocol error without its insides.

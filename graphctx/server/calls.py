@@ -12,8 +12,8 @@ from mcp_types import INVALID_PARAMS
 
 from graphctx.model.arguments import parse_arguments
 from graphctx.model.cursors import Cursors
+from graphctx.server.call_context import CallContext
 from graphctx.server.config import ServerConfig
-from graphctx.server.desk import Desk
 from graphctx.server.failures import failed_call, told
 from graphctx.server.names import Spelling
 from graphctx.server.record import recorded
@@ -81,10 +81,10 @@ class Calls:
         session_id = self._sessions.of(caller, request)
         job.doing = "opening the knowledge base"
         engine = self._warmup.get()
-        backend = engine.source.pinned()
+        searcher = engine.searcher()
         job.doing = f"working on {self.spelling.name(tool.name)}"
-        desk = Desk(
-            backend,
+        context = CallContext(
+            searcher,
             engine.count,
             self._scratch,
             session_id,
@@ -95,7 +95,7 @@ class Calls:
             principal=caller.principal,
             session_note=ignored_session(request, session_id),
         )
-        reply = tool.run(desk, request)
+        reply = tool.run(context, request)
         budget = getattr(reply.answer, "budget", None)  # the form of connectors has no place for one
         job.tokens = budget.tokens if budget else None
         structure = reply.answer.model_dump(mode="json")

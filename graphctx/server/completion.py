@@ -9,8 +9,8 @@ import mcp_types as types
 from graphctx.errors import InvalidArgument
 from graphctx.model.catalog import Names
 from graphctx.model.requests import Scope
+from graphctx.retrieve.searcher import Searcher
 from graphctx.server import prompts
-from graphctx.server.backend import Backend
 from graphctx.server.resources import LEVELS, TEMPLATES
 
 MAX_VALUES = 100
@@ -23,7 +23,7 @@ _NOTHING = Names((), 0)
 def complete(
     params: types.CompleteRequestParams,
     playbooks: tuple[prompts.Playbook, ...],
-    opened: Callable[[], tuple[Backend, Scope]],
+    opened: Callable[[], tuple[Searcher, Scope]],
 ) -> types.CompleteResult:
     """The values that complete an argument, at most a hundred, and none from outside the scope.
 
@@ -40,15 +40,17 @@ def complete(
         InvalidArgument: there is no such template, prompt or argument.
     """
     what = _what(params, playbooks)
-    backend, scope = opened()
+    searcher, scope = opened()
     typed = params.argument.value[:MAX_TYPED_CHARS]
     names = _NOTHING
-    if what == "entity":
-        names = backend.entity_names(typed, scope, MAX_VALUES)
+    if what != "level" and not searcher.snapshot_id:
+        names = _NOTHING
+    elif what == "entity":
+        names = searcher.catalog.entities(typed, scope, MAX_VALUES)
     elif what == "document":
-        names = backend.document_names(typed, scope, MAX_VALUES)
+        names = searcher.catalog.documents(typed, scope, MAX_VALUES)
     elif what == "community":
-        names = backend.community_names(typed, scope, MAX_VALUES)
+        names = searcher.catalog.communities(typed, scope, MAX_VALUES)
     elif what == "level":
         levels = [*LEVELS, *(str(number) for number in range(1, len(LEVELS) + 1))]
         named = tuple(level for level in levels if level.startswith(typed.casefold()))

@@ -31,7 +31,6 @@ class ServerConfig:
         workers: calls that run at the same time; further ones wait.
         scratch_ttl: seconds that a passage id lives after its last use (tool contract, section 5.1).
         scratch_bytes: memory for passages, all sessions together (256 MB, the same section).
-        doc_tags, repositories: the boundary within which calls may ask; empty is everything.
         toolsets: which tools are offered.
         kb_v2: off, only the older names of the tools are.
         structured_output: off, answers are JSON text alone.
@@ -49,8 +48,6 @@ class ServerConfig:
     workers: int = 4
     scratch_ttl: float = 1800.0
     scratch_bytes: int = 256 * 1024 * 1024
-    doc_tags: tuple[str, ...] = ()
-    repositories: tuple[str, ...] = ()
     toolsets: tuple[Toolset, ...] = ("kb", "graph")
     kb_v2: bool = True
     structured_output: bool = True
@@ -84,8 +81,6 @@ class ServerConfig:
             call_timeout=settings.call_timeout_seconds,
             scratch_ttl=settings.scratch_ttl_seconds,
             scratch_bytes=settings.scratch_mb * 1024 * 1024,
-            doc_tags=settings.doc_tags,
-            repositories=settings.repositories,
             toolsets=(*toolsets, "layers") if layers and "layers" not in toolsets else toolsets,
             kb_v2=settings.kb_v2,
             structured_output=settings.structured_output,

@@ -8,8 +8,8 @@ from graphctx.errors import BudgetExceeded
 from graphctx.model.answers import Budget, Citation, ExcerptAnswer
 from graphctx.model.budgets import CapReason, CountTokens, Weight
 from graphctx.model.requests import ExpandExcerptInput, ReadExcerptInput, Scope
+from graphctx.server.call_context import CallContext
 from graphctx.server.clip import clip_end
-from graphctx.server.desk import Desk
 from graphctx.server.render import excerpt_text
 from graphctx.server.scratch import Passage
 from graphctx.server.tool import Reply
@@ -51,12 +51,12 @@ class Span:
 
 
 def excerpt_reply(
-    desk: Desk, passage: Passage, scope: Scope, span: Span, *, cite: bool = True, bullets: bool = False
+    context: CallContext, passage: Passage, scope: Scope, span: Span, *, cite: bool = True, bullets: bool = False
 ) -> Reply[ExcerptAnswer]:
     """Answer with a span, shortened from its end if the response budget asks for that."""
     unit = passage.unit
     start = unit.start_char + span.offset
-    place = _cite(passage, span.offset, desk)
+    place = _cite(passage, span.offset, context)
 
     def build(text: str, squeezed: CapReason | None, budget: Budget) -> ExcerptAnswer:
         cut = squeezed or span.cut
@@ -75,24 +75,24 @@ def excerpt_reply(
             next_start_char=end if rest else None,
             limit_reason=cut or "none",
             citation=place if cite else None,
-            session_id=desk.session_id,
-            session_note=desk.session_note,
+            session_id=context.session_id,
+            session_note=context.session_note,
             scope=scope,
             budget=budget,
         )
 
     return Reply(
-        *desk.pager.span(span.text, build, lambda answer: excerpt_text(desk, answer, unit.section_id, bullets))
+        *context.pager.span(span.text, build, lambda answer: excerpt_text(context, answer, unit.section_id, bullets))
     )
 
 
-def _cite(passage: Passage, offset: int, desk: Desk) -> Citation:
+def _cite(passage: Passage, offset: int, context: CallContext) -> Citation:
     unit = passage.unit
     start = unit.start_char + offset
     if offset >= 0:
         line = unit.line + unit.text.count("\n", 0, offset)
     else:
-        line = unit.line - desk.document_text(unit).count("\n", start, unit.start_char)
+        line = unit.line - context.document_text(unit).count("\n", start, unit.start_char)
     return Citation(
         section_id=unit.section_id,
         doc_tag=",".join(unit.tags),

@@ -16,7 +16,7 @@ from graphctx.model.catalog import Outlined
 from graphctx.model.documents import has_file_lines
 from graphctx.model.requests import CommunitiesInput, Scope
 from graphctx.model.themes import CommunityNode
-from graphctx.server.backend import Backend
+from graphctx.retrieve.searcher import Searcher
 from graphctx.server.names import Spelling
 from graphctx.server.quoting import one_line, quoted
 from graphctx.server.render import searched
@@ -53,20 +53,20 @@ class Entry:
 
 
 def community_contents(
-    uri: str, name: str, backend: Backend, scope: Scope, spelling: Spelling
+    uri: str, name: str, searcher: Searcher, scope: Scope, spelling: Spelling
 ) -> types.TextResourceContents:
     """A community: what it is, what is above and below it, and what the documents say of it.
 
     Raises:
         InvalidArgument: the scope has no such community, or several of that title.
     """
-    community = _community(name, backend, scope)
+    community = _community(name, searcher, scope)
     blocks = [f"# {one_line(community.title)}\n\n{_about(community)}"]
     if community.parent_id:
-        above = backend.communities(CommunitiesInput(community_ids=[community.parent_id], scope=scope)).items
+        above = searcher.communities(CommunitiesInput(community_ids=[community.parent_id], scope=scope)).items
         blocks += [f"Part of {_linked(parent)}." for parent in above]
     if community.n_children:
-        below = backend.communities(CommunitiesInput(parent_id=community.id, scope=scope)).items
+        below = searcher.communities(CommunitiesInput(parent_id=community.id, scope=scope)).items
         lines = [f"- {_linked(child)}, {sizes_of(child)}" for child in below[:MAX_CHILDREN]]
         if len(below) > MAX_CHILDREN:
             lines.append(f"- {len(below) - MAX_CHILDREN} more: {spelling.name('graph.communities')} with parent_id")
@@ -96,14 +96,14 @@ def community_contents(
         "n_entities": community.n_entities,
         "n_units": community.n_units,
         "n_children": community.n_children,
-        "snapshot_id": backend.snapshot_id,
+        "snapshot_id": searcher.snapshot_id,
         "uri": community_uri(community.id),
     }
     return text_contents(uri, "\n\n".join(blocks) + "\n", MARKDOWN, said_of_it)
 
 
 def hierarchy_contents(
-    uri: str, level: str, backend: Backend, scope: Scope, spelling: Spelling
+    uri: str, level: str, searcher: Searcher, scope: Scope, spelling: Spelling
 ) -> types.TextResourceContents:
     """One level of the whole as a tree, from broad to fine as much as the limit takes.
 
@@ -112,11 +112,11 @@ def hierarchy_contents(
     """
     kind = _level(level)
     if kind == "concept":
-        entries, left = _communities(backend, scope)
+        entries, left = _communities(searcher, scope)
         about, what = "Communities of entities", "communities"
         deeper = f"Read one with {community_uri('ID')}, or go on below it with {spelling.name('graph.communities')}."
     else:
-        entries, left = _documents(backend, scope, kind)
+        entries, left = _documents(searcher, scope, kind)
         about = "Documents and their sections" if kind == "section" else "Documents and their units"
         what = "documents or sections" if kind == "section" else "documents or units"
         deeper = f"Read a document with {document_uri('ID')}; go down in one with {spelling.name('graph.children')}."
@@ -132,18 +132,18 @@ def hierarchy_contents(
         "shown": len(shown),
         "truncated": left > 0,
         "max_bytes": MAX_HIERARCHY_BYTES,
-        "snapshot_id": backend.snapshot_id,
+        "snapshot_id": searcher.snapshot_id,
         "uri": hierarchy_uri(kind),
     }
     return text_contents(uri, "\n\n".join(blocks) + "\n", MARKDOWN, said)
 
 
-def _communities(backend: Backend, scope: Scope) -> tuple[list[Entry], int]:
+def _communities(searcher: Searcher, scope: Scope) -> tuple[list[Entry], int]:
     """Communities as a tree, level by level as many as may fit, and how many are left out at least."""
     below: dict[str | None, list[CommunityNode]] = {}
     left, size = 0, 0
     for level in range(MAX_DEPTH + 1):
-        found = backend.communities(CommunitiesInput(level=level, scope=scope)).items
+        found = searcher.communities(CommunitiesInput(level=level, scope=scope)).items
         for number, community in enumerate(found):
             size += len(community.title.encode()) + _LINE
             if size > MAX_HIERARCHY_BYTES:
@@ -161,9 +161,9 @@ def _communities(backend: Backend, scope: Scope) -> tuple[list[Entry], int]:
     return list(walked(None, 0)), left
 
 
-def _documents(backend: Backend, scope: Scope, kind: str) -> tuple[list[Entry], int]:
+def _documents(searcher: Searcher, scope: Scope, kind: str) -> tuple[list[Entry], int]:
     """Documents with what is in them, and how many are left out at least."""
-    outlines = backend.outline(scope, MAX_DOCUMENTS)
+    outlines = searcher.catalog.outline(scope, MAX_DOCUMENTS)
     entries: list[Entry] = []
     for document in outlines.documents:
         held = counted(len(document.units), "unit")
@@ -204,12 +204,12 @@ def _most(entries: Sequence[Entry]) -> list[Entry]:
     return [entries[at] for at in sorted(chosen)]
 
 
-def _community(name: str, backend: Backend, scope: Scope) -> CommunityNode:
+def _community(name: str, searcher: Searcher, scope: Scope) -> CommunityNode:
     if not name.strip() or len(name) > MAX_NAME_CHARS:
         raise unknown("community", name)
     asked = CommunitiesInput(community_ids=[name], include_snippet=True, scope=scope)
     try:
-        found = backend.communities(asked)
+        found = searcher.communities(asked)
     except InvalidArgument:
         raise unknown("community", name) from None
     for community in found.items:

@@ -144,7 +144,7 @@ async def _health(warmup: Warmup, request: Request) -> Response:
     published = False
     if engine is not None:
         with contextlib.suppress(GraphctxError):
-            published = bool((await run_in_threadpool(engine.source.pinned)).snapshot_id)
+            published = bool((await run_in_threadpool(engine.searcher)).snapshot_id)
     return JSONResponse({"status": "opening" if engine is None else "ok", "published": published})
 
 

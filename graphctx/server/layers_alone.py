@@ -3,38 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from graphctx.server.warmup import Engine
 
-if TYPE_CHECKING:
-    from graphctx.published import View
-
-
-class NoDocuments:
-    """A source that holds no document; a ``graphctx.server.backend.Source``."""
-
-    def __init__(self, project_id: str) -> None:
-        self._project_id = project_id
-
-    def pinned(self) -> View:
-        """A snapshot before the first ingest."""
-        from graphctx.published import View
-        from graphctx.settings import load_settings
-
-        return View(self._project_id, load_settings().server.environment, None)
-
-    def warm(self) -> None:
-        """There is nothing to load."""
-
 
 def layers_alone(folder: Path) -> Engine:
-    """What calls run on where there are layers and no knowledge base; the project is called as the folder is."""
+    """Return what calls run on where there are layers and no documents; the project is named after the folder."""
+    from graphctx.layer_source.source import LayerSource
     from graphctx.layers import LayerStack
+    from graphctx.model.scope import Boundary
     from graphctx.nlp.tokens import AnswerCounter
-    from graphctx.retrieve.layered.source import LayerSource
+    from graphctx.retrieve.searcher import Searcher
+    from graphctx.settings import load_settings
 
-    counter = AnswerCounter()
-    return Engine(
-        NoDocuments(folder.resolve().name or "layers"), counter.count, LayerSource(LayerStack(folder), counter)
-    )
+    settings, counter = load_settings(), AnswerCounter()
+    source = LayerSource(LayerStack(folder), counter)
+    boundary = Boundary(folder.resolve().name or "layers", settings.server.environment)
+    searcher = Searcher(None, boundary, counter, settings.retrieve, layers=source)
+    return Engine(lambda: searcher, lambda: None, counter.count, source)

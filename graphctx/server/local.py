@@ -11,9 +11,9 @@ from graphctx.errors import InvalidArgument
 from graphctx.model.answers import LOCAL_SESSION
 from graphctx.model.arguments import parse_arguments
 from graphctx.model.cursors import Cursors
-from graphctx.server.backend import UnitText
+from graphctx.model.found import UnitText
+from graphctx.server.call_context import CallContext
 from graphctx.server.config import ServerConfig
-from graphctx.server.desk import Desk
 from graphctx.server.scratch import URI_SCHEME, Passage, ScratchStore
 from graphctx.server.tool import AnyTool, Reply
 from graphctx.server.tools import TOOLS
@@ -76,7 +76,9 @@ def call(engine: Engine, config: ServerConfig, name: str, arguments: Mapping[str
     tool = tool_named(name)
     request = parse_arguments(tool.input, arguments)
     cursors = Cursors(LOCAL_SESSION.encode())  # so that the next process, which is as local, can go on
-    backend = engine.source.pinned()
-    desk = Desk(backend, engine.count, Unshelved(), LOCAL_SESSION, config, cursors=cursors, layers=engine.layers)
-    reply: Reply[Any] = tool.run(desk, request)
+    searcher = engine.searcher()
+    context = CallContext(
+        searcher, engine.count, Unshelved(), LOCAL_SESSION, config, cursors=cursors, layers=engine.layers
+    )
+    reply: Reply[Any] = tool.run(context, request)
     return reply

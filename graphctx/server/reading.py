@@ -9,9 +9,10 @@ from typing import Any
 import mcp_types as types
 
 from graphctx.errors import InvalidArgument
+from graphctx.model.found import UnitText
 from graphctx.model.graph import Node
 from graphctx.model.requests import DescribeInput, ExpandInput, Scope, SectionsForEntitiesInput
-from graphctx.server.backend import Backend, UnitText
+from graphctx.retrieve.searcher import Searcher
 from graphctx.server.resources import JSON, TEXT, ambiguous, document_uri, entity_uri, text_contents, unknown
 from graphctx.text.graphemes import cut_end
 
@@ -57,14 +58,14 @@ def chunk_contents(uri: str, unit: UnitText) -> types.TextResourceContents:
     return text_contents(uri, unit.text[:end], TEXT, said)
 
 
-def document_contents(uri: str, name: str, backend: Backend, scope: Scope) -> types.TextResourceContents:
+def document_contents(uri: str, name: str, searcher: Searcher, scope: Scope) -> types.TextResourceContents:
     """The text of a document from its start, as much as the limit takes, with its outline.
 
     Raises:
         InvalidArgument: the scope has no such document.
     """
     try:
-        document = backend.whole_document(name, scope)
+        document = searcher.catalog.document(name, scope)
     except InvalidArgument:
         raise unknown("document", name) from None
     end = _end(document.text)
@@ -87,17 +88,17 @@ def document_contents(uri: str, name: str, backend: Backend, scope: Scope) -> ty
     return text_contents(uri, document.text[:end], TEXT, said)
 
 
-def entity_contents(uri: str, name: str, backend: Backend, scope: Scope) -> types.TextResourceContents:
+def entity_contents(uri: str, name: str, searcher: Searcher, scope: Scope) -> types.TextResourceContents:
     """An entity as JSON: itself, the sections where it is at home, what it is related to.
 
     Raises:
         InvalidArgument: the scope has no such entity, or several of that name.
     """
-    entity = _entity(name, backend, scope)
-    sections = backend.sections_for_entities(
+    entity = _entity(name, searcher, scope)
+    sections = searcher.graph.sections_for_entities(
         SectionsForEntitiesInput(entity_ids=[entity.id], max_per_entity=MAX_ENTITY_SECTIONS, scope=scope)
     )
-    related = backend.expand(
+    related = searcher.graph.expand(
         ExpandInput(node_ids=[entity.id], rel_types=["RELATED"], max_nodes=MAX_RELATED, scope=scope)
     )
     answer = {
@@ -105,7 +106,7 @@ def entity_contents(uri: str, name: str, backend: Backend, scope: Scope) -> type
         "sections": [item.model_dump(mode="json") for item in sections.items],
         "related": [item.model_dump(mode="json") for item in related.items],
         "scope": scope.model_dump(mode="json"),
-        "snapshot_id": backend.snapshot_id,
+        "snapshot_id": searcher.snapshot_id,
     }
     return text_contents(uri, _json(answer), JSON, {"entity_id": entity.id, "uri": entity_uri(entity.id)})
 
@@ -115,11 +116,11 @@ def status_contents(uri: str, status: dict[str, Any]) -> types.TextResourceConte
     return text_contents(uri, _json(status), JSON)
 
 
-def _entity(name: str, backend: Backend, scope: Scope) -> Node:
+def _entity(name: str, searcher: Searcher, scope: Scope) -> Node:
     if not name.strip() or len(name) > MAX_NAME_CHARS:
         raise unknown("entity", name)
     try:
-        found = backend.describe(DescribeInput(node_ids=[name], scope=scope))
+        found = searcher.graph.describe(DescribeInput(node_ids=[name], scope=scope))
     except InvalidArgument:
         raise unknown("entity", name) from None
     for node in found.items:

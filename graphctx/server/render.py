@@ -22,7 +22,7 @@ from graphctx.server.resources import section_uri
 from graphctx.text.sentences import split_sentences
 
 if TYPE_CHECKING:
-    from graphctx.server.desk import Desk
+    from graphctx.server.call_context import CallContext
 
 _EMPTY: dict[EmptyReason, str] = {
     "no_snapshot": "Nothing is published in this knowledge base yet. Ingest some documents, then ask again.",
@@ -81,17 +81,17 @@ def head(answer: ListAnswer, n: int, what: str) -> str:
     return f"{n or 'No'} {what if n == 1 else what + 's'} from {searched(answer.scope)}"
 
 
-def more(desk: Desk, answer: ListAnswer, call: str) -> list[str]:
+def more(context: CallContext, answer: ListAnswer, call: str) -> list[str]:
     """What was cut, and the next call; nothing where all is there."""
     cut = _CUT.get(answer.limit_reason, "a limit")
     if answer.next_cursor is not None:
-        return [desk.say(f"Cut by {cut}. For the rest, repeat {call} with cursor={answer.next_cursor}")]
+        return [context.say(f"Cut by {cut}. For the rest, repeat {call} with cursor={answer.next_cursor}")]
     if answer.limit_reason in CAPPED:
         return [CAPPED[answer.limit_reason]]
     return [f"Shortened by {cut}; allow more with max_tokens and max_bytes."] if answer.truncated else []
 
 
-def search_text(desk: Desk, answer: SearchAnswer) -> str:
+def search_text(context: CallContext, answer: SearchAnswer) -> str:
     """Previews with citations."""
     start = f"{head(answer, len(answer.results), 'result')}."
     if answer.empty_reason:
@@ -102,19 +102,21 @@ def search_text(desk: Desk, answer: SearchAnswer) -> str:
         mark = f"\n{mark_line(result.layer)}" if result.layer else ""
         blocks.append(f"[{result.rank}] {where}\nsection {result.section_id}{mark}\n{quoted(result.preview)}")
     blocks += note_lines(answer.layer_notes)
-    blocks += more(desk, answer, "kb.search")
+    blocks += more(context, answer, "kb.search")
     blocks.append(
-        desk.say(f"These are previews. Quotes: kb.extract_evidence; text: kb.read_excerpt. Both take {how_named(desk)}")
+        context.say(
+            f"These are previews. Quotes: kb.extract_evidence; text: kb.read_excerpt. Both take {how_named(context)}"
+        )
     )
     return "\n\n".join(blocks)
 
 
-def evidence_text(desk: Desk, answer: EvidenceAnswer, call: str) -> str:
+def evidence_text(context: CallContext, answer: EvidenceAnswer, call: str) -> str:
     """Quotes with citations; ``call`` is the tool that gave them."""
     start = head(answer, len(answer.quotes), "quote")
     if answer.empty_reason:
         said = "\n\n".join([f"{start}. {why_empty(answer)}", *note_lines(answer.layer_notes)])
-        return f"{said} {_nearest(desk, answer.nearest)}" if answer.nearest else said
+        return f"{said} {_nearest(context, answer.nearest)}" if answer.nearest else said
     blocks = [f"{start}, word for word."]
     for number, quote in enumerate(answer.quotes, start=1):
         where = citation(quote.title, quote.heading, quote.doc_uri, quote.line, quote.page)
@@ -124,33 +126,28 @@ def evidence_text(desk: Desk, answer: EvidenceAnswer, call: str) -> str:
             f"[{number}] {where}\nsection {quote.section_id}, confidence {quote.confidence:.2f}{cut}{mark}\n"
             f"{quoted(quote.quote)}"
         )
-    if answer.diagnostics.mode == "global":
-        said = (
-            "The question asks for the whole, so these are points from all over; kb.global_search shows their themes."
-        )
-        blocks.append(desk.say(said))
-    elif all(quote.confidence < LOW_CONFIDENCE for quote in answer.quotes):
+    if all(quote.confidence < LOW_CONFIDENCE for quote in answer.quotes):
         blocks.append("None of these fits the question well: the documents may not hold the answer.")
     blocks += note_lines(answer.layer_notes)
     if answer.next_cursor is not None or answer.limit_reason in CAPPED:
-        blocks += more(desk, answer, call)
-    blocks.append(desk.say(f"More text: kb.read_excerpt or kb.expand_excerpt with {how_named(desk)}"))
+        blocks += more(context, answer, call)
+    blocks.append(context.say(f"More text: kb.read_excerpt or kb.expand_excerpt with {how_named(context)}"))
     return "\n\n".join(blocks)
 
 
-def how_named(desk: Desk) -> str:
+def how_named(context: CallContext) -> str:
     """How the texts of answers name passages: by what works in every session."""
-    place = "" if desk.spelling.name("kb.search") == "search_sections" else " as passage_id"
+    place = "" if context.spelling.name("kb.search") == "search_sections" else " as passage_id"
     return f"a section's id{place}. Resource: {section_uri('<section>')}"
 
 
-def _nearest(desk: Desk, uris: Sequence[str]) -> str:
+def _nearest(context: CallContext, uris: Sequence[str]) -> str:
     """What comes nearest, and what to do."""
     advice = "Ask in the words that the documents would use, or look around with kb.search; else they may not say it."
-    return f"Nearest, though not near, come: {', '.join(map(one_line, uris))}. {desk.say(advice)}"
+    return f"Nearest, though not near, come: {', '.join(map(one_line, uris))}. {context.say(advice)}"
 
 
-def excerpt_text(desk: Desk, answer: ExcerptAnswer, section_id: str, bullets: bool = False) -> str:
+def excerpt_text(context: CallContext, answer: ExcerptAnswer, section_id: str, bullets: bool = False) -> str:
     """The excerpt of a section below its citation; as a list of its sentences where that is asked for."""
     blocks = []
     if (source := answer.citation) is not None:
@@ -163,7 +160,7 @@ def excerpt_text(desk: Desk, answer: ExcerptAnswer, section_id: str, bullets: bo
         blocks.append(quoted(answer.excerpt))
     if answer.next_start_char is not None:
         blocks.append(
-            desk.say(
+            context.say(
                 f"The passage goes on: kb.read_excerpt with passage_id={section_id}, "
                 f"start_char={answer.next_start_char}"
             )

@@ -18,7 +18,7 @@ from graphctx.server.render import citation, head, how_named, more, why_empty
 from graphctx.server.render_graph import counted, framed, sentence_below
 
 if TYPE_CHECKING:
-    from graphctx.server.desk import Desk
+    from graphctx.server.call_context import CallContext
 
 _NO_COMMUNITY = "There is none of this kind in this scope. Leave level, parent_id or entity_id out."
 _FOLLOW = (
@@ -30,10 +30,10 @@ NO_THEME = "Of no single theme"
 BAD_FIT = "None of these fits the question well: the documents may not treat of it."
 
 
-def communities_text(desk: Desk, answer: CommunitiesAnswer) -> str:
+def communities_text(context: CallContext, answer: CommunitiesAnswer) -> str:
     """Each community with its place, its sizes and what is characteristic of it."""
     blocks = [_community(community) for community in answer.communities]
-    return framed(desk, answer, "communities", blocks, "graph.communities", _FOLLOW, _NO_COMMUNITY)
+    return framed(context, answer, "communities", blocks, "graph.communities", _FOLLOW, _NO_COMMUNITY)
 
 
 def sizes_of(community: CommunityNode) -> str:
@@ -61,12 +61,12 @@ def _community(community: CommunityNode) -> str:
     return "\n".join(lines)
 
 
-def global_text(desk: Desk, answer: GlobalAnswer) -> str:
+def global_text(context: CallContext, answer: GlobalAnswer) -> str:
     """The points below the themes that they come from, after what a language model made of them."""
     start = head(answer, len(answer.points), "point")
     if answer.empty_reason:
         advice = "" if answer.empty_reason == "no_communities" else f" {considered(answer.diagnostics)}"
-        ask = desk.say("For a detail ask kb.retrieve_evidence.")
+        ask = context.say("For a detail ask kb.retrieve_evidence.")
         return f"{start}. {why_empty(answer)}{advice} {ask}"
     blocks = [f"{start}, word for word. {how_made(answer)}"]
     if answer.phrased:
@@ -82,9 +82,9 @@ def global_text(desk: Desk, answer: GlobalAnswer) -> str:
     if fits_badly(answer):
         blocks.append(BAD_FIT)
     blocks.append(considered(answer.diagnostics))
-    blocks += more(desk, answer, "kb.global_search")
+    blocks += more(context, answer, "kb.global_search")
     follow = "A theme: graph.communities with its id in community_ids. More text: kb.read_excerpt with "
-    blocks.append(desk.say(follow + how_named(desk)))
+    blocks.append(context.say(follow + how_named(context)))
     return "\n\n".join(blocks)
 
 

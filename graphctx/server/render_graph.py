@@ -28,7 +28,7 @@ from graphctx.server.quoting import one_line, quoted
 from graphctx.server.render import searched, why_empty
 
 if TYPE_CHECKING:
-    from graphctx.server.desk import Desk
+    from graphctx.server.call_context import CallContext
 
 NodeT = TypeVar("NodeT", bound=Node)
 
@@ -38,13 +38,13 @@ Names = Mapping[str, str]
 _NO_MATCH = "There is none in this scope. Widen filters, rel_types or max_hops, where the tool has them."
 
 
-def describe_text(desk: Desk, answer: DescribeAnswer) -> str:
+def describe_text(context: CallContext, answer: DescribeAnswer) -> str:
     """One line a node."""
     blocks = ["\n".join(map(_node, answer.nodes))] if answer.nodes else []
-    return framed(desk, answer, "nodes", blocks, "graph.describe", "Around one of them: graph.expand with its id.")
+    return framed(context, answer, "nodes", blocks, "graph.describe", "Around one of them: graph.expand with its id.")
 
 
-def expand_text(desk: Desk, answer: ExpandAnswer, names: Names) -> str:
+def expand_text(context: CallContext, answer: ExpandAnswer, names: Names) -> str:
     """The start nodes, then each node with the relations that led to it, by hop."""
     known = {**names, **_names(answer.nodes)}
     blocks = []
@@ -56,10 +56,10 @@ def expand_text(desk: Desk, answer: ExpandAnswer, names: Names) -> str:
             lines.append(_node(node))
             lines += [f"  {_relation(relation, known, shown=node.snippet)}" for relation in node.via]
         blocks.append("\n".join(lines))
-    return framed(desk, answer, "nodes", blocks, "graph.expand", "Further: graph.expand with a node's id.")
+    return framed(context, answer, "nodes", blocks, "graph.expand", "Further: graph.expand with a node's id.")
 
 
-def paths_text(desk: Desk, answer: PathsAnswer) -> str:
+def paths_text(context: CallContext, answer: PathsAnswer) -> str:
     """Each path as a chain of names, with what its relations say below it; then each node once."""
     nodes = {node.id: node for path in answer.paths for node in path.nodes}
     names = _names(nodes.values())
@@ -68,34 +68,36 @@ def paths_text(desk: Desk, answer: PathsAnswer) -> str:
     blocks = ["\n".join(_path(number, path, names) for number, path in enumerate(answer.paths, start=1))]
     blocks.append("\n".join(["The nodes on them:", *map(_node, nodes.values())]))
     follow = "The text of a section on a path: kb.read_excerpt with its id."
-    return framed(desk, answer, "paths", blocks, "graph.paths", follow)
+    return framed(context, answer, "paths", blocks, "graph.paths", follow)
 
 
-def parents_text(desk: Desk, answer: ParentsAnswer) -> str:
+def parents_text(context: CallContext, answer: ParentsAnswer) -> str:
     """Each section with what is above it."""
     blocks = ["\n".join([f"Above {one.section_id}:", *map(_node, one.parents)]) for one in answer.sections]
-    return framed(desk, answer, "sections", blocks, "graph.parents", "Beside a section: graph.children of its parent.")
+    return framed(
+        context, answer, "sections", blocks, "graph.parents", "Beside a section: graph.children of its parent."
+    )
 
 
-def children_text(desk: Desk, answer: ChildrenAnswer) -> str:
+def children_text(context: CallContext, answer: ChildrenAnswer) -> str:
     """The nodes below the parent, in reading order."""
     blocks = ["\n".join([f"Below {answer.parent_id}:", *map(_node, answer.children)])] if answer.children else []
     follow = "Further down: graph.children with a section's id. Text: kb.read_excerpt with a unit's id."
-    return framed(desk, answer, "nodes", blocks, "graph.children", follow)
+    return framed(context, answer, "nodes", blocks, "graph.children", follow)
 
 
-def entities_text(desk: Desk, answer: EntitiesAnswer, names: Names) -> str:
+def entities_text(context: CallContext, answer: EntitiesAnswer, names: Names) -> str:
     """The entities of each section."""
     blocks = _grouped(answer.entities, lambda entity: entity.section_id, "Named in", names)
     follow = "Around an entity: graph.expand with its id. Where it is named: graph.sections_for_entities."
-    return framed(desk, answer, "entities", blocks, "graph.entities_for_sections", follow)
+    return framed(context, answer, "entities", blocks, "graph.entities_for_sections", follow)
 
 
-def sections_text(desk: Desk, answer: SectionsAnswer, names: Names) -> str:
+def sections_text(context: CallContext, answer: SectionsAnswer, names: Names) -> str:
     """The sections of each entity."""
     blocks = _grouped(answer.sections, lambda section: section.entity_id, "Naming", names)
     follow = "What they say: kb.extract_evidence or kb.read_excerpt, with up to three of these ids."
-    return framed(desk, answer, "sections", blocks, "graph.sections_for_entities", follow)
+    return framed(context, answer, "sections", blocks, "graph.sections_for_entities", follow)
 
 
 def _grouped(nodes: Iterable[NodeT], key: Callable[[NodeT], str], lead: str, names: Names) -> list[str]:
@@ -105,7 +107,7 @@ def _grouped(nodes: Iterable[NodeT], key: Callable[[NodeT], str], lead: str, nam
 
 
 def framed(
-    desk: Desk,
+    context: CallContext,
     answer: GraphAnswer,
     what: str,
     blocks: Sequence[str],
@@ -122,7 +124,7 @@ def framed(
     parts = [f"From the graph of {searched(answer.scope)}.", *blocks, *_unresolved(answer.unresolved, what)]
     if answer.next_cursor is not None:
         parts.append(
-            desk.say(f"Cut ({answer.limit_reason}). For the rest, repeat {tool} with cursor={answer.next_cursor}")
+            context.say(f"Cut ({answer.limit_reason}). For the rest, repeat {tool} with cursor={answer.next_cursor}")
         )
     elif answer.limit_reason != "none":
         parts.append(
@@ -130,7 +132,7 @@ def framed(
             if answer.limit_reason == "node_cap"
             else f"Shortened ({answer.limit_reason}): ask about fewer nodes, or for a longer response."
         )
-    parts.append(desk.say(follow))
+    parts.append(context.say(follow))
     return "\n\n".join(parts)
 
 

@@ -10,7 +10,7 @@ from graphctx.model.layers import AgentsSearchAnswer, ChunkConflict, FoundChunk,
 from graphctx.server.quoting import one_line, quoted
 
 if TYPE_CHECKING:
-    from graphctx.server.desk import Desk
+    from graphctx.server.call_context import CallContext
 
 _EMPTY = "They hold no chunk yet; agents_context_write adds one."
 _FILTERED = "filters.kind leaves no chunk. Widen or drop it."
@@ -30,7 +30,7 @@ def note_lines(notes: Sequence[str]) -> list[str]:
     return ["\n".join(f"Layers: {one_line(note)}" for note in notes)] if notes else []
 
 
-def chunks_text(desk: Desk, answer: AgentsSearchAnswer) -> str:
+def chunks_text(context: CallContext, answer: AgentsSearchAnswer) -> str:
     """Chunks with their marks, and the conflicts between layers."""
     from graphctx.server.render import more
 
@@ -43,15 +43,15 @@ def chunks_text(desk: Desk, answer: AgentsSearchAnswer) -> str:
         return f"{start} {_FILTERED if answer.filtered_by else _EMPTY}"
     blocks = [start, *(_chunk(chunk) for chunk in answer.chunks)]
     blocks += [*_conflicts(answer.conflicts, answer.more_conflicts), *note_lines(answer.notes)]
-    blocks += more(desk, answer, "agents_search")
+    blocks += more(context, answer, "agents_search")
     if any(chunk.truncated for chunk in answer.chunks):
-        reading = "kb" in desk.config.toolsets and desk.config.kb_v2
+        reading = "kb" in context.config.toolsets and context.config.kb_v2
         whole = "kb.read_excerpt with a chunk's section_id as passage_id" if reading else "a larger max_content_chars"
-        blocks.append(desk.say(f"Whole chunks: {whole}."))
+        blocks.append(context.say(f"Whole chunks: {whole}."))
     return "\n\n".join(blocks)
 
 
-def written_text(desk: Desk, answer: WriteAnswer) -> str:
+def written_text(context: CallContext, answer: WriteAnswer) -> str:
     """What was written, and what to do next."""
     blocks = [
         f"Written to the {answer.layer} layer as chunk {answer.id} ({one_line(answer.kind)}, by mcp, confidence "
@@ -63,7 +63,7 @@ def written_text(desk: Desk, answer: WriteAnswer) -> str:
     return "\n\n".join(blocks)
 
 
-def proposed_text(desk: Desk, answer: ProposeAnswer) -> str:
+def proposed_text(context: CallContext, answer: ProposeAnswer) -> str:
     """What was proposed, and who decides."""
     blocks = [
         f"Chunk {answer.context_id} of the delta layer is proposed for the {answer.target} layer: proposal "

@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from graphctx.errors import BudgetExceeded, InvalidArgument
-from graphctx.server.backend import UnitText
+from graphctx.model.found import UnitText
 
 log = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ from graphctx.model.budgets import Limits
 from graphctx.model.requests import Strict
 
 if TYPE_CHECKING:
-    from graphctx.server.desk import Desk
+    from graphctx.server.call_context import CallContext
 
 In = TypeVar("In", bound=Strict)
 Out = TypeVar("Out", bound=Answer)
@@ -80,7 +80,7 @@ class Tool(Generic[In, Out]):
     description: Description
     input: type[In]
     output: type[Out]
-    run: Callable[[Desk, In], Reply[Out]]
+    run: Callable[[CallContext, In], Reply[Out]]
     effect: Effect = "none"
     aliases: tuple[str, ...] = ()
 

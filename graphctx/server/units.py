@@ -7,14 +7,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from graphctx.errors import InvalidArgument
+from graphctx.model.found import UnitText
 from graphctx.model.ids import fingerprint
 from graphctx.model.requests import Scope
 from graphctx.model.scope import within
-from graphctx.server.backend import Backend, UnitText
+from graphctx.retrieve.searcher import Searcher
 from graphctx.server.scratch import Passage
 
 if TYPE_CHECKING:
-    from graphctx.retrieve.layered.source import LayerSource
+    from graphctx.layer_source.source import LayerSource
 
 LAYER_ID = "layer:"
 """How the section ids of layers' chunks start; no document's does."""
@@ -38,7 +39,7 @@ def _anywhere(_: UnitText) -> bool:
 class Units:
     """The units of one snapshot, and the chunks of the layers beside it, if there are any."""
 
-    backend: Backend
+    searcher: Searcher
     layers: LayerSource | None = None
 
     def unit(self, section_id: str) -> UnitText:
@@ -49,7 +50,7 @@ class Units:
         """
         if self.layers is not None and section_id.startswith(LAYER_ID):
             return self.layers.unit(section_id)
-        return self.backend.unit(section_id)
+        return self.searcher.unit(section_id)
 
     def within(self, section_id: str, scope: Scope, argument: str) -> UnitText:
         """A unit of a scope, or a layer's chunk, by its id.
@@ -72,7 +73,7 @@ class Units:
 
     def edition(self, unit: UnitText) -> str:
         """What a passage of this unit is good for: the snapshot; of a chunk, which no snapshot has, its text."""
-        return f"layer {fingerprint([unit.text])}" if is_chunk(unit) else self.backend.snapshot_id
+        return f"layer {fingerprint([unit.text])}" if is_chunk(unit) else self.searcher.snapshot_id
 
     def current(
         self, held: Passage, argument: str = "passage_id", seen: Callable[[UnitText], bool] = _anywhere
@@ -90,7 +91,7 @@ class Units:
             InvalidArgument: the text is no longer there. Whether it was changed, deleted or has left the boundary is
                 not told.
         """
-        if not is_chunk(held.unit) and held.snapshot_id == self.backend.snapshot_id:
+        if not is_chunk(held.unit) and held.snapshot_id == self.searcher.snapshot_id:
             return held
         try:
             unit = self.unit(held.unit.section_id)

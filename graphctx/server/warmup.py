@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING
 
 from graphctx.model.budgets import CountTokens
 from graphctx.model.interrupt import checkpoint
-from graphctx.server.backend import Source
 
 if TYPE_CHECKING:
-    from graphctx.retrieve.layered.source import LayerSource
+    from graphctx.layer_source.source import LayerSource
+    from graphctx.retrieve.searcher import Searcher
 
 log = logging.getLogger(__name__)
 
@@ -33,13 +33,15 @@ class Engine:
     """What calls run on.
 
     Attributes:
-        source: the knowledge base.
-        count: the one estimator of tokens.
-        layers: those of AGENTS.db, if there are any.
+        searcher: pins the published snapshot.
+        warm: loads models and opens tables.
+        count: estimates tokens.
+        layers: the layers of AGENTS.db, if there are any.
         cursor_key: signs cursors, unless the settings name another key.
     """
 
-    source: Source
+    searcher: Callable[[], Searcher]
+    warm: Callable[[], None]
     count: CountTokens
     layers: LayerSource | None = None
     cursor_key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
@@ -87,7 +89,7 @@ class Warmup:
 
     def _opened(self) -> Engine:
         engine = self._open()
-        engine.source.warm()
+        engine.warm()
         engine.count("warm")
         return engine
 
@@ -106,7 +108,6 @@ def open_engine(kb_path: str, layers: Path | None = None) -> Engine:
         layers: the folder of the layers beside it.
     """
     from graphctx.knowledge_base import KnowledgeBase
-    from graphctx.nlp.tokens import AnswerCounter
     from graphctx.store.config import is_absent
     from graphctx.store.cursor_key import cursor_key
 
@@ -114,5 +115,5 @@ def open_engine(kb_path: str, layers: Path | None = None) -> Engine:
         from graphctx.server.layers_alone import layers_alone
 
         return layers_alone(layers)
-    kb = KnowledgeBase.open(kb_path)
-    return Engine(kb, AnswerCounter().count, kb.layers_of(layers) if layers else None, cursor_key(kb.path))
+    kb = KnowledgeBase.open(kb_path, layers=layers)
+    return Engine(kb.searcher, kb.warm, kb.tokens.count, kb.layers, cursor_key(kb.path))

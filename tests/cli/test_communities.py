@@ -87,7 +87,7 @@ def test_depth_and_level_choose_a_part_of_it(handbook_path: Path) -> None:
 def test_one_is_shown_by_id_or_title_with_its_summary_and_where_it_stands(
     handbook_path: Path, handbook_kb: KnowledgeBase
 ) -> None:
-    roots = list(handbook_kb.pinned().communities(CommunitiesInput(include_snippet=True)).items)
+    roots = list(handbook_kb.searcher().graph.communities(CommunitiesInput(include_snippet=True)).items)
     root = next(one for one in roots if one.n_children and one.summary)
     by_id = run(handbook_path, "communities", root.id)
     assert by_id == run(handbook_path, "communities", root.title)
@@ -100,7 +100,7 @@ def test_one_is_shown_by_id_or_title_with_its_summary_and_where_it_stands(
     whole = answer(handbook_path, "communities", root.id, "--depth", 1)
     [one] = whole["communities"]
     assert one["summary"][0]["text"] == sentence.text
-    child = next(iter(handbook_kb.pinned().communities(CommunitiesInput(parent_id=root.id)).items))
+    child = next(iter(handbook_kb.searcher().graph.communities(CommunitiesInput(parent_id=root.id)).items))
     assert f"part of {root.title} · {root.id}" in run(handbook_path, "communities", child.id)
 
 
@@ -165,11 +165,3 @@ def test_where_the_filters_leave_nothing_the_reason_is_told(handbook_path: Path)
     assert "no document passes the filters" in shown
     shown = run(handbook_path, "ask", "Who wrote Keel?", "--tag", "no such tag")
     assert "no document passes the filters" in shown
-
-
-def test_an_answer_that_went_the_global_way_says_so(handbook_path: Path) -> None:
-    whole = "What are the main themes of these documents?"
-    told = answer(handbook_path, "ask", whole)
-    assert told["diagnostics"]["mode"] == "global"
-    assert "--global shows their themes" in run(handbook_path, "ask", whole)
-    assert "--global shows" not in run(handbook_path, "ask", "Who wrote Keel?")

@@ -68,7 +68,7 @@ def test_a_path_as_it_is_printed_is_the_prefix_of_its_documents(
     assert uri_prefix(base, None) is None
     two = uri_prefix(base, "two/a.md")
     assert two is not None
-    assert two in base.pinned().require().index.documents["uri"].to_pylist()
+    assert two in base.searcher().index.documents["uri"].to_pylist()
     assert base.search("line", filters={"path_prefix": two}).results
 
 

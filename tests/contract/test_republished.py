@@ -133,7 +133,7 @@ def test_what_only_moved_is_told_where_it_stands_now(world: World, caller: Calle
     assert document[around["start_char"] : around["end_char"]] == around["excerpt"]
     read = caller.call("get_section_text", {"section_ids": [passage]}).answer
     (section,) = read["sections"]
-    assert read["snapshot_id"] == world.kb.pinned().snapshot_id
+    assert read["snapshot_id"] == world.kb.searcher().snapshot_id
     assert document[section["start_char"] : section["end_char"]] == section["text"]
     quotes = caller.call("kb.extract_evidence", {"passage_ids": [passage], "question": "Who lights the lamps?"}).answer
     assert quotes["quotes"]

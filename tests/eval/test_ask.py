@@ -19,7 +19,7 @@ from graphctx.eval.show import notes
 from graphctx.eval.suites import Suite, load_suite
 from graphctx.eval.summary import summary
 from graphctx.knowledge_base import KnowledgeBase
-from graphctx.retrieve.recipe import VARIANTS
+from graphctx.retrieve.variants import VARIANTS
 
 KEEPERS = ("Ada", "Silas", "Maud", "Piran", "Tamsin")
 LIGHT = {
@@ -219,7 +219,7 @@ def test_a_corpus_is_ingested_once_and_what_leaves_it_is_dropped(tmp_path: Path)
 
     def opened(**options: Any) -> tuple[str, list[str], list[str]]:
         with open_for(load_suite(folder, **options), kb=None, default_kb=none, work=work) as kb:
-            documents = kb.pinned().require().index.documents
+            documents = kb.searcher().index.documents
             assert run_suite(load_suite(folder, **options), kb).outcomes["hybrid_local"][0].measures["R@10"] == 1
             return kb.snapshot_id, documents["uri"].to_pylist(), documents["title"].to_pylist()
 

@@ -40,7 +40,7 @@ def test_questions_about_a_topic_lead_to_its_branch_and_leave_others_unrated(fol
     asked = global_questions(kb_dir)
     assert len(asked) > 300
     with KnowledgeBase.open(kb_dir) as kb:
-        found = [kb.pinned().global_search(GlobalSearchInput(question=text)) for text in asked[:10]]
+        found = [kb.searcher().global_search(GlobalSearchInput(question=text)) for text in asked[:10]]
         for one in found:
             assert 0 < one.descended < one.rated <= 64 < one.communities
             for point in one.items:
@@ -53,7 +53,7 @@ def test_the_same_size_gives_the_same_hierarchy(folder: Path, tmp_path: Path) ->
     one, other = communities_kb(folder, SIZE), again
     assert global_questions(one) == global_questions(other)
     with KnowledgeBase.open(one) as first, KnowledgeBase.open(other) as second:
-        tables = [kb.pinned().require().index.snapshot.table("communities") for kb in (first, second)]
+        tables = [kb.searcher().index.snapshot.table("communities") for kb in (first, second)]
     assert tables[0].equals(tables[1])
 
 

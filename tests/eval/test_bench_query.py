@@ -9,7 +9,7 @@ from eval.bench_query import STAGES, measure
 from eval.stopwatch import Stopwatch
 from eval.synthetic_index import questions, synthetic_kb
 from graphctx import KnowledgeBase
-from graphctx.retrieve import evidence, sentences
+from graphctx.retrieve import selection, sentences
 
 UNITS = 300
 
@@ -47,13 +47,13 @@ def test_the_same_size_gives_the_same_corpus(made: Path, tmp_path: Path) -> None
 
 
 def test_a_stopwatch_gives_each_stage_its_own_time_and_leaves_no_trace(made: Path) -> None:
-    before = evidence.sentence_pool
+    before = selection.sentence_pool
     ticks = itertools.count()  # the clock goes on by one each time that it is read
     watch = Stopwatch(STAGES, clock=lambda: float(next(ticks)))
     with KnowledgeBase.open(made) as kb, watch.installed():
-        assert evidence.sentence_pool is sentences.sentence_pool is not before
+        assert selection.sentence_pool is sentences.sentence_pool is not before
         kb.retrieve_evidence(questions(made)[0])
-    assert evidence.sentence_pool is before
+    assert selection.sentence_pool is before
     taken = watch.take()
     assert list(taken) == list(STAGES)
     assert all(seconds > 0 for seconds in taken.values())
@@ -62,7 +62,7 @@ def test_a_stopwatch_gives_each_stage_its_own_time_and_leaves_no_trace(made: Pat
 
 
 def test_a_stage_without_its_function_is_an_error() -> None:
-    with pytest.raises(AttributeError), Stopwatch({"gone": ["graphctx.retrieve.rank:no_such_function"]}).installed():
+    with pytest.raises(AttributeError), Stopwatch({"gone": ["graphctx.retrieve.ranking:no_such_function"]}).installed():
         pass
 
 

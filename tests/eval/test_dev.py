@@ -12,7 +12,7 @@ import pytest
 
 from eval.dev import print_verdicts
 from eval.dev_sets import DevSet
-from graphctx.retrieve.recipe import DEFAULT_VARIANT
+from graphctx.retrieve.variants import DEFAULT_VARIANT
 
 REPO = Path(__file__).resolve().parents[2]
 TEXTS = {

@@ -128,7 +128,7 @@ def test_a_terminal_shows_every_part_and_takes_no_text_for_markup(handbook_kb: K
     show_explanation(Console(file=out, width=160), explain(handbook_kb, question))
     shown = out.getvalue()
     assert question in shown
-    for part in ("By words (BM25)", "Base score", "The walk", "seed  ", "The ranking", "Quotes"):
+    for part in ("By words (BM25)", "Hybrid score", "The expansion", "seed  ", "The ranking", "Quotes"):
         assert part in shown
     assert "Ingrid Vasslund ← index.md" in shown
     assert "people/ingrid-vasslund.md:9" in shown

@@ -12,7 +12,7 @@ from graphctx.eval.ask import run_suite
 from graphctx.eval.baseline import check
 from graphctx.eval.records import SuiteRun
 from graphctx.eval.suites import load_suite
-from graphctx.retrieve.recipe import DEFAULT_VARIANT
+from graphctx.retrieve.variants import DEFAULT_VARIANT
 
 HOW = "graphctx eval eval/golden/handbook.jsonl --write-baseline eval/baselines/handbook.json"
 

@@ -15,7 +15,7 @@ def test_a_sample_is_the_same_each_time_and_no_larger_than_asked(
     make_kb: Callable[..., KnowledgeBase], capsys: pytest.CaptureFixture[str]
 ) -> None:
     kb = make_kb({"ada.md": "# Ada Poe\n\nAda Poe leads the Harbour Team in Dunmarrow.\n"})
-    snapshot = kb.pinned().require().index.snapshot
+    snapshot = kb.searcher().index.snapshot
     sample = sample_entities(snapshot, 2)
     assert len(sample) == 2
     assert sample == sample_entities(snapshot, 2)

@@ -71,7 +71,7 @@ def test_equal_content_gives_equal_bytes(export: Export, tmp_path: Path) -> None
 
 def test_a_graph_is_written_piece_by_piece(kb_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from graphctx.export import graphml
-    from graphctx.retrieve.graph.view import View
+    from graphctx.retrieve.graph.view import GraphView
 
     class Pieces(io.BytesIO):
         longest = 0
@@ -82,9 +82,9 @@ def test_a_graph_is_written_piece_by_piece(kb_path: Path, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(graphml, "_BATCH", 2)
     with KnowledgeBase.open(kb_path) as kb:
-        retriever = kb.pinned().require()
+        searcher = kb.searcher()
         file = Pieces()
-        view = View(retriever.index, retriever.graph.tables)
+        view = GraphView(searcher.index, searcher.graph.tables)
         graphml.write_graphml(view, file, documents=True, on_progress=no_progress)
     assert file.longest == 2
     assert Xml.fromstring(file.getvalue()).tag.endswith("graphml")

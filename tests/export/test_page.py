@@ -65,7 +65,7 @@ def test_quotes_of_an_entity_name_it(handbook_kb: KnowledgeBase, tmp_path: Path)
 def test_a_community_shows_the_sentences_of_its_summary(handbook_kb: KnowledgeBase, tmp_path: Path) -> None:
     handbook_kb.export(tmp_path / "x.html", "html")
     data = data_of(tmp_path / "x.html")
-    table = handbook_kb.pinned().require().index.snapshot.table("communities", ["id", "title", "summary"]).to_pylist()
+    table = handbook_kb.searcher().index.snapshot.table("communities", ["id", "title", "summary"]).to_pylist()
     rows = {row["id"]: row for row in table}
     assert len(data["communities"]) == len(rows)
     for community in data["communities"]:

@@ -47,7 +47,7 @@ def test_counts_are_of_what_may_be_seen(export: Export, kb_path: Path, tmp_path:
         from graphctx.model.requests import DescribeInput, Filters
 
         asked = DescribeInput(node_ids=[entities["Kittiwake"]["id"]], filters=Filters(path_prefix="open/"))
-        told = kb.pinned().describe(asked).items[0]
+        told = kb.searcher().graph.describe(asked).items[0]
     assert (entities["Kittiwake"]["units"], entities["Kittiwake"]["mentions"]) == (told.n_units, told.n_mentions)
     whole = {entity["name"]: entity for entity in _whole(export, tmp_path)["entities"]}
     assert whole["Kittiwake"]["mentions"] > entities["Kittiwake"]["mentions"]

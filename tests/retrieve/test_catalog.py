@@ -1,40 +1,39 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 
-from graphctx.errors import BackendUnavailable, InvalidArgument
+from graphctx.errors import InvalidArgument
 from graphctx.knowledge_base import KnowledgeBase
 from graphctx.model.catalog import Names
 from graphctx.model.requests import CommunitiesInput, Scope
-from graphctx.published import View
+from graphctx.retrieve.catalog import Catalog
 
 ALL = Scope()
 
 
 @pytest.fixture(scope="module")
-def view(handbook_kb: KnowledgeBase) -> View:
-    return handbook_kb.pinned()
+def catalog(handbook_kb: KnowledgeBase) -> Catalog:
+    return handbook_kb.searcher().catalog
 
 
-def test_every_document_is_named_and_reads_as_it_is(view: View, handbook_kb: KnowledgeBase) -> None:
-    names = view.document_names("", ALL, 1000)
+def test_every_document_is_named_and_reads_as_it_is(catalog: Catalog, handbook_kb: KnowledgeBase) -> None:
+    names = catalog.documents("", ALL, 1000)
     assert len(names.values) == names.total == handbook_kb.status().counts["documents"]
     for uri in names.values:
-        whole = view.whole_document(uri, ALL)
+        whole = catalog.document(uri, ALL)
         assert whole.uri == uri
         assert whole.text == handbook_kb.document(uri).text
-        assert view.whole_document(whole.doc_id, ALL) == whole
+        assert catalog.document(whole.doc_id, ALL) == whole
         edges = [(entry.start_char, entry.end_char) for entry in whole.outline]
         assert edges[0][0] == 0
         assert edges[-1][1] == len(whole.text)
         assert all(end == start for (_, end), (start, _) in pairwise(edges))
 
 
-def test_names_that_begin_with_a_text_come_before_names_that_hold_it(view: View) -> None:
-    names = [name.lower() for name in view.entity_names("desk", ALL, 1000).values]
+def test_names_that_begin_with_a_text_come_before_names_that_hold_it(catalog: Catalog) -> None:
+    names = [name.lower() for name in catalog.entities("desk", ALL, 1000).values]
     exact = [name for name in names if "desk" in name]
     assert exact
     grades = [0 if name.startswith("desk") else 1 if " desk" in name else 2 for name in exact]
@@ -42,97 +41,95 @@ def test_names_that_begin_with_a_text_come_before_names_that_hold_it(view: View)
     assert names[: len(exact)] == exact
 
 
-def test_a_slip_of_the_pen_finds_the_name_all_the_same(view: View) -> None:
-    whole = next(name for name in view.entity_names("", ALL, 1000).values if len(name) > 9)
+def test_a_slip_of_the_pen_finds_the_name_all_the_same(catalog: Catalog) -> None:
+    whole = next(name for name in catalog.entities("", ALL, 1000).values if len(name) > 9)
     slip = whole[:4] + whole[5:]
-    assert whole in view.entity_names(slip, ALL, 100).values
+    assert whole in catalog.entities(slip, ALL, 100).values
 
 
-def test_a_text_that_starts_like_an_id_is_completed_to_ids(view: View) -> None:
-    for of, prefix in ((view.entity_names, "e_"), (view.document_names, "d_")):
+def test_a_text_that_starts_like_an_id_is_completed_to_ids(catalog: Catalog) -> None:
+    for of, prefix in ((catalog.entities, "e_"), (catalog.documents, "d_")):
         ids = of(prefix, ALL, 10).values
         assert ids
         assert of(ids[0][:-1], ALL, 10).values == (ids[0],)
 
 
 @pytest.mark.parametrize("text", ["(", ".*", "\\", "[", "\0", "é👩‍👩‍👧", "%", "'", "x" * 300])
-def test_any_text_can_be_completed(view: View, text: str) -> None:
-    for names in (view.entity_names(text, ALL, 5), view.document_names(text, ALL, 5)):
+def test_any_text_can_be_completed(catalog: Catalog, text: str) -> None:
+    for names in (catalog.entities(text, ALL, 5), catalog.documents(text, ALL, 5)):
         assert len(names.values) <= 5
         assert names.total >= len(names.values)
 
 
-def test_what_is_outside_the_scope_is_neither_named_nor_read(view: View) -> None:
+def test_what_is_outside_the_scope_is_neither_named_nor_read(catalog: Catalog) -> None:
     inside = Scope(repositories=["decisions"])
-    documents = view.document_names("", inside, 1000).values
+    documents = catalog.documents("", inside, 1000).values
     assert documents
     assert all(uri.startswith("decisions/") for uri in documents)
-    outside = next(uri for uri in view.document_names("", ALL, 1000).values if not uri.startswith("decisions/"))
+    outside = next(uri for uri in catalog.documents("", ALL, 1000).values if not uri.startswith("decisions/"))
     assert (
-        view.document_names(outside, inside, 5).values == ()
-        or outside not in view.document_names(outside, inside, 5).values
+        catalog.documents(outside, inside, 5).values == ()
+        or outside not in catalog.documents(outside, inside, 5).values
     )
-    for name in (outside, view.whole_document(outside, ALL).doc_id):
+    for name in (outside, catalog.document(outside, ALL).doc_id):
         with pytest.raises(InvalidArgument):
-            view.whole_document(name, inside)
-    some = view.entity_names("", inside, 10_000).values
+            catalog.document(name, inside)
+    some = catalog.entities("", inside, 10_000).values
     assert some
-    whole = [view.whole_document(uri, ALL) for uri in documents]
+    whole = [catalog.document(uri, ALL) for uri in documents]
     written = " ".join(" ".join(f"{one.uri} {one.title} {one.text}".split()) for one in whole).lower()
     assert all(name.lower() in written for name in some)
-    assert any(name.lower() not in written for name in view.entity_names("", ALL, 10_000).values)
-    for name in view.entity_names("", ALL, 200).values:
-        found = view.entity_names(name, inside, 100).values
+    assert any(name.lower() not in written for name in catalog.entities("", ALL, 10_000).values)
+    for name in catalog.entities("", ALL, 200).values:
+        found = catalog.entities(name, inside, 100).values
         assert all(shown.lower() in written for shown in found)
 
 
-def test_where_nothing_is_published_there_is_nothing_to_name(tmp_path: Path) -> None:
-    with KnowledgeBase.open(tmp_path / "kb", create=True) as kb:
-        view = kb.pinned()
-        assert view.entity_names("", ALL, 5) == view.document_names("", ALL, 5) == Names((), 0)
-        with pytest.raises(BackendUnavailable, match="Nothing is published"):
-            view.whole_document("a.md", ALL)
-
-
-def test_communities_are_completed_to_titles_and_ids_the_largest_first(view: View) -> None:
-    every = view.community_names("", ALL, 1000)
+def test_communities_are_completed_to_titles_and_ids_the_largest_first(
+    catalog: Catalog, handbook_kb: KnowledgeBase
+) -> None:
+    every = catalog.communities("", ALL, 1000)
     assert len(every.values) == every.total > 20
-    named = view.community_names("gannet", ALL, 1000).values
+    named = catalog.communities("gannet", ALL, 1000).values
     assert named
     assert all("gannet" in title.lower() for title in named[:2])
-    assert set(view.community_names("ganet", ALL, 1000).values) >= set(named[:1]), "one letter may be wrong"
+    assert set(catalog.communities("ganet", ALL, 1000).values) >= set(named[:1]), "one letter may be wrong"
     for title in every.values:
-        found = view.communities(CommunitiesInput(community_ids=[title]))
+        found = handbook_kb.searcher().graph.communities(CommunitiesInput(community_ids=[title]))
         assert found.items or found.empty_reason == "ambiguous"
-    ids = view.community_names("c_", ALL, 1000).values
+    ids = catalog.communities("c_", ALL, 1000).values
     assert len(ids) >= every.total
-    assert view.community_names(ids[0], ALL, 10) == Names((ids[0],), 1)
+    assert catalog.communities(ids[0], ALL, 10) == Names((ids[0],), 1)
 
 
-def test_titles_are_completed_only_to_what_the_scope_calls_them(view: View) -> None:
+def test_titles_are_completed_only_to_what_the_scope_calls_them(catalog: Catalog, handbook_kb: KnowledgeBase) -> None:
     people = Scope(repositories=["people"])
-    text = " ".join(view.whole_document(uri, people).text for uri in view.document_names("", people, 100).values)
+    text = " ".join(catalog.document(uri, people).text for uri in catalog.documents("", people, 100).values)
     folded = " ".join(text.split()).casefold()
-    names = view.community_names("", people, 1000)
-    assert 0 < names.total <= view.community_names("", ALL, 1000).total
+    names = catalog.communities("", people, 1000)
+    assert 0 < names.total <= catalog.communities("", ALL, 1000).total
     for title in names.values:
         assert all(part.casefold() in folded for part in title.split(", "))
-        assert view.communities(CommunitiesInput(community_ids=[title], scope=people)).snapshot_id
+        assert (
+            handbook_kb.searcher().graph.communities(CommunitiesInput(community_ids=[title], scope=people)).snapshot_id
+        )
 
 
-def test_an_outline_has_the_first_documents_with_their_headings_and_units(view: View) -> None:
-    whole = view.outline(ALL, 1000)
+def test_an_outline_has_the_first_documents_with_their_headings_and_units(
+    catalog: Catalog, handbook_kb: KnowledgeBase
+) -> None:
+    whole = catalog.outline(ALL, 1000)
     assert [one.uri for one in whole.documents] == sorted(one.uri for one in whole.documents)
-    assert whole.total == len(whole.documents) == view.document_names("", ALL, 1).total
+    assert whole.total == len(whole.documents) == catalog.documents("", ALL, 1).total
     for one in whole.documents:
-        assert one.sections == view.whole_document(one.uri, ALL).outline
-        places = [view.unit(unit.section_id) for unit in one.units]
+        assert one.sections == catalog.document(one.uri, ALL).outline
+        places = [handbook_kb.searcher().unit(unit.section_id) for unit in one.units]
         assert {place.doc_uri for place in places} == {one.uri}
         assert [place.start_char for place in places] == sorted(place.start_char for place in places)
         assert [place.heading for place in places] == [unit.heading for unit in one.units]
-    few = view.outline(ALL, 3)
+    few = catalog.outline(ALL, 3)
     assert (few.documents, few.total) == (whole.documents[:3], whole.total)
-    people = view.outline(Scope(repositories=["people"]), 1000)
+    people = catalog.outline(Scope(repositories=["people"]), 1000)
     assert {one.uri for one in people.documents} == {
         one.uri for one in whole.documents if one.uri.startswith("people/")
     }

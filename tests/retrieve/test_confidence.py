@@ -18,9 +18,9 @@ from graphctx.knowledge_base import KnowledgeBase
 from graphctx.model.answers import LOW_CONFIDENCE, EvidenceAnswer
 from graphctx.model.requests import RetrieveInput
 from graphctx.retrieve.confidence import FITTED_FOR, FLOOR, WEIGHTS, Confidence, asked_for, names_unknown
-from graphctx.retrieve.question import understand
+from graphctx.retrieve.question import parse_question
+from graphctx.server.call_context import CallContext
 from graphctx.server.config import ServerConfig
-from graphctx.server.desk import Desk
 from graphctx.server.scratch import ScratchStore
 from graphctx.server.tools.retrieve_evidence import RETRIEVE_EVIDENCE
 
@@ -96,7 +96,7 @@ def test_other_answers_do_not_name_the_nearest_documents(handbook_kb: KnowledgeB
 def test_the_floor_is_left_out_with_an_embedder_that_it_was_not_chosen_for(
     handbook_kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    embedder = handbook_kb.pinned().require().index.embedder
+    embedder = handbook_kb.searcher().index.embedder
     assert embedder.name == FITTED_FOR
     monkeypatch.setattr(type(embedder), "name", "another")
     answer = handbook_kb.retrieve_evidence(FOREIGN[0])
@@ -105,9 +105,9 @@ def test_the_floor_is_left_out_with_an_embedder_that_it_was_not_chosen_for(
 
 
 def test_model_and_person_are_told_what_to_do_where_there_is_no_evidence(handbook_kb: KnowledgeBase) -> None:
-    view = handbook_kb.pinned()
-    desk = Desk(view, len, ScratchStore(1 << 20, 60), "x_aaaaaaaaaaaaaaaa", ServerConfig())
-    reply = RETRIEVE_EVIDENCE.run(desk, RetrieveInput(question=FOREIGN[0]))
+    scratch = ScratchStore(1 << 20, 60)
+    context = CallContext(handbook_kb.searcher(), len, scratch, "x_aaaaaaaaaaaaaaaa", ServerConfig())
+    reply = RETRIEVE_EVIDENCE.run(context, RetrieveInput(question=FOREIGN[0]))
     assert isinstance(reply.answer, EvidenceAnswer)
     assert reply.answer.empty_reason == "no_evidence"
     assert reply.answer.nearest
@@ -121,7 +121,7 @@ def test_model_and_person_are_told_what_to_do_where_there_is_no_evidence(handboo
 
 
 def test_names_numbers_and_identifiers_that_no_document_holds_are_noticed(handbook_kb: KnowledgeBase) -> None:
-    index = handbook_kb.pinned().require().index
+    index = handbook_kb.searcher().index
     for question, unknown in (
         ("Where is FW-17 moored?", False),
         ("Where is FW-9317 moored?", True),
@@ -130,7 +130,7 @@ def test_names_numbers_and_identifiers_that_no_document_holds_are_noticed(handbo
         ("Zanzibar is where?", False),  # any first word has a capital
         ("where is it moored?", False),
     ):
-        assert names_unknown(index, understand(question, index)) is unknown, question
+        assert names_unknown(index, parse_question(question, index)) is unknown, question
     known = best(handbook_kb.retrieve_evidence("What does the 17 in FW-17 refer to?"))
     assert best(handbook_kb.retrieve_evidence("What does the 93 in FW-9317 refer to?")) < known
 

@@ -87,7 +87,7 @@ def check_evidence(kb: KnowledgeBase, answer: EvidenceAnswer, max_quotes: int, m
 
 def sentences_in(kb: KnowledgeBase, section_id: str, start: int, end: int) -> int | None:
     """How many whole sentences of its unit a span is made of, or ``None`` where it ends inside one."""
-    index = kb._index()  # the sentences of a unit are no part of any answer
+    index = kb.searcher().index  # the sentences of a unit are no part of any answer
     row = index.unit_row(section_id)
     rows = range(index.walk.unit_sentence[row], index.walk.unit_sentence[row + 1])
     inside = [at for at in rows if start <= index.walk.sentence_start[at] and index.walk.sentence_end[at] <= end]
@@ -142,7 +142,7 @@ def test_lexical_quotes_are_exact_and_keep_their_limits(
     question = ask(words, seed)
     ids = [result.section_id for result in handbook_kb.search(question, top_k=5).results]
     request = ExtractEvidenceInput(question=question, passage_ids=ids, max_quotes=quotes, max_quote_tokens=tokens)
-    evidence = handbook_kb.extract(request, ids)
+    evidence = handbook_kb.searcher().extract(request, ids)
     assert len(evidence.items) <= quotes
     confidences = [quote.confidence for quote in evidence.items]
     assert confidences == sorted(confidences, reverse=True)

@@ -8,13 +8,12 @@ import pytest
 
 from graphctx.errors import InvalidArgument
 from graphctx.knowledge_base import KnowledgeBase
-from graphctx.retrieve import index as index_module
 from graphctx.retrieve.index import SearchIndex
 
 
 @pytest.fixture
 def again(handbook_kb: KnowledgeBase) -> Callable[[], SearchIndex]:
-    index = handbook_kb.pinned().require().index
+    index = handbook_kb.searcher().index
     return lambda: SearchIndex(index.snapshot, index.embedder)
 
 
@@ -37,14 +36,3 @@ def test_documents_and_units_are_found_by_their_names(again: Callable[[], Search
             index.unit_row(name)
     with pytest.raises(InvalidArgument):
         index.document("nowhere.md")
-
-
-def test_texts_of_a_snapshot_without_mapped_ones_come_from_its_tables(
-    again: Callable[[], SearchIndex], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    mapped = again()
-    assert (mapped.snapshot.directory / index_module.TEXTS_DIR).is_dir()
-    monkeypatch.setattr(index_module, "TEXTS_DIR", "none")
-    tabled = again()
-    for row in range(0, mapped.documents.num_rows, 5):
-        assert mapped.text_of(row) == tabled.text_of(row)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from graphctx.retrieve.question import Question, kind_of
+from graphctx.retrieve.question import Question, answer_type
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from graphctx.retrieve.question import Question, kind_of
     ],
 )
 def test_a_question_tells_what_sort_of_answer_it_asks_for(question: str, kind: str) -> None:
-    assert kind_of(question) == kind
+    assert answer_type(question) == kind
 
 
 @pytest.mark.parametrize(
@@ -38,12 +38,12 @@ def test_a_question_tells_what_sort_of_answer_it_asks_for(question: str, kind: s
     ],
 )
 def test_a_word_that_opens_a_clause_asks_for_nothing(question: str, kind: str) -> None:
-    assert kind_of(question) == kind
+    assert answer_type(question) == kind
 
 
 def test_a_date_that_the_question_names_is_not_the_date_that_it_asks_for() -> None:
     question = Question("In what year did the lease of 1911 end?", np.zeros(1, "f4"), (), np.zeros(0, "i8"), "date")
-    wanted = question.pattern_wanted()
+    wanted = question.answer_pattern()
     assert wanted is not None
     assert wanted("It ended in 1934.")
     assert not wanted("It was read aloud in 1911.")

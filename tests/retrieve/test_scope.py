@@ -21,24 +21,25 @@ from graphctx.model.interrupt import stoppable
 from graphctx.model.requests import ExtractEvidenceInput, Filters, RetrieveInput, Scope, SearchInput
 from graphctx.model.scope import within
 from graphctx.retrieve import index as index_module
-from graphctx.retrieve import rank as rank_module
+from graphctx.retrieve import ranking as ranking_module
+from graphctx.retrieve.arrays import SparseScores
 from graphctx.retrieve.index import SearchIndex
-from graphctx.retrieve.question import understand
-from graphctx.retrieve.scope import moment, why_nothing
-from graphctx.retrieve.service import Retriever
-from graphctx.retrieve.walk import local_walk
+from graphctx.retrieve.question import parse_question
+from graphctx.retrieve.scope import moment
+from graphctx.retrieve.searcher import Searcher
+from graphctx.retrieve.stages.graph import GraphExpansion
 from graphctx.store.bm25 import Bm25, write_bm25
 from graphctx.store.frequencies import Frequencies
 from tests.conftest import MakeKb
 from tests.retrieve.carving import carve
-from tests.retrieve.test_rank import QUESTION, VALLEYS
+from tests.retrieve.test_ranking import QUESTION, VALLEYS
 
 WORDS = "buoy gate harbour logger noon sunset tide vane".split()
 UNITS = st.lists(st.lists(st.sampled_from(WORDS), max_size=12), min_size=1, max_size=20)
 
 ASKED = [
     QUESTION,
-    "Where is the fish market?",
+    "When does the fish market open?",
     "What can be heard from the road to Brenholt?",
     "Who wrestles at the summer fair of Marlund?",
     "Who is Zorbas?",
@@ -50,18 +51,19 @@ PILE = {
     "trams.\n"
     for day in range(60)
 }
-"""Twelve times as many documents with the same words and names, which are no home of any."""
+"""Twelve times as many documents with the same words and names, none of which they define. No question asks for a place:
+labels of entities are decided for the whole corpus."""
 
 
-def answers(retriever: Retriever, question: str, scope: Scope, filters: Filters) -> list[Any]:
+def answers(searcher: Searcher, question: str, scope: Scope, filters: Filters) -> list[Any]:
     """Everything that retrieval says, with every score, before pages and budgets."""
-    evidence = retriever.evidence(
+    evidence = searcher.evidence(
         RetrieveInput(question=question, scope=scope, filters=filters, max_quotes=20, top_k=10)
     )
     options = {"max_per_doc": 3, "include_scores": True, "include_debug": True}
     request = SearchInput(query=question, scope=scope, filters=filters, top_k=50, options=options)
-    found = retriever.find(request)
-    by_words = retriever.evidence(
+    found = searcher.search(request)
+    by_words = searcher.evidence(
         RetrieveInput(question=question, scope=scope, filters=filters, options={"rerank": False})
     )
     return [
@@ -72,7 +74,7 @@ def answers(retriever: Retriever, question: str, scope: Scope, filters: Filters)
 
 @pytest.fixture(scope="module")
 def index(handbook_kb: KnowledgeBase) -> SearchIndex:
-    return handbook_kb.pinned().require().index
+    return handbook_kb.searcher().index
 
 
 @pytest.fixture
@@ -93,14 +95,14 @@ SCOPES = [
 def test_answers_within_a_scope_are_those_of_a_knowledge_base_of_nothing_else(
     handbook_kb: KnowledgeBase, golden: list[dict[str, Any]], tmp_path: Path, scope: Scope, filters: Filters
 ) -> None:
-    retriever = handbook_kb.pinned().require()
-    documents = retriever.index.rules.visible(scope, filters)
+    searcher = handbook_kb.searcher()
+    documents = searcher.index.document_filter.visible(scope, filters)
     assert 0 < documents.sum() < len(documents)
     quoted = 0
-    with carve(retriever.index.snapshot, documents, tmp_path / "kb") as alone:
+    with carve(searcher.index.snapshot, documents, tmp_path / "kb") as alone:
         for item in golden[::2]:
-            within_scope = answers(retriever, item["question"], scope, filters)
-            assert within_scope == answers(alone.pinned().require(), item["question"], Scope(), Filters())
+            within_scope = answers(searcher, item["question"], scope, filters)
+            assert within_scope == answers(alone.searcher(), item["question"], Scope(), Filters())
             quoted += len(within_scope[0])
     assert quoted > 100
 
@@ -111,9 +113,9 @@ def test_a_pile_of_other_documents_beside_changes_nothing_within_a_scope(make_kb
     scope = Scope(repositories=["valley"])
     changed = 0
     for question in ASKED:
-        expected = answers(alone.pinned().require(), question, scope, Filters())
-        assert answers(crowded.pinned().require(), question, scope, Filters()) == expected
-        changed += answers(crowded.pinned().require(), question, Scope(), Filters()) != expected
+        expected = answers(alone.searcher(), question, scope, Filters())
+        assert answers(crowded.searcher(), question, scope, Filters()) == expected
+        changed += answers(crowded.searcher(), question, Scope(), Filters()) != expected
     assert changed == len(ASKED)
 
 
@@ -135,11 +137,12 @@ def test_the_walk_neither_reaches_nor_passes_through_nor_counts_what_is_outside(
     index: SearchIndex, golden: list[dict[str, Any]], masks: Callable[[int], np.ndarray], seed: int, asked: int
 ) -> None:
     part = index.part(masks(seed))
-    seen = part.seen_rows
-    question = understand(golden[asked]["question"], part)
-    walked = local_walk(part, question, seen, np.ones(len(seen), dtype=np.float32))
+    seen = part.visible_rows
+    question = parse_question(golden[asked]["question"], part)
+    seeds = SparseScores(seen, np.ones(len(seen), dtype=np.float32))
+    expanded = GraphExpansion()(part, question, seeds, seen)
     inside = np.unique(index.walk.pair_entity[np.isin(index.walk.pair_unit, seen)])
-    for edges in (walked.home, walked.place, walked.carried):
+    for edges in expanded.edges.values():
         assert np.isin(edges.target, seen).all()
         assert np.isin(edges.source, seen).all()
         assert np.isin(edges.entity, inside).all()
@@ -207,7 +210,7 @@ def test_the_documents_that_are_left_are_those_that_every_rule_leaves(
     after = "2999-01-01" if after == "2999" else after
     scope = Scope(doc_tags=tags, repositories=folders)
     filters = Filters(doc_tag=tag, path_prefix=prefix, updated_after=after)
-    left = index.rules.visible(scope, filters)
+    left = index.document_filter.visible(scope, filters)
     for row, document in enumerate(index.documents.to_pylist()):
         stated = document["updated_at"] or document["mtime"]
         assert left[row] == (
@@ -217,8 +220,8 @@ def test_the_documents_that_are_left_are_those_that_every_rule_leaves(
             and (after is None or (stated is not None and moment(stated) > moment(after)))
         )
     part = index.within(scope, filters)
-    assert part.sees_anything == left.any()
-    assert part.seen_rows.tolist() == np.flatnonzero(left[index.walk.unit_doc]).tolist()
+    assert (part.empty_reason(Scope(), Filters()) is None) == left.any()
+    assert part.visible_rows.tolist() == np.flatnonzero(left[index.walk.unit_doc]).tolist()
     assert (part is index) == left.all()
 
 
@@ -252,8 +255,8 @@ def test_an_answer_from_no_documents_names_the_arguments_that_leave_none(
     handbook_kb: KnowledgeBase, scope: dict[str, Any], filters: dict[str, Any], reason: str | None, by: list[str]
 ) -> None:
     if reason is None:  # each leaves some, both together none
-        uris = handbook_kb._index().documents["uri"].to_pylist()
-        tags = handbook_kb._index().documents["tags"].to_pylist()
+        uris = handbook_kb.searcher().index.documents["uri"].to_pylist()
+        tags = handbook_kb.searcher().index.documents["tags"].to_pylist()
         others = {tag for uri, own in zip(uris, tags, strict=True) if not uri.startswith("people/") for tag in own}
         inside = {tag for uri, own in zip(uris, tags, strict=True) if uri.startswith("people/") for tag in own}
         filters = {"path_prefix": "people/", "doc_tag": [min(others - inside)]}
@@ -267,9 +270,9 @@ def test_an_answer_from_no_documents_names_the_arguments_that_leave_none(
 
 def test_an_answer_without_documents_says_so_whatever_the_scope(make_kb: MakeKb, tmp_path: Path) -> None:
     kb = make_kb({"a.md": "# A\n\nA gate.\n"})
-    index = kb.pinned().require().index
+    index = kb.searcher().index
     with carve(index.snapshot, np.zeros(1, dtype=bool), tmp_path / "none") as empty:
-        assert why_nothing(empty._index(), Scope(repositories=["x"]), Filters()) is not None
+        assert empty.searcher().index.empty_reason(Scope(repositories=["x"]), Filters()) is not None
         answer = empty.search("gate", scope={"repositories": ["x"]})
         assert (answer.empty_reason, answer.filtered_by) == ("empty_knowledge_base", [])
 
@@ -293,7 +296,7 @@ def test_what_is_outside_is_unknown_by_name(fresh: SearchIndex) -> None:
 def test_a_scope_is_narrowed_once_and_the_last_ones_are_kept(
     fresh: SearchIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(index_module, "_KEPT_PARTS", 2)
+    monkeypatch.setattr(index_module, "_KEPT_SCOPES", 2)
     people, systems, teams = (Scope(repositories=[name]) for name in ("people", "systems", "teams"))
     everything = Filters(path_prefix="")
     assert fresh.within(Scope(), Filters()) is fresh
@@ -306,10 +309,12 @@ def test_a_scope_is_narrowed_once_and_the_last_ones_are_kept(
     assert fresh.within(people, Filters()) is first
     assert fresh.within(teams, Filters()) is not first
     narrower = first.within(Scope(), Filters(path_prefix="people/ingrid"))
-    assert narrower.seen_rows.tolist() == [
-        row for row in first.seen_rows if fresh.text_of(int(fresh.walk.unit_doc[row])).uri.startswith("people/ingrid")
+    assert narrower.visible_rows.tolist() == [
+        row
+        for row in first.visible_rows
+        if fresh.text_of(int(fresh.walk.unit_doc[row])).uri.startswith("people/ingrid")
     ]
-    assert first.within(systems, Filters()).sees_anything is False
+    assert not len(first.within(systems, Filters()).visible_rows)
 
 
 def test_what_the_settings_keep_out_is_kept_out_of_every_way_in_but_the_owners(
@@ -318,22 +323,20 @@ def test_what_the_settings_keep_out_is_kept_out_of_every_way_in_but_the_owners(
     outside = handbook_kb.search("telemetry", filters={"path_prefix": "systems/"}).results[0]
     monkeypatch.setenv("GRAPHCTX_SERVER__REPOSITORIES", '["people"]')
     with KnowledgeBase.open(handbook_path) as kb:
-        view = kb.pinned()
-        for read in (kb.document, kb.unit, view.unit, view.document_text):
+        for read in (kb.document, kb.unit, kb.searcher().unit, kb.searcher().index.document):
             for name in (outside.doc_uri, outside.doc_id, outside.section_id):
                 with pytest.raises(InvalidArgument, match="There is no"):
                     read(name)
         inside = kb.search("telemetry").results[0]
         assert kb.document(inside.doc_uri).text[inside.start_char : inside.end_char] == inside.preview
         for item in golden[::6]:
-            # Below the façade, where no request has been narrowed.
-            unasked = answers(view.require(), item["question"], Scope(), Filters())
+            unasked = answers(kb.searcher(), item["question"], Scope(), Filters())
             assert unasked == answers(
-                handbook_kb.pinned().require(), item["question"], Scope(repositories=["people"]), Filters()
+                handbook_kb.searcher(), item["question"], Scope(repositories=["people"]), Filters()
             )
-        nothing = why_nothing(view.require().index, Scope(repositories=["systems"]), Filters())
-        assert nothing is not None
-        assert (nothing.reason, nothing.filtered_by) == ("nothing_in_scope", ("scope.repositories",))
+        empty = kb.searcher().index.empty_reason(Scope(repositories=["systems"]), Filters())
+        assert empty is not None
+        assert (empty.reason, empty.filtered_by) == ("nothing_in_scope", ("scope.repositories",))
         assert (
             kb.cypher("MATCH (d:Document) RETURN count(d)").rows
             == handbook_kb.cypher("MATCH (d:Document) RETURN count(d)").rows
@@ -342,20 +345,24 @@ def test_what_the_settings_keep_out_is_kept_out_of_every_way_in_but_the_owners(
     with KnowledgeBase.open(handbook_path) as kb:
         answer = kb.search("telemetry")
         assert (answer.empty_reason, answer.filtered_by) == ("nothing_in_scope", ["scope.repositories"])
-        assert answers(kb.pinned().require(), "telemetry", Scope(), Filters())[0] == []
+        assert answers(kb.searcher(), "telemetry", Scope(), Filters())[0] == []
 
 
-@pytest.mark.parametrize("call", ["find", "evidence", "extract"])
+@pytest.mark.parametrize("call", ["search", "evidence", "extract"])
 def test_a_call_that_was_given_up_ends_before_the_next_stage(
     index: SearchIndex, handbook_kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, call: str
 ) -> None:
-    known = handbook_kb.pinned().require()
-    retriever = Retriever(SearchIndex(index.snapshot, index.embedder), known._tokens, known._settings)
+    searcher = Searcher(
+        SearchIndex(index.snapshot, index.embedder),
+        handbook_kb.searcher().boundary,
+        handbook_kb.tokens,
+        handbook_kb.settings.retrieve,
+    )
     unit = handbook_kb.search("Who approves a purchase?").results[0].section_id
     calls = {
-        "find": lambda: retriever.find(SearchInput(query="Who approves a purchase?")),
-        "evidence": lambda: retriever.evidence(RetrieveInput(question="Who approves a purchase?")),
-        "extract": lambda: retriever.extract(
+        "search": lambda: searcher.search(SearchInput(query="Who approves a purchase?")),
+        "evidence": lambda: searcher.evidence(RetrieveInput(question="Who approves a purchase?")),
+        "extract": lambda: searcher.extract(
             ExtractEvidenceInput(question="Who approves a purchase?", passage_ids=[unit]), [unit]
         ),
     }
@@ -363,8 +370,8 @@ def test_a_call_that_was_given_up_ends_before_the_next_stage(
     with stoppable(stopped):
         assert calls[call]().items
         stopped.set()
-        for stage in ("base_parts", "walk_from"):
-            monkeypatch.setattr(rank_module, stage, lambda *_args: pytest.fail("it went on"))
+        for stage in ("hybrid_scores", "defining_units"):
+            monkeypatch.setattr(ranking_module, stage, lambda *_args: pytest.fail("it went on"))
         with pytest.raises(TimedOut):
             calls[call]()
 
@@ -372,9 +379,9 @@ def test_a_call_that_was_given_up_ends_before_the_next_stage(
 def test_threads_with_different_scopes_do_not_mix(
     fresh: SearchIndex, golden: list[dict[str, Any]], handbook_kb: KnowledgeBase
 ) -> None:
-    known = handbook_kb.pinned().require()
-    retriever = Retriever(fresh, known._tokens, known._settings)
+    known = handbook_kb.searcher()
+    searcher = Searcher(fresh, known.boundary, handbook_kb.tokens, handbook_kb.settings.retrieve)
     jobs = [(item["question"], *SCOPES[at % len(SCOPES)]) for at, item in enumerate(golden[:24])]
     alone = [answers(known, *job) for job in jobs]
     with ThreadPoolExecutor(4) as pool:
-        assert list(pool.map(lambda job: answers(retriever, *job), jobs)) == alone
+        assert list(pool.map(lambda job: answers(searcher, *job), jobs)) == alone

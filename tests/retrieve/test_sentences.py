@@ -11,21 +11,20 @@ from hypothesis import strategies as st
 
 from graphctx.knowledge_base import KnowledgeBase
 from graphctx.nlp.tokens import WordPieceCounter
+from graphctx.retrieve.coverage import text_coverage
 from graphctx.retrieve.index import SearchIndex
-from graphctx.retrieve.question import understand
-from graphctx.retrieve.sentences import lexical_cover, sentence_pool
-from graphctx.store.sentence_terms import SentenceTerms
+from graphctx.retrieve.question import parse_question
+from graphctx.retrieve.sentences import sentence_pool
 from graphctx.text.lexical import terms
 
 
 @pytest.fixture(scope="module")
 def index(handbook_kb: KnowledgeBase) -> SearchIndex:
-    return handbook_kb.pinned().require().index
+    return handbook_kb.searcher().index
 
 
 def test_every_sentence_is_stored_with_the_terms_of_its_text(index: SearchIndex) -> None:
     stored = index.sentence_terms
-    assert stored is not None
     assert len(stored) == len(index.walk.sentence_start)
     for row in range(index.walk.n_units):
         rows, _ = index.sentence_rows([row])
@@ -43,19 +42,7 @@ def test_cover_of_sentences_and_of_their_parts_is_that_of_their_texts(
     text = data.draw(st.sampled_from(golden))["question"] + data.draw(st.sampled_from(["", " zzyzx", " kb.search"]))
     units = data.draw(st.lists(st.integers(0, index.walk.n_units - 1), min_size=1, max_size=12, unique=True))
     longest = data.draw(st.integers(4, 60))
-    question = understand(text, index)
+    question = parse_question(text, index)
     tokens = data.draw(st.sampled_from([None, WordPieceCounter()]))
     pool = sentence_pool(index, question, np.array(units), tokens, longest)
-    assert pool.lexical.tobytes() == lexical_cover(index, question, pool.texts).tobytes()
-
-
-def test_snapshots_of_older_versions_have_the_same_cover(
-    index: SearchIndex, golden: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    older = SearchIndex(index.snapshot, index.embedder)
-    monkeypatch.setattr(SentenceTerms, "are_in", staticmethod(lambda directory: False))
-    assert older.sentence_terms is None
-    question = understand(golden[0]["question"], index)
-    pools = [sentence_pool(of, question, np.arange(of.walk.n_units)) for of in (index, older)]
-    assert pools[0].lexical.tobytes() == pools[1].lexical.tobytes()
-    assert pools[0].lexical.any()
+    assert pool.lexical.tobytes() == text_coverage(index, question, pool.texts).tobytes()

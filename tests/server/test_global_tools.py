@@ -13,8 +13,8 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import ResourceTemplateReference, TextResourceContents
 
 from graphctx.errors import BudgetExceeded, InvalidArgument
-from graphctx.model.found import Evidence, GlobalFound
-from graphctx.model.requests import GlobalSearchInput, RetrieveInput
+from graphctx.model.found import GlobalFound
+from graphctx.model.requests import GlobalSearchInput
 from graphctx.model.themes import PhrasedSentence
 from graphctx.server.app import build_server
 from graphctx.server.config import ServerConfig
@@ -181,22 +181,6 @@ def test_an_answer_none_of_whose_points_fits_says_so() -> None:
     assert "None of these fits the question well" in text
     _, good = call(desk_over(LIBRARY), "kb.global_search", question=QUESTION)
     assert "None of these fits" not in good
-
-
-class Wholly(Library):
-    """A library that takes every question as one about the whole."""
-
-    def evidence(self, request: RetrieveInput) -> Evidence:
-        return replace(super().evidence(request), mode="global")
-
-
-def test_evidence_that_came_from_the_whole_says_so_and_is_not_called_weak() -> None:
-    answer, text = call(desk_over(Wholly()), "kb.retrieve_evidence", question=f"{QUESTION} zeppelin " * 3)
-    assert answer["diagnostics"]["mode"] == "global"
-    assert "kb.global_search shows their themes" in text
-    assert "None of these fits" not in text
-    _, plain = call(desk_over(LIBRARY), "kb.retrieve_evidence", question=QUESTION)
-    assert "kb.global_search" not in plain
 
 
 class Phrasing(Library):

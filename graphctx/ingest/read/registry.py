@@ -19,7 +19,7 @@ from graphctx.ingest.read.plain import PlainReader
 from graphctx.ingest.read.rst import RstReader
 from graphctx.model.ids import fingerprint
 
-_ALL: tuple[Reader, ...] = (
+READERS: list[Reader] = [
     MarkdownReader(),
     PlainReader(),
     HtmlReader(),
@@ -29,8 +29,9 @@ _ALL: tuple[Reader, ...] = (
     JsonlReader(),
     CodeReader(),
     AgentsDbReader(),
-)
-_BY_SUFFIX = {suffix: reader for reader in _ALL for suffix in reader.media_types}
+]
+"""Every reader. Another format is a file here and a line in this list."""
+
 _TEXT_NAMES = frozenset(("README", "LICENSE", "NOTICE", "CHANGELOG", "CHANGES", "AUTHORS", "CONTRIBUTING", "TODO"))
 _LIBRARIES = ("markdown-it-py", "selectolax", "pypdf", "mammoth")
 """Another release of one of them may read the same bytes as another text."""
@@ -38,22 +39,23 @@ _LIBRARIES = ("markdown-it-py", "selectolax", "pypdf", "mammoth")
 
 def readers() -> dict[str, Reader]:
     """The reader of each suffix (lower case, with its dot), sorted by suffix."""
-    return dict(sorted(_BY_SUFFIX.items()))
+    by_suffix = {suffix: reader for reader in READERS for suffix in reader.media_types}
+    return dict(sorted(by_suffix.items()))
 
 
 def reader_for(name: str) -> Reader | None:
     """The reader of a file, by the suffix of its name or, without one, by the name; ``None`` if there is none."""
     suffix = suffix_of(name)
     if suffix:
-        return _BY_SUFFIX.get(suffix)
+        return readers().get(suffix)
     base = PurePosixPath(name).name
     if base in FILE_NAMES:
-        return _BY_SUFFIX[".py"]
-    return _BY_SUFFIX[".txt"] if base in _TEXT_NAMES else None
+        return readers()[".py"]
+    return readers()[".txt"] if base in _TEXT_NAMES else None
 
 
 @lru_cache(maxsize=1)
 def read_version() -> str:
     """A fingerprint of all that decides how bytes become documents: part of every memo key of this step."""
-    own = [f"{type(reader).__name__} {reader.version} {' '.join(sorted(reader.media_types))}" for reader in _ALL]
+    own = [f"{type(reader).__name__} {reader.version} {' '.join(sorted(reader.media_types))}" for reader in READERS]
     return fingerprint([*own, *(f"{name} {version(name)}" for name in _LIBRARIES)])

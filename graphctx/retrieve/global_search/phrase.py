@@ -1,4 +1,4 @@
-"""A language model's words for the points, each sentence citing those that it rests on; never a reason to fail."""
+"""A language model's words for the points, each sentence citing those that it rests on. A failure leaves the points."""
 
 from __future__ import annotations
 
@@ -11,53 +11,53 @@ from graphctx.model.themes import PhrasedSentence, Point
 from graphctx.settings import LlmSettings
 
 MAX_SENTENCES = 8
-"""Of the whole answer; as many as a summary may have."""
+"""Sentences of an answer, as many as a summary may have."""
 
 MAX_GROUP_SENTENCES = 4
-"""That a community's points are put into where all of them are too many for one prompt."""
+"""Sentences that the points of a community become if all points are too many for one prompt."""
 
 MAX_NOTE_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Phrasing:
-    """Who phrases, and how long that may take in all."""
+class PhraserConfig:
+    """The language model that phrases, and the seconds that it may take in all."""
 
     settings: LlmSettings
     within_seconds: float
 
 
 def phrase(
-    phrasing: Phrasing | None, question: str, points: Sequence[Point]
+    phraser: PhraserConfig | None, question: str, points: Sequence[Point]
 ) -> tuple[tuple[PhrasedSentence, ...], str]:
-    """Put points into words.
+    """Return a language model's words for points.
 
     Args:
-        phrasing: who phrases; nobody does without.
-        question: as it was asked.
-        points: in their order.
+        phraser: the model; ``None`` for no words.
+        question: of the user.
+        points: in the order of the answer.
 
     Returns:
-        Sentences that cite points by their place, from 1, and a note: why there are none though there might have
-        been, or what they leave out.
+        Sentences that cite points by their place, from 1, and a note that says why there are none or what they leave
+        out.
 
     Raises:
         TimedOut: the call was given up.
     """
-    if phrasing is None or not points:
+    if phraser is None or not points:
         return (), ""
     try:
-        return _phrased(phrasing, question, [point.quote for point in points], [p.community_id for p in points])
+        return _phrased(phraser, question, [point.quote for point in points], [p.community_id for p in points])
     except TimedOut:
         raise
     except GraphctxError as error:
         return (), _short(error.message)
-    except Exception as error:  # whatever it is, the points are found and must get out; what it says may hold a secret
+    except Exception as error:  # the points stand whatever happens here; the message may hold a secret
         return (), f"The language model could not be asked: {type(error).__name__}."
 
 
 def _phrased(
-    phrasing: Phrasing, question: str, quotes: Sequence[str], groups: Sequence[str]
+    config: PhraserConfig, question: str, quotes: Sequence[str], groups: Sequence[str]
 ) -> tuple[tuple[PhrasedSentence, ...], str]:
     from graphctx.nlp.llm.openai_compatible import make_chat_model
     from graphctx.nlp.llm.phrase import PhraserLlm
@@ -65,11 +65,11 @@ def _phrased(
     from graphctx.nlp.tokens import AnswerCounter
 
     counter = AnswerCounter()
-    phraser = PhraserLlm(make_chat_model(phrasing.settings), phrasing.settings, counter)
+    phraser = PhraserLlm(make_chat_model(config.settings), config.settings, counter)
     texts = list(quotes)
     sources: list[tuple[int, ...]] = [(number,) for number in range(1, len(quotes) + 1)]
-    within, left_out = phrasing.within_seconds, ""
-    if sum(counter.count_many(texts)) > MAX_GIVEN_TOKENS:  # more than one prompt holds: first community by community
+    within, left_out = config.within_seconds, ""
+    if sum(counter.count_many(texts)) > MAX_GIVEN_TOKENS:  # too many for one prompt: each community first
         within /= 2
         order = sorted(range(len(groups)), key=lambda at: (groups.index(groups[at]), at))
         grouped = [list(ats) for _, ats in groupby(order, key=lambda at: groups[at])]

@@ -1,4 +1,4 @@
-"""The map step: the sentences that communities and a plain search have for a question, each with a rating."""
+"""The map step: candidate points for a question, sentences of the relevant communities and of a plain search, rated."""
 
 from __future__ import annotations
 
@@ -7,124 +7,121 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphctx.model.interrupt import checkpoint
-from graphctx.retrieve.communities import Communities
-from graphctx.retrieve.first_stage import best_rows
-from graphctx.retrieve.global_search.descend import Descent
-from graphctx.retrieve.global_search.evidence import home_of_units
-from graphctx.retrieve.global_search.rate import fit_of, unit_of
-from graphctx.retrieve.index import Rows, Scores, SearchIndex
+from graphctx.retrieve.arrays import Rows, Scores, inner_products, top_rows
+from graphctx.retrieve.coverage import sentence_coverage
+from graphctx.retrieve.global_search.selection import CommunitySelection
+from graphctx.retrieve.graph.communities import CommunityIndex
+from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import Question
-from graphctx.retrieve.rank import RRF_K
-from graphctx.text.prose import stands_alone
 
 SEARCHED_UNITS = 100
-"""Units of the plain search whose sentences are looked at: about as many sentences as a dozen communities have."""
+"""Units of the plain search whose sentences are candidates: about as many sentences as a dozen communities have."""
 
 MIN_CHARS = 24
-"""A shorter sentence says nothing by itself; as where pages shorten an item."""
+"""A shorter sentence says nothing by itself."""
 
-MOST = 400
-"""The best candidates among which points are chosen: several times what the largest answer takes."""
+MAX_CANDIDATES = 400
+"""The best candidates, among which points are selected: several times what the largest answer takes."""
 
-FOUND = 0.05
-"""What the first unit of the plain search adds to its sentences: it knows names and links, as no cosine does."""
+SENTENCE, UNIT, WORDS = 1.0, 0.5, 0.5
+"""Weights of the cosines of the sentence and of its unit, and of the share of the question's terms by idf."""
 
-FORM = 0.2
-"""What a sentence that does not stand alone loses of its rating: a row of a table may still be what is asked for."""
+PRIOR_SENTENCES = 30
+"""The mean of so many sentences is taken out by half: the mean of a few is hardly more than what they say."""
+
+BEST_POINTS = 3
+"""The rating of a community is that of its best points: a broad one has some that do not bear on the question."""
 
 
 @dataclass(frozen=True, slots=True)
-class Candidates:
-    """Sentences that may be told.
+class CandidatePoints:
+    """Sentences from which points are selected.
 
     Attributes:
         rows: sentence rows, distinct.
         units: of each.
         rating: float32, in 0..1.
-        community: the row of the community that each is a point of, -1 where its unit names none.
     """
 
     rows: Rows
     units: Rows
     rating: Scores
-    community: Rows
 
     def __len__(self) -> int:
         return len(self.rows)
 
+    @classmethod
+    def best(cls, index: SearchIndex, rows: Rows, rating: Scores) -> CandidatePoints:
+        """Take the best `MAX_CANDIDATES` of some rated sentences."""
+        best = np.sort(top_rows(rating, MAX_CANDIDATES))
+        return cls(rows[best], units_of(index, rows[best]), np.round(rating[best], 6).astype(np.float32))
 
-def candidates_of(communities: Communities, question: Question, descent: Descent, units: Rows) -> Candidates:
-    """The points of the chosen communities, and the sentences of the units that a plain search found.
 
-    The latter reach what is in no community, or in one that was not rated. Each is a point of the finest community
-    that its unit speaks of, or of the nearest one above it that was chosen.
+def candidate_points(
+    communities: CommunityIndex, question: Question, selection: CommunitySelection, units: Rows
+) -> CandidatePoints:
+    """Return the points of the relevant communities and the sentences of the units that a plain search found.
+
+    The latter reach what is in no community, or in none that was rated.
 
     Args:
-        communities: that may be seen.
-        question: made ready.
-        descent: with the chosen communities, best first.
-        units: unit rows, best first.
+        communities: of the scope.
+        question: the parsed question.
+        selection: with the relevant communities.
+        units: unit rows of the plain search, best first.
     """
     index = communities.view.index
-    mapped: dict[int, int] = {}
-    for row in descent.chosen:
-        checkpoint()
-        for sentence in communities.points(row).tolist():
-            mapped.setdefault(sentence, row)
-    searched = units[:SEARCHED_UNITS]
-    homes = chosen_above(communities, descent, home_of_units(communities, searched))
-    sentences, owner = index.sentence_rows(searched)
-    for sentence, home in zip(sentences.tolist(), homes[owner].tolist(), strict=True):
-        mapped.setdefault(sentence, home)
-    rows = np.array(sorted(mapped), dtype=np.int64)
-    rows = rows[long_enough(index, rows)]
+    searched, _ = index.sentence_rows(units[:SEARCHED_UNITS])
+    rows = long_enough(index, np.unique(np.concatenate([searched, *map(communities.points, selection.relevant)])))
     checkpoint()
-    rating = fit_of(index, question, rows) + FOUND * _place_of(units, unit_of(index, rows))
-    best = np.sort(best_rows(rating, MOST))
-    rows, rating = rows[best], rating[best]
-    of = unit_of(index, rows)
-    rating = np.round(rating * (1.0 - FORM * (1.0 - stand_alone(index, rows, of))), 6).astype(np.float32)
-    community = np.array([mapped[row] for row in rows.tolist()], dtype=np.int64)
-    return Candidates(rows, of, rating, community)
+    return CandidatePoints.best(index, rows, rate_sentences(index, question, rows))
 
 
-def chosen_above(communities: Communities, descent: Descent, rows: Rows) -> Rows:
-    """Each community, or the nearest one above it that was chosen, where one was; -1 stays."""
-    distinct, back = np.unique(rows, return_inverse=True)
-    chosen = set(descent.chosen)
-    parent = communities.hierarchy.parent
-    found = []
-    for row in distinct.tolist():
-        at = row
-        while at >= 0 and at not in chosen:
-            at = int(parent[at])
-        found.append(at if at >= 0 else row)
-    above: Rows = np.array(found, dtype=np.int64)[back]
-    return above
+def rate_community(communities: CommunityIndex, question: Question, row: int) -> float:
+    """Return the mean rating of the best points of a community, in 0..1; 0 if it has no points."""
+    points = communities.points(row)
+    if not len(points):
+        return 0.0
+    best = np.sort(rate_sentences(communities.view.index, question, points))[::-1][:BEST_POINTS]
+    return round(min(1.0, max(0.0, float(best.mean(dtype=np.float64)))), 6)
 
 
-def _place_of(units: Rows, wanted: Rows) -> Scores:
-    """How early the plain search has each unit, as in reciprocal rank fusion: from 1 down; 0 where it has not."""
-    order = np.argsort(units)
-    ranked = units[order]
-    if not len(ranked):
-        return np.zeros(len(wanted), dtype=np.float32)
-    at = np.minimum(np.searchsorted(ranked, wanted), len(ranked) - 1)
-    value: Scores = np.where(ranked[at] == wanted, (RRF_K + 1) / (RRF_K + 1 + order[at]), 0.0).astype(np.float32)
-    return value
+def rate_sentences(index: SearchIndex, question: Question, sentences: Rows) -> Scores:
+    """Return how well sentences fit a question, at most 1 and seldom below 0, float32.
+
+    ``(cosine + 0.5 * cosine of the unit + 0.5 * share of the terms by idf) / 2``. The cosine of the sentence is with
+    the question's vector less its projection on the mean of all visible sentences: what is typical of the documents is
+    no evidence for any question about them.
+
+    Args:
+        index: of the scope.
+        question: the parsed question.
+        sentences: sentence rows.
+    """
+    own = index.sentence_similarity(_beyond_the_mean(index, question), sentences)
+    units, back = np.unique(units_of(index, sentences), return_inverse=True)
+    around = inner_products(index.vectors, units, question.vector)[back]
+    words = sentence_coverage(index, question, sentences)
+    mixed = (SENTENCE * own + UNIT * around + WORDS * words) / (SENTENCE + UNIT + WORDS)
+    rating: Scores = np.round(mixed, 6).astype(np.float32)
+    return rating
 
 
-def stand_alone(index: SearchIndex, rows: Rows, units: Rows) -> Scores:
-    """How well each sentence stands alone, in 0..1."""
-    walk = index.walk
-    found = np.empty(len(rows), dtype=np.float32)
-    for at, (row, unit) in enumerate(zip(rows.tolist(), units.tolist(), strict=True)):
-        text = index.text_of(int(walk.unit_doc[unit])).text
-        sentence = text[walk.sentence_start[row] : walk.sentence_end[row]]
-        found[at] = stands_alone(sentence, index.unit(unit).kind)
-    return found
+def _beyond_the_mean(index: SearchIndex, question: Question) -> Scores:
+    mean, n_sentences = index.typical
+    length = float(np.einsum("i,i->", mean, mean))
+    share = float(np.einsum("i,i->", mean, question.vector)) / length if length > 0 else 0.0
+    share *= n_sentences / (n_sentences + PRIOR_SENTENCES)
+    return (question.vector - np.float32(share) * mean).astype(np.float32)
 
 
-def long_enough(index: SearchIndex, rows: Rows) -> np.ndarray:
-    """Which sentences are long enough to say something."""
-    return index.walk.sentence_end[rows] - index.walk.sentence_start[rows] >= MIN_CHARS
+def units_of(index: SearchIndex, sentences: Rows) -> Rows:
+    """Return the units of sentences."""
+    units: Rows = np.searchsorted(index.walk.unit_sentence, sentences, side="right").astype(np.int64) - 1
+    return units
+
+
+def long_enough(index: SearchIndex, rows: Rows) -> Rows:
+    """Return the sentences that are long enough to say something."""
+    kept: Rows = rows[index.walk.sentence_end[rows] - index.walk.sentence_start[rows] >= MIN_CHARS]
+    return kept

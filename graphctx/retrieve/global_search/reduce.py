@@ -1,11 +1,12 @@
-"""The reduce step: which candidates are told, in what order, within a budget of tokens.
+"""The reduce step: select points among candidates by maximal marginal relevance, within a budget of tokens.
 
-Greedy, by rating less what the points before say already: their likeness (maximal marginal relevance, Carbonell and
-Goldstein 1998), and how many of them come from the same document and community, each further one costing less.
+A point is taken for its rating less its similarity to the points before it (Carbonell and Goldstein 1998). Where the
+answer has as many points as it may have and tokens are left, points grow by the sentences around them.
 """
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,50 +15,43 @@ import numpy.typing as npt
 
 from graphctx.model.interrupt import checkpoint
 from graphctx.model.requests import MAX_QUOTE_CHARS
+from graphctx.retrieve.arrays import Rows
 from graphctx.retrieve.cite import Cut, Tokens
-from graphctx.retrieve.global_search.grow import Grower
-from graphctx.retrieve.global_search.points import Candidates
-from graphctx.retrieve.index import Rows, SearchIndex
+from graphctx.retrieve.fragments import best_fragments
+from graphctx.retrieve.global_search.points import CandidatePoints, rate_sentences
+from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import Question
-from graphctx.retrieve.sentences import best_part
 from graphctx.store.walk import gather, pointers
 from graphctx.text.lexical import words
 
-REPEAT = 0.05
-"""What a sentence loses that says the same as a point before it, in parts of the rating."""
+REDUNDANCY = 0.05
+"""What a sentence loses that is identical to a point before it."""
 
-USUAL = 0.3
-"""Sentences of one subject have this cosine; only what is above counts as likeness."""
+UNRELATED = 0.3
+"""The cosine of sentences of one subject; only what is above it counts as similarity."""
 
 SAME_WORDS = 0.9
-"""Sentences of this Jaccard index of their words say the same. Vectors cannot tell: they know the heading above a
-sentence, and two statements of one form are as near as two copies."""
-
-AGAIN = 0.01
-"""What a point loses by others of its document, and of its community: times ``log(1 + others)``."""
-
-AGAIN_IN_ALL = 0.1
-"""The same where everything is asked for: there the communities matter more than how much one sentence says."""
+"""Sentences of this Jaccard index of their words are copies. Vectors cannot tell copies from statements of one form."""
 
 Real = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
-    """A point: its place among the candidates, and its span after its limits were applied."""
+class SelectedPoint:
+    """A point: its position among the candidates, and its span after its limits were applied."""
 
     at: int
     cut: Cut
 
 
-class Reducer:
-    """Chooses among candidates.
+class PointSelector:
+    """Selects points among candidates.
 
     Args:
-        index: of what may be seen.
-        question: made ready; of a long sentence the part that bears on it is told.
-        tokens: counts them.
-        max_point_tokens: longest point.
+        index: of the scope.
+        question: the parsed question; a sentence that is too long is cut to the part that bears on it.
+        tokens: counts tokens.
+        max_point_tokens: the longest point.
     """
 
     def __init__(self, index: SearchIndex, question: Question, tokens: Tokens, max_point_tokens: int) -> None:
@@ -66,70 +60,104 @@ class Reducer:
         self._tokens = tokens
         self._max_point_tokens = max_point_tokens
 
-    def choose(self, candidates: Candidates, *, tokens: int, most: int, again: float = AGAIN) -> list[Chosen]:
-        """Choose points, the best first.
+    def select(
+        self,
+        candidates: CandidatePoints,
+        *,
+        tokens: int,
+        most: int,
+        groups: Sequence[Rows],
+        repetition: float,
+    ) -> list[SelectedPoint]:
+        """Select points, best first.
 
         Args:
             candidates: with their ratings.
-            tokens: that all points together may have at most, and no point alone more.
-            most: so many points at most.
-            again: what a point loses by others of its document and community.
+            tokens: of all points together.
+            most: the largest number of points.
+            groups: such as documents and themes; each with a number for each candidate, -1 for none.
+            repetition: what a point loses by ``ln(1 + others)`` of each of its groups.
         """
         if not len(candidates):
             return []
         index = self._index
         longest = min(self._max_point_tokens, tokens)
-        texts = [self._text(candidates, at) for at in range(len(candidates))]
+        spans = [self._span(row, unit) for row, unit in zip(candidates.rows, candidates.units, strict=True)]
+        texts = [text[start : min(end, start + MAX_QUOTE_CHARS)] for start, end, text in spans]
         sizes = np.minimum(np.array(self._tokens.count_many(texts), dtype=np.int64), longest)
-        sizes[[len(text) == MAX_QUOTE_CHARS for text in texts]] = longest  # there may be more
-        likeness = _Likeness(index, candidates.rows, texts)
-        document = index.walk.unit_doc[candidates.units].astype(np.int64)
+        sizes[[end - start > MAX_QUOTE_CHARS for start, end, _ in spans]] = longest
+        similarity = _Similarity(index, candidates.rows, texts)
         rating = candidates.rating.astype(np.float64)
         left = np.ones(len(candidates), dtype=bool)
-        repeated, same_document, same_community = np.zeros((3, len(candidates)))
-        chosen: list[Chosen] = []
-        while len(chosen) < most:
+        redundant, others = np.zeros(len(candidates)), np.zeros((len(groups), len(candidates)))
+        selected: list[SelectedPoint] = []
+        while len(selected) < most and (left := left & (sizes <= tokens)).any():
             checkpoint()
-            left &= sizes <= tokens
-            if not left.any():
-                break
-            lost = REPEAT * repeated + again * (np.log1p(same_document) + np.log1p(same_community))
-            at = int(np.argmax(np.where(left, np.round(rating - lost, 6), -np.inf)))
-            cut = self._cut(candidates, at, longest)
-            chosen.append(Chosen(at, cut))
-            tokens -= self._tokens.count(index.text_of(int(document[at])).text[cut.start_char : cut.end_char])
-            alike = likeness.towards(at)
-            left &= likeness.words_shared(at) < SAME_WORDS
+            value = np.round(rating - REDUNDANCY * redundant - repetition * np.log1p(others).sum(axis=0), 6)
+            at = int(np.argmax(np.where(left, value, -np.inf)))
+            start, end, text = spans[at]
+            cut = best_fragments(index, self._question, text, (start, end), longest, self._tokens)
+            selected.append(SelectedPoint(at, cut))
+            tokens -= self._tokens.count(text[cut.start_char : cut.end_char])
+            left &= similarity.jaccard(at) < SAME_WORDS
             left[at] = False
-            repeated = np.maximum(repeated, np.clip((alike - USUAL) / (1.0 - USUAL), 0.0, 1.0))
-            same_document += document == document[at]
-            if candidates.community[at] >= 0:
-                same_community += candidates.community == candidates.community[at]
-        return self._grown(candidates, chosen, tokens) if len(chosen) == most else chosen
+            redundant = np.maximum(redundant, np.clip((similarity.cosine(at) - UNRELATED) / (1 - UNRELATED), 0.0, 1.0))
+            others += [(group == group[at]) & (group >= 0) for group in groups]
+        return self._grown(candidates, selected, tokens) if len(selected) == most else selected
 
-    def _grown(self, candidates: Candidates, chosen: list[Chosen], tokens: int) -> list[Chosen]:
-        """The points, with their neighbours in what is left of the tokens."""
-        grower = Grower(self._index, self._question, self._tokens, self._max_point_tokens)
-        rows = [int(candidates.rows[one.at]) for one in chosen]
-        cuts = grower.grow(rows, [one.cut for one in chosen], tokens)
-        return [Chosen(one.at, cut) for one, cut in zip(chosen, cuts, strict=True)]
+    def _span(self, row: int, unit: int) -> tuple[int, int, str]:
+        """Return the start and the end of a sentence, and the text of its document."""
+        walk = self._index.walk
+        return (
+            int(walk.sentence_start[row]),
+            int(walk.sentence_end[row]),
+            self._index.text_of(int(walk.unit_doc[unit])).text,
+        )
 
-    def _text(self, candidates: Candidates, at: int) -> str:
-        start, end, text = self._span(candidates, at)
-        return text[start : min(end, start + MAX_QUOTE_CHARS)]
+    def _grown(self, candidates: CandidatePoints, selected: list[SelectedPoint], tokens: int) -> list[SelectedPoint]:
+        """Add whole neighbours of the same unit to the points that are whole, the best neighbours first.
 
-    def _span(self, candidates: Candidates, at: int) -> tuple[int, int, str]:
-        walk, row = self._index.walk, candidates.rows[at]
-        text = self._index.text_of(int(walk.unit_doc[candidates.units[at]])).text
-        return int(walk.sentence_start[row]), int(walk.sentence_end[row]), text
+        No sentence is in two points.
+        """
+        walk = self._index.walk
+        rows, units = (values[[one.at for one in selected]].tolist() for values in (candidates.rows, candidates.units))
+        cuts, taken = [one.cut for one in selected], set(rows)
+        heap: list[tuple[float, int, int, int]] = []
 
-    def _cut(self, candidates: Candidates, at: int, max_tokens: int) -> Cut:
-        start, end, text = self._span(candidates, at)
-        return best_part(self._index, self._question, text, (start, end), max_tokens, self._tokens)
+        def offer(positions: Sequence[int], steps: Sequence[tuple[int, int]]) -> None:
+            """Push neighbours, each given by its row and the direction in which it leads on."""
+            inside = [
+                (at, row, step)
+                for at, (row, step) in zip(positions, steps, strict=True)
+                if walk.unit_sentence[units[at]] <= row < walk.unit_sentence[units[at] + 1]
+            ]
+            if inside:
+                fits = rate_sentences(self._index, self._question, np.array([row for _, row, _ in inside]))
+                for fit, (at, row, step) in zip(fits.tolist(), inside, strict=True):
+                    heapq.heappush(heap, (-fit, at, row, step))
+
+        whole = [at for at, cut in enumerate(cuts) if not cut.truncated]
+        offer([*whole, *whole], [(rows[at] + step, step) for step in (-1, 1) for at in whole])
+        while heap and tokens > 0:
+            checkpoint()
+            _, at, row, step = heapq.heappop(heap)
+            sentence_start, sentence_end, text = self._span(row, units[at])
+            cut = cuts[at]
+            start, end = min(cut.start_char, sentence_start), max(cut.end_char, sentence_end)
+            if row in taken or end - start > MAX_QUOTE_CHARS:
+                continue
+            size = self._tokens.count(text[start:end])
+            added = size - self._tokens.count(text[cut.start_char : cut.end_char])
+            if size <= self._max_point_tokens and added <= tokens:
+                tokens -= added
+                taken.add(row)
+                cuts[at] = Cut(start, end, False)
+                offer([at], [(row + step, step)])
+        return [SelectedPoint(one.at, cut) for one, cut in zip(selected, cuts, strict=True)]
 
 
-class _Likeness:
-    """How alike candidates are, by meaning and by words."""
+class _Similarity:
+    """How similar candidates are, by their vectors and by their words."""
 
     def __init__(self, index: SearchIndex, rows: Rows, texts: Sequence[str]) -> None:
         values, scale = index.sentence_vectors
@@ -143,14 +171,14 @@ class _Likeness:
         order = np.argsort(word, kind="stable")
         self._holder, self._ptr = owner[order], pointers(word[order], len(numbers))
 
-    def towards(self, at: int) -> Real:
-        """The cosine of each with one of them; sums of products of int8 are exact in any order."""
+    def cosine(self, at: int) -> Real:
+        """Return the cosine of each candidate with one of them; sums of products of int8 are exact in any order."""
         products = np.einsum("ij,j->i", self._values, self._values[at]).astype(np.float64)
         found: Real = products * self._scale * self._scale[at]
         return found
 
-    def words_shared(self, at: int) -> Real:
-        """The Jaccard index of the words of each with those of one of them."""
+    def jaccard(self, at: int) -> Real:
+        """Return the Jaccard index of the words of each candidate with those of one of them."""
         places, _ = gather(self._ptr, self._sets[at])
         both = np.bincount(self._holder[places], minlength=len(self._sets))
         found: Real = both / np.maximum(self._sizes + self._sizes[at] - both, 1)

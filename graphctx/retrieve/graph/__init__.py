@@ -1,11 +1,9 @@
-"""Exploring the graph: nodes, what is around them, and the paths between them, within a scope.
+"""The graph tools: nodes, what is around them, the paths between them, and communities, within a scope.
 
-- ``explorer``: ``GraphExplorer``, one method for each graph tool; ``resolve`` and ``lookup`` find what a request names,
-  ``tree``, ``expand``, ``paths`` and ``sections`` find what it asks for; ``nodes``, ``relations`` and ``snippets`` say
-  it.
-- ``view``: what one request may see; ``edges`` and ``related`` lead from node to node in it, ``names`` tells what it
-  calls an entity.
-- ``tables``, ``columns``, ``mentions``: what is read of a snapshot, once.
+``explorer`` has one method for each tool. ``resolve`` finds the nodes that a request names; ``traverse`` expands and
+finds paths over ``edges``; ``sections`` walks the outline; ``communities`` and ``community_nodes`` describe
+communities; ``nodes`` makes nodes and relations of answers. All of them read a ``view``: the ``tables`` of a snapshot,
+whose ``columns`` are read once, within a scope.
 """
 
 from __future__ import annotations

@@ -1,181 +1,293 @@
-"""Communities as answers show them: a list in short, or some of them with what they say."""
+"""The communities within a scope: which there are, how large they are, and their titles, members and sentences.
+
+`graph.communities`, global search, completion, resources and exports all ask here. A community of which nothing is
+named within the scope does not exist, its title is made of names that the scope's documents write, and its sentences
+are theirs. The hierarchy itself, and which names and sentences are the best, come from the whole snapshot.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, TypeVar, overload
+import threading
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from weakref import WeakKeyDictionary
 
 import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
 
-from graphctx.errors import InvalidArgument
-from graphctx.model.found import GraphFound
-from graphctx.model.graph import Snippet, Unresolved
 from graphctx.model.interrupt import checkpoint
-from graphctx.model.requests import MAX_QUOTE_CHARS, CommunitiesInput
-from graphctx.model.themes import CommunityNode, KeyEntity
-from graphctx.retrieve.graph.community_names import resolve_communities
-from graphctx.retrieve.graph.relations import fact_words
-from graphctx.retrieve.graph.resolve import resolve
-from graphctx.retrieve.graph.snippets import sentence_snippet
-from graphctx.retrieve.graph.view import View
-from graphctx.retrieve.index import Rows
-from graphctx.store.phrased import read_phrased
+from graphctx.retrieve.arrays import Rows
+from graphctx.retrieve.graph.columns import CommunityHierarchy
+from graphctx.retrieve.graph.view import GraphView, Mask
+from graphctx.retrieve.index import SearchIndex
+from graphctx.store.walk import gather
+from graphctx.text.titles import TITLE_NAMES, says_nothing_beside, shown_name, title_words, too_long
 
-if TYPE_CHECKING:
-    from graphctx.retrieve.communities import Communities
+MAX_POINTS = 40
+"""Sentences of a community within a scope, as many as the snapshot has of one."""
 
-Item = TypeVar("Item")
+MAX_DESCENDANTS = 1_000
+"""Communities below one whose sentences are looked at within a scope: 40,000 sentences, in some milliseconds."""
 
-KEY_ENTITIES = 10
-LISTED_ENTITIES = 5
-"""Of one community: as many as there are, or in a list."""
+_BLOCK = 64
+"""Descendants that are looked at before the search for sentences checks whether it has enough."""
 
 
-class Made(Sequence[Item]):
-    """Items that are made when they are read: a page of a list takes a few of many."""
+class CommunityCounts:
+    """Sizes, titles and sentences of the communities of a scope.
 
-    def __init__(self, rows: Sequence[int], make: Callable[[int], Item]) -> None:
-        self._rows = rows
-        self._make = make
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    @overload
-    def __getitem__(self, at: int) -> Item: ...
-    @overload
-    def __getitem__(self, at: slice) -> list[Item]: ...
-    def __getitem__(self, at: int | slice) -> Item | list[Item]:
-        """One item, or those of a slice."""
-        if isinstance(at, slice):
-            return [self._made(row) for row in self._rows[at]]
-        return self._made(self._rows[at])
-
-    def __iter__(self) -> Iterator[Item]:
-        return map(self._made, self._rows)
-
-    def _made(self, row: int) -> Item:
-        checkpoint()
-        return self._make(row)
-
-
-def find_communities(view: View, request: CommunitiesInput) -> GraphFound[CommunityNode]:
-    """Describe the communities that a request names, or list those that it asks for.
-
-    Raises:
-        InvalidArgument: nothing that it names is known, or it asks for both.
+    Attributes:
+        n_naming: int64 [E], the number of visible units that name each entity.
+        n_entities: int64 [C], the number of members that a visible unit names.
+        titles, points: of the communities that were asked for, by row.
+        n_units: int64 [C], by level, for the levels that were asked for.
     """
-    snapshot_id = view.index.snapshot.id
-    communities = view.tables.communities.within(view)
-    if request.community_ids and (request.parent_id or request.entity_id or request.level is not None):
-        raise InvalidArgument(
-            "community_ids describes communities, and parent_id, level and entity_id choose some to list: give the one "
-            "or the others.",
-            field="community_ids",
-            value=request.community_ids,
-            allowed="alone, beside scope and filters",
-        )
-    if not communities.seen.any():
-        return GraphFound(items=(), snapshot_id=snapshot_id, empty_reason="no_communities")
-    unresolved: list[Unresolved] = []
-    starts: list[str] = []
-    if request.community_ids:
-        meant = resolve_communities(communities, request.community_ids, "community_ids")
-        rows, unresolved = meant.rows, meant.unresolved
-    else:
-        rows, unresolved, starts = _listed(communities, request)
 
-    def make(row: int) -> CommunityNode:
-        return community_node(communities, row, whole=bool(request.community_ids), snippets=request.include_snippet)
-
-    nobody = any(one.reason == "ambiguous" for one in unresolved)
-    return GraphFound(
-        items=Made(rows, make),
-        snapshot_id=snapshot_id,
-        empty_reason=None if rows else "ambiguous" if nobody else "no_match",
-        unresolved=unresolved,
-        starts=starts,
-    )
+    def __init__(self, view: GraphView, hierarchy: CommunityHierarchy) -> None:
+        walk, members = view.walk, hierarchy.entities
+        pairs = view.names_entity(np.arange(len(walk.pair_unit)))
+        self.n_naming: Rows = np.bincount(walk.pair_entity[pairs], minlength=walk.n_entities).astype(np.int64)
+        visible = np.ones(len(members.value), bool) if view.whole else self.n_naming[members.value] > 0
+        self.n_entities: Rows = np.bincount(members.owner[visible], minlength=len(hierarchy)).astype(np.int64)
+        self.titles: dict[int, str] = {}
+        self.points: dict[int, Rows] = {}
+        self.n_units: dict[int, Rows] = {}
 
 
-def community_node(communities: Communities, row: int, *, whole: bool, snippets: bool) -> CommunityNode:
-    """A community: in a list its place, size and best names; whole with its facts and former ids too.
+_COUNTS: WeakKeyDictionary[SearchIndex, CommunityCounts] = WeakKeyDictionary()
+"""The counts of each scope, for as long as its index lives."""
+
+_LOCK = threading.Lock()
+
+
+class CommunityIndex:
+    """The communities that are visible in a view of the graph. Rows are those of the `hierarchy`.
 
     Args:
-        communities: within a scope.
-        row: which one.
-        whole: all of it.
-        snippets: with the sentences of its summary and a language model's words for them; in a list the first sentence
-            alone.
+        view: of the scope.
     """
-    hierarchy, view = communities.hierarchy, communities.view
-    parent = int(hierarchy.parent[row])
-    keys = communities.key_entities(row, KEY_ENTITIES if whole else LISTED_ENTITIES)
-    summary = communities.summary(row) if snippets else np.zeros(0, dtype=np.int64)
-    said = summary if whole else summary[:1]
-    facts = communities.key_facts(row) if whole else ()
-    return CommunityNode(
-        id=hierarchy.id(row),
-        title=communities.title(row),
-        level=int(hierarchy.level[row]),
-        parent_id=hierarchy.id(parent) if parent >= 0 else None,
-        n_children=len(communities.children(row)),
-        n_entities=int(communities.n_entities[row]),
-        n_units=communities.n_units(row),
-        key_entities=[KeyEntity(id=view.tables.entities.id(entity), name=name) for entity, name in keys],
-        key_facts=list(dict.fromkeys(fact_words(view, int(fact)) for fact in facts)),
-        summary=[_sentence(view, int(sentence)) for sentence in said],
-        phrased=_phrased(communities, row, summary) if whole and snippets else None,
-        formerly=hierarchy.formerly(row) if whole else [],
-    )
+
+    def __init__(self, view: GraphView) -> None:
+        self.view = view
+        self.hierarchy = view.tables.communities
+        with _LOCK:
+            counts = _COUNTS.get(view.index)
+        if counts is None:
+            counts = CommunityCounts(view, self.hierarchy)
+            with _LOCK:
+                counts = _COUNTS.setdefault(view.index, counts)
+        self._counts = counts
+
+    @property
+    def n_entities(self) -> Rows:
+        """The number of members of each that are named within the scope, [C]."""
+        return self._counts.n_entities
+
+    @cached_property
+    def visible(self) -> Mask:
+        """Which communities exist within the scope, bool [C]."""
+        return self.n_entities > 0
+
+    def row(self, community_id: str) -> int | None:
+        """Return the row of an id, or of the community that a former id leads to; ``None`` outside the scope."""
+        row = self.hierarchy.row(community_id)
+        row = self.hierarchy.heirs.get(community_id) if row is None else row
+        return row if row is not None and self.visible[row] else None
+
+    def ordered(self, rows: Rows) -> Rows:
+        """Return the visible ones of some communities, the largest first, then by id."""
+        rows = rows[self.visible[rows]]
+        ordered: Rows = rows[np.lexsort((self.hierarchy.rank[rows], -self.n_entities[rows]))]
+        return ordered
+
+    def roots(self) -> Rows:
+        """Return the communities of the root level, in order."""
+        return self.ordered(np.flatnonzero(self.hierarchy.level == 0))
+
+    def children(self, row: int) -> Rows:
+        """Return the communities directly below one, in order."""
+        return self.ordered(self.hierarchy.child[row])
+
+    def holding(self, entity: int) -> Rows:
+        """Return the communities of an entity, the broadest first."""
+        members = self.hierarchy.entities
+        rows = members.owner[members.value == entity]
+        rows = rows[self.visible[rows]]
+        found: Rows = rows[np.argsort(self.hierarchy.level[rows], kind="stable")]
+        return found
+
+    def members(self, row: int) -> Rows:
+        """Return the entities of a community that are named within the scope, by row."""
+        rows = self.hierarchy.entities[row]
+        found: Rows = rows if self.view.whole else rows[self._counts.n_naming[rows] > 0]
+        return found
+
+    def n_units(self, row: int) -> int:
+        """Return the number of visible units that treat of a community.
+
+        As at ingest: units that mention two of its entities, or one that they are about; if there are none, those that
+        mention one.
+        """
+        if self.view.whole:
+            return int(self.hierarchy.n_units[row])
+        level = int(self.hierarchy.level[row])
+        if level not in self._counts.n_units:
+            self._counts.n_units[level] = self._units_by_community(level)
+        return int(self._counts.n_units[level][row])
+
+    def _units_by_community(self, level: int) -> Rows:
+        """Return `n_units` of the communities of a level, and 0 for all others, int64 [C]."""
+        walk, members, count = self.view.walk, self.hierarchy.entities, len(self.hierarchy)
+        here = self.hierarchy.level[members.owner] == level
+        community = np.full(walk.n_entities, -1, dtype=np.int64)
+        community[members.value[here]] = members.owner[here]
+        n_units = max(walk.n_units, 1)
+
+        def keys_of(unit: npt.NDArray[np.integer], entity: npt.NDArray[np.integer]) -> Rows:
+            kept = community[entity] >= 0
+            keys: Rows = community[entity[kept]] * n_units + unit[kept].astype(np.int64)
+            return keys
+
+        mentioned = np.flatnonzero(walk.pair_mentions > 0)
+        keys, n_mentioned = np.unique(
+            keys_of(walk.pair_unit[mentioned], walk.pair_entity[mentioned]), return_counts=True
+        )
+        home_entity = np.repeat(np.arange(walk.n_entities), np.diff(walk.home_ptr))
+        treats = (n_mentioned >= 2) | np.isin(keys, keys_of(walk.home_unit, home_entity))
+        treats |= np.bincount(keys[treats] // n_units, minlength=count)[keys // n_units] == 0
+        return np.bincount(keys[treats] // n_units, minlength=count).astype(np.int64)
+
+    def title(self, row: int) -> str:
+        """Return the title of a community: its most characteristic names that are visible."""
+        if self.view.whole:
+            return self.hierarchy.titles[row]
+        titles = self._counts.titles
+        if row not in titles:
+            titles[row] = title_of(name for _, name in self._named(self._for_title(row)))
+        return titles[row]
+
+    def key_entities(self, row: int, most: int) -> list[tuple[int, str]]:
+        """Return rows and names of the most characteristic entities of a community, best first."""
+        return [found for found, _ in zip(self._named(self._by_character(row)), range(most), strict=False)]
+
+    def key_facts(self, row: int) -> Rows:
+        """Return the rows of the visible key facts of a community, best first."""
+        facts, visible = self.view.tables.key_facts[row], self.view.index.visible
+        found: Rows = facts if visible is None else facts[visible[self.view.tables.facts.unit[facts]]]
+        return found
+
+    def points(self, row: int) -> Rows:
+        """Return the sentences that say most of a community, by row, best first.
+
+        Within a scope its own visible sentences come first, then those of the communities below it, the best of each
+        first: the best sentences of a broad community may all lie outside.
+        """
+        if self.view.whole:
+            return self.hierarchy.points[row]
+        points = self._counts.points
+        if row not in points:
+            points[row] = self._visible_points(row)
+        return points[row]
+
+    def summary(self, row: int) -> Rows:
+        """Return the sentences of a community's summary, best first; within a scope as many of its points instead."""
+        summary = self.hierarchy.summary[row]
+        return summary if self.view.whole else self.points(row)[: len(summary)]
+
+    def as_summarised(self, row: int) -> bool:
+        """Return whether everything that the summary was made of is visible: a model's words for it mix all of it."""
+        if self.view.whole:
+            return True
+        summary, keys = self.hierarchy.summary[row], self.hierarchy.key_entities[row].tolist()
+        names = dict(self._named(keys))
+        return (
+            bool(self._is_visible(summary).all())
+            and len(self.key_facts(row)) == len(self.view.tables.key_facts[row])
+            and all(names.get(entity) == _one_line(self.view.tables.entities.names[entity].as_py()) for entity in keys)
+            and self.title(row) == self.hierarchy.titles[row]
+        )
+
+    def _visible_points(self, row: int) -> Rows:
+        points = self.hierarchy.points
+        own = points[row][self._is_visible(points[row])]
+        place, sentence = np.empty(0, np.int64), np.empty(0, np.int64)
+        for rows in self._descendants(row):
+            checkpoint()
+            at, owner = gather(points.ptr, rows)
+            visible = self._is_visible(points.value[at])
+            at, owner = at[visible], owner[visible]
+            place = np.concatenate([place, np.arange(len(at)) - np.searchsorted(owner, owner)])
+            sentence = np.concatenate([sentence, points.value[at]])
+            if len(np.union1d(own, sentence[place == 0])) >= MAX_POINTS:
+                break  # the best of each comes first: what further communities have would come after these
+        found = np.concatenate([own, sentence[np.argsort(place, kind="stable")]])
+        _, first = np.unique(found, return_index=True)
+        best: Rows = found[np.sort(first)[:MAX_POINTS]]
+        return best
+
+    def _descendants(self, row: int) -> Iterator[Rows]:
+        """Yield the visible communities below one, level by level, in blocks; `MAX_DESCENDANTS` at most."""
+        child, left = self.hierarchy.child, MAX_DESCENDANTS
+        rows = child[row]
+        while left and len(rows := rows[self.visible[rows]][:left]):
+            yield from np.split(rows, range(_BLOCK, len(rows), _BLOCK))
+            left -= len(rows)
+            rows = child.value[gather(child.ptr, rows)[0]]
+
+    def _is_visible(self, sentences: Rows) -> Mask:
+        visible = self.view.index.visible
+        if visible is None:
+            return np.ones(len(sentences), dtype=bool)
+        mask: Mask = visible[np.searchsorted(self.view.walk.unit_sentence, sentences, side="right") - 1]
+        return mask
+
+    def _by_character(self, row: int) -> Iterator[int]:
+        """Yield the visible members: key entities in their order, then those that most units name."""
+        members = self.members(row)
+        keys = self.hierarchy.key_entities[row]
+        keys = keys[np.isin(keys, members)]
+        yield from keys.tolist()
+        others = np.setdiff1d(members, keys)
+        yield from others[np.argsort(-self._counts.n_naming[others], kind="stable")].tolist()
+
+    def _for_title(self, row: int) -> Iterator[int]:
+        """Yield the visible members, first those that give the community its title in the whole snapshot."""
+        parts = self.hierarchy.titles[row].split(", ")
+        members = self.members(row)
+        names = self.view.tables.entities.names.take(pa.array(members)).to_pylist()
+        at = {shown_name(name): entity for name, entity in zip(names, members.tolist(), strict=True)}
+        titled = [at[part] for part in parts if part in at]
+        yield from titled
+        if len(titled) < len(parts):
+            yield from (entity for entity in self._by_character(row) if entity not in titled)
+
+    def _named(self, entities: Iterable[int]) -> Iterator[tuple[int, str]]:
+        for entity in entities:
+            checkpoint()
+            names = self.view.names_of(entity)
+            if names is not None:
+                yield entity, _one_line(names.name)
 
 
-def _listed(communities: Communities, request: CommunitiesInput) -> tuple[list[int], list[Unresolved], list[str]]:
-    """The rows of the communities that pass every condition of a request, what it could not name, and what it could."""
-    unresolved: list[Unresolved] = []
-    starts: list[str] = []
-    hierarchy = communities.hierarchy
-    rows = np.arange(len(hierarchy))
-    parent: list[int] | None = None
-    if request.parent_id is not None:
-        meant = resolve_communities(communities, [request.parent_id], "parent_id")
-        parent, unresolved = meant.rows, meant.unresolved
-        starts += [hierarchy.id(row) for row in parent]
-        rows = _below(communities, parent, request.level)
-    elif request.level is not None or request.entity_id is None:
-        rows = np.flatnonzero(hierarchy.level == (request.level or 0))
-    if request.entity_id is None:
-        return communities.ordered(rows).tolist(), unresolved, starts
-    named = resolve(communities.view, [request.entity_id], "entity_id", ("entity",))
-    starts += [communities.view.id(key) for key in named.keys]
-    holding = [row for key in named.keys for row in communities.holding(key.row).tolist()]
-    inside = set(rows.tolist())
-    return [row for row in holding if row in inside], [*unresolved, *named.unresolved], starts
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
-def _below(communities: Communities, parents: list[int], level: int | None) -> Rows:
-    """The children of some communities, or what is below them on a level."""
-    hierarchy = communities.hierarchy
-    rows: Rows = np.array(parents, dtype=np.int64)
-    for depth in range(int(hierarchy.level.max(initial=0))):
-        rows = np.concatenate([np.zeros(0, np.int64), *(hierarchy.child[int(row)] for row in rows)])
-        if depth == 0 and level is None:
-            return rows
-        if len(rows) and hierarchy.level[rows[0]] == level:
-            return rows
-    return np.zeros(0, dtype=np.int64)
-
-
-def _sentence(view: View, sentence: int) -> Snippet:
-    return sentence_snippet(view, sentence, MAX_QUOTE_CHARS)
-
-
-def _phrased(communities: Communities, row: int, summary: Rows) -> str | None:
-    """A language model's words, each sentence with the places of those in the summary that it cites."""
-    sentences = read_phrased(communities.hierarchy.phrased(row))
-    if not sentences or not communities.as_summarised(row):
-        return None
-    place = {sentence: number for number, sentence in enumerate(summary.tolist(), start=1)}
-    return " ".join(
-        " ".join([one.text, "".join(f"[{place[at]}]" for at in one.rows if at in place)]).strip() for one in sentences
-    )
+def title_of(names: Iterable[str]) -> str:
+    """Return two or three of some names, the first that are not part of one another; one if there is no other."""
+    chosen: list[str] = []
+    keys: list[frozenset[str]] = []
+    first = ""
+    for name in map(shown_name, names):
+        first = first or name
+        key = title_words(name)
+        if says_nothing_beside(key, keys):
+            continue
+        if len(chosen) == TITLE_NAMES - 1 and too_long([*chosen, name]):
+            break
+        chosen.append(name)
+        keys.append(key)
+        if len(chosen) == TITLE_NAMES:
+            break
+    return ", ".join(chosen) or first

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from graphctx.errors import InvalidArgument
-from graphctx.model.answers import LimitReason
 from graphctx.model.found import GraphFound
 from graphctx.model.graph import EntitySection, Neighbour, Node, Path, SectionEntity, SectionParents, Unresolved
 from graphctx.model.interrupt import checkpoint
@@ -23,63 +22,56 @@ from graphctx.model.requests import (
     SectionsForEntitiesInput,
 )
 from graphctx.model.themes import CommunityNode
-from graphctx.retrieve.graph import tree
-from graphctx.retrieve.graph.communities import find_communities
-from graphctx.retrieve.graph.expand import expand, neighbour
-from graphctx.retrieve.graph.nodes import node, node_fields
-from graphctx.retrieve.graph.paths import find_paths, path
-from graphctx.retrieve.graph.resolve import Resolved, resolve
-from graphctx.retrieve.graph.sections import entities_of, label_rows, units_of
-from graphctx.retrieve.graph.snippets import mention_snippet
+from graphctx.retrieve.graph.community_nodes import find_communities
+from graphctx.retrieve.graph.nodes import mention_snippet, node, node_fields
+from graphctx.retrieve.graph.resolve import ResolvedNodes, resolve
+from graphctx.retrieve.graph.sections import children, entities_of, label_rows, parents, units_naming
 from graphctx.retrieve.graph.tables import GraphTables
-from graphctx.retrieve.graph.view import Key, View
+from graphctx.retrieve.graph.traverse import expand, find_paths, neighbour, path
+from graphctx.retrieve.graph.view import GraphView, NodeKey
 from graphctx.retrieve.index import SearchIndex
-from graphctx.retrieve.scope import why_nothing
 
 Item = TypeVar("Item")
-Asked = TypeVar("Asked", bound=GraphInput)
 
 
 class GraphExplorer:
-    """The graph of one snapshot, within the scope and filters of each request. Thread-safe.
+    """The graph of a snapshot, within the scope and filters of each request. Thread-safe.
 
-    What lies outside is as good as absent: it is unknown by id and by name, it is not passed through, and neither
-    counts nor weights nor names tell of it. All methods raise ``InvalidArgument`` where nothing that was asked for is
-    known, and give an empty listing where the scope leaves nothing or all that was asked for is ambiguous.
+    What lies outside the scope does not exist: it is unknown by id and by name, no path passes through it, and no
+    count, weight or name depends on it. All methods raise `InvalidArgument` if nothing that the request names is known.
+    They return an empty listing if the scope leaves nothing or everything that the request names is ambiguous.
+
+    Args:
+        index: of the whole snapshot.
     """
 
     def __init__(self, index: SearchIndex) -> None:
-        """Read nothing yet.
-
-        Args:
-            index: of the whole snapshot.
-        """
         self._index = index
 
     @cached_property
     def tables(self) -> GraphTables:
-        """The columns that make the graph, shared with whoever else names its nodes."""
+        """The tables of the snapshot's graph."""
         return GraphTables(self._index)
 
     def describe(self, request: DescribeInput) -> GraphFound[Node]:
-        """Describe nodes, in the order in which they are asked for.
+        """Describe nodes, in the order of the request.
 
         Raises:
-            InvalidArgument: nothing is known, or ``fields`` has one that nodes do not have.
+            InvalidArgument: nothing is known, or nodes have no field of a name in ``fields``.
         """
         _check_fields(request.fields)
 
-        def run(view: View) -> GraphFound[Node]:
+        def run(view: GraphView) -> GraphFound[Node]:
             named = resolve(view, request.node_ids, "node_ids")
             nodes = [node(view, key, snippet=request.include_snippet) for key in _each(named.keys)]
-            return self._found([_narrowed(item, request.fields) for item in nodes], view, [named])
+            return _found(view, [_narrowed(item, request.fields) for item in nodes], named)
 
         return self._within(request, run)
 
     def expand(self, request: ExpandInput) -> GraphFound[Neighbour]:
-        """The nodes around some nodes, by hop, then the weight of the strongest relation, then id."""
+        """Return the nodes around some nodes, by hop, then the weight of the strongest relation, then id."""
 
-        def run(view: View) -> GraphFound[Neighbour]:
+        def run(view: GraphView) -> GraphFound[Neighbour]:
             named = resolve(view, request.node_ids, "node_ids")
             reached, more = expand(
                 view,
@@ -90,17 +82,17 @@ class GraphExplorer:
                 max_nodes=request.max_nodes,
             )
             items = [neighbour(view, item, snippet=request.include_snippet) for item in _each(reached)]
-            return self._found(items, view, [named], _cap(more))
+            return _found(view, items, named, more=more)
 
         return self._within(request, run)
 
     def paths(self, request: PathsInput) -> GraphFound[Path]:
-        """The paths between two sets of nodes, by length, then the weight of the weakest relation, then ids."""
+        """Return the paths between two sets of nodes, by length, then the weight of the weakest relation, then ids."""
 
-        def run(view: View) -> GraphFound[Path]:
+        def run(view: GraphView) -> GraphFound[Path]:
             starts = resolve(view, request.start_ids, "start_ids")
             ends = resolve(view, request.end_ids, "end_ids")
-            edges, trails = find_paths(
+            edges, paths = find_paths(
                 view,
                 starts.keys,
                 ends.keys,
@@ -108,48 +100,47 @@ class GraphExplorer:
                 max_hops=request.max_hops,
                 max_paths=request.max_paths + 1,
             )
-            first = trails[: request.max_paths]
-            items = [path(view, edges, trail, snippet=request.include_snippet) for trail in _each(first)]
-            return self._found(items, view, [starts, ends], _cap(len(trails) > len(first)))
+            first = paths[: request.max_paths]
+            items = [path(view, edges, found, snippet=request.include_snippet) for found in _each(first)]
+            return _found(view, items, starts, ends, more=len(paths) > len(first))
 
         return self._within(request, run)
 
     def parents(self, request: ParentsInput) -> GraphFound[SectionParents]:
-        """What is above each section or unit, the nearest first, the document last."""
+        """Return what is above each section or unit, the nearest first, the document last."""
 
-        def run(view: View) -> GraphFound[SectionParents]:
+        def run(view: GraphView) -> GraphFound[SectionParents]:
             named = resolve(view, request.section_ids, "section_ids", ("section", "unit"))
             items = [
                 SectionParents(
                     section_id=view.id(key),
-                    parents=[node(view, above, snippet=request.include_snippet) for above in tree.parents(view, key)],
+                    parents=[node(view, above, snippet=request.include_snippet) for above in parents(view, key)],
                 )
                 for key in _each(named.keys)
             ]
-            return self._found(items, view, [named])
+            return _found(view, items, named)
 
         return self._within(request, run)
 
     def children(self, request: ChildrenInput) -> GraphFound[Node]:
-        """What is directly below a document or a section, in reading order."""
+        """Return what is directly below a document or a section, in reading order."""
 
-        def run(view: View) -> GraphFound[Node]:
+        def run(view: GraphView) -> GraphFound[Node]:
             named = resolve(view, [request.parent_id], "parent_id", ("document", "section"))
-            below = [key for parent in named.keys for key in tree.children(view, parent)]
-            items = [node(view, key, snippet=request.include_snippet) for key in _each(below)]
-            return self._found(items, view, [named])
+            below = [key for parent in named.keys for key in children(view, parent)]
+            return _found(view, [node(view, key, snippet=request.include_snippet) for key in _each(below)], named)
 
         return self._within(request, run)
 
     def entities_for_sections(self, request: EntitiesForSectionsInput) -> GraphFound[SectionEntity]:
-        """The entities that each section or unit names, the most specific first.
+        """Return the entities that each section or unit names, the most specific first.
 
         Raises:
-            InvalidArgument: nothing is known, or ``labels`` has one that there is not.
+            InvalidArgument: nothing is known, or there is no label of a name in ``labels``.
         """
         labels = label_rows(request.labels)
 
-        def run(view: View) -> GraphFound[SectionEntity]:
+        def run(view: GraphView) -> GraphFound[SectionEntity]:
             named = resolve(view, request.section_ids, "section_ids", ("section", "unit"))
             most = request.max_per_section
             entities = [(key, entities_of(view, key, labels, most + 1)) for key in _each(named.keys)]
@@ -158,36 +149,39 @@ class GraphExplorer:
                 for key, found in entities
                 for entity in found[:most]
             ]
-            return self._found(items, view, [named], _cap(any(len(found) > most for _, found in entities)))
+            return _found(view, items, named, more=any(len(found) > most for _, found in entities))
 
         return self._within(request, run)
 
     def sections_for_entities(self, request: SectionsForEntitiesInput) -> GraphFound[EntitySection]:
-        """The units that name each entity: its homes first."""
+        """Return the units that name each entity: those that are about it first."""
 
-        def run(view: View) -> GraphFound[EntitySection]:
+        def run(view: GraphView) -> GraphFound[EntitySection]:
             named = resolve(view, request.entity_ids, "entity_ids", ("entity",))
             most = request.max_per_entity
-            units = [(key, units_of(view, key, most + 1)) for key in _each(named.keys)]
-            items = [
-                EntitySection(entity_id=view.id(key), section_id=view.id(unit), **_naming(view, unit, key, request))
-                for key, found in units
-                for unit in found[:most]
-            ]
-            return self._found(items, view, [named], _cap(any(len(found) > most for _, found in units)))
+            units = [(key, units_naming(view, key, most + 1)) for key in _each(named.keys)]
+
+            def item(entity: NodeKey, unit: NodeKey) -> EntitySection:
+                fields = node_fields(view, unit)
+                if request.include_snippet:
+                    fields["snippet"] = mention_snippet(view, unit.row, entity.row)
+                return EntitySection(entity_id=view.id(entity), section_id=view.id(unit), **fields)
+
+            items = [item(key, unit) for key, found in units for unit in found[:most]]
+            return _found(view, items, named, more=any(len(found) > most for _, found in units))
 
         return self._within(request, run)
 
     def communities(self, request: CommunitiesInput) -> GraphFound[CommunityNode]:
-        """Communities of entities: the largest first, or those of an entity from the broadest down.
+        """Return communities of entities: the largest first, or those of an entity from the broadest down.
 
-        A snapshot that has none gives an empty listing and no error, whatever is asked for.
+        Where there are no communities the listing is empty, whatever the request names.
         """
         return self._within(request, lambda view: find_communities(view, request))
 
-    def _within(self, request: Asked, run: Callable[[View], GraphFound[Item]]) -> GraphFound[Item]:
-        """Answer from what a request may see, or say why that is nothing."""
-        nothing = why_nothing(self._index, request.scope, request.filters)
+    def _within(self, request: GraphInput, run: Callable[[GraphView], GraphFound[Item]]) -> GraphFound[Item]:
+        """Run a request over what its scope and filters leave, or return why that is nothing."""
+        nothing = self._index.empty_reason(request.scope, request.filters)
         if nothing is not None:
             return GraphFound(
                 items=(),
@@ -195,39 +189,28 @@ class GraphExplorer:
                 empty_reason=nothing.reason,
                 filtered_by=nothing.filtered_by,
             )
-        return run(View(self._index.within(request.scope, request.filters), self.tables))
-
-    def _found(
-        self, items: Sequence[Item], view: View, named: Sequence[Resolved], capped: LimitReason = "none"
-    ) -> GraphFound[Item]:
-        unresolved: list[Unresolved] = [item for part in named for item in part.unresolved]
-        nobody = any(part.ambiguous and not part.keys for part in named)
-        return GraphFound(
-            items=items,
-            snapshot_id=self._index.snapshot.id,
-            empty_reason=None if items else "ambiguous" if nobody else "no_match",
-            capped=capped,
-            unresolved=unresolved,
-            starts=[view.id(key) for key in named[0].keys],
-        )
+        return run(GraphView(self._index.within(request.scope, request.filters), self.tables))
 
 
-def _cap(more: bool) -> LimitReason:
-    """What to say where a cap of the request's own left some out."""
-    return "node_cap" if more else "none"
+def _found(view: GraphView, items: Sequence[Item], *named: ResolvedNodes, more: bool = False) -> GraphFound[Item]:
+    """Return a listing of items; ``more`` if a cap of the request left some out."""
+    unresolved: list[Unresolved] = [item for part in named for item in part.unresolved]
+    ambiguous = any(part.ambiguous and not part.keys for part in named)
+    return GraphFound(
+        items=items,
+        snapshot_id=view.index.snapshot.id,
+        empty_reason=None if items else "ambiguous" if ambiguous else "no_match",
+        capped="node_cap" if more else "none",
+        unresolved=unresolved,
+        starts=[view.id(key) for key in named[0].keys],
+    )
 
 
 def _each(items: Sequence[Item]) -> Iterator[Item]:
-    """The items, as long as somebody waits for the answer."""
+    """Yield items, and stop when the call is cancelled."""
     for item in items:
         checkpoint()
         yield item
-
-
-def _naming(view: View, unit: Key, entity: Key, request: SectionsForEntitiesInput) -> dict[str, Any]:
-    """The fields of a unit, with the sentence in which it names an entity where one is asked for."""
-    fields = node_fields(view, unit)
-    return fields | {"snippet": mention_snippet(view, unit.row, entity.row) if request.include_snippet else None}
 
 
 def _check_fields(fields: Sequence[str]) -> None:
@@ -242,7 +225,7 @@ def _check_fields(fields: Sequence[str]) -> None:
 
 
 def _narrowed(item: Node, fields: Sequence[str]) -> Node:
-    """A node with some of its fields beside id and kind, and a snippet if it has one."""
+    """Return a node with some fields beside its id, kind and snippet; all of them if none are named."""
     if not fields:
         return item
     kept = {name: getattr(item, name) for name in {*fields, "id", "kind", "snippet"}}

@@ -1,4 +1,4 @@
-"""What a request names: ids, URIs and names become nodes, or are said to be unknown or ambiguous, never guessed."""
+"""Resolve the ids, URIs and names of a request to nodes; report what is unknown or ambiguous, and guess nothing."""
 
 from __future__ import annotations
 
@@ -6,127 +6,184 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rapidfuzz import fuzz, process
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from rapidfuzz import fuzz, process, utils
 
 from graphctx.errors import InvalidArgument
 from graphctx.model.graph import Named, NodeKind, Unresolved
 from graphctx.model.interrupt import checkpoint
-from graphctx.retrieve.graph.lookup import MAX_NEAR, NEAR, entities_called, entities_near
-from graphctx.retrieve.graph.names import names_of
+from graphctx.retrieve.graph.columns import row_of
 from graphctx.retrieve.graph.nodes import node_fields
-from graphctx.retrieve.graph.view import KINDS, Key, View
+from graphctx.retrieve.graph.view import KINDS, GraphView, NodeKey
+from graphctx.store.walk import name_hash
+from graphctx.text.gazetteer import name_words
+from graphctx.text.names import normalise_name
 from graphctx.text.normalise import normalise
 
 MAX_AMBIGUOUS = 10
-"""Entities of one name that are listed."""
+"""Candidates that are listed for an ambiguous name."""
+
+MAX_NEAR = 5
+"""Similar names that are offered for an unknown one."""
+
+MIN_SIMILARITY = 60.0
+"""Least `rapidfuzz.fuzz.ratio`, of 100, of a name that is offered."""
+
+_POOL = 50
+"""Entities with a similar name or alias anywhere, whose names within the scope are compared."""
 
 _ID = re.compile(r"[dsue]_[a-z2-7]{16}")
 _KIND_OF_LETTER: dict[str, NodeKind] = {"d": "document", "s": "section", "u": "unit", "e": "entity"}
 
 
 @dataclass(frozen=True, slots=True)
-class Resolved:
-    """What some references stand for.
+class ResolvedNodes:
+    """The nodes that some references name.
 
     Attributes:
-        keys: distinct nodes, in the order in which they were asked for.
-        unresolved: the others.
+        keys: distinct, in the order of the references.
+        unresolved: references that name nothing or several entities.
     """
 
-    keys: list[Key]
+    keys: list[NodeKey]
     unresolved: list[Unresolved]
 
     @property
     def ambiguous(self) -> bool:
-        """Whether one of them is the name of several entities."""
+        """Whether one of the references is the name of several entities."""
         return any(item.reason == "ambiguous" for item in self.unresolved)
 
 
-def resolve(view: View, refs: Sequence[str], field: str, kinds: Sequence[NodeKind] = KINDS) -> Resolved:
-    """Find the nodes that references name.
+def resolve(view: GraphView, refs: Sequence[str], field: str, kinds: Sequence[NodeKind] = KINDS) -> ResolvedNodes:
+    """Resolve references to nodes.
 
     Args:
-        view: what may be seen; all else is unknown.
+        view: what is visible; everything else is unknown.
         refs: ids, URIs of documents, names of entities.
-        field: of the request that they come from.
-        kinds: of nodes that are meant there.
+        field: the field of the request that holds them.
+        kinds: the kinds of nodes that the field takes.
 
     Raises:
-        InvalidArgument: none of them is known, and none is ambiguous.
+        InvalidArgument: no reference is known or ambiguous.
     """
-    keys: dict[int, Key] = {}
+    keys: dict[int, NodeKey] = {}
     unresolved: list[Unresolved] = []
-    near: dict[int, Key] = {}
+    near: dict[int, NodeKey] = {}
     for ref in dict.fromkeys(refs):
         checkpoint()
-        asked = normalise(ref)  # as texts and URIs are; what no text can hold could not be told either
+        asked = normalise(ref)
         found = _find(view, asked.strip(), kinds)
-        if isinstance(found, Key):
-            keys.setdefault(found.number, found)
-        elif found:
-            candidates = [_named(view, key) for key in found[:MAX_AMBIGUOUS]]
-            unresolved.append(Unresolved(asked=asked, reason="ambiguous", candidates=candidates))
-        else:
-            close = _near(view, asked.strip(), kinds)
-            near |= {key.number: key for key in close}
-            candidates = [_named(view, key) for key in close]
-            unresolved.append(Unresolved(asked=asked, reason="unknown", candidates=candidates))
-    named = Resolved(list(keys.values()), unresolved)
-    if not named.keys and not named.ambiguous:
+        if len(found) == 1:
+            keys.setdefault(found[0].number, found[0])
+            continue
+        candidates = found[:MAX_AMBIGUOUS] or _similar(view, asked.strip(), kinds)
+        if not found:
+            near |= {key.number: key for key in candidates}
+        unresolved.append(
+            Unresolved(
+                asked=asked,
+                reason="ambiguous" if found else "unknown",
+                candidates=[_short(view, key) for key in candidates],
+            )
+        )
+    resolved = ResolvedNodes(list(keys.values()), unresolved)
+    if not resolved.keys and not resolved.ambiguous:
         raise _nothing_known(view, [item.asked for item in unresolved], list(near.values())[:MAX_NEAR], field, kinds)
-    return named
+    return resolved
 
 
-def _find(view: View, ref: str, kinds: Sequence[NodeKind]) -> Key | list[Key]:
-    """The node that a reference names, or all entities of that name, or nothing."""
-    if _ID.fullmatch(ref) and (key := _by_id(view, ref, kinds)) is not None:
-        return key
-    if "document" in kinds:
-        row = view.tables.documents.row_of_uri(ref)
-        if row is not None and view.sees_document(row):
-            return view.key("document", row)
-    if "entity" not in kinds:
+def entities_called(view: GraphView, name: str) -> list[int]:
+    """Return the rows of the entities that the visible documents call by a name, the most mentioned first.
+
+    Names and aliases are compared as `normalise_name` folds them.
+    """
+    key = normalise_name(name)
+    if not key:
         return []
-    found = [view.key("entity", row) for row in entities_called(view, ref)]
-    return found[0] if len(found) == 1 else found
+    entities, walk = view.tables.entities, view.walk
+    folded, owner = entities.folded
+    # Most names that fold alike hold the longest word of the key; of those with accents the hash knows one entity.
+    longest = max(key.split(), key=lambda word: (len(word), word))
+    rows = set(owner[pc.match_substring(folded, longest).to_numpy(zero_copy_only=False)].tolist())
+    wanted = np.uint64(name_hash([word for word, _, _ in name_words(key)]))
+    at = int(np.searchsorted(walk.name_hash, wanted))
+    if at < len(walk.name_hash) and walk.name_hash[at] == wanted:
+        rows.add(int(walk.name_entity[at]))
+    called = [
+        row
+        for row in rows
+        if any(normalise_name(surface) == key for surface in entities.surfaces(row)) and view.is_called(row, key)
+    ]
+    return sorted(called, key=lambda row: (-_n_mentions(view, row), row))
 
 
-def _by_id(view: View, ref: str, kinds: Sequence[NodeKind]) -> Key | None:
+def similar_entities(view: GraphView, name: str) -> list[int]:
+    """Return the rows of at most `MAX_NEAR` entities whose visible names are similar to a name, most similar first."""
+    folded, owner = view.tables.entities.folded
+    asked = utils.default_process(name)
+    if not len(folded) or not asked:
+        return []
+    visible = np.diff(view.walk.entity_ptr)[owner] > 0
+    surfaces, owner = folded.filter(pa.array(visible)).to_pylist(), owner[visible]
+    found = process.extract(asked, surfaces, scorer=fuzz.ratio, score_cutoff=MIN_SIMILARITY, limit=_POOL)
+    scored = []
+    for row in dict.fromkeys(int(owner[at]) for _, _, at in found):
+        names = view.names_of(row)
+        if names is not None:
+            score = max(fuzz.ratio(asked, utils.default_process(own)) for own in (names.name, *names.aliases))
+            if score >= MIN_SIMILARITY:
+                scored.append((-round(score, 4), -_n_mentions(view, row), row))
+    return [row for _, _, row in sorted(scored)[:MAX_NEAR]]
+
+
+def _n_mentions(view: GraphView, row: int) -> int:
+    return int(view.mention_counts(view.pairs_of(row)).sum())
+
+
+def _find(view: GraphView, ref: str, kinds: Sequence[NodeKind]) -> list[NodeKey]:
+    """Return the node that a reference names, all entities of that name, or nothing."""
+    if _ID.fullmatch(ref) and (key := _by_id(view, ref, kinds)) is not None:
+        return [key]
+    if "document" in kinds:
+        row = row_of(view.tables.documents.uris, ref)
+        if row is not None and view.sees_document(row):
+            return [view.key("document", row)]
+    return [view.key("entity", row) for row in entities_called(view, ref)] if "entity" in kinds else []
+
+
+def _by_id(view: GraphView, ref: str, kinds: Sequence[NodeKind]) -> NodeKey | None:
     kind = _KIND_OF_LETTER[ref[0]]
-    if kind not in kinds:
-        return None
-    row = view.row(kind, ref)
+    row = view.row(kind, ref) if kind in kinds else None
     if row is None:
         return None
     key = view.key(kind, row)
-    seen = names_of(view, row) is not None if kind == "entity" else view.sees_document(view.document_of(key))
-    return key if seen else None
+    visible = view.names_of(row) is not None if kind == "entity" else view.sees_document(view.document_of(key))
+    return key if visible else None
 
 
-def _near(view: View, ref: str, kinds: Sequence[NodeKind]) -> list[Key]:
-    """Nodes whose names come near an unknown one: documents where it looks like a path, else entities."""
+def _similar(view: GraphView, ref: str, kinds: Sequence[NodeKind]) -> list[NodeKey]:
+    """Return nodes with a name similar to an unknown one: documents if it looks like a path, else entities."""
     if _ID.fullmatch(ref):
         return []
     if "document" in kinds and ("/" in ref or re.search(r"\.\w{1,5}$", ref)):
         uris = view.tables.documents.uris.to_pylist()
-        seen = {row: uri for row, uri in enumerate(uris) if view.sees_document(row)}
-        found = process.extract(ref, seen, scorer=fuzz.ratio, score_cutoff=NEAR, limit=MAX_NEAR)
+        visible = {row: uri for row, uri in enumerate(uris) if view.sees_document(row)}
+        found = process.extract(ref, visible, scorer=fuzz.ratio, score_cutoff=MIN_SIMILARITY, limit=MAX_NEAR)
         if found:
             ordered = sorted((-round(score, 4), row) for _, score, row in found)
             return [view.key("document", row) for _, row in ordered]
-    if "entity" not in kinds:
-        return []
-    return [view.key("entity", row) for row in entities_near(view, ref)]
+    return [view.key("entity", row) for row in similar_entities(view, ref)] if "entity" in kinds else []
 
 
-def _named(view: View, key: Key) -> Named:
-    """What a node is, in short."""
+def _short(view: GraphView, key: NodeKey) -> Named:
     fields = node_fields(view, key)
     return Named(**{name: fields[name] for name in Named.model_fields if name in fields})
 
 
 def _nothing_known(
-    view: View, asked: list[str], near: Sequence[Key], field: str, kinds: Sequence[NodeKind]
+    view: GraphView, asked: list[str], near: Sequence[NodeKey], field: str, kinds: Sequence[NodeKind]
 ) -> InvalidArgument:
     found = [node_fields(view, key) for key in near]
     names = [str(fields.get("doc_uri") or fields["name"]) for fields in found]

@@ -1,140 +1,93 @@
-"""What the graph tools read beside the walk arrays: the snapshot's tables as columns, loaded once.
-
-Nothing here knows of scopes: `graphctx.retrieve.graph.view` does.
-"""
+"""The tables of a snapshot that make its graph, each read on first use. Nothing here depends on a scope."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from graphctx.retrieve.graph.columns import Documents, Entities, Facts, Links, Related, Sections, Units, rows_of
-from graphctx.retrieve.graph.mentions import Mentions
+from graphctx.retrieve.graph.columns import (
+    CommunityHierarchy,
+    DocumentColumns,
+    EntityColumns,
+    FactColumns,
+    LinkColumns,
+    MentionColumns,
+    RelatedColumns,
+    RowLists,
+    SectionColumns,
+    UnitColumns,
+)
 from graphctx.retrieve.index import SearchIndex
-
-if TYPE_CHECKING:
-    from graphctx.retrieve.hierarchy import Hierarchy
-
-Table = TypeVar("Table")
 
 
 class GraphTables:
-    """The columns of a snapshot that make its graph. Thread-safe; each table is read once, on first use.
+    """The columns of a snapshot's tables.
 
-    Rows are those of the snapshot's tables, and of the walk arrays.
+    Args:
+        index: any index of the snapshot; a scope does not narrow the tables.
     """
 
     def __init__(self, index: SearchIndex) -> None:
-        """Read nothing yet.
-
-        Args:
-            index: of the whole snapshot.
-        """
         self._index = index
-        self._lock = threading.RLock()
-        self._read: dict[str, Any] = {}
 
-    @property
-    def documents(self) -> Documents:
+    @cached_property
+    def documents(self) -> DocumentColumns:
         """The documents."""
-        return self._once("documents", self._documents)
+        return DocumentColumns(self._index.documents)
 
-    @property
-    def units(self) -> Units:
-        """The units."""
-        return self._once("units", self._units)
-
-    @property
-    def sections(self) -> Sections:
+    @cached_property
+    def sections(self) -> SectionColumns:
         """The sections."""
-        return self._once("sections", self._sections)
+        names = ["id", "doc_id", "parent_id", "level", "title", "path", "anchor", "start_char", "end_char"]
+        return SectionColumns(self._table("sections", names).combine_chunks(), self.documents.ids)
 
-    @property
-    def entities(self) -> Entities:
+    @cached_property
+    def units(self) -> UnitColumns:
+        """The text units."""
+        table = self._table("units", ["id", "section_id"])
+        return UnitColumns(table, self.sections.ids, self._index.walk.unit_doc.astype(np.int64))
+
+    @cached_property
+    def entities(self) -> EntityColumns:
         """The entities."""
-        return self._once("entities", self._entities)
+        return EntityColumns(self._table("entities", ["id", "name", "label", "aliases"]))
 
-    @property
-    def mentions(self) -> Mentions:
-        """The mentions."""
-        return self._once("mentions", self._mentions)
+    @cached_property
+    def mentions(self) -> MentionColumns:
+        """The mentions of entities."""
+        names = ["unit_row", "sentence_row", "entity_row", "start_char", "end_char"]
+        return MentionColumns(self._table("mentions", names), self._index.walk.n_entities)
 
-    @property
-    def related(self) -> Related:
+    @cached_property
+    def related(self) -> RelatedColumns:
         """The pairs of related entities."""
-        return self._once("related", self._related)
+        return RelatedColumns(self._table("related", ["source_row", "target_row", "weight"]), len(self.entities))
 
-    @property
-    def facts(self) -> Facts:
+    @cached_property
+    def facts(self) -> FactColumns:
         """The facts."""
-        return self._once("facts", self._facts)
+        names = ["id", "subject_id", "object_id", "unit_row", "start_char", "end_char", "text"]
+        return FactColumns(self._table("facts", names), self.entities.ids)
 
-    @property
-    def links(self) -> Links:
+    @cached_property
+    def links(self) -> LinkColumns:
         """The links between documents."""
-        return self._once("links", self._links)
+        names = ["source_row", "target_row", "n_links", "n_title_mentions"]
+        return LinkColumns(self._table("links", names), len(self.documents))
 
-    @property
-    def communities(self) -> Hierarchy:
+    @cached_property
+    def communities(self) -> CommunityHierarchy:
         """The communities."""
-        return self._once("communities", self._communities)
+        names = ["id", "level", "parent_id", "title", "entity_ids", "n_units", "key_entity_ids", "point_rows"]
+        names += ["summary_rows", "phrased", "formerly"]
+        return CommunityHierarchy(self._table("communities", names).combine_chunks(), self.entities.ids)
 
-    def _once(self, name: str, read: Callable[[], Table]) -> Table:
-        if name not in self._read:
-            with self._lock:
-                if name not in self._read:
-                    self._read[name] = read()
-        table: Table = self._read[name]
-        return table
+    @cached_property
+    def key_facts(self) -> RowLists:
+        """The rows of the key facts of each community, at most 10, best first."""
+        return RowLists.of(self._table("communities", ["key_fact_ids"])["key_fact_ids"], self.facts.ids)
 
-    def _documents(self) -> Documents:
-        table = self._index.documents
-        return Documents(table["id"].combine_chunks(), table["uri"].combine_chunks(), table["title"].combine_chunks())
-
-    def _units(self) -> Units:
-        ids, section = self._columns("units", ["id", "section_id"])
-        return Units(ids, rows_of(pc.index_in(section, self.sections.ids)), self._index.walk.unit_doc.astype(np.int64))
-
-    def _sections(self) -> Sections:
-        table = self._index.snapshot.table("sections", _SECTION_COLUMNS).combine_chunks()
-        return Sections(table, self.documents.ids)
-
-    def _entities(self) -> Entities:
-        return Entities(*self._columns("entities", ["id", "name", "label", "aliases"]))
-
-    def _mentions(self) -> Mentions:
-        columns = self._columns("mentions", ["unit_row", "sentence_row", "entity_row", "start_char", "end_char"])
-        return Mentions(*map(rows_of, columns), n_entities=self._index.walk.n_entities)
-
-    def _related(self) -> Related:
-        source, target, weight = self._columns("related", ["source_row", "target_row", "weight"])
-        return Related(rows_of(source), rows_of(target), np.asarray(weight), self._index.walk.n_entities)
-
-    def _facts(self) -> Facts:
-        names = ["subject_id", "object_id", "unit_row", "sentence_row", "start_char", "end_char", "text"]
-        subject, object_, *numbers, text = self._columns("facts", names)
-        ids = self.entities.ids
-        ends = (rows_of(pc.index_in(end, ids)) for end in (subject, object_))
-        return Facts(*ends, *map(rows_of, numbers), text=text, n_entities=len(ids))
-
-    def _links(self) -> Links:
-        columns = self._columns("links", ["source_row", "target_row", "n_links", "n_title_mentions"])
-        source, target, n_links, n_titles = map(rows_of, columns)
-        return Links(source, target, n_links + n_titles, len(self.documents.ids))
-
-    def _communities(self) -> Hierarchy:
-        from graphctx.retrieve.hierarchy import Hierarchy  # which looks at its views with what is here
-
-        return Hierarchy(self._index.snapshot, self.entities.ids)
-
-    def _columns(self, table: str, names: list[str]) -> list[pa.Array]:
-        found = self._index.snapshot.table(table, names)
-        return [found[name].combine_chunks() for name in names]
-
-
-_SECTION_COLUMNS = ["id", "doc_id", "parent_id", "level", "title", "path", "anchor", "start_char", "end_char"]
+    def _table(self, name: str, columns: list[str]) -> pa.Table:
+        return self._index.snapshot.table(name, columns)

@@ -22,9 +22,9 @@ from graphctx.model.compat import (
     ConnectorSearchAnswer,
     ConnectorSearchInput,
 )
+from graphctx.model.found import UnitText
 from graphctx.model.requests import Scope, SearchInput, SearchOptions
-from graphctx.server.backend import UnitText
-from graphctx.server.desk import Desk
+from graphctx.server.call_context import CallContext
 from graphctx.server.scratch import URI_SCHEME
 from graphctx.server.tool import AnyTool, Description, Reply, Tool
 
@@ -36,23 +36,27 @@ _FRAGMENT = "!$&'()*+,;=:@/?"
 """What may stand in a fragment as it is (RFC 3986, section 3.5)."""
 
 
-def _search(desk: Desk, asked: ConnectorSearchInput) -> Reply[ConnectorSearchAnswer]:
-    scope = desk.scope(Scope())
+def _search(context: CallContext, asked: ConnectorSearchInput) -> Reply[ConnectorSearchAnswer]:
+    scope = context.scope(Scope())
     request = SearchInput(query=asked.query, top_k=N_RESULTS, scope=scope, options=SearchOptions(max_per_doc=2))
-    results = [_result(found) for found in desk.backend.find(request).items]
+    results = [_result(found) for found in context.searcher.search(request).items]
 
     def weight(n: int, cut: CapReason | None) -> Weight:
         made = _as_json(ConnectorSearchAnswer(results=results[:n]))
-        return weigh(desk.sent(made, made), desk.count)
+        return weigh(context.sent(made, made), context.count)
 
-    fitted = fit(len(results), weight, desk.config.limits)
+    fitted = fit(len(results), weight, context.config.limits)
     answer = ConnectorSearchAnswer(results=results[: fitted.n_items])
     return Reply(answer, _as_json(answer))
 
 
-def _fetch(desk: Desk, asked: ConnectorFetchInput) -> Reply[ConnectorDocument]:
-    scope = desk.scope(Scope())
-    unit = _document(desk, asked.id, scope) if asked.id.startswith("d_") else desk.passage(asked.id, scope, "id").unit
+def _fetch(context: CallContext, asked: ConnectorFetchInput) -> Reply[ConnectorDocument]:
+    scope = context.scope(Scope())
+    unit = (
+        _document(context, asked.id, scope)
+        if asked.id.startswith("d_")
+        else context.passage(asked.id, scope, "id").unit
+    )
 
     def build(text: str, cut: CapReason | None, _: Budget) -> ConnectorDocument:
         return ConnectorDocument(
@@ -71,18 +75,18 @@ def _fetch(desk: Desk, asked: ConnectorFetchInput) -> Reply[ConnectorDocument]:
                 tags=list(unit.tags),
                 truncated=cut is not None,
                 limit_reason=cut or "none",
-                snapshot_id=desk.backend.snapshot_id,
+                snapshot_id=context.searcher.snapshot_id,
                 scope=scope,
             ),
         )
 
-    return Reply(*desk.pager.span(unit.text, build, _as_json))
+    return Reply(*context.pager.span(unit.text, build, _as_json))
 
 
-def _document(desk: Desk, doc_id: str, scope: Scope) -> UnitText:
+def _document(context: CallContext, doc_id: str, scope: Scope) -> UnitText:
     """A whole document, as if it were one unit; one outside the scope is as good as unknown."""
     try:
-        document = desk.backend.whole_document(doc_id, scope)
+        document = context.searcher.catalog.document(doc_id, scope)
     except InvalidArgument:
         raise InvalidArgument(
             f"id: no document within this scope is known as {doc_id[:200]!r}. Call search and use ids of its answer.",

@@ -8,24 +8,24 @@ from graphctx.model.answers import ExcerptAnswer
 from graphctx.model.budgets import CapReason, CountTokens, Limits, Weight
 from graphctx.model.found import UnitText
 from graphctx.model.requests import ExpandExcerptInput
+from graphctx.server.call_context import CallContext
 from graphctx.server.clip import clip_end, clip_start
-from graphctx.server.desk import Desk
 from graphctx.server.excerpts import Span, excerpt_reply
 from graphctx.server.tool import Description, Reply, Tool
 
 
-def _run(desk: Desk, request: ExpandExcerptInput) -> Reply[ExcerptAnswer]:
-    scope = desk.scope(request.scope)
-    passage = desk.passage(request.passage_id, scope)
+def _run(context: CallContext, request: ExpandExcerptInput) -> Reply[ExcerptAnswer]:
+    scope = context.scope(request.scope)
+    passage = context.passage(request.passage_id, scope)
     unit = passage.unit
-    document = desk.document_text(unit)
-    if clip_end(unit.text, request.max_tokens, request.max_bytes, desk.count).cut:
-        return excerpt_reply(desk, passage, scope, Span.within(0, unit.text, request, desk.count))
-    around = _Around.of(document, unit, request, desk.count)
+    document = context.document_text(unit)
+    if clip_end(unit.text, request.max_tokens, request.max_bytes, context.count).cut:
+        return excerpt_reply(context, passage, scope, Span.within(0, unit.text, request, context.count))
+    around = _Around.of(document, unit, request, context.count)
     part, cut = around.share()
     while True:
         lead, text = around.text(part)
-        reply = excerpt_reply(desk, passage, scope, Span(-lead, text, cut))
+        reply = excerpt_reply(context, passage, scope, Span(-lead, text, cut))
         if not lead or reply.answer.end_char >= unit.end_char:
             return reply
         # The response's own budget leaves out the end of the passage, which goes before what is around it.

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from graphctx.model.answers import EvidenceAnswer
 from graphctx.model.requests import ExtractEvidenceInput
-from graphctx.server.desk import Desk
+from graphctx.server.call_context import CallContext
 from graphctx.server.quotes import evidence_reply
 from graphctx.server.tool import Description, Reply, Tool
 from graphctx.server.units import is_chunk
 
 
-def _run(desk: Desk, asked: ExtractEvidenceInput) -> Reply[EvidenceAnswer]:
-    scope = desk.scope(asked.scope)
+def _run(context: CallContext, asked: ExtractEvidenceInput) -> Reply[EvidenceAnswer]:
+    scope = context.scope(asked.scope)
     request = asked.model_copy(update={"scope": scope})
-    held = [desk.passage(passage_id, scope, "passage_ids") for passage_id in request.passage_ids]
+    held = [context.passage(passage_id, scope, "passage_ids") for passage_id in request.passage_ids]
     passages = {passage.unit.section_id: passage for passage in held}
     chunks = [passage.unit for passage in passages.values() if is_chunk(passage.unit)]
-    evidence = desk.backend.extract(request, [p.unit.section_id for p in passages.values() if not is_chunk(p.unit)])
+    evidence = context.searcher.extract(request, [p.unit.section_id for p in passages.values() if not is_chunk(p.unit)])
     if chunks:
-        evidence = desk.layer_source().extracted(request, chunks, evidence)
-    return evidence_reply(desk, request, evidence, passages.__getitem__)
+        evidence = context.layer_source().extracted(request, chunks, evidence)
+    return evidence_reply(context, request, evidence, [passages[quote.section_id] for quote in evidence.items])
 
 
 EXTRACT_EVIDENCE = Tool(

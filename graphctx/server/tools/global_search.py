@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from graphctx.model.assemble import global_answer
 from graphctx.model.requests import GlobalSearchInput
-from graphctx.model.themes import GlobalAnswer, Point
-from graphctx.server.desk import Desk
+from graphctx.model.themes import GlobalAnswer
+from graphctx.server.call_context import CallContext
 from graphctx.server.render_global import global_text
 from graphctx.server.tool import Description, Reply, Tool
 from graphctx.server.tools.limits import limits_of
 
 
-def _run(desk: Desk, asked: GlobalSearchInput) -> Reply[GlobalAnswer]:
-    request = asked.model_copy(update={"scope": desk.scope(asked.scope)})
-    found = desk.backend.global_search(request)
-    whole = replace(found, items=[_shelved(desk, point) for point in found.items])
-    return Reply(*global_answer(desk.pager, request, whole, lambda answer: global_text(desk, answer)))
-
-
-def _shelved(desk: Desk, point: Point) -> Point:
-    passage = desk.shelve(point.section_id)
-    return point.model_copy(update={"passage_id": passage.passage_id, "uri": passage.uri})
+def _run(context: CallContext, request: GlobalSearchInput) -> Reply[GlobalAnswer]:
+    found = context.searcher.global_search(request)
+    points = [
+        point.model_copy(update={"passage_id": passage.passage_id, "uri": passage.uri})
+        for point, passage in zip(found.items, context.passages(found), strict=True)
+    ]
+    page = global_answer(context.pager, request, replace(found, items=points), partial(global_text, context))
+    return Reply(*page)
 
 
 GLOBAL_SEARCH = Tool(

@@ -5,15 +5,15 @@ from __future__ import annotations
 from graphctx.errors import InvalidArgument
 from graphctx.model.answers import ExcerptAnswer
 from graphctx.model.requests import ReadExcerptInput
-from graphctx.server.desk import Desk
+from graphctx.server.call_context import CallContext
 from graphctx.server.excerpts import Span, excerpt_reply
 from graphctx.server.tool import Description, Reply, Tool
 from graphctx.text.graphemes import floor
 
 
-def _run(desk: Desk, request: ReadExcerptInput) -> Reply[ExcerptAnswer]:
-    scope = desk.scope(request.scope)
-    passage = desk.passage(request.passage_id, scope)
+def _run(context: CallContext, request: ReadExcerptInput) -> Reply[ExcerptAnswer]:
+    scope = context.scope(request.scope)
+    passage = context.passage(request.passage_id, scope)
     text = passage.unit.text
     if request.start_char >= len(text):
         raise InvalidArgument(
@@ -24,9 +24,9 @@ def _run(desk: Desk, request: ReadExcerptInput) -> Reply[ExcerptAnswer]:
             allowed=f"0 to {len(text) - 1}",
         )
     start = floor(text, request.start_char)
-    span = Span.within(start, text[start:], request, desk.count)
+    span = Span.within(start, text[start:], request, context.count)
     return excerpt_reply(
-        desk,
+        context,
         passage,
         scope,
         span,

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from graphctx.model.answers import EvidenceAnswer
 from graphctx.model.requests import RetrieveInput
-from graphctx.server.desk import Desk
+from graphctx.server.call_context import CallContext
 from graphctx.server.quotes import evidence_reply
 from graphctx.server.tool import Description, Reply, Tool
 
 
-def _run(desk: Desk, asked: RetrieveInput) -> Reply[EvidenceAnswer]:
-    request = asked.model_copy(update={"scope": desk.scope(asked.scope)})
-    evidence = desk.backend.evidence(request)
-    if request.options.layers:
-        evidence = desk.layer_source("options.layers").evidence(request, evidence)
-    return evidence_reply(desk, request, evidence, desk.shelve)
+def _run(context: CallContext, request: RetrieveInput) -> Reply[EvidenceAnswer]:
+    evidence = context.searcher.evidence(request)
+    return evidence_reply(context, request, evidence, context.passages(evidence))
 
 
 RETRIEVE_EVIDENCE = Tool(

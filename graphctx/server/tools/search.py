@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
-from graphctx.model.answers import SearchAnswer, SearchResult
+from graphctx.model.answers import SearchAnswer
 from graphctx.model.assemble import search_answer
 from graphctx.model.requests import SearchInput
-from graphctx.server.desk import Desk
+from graphctx.server.call_context import CallContext
 from graphctx.server.render import search_text
 from graphctx.server.tool import Description, Reply, Tool
 
 
-def _run(desk: Desk, asked: SearchInput) -> Reply[SearchAnswer]:
-    request = asked.model_copy(update={"scope": desk.scope(asked.scope)})
-    found = desk.backend.find(request)
-    if request.options.layers:
-        found = desk.layer_source("options.layers").found(request, found)
-    shelved = [_shelved(desk, result) for result in found.items]
-    return Reply(
-        *search_answer(desk.pager, request, replace(found, items=shelved), lambda answer: search_text(desk, answer))
-    )
-
-
-def _shelved(desk: Desk, result: SearchResult) -> SearchResult:
-    passage = desk.shelve(result.section_id)
-    return result.model_copy(
-        update={"passage_id": passage.passage_id, "scratch_uri": passage.uri, "size_bytes": passage.size_bytes}
-    )
+def _run(context: CallContext, request: SearchInput) -> Reply[SearchAnswer]:
+    found = context.searcher.search(request)
+    results = [
+        result.model_copy(
+            update={"passage_id": passage.passage_id, "scratch_uri": passage.uri, "size_bytes": passage.size_bytes}
+        )
+        for result, passage in zip(found.items, context.passages(found), strict=True)
+    ]
+    page = search_answer(context.pager, request, replace(found, items=results), partial(search_text, context))
+    return Reply(*page)
 
 
 SEARCH = Tool(

@@ -128,22 +128,13 @@ def test_what_introduces_comes_before_details(make_kb: Make) -> None:
         assert not any("tallow" in quote for quote in quotes)
 
 
-def test_quotes_for_everything_are_as_sure_as_their_points_are_rated(handbook_kb: KnowledgeBase) -> None:
-    answer = handbook_kb.retrieve_evidence("What is this documentation about?")
-    assert answer.diagnostics.mode == "global"
-    assert answer.quotes[0].doc_uri == "index.md"
-    assert all(0.4 <= quote.confidence <= 1 for quote in answer.quotes)
-    first = handbook_kb.global_search("What is this documentation about?").points[0]
-    assert first.rating == answer.quotes[0].confidence
-
-
 def test_a_point_has_a_theme_only_where_its_passage_is_about_it(handbook_kb: KnowledgeBase) -> None:
-    retriever = handbook_kb.pinned().require()
-    walk, communities = retriever.index.walk, retriever.graph.tables.communities
+    searcher = handbook_kb.searcher()
+    walk, communities = searcher.index.walk, searcher.graph.tables.communities
     themed, bare = 0, 0
     for question in QUESTIONS[::4]:
         for point in handbook_kb.global_search(question).points:
-            unit = retriever.index.unit_row(point.section_id)
+            unit = searcher.index.unit_row(point.section_id)
             named = set(walk.pair_entity[walk.unit_pair[unit] : walk.unit_pair[unit + 1]].tolist())
             row = communities.row(point.community_id)
             if row is None:
@@ -182,12 +173,12 @@ def test_a_corpus_without_communities_still_gives_points(make_kb: Make) -> None:
 
 
 def test_points_grow_by_their_neighbours_where_there_may_be_no_more_of_them(handbook_kb: KnowledgeBase) -> None:
-    few = handbook_kb.global_search(QUESTIONS[0], max_points=6, points_tokens=400)
-    check(handbook_kb, few, tokens=400)
+    few = handbook_kb.global_search(QUESTIONS[0], max_points=6, points_tokens=300)
+    check(handbook_kb, few, tokens=300)
     alone = handbook_kb.global_search(QUESTIONS[0], max_points=6, points_tokens=200)
     assert len(few.points) == 6
     weights = [sum(COUNT(point.quote) for point in answer.points) for answer in (alone, few)]
-    assert weights[1] >= 350 > weights[0]
+    assert weights[1] >= 270 > weights[0]
     spans = sorted((point.doc_uri, point.start_char, point.end_char) for point in few.points)
     assert all(one[0] != other[0] or one[2] <= other[1] for one, other in pairwise(spans))
 
@@ -261,30 +252,10 @@ def test_another_project_is_refused(handbook_kb: KnowledgeBase) -> None:
         handbook_kb.global_search("What are the main themes?", scope={"project_id": "other"})
 
 
-def test_a_question_for_the_whole_is_answered_with_quotes_from_everywhere(handbook_kb: KnowledgeBase) -> None:
-    question = "Which causes of trouble come up again and again?"
-    evidence = handbook_kb.retrieve_evidence(question, max_quotes=12, top_k=10, include_diagnostics=True)
-    assert evidence.diagnostics.mode == "global"
-    assert len(evidence.quotes) == 12
-    assert evidence.diagnostics.candidates == 10
-    assert len({quote.section_id for quote in evidence.quotes}) <= 10
-    for quote in evidence.quotes:
-        assert handbook_kb.document(quote.doc_uri).text[quote.start_char : quote.end_char] == quote.quote
-        assert COUNT(quote.quote) <= 80
-        assert 0 <= quote.confidence <= 1
-    spans = sorted((quote.doc_uri, quote.start_char, quote.end_char) for quote in evidence.quotes)
-    assert all(a[0] != b[0] or a[2] <= b[1] for a, b in pairwise(spans))
-    asked = handbook_kb.retrieve_evidence(question, mode="hybrid_local")
-    assert asked.diagnostics.mode == "hybrid_local"
-
-
-def test_a_question_about_one_thing_is_answered_as_ever(
-    handbook_kb: KnowledgeBase, golden: list[dict[str, Any]]
-) -> None:
-    for item in golden[::5]:
-        auto = handbook_kb.retrieve_evidence(item["question"])
-        local = handbook_kb.retrieve_evidence(item["question"], mode="hybrid_local")
-        assert auto == local
+@pytest.mark.parametrize("question", QUESTIONS[:2])
+def test_evidence_is_answered_locally_whatever_is_asked(handbook_kb: KnowledgeBase, question: str) -> None:
+    answer = handbook_kb.retrieve_evidence(question, include_diagnostics=True)
+    assert answer == handbook_kb.retrieve_evidence(question, mode="hybrid_local", include_diagnostics=True)
 
 
 def test_a_local_question_loads_no_communities(handbook_path: Path, python: Callable[..., str]) -> None:
@@ -293,7 +264,7 @@ def test_a_local_question_loads_no_communities(handbook_path: Path, python: Call
         "from graphctx.knowledge_base import KnowledgeBase\n"
         "with KnowledgeBase.open(sys.argv[1]) as kb:\n"
         "    kb.retrieve_evidence('Who leads the Telemetry team?')\n"
-        "print([name for name in ('graphctx.retrieve.communities', 'graphctx.nlp.llm', 'openai')"
+        "print([name for name in ('graphctx.retrieve.graph.communities', 'graphctx.nlp.llm', 'openai')"
         " if name in sys.modules])\n",
         handbook_path,
     )

@@ -46,4 +46,4 @@ def harbour(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeBase]
 @pytest.fixture
 def graph(harbour: KnowledgeBase) -> GraphExplorer:
     """Its graph."""
-    return harbour.pinned().require().graph
+    return harbour.searcher().graph

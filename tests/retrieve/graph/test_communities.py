@@ -1,18 +1,15 @@
-"""Communities listed and described, and nothing in them of what may not be seen."""
+"""CommunityIndex listed and described, and nothing in them of what may not be seen."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
-import shutil
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,13 +17,12 @@ from nlp.llm_stub import Stub, stub
 
 from graphctx.errors import InvalidArgument
 from graphctx.knowledge_base import KnowledgeBase
-from graphctx.model.requests import CommunitiesInput, DescribeInput, Filters, Scope
+from graphctx.model.requests import CommunitiesInput, DescribeInput, Filters
 from graphctx.model.themes import CommunityNode
-from graphctx.retrieve.communities import title_of
 from graphctx.retrieve.graph import GraphExplorer
+from graphctx.retrieve.graph.communities import CommunityIndex, title_of
 from graphctx.retrieve.graph.tables import GraphTables
-from graphctx.retrieve.graph.view import View
-from graphctx.store.manifest import FileEntry, read_manifest, write_manifest
+from graphctx.retrieve.graph.view import GraphView
 from graphctx.store.phrased import read_phrased
 from tests.retrieve.graph.conftest import FILES
 
@@ -45,7 +41,7 @@ HOUSE = {
 
 
 def graph_of(kb: KnowledgeBase) -> GraphExplorer:
-    return kb.pinned().require().graph
+    return kb.searcher().graph
 
 
 @pytest.fixture
@@ -211,34 +207,16 @@ def test_documents_that_are_too_few_have_none_and_that_is_no_error(make_kb: Call
     assert (none.empty_reason, list(none.filtered_by)) == ("filtered_out", ["filters.path_prefix"])
 
 
-def test_a_snapshot_of_an_older_version_has_none_and_that_is_no_error(harbour: KnowledgeBase, tmp_path: Path) -> None:
-    folder = Path(shutil.copytree(harbour.path, tmp_path / "kb"))
-    [snapshot] = (folder / "snapshots").glob("sn_*")
-    table = snapshot / "parquet" / "communities.parquet"
-    old = pq.read_table(table).select(["id", "level", "parent_id", "title", "n_entities", "entity_ids"])
-    pq.write_table(old, table)
-    content = table.read_bytes()
-    entry = FileEntry(size=len(content), sha256=hashlib.sha256(content).hexdigest())
-    manifest = read_manifest(snapshot)
-    files = {**manifest.files, "parquet/communities.parquet": entry}
-    write_manifest(snapshot, manifest.model_copy(update={"files": files}))
-    with KnowledgeBase.open(folder) as kb:
-        found = graph_of(kb).communities(CommunitiesInput(community_ids=["c_aaaaaaaaaaaaaaaa"]))
-        assert (list(found.items), found.empty_reason) == ([], "no_communities")
-        names = kb.pinned().community_names("", Scope(), 10)
-        assert (names.values, names.total) == ((), 0)
-
-
 def test_before_the_first_ingest_there_is_nothing(tmp_path: Path) -> None:
     with KnowledgeBase.open(tmp_path / "kb", create=True) as kb:
-        found = kb.pinned().communities(CommunitiesInput())
+        found = kb.searcher().communities(CommunitiesInput())
         assert (list(found.items), found.empty_reason) == ([], "no_snapshot")
 
 
 # Within a scope
 
 
-class _Anew(View):
+class _Anew(GraphView):
     """Everything, as if it were a scope."""
 
     @property
@@ -247,9 +225,9 @@ class _Anew(View):
 
 
 def test_counts_made_anew_of_everything_are_those_of_the_table(handbook_kb: KnowledgeBase) -> None:
-    index = handbook_kb.pinned().require().index
+    index = handbook_kb.searcher().index
     tables = GraphTables(index)
-    anew = tables.communities.within(_Anew(index, tables))
+    anew = CommunityIndex(_Anew(index, tables))
     rows = index.snapshot.table("communities").to_pylist()
     assert len(rows) > 20
     assert [anew.n_units(at) for at in range(len(rows))] == [row["n_units"] for row in rows]
@@ -295,7 +273,7 @@ def words_of(texts: dict[str, str]) -> str:
 @settings(max_examples=10)
 @given(uris=st.sets(st.sampled_from(sorted(FILES)), min_size=1, max_size=4))
 def test_all_that_is_told_is_within_a_random_scope(harbour: KnowledgeBase, uris: set[str]) -> None:
-    index = harbour.pinned().require().index
+    index = harbour.searcher().index
     visible = np.array([uri in uris for uri in index.documents["uri"].to_pylist()])
     texts = {uri: FILES[uri] for uri in uris}
     check_within(GraphExplorer(index.part(visible)), words_of(texts), uris, FILES.__getitem__)
@@ -303,7 +281,7 @@ def test_all_that_is_told_is_within_a_random_scope(harbour: KnowledgeBase, uris:
 
 @pytest.mark.parametrize("prefix", ["decisions/", "people/", "incidents/2022"])
 def test_a_part_of_the_handbook_tells_of_itself_alone(handbook_kb: KnowledgeBase, prefix: str) -> None:
-    index = handbook_kb.pinned().require().index
+    index = handbook_kb.searcher().index
     uris = {uri for uri in index.documents["uri"].to_pylist() if uri.startswith(prefix)}
     texts = {uri: f"{handbook_kb.document(uri).title} {handbook_kb.document(uri).text}" for uri in uris}
     graph, filters = graph_of(handbook_kb), Filters(path_prefix=prefix)
@@ -337,7 +315,7 @@ def test_phrased_words_cite_the_summary_and_are_told_only_where_all_they_are_mad
     monkeypatch.setenv("GRAPHCTX_LLM__MODEL", "stub")
     kb = make_kb(HOUSE)
     graph = graph_of(kb)
-    rows = {row["id"]: row for row in kb.pinned().require().index.snapshot.table("communities").to_pylist()}
+    rows = {row["id"]: row for row in kb.searcher().index.snapshot.table("communities").to_pylist()}
     told = ask(graph, community_ids=sorted(rows), include_snippet=True)
     assert told
     for one in told:

@@ -14,8 +14,8 @@ _BY_LABEL = {"Document": "d", "Section": "s", "TextUnit": "u", "Entity": "e"}
 
 
 def test_one_hop_is_what_the_graph_database_says(handbook_kb: KnowledgeBase) -> None:
-    index = handbook_kb.pinned().require().index
-    graph, store = handbook_kb.pinned().require().graph, index.snapshot.graph
+    index = handbook_kb.searcher().index
+    graph, store = handbook_kb.searcher().graph, index.snapshot.graph
     for table, row in (("documents", 3), ("sections", 40), ("units", 50), ("entities", 60), ("entities", 200)):
         node_id = index.snapshot.table(table, ["id"])["id"][row].as_py()
         for rel in get_args(RelType):
@@ -28,12 +28,10 @@ def test_one_hop_is_what_the_graph_database_says(handbook_kb: KnowledgeBase) -> 
 
 
 def test_weights_of_relations_are_those_of_the_database(handbook_kb: KnowledgeBase) -> None:
-    retriever = handbook_kb.pinned().require()
-    [start] = retriever.graph.describe(DescribeInput(node_ids=["Winter Desk"])).items
-    stored = {
-        near.node["id"]: near.numbers for near in retriever.index.snapshot.graph.neighbours(start.id, ["RELATED"])
-    }
-    found = retriever.graph.expand(ExpandInput(node_ids=[start.id], rel_types=["RELATED"]))
+    searcher = handbook_kb.searcher()
+    [start] = searcher.graph.describe(DescribeInput(node_ids=["Winter Desk"])).items
+    stored = {near.node["id"]: near.numbers for near in searcher.index.snapshot.graph.neighbours(start.id, ["RELATED"])}
+    found = searcher.graph.expand(ExpandInput(node_ids=[start.id], rel_types=["RELATED"]))
     for item in found.items:
         [relation] = item.via
         assert relation.weight == pytest.approx(stored[item.id]["weight"], abs=1e-4)
@@ -42,7 +40,7 @@ def test_weights_of_relations_are_those_of_the_database(handbook_kb: KnowledgeBa
 
 
 def test_nodes_come_by_hop_then_weight_then_id(handbook_kb: KnowledgeBase) -> None:
-    graph = handbook_kb.pinned().require().graph
+    graph = handbook_kb.searcher().graph
     found = graph.expand(ExpandInput(node_ids=["Gannet"], max_hops=2))
     order = [(item.hop, -(item.via[0].weight or 0.0), item.id) for item in found.items]
     assert order == sorted(order)
@@ -67,7 +65,7 @@ def test_each_node_says_by_which_relations_it_was_reached(graph: GraphExplorer) 
 
 
 def test_the_cap_on_nodes_cuts_the_end_and_says_so(handbook_kb: KnowledgeBase) -> None:
-    graph = handbook_kb.pinned().require().graph
+    graph = handbook_kb.searcher().graph
     whole = graph.expand(ExpandInput(node_ids=["Gannet"]))
     assert whole.capped == "none"
     for most in (1, 7, len(whole.items)):

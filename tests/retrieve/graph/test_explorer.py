@@ -17,7 +17,7 @@ def test_a_document_says_what_it_is_and_how_large(graph: GraphExplorer) -> None:
 
 
 def test_counts_of_an_entity_are_those_of_the_snapshot(graph: GraphExplorer, harbour: KnowledgeBase) -> None:
-    rows = harbour.pinned().require().index.snapshot.table("entities").to_pylist()
+    rows = harbour.searcher().index.snapshot.table("entities").to_pylist()
     for row in rows:
         [node] = graph.describe(DescribeInput(node_ids=[row["id"]])).items
         told = (node.name, node.label, node.aliases, node.n_mentions, node.n_units)

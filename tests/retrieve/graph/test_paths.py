@@ -23,9 +23,9 @@ def test_the_shortest_path_comes_first(graph: GraphExplorer) -> None:
 
 
 def test_shortest_paths_are_those_of_the_database(handbook_kb: KnowledgeBase) -> None:
-    retriever = handbook_kb.pinned().require()
-    graph, store = retriever.graph, retriever.index.snapshot.graph
-    ids = retriever.index.snapshot.table("entities", ["id"])["id"].to_pylist()
+    searcher = handbook_kb.searcher()
+    graph, store = searcher.graph, searcher.index.snapshot.graph
+    ids = searcher.index.snapshot.table("entities", ["id"])["id"].to_pylist()
     for one, other in ((0, 100), (5, 300), (17, 450), (60, 61), (200, 500)):
         stored = store.shortest_paths(ids[one], ids[other], max_hops=4, limit=50)
         request = PathsInput(
@@ -40,7 +40,7 @@ def test_shortest_paths_are_those_of_the_database(handbook_kb: KnowledgeBase) ->
 
 
 def test_a_path_is_simple_and_its_relations_join_its_nodes(handbook_kb: KnowledgeBase) -> None:
-    graph = handbook_kb.pinned().require().graph
+    graph = handbook_kb.searcher().graph
     found = graph.paths(PathsInput(start_ids=["Gannet", "Sieve"], end_ids=["Winter Desk"], max_hops=4, max_paths=50))
     assert len(found.items) == 50
     order = []
@@ -55,7 +55,7 @@ def test_a_path_is_simple_and_its_relations_join_its_nodes(handbook_kb: Knowledg
 
 
 def test_fewer_paths_are_the_first_of_more(handbook_kb: KnowledgeBase) -> None:
-    graph = handbook_kb.pinned().require().graph
+    graph = handbook_kb.searcher().graph
 
     def paths(most: int) -> list[Path]:
         return list(graph.paths(PathsInput(start_ids=["Gannet"], end_ids=["Sieve"], max_paths=most)).items)

@@ -90,7 +90,7 @@ def test_a_node_of_the_wrong_kind_is_unknown(graph: GraphExplorer) -> None:
 
 @given(name=st.text(min_size=1, max_size=300).filter(str.strip))
 def test_any_text_is_known_or_refused(harbour: KnowledgeBase, name: str) -> None:
-    graph = harbour.pinned().require().graph
+    graph = harbour.searcher().graph
     try:
         found = graph.describe(DescribeInput.model_construct(node_ids=["Gannet", name]))
         assert len(found.items) + len(found.unresolved) in (1, 2)

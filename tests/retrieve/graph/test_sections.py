@@ -23,10 +23,10 @@ def test_a_section_names_what_its_units_and_those_below_it_name(graph: GraphExpl
 
 
 def test_the_most_specific_come_first_and_the_cap_cuts_the_end(handbook_kb: KnowledgeBase) -> None:
-    retriever = handbook_kb.pinned().require()
-    unit = retriever.index.unit(40).id
-    whole = retriever.graph.entities_for_sections(EntitiesForSectionsInput(section_ids=[unit], max_per_section=100))
-    cut = retriever.graph.entities_for_sections(EntitiesForSectionsInput(section_ids=[unit], max_per_section=3))
+    searcher = handbook_kb.searcher()
+    unit = searcher.index.unit(40).id
+    whole = searcher.graph.entities_for_sections(EntitiesForSectionsInput(section_ids=[unit], max_per_section=100))
+    cut = searcher.graph.entities_for_sections(EntitiesForSectionsInput(section_ids=[unit], max_per_section=3))
     assert len(whole.items) > 3
     assert list(cut.items) == list(whole.items[:3])
     assert (cut.capped, whole.capped) == ("node_cap", "none")
@@ -37,16 +37,16 @@ def test_the_most_specific_come_first_and_the_cap_cuts_the_end(handbook_kb: Know
 
 
 def test_labels_choose_and_an_unknown_one_is_refused(handbook_kb: KnowledgeBase) -> None:
-    retriever = handbook_kb.pinned().require()
-    unit = retriever.index.unit(40).id
-    every = retriever.graph.entities_for_sections(EntitiesForSectionsInput(section_ids=[unit], max_per_section=100))
+    searcher = handbook_kb.searcher()
+    unit = searcher.index.unit(40).id
+    every = searcher.graph.entities_for_sections(EntitiesForSectionsInput(section_ids=[unit], max_per_section=100))
     labels = {item.label for item in every.items}
     for label in labels:
         request = EntitiesForSectionsInput(section_ids=[unit], labels=[label], max_per_section=100)
-        some = retriever.graph.entities_for_sections(request)
+        some = searcher.graph.entities_for_sections(request)
         assert list(some.items) == [item for item in every.items if item.label == label]
     with pytest.raises(InvalidArgument, match="person") as caught:
-        retriever.graph.entities_for_sections(EntitiesForSectionsInput(section_ids=[unit], labels=["human"]))
+        searcher.graph.entities_for_sections(EntitiesForSectionsInput(section_ids=[unit], labels=["human"]))
     assert caught.value.details["value"] == "human"
 
 

@@ -25,15 +25,15 @@ def _check(kb: KnowledgeBase, snippet: Snippet | None) -> None:
     assert 0 < len(snippet.text) <= 280
     assert snippet.text == snippet.text.strip()
     assert document.text[: snippet.start_char].count("\n") + 1 == snippet.line
-    index = kb.pinned().require().index
+    index = kb.searcher().index
     unit = index.unit(index.unit_row(snippet.section_id))
     assert unit.start_char <= snippet.start_char < snippet.end_char <= unit.end_char
     assert (unit.anchor, document.page(snippet.start_char)) == (snippet.anchor, snippet.page)
 
 
 def test_every_snippet_of_the_handbook_is_exact(handbook_kb: KnowledgeBase) -> None:
-    retriever = handbook_kb.pinned().require()
-    graph, snapshot = retriever.graph, retriever.index.snapshot
+    searcher = handbook_kb.searcher()
+    graph, snapshot = searcher.graph, searcher.index.snapshot
     for table in ("documents", "units", "entities"):
         ids = snapshot.table(table, ["id"])["id"].to_pylist()
         for at in range(0, len(ids), 20):
@@ -83,7 +83,7 @@ def test_all_tools_show_sentences_where_they_are_asked_to(graph: GraphExplorer) 
 def test_a_long_sentence_is_cut_between_words_and_holds_the_name(make_kb: Callable[..., KnowledgeBase]) -> None:
     words = " ".join(f"word{number}" for number in range(80))
     kb = make_kb({"a.md": f"# Ledger\n\nHere {words} Zacharias Quill {words} and 👩‍👩‍👧‍👦👩‍👩‍👧‍👦 ends.\n"})
-    graph = kb.pinned().require().graph
+    graph = kb.searcher().graph
     found = graph.describe(DescribeInput(node_ids=["Zacharias Quill", "a.md"], include_snippet=True))
     for node in found.items:
         _check(kb, node.snippet)

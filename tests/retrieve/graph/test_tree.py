@@ -35,12 +35,8 @@ def test_parents_are_the_sections_and_then_the_document(graph: GraphExplorer) ->
 
 
 def test_text_without_a_heading_is_directly_below_its_document(make_kb: Callable[..., KnowledgeBase]) -> None:
-    graph = (
-        make_kb({"a.md": "A first word.\n\n# Title\n\nA second word.\n", "b.txt": "Plain words."})
-        .pinned()
-        .require()
-        .graph
-    )
+    kb = make_kb({"a.md": "A first word.\n\n# Title\n\nA second word.\n", "b.txt": "Plain words."})
+    graph = kb.searcher().graph
     unit, section = graph.children(ChildrenInput(parent_id="a.md")).items
     assert (unit.kind, section.kind, section.name) == ("unit", "section", "Title")
     [plain] = graph.children(ChildrenInput(parent_id="b.txt")).items
@@ -49,9 +45,9 @@ def test_text_without_a_heading_is_directly_below_its_document(make_kb: Callable
 
 
 def test_down_and_up_again_leads_back_everywhere(handbook_kb: KnowledgeBase) -> None:
-    retriever = handbook_kb.pinned().require()
-    graph, units = retriever.graph, set(retriever.index.snapshot.table("units", ["id"])["id"].to_pylist())
-    documents = retriever.index.snapshot.table("documents", ["id"])["id"].to_pylist()
+    searcher = handbook_kb.searcher()
+    graph, units = searcher.graph, set(searcher.index.snapshot.table("units", ["id"])["id"].to_pylist())
+    documents = searcher.index.snapshot.table("documents", ["id"])["id"].to_pylist()
     waiting, met = list(documents), set()
     while waiting:
         parent = waiting.pop()

@@ -28,9 +28,9 @@ from graphctx.model.requests import (
     SectionsForEntitiesInput,
 )
 from graphctx.retrieve.graph import GraphExplorer
-from graphctx.retrieve.graph.related import related
+from graphctx.retrieve.graph.edges import related
 from graphctx.retrieve.graph.tables import GraphTables
-from graphctx.retrieve.graph.view import View
+from graphctx.retrieve.graph.view import GraphView
 from tests.retrieve.graph.conftest import FILES
 
 OPEN = Filters(path_prefix="open/")
@@ -84,7 +84,7 @@ def test_no_path_leads_through_what_is_outside(graph: GraphExplorer) -> None:
 def test_a_scope_tells_what_a_snapshot_of_it_alone_tells(
     graph: GraphExplorer, make_kb: Callable[..., KnowledgeBase]
 ) -> None:
-    alone = make_kb({name: text for name, text in FILES.items() if name.startswith("open/")}).pinned().require().graph
+    alone = make_kb({name: text for name, text in FILES.items() if name.startswith("open/")}).searcher().graph
     names = ["Gannet", "Ingrid Vasslund", "Winter Desk", "Lisbon", "tide table", "open/desk.md", "open/gannet.md"]
 
     def told(graph: GraphExplorer, name: str, **within: Any) -> str:
@@ -111,7 +111,7 @@ def _plain(value: Any) -> Any:
     return [_plain(inner) for inner in value] if isinstance(value, list) else value
 
 
-class _Anew(View):
+class _Anew(GraphView):
     """Everything, as if it were a scope."""
 
     @property
@@ -120,7 +120,7 @@ class _Anew(View):
 
 
 def test_weights_made_anew_of_everything_are_those_of_the_table(handbook_kb: KnowledgeBase) -> None:
-    index = handbook_kb.pinned().require().index
+    index = handbook_kb.searcher().index
     near, far, weight = related(_Anew(index, GraphTables(index)), np.arange(index.walk.n_entities), 1)
     made = dict(zip(zip(near.tolist(), far.tolist(), strict=True), weight.tolist(), strict=True))
     rows = index.snapshot.table("related").to_pylist()
@@ -180,7 +180,7 @@ def _parts(value: Any) -> Iterator[dict[str, Any]]:
 @settings(max_examples=8)
 @given(uris=st.sets(st.sampled_from(sorted(FILES)), min_size=1, max_size=4))
 def test_all_that_is_told_is_within_a_random_scope(harbour: KnowledgeBase, uris: set[str]) -> None:
-    index = harbour.pinned().require().index
+    index = harbour.searcher().index
     snapshot = index.snapshot
     visible = np.array([uri in uris for uri in index.documents["uri"].to_pylist()])
     graph = GraphExplorer(index.part(visible))
@@ -213,7 +213,7 @@ def _surfaces(words: str) -> list[str]:
 
 
 def test_answers_are_the_same_from_many_threads_at_once(harbour: KnowledgeBase) -> None:
-    index = harbour.pinned().require().index
+    index = harbour.searcher().index
     names = ["Gannet", "Ingrid Vasslund", "Winter Desk", "open/gannet.md"]
 
     def told(graph: GraphExplorer) -> list[str]:

@@ -6,9 +6,9 @@ import hashlib
 import os
 from pathlib import Path
 
+from graphctx.layer_source.source import LayerSource
 from graphctx.layers import LayerStack, hashed
 from graphctx.nlp.tokens import WordPieceCounter
-from graphctx.retrieve.layered.source import LayerSource
 from tests.layers.world import DIM
 
 COUNTER = WordPieceCounter()

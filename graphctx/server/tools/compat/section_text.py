@@ -7,8 +7,8 @@ from graphctx.model.compat import GetSectionTextInput, SectionText, SectionTextA
 from graphctx.model.found import Listing
 from graphctx.model.pages import Part, Shorten
 from graphctx.model.requests import MAX_EXCERPT_TOKENS
+from graphctx.server.call_context import CallContext
 from graphctx.server.clip import clip_end
-from graphctx.server.desk import Desk
 from graphctx.server.quoting import quoted
 from graphctx.server.render import citation, searched
 from graphctx.server.scratch import Passage
@@ -16,23 +16,23 @@ from graphctx.server.tool import Reply, Tool
 from graphctx.server.tools.compat.wrapper import in_older_names, older_description
 
 
-def _run(desk: Desk, asked: GetSectionTextInput) -> Reply[SectionTextAnswer]:
-    request = asked.model_copy(update={"scope": desk.scope(asked.scope)})
-    passages = [desk.passage(ref, request.scope, "section_ids") for ref in asked.section_ids]
+def _run(context: CallContext, asked: GetSectionTextInput) -> Reply[SectionTextAnswer]:
+    request = asked.model_copy(update={"scope": context.scope(asked.scope)})
+    passages = [context.passage(ref, request.scope, "section_ids") for ref in asked.section_ids]
     held = {passage.unit.section_id: passage for passage in passages}
-    sections = [_section(desk, passage, request.max_bytes_per) for passage in held.values()]
-    listing = Listing(items=sections, snapshot_id=desk.backend.snapshot_id)
+    sections = [_section(context, passage, request.max_bytes_per) for passage in held.values()]
+    listing = Listing(items=sections, snapshot_id=context.searcher.snapshot_id)
 
     def build(part: Part[SectionText]) -> SectionTextAnswer:
         cut = part.truncated or any(section.truncated for section in part.items)
         return SectionTextAnswer(sections=part.items, snapshot_id=listing.snapshot_id, **part.said | {"truncated": cut})
 
-    return Reply(*desk.pager.page(request, listing, build, _text, _SHORTER))
+    return Reply(*context.pager.page(request, listing, build, _text, _SHORTER))
 
 
-def _section(desk: Desk, passage: Passage, max_bytes: int) -> SectionText:
+def _section(context: CallContext, passage: Passage, max_bytes: int) -> SectionText:
     unit = passage.unit
-    text = unit.text[: clip_end(unit.text, MAX_EXCERPT_TOKENS, max_bytes, desk.count).length]
+    text = unit.text[: clip_end(unit.text, MAX_EXCERPT_TOKENS, max_bytes, context.count).length]
     cut = len(text) < len(unit.text)
     return SectionText(
         section_id=unit.section_id,

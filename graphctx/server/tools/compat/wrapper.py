@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from graphctx.errors import GraphctxError
 from graphctx.model.compat import CompatInput
 from graphctx.model.requests import Strict
-from graphctx.server.desk import Desk
+from graphctx.server.call_context import CallContext
 from graphctx.server.names import Spelling
 from graphctx.server.tool import Description, Out, Reply, Tool
 from graphctx.server.tools.limits import limits_of
@@ -60,8 +60,8 @@ def older(
         returns: what it returns at most; the rest of its description follows from the others.
     """
 
-    def run(desk: Desk, request: Older) -> Reply[Out]:
-        return newer.run(desk, translate(request))
+    def run(context: CallContext, request: Older) -> Reply[Out]:
+        return newer.run(context, translate(request))
 
     return Tool(
         name=name,
@@ -74,12 +74,12 @@ def older(
     )
 
 
-def in_older_names(run: Callable[[Desk, Older], Reply[Out]]) -> Callable[[Desk, Older], Reply[Out]]:
+def in_older_names(run: Callable[[CallContext, Older], Reply[Out]]) -> Callable[[CallContext, Older], Reply[Out]]:
     """The same handler, whose texts and errors name the tools that its callers know."""
 
-    def said(desk: Desk, request: Older) -> Reply[Out]:
+    def said(context: CallContext, request: Older) -> Reply[Out]:
         try:
-            return run(replace(desk, spelling=OLDER), request)
+            return run(replace(context, spelling=OLDER), request)
         except GraphctxError as error:
             OLDER.error(error)
             raise

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from graphctx.model.graph import ChildrenAnswer
 from graphctx.model.requests import ChildrenInput
-from graphctx.server.desk import Desk
+from graphctx.server.call_context import CallContext
 from graphctx.server.render_graph import children_text
 from graphctx.server.tool import Reply, Tool
 from graphctx.server.tools.graph.shared import graph_description, graph_reply, resolved
 
 
-def _run(desk: Desk, asked: ChildrenInput) -> Reply[ChildrenAnswer]:
-    request = resolved(desk, asked)
-    found = desk.backend.children(request)
+def _run(context: CallContext, asked: ChildrenInput) -> Reply[ChildrenAnswer]:
+    request = resolved(context, asked)
+    found = context.searcher.graph.children(request)
     parent = next(iter(found.starts), None)
     return graph_reply(
-        desk,
+        context,
         request,
         found,
         lambda children, said: ChildrenAnswer(parent_id=parent, children=children, **said),
-        lambda answer: children_text(desk, answer),
+        lambda answer: children_text(context, answer),
     )
 
 

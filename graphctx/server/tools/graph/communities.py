@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from graphctx.model.requests import CommunitiesInput
 from graphctx.model.themes import CommunitiesAnswer
-from graphctx.server.desk import Desk
+from graphctx.server.call_context import CallContext
 from graphctx.server.render_global import communities_text
 from graphctx.server.tool import Description, Reply, Tool
 from graphctx.server.tools.graph.shared import graph_reply, resolved
 from graphctx.server.tools.limits import limits_of
 
 
-def _run(desk: Desk, asked: CommunitiesInput) -> Reply[CommunitiesAnswer]:
-    request = resolved(desk, asked)
+def _run(context: CallContext, asked: CommunitiesInput) -> Reply[CommunitiesAnswer]:
+    request = resolved(context, asked)
     return graph_reply(
-        desk,
+        context,
         request,
-        desk.backend.communities(request),
+        context.searcher.communities(request),
         lambda communities, said: CommunitiesAnswer(communities=communities, **said),
-        lambda answer: communities_text(desk, answer),
+        lambda answer: communities_text(context, answer),
     )
 
 

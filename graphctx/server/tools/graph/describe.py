@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from graphctx.model.graph import DescribeAnswer
 from graphctx.model.requests import DescribeInput
-from graphctx.server.desk import Desk
+from graphctx.server.call_context import CallContext
 from graphctx.server.render_graph import describe_text
 from graphctx.server.tool import Reply, Tool
 from graphctx.server.tools.graph.shared import graph_description, graph_reply, resolved
 
 
-def _run(desk: Desk, asked: DescribeInput) -> Reply[DescribeAnswer]:
-    request = resolved(desk, asked)
+def _run(context: CallContext, asked: DescribeInput) -> Reply[DescribeAnswer]:
+    request = resolved(context, asked)
     return graph_reply(
-        desk,
+        context,
         request,
-        desk.backend.describe(request),
+        context.searcher.graph.describe(request),
         lambda nodes, said: DescribeAnswer(nodes=nodes, **said),
-        lambda answer: describe_text(desk, answer),
+        lambda answer: describe_text(context, answer),
     )
 
 

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from graphctx.model.graph import EntitiesAnswer
 from graphctx.model.requests import EntitiesForSectionsInput
-from graphctx.server.desk import Desk
+from graphctx.server.call_context import CallContext
 from graphctx.server.render_graph import entities_text
 from graphctx.server.tool import Reply, Tool
 from graphctx.server.tools.graph.shared import graph_description, graph_reply, names_of, resolved
 
 
-def _run(desk: Desk, asked: EntitiesForSectionsInput) -> Reply[EntitiesAnswer]:
-    request = resolved(desk, asked)
-    found = desk.backend.entities_for_sections(request)
-    names = names_of(desk, request, list(dict.fromkeys(entity.section_id for entity in found.items)))
+def _run(context: CallContext, asked: EntitiesForSectionsInput) -> Reply[EntitiesAnswer]:
+    request = resolved(context, asked)
+    found = context.searcher.graph.entities_for_sections(request)
+    names = names_of(context, request, list(dict.fromkeys(entity.section_id for entity in found.items)))
     return graph_reply(
-        desk,
+        context,
         request,
         found,
         lambda entities, said: EntitiesAnswer(entities=entities, **said),
-        lambda answer: entities_text(desk, answer, names),
+        lambda answer: entities_text(context, answer, names),
     )
 
 

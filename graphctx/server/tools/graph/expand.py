@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from graphctx.model.graph import ExpandAnswer
 from graphctx.model.requests import ExpandInput
-from graphctx.server.desk import Desk
+from graphctx.server.call_context import CallContext
 from graphctx.server.render_graph import expand_text
 from graphctx.server.tool import Reply, Tool
 from graphctx.server.tools.graph.shared import graph_description, graph_reply, names_of, resolved
 
 
-def _run(desk: Desk, asked: ExpandInput) -> Reply[ExpandAnswer]:
-    request = resolved(desk, asked)
-    found = desk.backend.expand(request)
-    names = names_of(desk, request, found.starts)
+def _run(context: CallContext, asked: ExpandInput) -> Reply[ExpandAnswer]:
+    request = resolved(context, asked)
+    found = context.searcher.graph.expand(request)
+    names = names_of(context, request, found.starts)
     return graph_reply(
-        desk,
+        context,
         request,
         found,
         lambda nodes, said: ExpandAnswer(starts=list(found.starts), nodes=nodes, **said),
-        lambda answer: expand_text(desk, answer, names),
+        lambda answer: expand_text(context, answer, names),
     )
 
 

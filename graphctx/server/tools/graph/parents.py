@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from graphctx.model.graph import ParentsAnswer
 from graphctx.model.requests import ParentsInput
-from graphctx.server.desk import Desk
+from graphctx.server.call_context import CallContext
 from graphctx.server.render_graph import parents_text
 from graphctx.server.tool import Reply, Tool
 from graphctx.server.tools.graph.shared import graph_description, graph_reply, resolved
 
 
-def _run(desk: Desk, asked: ParentsInput) -> Reply[ParentsAnswer]:
-    request = resolved(desk, asked)
+def _run(context: CallContext, asked: ParentsInput) -> Reply[ParentsAnswer]:
+    request = resolved(context, asked)
     return graph_reply(
-        desk,
+        context,
         request,
-        desk.backend.parents(request),
+        context.searcher.graph.parents(request),
         lambda sections, said: ParentsAnswer(sections=sections, **said),
-        lambda answer: parents_text(desk, answer),
+        lambda answer: parents_text(context, answer),
     )
 
 

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from graphctx.model.graph import PathsAnswer
 from graphctx.model.requests import PathsInput
-from graphctx.server.desk import Desk
+from graphctx.server.call_context import CallContext
 from graphctx.server.render_graph import paths_text
 from graphctx.server.tool import Reply, Tool
 from graphctx.server.tools.graph.shared import graph_description, graph_reply, resolved
 
 
-def _run(desk: Desk, asked: PathsInput) -> Reply[PathsAnswer]:
-    request = resolved(desk, asked)
+def _run(context: CallContext, asked: PathsInput) -> Reply[PathsAnswer]:
+    request = resolved(context, asked)
     return graph_reply(
-        desk,
+        context,
         request,
-        desk.backend.paths(request),
+        context.searcher.graph.paths(request),
         lambda paths, said: PathsAnswer(paths=paths, **said),
-        lambda answer: paths_text(desk, answer),
+        lambda answer: paths_text(context, answer),
     )
 
 

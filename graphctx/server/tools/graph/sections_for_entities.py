@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from graphctx.model.graph import SectionsAnswer
 from graphctx.model.requests import SectionsForEntitiesInput
-from graphctx.server.desk import Desk
+from graphctx.server.call_context import CallContext
 from graphctx.server.render_graph import sections_text
 from graphctx.server.tool import Reply, Tool
 from graphctx.server.tools.graph.shared import graph_description, graph_reply, names_of, resolved
 
 
-def _run(desk: Desk, asked: SectionsForEntitiesInput) -> Reply[SectionsAnswer]:
-    request = resolved(desk, asked)
-    found = desk.backend.sections_for_entities(request)
-    names = names_of(desk, request, list(dict.fromkeys(section.entity_id for section in found.items)))
+def _run(context: CallContext, asked: SectionsForEntitiesInput) -> Reply[SectionsAnswer]:
+    request = resolved(context, asked)
+    found = context.searcher.graph.sections_for_entities(request)
+    names = names_of(context, request, list(dict.fromkeys(section.entity_id for section in found.items)))
     return graph_reply(
-        desk,
+        context,
         request,
         found,
         lambda sections, said: SectionsAnswer(sections=sections, **said),
-        lambda answer: sections_text(desk, answer, names),
+        lambda answer: sections_text(context, answer, names),
     )
 
 

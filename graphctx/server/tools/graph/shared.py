@@ -11,7 +11,7 @@ from graphctx.model.graph import GraphAnswer, Node, Path, Relation, SectionParen
 from graphctx.model.pages import Part, Shorten
 from graphctx.model.requests import DescribeInput, GraphInput
 from graphctx.model.themes import CommunityNode
-from graphctx.server.desk import Desk
+from graphctx.server.call_context import CallContext
 from graphctx.server.tool import Description, Reply
 from graphctx.server.tools.limits import limits_of
 
@@ -24,36 +24,36 @@ _LEAN_KEYS = 3
 _MAX_NAMED = 20  # as many as one call may describe
 
 
-def resolved(desk: Desk, asked: Asked) -> Asked:
+def resolved(context: CallContext, asked: Asked) -> Asked:
     """The request with the scope that applies, and with section ids where this session's passage ids stood.
 
     Raises:
         ScopeViolation: the scope asks for something outside the server's.
         InvalidArgument: a passage id is not one of this session's, or its text is no longer published.
     """
-    update: dict[str, object] = {"scope": desk.scope(asked.scope)}
+    update: dict[str, object] = {"scope": context.scope(asked.scope)}
     for name in _REFERENCES & type(asked).model_fields.keys():
         value = getattr(asked, name)
         if value is None:
             continue
         update[name] = (
-            desk.section_id(value, name)
+            context.section_id(value, name)
             if isinstance(value, str)
-            else list(dict.fromkeys(desk.section_id(ref, name) for ref in value))
+            else list(dict.fromkeys(context.section_id(ref, name) for ref in value))
         )
     return asked.model_copy(update=update)
 
 
-def names_of(desk: Desk, request: GraphInput, ids: Sequence[str]) -> dict[str, str]:
+def names_of(context: CallContext, request: GraphInput, ids: Sequence[str]) -> dict[str, str]:
     """What the nodes with these ids are called, for the readable text; the structure names them by id."""
     if not ids:
         return {}
     about = DescribeInput(node_ids=list(ids)[:_MAX_NAMED], scope=request.scope, filters=request.filters)
-    return {node.id: node.name for node in desk.backend.describe(about).items}
+    return {node.id: node.name for node in context.searcher.graph.describe(about).items}
 
 
 def graph_reply(
-    desk: Desk,
+    context: CallContext,
     request: GraphInput,
     found: GraphFound[Item],
     build: Callable[[list[Item], dict[str, Any]], Out],
@@ -64,7 +64,7 @@ def graph_reply(
     Where the candidates of ambiguous names leave no room for anything else, fewer of them are named.
 
     Args:
-        desk: where the call is served.
+        context: where the call is served.
         request: as `resolved` gave it; the cursor belongs to it.
         found: every item, in order.
         build: makes the answer of the page's items and of the fields that all graph answers have.
@@ -79,7 +79,7 @@ def graph_reply(
         def made(part: Part[Item]) -> Out:
             return build(part.items, part.said | {"unresolved": unresolved, "snapshot_id": found.snapshot_id})
 
-        return Reply(*desk.pager.page(request, found, made, render, _LEANER))
+        return Reply(*context.pager.page(request, found, made, render, _LEANER))
 
     for n_candidates in (None, 2):
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from graphctx.model.layers import MAX_CHUNK_ID, AgentsContextProposeInput, ProposeAnswer
-from graphctx.server.desk import Desk
+from graphctx.server.call_context import CallContext
 from graphctx.server.render_layers import proposed_text
 from graphctx.server.tool import Description, Reply, Tool
 from graphctx.server.tools.layers.recorded import LONGEST_TIME, recorded, require_room, require_writer
@@ -13,12 +13,12 @@ from graphctx.server.tools.limits import limits_of
 from graphctx.server.units import LAYER_ID
 
 
-def _run(desk: Desk, asked: AgentsContextProposeInput) -> Reply[ProposeAnswer]:
+def _run(context: CallContext, asked: AgentsContextProposeInput) -> Reply[ProposeAnswer]:
+    from graphctx.layer_source.told import when
     from graphctx.layers import propose
-    from graphctx.retrieve.layered.told import when
 
-    require_writer(desk)
-    source = desk.layer_source()
+    require_writer(context)
+    source = context.layer_source()
 
     def answer(number: int, created_at: str, said: dict[str, Any]) -> ProposeAnswer:
         return ProposeAnswer(
@@ -31,13 +31,13 @@ def _run(desk: Desk, asked: AgentsContextProposeInput) -> Reply[ProposeAnswer]:
         )
 
     def text(made: ProposeAnswer) -> str:
-        return proposed_text(desk, made)
+        return proposed_text(context, made)
 
-    require_room(desk, lambda said: answer(MAX_CHUNK_ID, LONGEST_TIME, said), text)
+    require_room(context, lambda said: answer(MAX_CHUNK_ID, LONGEST_TIME, said), text)
     proposal = propose(source.stack, asked.context_id, asked.target, actor="mcp", reason=asked.reason)
     layer, chunk = source.chunk(f"{LAYER_ID}delta:{asked.context_id}")
     created_at = when(proposal.created_at_unix_ms)
-    return recorded(desk, lambda said: answer(proposal.id, created_at, said), text, layer, chunk)
+    return recorded(context, lambda said: answer(proposal.id, created_at, said), text, layer, chunk)
 
 
 AGENTS_CONTEXT_PROPOSE = Tool(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from graphctx.errors import BudgetExceeded, ScopeViolation
 from graphctx.model.answers import Answer
 from graphctx.model.budgets import Weight, weigh
-from graphctx.server.desk import Desk
+from graphctx.server.call_context import CallContext
 from graphctx.server.tool import Reply
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ FILES: dict[Literal["local", "delta"], str] = {"local": "AGENTS.local.db", "delt
 """Of the layers that a tool may append to; as `graphctx.layers.FILES`, which a list of tools does not load."""
 
 
-def require_writer(desk: Desk) -> None:
+def require_writer(context: CallContext) -> None:
     """Let nobody write where the settings forbid it, and nobody whom nobody knows.
 
     A process over pipes belongs to whoever started it. Over HTTP it takes the owner of a bearer token, or an operator
@@ -40,7 +40,7 @@ def require_writer(desk: Desk) -> None:
     Raises:
         ScopeViolation: this caller may not write.
     """
-    config = desk.config
+    config = context.config
     if not config.layers_writable:
         raise ScopeViolation(
             "These layers are for reading here ([layers] writable is off). Search them with agents_search.",
@@ -49,7 +49,7 @@ def require_writer(desk: Desk) -> None:
             allowed="reading",
             setting="layers.writable",
         )
-    if config.transport == "http" and not desk.principal and not config.anonymous_writes:
+    if config.transport == "http" and not context.principal and not config.anonymous_writes:
         raise ScopeViolation(
             "Writing into layers over HTTP needs a bearer token, and this call has none. Searching needs none; ask the "
             "operator for a token ([server] tokens, --token-file), or to start the server with --allow-anonymous where "
@@ -60,20 +60,20 @@ def require_writer(desk: Desk) -> None:
         )
 
 
-def require_room(desk: Desk, build: Build[Out], render: Callable[[Out], str]) -> None:
+def require_room(context: CallContext, build: Build[Out], render: Callable[[Out], str]) -> None:
     """See that the answer to a write will fit, before it is made: a caller must not be told of a failure after it.
 
     Args:
-        desk: where the call is served.
+        context: where the call is served.
         build: makes the answer, with the longest values that it may have.
         render: makes its text.
 
     Raises:
         BudgetExceeded: the server's limits are too small for it.
     """
-    made, weight = _weighed(desk, build, render, _said(desk, (), (), 0), _UNKNOWN)
+    made, weight = _weighed(context, build, render, _said(context, (), (), 0), _UNKNOWN)
     if made is None:
-        limits = desk.config.limits
+        limits = context.config.limits
         raise BudgetExceeded(
             f"The answer to this needs {weight.tokens} tokens and {weight.bytes} bytes, and the server allows "
             f"{limits.max_tokens} and {limits.max_bytes}; nothing was written. Raise [server] max_tokens and "
@@ -85,34 +85,36 @@ def require_room(desk: Desk, build: Build[Out], render: Callable[[Out], str]) ->
         )
 
 
-def recorded(desk: Desk, build: Build[Out], render: Callable[[Out], str], layer: LayerName, chunk: Chunk) -> Reply[Out]:
+def recorded(
+    context: CallContext, build: Build[Out], render: Callable[[Out], str], layer: LayerName, chunk: Chunk
+) -> Reply[Out]:
     """The answer to a write that is safely on the disk, with as many of the chunk's conflicts as fit.
 
     Nobody gives up on this any more: who wrote is to learn that it is written.
     """
-    conflicts, notes = contextvars.Context().run(desk.layer_source().conflicts_of, layer, chunk)
+    conflicts, notes = contextvars.Context().run(context.layer_source().conflicts_of, layer, chunk)
     for kept in range(min(len(conflicts), _MAX_TOLD), -1, -1):
-        reply, _ = _weighed(desk, build, render, _said(desk, conflicts, notes, kept))
+        reply, _ = _weighed(context, build, render, _said(context, conflicts, notes, kept))
         if reply is not None:
             return reply
-    reply, _ = _weighed(desk, build, render, _said(desk, conflicts, (), 0), fits=True)
+    reply, _ = _weighed(context, build, render, _said(context, conflicts, (), 0), fits=True)
     assert reply is not None
     return reply
 
 
-def _said(desk: Desk, conflicts: Sequence[Conflict], notes: Sequence[str], kept: int) -> dict[str, Any]:
-    from graphctx.retrieve.layered.told import conflict_of, more
+def _said(context: CallContext, conflicts: Sequence[Conflict], notes: Sequence[str], kept: int) -> dict[str, Any]:
+    from graphctx.layer_source.told import conflict_of, more
 
     return {
         "conflicts": [conflict_of(conflict) for conflict in conflicts[:kept]],
         "more_conflicts": more(len(conflicts), kept),
         "notes": list(notes),
-        "session_id": desk.session_id,
+        "session_id": context.session_id,
     }
 
 
 def _weighed(
-    desk: Desk,
+    context: CallContext,
     build: Build[Out],
     render: Callable[[Out], str],
     said: dict[str, Any],
@@ -121,10 +123,12 @@ def _weighed(
     fits: bool = False,
 ) -> tuple[Reply[Out] | None, Weight]:
     """The answer, or ``None`` where it is too heavy, unless it is known to fit; and what it weighs."""
-    limits = desk.config.limits
+    limits = context.config.limits
     draft = build(said | {"budget": limits.placeholder()})
     weight = (
-        weigh(desk.sent(render(draft), draft.model_dump_json()), desk.count) + limits.reserve + (beside or Weight(0, 0))
+        weigh(context.sent(render(draft), draft.model_dump_json()), context.count)
+        + limits.reserve
+        + (beside or Weight(0, 0))
     )
     if not fits and limits.exceeded_by(weight) is not None:
         return None, weight

@@ -8,25 +8,25 @@ from graphctx.errors import InvalidArgument
 from graphctx.model.found import Listing
 from graphctx.model.layers import AgentsSearchAnswer, AgentsSearchInput, FoundChunk
 from graphctx.model.pages import Part, Shorten
-from graphctx.server.desk import Desk
+from graphctx.server.call_context import CallContext
 from graphctx.server.render_layers import chunks_text
 from graphctx.server.tool import Description, Reply, Tool
 from graphctx.text.graphemes import cut_end, first_end
 
 if TYPE_CHECKING:
+    from graphctx.layer_source.source import LayerSource
     from graphctx.layers import LayerAnswer
-    from graphctx.retrieve.layered.source import LayerSource
 
 
-def _run(desk: Desk, asked: AgentsSearchInput) -> Reply[AgentsSearchAnswer]:
+def _run(context: CallContext, asked: AgentsSearchInput) -> Reply[AgentsSearchAnswer]:
     _check_scope(asked)
-    request = asked.model_copy(update={"scope": desk.scope(asked.scope)})
-    source = desk.layer_source()
+    request = asked.model_copy(update={"scope": context.scope(asked.scope)})
+    source = context.layer_source()
     answer = source.search(request.query, request.k, request.filters.kind, request.layers)
     listing = _listing(source, request, answer)
 
     def build(part: Part[FoundChunk]) -> AgentsSearchAnswer:
-        from graphctx.retrieve.layered.told import MAX_CONFLICTS, conflict_of, conflicts_among, more
+        from graphctx.layer_source.told import MAX_CONFLICTS, conflict_of, conflicts_among, more
 
         conflicts = conflicts_among(answer.conflicts, part.items)
         return AgentsSearchAnswer(
@@ -39,7 +39,7 @@ def _run(desk: Desk, asked: AgentsSearchInput) -> Reply[AgentsSearchAnswer]:
             **part.said,
         )
 
-    return Reply(*desk.pager.page(request, listing, build, lambda made: chunks_text(desk, made), SHORTER_CONTENT))
+    return Reply(*context.pager.page(request, listing, build, lambda made: chunks_text(context, made), SHORTER_CONTENT))
 
 
 def _check_scope(asked: AgentsSearchInput) -> None:
@@ -56,7 +56,7 @@ def _check_scope(asked: AgentsSearchInput) -> None:
 
 
 def _listing(source: LayerSource, request: AgentsSearchInput, answer: LayerAnswer) -> Listing[FoundChunk]:
-    from graphctx.retrieve.layered.told import found_chunk
+    from graphctx.layer_source.told import found_chunk
 
     items = [
         found_chunk(hit, place, request.query, request.max_content_chars)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from graphctx.model.layers import MAX_CHUNK_ID, AgentsContextWriteInput, WriteAnswer
-from graphctx.server.desk import Desk
+from graphctx.server.call_context import CallContext
 from graphctx.server.render_layers import written_text
 from graphctx.server.tool import Description, Reply, Tool
 from graphctx.server.tools.layers.recorded import FILES, LONGEST_TIME, recorded, require_room, require_writer
@@ -13,12 +13,12 @@ from graphctx.server.tools.limits import limits_of
 from graphctx.server.units import LAYER_ID
 
 
-def _run(desk: Desk, asked: AgentsContextWriteInput) -> Reply[WriteAnswer]:
+def _run(context: CallContext, asked: AgentsContextWriteInput) -> Reply[WriteAnswer]:
+    from graphctx.layer_source.told import when
     from graphctx.layers import write_context
-    from graphctx.retrieve.layered.told import when
 
-    require_writer(desk)
-    stack = desk.layer_source().stack
+    require_writer(context)
+    stack = context.layer_source().stack
 
     def answer(number: int, confidence: float, created_at: str, said: dict[str, Any]) -> WriteAnswer:
         return WriteAnswer(
@@ -35,9 +35,9 @@ def _run(desk: Desk, asked: AgentsContextWriteInput) -> Reply[WriteAnswer]:
         )
 
     def text(made: WriteAnswer) -> str:
-        return written_text(desk, made)
+        return written_text(context, made)
 
-    require_room(desk, lambda said: answer(MAX_CHUNK_ID, asked.confidence, LONGEST_TIME, said), text)
+    require_room(context, lambda said: answer(MAX_CHUNK_ID, asked.confidence, LONGEST_TIME, said), text)
     written = write_context(
         stack,
         content=asked.content,
@@ -49,7 +49,7 @@ def _run(desk: Desk, asked: AgentsContextWriteInput) -> Reply[WriteAnswer]:
     )
     chunk = written.chunk
     confidence, created_at = round(chunk.confidence, 6), when(chunk.created_at_unix_ms)
-    return recorded(desk, lambda said: answer(chunk.id, confidence, created_at, said), text, written.layer, chunk)
+    return recorded(context, lambda said: answer(chunk.id, confidence, created_at, said), text, written.layer, chunk)
 
 
 AGENTS_CONTEXT_WRITE = Tool(

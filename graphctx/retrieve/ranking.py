@@ -1,0 +1,171 @@
+"""Ranking of units: ``first stage -> hybrid score -> expansion -> fusion -> reranking``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from graphctx.model.answers import RunMode, Source
+from graphctx.model.interrupt import checkpoint
+from graphctx.retrieve.arrays import NO_SCORES, Rows, Scores, SparseScores, top_rows
+from graphctx.retrieve.hybrid_score import HybridScores, hybrid_scores
+from graphctx.retrieve.index import SearchIndex
+from graphctx.retrieve.question import Question
+from graphctx.retrieve.stages import Candidates, Expanded, Expansion, FirstStage, Reranker
+from graphctx.retrieve.stages.base import NOT_EXPANDED
+from graphctx.retrieve.stages.graph import defining_units, no_expansion
+from graphctx.retrieve.variants import Fusion
+
+RRF_K = 60
+"""The constant of reciprocal rank fusion (Cormack, Clarke and Buettcher 2009)."""
+
+DEFINITION_BOOST = 0.3
+"""Weight of a unit that defines what the question names."""
+
+N_SEEDS = 5
+"""The expansion starts from so many units."""
+
+N_BEST = 60
+"""So many units by hybrid score are ranked beside those that the expansion reached."""
+
+_RUN_MODES: dict[Fusion, RunMode] = {"bm25": "bm25", "vector": "vector_only", "rrf": "rrf", "hybrid": "hybrid_local"}
+_SOURCES: dict[Fusion, Source] = {"bm25": "bm25", "vector": "vector", "rrf": "rrf_fusion", "hybrid": "hybrid"}
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Units, best first, with their scores and how they came about.
+
+    Attributes:
+        rows: unit rows.
+        scores: float32 beside them.
+        sources: the stage that each unit owes its place to.
+        candidates: what the first stage found.
+        hybrid: hybrid scores of all ranked units.
+        boost: what is added to units that define what the question names.
+        seeds: units that the expansion started from.
+        expanded: what the expansion added.
+        mode: how the search ran.
+    """
+
+    rows: Rows
+    scores: Scores
+    sources: tuple[Source, ...]
+    candidates: Candidates
+    hybrid: HybridScores
+    boost: SparseScores
+    seeds: Rows
+    expanded: Expanded
+    mode: RunMode
+
+
+def rank(
+    index: SearchIndex,
+    question: Question,
+    *,
+    n_candidates: int,
+    fusion: Fusion,
+    first_stage: FirstStage,
+    expansion: Expansion,
+    reranker: Reranker,
+) -> Ranking:
+    """Rank the units that bear on a question.
+
+    Args:
+        index: the visible part of the snapshot.
+        question: the parsed question.
+        n_candidates: units taken from each search of the first stage.
+        fusion: ``hybrid`` mixes scores and expands; ``bm25`` and ``vector`` order by one search, ``rrf`` by the ranks
+            of both.
+        first_stage, expansion, reranker: the exchangeable stages.
+    """
+    candidates = first_stage(index, question, n_candidates)
+    checkpoint()
+    if fusion != "hybrid":
+        return _first_stage_order(candidates, fusion)
+    boost = NO_SCORES
+    if expansion is not no_expansion:
+        boost = defining_units(index.walk, question, n_candidates).scaled(DEFINITION_BOOST)
+    hybrid = hybrid_scores(index, question, candidates, np.union1d(candidates.rows, boost.rows))
+    seeds = np.sort(hybrid.rows[top_rows(hybrid.values, N_SEEDS)])
+    strength = np.minimum(1.0, hybrid.at(seeds) + boost.at(seeds)).astype(np.float32)
+    checkpoint()
+    expanded = expansion(index, question, SparseScores(seeds, strength), hybrid.rows)
+    checkpoint()
+    best = hybrid.rows[top_rows(hybrid.values, N_BEST)]
+    rows = np.union1d(np.union1d(expanded.gain.top(n_candidates), best), boost.rows)
+    hybrid = hybrid_scores(index, question, candidates, rows, hybrid)
+    direct = np.round(hybrid.values + boost.at(rows), 6)
+    gain = expanded.gain.at(rows)
+    total = np.round(direct + gain, 6)
+    order = np.lexsort((rows, -total))
+    # The best unit before the expansion stays first: an expansion completes an answer, it does not replace it.
+    first = np.lexsort((rows, -direct))[:1]
+    order = np.concatenate([first, order[~np.isin(order, first)]])
+    scores = total[order]
+    scores[:1] = np.maximum(scores[:1], total.max(initial=0.0))
+    rows = rows[order]
+    reached = (gain > np.maximum(hybrid.values, boost.at(hybrid.rows)))[order] | ~np.isin(rows, candidates.rows)
+    sources: tuple[Source, ...] = tuple("graph_expanded" if one else "hybrid" for one in reached.tolist())
+    ranking = Ranking(rows, scores, sources, candidates, hybrid, boost, seeds, expanded, "hybrid_local")
+    return _reranked(ranking, reranker(index, question, rows, scores))
+
+
+def top_units(index: SearchIndex, ranking: Ranking, limit: int, per_document: int) -> Rows:
+    """Return the positions of the best units in the ranking, at most ``per_document`` from one document."""
+    taken: dict[int, int] = {}
+    chosen = []
+    for position, document in enumerate(index.walk.unit_doc[ranking.rows].tolist()):
+        if taken.get(document, 0) < per_document:
+            taken[document] = taken.get(document, 0) + 1
+            chosen.append(position)
+            if len(chosen) == limit:
+                break
+    return np.array(chosen, dtype=np.int64)
+
+
+def _reranked(ranking: Ranking, scores: Scores) -> Ranking:
+    if scores is ranking.scores:
+        return ranking
+    order = np.lexsort((ranking.rows, -scores))
+    sources = tuple(ranking.sources[at] for at in order.tolist())
+    return Ranking(
+        ranking.rows[order],
+        scores[order],
+        sources,
+        ranking.candidates,
+        ranking.hybrid,
+        ranking.boost,
+        ranking.seeds,
+        ranking.expanded,
+        ranking.mode,
+    )
+
+
+def _first_stage_order(candidates: Candidates, fusion: Fusion) -> Ranking:
+    """Order by one search, or by reciprocal rank fusion of both."""
+    if fusion == "rrf":
+        rows = candidates.rows
+        scores = np.zeros(len(rows), dtype=np.float32)
+        for found in (candidates.lexical, candidates.nearest):
+            scores[np.searchsorted(rows, found)] += (1.0 / (RRF_K + 1 + np.arange(len(found)))).astype(np.float32)
+        scores = np.round(scores, 6)
+        order = np.lexsort((rows, -scores))
+        rows, scores = rows[order], scores[order]
+    else:
+        rows = candidates.nearest if fusion == "vector" else candidates.lexical
+        score = candidates.scorer.cosine if fusion == "vector" else candidates.scorer.bm25
+        scores = np.round(score(rows), 6)
+    by_row = np.argsort(rows)
+    ordered = rows[by_row]
+    hybrid = HybridScores(
+        ordered,
+        scores[by_row],
+        candidates.scorer.bm25(ordered),
+        candidates.scorer.cosine(ordered),
+        np.zeros(len(rows), dtype=np.float32),
+    )
+    sources: tuple[Source, ...] = (_SOURCES[fusion],) * len(rows)
+    nothing = NO_SCORES
+    return Ranking(rows, scores, sources, candidates, hybrid, nothing, nothing.rows, NOT_EXPANDED, _RUN_MODES[fusion])

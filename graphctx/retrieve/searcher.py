@@ -1,0 +1,549 @@
+"""The searcher: one published snapshot, pinned, with one method for each kind of request.
+
+``scope mask -> question -> first stage -> expand -> rank -> select -> cite``
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from graphctx.errors import BackendUnavailable, InvalidArgument
+from graphctx.model.answers import EmptyReason, Quote, RunMode, SearchResult
+from graphctx.model.found import Evidence, Found, GlobalFound, GraphFound, UnitText
+from graphctx.model.interrupt import checkpoint
+from graphctx.model.requests import (
+    Bounded,
+    CommunitiesInput,
+    ExtractEvidenceInput,
+    Filters,
+    GlobalSearchInput,
+    Mode,
+    RetrieveInput,
+    Scope,
+    SearchInput,
+)
+from graphctx.model.scope import Boundary
+from graphctx.model.themes import CommunityNode
+from graphctx.retrieve.arrays import Rows
+from graphctx.retrieve.cite import Cut, Tokens, cut_span, preview_span, quote
+from graphctx.retrieve.confidence import likely_answered
+from graphctx.retrieve.fragments import best_fragments
+from graphctx.retrieve.index import SearchIndex, Unit
+from graphctx.retrieve.question import Question, parse_question
+from graphctx.retrieve.ranking import Ranking, rank, top_units
+from graphctx.retrieve.scope import Empty
+from graphctx.retrieve.selection import Selected, select_sentences, sentence_scores
+from graphctx.retrieve.sentences import SentencePool, sentence_pool
+from graphctx.retrieve.stages import EXPANSIONS, FIRST_STAGES, RERANKERS, stage_named
+from graphctx.retrieve.variants import DEFAULT, Variant
+from graphctx.settings import RetrieveSettings
+from graphctx.text.spans import best_spans
+
+if TYPE_CHECKING:
+    from graphctx.retrieve.catalog import Catalog
+    from graphctx.retrieve.global_search.phrase import PhraserConfig
+    from graphctx.retrieve.graph import GraphExplorer
+
+NO_LAYERS = (
+    "No layers are served here. Name their folder ([layers] folder in kb.toml, or --layers). A boundary of documents "
+    "([server] doc_tags, repositories) keeps them out unless [layers] despite_boundary says otherwise."
+)
+
+MAX_NEAREST = 3
+"""Documents that an answer without evidence names as the nearest."""
+
+
+class SecondSource(Protocol):
+    """Another source of passages beside the documents, merged into their ranking."""
+
+    def merge_results(self, request: SearchInput, found: Found) -> Found:
+        """Merge its results with those of the documents."""
+
+    def merge_evidence(self, request: RetrieveInput, evidence: Evidence) -> Evidence:
+        """Merge its quotes with those of the documents."""
+
+
+class Searcher:
+    """Answers requests from one snapshot, within the boundary of the settings and the scope of each request.
+
+    Thread-safe. Every method raises ``ScopeViolation`` where a scope reaches outside the boundary, and returns an empty
+    listing with its reason where the scope leaves nothing.
+
+    Args:
+        index: the visible part of the snapshot; ``None`` where nothing is published.
+        boundary: what the knowledge base answers for.
+        tokens: counts the tokens of quotes.
+        settings: of the ``[retrieve]`` group.
+        phraser: a language model that phrases the points of a global search; points stay extractive without.
+        layers: the layers of AGENTS.db that ``options.layers`` asks for.
+
+    Raises:
+        InvalidArgument: the settings name a stage that is not registered.
+    """
+
+    def __init__(
+        self,
+        index: SearchIndex | None,
+        boundary: Boundary,
+        tokens: Tokens,
+        settings: RetrieveSettings,
+        *,
+        phraser: PhraserConfig | None = None,
+        layers: SecondSource | None = None,
+    ) -> None:
+        self.boundary = boundary
+        self.layers = layers
+        self.published = index
+        self._tokens = tokens
+        self._settings = settings
+        self._phraser = phraser
+        self._first_stage = stage_named(FIRST_STAGES, settings.first_stage, "retrieve.first_stage")
+        self._expansion = stage_named(EXPANSIONS, settings.expansion, "retrieve.expansion")
+        self._reranker = stage_named(RERANKERS, settings.reranker, "retrieve.reranker")
+
+    @property
+    def index(self) -> SearchIndex:
+        """The visible part of the snapshot.
+
+        Raises:
+            BackendUnavailable: nothing is published yet.
+        """
+        if self.published is None:
+            raise nothing_published()
+        return self.published
+
+    @property
+    def snapshot_id(self) -> str:
+        """The id of the snapshot; empty where nothing is published."""
+        return self.published.snapshot.id if self.published is not None else ""
+
+    @cached_property
+    def graph(self) -> GraphExplorer:
+        """The graph of the snapshot."""
+        from graphctx.retrieve.graph import GraphExplorer
+
+        return GraphExplorer(self.index)
+
+    @cached_property
+    def catalog(self) -> Catalog:
+        """Names and whole documents."""
+        from graphctx.retrieve.catalog import Catalog
+
+        return Catalog(self.index, self.graph.tables)
+
+    def search(self, request: SearchInput, variant: Variant = DEFAULT) -> Found:
+        """Find the units that bear on a query, each with a preview, best first."""
+        scope, index, empty = self._within(request, request.filters)
+        found = self._search(index, request, scope, variant) if index else self._nothing_found(scope, empty)
+        return self._second(request.options.layers).merge_results(request, found) if request.options.layers else found
+
+    def evidence(self, request: RetrieveInput, variant: Variant = DEFAULT) -> Evidence:
+        """Find units and quote the sentences that answer a question, best first."""
+        scope, index, empty = self._within(request, request.filters)
+        if index:
+            evidence = self._evidence(index, request, scope, variant)
+        else:
+            evidence = self._no_evidence(scope, request.options.mode, empty)
+        if request.options.layers:
+            return self._second(request.options.layers).merge_evidence(request, evidence)
+        return evidence
+
+    def extract(self, request: ExtractEvidenceInput, section_ids: Sequence[str]) -> Evidence:
+        """Quote from given units by lexical overlap alone (tool contract, section 4.6.1).
+
+        Raises:
+            InvalidArgument: there is no visible unit of such an id.
+        """
+        scope, index, empty = self._within(request, Filters())
+        if index is None:
+            return self._no_evidence(scope, "auto", empty)
+        rows = [index.unit_row(section_id) for section_id in section_ids]
+        quotes, units = self._quote_lexically(index, request, request.question, rows)
+        return self._quoted(scope, self.mode("auto"), quotes, units, candidates=len(rows))
+
+    def global_search(self, request: GlobalSearchInput) -> GlobalFound:
+        """Find points of many documents for a question about the whole, best first."""
+        scope, index, empty = self._within(request, request.filters)
+        if index is None:
+            return GlobalFound(
+                items=(),
+                scope=scope,
+                snapshot_id=self.snapshot_id,
+                empty_reason=empty.reason,
+                filtered_by=empty.filtered_by,
+            )
+        from graphctx.retrieve.global_search.search import GlobalSearch
+        from graphctx.retrieve.graph.communities import CommunityIndex
+        from graphctx.retrieve.graph.view import GraphView
+
+        communities = CommunityIndex(GraphView(index, self.graph.tables))
+
+        question, ranking = self._ranked(index, request.question, "auto", DEFAULT)
+        search = GlobalSearch(communities, question, ranking, self._tokens)
+        return search.found(request.model_copy(update={"scope": scope}), self._phraser)
+
+    def communities(self, request: CommunitiesInput) -> GraphFound[CommunityNode]:
+        """List or describe communities; an empty listing where nothing is published."""
+        scope = self.boundary.narrow(request.scope)
+        if self.published is None:
+            return GraphFound(items=(), scope=scope, snapshot_id="", empty_reason="no_snapshot")
+        return self.graph.communities(request.model_copy(update={"scope": scope}))
+
+    def rank(self, text: str, variant: Variant = DEFAULT) -> tuple[Question, Ranking] | Empty:
+        """Rank the candidate units of a question, for explanations and evaluation."""
+        index, empty = self._visible(self.boundary.narrow(Scope()), Filters())
+        return self._ranked(index, text, "auto", variant) if index else empty
+
+    def unit(self, section_id: str, scope: Scope | None = None) -> UnitText:
+        """Return the text and the place of a unit.
+
+        Args:
+            section_id: the id of a unit, or of a section for the unit that opens it.
+            scope: of the request.
+
+        Raises:
+            InvalidArgument: there is no visible unit of this id.
+        """
+        index = self.index.within(self.boundary.narrow(scope or Scope()), Filters())
+        return self.unit_at(index.unit_row(section_id))
+
+    def unit_at(self, row: int) -> UnitText:
+        """Return the text and the place of the unit of a row that an earlier result holds."""
+        unit = self.index.unit(row)
+        document = self.index.text_of(unit.doc_row)
+        return UnitText(
+            section_id=unit.id,
+            doc_id=document.id,
+            doc_uri=document.uri,
+            tags=document.tags,
+            title=document.title,
+            heading=unit.heading,
+            anchor=unit.anchor,
+            text=document.text[unit.start_char : unit.end_char],
+            start_char=unit.start_char,
+            end_char=unit.end_char,
+            line=document.line(unit.start_char),
+            page_starts=document.page_starts,
+            updated_at=document.updated_at,
+        )
+
+    def document_text(self, doc_id: str) -> str:
+        """Return the text that the spans of a document's units count in.
+
+        Raises:
+            InvalidArgument: there is no visible document of this id.
+        """
+        return self.index.document(doc_id).text
+
+    def mode(self, asked: Mode) -> RunMode:
+        """Return how a request runs: ``auto`` is hybrid local search, or vector search where the graph is off."""
+        if asked != "auto":
+            return asked
+        return "hybrid_local" if self._settings.expansion != "none" else "vector_only"
+
+    def _second(self, asked: Sequence[str]) -> SecondSource:
+        if self.layers is None:
+            raise InvalidArgument(
+                f"options.layers: {NO_LAYERS}",
+                field="options.layers",
+                value=list(asked),
+                allowed="left out",
+                setting="layers.folder",
+            )
+        return self.layers
+
+    def _within(self, request: Bounded, filters: Filters) -> tuple[Scope, SearchIndex | None, Empty]:
+        """The scope that applies to a request, the index of what it sees, and why that is nothing."""
+        scope = self.boundary.narrow(request.scope)
+        return scope, *self._visible(scope, filters)
+
+    def _visible(self, scope: Scope, filters: Filters) -> tuple[SearchIndex | None, Empty]:
+        if self.published is None:
+            return None, Empty("no_snapshot")
+        empty = self.published.empty_reason(scope, filters)
+        if empty is not None:
+            return None, empty
+        return self.published.within(scope, filters), Empty("no_match")
+
+    def _ranked(self, index: SearchIndex, text: str, mode: Mode, variant: Variant) -> tuple[Question, Ranking]:
+        question = parse_question(text, index)
+        checkpoint()
+        ranking = rank(
+            index,
+            question,
+            n_candidates=self._settings.candidates,
+            fusion="vector" if self.mode(mode) == "vector_only" else variant.fusion,
+            first_stage=self._first_stage,
+            expansion=variant.expansion or self._expansion,
+            reranker=self._reranker,
+        )
+        checkpoint()
+        return question, ranking
+
+    def _search(self, index: SearchIndex, request: SearchInput, scope: Scope, variant: Variant) -> Found:
+        question, ranking = self._ranked(index, request.query, request.options.mode, variant)
+        positions = top_units(index, ranking, request.top_k, request.options.max_per_doc)
+        units = ranking.rows[positions]
+        pool = sentence_pool(index, question, units)
+        values = sentence_scores(pool, variant.selection)
+        results = []
+        for number, position in enumerate(positions.tolist()):
+            checkpoint()
+            own = np.flatnonzero(pool.unit == number)
+            results.append(self._result(index, question, ranking, position, number, pool, values, own, request))
+        return Found(
+            items=results,
+            rows=units.tolist(),
+            scope=scope,
+            snapshot_id=self.snapshot_id,
+            empty_reason=None if results else "no_match",
+            capped="doc_cap" if len(results) < min(request.top_k, len(ranking.rows)) else "none",
+        )
+
+    def _result(
+        self,
+        index: SearchIndex,
+        question: Question,
+        ranking: Ranking,
+        position: int,
+        number: int,
+        pool: SentencePool,
+        values: np.ndarray,
+        own: Rows,
+        request: SearchInput,
+    ) -> SearchResult:
+        """The result of a unit: its place, its score, and a preview that shows why it is found."""
+        unit = index.unit(int(ranking.rows[position]))
+        document = index.text_of(unit.doc_row)
+        limit = request.options.max_snippet_chars
+        spans = [(int(pool.start[at]), int(pool.end[at])) for at in own]
+        start, end = preview_span(spans or [(unit.start_char, unit.end_char)], values[own].tolist() or [0.0], limit)
+        if end - start > limit:
+            # No token is empty, so a limit of characters is a limit of as many tokens.
+            part = best_fragments(index, question, document.text, (start, end), limit, self._tokens, limit)
+            start, end = part.start_char, part.end_char
+        return SearchResult(
+            section_id=unit.id,
+            doc_uri=document.uri,
+            doc_id=document.id,
+            doc_tag=",".join(document.tags),
+            title=document.title,
+            heading=unit.heading,
+            rank=number + 1,
+            score=round(float(ranking.scores[position]), 4),
+            source=ranking.sources[position],
+            preview=document.text[start:end],
+            start_char=start,
+            end_char=end,
+            line=document.line(start),
+            page=document.page(start),
+            anchor=unit.anchor,
+            size_bytes=len(document.text[unit.start_char : unit.end_char].encode("utf-8")),
+            scores=_score_parts(ranking, position) if request.options.include_scores else None,
+            debug=_debug(unit, ranking) if request.options.include_debug else None,
+        )
+
+    def _evidence(self, index: SearchIndex, request: RetrieveInput, scope: Scope, variant: Variant) -> Evidence:
+        question, ranking = self._ranked(index, request.question, request.options.mode, variant)
+        if not (request.options.rerank and variant.selection.semantic):
+            rows = ranking.rows[top_units(index, ranking, request.top_k, 1)].tolist()
+            quotes, units = self._quote_lexically(index, request, request.question, rows)
+            return self._quoted(
+                scope,
+                ranking.mode,
+                quotes,
+                units,
+                candidates=len(rows),
+                stages=_stages(question, ranking, 0),
+                more=len(quotes) < request.max_quotes and len(rows) < len(ranking.rows),
+            )
+        per_document = max(1, min(self._settings.max_per_document, request.top_k))
+        positions = top_units(index, ranking, request.top_k, per_document)
+        pool, selected = select_sentences(
+            index,
+            question,
+            ranking,
+            positions,
+            max_quotes=request.max_quotes,
+            max_quote_tokens=request.max_quote_tokens,
+            weights=variant.selection,
+            tokens=self._tokens,
+        )
+        rows = ranking.rows[positions]
+        distinct: dict[str, tuple[Quote, int]] = {}
+        checkpoint()
+        for one in selected:  # long blocks that differ elsewhere may be cut to the same words
+            row = int(rows[pool.unit[one.first]])
+            made = self._quote(index, question, pool, one, row, request)
+            distinct.setdefault(made.quote, (made, row))
+        stages = _stages(question, ranking, len(pool))
+        if distinct and not likely_answered(index, [made.confidence for made, _ in distinct.values()]):
+            return self._quoted(
+                scope,
+                ranking.mode,
+                [],
+                [],
+                candidates=len(rows),
+                stages=stages,
+                reason="no_evidence",
+                nearest=_documents(index, rows),
+            )
+        quotes, units = [made for made, _ in distinct.values()], [row for _, row in distinct.values()]
+        more = len(quotes) < request.max_quotes and len(rows) < len(ranking.rows)
+        return self._quoted(scope, ranking.mode, quotes, units, candidates=len(rows), stages=stages, more=more)
+
+    def _quote(
+        self,
+        index: SearchIndex,
+        question: Question,
+        pool: SentencePool,
+        selected: Selected,
+        row: int,
+        request: RetrieveInput,
+    ) -> Quote:
+        """Cite selected sentences; those that do not fit are cut to the fragments that bear on the question."""
+        start, end = int(pool.start[selected.first]), int(pool.end[selected.last])
+        cut = Cut(start, end, not selected.whole)
+        if not selected.fits:
+            text = pool.documents[selected.first].text
+            cut = best_fragments(index, question, text, (start, end), request.max_quote_tokens, self._tokens)
+        return quote(
+            index,
+            row,
+            cut,
+            context_tokens=request.include_context_tokens,
+            confidence=selected.confidence,
+            tokens=self._tokens,
+        )
+
+    def _quote_lexically(
+        self,
+        index: SearchIndex,
+        limits: RetrieveInput | ExtractEvidenceInput,
+        question: str,
+        rows: Sequence[int],
+    ) -> tuple[list[Quote], list[int]]:
+        """Quote the spans of units that share most words with the question; the confidence is the share."""
+        checkpoint()
+        units = [index.unit(row) for row in rows]
+        texts = [index.text_of(unit.doc_row).text for unit in units]
+        passages = [text[unit.start_char : unit.end_char] for text, unit in zip(texts, units, strict=True)]
+        quotes, quoted = [], []
+        for span in best_spans(question, passages, limits.max_quotes):
+            unit = units[span.passage]
+            start, end = unit.start_char + span.start_char, unit.start_char + span.end_char
+            cut = cut_span(texts[span.passage], start, end, limits.max_quote_tokens, self._tokens)
+            quotes.append(
+                quote(
+                    index,
+                    unit.row,
+                    cut,
+                    context_tokens=limits.include_context_tokens,
+                    confidence=round(span.score, 3),
+                    tokens=self._tokens,
+                )
+            )
+            quoted.append(unit.row)
+        return quotes, quoted
+
+    def _quoted(
+        self,
+        scope: Scope,
+        mode: RunMode,
+        quotes: Sequence[Quote],
+        rows: Sequence[int],
+        *,
+        candidates: int,
+        stages: dict[str, str | int | float | bool] | None = None,
+        reason: EmptyReason = "no_match",
+        nearest: Sequence[str] = (),
+        more: bool = False,
+    ) -> Evidence:
+        """Return evidence; ``more`` says that further passages could have given further quotes."""
+        return Evidence(
+            items=quotes,
+            rows=rows,
+            scope=scope,
+            snapshot_id=self.snapshot_id,
+            mode=mode,
+            candidates=candidates,
+            empty_reason=None if quotes else reason,
+            stages=stages or {},
+            nearest=nearest,
+            capped="passage_cap" if quotes and more else "none",
+        )
+
+    def _nothing_found(self, scope: Scope, empty: Empty) -> Found:
+        return Found(
+            items=(),
+            scope=scope,
+            snapshot_id=self.snapshot_id,
+            empty_reason=empty.reason,
+            filtered_by=empty.filtered_by,
+        )
+
+    def _no_evidence(self, scope: Scope, mode: Mode, empty: Empty) -> Evidence:
+        return Evidence(
+            items=(),
+            scope=scope,
+            snapshot_id=self.snapshot_id,
+            mode=self.mode(mode),
+            empty_reason=empty.reason,
+            filtered_by=empty.filtered_by,
+        )
+
+
+def nothing_published() -> BackendUnavailable:
+    """Return the error of a request that needs a snapshot where none is published."""
+    return BackendUnavailable(
+        "Nothing is published in this knowledge base yet. Run `graphctx ingest PATH`; if an ingest was stopped, "
+        "run it again, and it goes on with what it had done.",
+        file="CURRENT",
+    )
+
+
+def _documents(index: SearchIndex, rows: Rows) -> list[str]:
+    """The URIs of the first documents of some units."""
+    documents = list(dict.fromkeys(index.walk.unit_doc[rows].tolist()))[:MAX_NEAREST]
+    return [index.text_of(row).uri for row in documents]
+
+
+def _score_parts(ranking: Ranking, position: int) -> dict[str, float]:
+    """The parts of a score. Hybrid score, boost and gain add up to it, but for the unit that is kept in front."""
+    row = ranking.rows[position : position + 1]
+    at = int(np.searchsorted(ranking.hybrid.rows, row[0]))
+    parts = {
+        "bm25": ranking.hybrid.bm25[at],
+        "cosine": ranking.hybrid.cosine[at],
+        "hybrid": ranking.hybrid.values[at],
+        "definition": ranking.boost.at(row)[0],
+        "graph": ranking.expanded.gain.at(row)[0],
+    }
+    return {name: round(float(value), 4) for name, value in parts.items()}
+
+
+def _debug(unit: Unit, ranking: Ranking) -> dict[str, str | int | float | bool]:
+    """The place and the kind of the whole unit, and how many units are ranked."""
+    return {
+        "mode": ranking.mode,
+        "unit_kind": unit.kind,
+        "unit_start_char": unit.start_char,
+        "unit_end_char": unit.end_char,
+        "units_ranked": len(ranking.rows),
+    }
+
+
+def _stages(question: Question, ranking: Ranking, n_sentences: int) -> dict[str, str | int | float | bool]:
+    return {
+        "question_terms": len(question.terms),
+        "question_entities": len(question.entities),
+        "units_ranked": len(ranking.rows),
+        "definition_edges": ranking.expanded.n_edges("definition"),
+        "entity_edges": ranking.expanded.n_edges("entity"),
+        "bridge_edges": ranking.expanded.n_edges("bridge"),
+        "sentences_scored": n_sentences,
+    }

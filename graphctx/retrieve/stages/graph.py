@@ -1,0 +1,231 @@
+"""Expansion over the graph of units and entities: definition, entity and bridge edges.
+
+An edge leaves a seed unit through an entity that the seed mentions and does not define. The sentence that mentions the
+entity carries the edge: its cosine with the question, floored at 0, is a factor of the edge's weight. A *definition
+edge* leads to the units that define the entity (its page, its section, the sentence that says what it is). An *entity
+edge* leads through a rare entity to the other units that mention it. A *bridge edge* leads to a candidate that mentions
+the entity beside the question's terms that the seed lacks. docs/retrieval.md has the formulas.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from graphctx.model.interrupt import checkpoint
+from graphctx.retrieve.arrays import NO_SCORES, Rows, Scores, SparseScores, top_rows
+from graphctx.retrieve.index import SearchIndex
+from graphctx.retrieve.question import Question
+from graphctx.retrieve.stages.base import NOT_EXPANDED, Edges, Expanded
+from graphctx.store.walk import WalkArrays, gather
+
+MAX_EDGES = 20_000
+"""Bound of the edges of each kind; the heaviest are kept."""
+
+MAX_REACHED = 200
+"""Bound of the units reached by other edges that bridge edges may lead to."""
+
+MAX_RARE_UNITS = 10
+"""An entity that more units mention joins nothing in particular."""
+
+MEANING_SHARE = 0.3
+"""Share of a bridge edge's fit that is the cosine of the target's sentence; the rest is the terms that it completes."""
+
+MIN_OPEN = 0.5
+"""What a seed lacks counts as at least this share of the question, or whoever holds its last open word would complete
+it."""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphExpansion:
+    """Expand over definition, entity and bridge edges; a `graphctx.retrieve.stages.base.Expansion`.
+
+    Attributes:
+        definition, entity, bridge: weights of the kinds of edges.
+    """
+
+    definition: float = 1.0
+    entity: float = 0.2
+    bridge: float = 1.0
+
+    def __call__(self, index: SearchIndex, question: Question, seeds: SparseScores, candidates: Rows) -> Expanded:
+        """Return the edges from the seeds, and what the best edge of each kind adds to each target."""
+        start = _mentions_of(index, question, seeds)
+        definition = _definition_edges(index.walk, start)
+        entity = _entity_edges(index, question, start)
+        gain = definition.best().scaled(self.definition).plus(entity.best().scaled(self.entity))
+        checkpoint()
+        reached = np.union1d(candidates, gain.top(MAX_REACHED))
+        bridge = _bridge_edges(index, question, seeds.rows, start, reached)
+        gain = gain.plus(bridge.best().scaled(self.bridge))
+        return Expanded(gain, {"definition": definition, "entity": entity, "bridge": bridge})
+
+
+def no_expansion(index: SearchIndex, question: Question, seeds: SparseScores, candidates: Rows) -> Expanded:
+    """Add nothing: hybrid search without a graph."""
+    return NOT_EXPANDED
+
+
+def defining_units(walk: WalkArrays, question: Question, k: int) -> SparseScores:
+    """Score the units that define what the question names: ``value * specificity * proper / sqrt(definitions)``.
+
+    Args:
+        walk: the arrays of the visible units.
+        question: the parsed question.
+        k: how many units at most.
+    """
+    if not len(question.entities):
+        return NO_SCORES
+    units, values, _ = _definitions(walk, question.entities)
+    found = SparseScores.largest(units, values)
+    if len(found.rows) <= k:
+        return found
+    best = np.sort(top_rows(found.values, k))
+    return SparseScores(found.rows[best], found.values[best])
+
+
+def specificity(walk: WalkArrays, entities: Rows) -> Scores:
+    """Return ``ln(N / df) / ln N`` of some entities, in 0..1: inverse document frequency on the scale of the corpus."""
+    n = max(walk.n_counted, 2)
+    frequency = np.maximum(walk.entity_ptr[entities + 1] - walk.entity_ptr[entities], 1)
+    result: Scores = np.clip(np.log(n / frequency) / np.log(n), 0.0, 1.0).astype(np.float32)
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class _Mentions:
+    """Mentions in seeds from which edges leave: position of the seed, entity, carrying sentence, weight so far."""
+
+    seed: Rows
+    source: Rows
+    entity: Rows
+    sentence: Rows
+    weight: Scores
+
+
+def _mentions_of(index: SearchIndex, question: Question, seeds: SparseScores) -> _Mentions:
+    walk = index.walk
+    pairs, seed = gather(walk.unit_pair, seeds.rows)
+    entity = walk.pair_entity[pairs].astype(np.int64)
+    leads_on = (walk.pair_home[pairs] == 0) & (walk.entity_ptr[entity + 1] - walk.entity_ptr[entity] >= 2)
+    pairs, seed, entity = pairs[leads_on], seed[leads_on], entity[leads_on]
+    cosine, sentence = _carrying_sentences(index, question, pairs)
+    weight = seeds.values[seed] * cosine
+    kept = _heaviest(weight)
+    return _Mentions(seed[kept], seeds.rows[seed[kept]], entity[kept], sentence[kept], weight[kept])
+
+
+def _carrying_sentences(index: SearchIndex, question: Question, pairs: Rows) -> tuple[Scores, Rows]:
+    """For each pair of unit and entity, the best cosine of a naming sentence, floored at 0, and that sentence's row."""
+    walk = index.walk
+    positions, owner = gather(walk.pair_sentence_ptr, pairs)
+    rows = walk.pair_sentence[positions].astype(np.int64)
+    distinct, inverse = np.unique(rows, return_inverse=True)
+    similarity = index.sentence_similarity(question.vector, distinct)[inverse]
+    best = np.zeros(len(pairs), dtype=np.float32)
+    np.maximum.at(best, owner, similarity)
+    carrier = np.full(len(pairs), -1, dtype=np.int64)
+    is_best = np.flatnonzero(similarity >= best[owner])[::-1]
+    carrier[owner[is_best]] = rows[is_best]
+    return best, carrier
+
+
+def _definitions(walk: WalkArrays, entities: Rows) -> tuple[Rows, Scores, Rows]:
+    """The units that define some entities, their weights, and the position of the entity that each defines."""
+    positions, owner = gather(walk.home_ptr, entities)
+    entity = entities[owner]
+    count = (walk.home_ptr[entity + 1] - walk.home_ptr[entity]).astype(np.float32)
+    weight = specificity(walk, entity) * walk.entity_proper[entity] / np.sqrt(count)
+    value = (walk.home_value[positions] * weight).astype(np.float32)
+    return walk.home_unit[positions].astype(np.int64), value, owner
+
+
+def _definition_edges(walk: WalkArrays, start: _Mentions) -> Edges:
+    target, value, owner = _definitions(walk, start.entity)
+    value = (start.weight[owner] * value).astype(np.float32)
+    edges = Edges(start.source[owner], start.entity[owner], target, start.sentence[owner], value)
+    return edges.select(edges.target != edges.source)
+
+
+def _entity_edges(index: SearchIndex, question: Question, start: _Mentions) -> Edges:
+    """Edges through rare entities, worth ``weight * specificity / sqrt(df - 1) * (place + cosine)``.
+
+    ``place`` tells where the target mentions the entity (title 0.7, first sentence 0.5, elsewhere 0.3), ``cosine`` is
+    that of the question with the mentioning sentence there.
+    """
+    walk = index.walk
+    frequency = walk.entity_ptr[start.entity + 1] - walk.entity_ptr[start.entity]
+    rare = np.flatnonzero(frequency <= MAX_RARE_UNITS)
+    positions, owner = gather(walk.entity_ptr, start.entity[rare])
+    pairs = walk.entity_pair[positions].astype(np.int64)
+    target, owner = walk.pair_unit[pairs].astype(np.int64), rare[owner]
+    mentions = (walk.pair_home[pairs] == 0) & (target != start.source[owner])
+    pairs, target, owner = pairs[mentions], target[mentions], owner[mentions]
+    cosine, _ = _carrying_sentences(index, question, pairs)
+    spread = specificity(walk, start.entity[owner]) / np.sqrt(np.maximum(frequency[owner] - 1, 1))
+    value = (start.weight[owner] * spread * (walk.pair_place[pairs] + cosine)).astype(np.float32)
+    return Edges(start.source[owner], start.entity[owner], target, start.sentence[owner], value)
+
+
+def _bridge_edges(index: SearchIndex, question: Question, seeds: Rows, start: _Mentions, candidates: Rows) -> Edges:
+    """Edges to candidates, worth ``weight * sqrt(specificity * proper) * (0.7 * completed + 0.3 * max(0, cosine))``.
+
+    An entity that the question names bridges nothing. Only candidates are looked at, so no limit on how common an
+    entity is is needed, and the work does not grow with the corpus.
+    """
+    walk = index.walk
+    bridging = np.flatnonzero(~np.isin(start.entity, question.entities))
+    ends, candidate = gather(walk.unit_pair, candidates)
+    named = walk.pair_entity[ends].astype(np.int64)
+    shared = np.isin(named, start.entity[bridging])
+    ends, candidate, named = ends[shared], candidate[shared], named[shared]
+    left, right = _join(start.entity[bridging], named)
+    left = bridging[left]
+    elsewhere = start.source[left] != candidates[candidate[right]]
+    left, right = left[elsewhere], right[elsewhere]
+    entity = start.entity[left]
+    fit, _ = _carrying_sentences(index, question, ends)
+    completed = _completed(index, question, seeds, start.seed[left], candidates, candidate[right])
+    weight = start.weight[left] * np.sqrt(specificity(walk, entity) * walk.entity_proper[entity])
+    value = (weight * ((1 - MEANING_SHARE) * completed + MEANING_SHARE * fit[right])).astype(np.float32)
+    kept = _heaviest(value)
+    left, right = left[kept], right[kept]
+    return Edges(
+        start.source[left], start.entity[left], candidates[candidate[right]], start.sentence[left], value[kept]
+    )
+
+
+def _completed(
+    index: SearchIndex, question: Question, seeds: Rows, seed: Rows, candidates: Rows, candidate: Rows
+) -> Scores:
+    """For each pair the share of the question's terms that the seed lacks and the candidate holds, weighted by idf."""
+    idf = np.array([index.bm25.idf(term) for term in question.terms], dtype=np.float32)
+    held_by_seed = index.bm25.holders(question.terms, seeds)
+    held = index.bm25.holders(question.terms, candidates)
+    idf[~(held_by_seed.any(axis=0) | held.any(axis=0))] = 0.0  # a term that neither holds completes nothing
+    lacking = np.einsum("ij,j->i", ~held_by_seed, idf)
+    gained = np.einsum("sj,cj,j->sc", ~held_by_seed, held, idf)
+    open_at_least = max(MIN_OPEN * float(idf.sum()), 1e-6)
+    share: Scores = (gained[seed, candidate] / np.maximum(lacking[seed], open_at_least)).astype(np.float32)
+    return share
+
+
+def _join(left: Rows, right: Rows) -> tuple[Rows, Rows]:
+    """All pairs of positions with the same value: positions in ``left`` and in ``right``."""
+    order = np.argsort(right, kind="stable")
+    ordered = right[order]
+    first = np.searchsorted(ordered, left, side="left")
+    count = np.searchsorted(ordered, left, side="right") - first
+    owner = np.repeat(np.arange(len(left)), count)
+    offset = np.arange(len(owner)) - np.repeat(np.cumsum(count) - count, count)
+    return owner, order[first[owner] + offset]
+
+
+def _heaviest(weight: Scores) -> Rows:
+    """Positions of the `MAX_EDGES` largest weights above 0, in order."""
+    positive = np.flatnonzero(weight > 0)
+    if len(positive) <= MAX_EDGES:
+        return positive
+    heaviest: Rows = np.sort(positive[np.lexsort((positive, -weight[positive]))][:MAX_EDGES])
+    return heaviest

@@ -1,0 +1,142 @@
+"""The desk at which one call is served: searcher, session, scope and budget in one place."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from graphctx.errors import BackendUnavailable, ScopeViolation
+from graphctx.model.budgets import CountTokens
+from graphctx.model.cursors import HEAVIEST_ID, Cursors
+from graphctx.model.found import Listing, UnitText
+from graphctx.model.pages import Pager
+from graphctx.model.requests import Scope
+from graphctx.retrieve.searcher import NO_LAYERS, Searcher
+from graphctx.server.config import ServerConfig
+from graphctx.server.names import OWN, Spelling
+from graphctx.server.scratch import Passage, ScratchStore
+from graphctx.server.units import Units, is_chunk, seen
+
+if TYPE_CHECKING:
+    from graphctx.layer_source.source import LayerSource
+
+_RANDOM_ID = re.compile(r"\b([px]_)([0-9A-Za-z]{11,16})\b")
+
+
+def _steady(text: str) -> str:
+    """The text with every random id replaced by one of the same length."""
+    return _RANDOM_ID.sub(lambda found: found[1] + HEAVIEST_ID[: len(found[2])], text)
+
+
+@dataclass(frozen=True, slots=True)
+class CallContext:
+    """What the handler of a tool works with.
+
+    ``principal`` is the owner of the call's bearer token, if it has one; ``layers`` are those of AGENTS.db, if any;
+    ``session_note`` says that the ``session_id`` of the call was ignored, if it was.
+    """
+
+    searcher: Searcher
+    count: CountTokens
+    scratch: ScratchStore
+    session_id: str
+    config: ServerConfig
+    spelling: Spelling = OWN
+    cursors: Cursors = field(default_factory=Cursors)
+    layers: LayerSource | None = None
+    principal: str = ""
+    session_note: str | None = None
+
+    @property
+    def pager(self) -> Pager:
+        """Cuts this session's answers to their pages and budgets."""
+        return Pager(
+            self.config.limits, self.count, self.session_id, self.cursors, _steady, self.sent, self.session_note
+        )
+
+    def sent(self, text: str, structure: str) -> list[str]:
+        """What of an answer is sent: without structured output, the structure alone and as text."""
+        return [text, structure] if self.config.structured_output else [structure]
+
+    def say(self, sentence: str) -> str:
+        """A sentence of the server's own with the names of tools as this client knows them."""
+        return self.spelling.text(sentence)
+
+    def scope(self, asked: Scope) -> Scope:
+        """Return the scope that applies: what was asked for, within the boundary of the settings.
+
+        Raises:
+            ScopeViolation: it asks for something outside.
+        """
+        return self.searcher.boundary.narrow(asked)
+
+    def passages(self, listing: Listing[Any]) -> list[Passage]:
+        """Hold the passages of a listing's items in this session; ``section_id`` names the item of a layer."""
+        rows = listing.rows or [-1] * len(listing.items)
+        return [
+            self._shelved(self.searcher.unit_at(row) if row >= 0 else self._units.unit(item.section_id))
+            for item, row in zip(listing.items, rows, strict=True)
+        ]
+
+    def layer_source(self) -> LayerSource:
+        """Return the layers.
+
+        Raises:
+            BackendUnavailable: there are none here.
+        """
+        if self.layers is None:
+            raise BackendUnavailable(NO_LAYERS, setting="layers.folder")
+        return self.layers
+
+    def document_text(self, unit: UnitText) -> str:
+        """The text that a unit's span counts in; a chunk is its own document."""
+        return unit.text if is_chunk(unit) else self.searcher.document_text(unit.doc_id)
+
+    def section_id(self, ref: str, argument: str) -> str:
+        """The section id that a reference stands for: a passage id's own, and anything else unchanged.
+
+        Args:
+            ref: what the caller named.
+            argument: as which argument.
+
+        Raises:
+            InvalidArgument: this session has no such passage, or its text is no longer published.
+        """
+        return self._held(ref, argument).unit.section_id if ref.startswith("p_") else ref
+
+    def passage(self, asked: str, scope: Scope, argument: str = "passage_id") -> Passage:
+        """The passage that a caller names by its passage id or by its section id, as it is published now.
+
+        Args:
+            asked: what the caller named.
+            scope: that applies.
+            argument: as which argument.
+
+        Raises:
+            InvalidArgument: this session has no such passage, or its text is no longer published; or no such section
+                lies within ``scope``.
+            ScopeViolation: this session has the passage, and it lies outside ``scope``.
+        """
+        if asked.startswith("p_"):
+            held = self._held(asked, argument)
+            if not seen(held.unit, scope):
+                raise ScopeViolation(
+                    f"{argument}: passage {asked!r} lies outside the doc_tags or repositories of the scope. "
+                    "Widen the scope if you may, or search within it.",
+                    field=argument,
+                    value=asked,
+                    allowed=scope.model_dump(mode="json"),
+                )
+            return held
+        return self._shelved(self._units.within(asked, scope, argument))
+
+    @property
+    def _units(self) -> Units:
+        return Units(self.searcher, self.layers)
+
+    def _held(self, passage_id: str, argument: str) -> Passage:
+        return self._units.current(self.scratch.get(self.session_id, passage_id, argument), argument)
+
+    def _shelved(self, unit: UnitText) -> Passage:
+        return self.scratch.put(self.session_id, self._units.edition(unit), unit)

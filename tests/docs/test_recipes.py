@@ -1,0 +1,79 @@
+"""The recipes of CONTRIBUTING.md, done: a toy format, a toy tool, a toy reranker and a toy first stage."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from graphctx import KnowledgeBase
+from graphctx.errors import InvalidArgument
+from graphctx.ingest.read import registry
+from graphctx.ingest.read.base import Outline, Reading, make_document
+from graphctx.retrieve.arrays import Rows, Scores
+from graphctx.retrieve.index import SearchIndex
+from graphctx.retrieve.question import Question
+from graphctx.retrieve.stages import FIRST_STAGES, RERANKERS, Candidates
+from graphctx.retrieve.stages.exact import search_arrays
+
+
+class ShoutReader:
+    """Reads text that is written in capitals."""
+
+    media_types: ClassVar[Mapping[str, str]] = {".shout": "text/x-shout"}
+    version: ClassVar[int] = 1
+
+    def read(self, data: bytes, uri: str) -> Reading:
+        return Reading((make_document(uri, "text/x-shout", data.decode().capitalize(), Outline()),))
+
+
+def test_a_file_format_is_a_reader_and_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "READERS", [*registry.READERS, ShoutReader()])
+    reader = registry.reader_for("gate.shout")
+    assert reader is not None
+    assert reader.read(b"THE GATE OPENS AT NOON.", "gate.shout").documents[0].text == "The gate opens at noon."
+    assert ".shout" in registry.readers()
+
+
+def rerank_by_heading(index: SearchIndex, question: Question, rows: Rows, scores: Scores) -> Scores:
+    words = set(question.text.casefold().split())
+    bonus = [0.1 * bool(words & set(index.unit(int(row)).heading.casefold().split())) for row in rows]
+    return scores + np.array(bonus, dtype=np.float32)
+
+
+def test_a_reranker_is_a_function_and_a_line(handbook_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(RERANKERS, "heading", rerank_by_heading)
+    monkeypatch.setenv("GRAPHCTX_RETRIEVE__RERANKER", "heading")
+    question = "Which words stand in the heading about rest after a night watch?"
+    with KnowledgeBase.open(handbook_path) as kb:
+        reranked = kb.search(question, top_k=20, max_per_doc=5).results
+    monkeypatch.setenv("GRAPHCTX_RETRIEVE__RERANKER", "none")
+    with KnowledgeBase.open(handbook_path) as kb:
+        plain = kb.search(question, top_k=20, max_per_doc=5).results
+    assert [one.section_id for one in reranked] != [one.section_id for one in plain]
+    assert [one.score for one in reranked] == sorted((one.score for one in reranked), reverse=True)
+
+
+def test_a_first_stage_is_a_function_and_a_line(handbook_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def counted(index: SearchIndex, question: Question, k: int) -> Candidates:
+        asked.append(k)
+        return search_arrays(index, question, k)
+
+    monkeypatch.setitem(FIRST_STAGES, "counted", counted)
+    monkeypatch.setenv("GRAPHCTX_RETRIEVE__FIRST_STAGE", "counted")
+    with KnowledgeBase.open(handbook_path) as kb:
+        assert kb.search("Who approves a purchase?").results
+        assert asked == [kb.settings.retrieve.candidates]
+
+
+def test_a_stage_that_is_not_registered_is_refused_with_those_that_are(
+    handbook_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRAPHCTX_RETRIEVE__RERANKER", "best")
+    with KnowledgeBase.open(handbook_path) as kb, pytest.raises(InvalidArgument, match="Use one of: none"):
+        kb.search("Who?")

@@ -1,0 +1,69 @@
+"""Points and titles of communities within a scope."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from graphctx.knowledge_base import KnowledgeBase
+from graphctx.retrieve.graph.communities import MAX_POINTS, CommunityIndex
+from graphctx.retrieve.graph.tables import GraphTables
+from graphctx.retrieve.graph.view import GraphView
+
+PARTS = ["decisions/", "people/", "incidents/2022", ""]
+
+
+def within(kb: KnowledgeBase, prefix: str) -> CommunityIndex:
+    """The communities of the documents below a folder; every other document where it is empty."""
+    index = kb.searcher().index
+    uris = index.documents["uri"].to_pylist()
+    part = index.part(np.array([uri.startswith(prefix) if prefix else at % 2 == 0 for at, uri in enumerate(uris)]))
+    tables = GraphTables(part)
+    return CommunityIndex(GraphView(part, tables))
+
+
+def said_below(communities: CommunityIndex, row: int) -> list[int]:
+    """The points of all communities below one: first the best of each, the higher first, then the second, and so on."""
+    index, child = communities.view.index, communities.hierarchy.child
+    assert index.visible is not None
+    waiting, ranked = child[row].tolist(), []
+    for number, at in enumerate(waiting):
+        waiting.extend(child[at].tolist())
+        points = communities.hierarchy.points[at].tolist()
+        shown = [one for one in points if index.visible[communities.view.unit_of_sentence(one)]]
+        ranked += [(place, number, sentence) for place, sentence in enumerate(shown)]
+    own = communities.hierarchy.points[row].tolist()
+    return [
+        *(one for one in own if index.visible[communities.view.unit_of_sentence(one)]),
+        *(one for *_, one in sorted(ranked)),
+    ]
+
+
+@pytest.mark.parametrize("prefix", PARTS)
+def test_points_within_a_scope_are_its_own_and_then_the_best_of_each_below(
+    handbook_kb: KnowledgeBase, prefix: str
+) -> None:
+    communities = within(handbook_kb, prefix)
+    for row in np.flatnonzero(communities.visible).tolist():
+        every = list(dict.fromkeys(said_below(communities, row)))
+        assert communities.points(row).tolist() == every[:MAX_POINTS]
+
+
+class _Anew(GraphView):
+    """Everything, as if it were a scope."""
+
+    @property
+    def whole(self) -> bool:
+        return False
+
+
+def test_titles_made_anew_of_everything_have_as_many_names_as_those_of_the_whole(handbook_kb: KnowledgeBase) -> None:
+    index = handbook_kb.searcher().index
+    tables = GraphTables(index)
+    communities = CommunityIndex(_Anew(index, tables))
+    rows = np.flatnonzero(communities.visible).tolist()
+    assert len(rows) > 20
+    made = [communities.title(row).split(", ") for row in rows]
+    kept = [communities.hierarchy.titles[row].split(", ") for row in rows]
+    assert [len(names) for names in made] == [len(names) for names in kept]  # a scope may write a name otherwise
+    assert not any(name.startswith(("the ", "The ")) for names in made for name in names)
