@@ -5,8 +5,7 @@ from typing import get_args
 from pydantic import SecretStr
 
 from graphctx.model.budgets import Limits
-from graphctx.server.config import ServerConfig
-from graphctx.server.tool import Toolset
+from graphctx.server.config import ServerConfig, Toolset
 from graphctx.server.tools import DEFAULT_TOOLSETS, TOOLSETS
 from graphctx.settings import ServerSettings
 

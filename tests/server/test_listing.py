@@ -9,8 +9,7 @@ import pytest
 
 from graphctx.model.budgets import Limits, weigh
 from graphctx.nlp.tokens import AnswerCounter
-from graphctx.server.config import ServerConfig
-from graphctx.server.tool import Toolset
+from graphctx.server.config import ServerConfig, Toolset
 from graphctx.server.tools import TOOLSETS
 
 from .conftest import Connect

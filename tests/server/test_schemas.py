@@ -14,8 +14,9 @@ from pydantic import BaseModel
 from graphctx.errors import InvalidArgument
 from graphctx.model.answers import Budget, SearchAnswer
 from graphctx.model.requests import Scope
+from graphctx.server.config import Toolset
 from graphctx.server.schemas import check_schemas, tool_document, tool_schema, write_schemas
-from graphctx.server.tool import AnyTool, Toolset
+from graphctx.server.tool import AnyTool
 from graphctx.server.tools import TOOLS, TOOLSETS, serve
 
 SCHEMAS = Path(__file__).parents[2] / "schemas" / "tools"
