@@ -13,6 +13,12 @@ MAX_CONTENT_CHARS = 100_000
 """A chunk is a piece of context, not a document: what is longer than 25,000 tokens belongs into a file."""
 MAX_CHUNK_ID = 2**32 - 1
 
+NO_LAYERS = (
+    "No layers are served here. Name their folder ([layers] folder in kb.toml, or --layers). A boundary of documents "
+    "([server] doc_tags, repositories) keeps them out unless [layers] despite_boundary says otherwise."
+)
+"""The error where a request asks for layers and no folder of layers is open."""
+
 Kind = Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S")]
 
 

@@ -15,6 +15,7 @@ from graphctx.errors import BackendUnavailable, InvalidArgument
 from graphctx.model.answers import EmptyReason, Quote, RunMode, SearchResult
 from graphctx.model.found import Evidence, Found, GlobalFound, GraphFound, UnitText
 from graphctx.model.interrupt import checkpoint
+from graphctx.model.layers import NO_LAYERS
 from graphctx.model.requests import (
     Bounded,
     CommunitiesInput,
@@ -47,11 +48,6 @@ if TYPE_CHECKING:
     from graphctx.retrieve.catalog import Catalog
     from graphctx.retrieve.global_search.phrase import PhraserConfig
     from graphctx.retrieve.graph import GraphExplorer
-
-NO_LAYERS = (
-    "No layers are served here. Name their folder ([layers] folder in kb.toml, or --layers). A boundary of documents "
-    "([server] doc_tags, repositories) keeps them out unless [layers] despite_boundary says otherwise."
-)
 
 MAX_NEAREST = 3
 """Documents that an answer without evidence names as the nearest."""

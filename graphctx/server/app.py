@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import mcp_types as types
 from mcp.server import Server
@@ -19,7 +19,6 @@ from mcp.server.context import ServerRequestContext
 
 from graphctx.errors import InvalidArgument
 from graphctx.model.requests import Scope
-from graphctx.retrieve.searcher import Searcher
 from graphctx.server import held, prompts, resources
 from graphctx.server.calls import Calls
 from graphctx.server.completion import complete
@@ -39,6 +38,9 @@ from graphctx.server.sessions import Caller, Sessions
 from graphctx.server.units import LAYER_ID, Units
 from graphctx.server.warmup import Warmup
 from graphctx.server.workers import Job, Workers, telling
+
+if TYPE_CHECKING:
+    from graphctx.retrieve.searcher import Searcher
 
 Context = ServerRequestContext[Any, Any]
 Done = TypeVar("Done")

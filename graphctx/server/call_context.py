@@ -10,9 +10,9 @@ from graphctx.errors import BackendUnavailable, ScopeViolation
 from graphctx.model.budgets import CountTokens
 from graphctx.model.cursors import HEAVIEST_ID, Cursors
 from graphctx.model.found import Listing, UnitText
+from graphctx.model.layers import NO_LAYERS
 from graphctx.model.pages import Pager
 from graphctx.model.requests import Scope
-from graphctx.retrieve.searcher import NO_LAYERS, Searcher
 from graphctx.server.config import ServerConfig
 from graphctx.server.names import OWN, Spelling
 from graphctx.server.scratch import Passage, ScratchStore
@@ -20,6 +20,7 @@ from graphctx.server.units import Units, is_chunk, seen
 
 if TYPE_CHECKING:
     from graphctx.layer_source.source import LayerSource
+    from graphctx.retrieve.searcher import Searcher
 
 _RANDOM_ID = re.compile(r"\b([px]_)([0-9A-Za-z]{11,16})\b")
 

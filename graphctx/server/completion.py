@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import mcp_types as types
 
 from graphctx.errors import InvalidArgument
 from graphctx.model.catalog import Names
 from graphctx.model.requests import Scope
-from graphctx.retrieve.searcher import Searcher
 from graphctx.server import prompts
 from graphctx.server.resources import LEVELS, TEMPLATES
+
+if TYPE_CHECKING:
+    from graphctx.retrieve.searcher import Searcher
 
 MAX_VALUES = 100
 """As many as the protocol allows."""

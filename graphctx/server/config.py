@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Literal
 
 from graphctx.model.budgets import Limits
 from graphctx.server.names import ToolNames
-from graphctx.server.tool import Toolset
 
 if TYPE_CHECKING:
     from pydantic import SecretStr
@@ -17,6 +16,9 @@ if TYPE_CHECKING:
     from graphctx.settings import ServerSettings
 
 Transport = Literal["stdio", "http"]
+Toolset = Literal["kb", "graph", "compat", "connector", "layers"]
+"""Groups of tools: evidence and excerpts; the graph; the older names of both; ``search`` and ``fetch``; the layers of
+AGENTS.db."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import mcp_types as types
 
@@ -16,7 +17,6 @@ from graphctx.model.catalog import Outlined
 from graphctx.model.documents import has_file_lines
 from graphctx.model.requests import CommunitiesInput, Scope
 from graphctx.model.themes import CommunityNode
-from graphctx.retrieve.searcher import Searcher
 from graphctx.server.names import Spelling
 from graphctx.server.quoting import one_line, quoted
 from graphctx.server.render import searched
@@ -33,6 +33,9 @@ from graphctx.server.resources import (
     text_contents,
     unknown,
 )
+
+if TYPE_CHECKING:
+    from graphctx.retrieve.searcher import Searcher
 
 MAX_HIERARCHY_BYTES = 30_000
 """As large as a tool's default answer: a resource goes into the same context."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
 
@@ -12,9 +12,11 @@ from graphctx.errors import InvalidArgument
 from graphctx.model.found import UnitText
 from graphctx.model.graph import Node
 from graphctx.model.requests import DescribeInput, ExpandInput, Scope, SectionsForEntitiesInput
-from graphctx.retrieve.searcher import Searcher
 from graphctx.server.resources import JSON, TEXT, ambiguous, document_uri, entity_uri, text_contents, unknown
 from graphctx.text.graphemes import cut_end
+
+if TYPE_CHECKING:
+    from graphctx.retrieve.searcher import Searcher
 
 MAX_DOCUMENT_BYTES = 128 * 1024
 """A document's text is cut here, at about 32,000 tokens of English; its sections can be read one by one."""

@@ -10,6 +10,7 @@ from graphctx.model.answers import (
     EmptyReason,
     EvidenceAnswer,
     ExcerptAnswer,
+    LayerMark,
     LimitReason,
     ListAnswer,
     SearchAnswer,
@@ -17,7 +18,6 @@ from graphctx.model.answers import (
 from graphctx.model.documents import has_file_lines
 from graphctx.model.requests import Scope
 from graphctx.server.quoting import one_line, quoted
-from graphctx.server.render_layers import mark_line, note_lines
 from graphctx.server.resources import section_uri
 from graphctx.text.sentences import split_sentences
 
@@ -89,6 +89,28 @@ def more(context: CallContext, answer: ListAnswer, call: str) -> list[str]:
     if answer.limit_reason in CAPPED:
         return [CAPPED[answer.limit_reason]]
     return [f"Shortened by {cut}; allow more with max_tokens and max_bytes."] if answer.truncated else []
+
+
+def mark_line(mark: LayerMark) -> str:
+    """Return the provenance of a layer's chunk: layer, author, confidence, sources and conflicts."""
+    said = f"{mark.name} layer, by {mark.author}, who gives it confidence {mark.confidence:.2f}"
+    said += sources_of(mark.sources, mark.more_sources)
+    if mark.conflicts:
+        said += f"; at odds with {', '.join(mark.conflicts)}"
+    return said
+
+
+def sources_of(sources: Sequence[str], more_sources: int | None) -> str:
+    """Return the sources that an author names, as the end of a line; empty without any."""
+    if not sources:
+        return ""
+    rest = f" and {more_sources} more" if more_sources else ""
+    return f"; sources {', '.join(map(one_line, sources))}{rest}"
+
+
+def note_lines(notes: Sequence[str]) -> list[str]:
+    """Return the notes about layers as one block; empty without any."""
+    return ["\n".join(f"Layers: {one_line(note)}" for note in notes)] if notes else []
 
 
 def search_text(context: CallContext, answer: SearchAnswer) -> str:

@@ -1,13 +1,13 @@
-"""The readable text of what layers gave: who says a thing, how sure that author is, and who disagrees."""
+"""The text of answers from layers: each chunk with its author and confidence, and the conflicts between chunks."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from graphctx.model.answers import LayerMark
 from graphctx.model.layers import AgentsSearchAnswer, ChunkConflict, FoundChunk, ProposeAnswer, WriteAnswer
 from graphctx.server.quoting import one_line, quoted
+from graphctx.server.render import more, note_lines, sources_of
 
 if TYPE_CHECKING:
     from graphctx.server.call_context import CallContext
@@ -16,24 +16,8 @@ _EMPTY = "They hold no chunk yet; agents_context_write adds one."
 _FILTERED = "filters.kind leaves no chunk. Widen or drop it."
 
 
-def mark_line(mark: LayerMark) -> str:
-    """Of a quote of a chunk: its layer, author, the author's confidence, sources, and what disagrees."""
-    said = f"{mark.name} layer, by {mark.author}, who gives it confidence {mark.confidence:.2f}"
-    said += _sources(mark.sources, mark.more_sources)
-    if mark.conflicts:
-        said += f"; at odds with {', '.join(mark.conflicts)}"
-    return said
-
-
-def note_lines(notes: Sequence[str]) -> list[str]:
-    """What to know of the layers, as one block; none where there is nothing."""
-    return ["\n".join(f"Layers: {one_line(note)}" for note in notes)] if notes else []
-
-
 def chunks_text(context: CallContext, answer: AgentsSearchAnswer) -> str:
-    """Chunks with their marks, and the conflicts between layers."""
-    from graphctx.server.render import more
-
+    """Return the text of a search: the chunks and the conflicts between layers."""
     n = len(answer.chunks)
     where = ", ".join(answer.layers_searched) or "no layer"
     start = f"{n or 'No'} {'chunk' if n == 1 else 'chunks'} from {where} of project {answer.scope.project_id}."
@@ -52,7 +36,7 @@ def chunks_text(context: CallContext, answer: AgentsSearchAnswer) -> str:
 
 
 def written_text(context: CallContext, answer: WriteAnswer) -> str:
-    """What was written, and what to do next."""
+    """Return the text of a write: the chunk, its conflicts and the next call."""
     blocks = [
         f"Written to the {answer.layer} layer as chunk {answer.id} ({one_line(answer.kind)}, by mcp, confidence "
         f"{answer.confidence:.2f}, {answer.created_at}); {answer.doc_uri}, section_id {answer.section_id}."
@@ -64,7 +48,7 @@ def written_text(context: CallContext, answer: WriteAnswer) -> str:
 
 
 def proposed_text(context: CallContext, answer: ProposeAnswer) -> str:
-    """What was proposed, and who decides."""
+    """Return the text of a proposal, which a person or CI decides."""
     blocks = [
         f"Chunk {answer.context_id} of the delta layer is proposed for the {answer.target} layer: proposal "
         f"{answer.proposal_id}, {answer.status} since {answer.created_at}. A person or CI decides."
@@ -77,7 +61,7 @@ def _chunk(chunk: FoundChunk) -> str:
     said += f"section_id {chunk.section_id}, by {chunk.author}, confidence {chunk.confidence:.2f}"
     said += f", {chunk.created_at}" if chunk.created_at else ""
     said += f", revised {chunk.revisions - 1} times" if chunk.revisions else ""
-    said += _sources(chunk.sources, chunk.more_sources)
+    said += sources_of(chunk.sources, chunk.more_sources)
     if chunk.retracted_by:
         said += f"; taken back by {', '.join(f'{other.layer} {other.id}' for other in chunk.retracted_by)}"
     if chunk.truncated:
@@ -85,19 +69,16 @@ def _chunk(chunk: FoundChunk) -> str:
     return f"{said}\n{quoted(chunk.content)}"
 
 
-def _sources(sources: Sequence[str], more: int | None) -> str:
-    if not sources:
-        return ""
-    rest = f" and {more} more" if more else ""
-    return f"; sources {', '.join(map(one_line, sources))}{rest}"
-
-
-def _conflicts(conflicts: Sequence[ChunkConflict], more: int | None) -> list[str]:
+def _conflicts(conflicts: Sequence[ChunkConflict], more_conflicts: int | None) -> list[str]:
     if not conflicts:
-        return [f"Chunks disagree with it in {more} places that do not fit here; see agents_search."] if more else []
+        return (
+            [f"Chunks disagree with it in {more_conflicts} places that do not fit here; see agents_search."]
+            if more_conflicts
+            else []
+        )
     lines = ["Chunks disagree. Nothing settles it but a person; the base layer is authoritative."]
     for conflict in conflicts:
         lines.append(f"- {conflict.reason}: {one_line(conflict.about)}")
         lines += [f"  {side.layer} {side.id}: {one_line(side.excerpt)}" for side in conflict.members]
         lines += [f"  and {conflict.more_members} more"] if conflict.more_members else []
-    return ["\n".join([*lines, f"And {more} more conflicts."] if more else lines)]
+    return ["\n".join([*lines, f"And {more_conflicts} more conflicts."] if more_conflicts else lines)]

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from graphctx.model.answers import Answer
 from graphctx.model.budgets import Limits
 from graphctx.model.requests import Strict
-
-if TYPE_CHECKING:
-    from graphctx.server.call_context import CallContext
+from graphctx.server.call_context import CallContext
+from graphctx.server.config import Toolset
 
 In = TypeVar("In", bound=Strict)
 Out = TypeVar("Out", bound=Answer)
-
-Toolset = Literal["kb", "graph", "compat", "connector", "layers"]
-"""What a server can offer: evidence and excerpts, the graph, the older names of both, ``search`` with ``fetch``, layers
-of AGENTS.db."""
 
 READ_ONLY_HINTS = {
     "readOnlyHint": True,

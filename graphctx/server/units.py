@@ -11,11 +11,11 @@ from graphctx.model.found import UnitText
 from graphctx.model.ids import fingerprint
 from graphctx.model.requests import Scope
 from graphctx.model.scope import within
-from graphctx.retrieve.searcher import Searcher
 from graphctx.server.scratch import Passage
 
 if TYPE_CHECKING:
     from graphctx.layer_source.source import LayerSource
+    from graphctx.retrieve.searcher import Searcher
 
 LAYER_ID = "layer:"
 """How the section ids of layers' chunks start; no document's does."""

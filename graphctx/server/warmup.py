@@ -112,8 +112,22 @@ def open_engine(kb_path: str, layers: Path | None = None) -> Engine:
     from graphctx.store.cursor_key import cursor_key
 
     if layers is not None and is_absent(Path(kb_path)):
-        from graphctx.server.layers_alone import layers_alone
-
-        return layers_alone(layers)
+        return _open_layers(layers)
     kb = KnowledgeBase.open(kb_path, layers=layers)
     return Engine(kb.searcher, kb.warm, kb.tokens.count, kb.layers, cursor_key(kb.path))
+
+
+def _open_layers(folder: Path) -> Engine:
+    """Serve layers without documents; the project is named after their folder."""
+    from graphctx.layer_source.source import LayerSource
+    from graphctx.layers import LayerStack
+    from graphctx.model.scope import Boundary
+    from graphctx.nlp.tokens import AnswerCounter
+    from graphctx.retrieve.searcher import Searcher
+    from graphctx.settings import load_settings
+
+    settings, counter = load_settings(), AnswerCounter()
+    source = LayerSource(LayerStack(folder), counter)
+    boundary = Boundary(folder.resolve().name or "layers", settings.server.environment)
+    searcher = Searcher(None, boundary, counter, settings.retrieve, layers=source)
+    return Engine(lambda: searcher, lambda: None, counter.count, source)

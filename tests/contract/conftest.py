@@ -68,7 +68,7 @@ def fenced_kb(path: Path, **boundary: list[str]) -> Iterator[KnowledgeBase]:
 @pytest.fixture(scope="module")
 def fenced(nasty_path: Path) -> Iterator[Caller]:
     """A server whose settings let it see the open half alone."""
-    with fenced_kb(nasty_path, repositories=["open"]) as kb, in_memory(kb, repositories=("open",)) as caller:
+    with fenced_kb(nasty_path, repositories=["open"]) as kb, in_memory(kb) as caller:
         yield caller
 
 

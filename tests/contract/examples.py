@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from graphctx.server.tool import Toolset
+from graphctx.server.config import Toolset
 from graphctx.server.tools import TOOLSETS
 
 from .corpus import OPEN_QUESTION, WHOLE_QUESTION

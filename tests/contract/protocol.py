@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal, get_args
 
 import anyio.from_thread
@@ -18,8 +17,7 @@ from graphctx.knowledge_base import KnowledgeBase
 from graphctx.model.budgets import weigh
 from graphctx.nlp.tokens import AnswerCounter
 from graphctx.server.app import build_server
-from graphctx.server.config import ServerConfig
-from graphctx.server.tool import Toolset
+from graphctx.server.config import ServerConfig, Toolset
 from graphctx.server.tools import TOOLS
 from graphctx.server.warmup import Engine, Warmup
 
@@ -93,9 +91,9 @@ class Caller:
         return self.portal.call(function, *arguments)
 
 
-def engine(kb: KnowledgeBase, layers: Path | None = None) -> Warmup:
-    """The real knowledge base behind a server, and the layers of a folder beside it."""
-    return Warmup(lambda: Engine(kb, COUNTER.count, kb.layers_of(layers) if layers else None))
+def engine(kb: KnowledgeBase) -> Warmup:
+    """Return what a server over a knowledge base runs on; the layers are those that it was opened with."""
+    return Warmup(lambda: Engine(kb.searcher, kb.warm, COUNTER.count, kb.layers))
 
 
 @contextmanager
@@ -107,7 +105,7 @@ def in_memory(
     **config: Any,
 ) -> Iterator[Caller]:
     """A client and a server of its own over a knowledge base, in this process."""
-    server = build_server(engine(kb, config.get("layers")), ServerConfig(toolsets=tuple(toolsets), **config))
+    server = build_server(engine(kb), ServerConfig(toolsets=tuple(toolsets), **config))
     with anyio.from_thread.start_blocking_portal() as portal:
         client = Client(server, mode=era, client_info=Implementation(name=name, version="1"), cache=None)
         with portal.wrap_async_context_manager(client):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -12,6 +14,7 @@ from mcp_types import INVALID_PARAMS
 
 from graphctx.knowledge_base import KnowledgeBase
 
+from .conftest import fenced_kb
 from .examples import COMPAT, EVERY_TOOL, GRAPH, KB, LISTS, NODE_TOOLS, PASSAGE_TOOLS, Examples
 from .protocol import Caller, in_memory
 from .spec_table import ERROR_CODES
@@ -214,15 +217,20 @@ def test_another_environment_is_a_scope_violation(caller: Caller, examples: Exam
     assert error["details"]["field"] == "scope.environment"
 
 
+@pytest.fixture(scope="module")
+def twice_fenced(nasty_path: Path) -> Iterator[Caller]:
+    """A server whose settings let it see the documents of the open half that bear one tag."""
+    with fenced_kb(nasty_path, doc_tags=["public"], repositories=["open"]) as kb, in_memory(kb) as caller:
+        yield caller
+
+
 @pytest.mark.parametrize("tool", OURS)
-def test_more_than_the_settings_allow_is_a_scope_violation(nasty: KnowledgeBase, examples: Examples, tool: str) -> None:
-    arguments = json.loads(json.dumps(examples.plain[tool]))
-    with in_memory(nasty, doc_tags=("public",), repositories=("open",)) as caller:
-        for field, value in (("doc_tags", ["sealed"]), ("repositories", ["sealed"])):
-            error = caller.call(tool, {**arguments, "scope": {field: value}}).error
-            assert error["code"] == "SCOPE_VIOLATION"
-            assert error["details"]["field"] == f"scope.{field}"
-            assert error["details"]["value"] == "sealed"
+def test_more_than_the_settings_allow_is_a_scope_violation(twice_fenced: Caller, examples: Examples, tool: str) -> None:
+    for field in ("doc_tags", "repositories"):
+        error = twice_fenced.call(tool, {**examples.plain[tool], "scope": {field: ["sealed"]}}).error
+        assert error["code"] == "SCOPE_VIOLATION"
+        assert error["details"]["field"] == f"scope.{field}"
+        assert error["details"]["value"] == "sealed"
 
 
 @pytest.mark.parametrize("tool", [*PASSAGE_TOOLS, *NODE_TOOLS, *COMPAT[1:], "fetch"])

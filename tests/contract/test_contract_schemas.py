@@ -10,8 +10,7 @@ import jsonschema
 import pytest
 
 from graphctx.knowledge_base import KnowledgeBase
-from graphctx.server.config import ServerConfig
-from graphctx.server.tool import Toolset
+from graphctx.server.config import ServerConfig, Toolset
 from graphctx.settings import ServerSettings
 
 from .examples import COMPAT, CONNECTOR, EVERY_TOOL, GRAPH, KB, LAYERS, Examples

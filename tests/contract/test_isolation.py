@@ -60,10 +60,8 @@ BOUNDARIES: list[dict[str, list[str]]] = [
 def bounded(request: pytest.FixtureRequest, nasty_path: Path) -> Iterator[tuple[Caller, dict[str, list[str]]]]:
     """A server whose settings draw a boundary, and which one."""
     boundary = request.param
-    with fenced_kb(nasty_path, **boundary) as kb:
-        config = {name: tuple(values) for name, values in boundary.items()}
-        with in_memory(kb, **config) as caller:
-            yield caller, boundary
+    with fenced_kb(nasty_path, **boundary) as kb, in_memory(kb) as caller:
+        yield caller, boundary
 
 
 def visible_in(truth: Truth, boundary: dict[str, list[str]]) -> Sealed:

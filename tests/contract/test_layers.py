@@ -41,11 +41,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module", params=ERAS, ids=["handshake-era", "2026-era"])
 def layered(
-    nasty: KnowledgeBase, folder: Path, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+    nasty_path: Path, folder: Path, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> Iterator[tuple[Caller, Path]]:
     """A client of a server with layers of its own, and their folder."""
     own = shutil.copytree(folder, tmp_path_factory.mktemp(request.param) / "repository")
-    with in_memory(nasty, request.param, ("kb", "layers"), layers=own) as caller:
+    with (
+        KnowledgeBase.open(nasty_path, layers=own) as kb,
+        in_memory(kb, request.param, ("kb", "layers"), layers=own) as caller,
+    ):
         yield caller, own
 
 

@@ -1,18 +1,22 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager
+from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 from mcp import Client
 from mcp_types import Implementation
 
+from graphctx.knowledge_base import KnowledgeBase
 from graphctx.server.app import build_server
 from graphctx.server.config import ServerConfig
-from graphctx.server.warmup import Engine, Warmup
 
-from .library import Library, count_tokens
+from .calls import warmup_over
+from .documents import DOCUMENTS
+from .waiting import Waiting
 
 Connect = Callable[..., AbstractAsyncContextManager[Client]]
 
@@ -22,22 +26,47 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-@pytest.fixture
-def library() -> Library:
-    return Library()
+@pytest.fixture(scope="session")
+def kb_path(run_folder: Path) -> Path:
+    """The folder of the ingested `DOCUMENTS`, made by whichever worker comes first; nobody may change it."""
+    home = run_folder / "server"
+    with FileLock(run_folder / "server.lock"):
+        if not (home / "done").exists():
+            for name, text in DOCUMENTS.items():
+                path = home / "documents" / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(text.encode("utf-8"))
+            with KnowledgeBase.open(home / "kb", create=True, project_id="handbook") as kb:
+                kb.ingest(home / "documents", processes=1)
+            (home / "done").touch()
+    return home / "kb"
+
+
+@pytest.fixture(scope="session")
+def kb(kb_path: Path) -> Iterator[KnowledgeBase]:
+    """The ingested `DOCUMENTS`, open; nobody may change them."""
+    with KnowledgeBase.open(kb_path) as kb:
+        yield kb
 
 
 @pytest.fixture(params=["legacy", "auto"], ids=["handshake-era", "2026-era"])
 def era(request: pytest.FixtureRequest) -> str:
-    return request.param
+    return str(request.param)
 
 
 @pytest.fixture
-def connect(library: Library, era: str) -> Connect:
-    """Make a client of a server over the library, in the era under test."""
+def connect(kb: KnowledgeBase, era: str) -> Connect:
+    """Make a client of a server over the knowledge base, in the era under test."""
 
     def make(config: ServerConfig | None = None, client: str = "tester", server: Any = None) -> Client:
-        server = server or build_server(Warmup(lambda: Engine(library, count_tokens)), config)
+        server = server or build_server(warmup_over(kb), config)
         return Client(server, mode=era, client_info=Implementation(name=client, version="1"))
 
     return make
+
+
+@pytest.fixture
+def waiting() -> Iterator[Waiting]:
+    """A tool that waits, offered beside the others by servers that are built meanwhile."""
+    with Waiting().offered() as waiting:
+        yield waiting

@@ -6,17 +6,18 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, Completion, PromptReference, ResourceTemplateReference
 
 from graphctx.errors import BackendUnavailable
+from graphctx.server import completion
 from graphctx.server.app import build_server
-from graphctx.server.config import ServerConfig
 from graphctx.server.warmup import Engine, Warmup
 
 from .conftest import Connect
-from .library import Library, count_tokens
 
 pytestmark = pytest.mark.anyio
 
 DOCUMENT = ResourceTemplateReference(uri="graphctx://document/{doc_id}")
 ENTITY = ResourceTemplateReference(uri="graphctx://entity/{entity_id}")
+COMMUNITY = ResourceTemplateReference(uri="graphctx://community/{community_id}")
+LEVEL = ResourceTemplateReference(uri="graphctx://hierarchy/{level}")
 SCRATCH = ResourceTemplateReference(uri="graphctx://scratch/{session_id}/{passage_id}")
 
 
@@ -54,18 +55,23 @@ async def test_a_question_and_a_passage_are_completed_to_nothing(connect: Connec
             assert (await complete(client, SCRATCH, argument, value)).values == []
 
 
-async def test_nothing_from_outside_the_boundary_is_completed(connect: Connect) -> None:
-    async with connect(ServerConfig(doc_tags=("people",))) as client:
-        assert (await complete(client, DOCUMENT, "doc_id", "")).values == ["people/duty.md"]
-        assert "vault key" not in (await complete(client, ENTITY, "entity_id", "")).values
+async def test_at_most_so_many_values_are_given_and_the_rest_is_counted(
+    connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(completion, "MAX_VALUES", 2)
+    async with connect() as client:
+        found = await complete(client, DOCUMENT, "doc_id", ".md")
+    assert len(found.values) == 2
+    assert (found.total, found.has_more) == (5, True)
 
 
-async def test_at_most_a_hundred_values_are_given_and_the_rest_is_counted(era: str) -> None:
-    library = Library({f"{number:03}.txt": ("T", "", "Text.\n") for number in range(130)})
-    async with Client(build_server(Warmup(lambda: Engine(library, count_tokens))), mode=era) as client:
-        found = await complete(client, DOCUMENT, "doc_id", ".txt")
-    assert len(found.values) == 100
-    assert (found.total, found.has_more) == (130, True)
+async def test_communities_are_completed_to_titles_and_levels_to_names(connect: Connect) -> None:
+    async with connect() as client:
+        [title] = (await complete(client, COMMUNITY, "community_id", "vault")).values
+        assert (await client.read_resource(f"graphctx://community/{title.replace(',', '%2C')}")).contents
+        every = await complete(client, LEVEL, "level", "")
+        assert every.values == ["concept", "section", "unit", "1", "2", "3"]
+        assert (await complete(client, LEVEL, "level", "Sec")).values == ["section"]
 
 
 @pytest.mark.parametrize(

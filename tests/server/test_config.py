@@ -5,8 +5,7 @@ from typing import get_args
 from pydantic import SecretStr
 
 from graphctx.model.budgets import Limits
-from graphctx.server.config import ServerConfig
-from graphctx.server.tool import Toolset
+from graphctx.server.config import ServerConfig, Toolset
 from graphctx.server.tools import DEFAULT_TOOLSETS, TOOLSETS
 from graphctx.settings import ServerSettings
 
@@ -22,10 +21,10 @@ def test_toolsets_are_the_same_everywhere() -> None:
 
 
 def test_settings_reach_the_server() -> None:
-    settings = ServerSettings(max_tokens=900, max_bytes=5000, scratch_mb=1, doc_tags=("ops",), tool_names="dotted")
+    settings = ServerSettings(max_tokens=900, max_bytes=5000, scratch_mb=1, tool_names="dotted")
     config = ServerConfig.from_settings(settings, "http")
     assert config.limits == Limits(900, 5000)
-    assert (config.scratch_bytes, config.doc_tags) == (1024 * 1024, ("ops",))
+    assert config.scratch_bytes == 1024 * 1024
     assert (config.transport, config.tool_names) == ("http", "dotted")
 
 

@@ -9,19 +9,18 @@ import httpx2
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
-from mcp.shared.exceptions import MCPError
 from pydantic import SecretStr
 
 from graphctx.errors import InvalidArgument
+from graphctx.knowledge_base import KnowledgeBase
 from graphctx.server import workers
 from graphctx.server.config import ServerConfig
 from graphctx.server.http import Door, http_app
-from graphctx.server.warmup import Engine, Warmup
 
-from .library import Library, count_tokens
+from .calls import warmup_over
 from .listening import as_bearer, listening
 from .results import error_of
-from .slow import SlowLibrary
+from .waiting import HANG, NAME, Waiting
 
 pytestmark = pytest.mark.anyio
 
@@ -29,10 +28,9 @@ TOKENS = {name: SecretStr(f"{name}-0123456789-abcdefgh") for name in ("ana", "be
 
 
 @asynccontextmanager
-async def serving(config: ServerConfig | None = None, library: Library | None = None) -> AsyncIterator[str]:
-    """A real HTTP server over the library, on a free port."""
-    app = http_app(Warmup(lambda: Engine(library or Library(), count_tokens)), config)
-    async with listening(app) as url:
+async def serving(kb: KnowledgeBase, config: ServerConfig | None = None) -> AsyncIterator[str]:
+    """A real HTTP server over the knowledge base, on a free port."""
+    async with listening(http_app(warmup_over(kb), config)) as url:
         yield url
 
 
@@ -41,27 +39,14 @@ def as_owner(url: str, name: str, mode: str) -> AbstractAsyncContextManager[Clie
     return as_bearer(url, TOKENS[name].get_secret_value(), mode)
 
 
-async def test_a_question_is_answered_over_http(era: str) -> None:
-    async with serving() as url, Client(url, mode=era, read_timeout_seconds=30) as client:
+async def test_a_question_is_answered_over_http(kb: KnowledgeBase, era: str) -> None:
+    async with serving(kb) as url, Client(url, mode=era, read_timeout_seconds=30) as client:
         result = await client.call_tool("kb.retrieve_evidence", {"question": "Who is the duty officer?"})
     assert any("Ines Halvorsen" in quote["quote"] for quote in result.structured_content["quotes"])
 
 
-async def test_handshake_sessions_do_not_see_each_others_passages() -> None:
-    async with serving() as url, Client(url, mode="legacy") as first, Client(url, mode="legacy") as second:
-        answer = (await first.call_tool("kb.search", {"query": "ledger"})).structured_content
-        found = answer["results"][0]
-        assert not (await first.call_tool("kb.read_excerpt", {"passage_id": found["passage_id"]})).is_error
-        assert (await second.call_tool("kb.read_excerpt", {"passage_id": found["passage_id"]})).is_error
-        stolen = {"passage_id": found["passage_id"], "session_id": answer["session_id"]}
-        assert error_of(await second.call_tool("kb.read_excerpt", stolen))["code"] == "INVALID_ARGUMENT"
-        assert (await second.list_resources()).resources == []
-        with pytest.raises(MCPError):
-            await second.read_resource(found["scratch_uri"])
-
-
-async def test_without_a_protocol_session_the_handle_of_an_answer_reaches_its_passages() -> None:
-    async with serving() as url, Client(url, mode="auto") as client:
+async def test_without_a_protocol_session_the_handle_of_an_answer_reaches_its_passages(kb: KnowledgeBase) -> None:
+    async with serving(kb) as url, Client(url, mode="auto") as client:
         answer = (await client.call_tool("kb.search", {"query": "ledger"})).structured_content
         passage = answer["results"][0]["passage_id"]
         assert error_of(await client.call_tool("kb.read_excerpt", {"passage_id": passage}))["details"]["field"] == (
@@ -79,8 +64,8 @@ async def test_without_a_protocol_session_the_handle_of_an_answer_reaches_its_pa
         assert (await client.list_resources()).resources == []
 
 
-async def test_a_header_gives_no_session_to_a_client_of_the_era_without_them() -> None:
-    async with serving() as url, Client(url, mode="legacy") as victim:
+async def test_a_header_gives_no_session_to_a_client_of_the_era_without_them(kb: KnowledgeBase) -> None:
+    async with serving(kb) as url, Client(url, mode="legacy") as victim:
         await victim.call_tool("kb.search", {"query": "ledger"})
         held = (await victim.list_resources()).resources
         assert held
@@ -94,39 +79,13 @@ async def test_a_header_gives_no_session_to_a_client_of_the_era_without_them() -
             assert first.structured_content["session_id"] != second.structured_content["session_id"]
 
 
-async def test_the_handle_of_one_principal_is_unknown_to_another() -> None:
-    async with serving(ServerConfig(tokens=TOKENS)) as url, as_owner(url, "ana", "auto") as ana:
-        answer = (await ana.call_tool("kb.search", {"query": "ledger"})).structured_content
-        found = answer["results"][0]
-        asked = {"passage_id": found["passage_id"], "session_id": answer["session_id"]}
-        assert not (await ana.call_tool("kb.read_excerpt", asked)).is_error
-        async with as_owner(url, "ben", "auto") as ben:
-            foreign = error_of(await ben.call_tool("kb.read_excerpt", asked))
-            unknown = error_of(await ben.call_tool("kb.read_excerpt", asked | {"session_id": "x_" + "a" * 16}))
-            assert foreign["code"] == unknown["code"] == "INVALID_ARGUMENT"
-            assert foreign["message"].replace(answer["session_id"], "") == unknown["message"].replace(
-                "x_" + "a" * 16, ""
-            )
-            with pytest.raises(MCPError):
-                await ben.read_resource(found["scratch_uri"])
-            fresh = await ben.call_tool("kb.search", {"query": "ledger", "session_id": answer["session_id"]})
-            assert fresh.structured_content["session_id"] != answer["session_id"]
-            assert fresh.structured_content["results"][0]["passage_id"] != found["passage_id"]
-
-
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
-async def test_an_owner_of_a_token_is_served(mode: str) -> None:
-    async with serving(ServerConfig(tokens=TOKENS)) as url, as_owner(url, "ben", mode) as client:
-        assert not (await client.call_tool("kb.search", {"query": "ledger"})).is_error
-
-
 @pytest.mark.parametrize(
     "headers",
     [{}, {"Authorization": "Bearer wrong-0123456789-abcdefgh"}, {"Authorization": "Basic YW5hOng="}],
     ids=["no token", "another token", "no bearer"],
 )
-async def test_without_a_known_token_nothing_is_answered(headers: dict[str, str]) -> None:
-    async with serving(ServerConfig(tokens=TOKENS)) as url, httpx2.AsyncClient() as http:
+async def test_without_a_known_token_nothing_is_answered(kb: KnowledgeBase, headers: dict[str, str]) -> None:
+    async with serving(kb, ServerConfig(tokens=TOKENS)) as url, httpx2.AsyncClient() as http:
         for method in ("POST", "GET", "DELETE"):
             answer = await http.request(
                 method, url, headers=headers, json={"jsonrpc": "2.0", "id": 1, "method": "ping"}
@@ -137,8 +96,8 @@ async def test_without_a_known_token_nothing_is_answered(headers: dict[str, str]
             assert "ledger" not in answer.text
 
 
-async def test_a_protocol_session_belongs_to_whoever_began_it() -> None:
-    async with serving(ServerConfig(tokens=TOKENS)) as url, httpx2.AsyncClient() as http:
+async def test_a_protocol_session_belongs_to_whoever_began_it(kb: KnowledgeBase) -> None:
+    async with serving(kb, ServerConfig(tokens=TOKENS)) as url, httpx2.AsyncClient() as http:
         headers = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
         params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
         body = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
@@ -151,14 +110,16 @@ async def test_a_protocol_session_belongs_to_whoever_began_it() -> None:
 
 
 @pytest.mark.parametrize("headers", [{"Host": "evil.example"}, {"Origin": "https://evil.example"}])
-async def test_a_foreign_host_or_origin_is_turned_away(headers: dict[str, str]) -> None:
-    async with serving() as url, httpx2.AsyncClient() as client:
+async def test_a_foreign_host_or_origin_is_turned_away(kb: KnowledgeBase, headers: dict[str, str]) -> None:
+    async with serving(kb) as url, httpx2.AsyncClient() as client:
         answer = await client.post(url, json={"jsonrpc": "2.0", "id": 1, "method": "ping"}, headers=headers)
     assert answer.status_code in (403, 421)
 
 
-async def test_a_public_address_needs_the_names_it_answers_to_and_somebody_who_asks_who_is_there() -> None:
-    warmup, names = Warmup(lambda: Engine(Library(), count_tokens)), ["kb.example:*"]
+async def test_a_public_address_needs_the_names_it_answers_to_and_somebody_who_asks_who_is_there(
+    kb: KnowledgeBase,
+) -> None:
+    warmup, names = warmup_over(kb), ["kb.example:*"]
     with pytest.raises(InvalidArgument, match="allowed_hosts"):
         http_app(warmup, door=Door("0.0.0.0", allow_anonymous=True))
     with pytest.raises(InvalidArgument, match="allow_anonymous"):
@@ -167,29 +128,30 @@ async def test_a_public_address_needs_the_names_it_answers_to_and_somebody_who_a
     http_app(warmup, ServerConfig(tokens=TOKENS), Door("0.0.0.0", allowed_hosts=names))
 
 
-async def test_a_call_whose_client_has_gone_is_stopped(era: str) -> None:
-    slow = SlowLibrary()
-    async with serving(library=slow) as url, Client(url, mode=era) as client, anyio.create_task_group() as group:
+async def test_a_call_whose_client_has_gone_is_stopped(kb: KnowledgeBase, waiting: Waiting, era: str) -> None:
+    async with serving(kb) as url, Client(url, mode=era) as client, anyio.create_task_group() as group:
         with anyio.CancelScope() as scope:
-            group.start_soon(_cancel_when_begun, slow, scope)
-            await client.call_tool("kb.search", {"query": "slow"})
-        assert await anyio.to_thread.run_sync(slow.stopped.wait, 10)
+            group.start_soon(_cancel_when_begun, waiting, scope)
+            await client.call_tool(NAME)
+        assert await anyio.to_thread.run_sync(waiting.stopped.wait, HANG)
 
 
-async def _cancel_when_begun(slow: SlowLibrary, scope: anyio.CancelScope) -> None:
-    assert await anyio.to_thread.run_sync(slow.began.wait, 10)
+async def _cancel_when_begun(waiting: Waiting, scope: anyio.CancelScope) -> None:
+    assert await anyio.to_thread.run_sync(waiting.began.wait, HANG)
     scope.cancel()
 
 
-async def test_progress_reaches_a_client_over_http(era: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_progress_reaches_a_client_over_http(
+    kb: KnowledgeBase, waiting: Waiting, era: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(workers, "FIRST_PROGRESS_SECONDS", 0.05)
-    slow, told = SlowLibrary(), []
+    heard = []
 
     async def hear(progress: float, total: float | None, message: str | None) -> None:
-        told.append(message)
-        slow.released.set()
+        heard.append(message)
+        waiting.released.set()
 
-    async with serving(library=slow) as url, Client(url, mode=era, read_timeout_seconds=20) as client:
-        result = await client.call_tool("kb.search", {"query": "slow"}, progress_callback=hear)
+    async with serving(kb) as url, Client(url, mode=era, read_timeout_seconds=HANG) as client:
+        result = await client.call_tool(NAME, progress_callback=hear)
     assert not result.is_error
-    assert told
+    assert heard

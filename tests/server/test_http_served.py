@@ -32,14 +32,11 @@ import sys
 from pydantic import SecretStr
 from graphctx.server import deadlines, http
 from graphctx.server.config import ServerConfig
-from graphctx.server.warmup import Engine
-from server.library import Library, count_tokens
 
 deadlines.REQUEST_SECONDS = 0.5
-http.open_engine = lambda *_: Engine(Library(), count_tokens)
 config = ServerConfig(tokens={"ana": SecretStr(sys.argv[2])})
 door = http.Door(port=int(sys.argv[1]), allowed_origins=[sys.argv[3], "http://localhost:*"])
-http.serve_http("unused", config, door, lambda: print("listening", flush=True))
+http.serve_http(sys.argv[4], config, door, lambda: print("listening", flush=True))
 """
 ENVELOPE = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -104,13 +101,13 @@ def free_port() -> int:
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def served(kb_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A server for this module; its requests must arrive within half a second."""
     log_file, port = tmp_path_factory.mktemp("http") / "log", free_port()
     with (
         log_file.open("wb") as log,
         subprocess.Popen(
-            [sys.executable, "-c", SERVER, str(port), TOKEN, PAGE],
+            [sys.executable, "-c", SERVER, str(port), TOKEN, PAGE, str(kb_path)],
             env={**environment(), "GRAPHCTX_LOG": "info"},
             stdout=subprocess.PIPE,
             stderr=log,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from graphctx.model.budgets import Limits, weigh
 from graphctx.nlp.tokens import AnswerCounter
-from graphctx.server.config import ServerConfig
-from graphctx.server.tool import Toolset
+from graphctx.server.config import ServerConfig, Toolset
 from graphctx.server.tools import TOOLSETS
 
 from .conftest import Connect
@@ -71,3 +71,12 @@ async def test_the_list_of_the_default_tools_is_weighed_as_it_is_sent(connect: C
     print(f"{len(tools)} tools: {whole.bytes} bytes, {whole.tokens} tokens; without output schemas {shown}")
     assert whole.tokens < 31_000
     assert shown.tokens < 13_500
+
+
+def test_what_lists_tools_loads_no_arrays_no_models_and_no_layers(python: Callable[..., str]) -> None:
+    loaded = python(
+        "import sys, graphctx.server.app, graphctx.server.tools, graphctx.server.listing\n"
+        "heavy = ('numpy', 'pyarrow', 'graphctx.layers', 'graphctx.retrieve', 'graphctx.store', 'graphctx.settings')\n"
+        "print([name for name in heavy if name in sys.modules])"
+    )
+    assert loaded.strip() == "[]"

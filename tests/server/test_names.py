@@ -6,9 +6,9 @@ from graphctx.errors import InvalidArgument
 from graphctx.server.names import OWN
 from graphctx.server.tools import TOOLSETS
 from graphctx.server.tools.compat.wrapper import OLDER
+from tests.contract.spec_table import BEYOND
 
 from .calls import LISTED
-from .test_schemas import BEYOND
 
 
 def test_a_text_names_the_tools_that_there_are_and_nothing_else_in_the_listed_form() -> None:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,19 +22,19 @@ SERVER = """
 import sys, threading
 from graphctx.server.config import ServerConfig
 from graphctx.server.stdio import serve_stdio
-from graphctx.server.warmup import Engine, Warmup
-from server.library import count_tokens
-from server.slow import SlowLibrary
+from graphctx.server.warmup import Warmup, open_engine
+from server.waiting import Waiting
 
-class Waiting(SlowLibrary):
-    def find(self, request):
+class Telling(Waiting):
+    def run(self, context, request):
         print("begun", file=sys.stderr, flush=True)
-        if request.query == "slow":
-            sys.stderr.flush()
-            threading.Timer({release}, self.released.set).start()
-        return super().find(request)
+        threading.Timer({release}, self.released.set).start()
+        return super().run(context, request)
 
-serve_stdio("unused", ServerConfig(call_timeout={timeout}), Warmup(lambda: Engine(Waiting(), count_tokens)))
+warmup = Warmup(lambda: open_engine(sys.argv[1]))
+warmup.get()  # whatever opening takes is no part of a call's time
+with Telling().offered():
+    serve_stdio("unused", ServerConfig(call_timeout={timeout}), warmup)
 """
 
 OPENING = """
@@ -55,8 +56,8 @@ def message(**parts: Any) -> bytes:
     return json.dumps({"jsonrpc": "2.0", **parts}).encode() + b"\n"
 
 
-def search(number: int, query: str) -> bytes:
-    return message(id=number, method="tools/call", params={"name": "kb.search", "arguments": {"query": query}})
+def wait(number: int, deaf: bool = False) -> bytes:
+    return message(id=number, method="tools/call", params={"name": "kb.wait", "arguments": {"deaf": deaf}})
 
 
 BEGIN = message(
@@ -67,10 +68,10 @@ BEGIN = message(
 
 
 @contextmanager
-def running(code: str) -> Iterator[subprocess.Popen[bytes]]:
+def running(code: str, kb_path: Path) -> Iterator[subprocess.Popen[bytes]]:
     """A server that is ended in any case."""
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    with subprocess.Popen([sys.executable, "-c", code], env=environment(), **pipes) as process:  # type: ignore[call-overload]
+    with subprocess.Popen([sys.executable, "-c", code, str(kb_path)], env=environment(), **pipes) as process:  # type: ignore[call-overload]
         try:
             yield process
         finally:
@@ -87,10 +88,10 @@ def begun(process: subprocess.Popen[bytes]) -> None:
 
 
 @pytest.mark.parametrize("how", ["end of input", "SIGTERM", "SIGINT"])
-def test_a_call_in_flight_is_answered_before_the_process_ends(how: str) -> None:
-    with running(SERVER.format(release=0.3, timeout=45)) as process:
+def test_a_call_in_flight_is_answered_before_the_process_ends(kb_path: Path, how: str) -> None:
+    with running(SERVER.format(release=0.3, timeout=45), kb_path) as process:
         assert process.stdin is not None
-        process.stdin.write(BEGIN + search(1, "slow"))
+        process.stdin.write(BEGIN + wait(1))
         process.stdin.flush()
         begun(process)
         if how == "end of input":
@@ -100,13 +101,13 @@ def test_a_call_in_flight_is_answered_before_the_process_ends(how: str) -> None:
         assert process.stdout is not None
         answers = {answer["id"]: answer for answer in map(json.loads, process.stdout)}
         assert process.wait(SECONDS) == 0
-    assert answers[1]["result"]["structuredContent"]["results"] is not None
+    assert answers[1]["result"]["structuredContent"] == {"done": True}
 
 
-def test_a_call_that_does_not_stop_holds_the_end_only_for_its_limit_of_time() -> None:
-    with running(SERVER.format(release=3600, timeout=1)) as process:
+def test_a_call_that_does_not_stop_holds_the_end_only_for_its_limit_of_time(kb_path: Path) -> None:
+    with running(SERVER.format(release=3600, timeout=2), kb_path) as process:
         assert process.stdin is not None
-        process.stdin.write(BEGIN + search(1, "deaf"))
+        process.stdin.write(BEGIN + wait(1, deaf=True))
         process.stdin.flush()
         begun(process)
         process.stdin.close()
@@ -116,11 +117,11 @@ def test_a_call_that_does_not_stop_holds_the_end_only_for_its_limit_of_time() ->
     assert "TIMEOUT" in answers[1]["result"]["content"][0]["text"]
 
 
-def test_a_client_that_has_gone_is_not_waited_for() -> None:
-    with running(SERVER.format(release=0.3, timeout=45)) as process:
+def test_a_client_that_has_gone_is_not_waited_for(kb_path: Path) -> None:
+    with running(SERVER.format(release=0.3, timeout=45), kb_path) as process:
         assert process.stdin is not None
         assert process.stdout is not None
-        process.stdin.write(BEGIN + search(1, "slow"))
+        process.stdin.write(BEGIN + wait(1))
         process.stdin.flush()
         begun(process)
         process.stdout.close()
@@ -129,8 +130,8 @@ def test_a_client_that_has_gone_is_not_waited_for() -> None:
         assert b"Traceback" not in process.stderr.read()
 
 
-def test_the_end_of_input_ends_a_server_whose_models_are_still_loading() -> None:
-    with running(OPENING) as process:
+def test_the_end_of_input_ends_a_server_whose_models_are_still_loading(kb_path: Path) -> None:
+    with running(OPENING, kb_path) as process:
         begun(process)
         assert process.stdin is not None
         process.stdin.close()
@@ -139,10 +140,10 @@ def test_the_end_of_input_ends_a_server_whose_models_are_still_loading() -> None
         assert process.stderr.read() == b""
 
 
-def test_a_server_ends_while_its_client_neither_reads_nor_closes() -> None:
-    with running(SERVER.format(release=0.1, timeout=45)) as process:
+def test_a_server_ends_while_its_client_neither_reads_nor_closes(kb_path: Path) -> None:
+    with running(SERVER.format(release=0.1, timeout=45), kb_path) as process:
         assert process.stdin is not None
-        process.stdin.write(BEGIN + search(1, "ledger"))
+        process.stdin.write(BEGIN + wait(1))
         process.stdin.flush()
         begun(process)
         process.send_signal(signal.SIGTERM)

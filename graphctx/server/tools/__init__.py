@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import get_args
 
 from graphctx.errors import InvalidArgument
-from graphctx.server.tool import AnyTool, Toolset
+from graphctx.server.config import Toolset
+from graphctx.server.tool import AnyTool
 from graphctx.server.tools.compat import COMPAT_TOOLS
 from graphctx.server.tools.connector import CONNECTOR_TOOLS
 from graphctx.server.tools.expand_excerpt import EXPAND_EXCERPT

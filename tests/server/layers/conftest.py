@@ -6,16 +6,14 @@ from typing import Any
 import pytest
 from mcp import Client
 
+from graphctx.knowledge_base import KnowledgeBase
 from graphctx.server.app import build_server
+from graphctx.server.call_context import CallContext
 from graphctx.server.config import ServerConfig
-from graphctx.server.desk import Desk
-from graphctx.server.warmup import Engine, Warmup
 from tests.layers.world import content, note, stack
 
-from ..calls import desk_over
 from ..conftest import Connect
-from ..library import Library, count_tokens
-from .world import LONG, OFFICER, source
+from .world import LONG, OFFICER, context_with, warmup_with
 
 
 @pytest.fixture
@@ -36,16 +34,16 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def desk(library: Library, folder: Path) -> Desk:
-    return desk_over(library, layers=source(folder))
+def context(kb: KnowledgeBase, folder: Path) -> CallContext:
+    return context_with(kb, folder)
 
 
 @pytest.fixture
-def layered(connect: Connect, library: Library, folder: Path) -> Any:
+def layered(connect: Connect, kb: KnowledgeBase, folder: Path) -> Any:
     """Makes clients of a server with layers."""
 
     def make(**config: Any) -> Client:
-        warmup = Warmup(lambda: Engine(library, count_tokens, source(folder)))
+        warmup = warmup_with(kb, folder)
         toolsets = ("kb", "graph", "layers")
         return connect(server=build_server(warmup, ServerConfig(toolsets=toolsets, layers=folder, **config)))
 

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from graphctx.errors import BackendUnavailable, BudgetExceeded, InvalidArgument, ScopeViolation
+from graphctx.knowledge_base import KnowledgeBase
 from graphctx.layers import FILES, LayerFile, LayerStack, proposals, write_layer
 from graphctx.model.budgets import Limits
-from graphctx.server.desk import Desk
+from graphctx.server.call_context import CallContext
 from tests.layers.world import content, note
 
-from ..calls import call, desk_over
-from ..library import Library
-from .world import LONG, OFFICER, digests, source
+from ..calls import call, context_over, within
+from .world import LONG, OFFICER, context_with, digests
 
 # agents_search
 
 
-def test_a_chunk_is_found_with_who_says_so_and_from_where(desk: Desk) -> None:
-    answer, text = call(desk, "agents_search", query=OFFICER)
+def test_a_chunk_is_found_with_who_says_so_and_from_where(context: CallContext) -> None:
+    answer, text = call(context, "agents_search", query=OFFICER)
     first = answer["chunks"][0]
     assert (first["layer"], first["id"], first["content"]) == ("delta", 12, OFFICER)
     assert (first["author"], first["confidence"], first["sources"]) == ("mcp", 0.75, ["people/duty.md:3"])
@@ -32,19 +31,21 @@ def test_a_chunk_is_found_with_who_says_so_and_from_where(desk: Desk) -> None:
         assert said in text
 
 
-def test_only_chunks_of_the_kinds_asked_for_are_given(desk: Desk) -> None:
-    answer, _ = call(desk, "agents_search", query="ledger gulls vault", filters={"kind": ["invariant", "correction"]})
+def test_only_chunks_of_the_kinds_asked_for_are_given(context: CallContext) -> None:
+    answer, _ = call(
+        context, "agents_search", query="ledger gulls vault", filters={"kind": ["invariant", "correction"]}
+    )
     assert {chunk["kind"] for chunk in answer["chunks"]} == {"invariant", "correction"}
-    nothing, text = call(desk, "agents_search", query="ledger", filters={"kind": ["dream"]})
+    nothing, text = call(context, "agents_search", query="ledger", filters={"kind": ["dream"]})
     assert (nothing["empty_reason"], nothing["filtered_by"]) == ("filtered_out", ["filters.kind"])
     assert "filters.kind leaves no chunk" in text
 
 
-def test_only_the_layers_asked_for_are_searched_and_no_layer_is_one_way_to_ask(desk: Desk) -> None:
-    answer, _ = call(desk, "agents_search", query="gulls", layers=["base"])
+def test_only_the_layers_asked_for_are_searched_and_no_layer_is_one_way_to_ask(context: CallContext) -> None:
+    answer, _ = call(context, "agents_search", query="gulls", layers=["base"])
     assert {chunk["layer"] for chunk in answer["chunks"]} == {"base"}
     for layers in ([], ["local"]):
-        answer, text = call(desk, "agents_search", query="gulls", layers=layers)
+        answer, text = call(context, "agents_search", query="gulls", layers=layers)
         assert answer["empty_reason"] == "no_layers"
         assert "no chunk yet" in text
 
@@ -63,15 +64,17 @@ def test_only_the_layers_asked_for_are_searched_and_no_layer_is_one_way_to_ask(d
         ({"query": "x", "scope": {"repositories": ["ops"]}}, "scope.repositories"),
     ],
 )
-def test_a_search_that_makes_no_sense_is_refused_by_name(desk: Desk, arguments: dict[str, Any], field: str) -> None:
+def test_a_search_that_makes_no_sense_is_refused_by_name(
+    context: CallContext, arguments: dict[str, Any], field: str
+) -> None:
     with pytest.raises(InvalidArgument) as refused:
-        call(desk, "agents_search", **arguments)
+        call(context, "agents_search", **arguments)
     assert refused.value.details["field"] == field
     assert refused.value.details["allowed"]
 
 
-def test_where_layers_disagree_the_answer_says_so_and_shows_both_sides(desk: Desk) -> None:
-    answer, text = call(desk, "agents_search", query="Are gulls fed?", k=2)
+def test_where_layers_disagree_the_answer_says_so_and_shows_both_sides(context: CallContext) -> None:
+    answer, text = call(context, "agents_search", query="Are gulls fed?", k=2)
     conflict, same_id = answer["conflicts"]
     assert (conflict["reason"], conflict["about"]) == ("negation", "not fed against fed")
     assert same_id["reason"] == "id"
@@ -82,8 +85,8 @@ def test_where_layers_disagree_the_answer_says_so_and_shows_both_sides(desk: Des
     assert "base 2: Gulls are fed." in text
 
 
-def test_of_a_long_chunk_the_piece_that_fits_is_shown_and_the_rest_can_be_read(desk: Desk) -> None:
-    answer, text = call(desk, "agents_search", query="tide of basin 333", k=1, max_content_chars=300)
+def test_of_a_long_chunk_the_piece_that_fits_is_shown_and_the_rest_can_be_read(context: CallContext) -> None:
+    answer, text = call(context, "agents_search", query="tide of basin 333", k=1, max_content_chars=300)
     chunk = answer["chunks"][0]
     assert chunk["truncated"]
     assert "basin 333" in chunk["content"]
@@ -91,69 +94,69 @@ def test_of_a_long_chunk_the_piece_that_fits_is_shown_and_the_rest_can_be_read(d
     assert LONG[chunk["start_char"] : chunk["end_char"]] == chunk["content"]
     assert chunk["content_chars"] == len(LONG)
     assert "kb.read_excerpt with a chunk's section_id" in text
-    read, _ = call(desk, "kb.read_excerpt", passage_id=chunk["section_id"], start_char=chunk["start_char"])
+    read, _ = call(context, "kb.read_excerpt", passage_id=chunk["section_id"], start_char=chunk["start_char"])
     assert read["excerpt"].startswith(chunk["content"])
     assert read["doc_uri"] == chunk["doc_uri"] == "AGENTS.delta.db#13"
 
 
-def test_a_budget_cuts_chunks_and_a_cursor_goes_on_until_a_layer_is_written(desk: Desk) -> None:
+def test_a_budget_cuts_chunks_and_a_cursor_goes_on_until_a_layer_is_written(context: CallContext) -> None:
     asked = {"query": "gulls ledger vault tide restores", "k": 10}
-    whole, _ = call(desk, "agents_search", **asked)
+    whole, _ = call(context, "agents_search", **asked)
     seen, cursor = [], None
     while cursor or not seen:
-        page, text = call(desk, "agents_search", **asked, max_tokens=700, cursor=cursor)
+        page, text = call(context, "agents_search", **asked, max_tokens=700, cursor=cursor)
         assert page["budget"]["tokens"] <= 700
         assert (page["next_cursor"] or "") in text
         seen += [(chunk["layer"], chunk["id"]) for chunk in page["chunks"]]
         first, cursor = cursor or page["next_cursor"], page["next_cursor"]
     assert seen == [(chunk["layer"], chunk["id"]) for chunk in whole["chunks"]]
     assert first is not None
-    call(desk, "agents_context_write", content="More.", kind="note", confidence=1, scope="delta")
+    call(context, "agents_context_write", content="More.", kind="note", confidence=1, scope="delta")
     with pytest.raises(InvalidArgument, match="cursor does not continue this call"):
-        call(desk, "agents_search", **asked, max_tokens=700, cursor=first)
+        call(context, "agents_search", **asked, max_tokens=700, cursor=first)
 
 
-def test_layers_that_cannot_be_compared_are_refused_with_both_named(library: Library, folder: Path) -> None:
+def test_layers_that_cannot_be_compared_are_refused_with_both_named(kb: KnowledgeBase, folder: Path) -> None:
     write_layer(folder / FILES["local"], content(note(5, "Of another size."), dim=8))
-    desk = desk_over(library, layers=source(folder))
+    context = context_with(kb, folder)
     with pytest.raises(
         InvalidArgument, match=r"AGENTS\.local\.db.*AGENTS\.user\.db|AGENTS\.user\.db.*AGENTS\.local\.db"
     ):
-        call(desk, "agents_search", query="size")
+        call(context, "agents_search", query="size")
     with pytest.raises(InvalidArgument, match="cannot be searched together"):
-        call(desk, "kb.search", query="size", options={"layers": ["local", "base"]})
-    assert call(desk, "agents_search", query="size", layers=["local"])[0]["chunks"][0]["id"] == 5
+        call(context, "kb.search", query="size", options={"layers": ["local", "base"]})
+    assert call(context, "agents_search", query="size", layers=["local"])[0]["chunks"][0]["id"] == 5
 
 
-def test_a_damaged_layer_is_told_of_and_never_half_read(library: Library, folder: Path) -> None:
+def test_a_damaged_layer_is_told_of_and_never_half_read(kb: KnowledgeBase, folder: Path) -> None:
     (folder / FILES["local"]).write_bytes(b"AGDB and nothing more")
     with pytest.raises(InvalidArgument, match=r"AGENTS\.local\.db"):
-        call(desk_over(library, layers=source(folder)), "agents_search", query="x")
+        call(context_with(kb, folder), "agents_search", query="x")
 
 
-def test_without_layers_the_tools_say_how_to_have_some(library: Library) -> None:
-    desk = desk_over(library)
+def test_without_layers_the_tools_say_how_to_have_some(kb: KnowledgeBase) -> None:
+    context = context_over(kb)
     for tool, arguments in (
         ("agents_search", {"query": "x"}),
         ("agents_context_write", {"content": "x", "kind": "n", "confidence": 1, "scope": "local"}),
         ("agents_context_propose", {"context_id": 1}),
     ):
         with pytest.raises(BackendUnavailable, match=r"\[layers\] folder, --layers"):
-            call(desk, tool, **arguments)
+            call(context, tool, **arguments)
     with pytest.raises(InvalidArgument, match=r"options\.layers") as refused:
-        call(desk, "kb.search", query="x", options={"layers": ["base"]})
+        call(context, "kb.search", query="x", options={"layers": ["base"]})
     assert refused.value.details["field"] == "options.layers"
     with pytest.raises(InvalidArgument):
-        call(desk, "kb.read_excerpt", passage_id="layer:base:1")
+        call(context, "kb.read_excerpt", passage_id="layer:base:1")
 
 
 # agents_context_write
 
 
-def test_what_is_written_is_on_the_disk_when_the_answer_comes(desk: Desk, folder: Path) -> None:
+def test_what_is_written_is_on_the_disk_when_the_answer_comes(context: CallContext, folder: Path) -> None:
     before = digests(folder)
     answer, text = call(
-        desk,
+        context,
         "agents_context_write",
         content="The bell rings twice. 🔔",
         kind="derived-summary",
@@ -169,16 +172,16 @@ def test_what_is_written_is_on_the_disk_when_the_answer_comes(desk: Desk, folder
     assert (answer["author"], answer["confidence"], answer["layer"]) == ("mcp", 0.7, "local")
     assert f"chunk {answer['id']}" in text
     assert {name: digest for name, digest in digests(folder).items() if name != FILES["local"]} == before
-    found, _ = call(desk, "agents_search", query="The bell rings twice.", k=1)
+    found, _ = call(context, "agents_search", query="The bell rings twice.", k=1)
     assert found["chunks"][0]["id"] == answer["id"]
 
 
-def test_writing_appends_and_leaves_every_older_record_as_it_was(desk: Desk, folder: Path) -> None:
+def test_writing_appends_and_leaves_every_older_record_as_it_was(context: CallContext, folder: Path) -> None:
     path = folder / FILES["delta"]
     with LayerFile.open(path) as file:
         old = [(chunk, file.vector(i).tobytes()) for i, chunk in enumerate(file.chunks())]
     again = [
-        call(desk, "agents_context_write", content="The same.", kind="note", confidence=1, scope="delta")[0]
+        call(context, "agents_context_write", content="The same.", kind="note", confidence=1, scope="delta")[0]
         for _ in range(2)
     ]
     assert again[0]["id"] != again[1]["id"]
@@ -188,10 +191,10 @@ def test_writing_appends_and_leaves_every_older_record_as_it_was(desk: Desk, fol
 
 
 @pytest.mark.parametrize("scope", ["base", "user", "Local", "", None, {"layer": "local"}])
-def test_other_layers_are_refused_and_untouched(desk: Desk, folder: Path, scope: Any) -> None:
+def test_other_layers_are_refused_and_untouched(context: CallContext, folder: Path, scope: Any) -> None:
     before = digests(folder)
     with pytest.raises(InvalidArgument) as refused:
-        call(desk, "agents_context_write", content="x", kind="note", confidence=1, scope=scope)
+        call(context, "agents_context_write", content="x", kind="note", confidence=1, scope=scope)
     assert refused.value.details["field"] == "scope"
     assert "'local', 'delta'" in refused.value.details["allowed"]
     assert digests(folder) == before
@@ -218,12 +221,12 @@ def test_other_layers_are_refused_and_untouched(desk: Desk, folder: Path, scope:
     ],
 )
 def test_a_record_that_no_layer_takes_is_refused_by_name(
-    desk: Desk, folder: Path, changed: dict[str, Any], field: str
+    context: CallContext, folder: Path, changed: dict[str, Any], field: str
 ) -> None:
     before = digests(folder)
     with pytest.raises(InvalidArgument) as refused:
         call(
-            desk,
+            context,
             "agents_context_write",
             **{"content": "x", "kind": "note", "confidence": 1, "scope": "delta", **changed},
         )
@@ -231,9 +234,9 @@ def test_a_record_that_no_layer_takes_is_refused_by_name(
     assert digests(folder) == before
 
 
-def test_a_write_that_contradicts_another_layer_says_so(desk: Desk) -> None:
+def test_a_write_that_contradicts_another_layer_says_so(context: CallContext) -> None:
     answer, text = call(
-        desk,
+        context,
         "agents_context_write",
         content="The vault key is kept in the blue safe.",
         kind="invariant",
@@ -247,23 +250,23 @@ def test_a_write_that_contradicts_another_layer_says_so(desk: Desk) -> None:
     assert f"agents_context_propose with context_id={answer['id']}" in text
 
 
-def test_nothing_is_written_where_the_answer_would_not_fit(library: Library, folder: Path) -> None:
-    desk = desk_over(library, Limits(60, 1000), layers=source(folder))
+def test_nothing_is_written_where_the_answer_would_not_fit(kb: KnowledgeBase, folder: Path) -> None:
+    context = context_with(kb, folder, Limits(60, 1000))
     before = digests(folder)
     for tool, arguments in (
         ("agents_context_write", {"content": "x", "kind": "note", "confidence": 1, "scope": "delta"}),
         ("agents_context_propose", {"context_id": 12}),
     ):
         with pytest.raises(BudgetExceeded, match="nothing was written"):
-            call(desk, tool, **arguments)
+            call(context, tool, **arguments)
     assert digests(folder) == before
 
 
-def test_a_write_is_compared_with_layers_that_cannot_be_searched_together(library: Library, folder: Path) -> None:
+def test_a_write_is_compared_with_layers_that_cannot_be_searched_together(kb: KnowledgeBase, folder: Path) -> None:
     write_layer(folder / FILES["local"], content(note(5, "Nets may be 5 m long."), dim=8))
-    desk = desk_over(library, layers=source(folder))
+    context = context_with(kb, folder)
     answer, text = call(
-        desk, "agents_context_write", content="Nets may be 9 m long.", kind="note", confidence=1, scope="delta"
+        context, "agents_context_write", content="Nets may be 9 m long.", kind="note", confidence=1, scope="delta"
     )
     (conflict,) = answer["conflicts"]
     assert [(side["layer"], side["excerpt"]) for side in conflict["members"]] == [
@@ -273,26 +276,26 @@ def test_a_write_is_compared_with_layers_that_cannot_be_searched_together(librar
     assert "number: 5 against 9" in text
 
 
-def test_layers_may_be_for_reading_alone(library: Library, folder: Path) -> None:
-    desk = desk_over(library, layers=source(folder))
-    desk = dataclasses.replace(desk, config=dataclasses.replace(desk.config, layers_writable=False))
+def test_layers_may_be_for_reading_alone(kb: KnowledgeBase, folder: Path) -> None:
+    context = context_with(kb, folder)
+    context = within(context, layers_writable=False)
     before = digests(folder)
     for tool, arguments in (
         ("agents_context_write", {"content": "x", "kind": "note", "confidence": 1, "scope": "delta"}),
         ("agents_context_propose", {"context_id": 12}),
     ):
         with pytest.raises(ScopeViolation, match="writable"):
-            call(desk, tool, **arguments)
+            call(context, tool, **arguments)
     assert digests(folder) == before
-    assert call(desk, "agents_search", query="gulls")[0]["chunks"]
+    assert call(context, "agents_search", query="gulls")[0]["chunks"]
 
 
 # agents_context_propose
 
 
-def test_a_proposal_is_a_record_of_the_delta_layer_and_nothing_else(desk: Desk, folder: Path) -> None:
+def test_a_proposal_is_a_record_of_the_delta_layer_and_nothing_else(context: CallContext, folder: Path) -> None:
     before, entries = digests(folder), {path.name for path in folder.iterdir()}
-    answer, text = call(desk, "agents_context_propose", context_id=12, reason="Confirmed by the rota.")
+    answer, text = call(context, "agents_context_propose", context_id=12, reason="Confirmed by the rota.")
     assert (answer["status"], answer["target"]) == ("pending", "user")
     assert "A person or CI decides" in text
     after = digests(folder)
@@ -309,10 +312,10 @@ def test_a_proposal_is_a_record_of_the_delta_layer_and_nothing_else(desk: Desk, 
     )
 
 
-def test_proposing_again_gives_the_proposal_that_is_pending(desk: Desk, folder: Path) -> None:
-    first, _ = call(desk, "agents_context_propose", context_id=12)
+def test_proposing_again_gives_the_proposal_that_is_pending(context: CallContext, folder: Path) -> None:
+    first, _ = call(context, "agents_context_propose", context_id=12)
     before = digests(folder)
-    again, _ = call(desk, "agents_context_propose", context_id=12, target="user")
+    again, _ = call(context, "agents_context_propose", context_id=12, target="user")
     assert again["proposal_id"] == first["proposal_id"]
     assert digests(folder) == before
 
@@ -331,17 +334,19 @@ def test_proposing_again_gives_the_proposal_that_is_pending(desk: Desk, folder: 
     ],
 )
 def test_a_proposal_that_makes_no_sense_is_refused_by_name(
-    desk: Desk, folder: Path, arguments: dict[str, Any], field: str
+    context: CallContext, folder: Path, arguments: dict[str, Any], field: str
 ) -> None:
     before = digests(folder)
     with pytest.raises(InvalidArgument) as refused:
-        call(desk, "agents_context_propose", **arguments)
+        call(context, "agents_context_propose", **arguments)
     assert refused.value.details["field"] == field
     assert digests(folder) == before
 
 
-def test_proposals_are_found_by_their_kind_and_by_nothing_else(desk: Desk) -> None:
-    call(desk, "agents_context_propose", context_id=12)
-    assert not [c for c in call(desk, "agents_search", query="propose")[0]["chunks"] if c["kind"].startswith("meta.")]
-    asked, _ = call(desk, "agents_search", query="propose", filters={"kind": ["meta.proposal_event"]})
+def test_proposals_are_found_by_their_kind_and_by_nothing_else(context: CallContext) -> None:
+    call(context, "agents_context_propose", context_id=12)
+    assert not [
+        c for c in call(context, "agents_search", query="propose")[0]["chunks"] if c["kind"].startswith("meta.")
+    ]
+    asked, _ = call(context, "agents_search", query="propose", filters={"kind": ["meta.proposal_event"]})
     assert [chunk["kind"] for chunk in asked["chunks"]] == ["meta.proposal_event"]
