@@ -94,11 +94,7 @@ def communities(
         elif community is not None:
             [one] = found.items
             parents = [one.parent_id] if one.parent_id else []
-            above = (
-                searcher.communities(request.model_copy(update={"community_ids": parents})).items
-                if parents
-                else ()
-            )
+            above = searcher.communities(request.model_copy(update={"community_ids": parents})).items if parents else ()
             show_community(console, one, above, base.config.sources)
             if below:
                 console.print()

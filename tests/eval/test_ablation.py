@@ -15,7 +15,9 @@ def lost(measure: str, questions: int) -> dict[str, list[float]]:
 
 
 def test_each_part_is_judged_by_the_measure_that_it_can_move() -> None:
-    found = cells(suite(**{DEFAULT_VARIANT: GOOD, "no_definition_edges": lost("R@5", 6), "no_growth": lost("span", 12)}), "span")
+    found = cells(
+        suite(**{DEFAULT_VARIANT: GOOD, "no_definition_edges": lost("R@5", 6), "no_growth": lost("span", 12)}), "span"
+    )
     assert found[DEFAULT_VARIANT] == "R@5 100.0, span 100.0"
     assert found["no_definition_edges"].startswith("-10.0 [")
     assert found["no_growth"].startswith("-20.0 [")
