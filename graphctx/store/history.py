@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graphctx.errors import BackendUnavailable, InvalidArgument
-from graphctx.store.lease import is_leased
+from graphctx.store.lock import is_leased
 from graphctx.store.manifest import MANIFEST_NAME, Manifest, read_manifest
 from graphctx.store.snapshot import SNAPSHOTS_DIR, TEMPORARY_PREFIX, current_or_none, open_snapshot, set_current
 

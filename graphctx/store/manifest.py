@@ -12,11 +12,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from graphctx.errors import BackendUnavailable
 from graphctx.model.ids import content_id
-from graphctx.store.files import write_atomic
-from graphctx.store.reasons import reason_of
+from graphctx.store.files import reason_of, write_atomic
 
 MANIFEST_NAME = "MANIFEST.json"
-FORMAT_VERSION = 1  # that of schema.py, said again so that reading a manifest needs no pyarrow
+FORMAT_VERSION = 2
+"""Version of the snapshot layout. A snapshot of another version is refused."""
+
 ID_PATTERN = r"sn_[a-z2-7]{16}"
 
 MEND = "Run `graphctx ingest` again, or go back with `graphctx snapshots rollback`."
@@ -105,7 +106,7 @@ def snapshot_id(content_hash: str, engine: str, variant: Sequence[str] = ()) -> 
 def write_manifest(directory: Path, manifest: Manifest) -> None:
     """Write the manifest with a checksum over the rest of it."""
     data = manifest.model_dump(mode="json")
-    text = json.dumps({**data, "checksum": _checksum(data)}, indent=1, ensure_ascii=False)
+    text = json.dumps({**data, "checksum": checksum_of(data)}, indent=1, ensure_ascii=False)
     write_atomic(directory / MANIFEST_NAME, text.encode("utf-8") + b"\n")
 
 
@@ -136,7 +137,7 @@ def read_manifest(directory: Path) -> Manifest:
             file=where,
             format_version=found,
         )
-    if data.pop("checksum", None) != _checksum(data):
+    if data.pop("checksum", None) != checksum_of(data):
         raise _damaged(where, "its checksum does not fit")
     try:
         manifest = Manifest.model_validate(data)
@@ -147,7 +148,8 @@ def read_manifest(directory: Path) -> Manifest:
     return manifest
 
 
-def _checksum(data: dict[str, Any]) -> str:
+def checksum_of(data: dict[str, Any]) -> str:
+    """Return the checksum of a manifest's other values, hex SHA-256 of their canonical JSON."""
     canonical = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(canonical.encode("ascii")).hexdigest()
 

@@ -8,9 +8,6 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-FORMAT_VERSION = 1
-"""Of the snapshot layout. A snapshot of another version is refused, never guessed at."""
-
 DOCUMENTS = pa.schema(  # sorted by uri
     [
         pa.field("id", pa.string(), nullable=False),

@@ -13,16 +13,15 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from graphctx.errors import BackendUnavailable, InvalidArgument
-from graphctx.store.files import disk_errors, files_below, sha256_of, write_atomic
-from graphctx.store.lease import Lease
+from graphctx.store.files import disk_errors, files_below, reason_of, sha256_of, write_atomic
+from graphctx.store.lock import Lease
 from graphctx.store.manifest import ID_PATTERN, MANIFEST_NAME, MEND, FileEntry, Manifest, read_manifest
-from graphctx.store.reasons import reason_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from graphctx.store.arrays import Array
-    from graphctx.store.base import GraphStore
+    from graphctx.store.graph.base import GraphStore
     from graphctx.store.tables import TableReader
 
 log = logging.getLogger(__name__)

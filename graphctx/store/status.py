@@ -7,9 +7,9 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from graphctx.errors import GraphctxError
+from graphctx.store.communities import CommunityLevel, levels_in
 from graphctx.store.config import KbConfig, SourceEntry
 from graphctx.store.files import size_of
-from graphctx.store.levels import CommunityLevel, levels_in
 from graphctx.store.manifest import Versions, read_manifest
 from graphctx.store.snapshot import current_id, recovery_note, verify_files
 

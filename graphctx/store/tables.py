@@ -1,8 +1,8 @@
-"""The LanceDB tables of a snapshot: rows by number or id, full text, and nearest vectors.
+"""The LanceDB tables of a snapshot: rows by number, full-text search, and nearest vectors.
 
-Each snapshot has a database of its own, so that a snapshot is one directory: it appears by one rename, is
-verified file by file and goes by deleting it. Versions and tags of one shared database would not do:
-LanceDB's Python package cannot free the space between two tagged versions.
+Each snapshot has its own database, so that a snapshot is one directory: it appears by one rename, is verified file by
+file and disappears when it is deleted. Versions and tags of one shared database would not do: LanceDB's Python package
+cannot free the space between two tagged versions.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from graphctx.errors import BackendUnavailable, InvalidArgument
-from graphctx.store.files import disk_errors
-from graphctx.store.reasons import reason_of
+from graphctx.store.files import disk_errors, reason_of
 
 TEXT_COLUMNS: dict[str, dict[str, float]] = {
     "units": {"text": 1.0, "heading": 1.0, "title": 1.0},
@@ -55,7 +54,7 @@ _TIE_SLACK = 16  # hits fetched beyond k, so that ties at the cut are decided by
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A row that was found. ``score``: higher is better; BM25, or the dot product of the vectors."""
+    """A row that a search found. ``score`` is BM25 or the dot product of the vectors: higher is better."""
 
     id: str
     row: int
@@ -73,10 +72,10 @@ def write_tables(
         vectors: float32 ``[rows, dimension]`` by table name, L2-normalised, in the order of the rows.
 
     Returns:
-        The version of each table, which ``TableReader`` wants.
+        The version of each table, an argument of `TableReader`.
 
     Raises:
-        InvalidArgument: vectors that do not fit their table.
+        InvalidArgument: the vectors of a table are not as many as its rows.
         BackendUnavailable: the disk is full or refuses the write.
     """
     for name, matrix in vectors.items():
@@ -126,11 +125,17 @@ def _batches(rows: pa.Table, vectors: npt.NDArray[np.float32] | None, schema: pa
 
 
 class TableReader:
-    """The tables of one snapshot, each opened at its pinned version when it is first used.
+    """The tables of one snapshot, each opened at its pinned version on first use. Thread-safe.
+
+    Usage::
+
+        reader = TableReader(directory, write_tables(directory, tables, vectors))
+        hits = reader.search_text("units", "harbour gate", 10)
+        rows = reader.take("units", [hit.row for hit in hits], ["text"])
 
     Args:
         directory: the database.
-        versions: the version of each table, as ``write_tables`` returned it.
+        versions: the version of each table, the result of `write_tables`.
     """
 
     def __init__(self, directory: Path, versions: Mapping[str, int]) -> None:
@@ -140,12 +145,12 @@ class TableReader:
         self._lock = threading.Lock()
 
     def count(self, table: str) -> int:
-        """The number of rows."""
+        """Return the number of rows."""
         with self._errors(table):
             return int(self._table(table).count_rows())
 
     def take(self, table: str, rows: Sequence[int], columns: Sequence[str]) -> pa.Table:
-        """Rows by number, in the order given, repeated where a number is.
+        """Return rows by number, in the order of ``rows``, repeated where a number is.
 
         Raises:
             InvalidArgument: an unknown table or column, or a row number out of range.
@@ -160,33 +165,16 @@ class TableReader:
         names = list(dict.fromkeys(["row", *columns]))
         with self._errors(table):
             found = handle.take_offsets(unique.tolist()).select(names).to_arrow()
-        found = found.sort_by("row").select(list(columns))  # LanceDB gives them in no order of ours
+        found = found.sort_by("row").select(list(columns))  # LanceDB returns them in any order
         return found.take(pa.array(inverse.reshape(-1)))
 
-    def take_ids(self, table: str, ids: Sequence[str], columns: Sequence[str]) -> pa.Table:
-        """Rows by id, in the order given; ids that are not there are left out.
-
-        Raises:
-            InvalidArgument: an unknown table or column.
-        """
-        handle = self._table(table)
-        self._check_columns(table, columns)
-        unique = list(dict.fromkeys(ids))
-        listed = ", ".join("'" + item.replace("'", "''") + "'" for item in unique) or "''"
-        names = list(dict.fromkeys(["id", *columns]))
-        with self._errors(table):
-            found = handle.search().where(f"id IN ({listed})").select(names).limit(len(unique) or 1).to_arrow()
-        place = {item: at for at, item in enumerate(found["id"].to_pylist())}
-        order = [place[item] for item in ids if item in place]
-        return found.select(list(columns)).take(pa.array(order, pa.int64()))
-
     def search_text(self, table: str, query: str, k: int, where: str | None = None) -> list[Hit]:
-        """The best rows for some words, by BM25 over the columns of ``TEXT_COLUMNS``.
+        """Return the best rows for some words, by BM25 over the columns of ``TEXT_COLUMNS``.
 
         Args:
             table: ``units``, ``facts``, ``entities`` or ``communities``.
             query: words; English stemming and stop words apply. No syntax.
-            k: at most this many.
+            k: most rows to return.
             where: an SQL condition that is applied before ranking, such as ``doc_uri = 'a.md'``.
 
         Returns:
@@ -222,12 +210,12 @@ class TableReader:
         *,
         exact: bool = False,
     ) -> list[Hit]:
-        """The rows whose vectors have the largest dot product with ``vector``.
+        """Return the rows whose vectors have the largest dot product with ``vector``.
 
         Args:
-            table: a table that was written with vectors.
+            table: a table with vectors.
             vector: float32 ``[dimension]``, L2-normalised.
-            k: at most this many.
+            k: most rows to return.
             where: an SQL condition that is applied before ranking.
             exact: compare every vector instead of asking the index.
 
@@ -306,7 +294,7 @@ def _lancedb() -> Any:
 
 @contextmanager
 def _lance_errors(directory: Path, table: str, where: str | None = None) -> Iterator[None]:
-    """Map what LanceDB raises; a panic of its Rust part is no ``Exception``, and must not end the process."""
+    """Convert LanceDB's errors. A panic of its Rust part is no ``Exception``, and must not end the process."""
     try:
         yield
     except (KeyboardInterrupt, SystemExit, GeneratorExit, BackendUnavailable, InvalidArgument):

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from graphctx.server.desk import Desk
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
@@ -20,7 +21,6 @@ from graphctx.model.requests import RetrieveInput
 from graphctx.retrieve.confidence import FITTED_FOR, FLOOR, WEIGHTS, Confidence, asked_for, names_unknown
 from graphctx.retrieve.question import parse_question
 from graphctx.server.config import ServerConfig
-from graphctx.server.desk import Desk
 from graphctx.server.scratch import ScratchStore
 from graphctx.server.tools.retrieve_evidence import RETRIEVE_EVIDENCE
 

@@ -42,18 +42,6 @@ def test_rows_come_by_number_in_the_order_asked(reader: TableReader) -> None:
     assert reader.take("units", [], ["id"]).num_rows == 0
 
 
-def test_rows_come_by_id_in_the_order_asked(reader: TableReader) -> None:
-    ids = [entity_id("loom"), "e_' OR 1=1 --", entity_id("harbour"), entity_id("loom")]
-    found = reader.take_ids("entities", ids, ["name", "row"])
-    assert found["name"].to_pylist() == ["loom", "harbour", "loom"]
-    assert reader.take("entities", found["row"].to_pylist(), ["name"])["name"].to_pylist() == [
-        "loom",
-        "harbour",
-        "loom",
-    ]
-    assert reader.take_ids("entities", [], ["id"]).num_rows == 0
-
-
 def test_words_find_units_by_their_stem_and_equal_scores_come_by_id(reader: TableReader) -> None:
     hits = reader.search_text("units", "feeding orchards", 5)
     assert len(hits) == 5
@@ -106,7 +94,6 @@ def test_a_condition_holds_before_ranking(reader: TableReader) -> None:
         lambda r: r.take("units", [0], ["colour"]),
         lambda r: r.take("units", [10_000], ["id"]),
         lambda r: r.take("units", [-1], ["id"]),
-        lambda r: r.take_ids("units", ["x"], ["colour"]),
         lambda r: r.search_text("documents", "x", 1),
         lambda r: r.search_text("units", "x", 0),
         lambda r: r.search_vector("documents", np.zeros(DIMENSION, np.float32), 1),

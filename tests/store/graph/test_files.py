@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from graphctx.errors import BackendUnavailable
-from graphctx.store.base import GraphEngine, GraphStore
+from graphctx.store.graph.base import GraphEngine, GraphStore
 
 from ..world import TOPICS, world
 from .chosen import CHAIN, OTHERS
