@@ -1,4 +1,4 @@
-"""``MANIFEST.json``: what a snapshot is made of. It is written last, and read first."""
+"""``MANIFEST.json``: the files of a snapshot with their checksums. Written last, read first."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FORMAT_VERSION = 2
 
 ID_PATTERN = r"sn_[a-z2-7]{16}"
 
-MEND = "Run `graphctx ingest` again, or go back with `graphctx snapshots rollback`."
+REMEDY = "Run `graphctx ingest` again, or go back with `graphctx snapshots rollback`."
 
 
 class _Model(BaseModel):
@@ -35,7 +35,7 @@ class FileEntry(_Model):
 
 
 class Versions(_Model):
-    """What made the snapshot: versions of programs, fingerprints of models, a hash of the settings."""
+    """Versions of programs, fingerprints of models and a hash of the settings that made a snapshot."""
 
     graphctx: str
     embedder: str = ""
@@ -45,10 +45,10 @@ class Versions(_Model):
 
 
 class Manifest(_Model):
-    """A snapshot.
+    """The manifest of a snapshot.
 
     Attributes:
-        format_version: of the layout.
+        format_version: `FORMAT_VERSION` of the graphctx that wrote it.
         snapshot_id: ``sn_…``, from the content, the engine, the format and the variant.
         content_hash: ``content.content_hash`` of tables, vectors, arrays and matrices.
         created_at: ISO 8601, UTC; outside every hash.
@@ -59,7 +59,7 @@ class Manifest(_Model):
         graph_counts: nodes and relations of each label.
         table_versions: the LanceDB version of each table.
         files: every file of the snapshot but this one, by its path below the snapshot.
-        versions: what made it.
+        versions: of what made it.
     """
 
     format_version: int
@@ -86,18 +86,18 @@ class Manifest(_Model):
 
     @property
     def size_bytes(self) -> int:
-        """Bytes of all files."""
+        """The bytes of all files."""
         return sum(entry.size for entry in self.files.values())
 
 
 def snapshot_id(content_hash: str, engine: str, variant: Sequence[str] = ()) -> str:
-    """The id of a snapshot.
+    """Return the id of a snapshot.
 
     Args:
         content_hash: 64 hexadecimal characters.
         engine: the graph engine.
-        variant: what else tells two snapshots of the same content apart, such as the parameters of an index
-            that is no part of the content.
+        variant: what else distinguishes snapshots of the same content, such as the parameters of an index that is not
+            part of the content.
     """
     base = content_id("s", content_hash, engine, FORMAT_VERSION, *variant)
     return f"sn_{base.partition('_')[2]}"
@@ -120,11 +120,11 @@ def read_manifest(directory: Path) -> Manifest:
     try:
         data: Any = json.loads((directory / MANIFEST_NAME).read_text("utf-8"))
     except FileNotFoundError:
-        raise BackendUnavailable(f"{where} is missing: the snapshot is not complete. {MEND}", file=where) from None
+        raise BackendUnavailable(f"{where} is missing: the snapshot is not complete. {REMEDY}", file=where) from None
     except (OSError, ValueError, RecursionError) as error:
         raise _damaged(where, reason_of(error, directory)) from error
     if not isinstance(data, dict):
-        raise _damaged(where, "it is no JSON object")
+        raise _damaged(where, "it is not a JSON object")
     found = data.get("format_version")
     if isinstance(found, int) and found != FORMAT_VERSION:
         raise BackendUnavailable(
@@ -138,7 +138,7 @@ def read_manifest(directory: Path) -> Manifest:
             format_version=found,
         )
     if data.pop("checksum", None) != checksum_of(data):
-        raise _damaged(where, "its checksum does not fit")
+        raise _damaged(where, "its checksum does not match")
     try:
         manifest = Manifest.model_validate(data)
     except ValidationError as error:
@@ -155,4 +155,4 @@ def checksum_of(data: dict[str, Any]) -> str:
 
 
 def _damaged(where: str, reason: str) -> BackendUnavailable:
-    return BackendUnavailable(f"{where} is damaged: {reason}. {MEND}", file=where, reason=reason)
+    return BackendUnavailable(f"{where} is damaged: {reason}. {REMEDY}", file=where, reason=reason)

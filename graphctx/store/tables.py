@@ -1,4 +1,4 @@
-"""The LanceDB tables of a snapshot: rows by number, full-text search, and nearest vectors.
+"""The LanceDB tables of a snapshot: full-text and vector search.
 
 Each snapshot has its own database, so that a snapshot is one directory: it appears by one rename, is verified file by
 file and disappears when it is deleted. Versions and tags of one shared database would not do: LanceDB's Python package
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,7 +48,7 @@ neighbours over 10,000 of them takes longer to build (5 s) than everything else 
 
 SEARCH_EF = 200  # with the factor below, recall@10 rises from 0.94 to 1.0 at 200k vectors, 2.3 ms to 5.9 ms
 REFINE_FACTOR = 4
-_BATCH_ROWS = 4_096  # rows written at a time: 6 MiB of 384-dimensional vectors
+BATCH_ROWS = 4_096  # rows written at a time: 6 MiB of 384-dimensional vectors
 _TIE_SLACK = 16  # hits fetched beyond k, so that ties at the cut are decided by id
 
 
@@ -114,8 +114,8 @@ def _write_table(database: Any, name: str, rows: pa.Table, vectors: npt.NDArray[
 
 
 def _batches(rows: pa.Table, vectors: npt.NDArray[np.float32] | None, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    for start in range(0, rows.num_rows, _BATCH_ROWS):
-        part = rows.slice(start, _BATCH_ROWS).combine_chunks()
+    for start in range(0, rows.num_rows, BATCH_ROWS):
+        part = rows.slice(start, BATCH_ROWS).combine_chunks()
         columns = [part[column].combine_chunks() for column in part.column_names]
         columns.append(pa.array(np.arange(start, start + part.num_rows, dtype=np.int32)))
         if vectors is not None:
@@ -131,7 +131,6 @@ class TableReader:
 
         reader = TableReader(directory, write_tables(directory, tables, vectors))
         hits = reader.search_text("units", "harbour gate", 10)
-        rows = reader.take("units", [hit.row for hit in hits], ["text"])
 
     Args:
         directory: the database.
@@ -148,25 +147,6 @@ class TableReader:
         """Return the number of rows."""
         with self._errors(table):
             return int(self._table(table).count_rows())
-
-    def take(self, table: str, rows: Sequence[int], columns: Sequence[str]) -> pa.Table:
-        """Return rows by number, in the order of ``rows``, repeated where a number is.
-
-        Raises:
-            InvalidArgument: an unknown table or column, or a row number out of range.
-        """
-        handle = self._table(table)
-        self._check_columns(table, columns)
-        wanted = np.asarray(rows, dtype=np.int64).reshape(-1)
-        unique, inverse = np.unique(wanted, return_inverse=True)
-        if len(unique) and (unique[0] < 0 or unique[-1] >= (count := self.count(table))):
-            bad = int(unique[0] if unique[0] < 0 else unique[-1])
-            raise InvalidArgument(f"{table} has no row {bad}; it has {count if bad >= 0 else 'rows from 0'}.")
-        names = list(dict.fromkeys(["row", *columns]))
-        with self._errors(table):
-            found = handle.take_offsets(unique.tolist()).select(names).to_arrow()
-        found = found.sort_by("row").select(list(columns))  # LanceDB returns them in any order
-        return found.take(pa.array(inverse.reshape(-1)))
 
     def search_text(self, table: str, query: str, k: int, where: str | None = None) -> list[Hit]:
         """Return the best rows for some words, by BM25 over the columns of ``TEXT_COLUMNS``.
@@ -263,11 +243,6 @@ class TableReader:
 
     def _errors(self, table: str, where: str | None = None) -> AbstractContextManager[None]:
         return _lance_errors(self._directory, table, where)
-
-    def _check_columns(self, table: str, columns: Sequence[str]) -> None:
-        names = self._table(table).schema.names
-        if unknown := [column for column in columns if column not in names]:
-            raise InvalidArgument(f"{table!r} has no column {unknown[0]!r}; it has {', '.join(names)}.")
 
 
 def _where(search: Any, where: str | None) -> Any:

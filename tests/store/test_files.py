@@ -25,7 +25,7 @@ from .world import world
 PART = st.text("abcXYZ09._-", min_size=2, max_size=8)
 
 
-def test_an_error_of_the_system_is_told_by_its_kind() -> None:
+def test_the_reason_of_a_system_error_is_its_kind() -> None:
     error = IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), "/home/ines/kb/kb.toml")
     assert reason_of(error) == os.strerror(errno.EISDIR)
 
@@ -65,7 +65,7 @@ def damaged_tables(folder: Path) -> None:
     versions = write_tables(folder / "t", world(), {})
     for path in (folder / "t" / "units.lance" / "data").iterdir():
         path.write_bytes(b"rubbish")
-    TableReader(folder / "t", versions).take("units", [0], ["id"])
+    TableReader(folder / "t", versions).search_text("units", "harbour", 1)
 
 
 def damaged_graph(folder: Path) -> None:
@@ -81,12 +81,12 @@ def test_no_failure_names_a_directory(tmp_path: Path, fail: Callable[[Path], Non
     folder.mkdir(parents=True)
     with pytest.raises(GraphctxError) as caught:
         fail(folder)
-    told = str(caught.value.envelope())
+    text = str(caught.value.envelope())
     for part in (tmp_path.name, tmp_path.parent.name, "a home", "[Errno"):
-        assert part not in told
+        assert part not in text
 
 
-def test_a_table_that_goes_after_the_snapshot_was_verified_is_told_without_its_path(kb_dir: Path) -> None:
+def test_a_table_that_goes_after_the_snapshot_was_verified_is_reported_without_its_path(kb_dir: Path) -> None:
     with open_snapshot(kb_dir) as snapshot:
         (snapshot.directory / "parquet" / "units.parquet").unlink()
         with pytest.raises(BackendUnavailable) as caught:

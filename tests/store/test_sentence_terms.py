@@ -36,7 +36,7 @@ def test_sentences_hold_the_terms_that_were_written_whether_units_have_them_or_n
 
 
 @pytest.mark.parametrize("name", ["sentence_terms.npy", "sentence_ends.npy", "sentence_own.json"])
-def test_what_was_cut_short_is_said_to_be_unreadable(tmp_path: Path, name: str) -> None:
+def test_truncated_sentence_terms_are_unavailable(tmp_path: Path, name: str) -> None:
     write_sentence_terms(tmp_path, [["tide", "gate"], ["tide"]], write_bm25(tmp_path, [["tide", "gate"]]))
     with (tmp_path / name).open("r+b") as file:
         file.truncate((tmp_path / name).stat().st_size - 1)

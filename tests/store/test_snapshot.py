@@ -108,9 +108,10 @@ def rewrite(kb_dir: Path, **changes: object) -> None:
     path.write_text(json.dumps({**data, "checksum": checksum_of(data)}))
 
 
-def test_another_format_is_refused_and_named(kb_dir: Path) -> None:
-    rewrite(kb_dir, format_version=FORMAT_VERSION + 1)
-    with pytest.raises(BackendUnavailable, match=f"format {FORMAT_VERSION + 1}"):
+@pytest.mark.parametrize(("step", "advice"), [(-1, "Run `graphctx ingest` again"), (1, "Use the version that wrote it")])
+def test_another_format_is_refused_and_named(kb_dir: Path, step: int, advice: str) -> None:
+    rewrite(kb_dir, format_version=FORMAT_VERSION + step)
+    with pytest.raises(BackendUnavailable, match=f"format {FORMAT_VERSION + step}.*{advice}"):
         open_snapshot(kb_dir)
 
 

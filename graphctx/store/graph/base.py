@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import pyarrow as pa
-
-NodeKind = Literal["Document", "Section", "TextUnit", "Entity", "Community"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +51,6 @@ class GraphStore(Protocol):
 
     def counts(self) -> dict[str, int]:
         """Return the number of nodes and relations of each label, in the order of the schema."""
-
-    def nodes(self, kind: NodeKind, ids: Sequence[str]) -> list[dict[str, Any]]:
-        """Return the properties of nodes of one kind, in the order of ``ids``; unknown ids are left out.
-
-        Raises:
-            InvalidArgument: an unknown kind.
-        """
 
     def close(self) -> None:
         """Close the file. The store opens it again when it is used again."""

@@ -8,7 +8,7 @@ import importlib
 import importlib.util
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from graphctx.errors import BackendUnavailable, InternalError, InvalidArgument, TimedOut
 from graphctx.store.files import disk_errors, reason_of
-from graphctx.store.graph.base import NodeKind, QueryResult
+from graphctx.store.graph.base import QueryResult
 from graphctx.store.graph.guard import check_reading
 from graphctx.store.graph.pool import MAX_DB_BYTES, SharedDatabase
 from graphctx.store.graph.schema import NODE_TABLES, REL_TABLES, NodeTable, RelTable, node_rows, relation_rows
@@ -170,20 +170,6 @@ class CypherStore:
         for rel in REL_TABLES:
             counts[rel.label] = int(self.query(f"MATCH ()-[r:{rel.label}]->() RETURN count(*)").rows[0][0])
         return counts
-
-    def nodes(self, kind: NodeKind, ids: Sequence[str]) -> list[dict[str, Any]]:
-        """See `GraphStore.nodes`."""
-        columns = next((table.columns for table in NODE_TABLES if table.label == kind), None)
-        if columns is None:
-            labels = ", ".join(table.label for table in NODE_TABLES)
-            raise InvalidArgument(f"There is no kind of node {kind!r}; there are {labels}.", kind=kind)
-        if not ids:
-            return []
-        listed = ", ".join(f"n.{name}" for name, _ in columns)
-        result = self.query(f"MATCH (n:{kind}) WHERE n.id IN $ids RETURN {listed}", {"ids": list(ids)})
-        names = [name for name, _ in columns]
-        found = {row[0]: dict(zip(names, row, strict=True)) for row in result.rows}
-        return [found[node_id] for node_id in ids if node_id in found]
 
     def close(self) -> None:
         """See `GraphStore.close`."""

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphctx.errors import InternalError
+from graphctx.store.schema import TABLES
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,80 +47,26 @@ class RelTable:
         return f"CREATE REL TABLE {self.label} (FROM {self.source} TO {self.target}{columns});"
 
 
-NODE_TABLES: tuple[NodeTable, ...] = (
-    NodeTable(
-        "Document",
-        "documents",
-        (
-            ("id", "STRING"),
-            ("uri", "STRING"),
-            ("title", "STRING"),
-            ("media_type", "STRING"),
-            ("tags", "STRING[]"),
-            ("updated_at", "STRING"),
-            ("n_units", "INT32"),
-        ),
-    ),
-    NodeTable(
-        "Section",
-        "sections",
-        (
-            ("id", "STRING"),
-            ("doc_id", "STRING"),
-            ("ordinal", "INT32"),
-            ("level", "INT32"),
-            ("title", "STRING"),
-            ("path", "STRING[]"),
-            ("anchor", "STRING"),
-            ("start_char", "INT32"),
-            ("end_char", "INT32"),
-        ),
-    ),
-    NodeTable(
-        "TextUnit",
+_NODES = {
+    "Document": ("documents", "id uri title media_type tags updated_at n_units"),
+    "Section": ("sections", "id doc_id ordinal level title path anchor start_char end_char"),
+    "TextUnit": (
         "units",
-        (
-            ("id", "STRING"),
-            ("doc_id", "STRING"),
-            ("doc_uri", "STRING"),
-            ("section_id", "STRING"),
-            ("ordinal", "INT32"),
-            ("kind", "STRING"),
-            ("title", "STRING"),
-            ("heading", "STRING"),
-            ("start_char", "INT32"),
-            ("end_char", "INT32"),
-            ("n_tokens", "INT32"),
-        ),
+        "id doc_id doc_uri section_id ordinal kind title heading start_char end_char n_tokens",
     ),
-    NodeTable(
-        "Entity",
-        "entities",
-        (
-            ("id", "STRING"),
-            ("name", "STRING"),
-            ("label", "STRING"),
-            ("aliases", "STRING[]"),
-            ("n_mentions", "INT32"),
-            ("n_units", "INT32"),
-        ),
-    ),
-    NodeTable(
-        "Community",
+    "Entity": ("entities", "id name label aliases n_mentions n_units"),
+    "Community": (
         "communities",
-        (
-            ("id", "STRING"),
-            ("level", "INT32"),
-            ("title", "STRING"),
-            ("n_entities", "INT32"),
-            ("n_units", "INT32"),
-            ("modularity", "DOUBLE"),
-            ("key_entity_ids", "STRING[]"),
-            ("summary", "STRING"),
-            ("phrased", "STRING"),
-            ("formerly", "STRING[]"),
-        ),
+        "id level title n_entities n_units modularity key_entity_ids summary phrased formerly",
     ),
+}
+"""The table and the columns of each kind of node."""
+
+_TYPES = {pa.string(): "STRING", pa.int32(): "INT32", pa.float64(): "DOUBLE", pa.list_(pa.string()): "STRING[]"}
+
+NODE_TABLES = tuple(
+    NodeTable(label, source, tuple((name, _TYPES[TABLES[source].field(name).type]) for name in columns.split()))
+    for label, (source, columns) in _NODES.items()
 )
 
 REL_TABLES: tuple[RelTable, ...] = (

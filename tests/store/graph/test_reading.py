@@ -1,4 +1,4 @@
-"""Nodes by id, relations as the tables say, and arguments that are refused."""
+"""Nodes and relations as the tables say, and arguments that are refused."""
 
 from __future__ import annotations
 
@@ -10,31 +10,16 @@ from graphctx.errors import InvalidArgument
 from graphctx.store.graph.base import GraphStore
 from graphctx.store.graph.schema import NODE_TABLES
 
-from ..world import entity_id, world
+from ..world import world
 
 
-def test_nodes_come_in_the_order_of_the_ids_with_their_properties(store: GraphStore) -> None:
-    wanted = [entity_id("loom"), "e_absent", entity_id("turbine")]
-    assert store.nodes("Entity", wanted) == [
-        {"id": wanted[0], "name": "loom", "label": "term", "aliases": [], "n_mentions": 2, "n_units": 2},
-        {
-            "id": wanted[2],
-            "name": "turbine",
-            "label": "term",
-            "aliases": ["the turbine"],
-            "n_mentions": 2,
-            "n_units": 2,
-        },
-    ]
-    assert store.nodes("Document", []) == []
-
-
-def test_every_kind_of_node_can_be_read(store: GraphStore) -> None:
+def test_every_kind_of_node_has_the_properties_of_its_table(store: GraphStore) -> None:
     tables = world()
     for node in NODE_TABLES:
-        columns = [name for name, _ in node.columns]
-        rows = tables[node.source].select(columns).to_pylist()
-        assert store.nodes(node.label, [row["id"] for row in rows]) == rows  # type: ignore[arg-type]
+        rows = tables[node.source].select([name for name, _ in node.columns]).to_pylist()
+        found = [row[0] for row in store.query(f"MATCH (n:{node.label}) RETURN n").rows]
+        expected = [{"_label": node.label, **row} for row in rows]
+        assert sorted(found, key=lambda row: str(row["id"])) == sorted(expected, key=lambda row: str(row["id"]))
 
 
 def test_next_leads_through_a_document_and_not_into_another(store: GraphStore) -> None:
@@ -53,7 +38,6 @@ def test_an_entity_belongs_to_its_finest_community_and_coarser_ones_follow(store
 @pytest.mark.parametrize(
     "call",
     [
-        lambda s: s.nodes("Nothing", ["x"]),
         lambda s: s.query("RETURN 1", timeout_ms=0),
         lambda s: s.query("RETURN 1", max_rows=-1),
         lambda s: s.query("  "),
