@@ -25,8 +25,8 @@ from typing import Any
 
 from eval.bench import table
 from graphctx.settings import load_settings
+from graphctx.store.communities import CommunityLevel, levels_of
 from graphctx.store.config import KbConfig, read_config
-from graphctx.store.levels import CommunityLevel, levels_of
 from graphctx.store.schema import UNHASHED_COLUMNS
 from graphctx.store.snapshot import Snapshot, open_snapshot
 

@@ -222,7 +222,6 @@ def _walk(corpus: Corpus) -> WalkArrays:
         entity_label=(np.arange(n_entities) % 5).astype(np.int8),
         name_hash=hashes[order],
         name_entity=order.astype(np.int32),
-        home_share=np.array([len(at_home) / n_units], dtype=np.float32),
         pair_mentions=np.zeros(len(pair_key), dtype=np.uint8),
         pair_capitals=np.zeros(len(pair_key), dtype=np.uint8),
     )

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from graphctx.retrieve.global_search.phrase import PhraserConfig
     from graphctx.retrieve.index import SearchIndex
     from graphctx.retrieve.searcher import Searcher
-    from graphctx.store.base import QueryResult
+    from graphctx.store.graph.base import QueryResult
     from graphctx.store.snapshot import Snapshot
     from graphctx.store.status import Status
 

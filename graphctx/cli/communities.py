@@ -157,10 +157,7 @@ def _answer(
 
 def _why_empty(found: GraphFound[CommunityNode]) -> str:
     if found.empty_reason == "no_communities":
-        return (
-            "There are no communities here: the documents are too few, or an older version ingested them. "
-            "graphctx ingest makes them anew."
-        )
+        return "There are no communities: the documents name too few things together. Add some with graphctx ingest."
     if found.empty_reason in ("filtered_out", "nothing_in_scope"):
         return "No document passes the filters. Drop --tag, --path-prefix or --updated-after."
     return "There is none of this kind; graphctx communities without --level and --entity shows all."

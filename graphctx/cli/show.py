@@ -35,8 +35,7 @@ _EMPTY = {
     ),
     "no_communities": (
         "there are no communities here",
-        "The documents are too few for any, or an older version ingested them: graphctx ingest makes them anew. For a "
-        "detail, graphctx ask without --global.",
+        "The documents are too few for any; add some with graphctx ingest. For a detail, ask without --global.",
     ),
     "no_match": (
         "nothing in the documents fits",

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graphctx.errors import BackendUnavailable, InvalidArgument
 from graphctx.model.interrupt import checkpoint
 from graphctx.retrieve.graph.communities import CommunityIndex
 from graphctx.retrieve.graph.view import GraphView
-from graphctx.store.phrased import read_phrased
-from graphctx.store.snapshot import Snapshot
+from graphctx.store.communities import read_phrased
 
 _KEY_ENTITIES = 10
 """As many as a snapshot holds of each community."""
@@ -40,22 +38,6 @@ class SeenCommunity:
     points: tuple[int, ...]
     summary: tuple[int, ...]
     phrased: tuple[str, ...]
-
-
-def check_described(snapshot: Snapshot) -> None:
-    """Refuse a snapshot of an earlier version, whose communities have neither titles nor sentences.
-
-    Raises:
-        BackendUnavailable: it is one.
-    """
-    try:
-        snapshot.table("communities", ["point_rows"])
-    except InvalidArgument as error:
-        raise BackendUnavailable(
-            "This snapshot was made by an earlier version of graphctx and does not describe its communities. "
-            "Run `graphctx ingest` again.",
-            snapshot=snapshot.id,
-        ) from error
 
 
 def seen_communities(view: GraphView) -> list[SeenCommunity]:

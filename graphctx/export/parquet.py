@@ -14,7 +14,8 @@ from graphctx.errors import BackendUnavailable
 from graphctx.export.options import OnProgress
 from graphctx.export.target import SUMS_NAME
 from graphctx.store.files import sha256_of
-from graphctx.store.schema import FORMAT_VERSION, TABLES
+from graphctx.store.manifest import FORMAT_VERSION
+from graphctx.store.schema import TABLES
 
 if TYPE_CHECKING:
     import pyarrow as pa

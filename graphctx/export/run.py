@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphctx.errors import InvalidArgument
-from graphctx.export.communities import check_described
 from graphctx.export.options import ExportOptions, OnProgress, no_progress
 from graphctx.export.report import ExportedFile, ExportReport
 from graphctx.export.target import check_target, written_file, written_folder
@@ -35,13 +34,12 @@ def export(
 
     Raises:
         InvalidArgument: the place cannot be used, tables were to be narrowed, or the filters leave no document.
-        BackendUnavailable: the disk refuses the write, or the snapshot is of an earlier version.
+        BackendUnavailable: the disk refuses the write.
     """
     path = options.path.expanduser()
     check_target(path, folder=options.format == "parquet", replace=options.replace)
     if options.format == "parquet":
         return _tables(searcher, options, path, on_progress)
-    check_described(searcher.index.snapshot)
     view = _view(searcher, options)
     left_out: list[str] = []
     with written_file(path) as file:

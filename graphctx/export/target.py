@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from graphctx.errors import BackendUnavailable, InvalidArgument
 from graphctx.export.siblings import WRITTEN, beside, put_in_place, recover, remove
-from graphctx.store.files import files_below, fsync_path, fsync_tree
+from graphctx.store.files import atomic_file, files_below, fsync_path, fsync_tree
 
 SUMS_NAME = "SHA256SUMS"
 """In a folder that an export wrote: by it such a folder is known, and no other is ever replaced."""
@@ -24,8 +24,6 @@ _MARKS = {
 
 _HEAD = 1 << 14
 """Bytes in which the mark stands; GraphML declares its attributes before, 80 bytes each."""
-
-_BUFFER = 1 << 20
 
 
 def check_target(path: Path, *, folder: bool, replace: bool) -> None:
@@ -91,17 +89,8 @@ def written_file(path: Path) -> Iterator[BinaryIO]:
         BackendUnavailable: the disk is full or refuses the write.
     """
     recover(path)
-    temporary = beside(path, WRITTEN)
-    with _told(path):
-        try:
-            with temporary.open("wb", buffering=_BUFFER) as file:
-                yield file
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(path)
-            fsync_path(path.parent)
-        finally:
-            temporary.unlink(missing_ok=True)
+    with _write_errors(path), atomic_file(path) as file:
+        yield file
 
 
 @contextmanager
@@ -115,7 +104,7 @@ def written_folder(path: Path) -> Iterator[Path]:
     """
     recover(path)
     temporary = beside(path, WRITTEN)
-    with _told(path):
+    with _write_errors(path):
         try:
             remove(temporary)
             temporary.mkdir()
@@ -128,7 +117,7 @@ def written_folder(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def _told(path: Path) -> Iterator[None]:
+def _write_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:

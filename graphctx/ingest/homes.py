@@ -53,7 +53,7 @@ class Home:
     """A unit that is about a name, and how much, in 0..1.
 
     ``key`` is the normalised name. ``own`` tells whether the unit is named by it (title, heading, subject of its first
-    sentence), which is what the gate counts; a term that a unit defines among others is not.
+    sentence); a term that a unit defines among others is not.
     """
 
     key: str

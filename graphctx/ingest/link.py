@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,9 +15,9 @@ from graphctx.ingest.homes import Home, find_homes
 from graphctx.model.documents import Document
 from graphctx.model.ids import content_id
 from graphctx.model.knowledge import LABELS, Entity, Extraction
-from graphctx.store.walk import Long, WalkArrays, first_home_share, name_hash, pointers, proper_share
+from graphctx.store.walk import Long, WalkArrays, name_hash, pointers, proper_share
 from graphctx.text.gazetteer import Gazetteer, is_identifier, name_words
-from graphctx.text.names import is_nameable, normalise_name, reads_as_clause
+from graphctx.text.names import normalise_name, reads_as_clause
 
 PLACE_TITLE, PLACE_FIRST_SENTENCE, PLACE_ELSEWHERE = 0.7, 0.5, 0.3
 """How much a place of mention says that a unit is close to an entity (docs/retrieval.md, step 6)."""
@@ -27,8 +26,6 @@ MAX_HEADING_ENTITY_WORDS = 6
 
 MAX_LABEL_VALUE = 0.5
 """Table cells, labels of links and stems of files are homes of what the text itself names, and make no entities."""
-
-_DIGITS = re.compile(r"\d+")
 
 MAX_DEFINITIONS = 3
 """A term that more documents define is a label of theirs ("Note:", ``--help``) and belongs to none."""
@@ -115,7 +112,6 @@ def link(
     }
     entities = list(resolved)
     titles = {normalise_name(document.title) for document in corpus.documents if document.titled}
-    named = _own_names([home for home in homes if home.key in names or _is_short(home)])
     for home in homes:
         if home.key not in names and _is_short(home) and (home.key in titles or not reads_as_clause(home.surface)):
             names[home.key] = len(entities)
@@ -123,7 +119,7 @@ def link(
     homes = [home for home in homes if home.key in names]
     home_names = {home.key: names[home.key] for home in homes}
     found = _mentions(corpus, extractions, mention_entity, Gazetteer(home_names))
-    return _finish(corpus, entities, names, homes, found, home_names, addresses, named)
+    return _finish(corpus, entities, names, homes, found, home_names, addresses)
 
 
 def _homes(corpus: Corpus, addresses: Addresses) -> list[Home]:
@@ -138,21 +134,6 @@ def _homes(corpus: Corpus, addresses: Addresses) -> list[Home]:
                 definers[home.key].add(number)
     kept = [home for home in homes if home.own or len(definers[home.key]) <= MAX_DEFINITIONS]
     return kept + link_homes(corpus, addresses)
-
-
-def _own_names(homes: Sequence[Home]) -> Long:
-    """The units with a name of their own and the number of that name, int64 [n, 2]: what the gate counts.
-
-    Names are told apart without their digits, so that numbered or dated titles ("Session 12", a row's id) count once.
-    """
-    numbers: dict[str, int] = {}
-    found = []
-    for home in homes:
-        if home.own:
-            name = " ".join(_DIGITS.sub(" ", home.key).split())
-            if is_nameable(name):
-                found.append((home.unit_row, numbers.setdefault(name, len(numbers))))
-    return np.array(found, dtype=np.int64).reshape(-1, 2)
 
 
 def _is_short(home: Home) -> bool:
@@ -220,7 +201,6 @@ def _finish(
     mentions: MentionRows,
     home_names: Mapping[str, int],
     addresses: Addresses,
-    named: Long,
 ) -> Linked:
     """Drop entities that nothing mentions, sort the rest by id, and build the arrays over the new rows."""
     gazetteer = Gazetteer(home_names)
@@ -255,7 +235,6 @@ def _finish(
         {(unit, int(new_row[entity])): value for (unit, entity), value in home_pairs.items()},
         {name: int(new_row[entity]) for name, entity in names.items() if new_row[entity] >= 0},
         np.array([LABELS.index(entities[number].label) for _, number in kept], dtype=np.int8),
-        named,
     )
     n_units = np.diff(arrays.entity_ptr)
     n_mentions = np.bincount(mentions.entity, minlength=len(kept))
@@ -281,7 +260,6 @@ def _arrays(
     homes: Mapping[tuple[int, int], float],
     names: Mapping[str, int],
     labels: npt.NDArray[np.int8],
-    named: Long,
 ) -> WalkArrays:
     n_units = len(corpus.units)
     width = max(n_entities, 1)
@@ -305,7 +283,6 @@ def _arrays(
     mention_pair = np.searchsorted(pair_key, mention_key)
     counts = np.bincount(mention_pair, minlength=len(pair_key))
     capitals = np.bincount(mention_pair[mentions.capital > 0], minlength=len(pair_key))
-    named_unit, named_by = named.T.astype(np.int32)
     hashes = np.array([name_hash([word for word, _, _ in name_words(name)]) for name in names], dtype=np.uint64)
     name_order = np.argsort(hashes, kind="stable")
     n_docs_units = np.repeat(
@@ -332,11 +309,8 @@ def _arrays(
         entity_label=labels,
         name_hash=hashes[name_order],
         name_entity=np.array(list(names.values()), dtype=np.int32)[name_order],
-        home_share=first_home_share(named_unit, named_by, n_units),
         pair_mentions=_small(counts),
         pair_capitals=_small(capitals),
-        named_unit=named_unit,
-        named_by=named_by,
     )
 
 

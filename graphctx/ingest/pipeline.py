@@ -58,9 +58,9 @@ from graphctx.nlp.llm.tally import LlmReport
 from graphctx.settings import IngestSettings
 from graphctx.store.bm25 import write_bm25
 from graphctx.store.cache import Memo
+from graphctx.store.communities import levels_in
 from graphctx.store.config import KbConfig, keep_copy, read_config, write_config
 from graphctx.store.history import prune
-from graphctx.store.levels import levels_in
 from graphctx.store.lock import IngestLock
 from graphctx.store.manifest import Manifest, Versions, read_manifest
 from graphctx.store.publish import SnapshotContent, publish

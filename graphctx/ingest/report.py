@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from graphctx.nlp.llm.tally import Estimate, LlmReport
-from graphctx.store.levels import CommunityLevel
+from graphctx.store.communities import CommunityLevel
 
 Step = Literal[
     "read",

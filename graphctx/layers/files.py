@@ -11,7 +11,7 @@ from graphctx.errors import BackendUnavailable, InvalidArgument
 from graphctx.layers.names import layer_of_file
 from graphctx.layers.reader import LayerFile, map_file
 from graphctx.layers.tables import LayerContent, Piece, Tables
-from graphctx.store.files import fsync_path
+from graphctx.store.files import atomic_file
 
 LOCK_SECONDS = 30.0
 """How long a writer waits for another; an append to 100,000 chunks takes one or two."""
@@ -147,21 +147,13 @@ def replace_file(target: Path, pieces: Iterable[Piece]) -> None:
     """
     for stale in target.parent.glob(f".{_literal(target.name)}.*.tmp"):
         stale.unlink(missing_ok=True)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("wb") as file:
-            for piece in pieces:
-                file.write(piece)
-            if target.exists():
-                os.fchmod(file.fileno(), target.stat().st_mode & 0o777)
-            file.flush()
-            os.fsync(file.fileno())
-        LayerFile.parse(map_file(temporary), target.name).close()
-        temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    fsync_path(target.parent)
+    with atomic_file(target) as file:
+        for piece in pieces:
+            file.write(piece)
+        if target.exists():
+            os.fchmod(file.fileno(), target.stat().st_mode & 0o777)
+        file.flush()
+        LayerFile.parse(map_file(Path(file.name)), target.name).close()
 
 
 def _literal(name: str) -> str:

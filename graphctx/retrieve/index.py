@@ -21,7 +21,6 @@ from graphctx.retrieve.binary_prefilter import BinaryPrefilter
 from graphctx.retrieve.documents import DocumentCache, DocumentText
 from graphctx.retrieve.scope import DocumentFilter, Empty, empty_because
 from graphctx.store.bm25 import Bm25
-from graphctx.store.bm25_part import Lexical
 from graphctx.store.sentence_terms import SentenceTerms
 from graphctx.store.snapshot import Snapshot
 from graphctx.store.texts import TEXTS_DIR, Texts
@@ -203,18 +202,14 @@ class SearchIndex:
         return np.asarray(self.snapshot.matrix("sentences")), np.asarray(self.snapshot.matrix("sentence_scale"))
 
     @cached_property
-    def _whole_bm25(self) -> Bm25:
-        return Bm25(self.snapshot.directory / "bm25")
-
-    @cached_property
-    def bm25(self) -> Lexical:
+    def bm25(self) -> Bm25:
         """The lexical index."""
-        return self._whole_bm25
+        return Bm25.open(self.snapshot.directory / "bm25")
 
     @cached_property
     def sentence_terms(self) -> SentenceTerms:
         """The distinct terms of the sentences."""
-        return SentenceTerms(self.snapshot.directory / "bm25", self._whole_bm25.vocabulary)
+        return SentenceTerms(self.snapshot.directory / "bm25", self.bm25.vocabulary)
 
     @cached_property
     def units(self) -> pa.Table:

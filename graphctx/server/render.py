@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 _EMPTY: dict[EmptyReason, str] = {
     "no_snapshot": "Nothing is published in this knowledge base yet. Ingest some documents, then ask again.",
     "filtered_out": "The filters leave no document of the scope. Widen or drop them.",
-    "no_communities": "There are no communities here: the documents are too few, or an older version ingested them. "
-    "Widen the scope, or ingest again.",
+    "no_communities": "There are no communities here: the documents are too few. Widen the scope, or ingest more.",
     "ambiguous": "The name stands for several; ask again by the id of one.",
     "empty_knowledge_base": "The knowledge base holds no documents yet. Ingest some, then ask again.",
     "nothing_in_scope": "The scope leaves no document to look in. Widen it if you may.",

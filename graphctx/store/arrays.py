@@ -22,7 +22,7 @@ def save_arrays(path: Path, arrays: Mapping[str, Array]) -> None:
     """Write arrays to an uncompressed ``.npz`` whose bytes depend on names and values alone.
 
     Args:
-        path: the file, replaced if there.
+        path: the file, overwritten if it exists.
         arrays: any numeric, boolean or fixed-width string arrays; names in any order.
 
     Raises:
@@ -39,10 +39,10 @@ def load_arrays(path: Path) -> dict[str, Array]:
     """Read all arrays of an ``.npz``, in the order of their names.
 
     Raises:
-        BackendUnavailable: the file is absent or is no such archive.
+        BackendUnavailable: the file is missing or not an ``.npz``.
     """
     try:
-        # Given a path, numpy leaves the file open when it turns out to be no archive.
+        # Given a path, numpy leaves the file open if it is not an archive.
         with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             return {name: archive[name] for name in sorted(archive.files)}
     except (OSError, ValueError, TypeError, AttributeError, KeyError, EOFError, zipfile.BadZipFile) as error:
@@ -56,13 +56,13 @@ def save_matrix(path: Path, matrix: Array) -> None:
 
 
 def open_matrix(path: Path) -> Array:
-    """Map a ``.npy`` file into memory, read-only: pages are read when they are touched.
+    """Map a ``.npy`` file into memory, read-only.
 
     Raises:
-        BackendUnavailable: the file is absent or is no ``.npy``.
+        BackendUnavailable: the file is missing or not a ``.npy``.
     """
     try:
-        # An array without elements cannot be mapped: there is no byte to map.
+        # An array without elements cannot be mapped.
         if 0 in _header_shape(path):
             return np.asarray(np.load(path, allow_pickle=False))
         mapped: Array = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -72,16 +72,16 @@ def open_matrix(path: Path) -> Array:
 
 
 class Stretches:
-    """Reads stretches of a one-dimensional ``.npy``, for which nothing stays mapped.
+    """Reads ranges of a one-dimensional ``.npy`` without mapping it.
 
-    The system maps far more around each touch than a short stretch is long, and in the end the whole file.
+    Of a mapped file the system keeps far more around each access than a short range, and in the end the whole file.
     """
 
     def __init__(self, path: Path) -> None:
-        """Look at a file.
+        """Read the header.
 
         Raises:
-            BackendUnavailable: it is absent or is no ``.npy``.
+            BackendUnavailable: the file is missing or not a ``.npy``.
         """
         array = open_matrix(path)
         self._path = path
@@ -93,10 +93,10 @@ class Stretches:
         return self._size
 
     def read(self, bounds: Iterable[tuple[int, int]]) -> Array:
-        """The items from each first one up to each last one, which is left out, in one array.
+        """Return the items of some ranges, each from its start up to and without its end, in one array.
 
         Raises:
-            BackendUnavailable: the file has become shorter, or cannot be read.
+            BackendUnavailable: the file has been truncated or cannot be read.
         """
         bounds, width = list(bounds), self._dtype.itemsize
         read = np.empty(sum(end - start for start, end in bounds) * width, dtype=np.uint8)
@@ -115,7 +115,7 @@ class Stretches:
 
 
 def plain(name: str, array: Array) -> Array:
-    """The array in C order and little-endian, so that its bytes are its values."""
+    """Return the array in C order and little-endian, so that equal values have equal bytes."""
     if array.dtype.hasobject:
         raise InvalidArgument(f"Array {name!r} holds Python objects; give numbers.", array=name)
     return np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<")).reshape(array.shape)

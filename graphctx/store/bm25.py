@@ -1,29 +1,44 @@
 """The lexical first stage: Okapi BM25 over the units, by bm25s, exact and memory-mapped.
 
-Of some of the units alone it is made from the counts beside it, see `graphctx.store.frequencies`.
+bm25s stores finished values, which mix in the document frequencies and the mean length of the whole corpus. Term counts
+and unit lengths stand beside them: from these the values of any part of the corpus are computed by the same operations
+in the same order, so that they equal those of an index of that part alone, bit for bit.
 """
 
 from __future__ import annotations
 
+import math
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from graphctx.errors import BackendUnavailable
-from graphctx.store.arrays import Stretches
-from graphctx.store.bm25_part import Bm25Part
-from graphctx.store.frequencies import K1, B, Frequencies, inverse_frequency, write_frequencies
-from graphctx.store.reasons import reason_of
+from graphctx.store.arrays import Stretches, open_matrix, save_matrix
+from graphctx.store.files import reason_of
+
+Rows = npt.NDArray[np.integer]
+Values = npt.NDArray[np.float32]
+Mask = npt.NDArray[np.bool_]
+
+K1 = 1.2
+B = 0.75
+"""The usual parameters (Robertson and Zaragoza 2009)."""
+
+_COUNTS, _LENGTHS = "counts.npy", "lengths.npy"
 
 
 def write_bm25(directory: Path, terms: Iterable[Sequence[str]]) -> dict[str, int]:
-    """Index the terms of each unit, in row order, into an empty directory.
+    """Index the terms of each unit into an empty directory.
+
+    Args:
+        directory: where; named ``bm25`` in a snapshot.
+        terms: of each unit, in row order.
 
     Returns:
-        The number of each term.
+        The vocabulary: the number of each term.
     """
     import bm25s
 
@@ -35,88 +50,73 @@ def write_bm25(directory: Path, terms: Iterable[Sequence[str]]) -> dict[str, int
     with np.errstate(invalid="ignore"):  # units without a single term have a mean length of zero
         index.index((rows or [[]], vocabulary), create_empty_token=False, show_progress=False)
     index.save(str(directory), show_progress=False)
-    write_frequencies(directory, rows)
+    _write_counts(directory, rows)
     return vocabulary
 
 
-class Bm25:
-    """A written index, opened."""
+def _write_counts(directory: Path, units: Sequence[Sequence[int]]) -> None:
+    """Write term counts in the order of the postings (term, unit), and unit lengths."""
+    held = [np.unique(np.array(unit, dtype=np.int32), return_counts=True) for unit in units]
+    terms = np.concatenate([np.zeros(0, np.int32), *(numbers for numbers, _ in held)])
+    counts = np.concatenate([np.zeros(0, np.int64), *(count for _, count in held)])
+    smallest = np.min_scalar_type(int(counts.max(initial=0)))
+    save_matrix(directory / _COUNTS, counts.astype(smallest)[np.argsort(terms, kind="stable")])
+    save_matrix(directory / _LENGTHS, np.array([len(unit) for unit in units], dtype=np.int32))
+
+
+class _Postings:
+    """The files of an index, opened.
+
+    Attributes:
+        vocabulary: the number of each term.
+        n_units: the number of units, N.
+        values: float32, the BM25 of the unit of each posting for the term alone.
+        counts: unsigned, how often the unit of each posting holds the term.
+        lengths: int32 [N], the number of terms of each unit.
+    """
 
     def __init__(self, directory: Path) -> None:
-        """Open the index of a verified snapshot.
-
-        Raises:
-            BackendUnavailable: it cannot be read.
-        """
         import bm25s
 
         try:
             index = bm25s.BM25.load(str(directory), mmap=True, show_progress=False)
-            parts = [np.asarray(index.scores[name]) for name in ("indices", "indptr")]
-            self._values = Stretches(directory / "data.csc.index.npy")  # all of it would be mapped before long
-            self.frequencies = Frequencies(directory) if Frequencies.are_in(directory) else None
+            self._rows, self._pointers = (np.asarray(index.scores[name]) for name in ("indices", "indptr"))
+            self.values = Stretches(directory / "data.csc.index.npy")  # mapped, all of it would be resident in the end
+            self.counts = Stretches(directory / _COUNTS)
+            self.lengths: npt.NDArray[np.int32] = np.asarray(open_matrix(directory / _LENGTHS))
         except Exception as error:
             raise BackendUnavailable(
                 "The lexical index of this snapshot cannot be read. Run `graphctx ingest` again, or roll back.",
                 reason=reason_of(error, directory),
             ) from error
-        self._known: dict[str, int] = index.vocab_dict
-        self._rows, self._pointers = parts
-        self._n_units = int(index.scores["num_docs"])
+        self.vocabulary: dict[str, int] = index.vocab_dict
+        self.n_units = int(index.scores["num_docs"])
         self._sums = threading.local()
 
-    @property
-    def vocabulary(self) -> Mapping[str, int]:
-        """The number of each term."""
-        return self._known
-
-    def found(self, terms: Sequence[str]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
-        """The units that hold a term, and their BM25 for the distinct terms; unknown terms count nothing.
-
-        Returns:
-            Rows, sorted, and float32 values above 0 beside them.
-        """
-        # In the order of terms, not in that of their numbers, which change with what else is indexed: the last bits of
-        # a sum follow its order.
-        bounds = [self.bounds(term) for term in sorted(set(terms)) if term in self._known]
-        read, ends = self._values.read(bounds), np.cumsum([end - start for start, end in bounds])
-        values = np.split(read, ends[:-1]) if bounds else []
-        return self.summed((self._rows[start:end], part) for (start, end), part in zip(bounds, values, strict=True))
-
-    def within(self, visible: npt.NDArray[np.bool_]) -> Bm25Part:
-        """The index of some units alone, bool [N]; row numbers stay."""
-        return Bm25Part(self, visible)
-
     def bounds(self, term: str) -> tuple[int, int]:
-        """Where the postings of a term begin and end."""
-        at = self._known.get(term)
+        """Return where the postings of a term begin and end."""
+        at = self.vocabulary.get(term)
         return (0, 0) if at is None else (int(self._pointers[at]), int(self._pointers[at + 1]))
 
-    def units_with(self, term: str) -> npt.NDArray[np.integer]:
-        """The rows of the units that hold a term, sorted."""
+    def units(self, term: str) -> Rows:
+        """Return the rows of the units that hold a term, sorted."""
         start, end = self.bounds(term)
         return self._rows[start:end]
 
-    def values_of(self, term: str) -> npt.NDArray[np.float32]:
-        """The BM25 of each of these units for the term alone."""
-        return self._values.read([self.bounds(term)])
-
-    def summed(
-        self, postings: Iterable[tuple[npt.NDArray[np.integer], npt.NDArray[np.float32]]]
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
+    def summed(self, postings: Iterable[tuple[Rows, Values]]) -> tuple[npt.NDArray[np.int64], Values]:
         """Add up values by unit.
 
         Args:
-            postings: for each term the rows of units, each once, and float32 values beside them.
+            postings: for each term the rows of units, each once, and the values beside them.
 
         Returns:
-            Rows, sorted, and float32 sums above 0 beside them.
+            Rows, sorted, and sums above 0 beside them.
         """
         # Kept between calls, all zero: a fresh one costs more than the postings of most questions. It is taken out
         # meanwhile, so that a call which is broken off leaves none behind.
-        sums: npt.NDArray[np.float32] | None = vars(self._sums).pop("array", None)
+        sums: Values | None = vars(self._sums).pop("array", None)
         if sums is None:
-            sums = np.zeros(self._n_units, dtype=np.float32)
+            sums = np.zeros(self.n_units, dtype=np.float32)
         for rows, values in postings:
             sums[rows] += values
         found = np.flatnonzero(sums > 0)
@@ -125,21 +125,112 @@ class Bm25:
         self._sums.array = sums
         return found, total
 
+
+class Bm25:
+    """The lexical index of all units, or of some as if nothing else were indexed. Thread-safe.
+
+    Usage::
+
+        index = Bm25.open(snapshot.directory / "bm25")
+        rows, values = index.found(["harbour", "gate"])
+        rows, values = index.within(visible).found(["harbour", "gate"])
+    """
+
+    def __init__(self, postings: _Postings, visible: Mask | None = None) -> None:
+        self._postings = postings
+        self._visible = visible
+        self._n_units = postings.n_units if visible is None else int(np.count_nonzero(visible))
+        self._n_visible: dict[str, int] = {}
+        self._mean_length = 0.0
+        if visible is not None and self._n_units:
+            self._mean_length = float(postings.lengths[visible].mean())
+
+    @classmethod
+    def open(cls, directory: Path) -> Bm25:
+        """Open the index of a verified snapshot.
+
+        Raises:
+            BackendUnavailable: it cannot be read.
+        """
+        return cls(_Postings(directory))
+
+    @property
+    def vocabulary(self) -> Mapping[str, int]:
+        """The number of each term."""
+        return self._postings.vocabulary
+
+    def within(self, visible: Mask) -> Bm25:
+        """Return the index of some of these units alone; row numbers stay.
+
+        Args:
+            visible: bool [N].
+        """
+        return Bm25(self._postings, visible if self._visible is None else visible & self._visible)
+
+    def found(self, terms: Sequence[str]) -> tuple[npt.NDArray[np.int64], Values]:
+        """Return the units that hold a term, and their BM25 for the distinct terms; unknown terms count nothing.
+
+        Returns:
+            Rows, sorted, and float32 values above 0 beside them.
+        """
+        # In the order of terms, not in that of their numbers, which change with what else is indexed: the last bits of
+        # a sum follow its order.
+        known = [term for term in sorted(set(terms)) if term in self.vocabulary]
+        return self._postings.summed(self._stored(known) if self._visible is None else self._computed(known))
+
+    def _stored(self, terms: Sequence[str]) -> Iterator[tuple[Rows, Values]]:
+        bounds = [self._postings.bounds(term) for term in terms]
+        ends = np.cumsum([end - start for start, end in bounds])
+        values = np.split(self._postings.values.read(bounds), ends[:-1]) if bounds else []
+        return zip(map(self._postings.units, terms), values, strict=True)
+
+    def _computed(self, terms: Sequence[str]) -> Iterator[tuple[Rows, Values]]:
+        for term in terms:
+            rows, kept = self._visible_units(term)
+            if len(rows):
+                counts = self._postings.counts.read([self._postings.bounds(term)])[kept]
+                share = _saturated(counts, self._postings.lengths[rows], self._mean_length)
+                yield rows, (np.float32(_idf(self._n_units, len(rows))) * share).astype(np.float32)
+
     def knows(self, term: str) -> bool:
-        """Whether any unit holds a term."""
-        return term in self._known
+        """Return whether any unit holds a term."""
+        return self._n_holders(term) > 0
 
     def idf(self, term: str) -> float:
-        """Inverse document frequency of a term, ``log(1 + (N - n + 0.5) / (n + 0.5))``; an unknown one has the most."""
-        start, end = self.bounds(term)
-        return inverse_frequency(self._n_units, end - start)
+        """Return the inverse document frequency, ``log(1 + (N - n + 0.5) / (n + 0.5))``; highest for unknown terms."""
+        return _idf(self._n_units, self._n_holders(term))
 
-    def holders(self, terms: Sequence[str], rows: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        """Which of some units hold which of some terms, bool [len(rows), len(terms)]."""
+    def holders(self, terms: Sequence[str], rows: npt.NDArray[np.int64]) -> Mask:
+        """Return which of some units hold which of some terms, bool [len(rows), len(terms)]."""
         held = np.zeros((len(rows), len(terms)), dtype=bool)
         for column, term in enumerate(terms):
-            posted = self.units_with(term)
+            posted = self._postings.units(term)
             if len(posted):
                 places = np.minimum(np.searchsorted(posted, rows), len(posted) - 1)
                 held[:, column] = posted[places] == rows
         return held
+
+    def _n_holders(self, term: str) -> int:
+        start, end = self._postings.bounds(term)
+        if self._visible is None or start == end:
+            return end - start
+        if term not in self._n_visible:
+            self._n_visible[term] = len(self._visible_units(term)[0])
+        return self._n_visible[term]
+
+    def _visible_units(self, term: str) -> tuple[Rows, Mask]:
+        """Return the visible units that hold a term, and which of its postings they are."""
+        rows, visible = self._postings.units(term), self._visible
+        kept = np.ones(len(rows), dtype=bool) if visible is None else visible[rows]
+        return rows[kept], kept
+
+
+def _saturated(counts: Rows, lengths: Rows, mean_length: float) -> npt.NDArray[np.float64]:
+    """Return BM25 without the inverse document frequency: ``tf / (k1 * (1 - b + b * length / mean) + tf)``."""
+    frequency = counts.astype(np.float64)
+    value: npt.NDArray[np.float64] = frequency / (K1 * ((1 - B) + B * lengths / mean_length) + frequency)
+    return value
+
+
+def _idf(n_units: int, n_holders: int) -> float:
+    return math.log(1 + (n_units - n_holders + 0.5) / (n_holders + 0.5))

@@ -1,9 +1,7 @@
-"""The memo store: results of costly steps by the hash of their input. It may be lost at any time, never
-wrong.
+"""The memoisation cache: results of costly steps by the hash of their input. It may be lost at any time, never wrong.
 
-SQLite in WAL mode keeps whole transactions through a kill; each value carries a checksum of its key and
-bytes, so a damaged page reads as "not there". A file that SQLite cannot use is moved aside, and an empty one
-takes its place.
+SQLite in WAL mode keeps whole transactions through a kill. Each value carries a checksum of its key and bytes: one on a
+damaged page counts as absent. A file that SQLite cannot use is moved aside and replaced by an empty one.
 """
 
 from __future__ import annotations
@@ -35,10 +33,16 @@ _WRITE_ROWS = 2_000  # rows per transaction: a full disk or a kill loses no more
 
 
 class Memo:
-    """A key-value store of bytes for one process at a time.
+    """A key-value store of bytes for one process at a time; a context manager.
+
+    Usage::
+
+        with Memo(kb_dir / "cache" / "memo.sqlite") as memo:
+            known = memo.get_many("embed", keys)
+            memo.put_many("embed", {key: compute(key) for key in keys if key not in known})
 
     Args:
-        path: the SQLite file; made with its directory if it is not there, replaced if it is damaged.
+        path: the SQLite file; created with its directory if it is missing, replaced if it is damaged.
 
     Raises:
         BackendUnavailable: another process has it open, or the disk is full or refuses writes.
@@ -60,7 +64,7 @@ class Memo:
         self.close()
 
     def get_many(self, kind: str, keys: Iterable[str]) -> dict[str, bytes]:
-        """The values of those keys that are there, in the order of ``keys``."""
+        """Return the stored values of some keys, in the order of ``keys``; absent keys are left out."""
         wanted = list(dict.fromkeys(keys))
         self._asked.setdefault(kind, set()).update(wanted)
 
@@ -79,7 +83,7 @@ class Memo:
         return {key: found[key] for key in wanted if key in found}
 
     def put_many(self, kind: str, items: Mapping[str, bytes]) -> None:
-        """Store values, replacing those that are there; what is stored when a kill comes stays stored."""
+        """Store values, replacing earlier ones, in transactions of 2,000; a kill loses the last one at most."""
 
         def write() -> None:
             for batch in _batches(items.items(), _WRITE_ROWS):
@@ -90,7 +94,7 @@ class Memo:
         self._guarded(write, default=None)
 
     def prune(self, kind: str, keep: Iterable[str]) -> int:
-        """Drop every value of ``kind`` whose key is not in ``keep``, give the space back, return how many."""
+        """Delete the values of ``kind`` whose key is not in ``keep``, shrink the file, and return their number."""
         kept = set(keep)
 
         def drop() -> int:
@@ -105,20 +109,19 @@ class Memo:
         return self._guarded(drop, default=0)
 
     def forget_unasked(self) -> int:
-        """Drop what nobody asked for since the memo was opened, of each kind of which that is more than half.
+        """Delete the values that nobody asked for since the memo was opened, of kinds where they are more than half.
 
-        An edit leaves the values of the earlier text behind. As long as they are few they stay: the edit may be
-        undone.
+        An edit leaves the values of the earlier text behind. While they are few they stay: the edit may be undone.
 
         Returns:
-            How many values were dropped.
+            The number of deleted values.
         """
         stored = self.counts()
         stale = [kind for kind, asked in sorted(self._asked.items()) if stored.get(kind, 0) > 2 * len(asked)]
         return sum(self.prune(kind, self._asked[kind]) for kind in stale)
 
     def remember_used(self, snapshot_id: str) -> None:
-        """Note that a snapshot was made of what was asked for since the memo was opened, and of nothing else."""
+        """Record that a snapshot was made of exactly the values asked for since the memo was opened."""
 
         def note() -> None:
             with self._db:
@@ -131,7 +134,7 @@ class Memo:
         self._guarded(note, default=None)
 
     def unused(self, snapshot_id: str | None) -> dict[str, int]:
-        """How many values of each kind a snapshot was not made of: all, unless `remember_used` was called for it."""
+        """Return how many values of each kind a snapshot does not use; all without `remember_used` for it."""
 
         def count() -> dict[str, int]:
             where = _UNUSED if self._is_used_by(snapshot_id) else "TRUE"
@@ -140,7 +143,7 @@ class Memo:
         return self._guarded(count, default={})
 
     def erase_unused(self, snapshot_id: str | None) -> dict[str, int]:
-        """Drop what `unused` counts so that no byte of it is left in the files, return how many of each kind."""
+        """Delete the values that `unused` counts, with every byte of them in the files; return the counts by kind."""
         dropped = self.unused(snapshot_id)
 
         def erase() -> None:
@@ -160,12 +163,12 @@ class Memo:
         return self._db.execute("SELECT snapshot FROM used_by").fetchall() == [(snapshot_id,)]
 
     def counts(self) -> dict[str, int]:
-        """How many values there are of each kind, by kind."""
+        """Return the number of values by kind."""
         query = "SELECT kind, count(*) FROM memo GROUP BY kind ORDER BY kind"
         return self._guarded(lambda: dict(self._db.execute(query).fetchall()), default={})
 
     def size_bytes(self) -> int:
-        """Bytes on disk."""
+        """Return the bytes on disk."""
         return sum(path.stat().st_size for path in self._files() if path.exists())
 
     def close(self) -> None:
@@ -224,7 +227,7 @@ class Memo:
         yield self._path.with_name(f"{self._path.name}-wal")
 
     def _refuse(self, error: sqlite3.OperationalError) -> None:
-        """Raise what no rebuilding mends: a cache in use, a full or read-only disk."""
+        """Raise the errors that rebuilding cannot repair: a cache in use, a full or read-only disk."""
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             raise BackendUnavailable(
@@ -233,7 +236,7 @@ class Memo:
         name = f"{self._path.parent.name}/{self._path.name}"
         if code == sqlite3.SQLITE_FULL:
             raise disk_full(name, os.strerror(errno.ENOSPC)) from error
-        if code == sqlite3.SQLITE_IOERR:  # also where a file may not grow: SQLite tells a full disk alone apart
+        if code == sqlite3.SQLITE_IOERR:  # also where a file may not grow: SQLite has a code for a full disk alone
             raise disk_full(name, f"{error}: the disk fails, or a quota or a limit of file size is reached") from error
         if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
             raise BackendUnavailable(

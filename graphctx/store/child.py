@@ -1,8 +1,8 @@
 """Work with graph engines in a process that may crash.
 
-Kuzu aborts the process when a disk is full, and crashes on what it wrote badly. So a graph is built, and a new
-snapshot opened for the first time, by ``python -m graphctx.store.child``: a JSON request on standard input, a JSON
-answer on the last line of standard output.
+Kuzu aborts the process when a disk is full, and crashes on what it wrote badly. ``python -m graphctx.store.child``
+therefore builds graphs and opens new snapshots for the first time: a JSON request on standard input, a JSON answer on
+the last line of standard output.
 """
 
 from __future__ import annotations
@@ -31,28 +31,29 @@ def run_child(task: str, **arguments: Any) -> Any:
 
     Args:
         task: ``build`` (``engine``, ``parquet``, ``path``) writes a graph file from Parquet files and returns its
-            counts; ``verify`` (``directory``, ``expected``) is ``verify.faults``; ``version`` (``engine``) imports
-            an engine and returns its version.
+            counts. ``verify`` (``directory``, ``expected``) opens all parts of a snapshot and returns a sentence for
+            each that does not fit ``engine``, ``counts``, ``graph_counts``, ``table_versions`` and ``matrices`` of
+            ``expected``. ``version`` (``engine``) imports an engine and returns its version.
         **arguments: JSON values.
 
     Returns:
-        What the task returned, as JSON values.
+        The task's result, as JSON values.
 
     Raises:
-        GraphctxError: of the kind that the task raised.
+        GraphctxError: the task's own error.
         BackendUnavailable: the process crashed.
     """
     pipe = subprocess.PIPE
     with start_module("graphctx.store.child", stdin=pipe, stdout=pipe, stderr=pipe, text=True) as process:
         try:
-            output, errors_said = process.communicate(json.dumps({"task": task, "arguments": arguments}))
+            output, stderr = process.communicate(json.dumps({"task": task, "arguments": arguments}))
         except BaseException:
             process.kill()
             raise
     try:
         answer = json.loads(output.splitlines()[-1])
     except (IndexError, ValueError):
-        said = (errors_said.strip().splitlines() or ["nothing"])[-1]
+        said = (stderr.strip().splitlines() or ["nothing"])[-1]
         raise BackendUnavailable(
             f"The graph engine crashed (exit code {process.returncode}, it said: {said}). Look for free disk space "
             "and memory, then ingest again.",
@@ -76,9 +77,36 @@ def _build(engine: str, parquet: str, path: str) -> dict[str, int]:
 
 
 def _verify(directory: str, expected: dict[str, Any]) -> list[str]:
-    from graphctx.store.verify import faults
+    import pyarrow.parquet as pq
 
-    return faults(Path(directory), expected)
+    from graphctx.store.arrays import load_arrays, open_matrix
+    from graphctx.store.graph import make_graph_engine
+    from graphctx.store.snapshot import ARRAYS_NAME, MATRICES_DIR, PARQUET_DIR, TABLES_DIR
+    from graphctx.store.tables import TEXT_COLUMNS, TableReader
+
+    root = Path(directory)
+    found: list[str] = []
+    for name, count in expected["counts"].items():
+        rows = pq.ParquetFile(root / PARQUET_DIR / f"{name}.parquet").metadata.num_rows
+        if rows != count:
+            found.append(f"{name}.parquet has {rows} rows, not {count}.")
+    engine = expected["engine"]
+    graph = make_graph_engine(engine).open(root / f"graph.{engine}")
+    for label, count in graph.counts().items():
+        if count != expected["graph_counts"][label]:
+            found.append(f"The graph has {count} {label}, not {expected['graph_counts'][label]}.")
+    graph.close()
+    tables = TableReader(root / TABLES_DIR, expected["table_versions"])
+    for name in expected["table_versions"]:
+        rows = tables.count(name)
+        if rows != expected["counts"][name]:
+            found.append(f"The table {name} has {rows} rows, not {expected['counts'][name]}.")
+        if name in TEXT_COLUMNS:
+            tables.search_text(name, "the first words", 1)
+    load_arrays(root / ARRAYS_NAME)
+    for name in expected["matrices"]:
+        open_matrix(root / MATRICES_DIR / f"{name}.npy")
+    return found
 
 
 def _version(engine: str) -> str:
@@ -88,7 +116,7 @@ def _version(engine: str) -> str:
 
 
 def main() -> None:
-    """Answer one request and leave without tidying up: what closes a graph that failed is what aborts."""
+    """Answer one request and exit without cleaning up: closing a graph that failed is what aborts."""
     end_with_parent()
     request = json.load(sys.stdin)
     try:

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import logging
-import math
-import re
 import tomllib
 from collections.abc import Mapping
-from datetime import date, datetime, time
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from graphctx.errors import BackendUnavailable
 from graphctx.settings import without_secrets
-from graphctx.store.files import disk_errors, write_atomic
-from graphctx.store.reasons import reason_of
+from graphctx.store.files import disk_errors, reason_of, write_atomic
+from graphctx.store.graph import DEFAULT_ENGINE, ENGINES
 
 log = logging.getLogger(__name__)
 
@@ -27,19 +23,16 @@ MAX_PROJECT_CHARS = 200
 """Longest project_id, as long as the one that a request's scope may name."""
 
 _COPY_DIR = "snapshots"
-"""Where a copy lies under the same name. Who deletes the one seldom deletes the other."""
-
-_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+"""The folder of the copy of ``kb.toml``: whoever deletes one of them seldom deletes the other."""
 
 
 class SourceEntry(BaseModel):
     """A folder that was ingested.
 
     Attributes:
-        name: unique among the sources; documents remember it.
-        path: where it lies on this machine.
-        prefix: what its documents' URIs start with; empty as long as their paths clash with no other
-            source's.
+        name: unique among the sources; stored with each document.
+        path: the folder on this machine.
+        prefix: the start of its documents' URIs; empty unless their paths clash with another source's.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -53,24 +46,31 @@ class KbConfig(BaseModel):
     """The settings of one knowledge base.
 
     Attributes:
-        project_id: fixed when the knowledge base is made; every request must name this one or none.
+        project_id: fixed when the knowledge base is created; every request names this one or none.
         engine: the graph engine, ``[graph] engine``.
-        embedder: the embedder's name, ``[embedder] name``; empty means the default one.
-        sources: what was ingested, in the order of the first ingest.
+        embedder: the embedder's name, ``[embedder] name``; empty for the default.
+        sources: the ingested folders, in the order of their first ingest.
         settings: every other table and key of the file, kept as it stands.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     project_id: str = Field(min_length=1, max_length=MAX_PROJECT_CHARS)
-    engine: Literal["kuzu", "ladybug"] = "kuzu"
+    engine: str = DEFAULT_ENGINE
     embedder: str = ""
     sources: tuple[SourceEntry, ...] = ()
     settings: dict[str, Any] = Field(default_factory=dict)
 
+    @field_validator("engine")
+    @classmethod
+    def _known(cls, engine: str) -> str:
+        if engine not in ENGINES:
+            raise ValueError(f"there is no such graph engine; there are {', '.join(ENGINES)}")
+        return engine
+
 
 def is_absent(kb_dir: Path) -> bool:
-    """Whether a folder holds no part of a knowledge base: neither its settings nor snapshots."""
+    """Return whether a folder holds no part of a knowledge base: neither ``kb.toml`` nor snapshots."""
     return not any((kb_dir / name).exists() for name in (CONFIG_NAME, "snapshots"))
 
 
@@ -78,7 +78,7 @@ def read_config(kb_dir: Path) -> KbConfig:
     """Read ``kb.toml``.
 
     Raises:
-        BackendUnavailable: there is none, it is unreadable or no TOML, a value is wrong, or its format is another.
+        BackendUnavailable: the file is missing, unreadable, not TOML or of another format, or a value is wrong.
     """
     path = Path(kb_dir) / CONFIG_NAME
     try:
@@ -134,17 +134,19 @@ def read_config(kb_dir: Path) -> KbConfig:
 
 
 def write_config(kb_dir: Path, config: KbConfig) -> None:
-    """Write ``kb.toml`` in one stroke, unless it already says the same (so that hand-written comments stay).
+    """Replace ``kb.toml`` atomically, unless it already says the same: then hand-written comments stay.
 
     Raises:
         BackendUnavailable: the disk is full or refuses the write.
     """
+    import tomli_w
+
     path = Path(kb_dir) / CONFIG_NAME
     try:
         if read_config(kb_dir) == config:
             return
     except BackendUnavailable:
-        pass  # absent or unreadable: it is written anew
+        pass  # absent or unreadable: write it
     own: dict[str, Any] = {"graph": {"engine": config.engine}}
     if config.embedder:
         own["embedder"] = {"name": config.embedder}
@@ -152,20 +154,20 @@ def write_config(kb_dir: Path, config: KbConfig) -> None:
     scalars = {key: value for key, value in config.settings.items() if key not in tables}
     merged = {key: {**own.get(key, {}), **tables.get(key, {})} for key in sorted({*own, *tables})}
     data = {"format": CONFIG_FORMAT, "project_id": config.project_id, **scalars, **merged}
-    lines = [_dump(data)]
-    lines += [f"\n[[sources]]\n{_dump(source.model_dump())}" for source in config.sources]
+    text = tomli_w.dumps(data)
+    text += "".join(f"\n[[sources]]\n{tomli_w.dumps(source.model_dump())}" for source in config.sources)
     with disk_errors(CONFIG_NAME):
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomic(path, "".join(lines).encode("utf-8"))
+        write_atomic(path, text.encode("utf-8"))
 
 
 def has_snapshots(kb_dir: Path) -> bool:
-    """Whether there is a snapshot, whole or not."""
+    """Return whether there is a snapshot, whole or not."""
     return any((Path(kb_dir) / _COPY_DIR).glob("sn_*"))
 
 
 def keep_copy(kb_dir: Path, config: KbConfig) -> None:
-    """Keep what ``kb.toml`` says, without secrets, beside the snapshots, so that a lost one can be restored.
+    """Write a copy of ``kb.toml`` without secrets beside the snapshots, from which a lost one can be restored.
 
     Raises:
         BackendUnavailable: the disk is full or refuses the write.
@@ -175,10 +177,10 @@ def keep_copy(kb_dir: Path, config: KbConfig) -> None:
 
 
 def restore_config(kb_dir: Path) -> None:
-    """Write a lost ``kb.toml`` again from its copy.
+    """Restore a lost ``kb.toml`` from its copy.
 
     Raises:
-        BackendUnavailable: the copy is lost too or cannot be read, or the disk refuses the write.
+        BackendUnavailable: the copy is missing or cannot be read, or the disk refuses the write.
     """
     try:
         config = read_config(Path(kb_dir) / _COPY_DIR)
@@ -201,7 +203,7 @@ def restore_config(kb_dir: Path) -> None:
 
 
 def _lift(data: dict[str, Any], table: str, key: str, name: str) -> dict[str, Any]:
-    """Take ``[table] key`` out of ``data``, as ``{name: value}``; an empty table goes with it."""
+    """Move ``[table] key`` out of ``data`` into ``{name: value}``; remove the table if that leaves it empty."""
     inner = data.get(table)
     if not isinstance(inner, dict) or key not in inner:
         return {}
@@ -211,42 +213,7 @@ def _lift(data: dict[str, Any], table: str, key: str, name: str) -> dict[str, An
     return {name: value}
 
 
-def _dump(data: Mapping[str, Any], prefix: str = "") -> str:
-    """TOML of a mapping: its plain values first, then each table within it under its own header."""
-    tables = {key: value for key, value in data.items() if isinstance(value, Mapping)}
-    lines = [f"{_key(key)} = {_value(value)}\n" for key, value in data.items() if key not in tables]
-    for key, table in tables.items():
-        name = f"{prefix}{_key(key)}"
-        lines.append(f"\n[{name}]\n{_dump(table, f'{name}.')}")
-    return "".join(lines)
-
-
-def _key(key: str) -> str:
-    return key if _BARE_KEY.fullmatch(key) else _string(key)
-
-
-def _string(text: str) -> str:
-    # A JSON string is a TOML basic string, but for DEL, which TOML wants escaped.
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return _string(value)
-    if isinstance(value, float) and not math.isfinite(value):
-        return "nan" if math.isnan(value) else ("inf" if value > 0 else "-inf")
-    if isinstance(value, int | float):
-        return repr(value)
-    if isinstance(value, datetime | date | time):
-        return value.isoformat()
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_key(key)} = {_value(item)}" for key, item in value.items()) + "}"
-    return "[" + ", ".join(_value(item) for item in value) + "]"
-
-
 def _wrong(reason: str) -> BackendUnavailable:
     return BackendUnavailable(
-        f"{CONFIG_NAME} cannot be used: {reason}. Mend that line.", file=CONFIG_NAME, reason=reason
+        f"{CONFIG_NAME} cannot be used: {reason}. Correct that line.", file=CONFIG_NAME, reason=reason
     )

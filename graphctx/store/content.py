@@ -1,4 +1,4 @@
-"""The content hash: one digest over what the tables, vectors and arrays say, not over how they lie in memory.
+"""The content hash: one digest over the values of tables, vectors and arrays, whatever their layout in memory.
 
 Two tables with the same rows hash equal whatever their chunks, slices, offsets, buffer padding, bytes under
 null slots, 32- or 64-bit string offsets or dictionary encoding. Floats are hashed by their bits.
@@ -16,7 +16,7 @@ import pyarrow as pa
 from graphctx.store.arrays import Array, plain
 from graphctx.store.schema import UNHASHED_COLUMNS
 
-_ROWS = 65_536  # rows per step: bounds the memory of the hash, and is part of no digest
+_ROWS = 65_536  # rows per step: bounds the memory of the hash and does not change it
 
 
 class _Digest(Protocol):
@@ -32,8 +32,8 @@ def content_hash(tables: Mapping[str, pa.Table], vectors: Mapping[str, Array], a
         arrays: numpy arrays by name, of any shape.
 
     Returns:
-        64 hexadecimal characters (SHA-256). The order of the mappings and of a table's columns is of no
-        account; the order of rows is.
+        64 hexadecimal characters (SHA-256). They depend on the order of rows, not on that of the mappings or of a
+        table's columns.
     """
     total = hashlib.sha256(b"graphctx content 1")
     for name in sorted(tables):
@@ -67,7 +67,7 @@ def _column_digest(column: pa.ChunkedArray) -> bytes:
 class _Streams:
     """Digests of the parts of a column (validity, lengths, bytes), each fed piece by piece.
 
-    One stream per part, so that where a piece ends leaves no trace.
+    One stream per part, so that the digest does not depend on where a piece ends.
     """
 
     def __init__(self) -> None:
@@ -85,7 +85,7 @@ class _Streams:
 
 
 def _hash_values(streams: _Streams, prefix: str, values: pa.Array) -> None:
-    """Feed one array: its type's family, which values are there, and the values that are."""
+    """Feed one array: its type's family, its validity, and its values without the nulls."""
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
     kind = values.type

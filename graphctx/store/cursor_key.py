@@ -1,4 +1,4 @@
-"""The key that signs cursors, kept in the knowledge base, so that every server of it understands every cursor."""
+"""The key that signs cursors, stored in the knowledge base, so that all its servers accept each other's cursors."""
 
 from __future__ import annotations
 
@@ -15,28 +15,30 @@ KEY_BYTES = 32
 
 
 def cursor_key(kb_dir: Path) -> bytes:
-    """Return the knowledge base's key; make it, readable by its owner alone, if there is none.
+    """Return the knowledge base's key; create it, readable by its owner alone, if there is none.
 
-    Processes that make it at the same time agree on one. Where the folder cannot be written and holds no key, the key
-    is a random one, and its cursors last as long as this process.
+    Processes that create it at the same time agree on one. Where the folder holds no key and cannot be written, the key
+    is random, and its cursors last as long as this process.
     """
     path = kb_dir / KEY_NAME
     with contextlib.suppress(OSError):
         key = path.read_bytes()
         if len(key) == KEY_BYTES:
             return key
-        path.unlink()  # cut short by a crash or by hand
+        path.unlink()  # truncated by a crash or by hand
     try:
-        return _kept(path)
+        return _create(path)
     except OSError as error:
         log.warning(
-            "%s cannot be kept (%s): cursors end with this process. Set [server] cursor_key.", KEY_NAME, error.strerror
+            "%s cannot be written (%s): cursors end with this process. Set [server] cursor_key.",
+            KEY_NAME,
+            error.strerror,
         )
         return secrets.token_bytes(KEY_BYTES)
 
 
-def _kept(path: Path) -> bytes:
-    """Write a fresh key, whole or not at all, unless another process was sooner; return the one that is there."""
+def _create(path: Path) -> bytes:
+    """Create the key atomically unless another process was first; return the stored one."""
     temporary = path.with_name(f".{KEY_NAME}.{os.getpid()}.{secrets.token_hex(4)}.tmp")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:

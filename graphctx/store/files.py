@@ -1,16 +1,19 @@
-"""Files that are either wholly there or not at all, and a disk that may be full."""
+"""Atomic replacement, syncing and checksums of files; errors of the disk, and their reasons without paths."""
 
 from __future__ import annotations
 
 import errno
 import hashlib
 import os
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from graphctx.errors import BackendUnavailable
 
+_BUFFER = 1 << 20
 _CHUNK = 1 << 20  # hashlib releases the interpreter lock above 2 KiB; 1 MiB reads keep the disk busy
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 # Engines report a failed write as text: strerror() of the numbers above, with or without "(os error N)". Kuzu may say
@@ -18,9 +21,15 @@ _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _FULL_TEXTS = {os.strerror(number).lower(): os.strerror(number) for number in sorted(_FULL)}
 _FULL_TEXTS["invalid transaction type to rollback"] = "the disk is full, or a quota or a limit of file size is reached"
 
+_FOLDER = r"""[^\s/\\'"<>|(),;:]+[/\\]+"""
+_PATH = re.compile(
+    rf"(?:(?<![a-z])[a-z]+:/+|[A-Za-z]:[/\\]+|(?<![\w.])[/\\])(?:{_FOLDER})+|(?<![^\s/\\'\"<>|(),;:])(?:{_FOLDER}){{2,}}"
+)
+"""Folders below a root, or two and more without one: some libraries leave out the leading slash."""
+
 
 def fsync_path(path: Path) -> None:
-    """Make a file's content, or a directory's entries, survive a power cut."""
+    """Flush a file's content, or a directory's entries, to the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -29,7 +38,7 @@ def fsync_path(path: Path) -> None:
 
 
 def fsync_tree(paths: Iterable[Path]) -> None:
-    """Sync files and then every directory that holds one of them."""
+    """Flush files and then every directory that holds one of them to the disk."""
     files = sorted(paths)
     for path in files:
         fsync_path(path)
@@ -37,12 +46,25 @@ def fsync_tree(paths: Iterable[Path]) -> None:
         fsync_path(directory)
 
 
-def write_atomic(path: Path, data: bytes) -> None:
-    """Replace ``path`` by ``data`` so that a reader, or a crash, sees the old content or the new one."""
+@contextmanager
+def atomic_file(path: Path) -> Iterator[BinaryIO]:
+    """Replace a file atomically: a reader, or a crash at any moment, sees the old content or the new one.
+
+    The block writes to a temporary file beside it, ``.<name>.<process id>.tmp``, which is synced and renamed when the
+    block ends, and deleted when it raises.
+
+    Usage::
+
+        with atomic_file(directory / "report.json") as file:
+            file.write(data)
+
+    Raises:
+        OSError: the disk refuses the write; wrap the block in `disk_errors` for our own error.
+    """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        with temporary.open("wb") as file:
-            file.write(data)
+        with temporary.open("wb", buffering=_BUFFER) as file:
+            yield file
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
@@ -52,8 +74,14 @@ def write_atomic(path: Path, data: bytes) -> None:
     fsync_path(path.parent)
 
 
+def write_atomic(path: Path, data: bytes) -> None:
+    """Replace a file by ``data`` atomically, see `atomic_file`."""
+    with atomic_file(path) as file:
+        file.write(data)
+
+
 def sha256_of(path: Path) -> str:
-    """The hex SHA-256 of a file's bytes."""
+    """Return the hex SHA-256 of a file's bytes."""
     digest = hashlib.sha256()
     with path.open("rb") as file:
         while chunk := file.read(_CHUNK):
@@ -62,18 +90,18 @@ def sha256_of(path: Path) -> str:
 
 
 def files_below(directory: Path) -> list[Path]:
-    """Every regular file below ``directory``, sorted; none if there is no such directory."""
+    """Return every regular file below ``directory``, sorted; none if there is no such directory."""
     return sorted(path for path in directory.rglob("*") if path.is_file())
 
 
 def size_of(path: Path) -> int:
-    """Bytes of a file, or of all files below a directory; 0 where there is nothing."""
+    """Return the bytes of a file, or of all files below a directory; 0 where there is nothing."""
     return path.stat().st_size if path.is_file() else sum(each.stat().st_size for each in files_below(path))
 
 
 @contextmanager
 def disk_errors(what: str) -> Iterator[None]:
-    """Turn a disk that is full, or that refuses the write otherwise, into ``BackendUnavailable``.
+    """Convert the errors of a full disk or a refused write to ``BackendUnavailable``.
 
     Args:
         what: what was being written, relative to the knowledge base: "the snapshot", "kb.toml".
@@ -98,18 +126,18 @@ def disk_errors(what: str) -> Iterator[None]:
 
 
 def _full_text(error: BaseException) -> str | None:
-    """The reason, where the text of an error says that a disk is full."""
+    """Return the reason where the text of an error says that a disk is full."""
     text = str(error).lower()
     return next((reason for marker, reason in _FULL_TEXTS.items() if marker in text), None)
 
 
 def disk_full(what: str, reason: str, number: int = errno.ENOSPC) -> BackendUnavailable:
-    """The error about a write for which there was no room.
+    """Return the error about a write for which there was no room.
 
     Args:
         what: what was being written, relative to the knowledge base.
-        reason: why not, as the system says it.
-        number: of the system's error.
+        reason: the system's words.
+        number: the system's error number.
     """
     return BackendUnavailable(
         f"Cannot write {what}: {reason}. Free some space, or move the knowledge base to a larger disk, and "
@@ -117,3 +145,19 @@ def disk_full(what: str, reason: str, number: int = errno.ENOSPC) -> BackendUnav
         what=what,
         errno=number,
     )
+
+
+def reason_of(error: BaseException, *directories: object) -> str:
+    """Return the text of an error without directories of this machine: of a path only its last part stays.
+
+    Args:
+        error: of the system or of a library.
+        *directories: folders that the text may name, needed where their names hold spaces.
+    """
+    if isinstance(error, OSError) and error.errno:
+        return os.strerror(error.errno)  # pyarrow puts the path into error.strerror
+    text = str(error)
+    for directory in directories:
+        bare = str(directory).strip("/\\")
+        text = re.sub(rf"(?:[a-z]+:/+)?[/\\]?{re.escape(bare)}[/\\]*", "", text) if bare else text
+    return _PATH.sub("", text)

@@ -1,4 +1,4 @@
-"""The snapshots of a knowledge base: list them, go back to one, drop old ones."""
+"""The snapshots of a knowledge base: list, roll back, prune."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graphctx.errors import BackendUnavailable, InvalidArgument
-from graphctx.store.lease import is_leased
+from graphctx.store.lock import is_leased
 from graphctx.store.manifest import MANIFEST_NAME, Manifest, read_manifest
 from graphctx.store.snapshot import SNAPSHOTS_DIR, TEMPORARY_PREFIX, current_or_none, open_snapshot, set_current
 
 
 @dataclass(frozen=True, slots=True)
 class SnapshotInfo:
-    """One snapshot. ``problem`` says why its manifest cannot be used; then the rest of it is empty."""
+    """A snapshot. ``problem`` says why its manifest cannot be used; then all but the id is empty."""
 
     id: str
     current: bool
@@ -27,7 +27,7 @@ class SnapshotInfo:
 
 
 def list_snapshots(kb_dir: Path) -> list[SnapshotInfo]:
-    """All snapshots, the newest first, ties by id. Reads the manifests alone; files are verified on opening."""
+    """Return all snapshots, the newest first, ties by id. Reads the manifests alone; opening verifies the files."""
     kb_dir = Path(kb_dir)
     current = current_or_none(kb_dir)
     found = []
@@ -52,27 +52,27 @@ def list_snapshots(kb_dir: Path) -> list[SnapshotInfo]:
 
 
 def rollback(kb_dir: Path, snapshot_id: str) -> None:
-    """Make an older snapshot the published one, after verifying it.
+    """Verify an older snapshot and publish it.
 
     Raises:
-        BackendUnavailable: it is missing or damaged; ``CURRENT`` stays as it is.
-        InvalidArgument: ``snapshot_id`` is no id.
+        BackendUnavailable: it is missing or damaged; ``CURRENT`` is unchanged.
+        InvalidArgument: ``snapshot_id`` is not an id.
     """
     open_snapshot(kb_dir, snapshot_id).close()
     set_current(kb_dir, snapshot_id)
 
 
 def prune(kb_dir: Path, keep: int = 2) -> list[str]:
-    """Delete all but the newest snapshots, the current one and those that are being read.
+    """Delete all snapshots but the newest, the published one and those with a lease.
 
     Call it while holding ``IngestLock``.
 
     Args:
         kb_dir: the knowledge base.
-        keep: how many to keep, the current one among them; at least 1. Damaged ones are the first to go.
+        keep: snapshots to keep, 1 or more, the published one among them. Damaged ones go first.
 
     Returns:
-        The ids of those that were deleted, the newest first.
+        The ids of the deleted snapshots, the newest first.
 
     Raises:
         InvalidArgument: ``keep`` below 1.
@@ -88,8 +88,8 @@ def prune(kb_dir: Path, keep: int = 2) -> list[str]:
         directory = Path(kb_dir) / SNAPSHOTS_DIR / info.id
         if is_leased(directory / MANIFEST_NAME):
             continue
-        # Renamed first, so that a reader finds a whole snapshot under the id, or none; the next ingest
-        # deletes what this process leaves should it die here.
+        # Renamed first, so that a reader finds a whole snapshot under the id, or none; the next ingest deletes what
+        # this process leaves if it is killed here.
         aside = directory.with_name(f"{TEMPORARY_PREFIX}{secrets.token_hex(8)}")
         directory.rename(aside)
         shutil.rmtree(aside, ignore_errors=True)

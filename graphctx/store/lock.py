@@ -1,13 +1,16 @@
-"""One ingester at a time, across processes.
+"""Advisory locks of the operating system, which end with their holder, however that ends.
 
-The lock is the operating system's, on ``ingest.lock``: it goes when its holder goes, however that dies. Who
-holds it stands in ``ingest.lock.json`` beside it, which is a message to people and decides nothing.
+`IngestLock` is exclusive, on ``ingest.lock``: one ingest at a time, across processes. ``ingest.lock.json`` beside it
+names the holder in messages and decides nothing. `Lease` is shared, on the manifest of a snapshot: pruning leaves a
+snapshot alone that somebody reads. Where there is no ``flock``, a lease holds nothing, and the reader of a pruned
+snapshot gets an error that its files are gone.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import weakref
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -15,19 +18,28 @@ from types import TracebackType
 from graphctx.errors import BackendUnavailable
 from graphctx.store.files import disk_errors, write_atomic
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
 LOCK_NAME = "ingest.lock"
 HOLDER_NAME = "ingest.lock.json"
 
 
 class IngestLock:
-    """Hold the knowledge base for writing, as a context manager.
+    """Exclusive lock of a knowledge base for writing; a context manager.
+
+    Usage::
+
+        with IngestLock(kb_dir):
+            publish(kb_dir, content, ...)
 
     Args:
-        kb_dir: the knowledge base; made if it is not there.
+        kb_dir: the knowledge base; created if it is missing.
 
     Raises:
-        BackendUnavailable: on entering, at once, when another process or thread holds it; the message names
-            it.
+        BackendUnavailable: on entering, at once, if another process or thread holds the lock; the message names it.
     """
 
     def __init__(self, kb_dir: Path) -> None:
@@ -64,12 +76,7 @@ class IngestLock:
         try:
             holder = json.loads((self._dir / HOLDER_NAME).read_bytes())
             pid, started = int(holder["pid"]), str(holder["started_at"])
-        except (
-            OSError,
-            ValueError,
-            KeyError,
-            TypeError,
-        ):  # the holder is between taking the lock and signing
+        except (OSError, ValueError, KeyError, TypeError):  # the holder has the lock and not yet written its name
             return BackendUnavailable("Another process is ingesting into this knowledge base. Wait for it.")
         return BackendUnavailable(
             f"Process {pid} has been ingesting into this knowledge base since {started}. "
@@ -77,3 +84,37 @@ class IngestLock:
             pid=pid,
             started_at=started,
         )
+
+
+class Lease:
+    """Shared lock of a file, until `release` or garbage collection.
+
+    Raises:
+        OSError: the file is missing.
+    """
+
+    def __init__(self, path: Path) -> None:
+        descriptor = os.open(path, os.O_RDONLY)
+        self._finalizer = weakref.finalize(self, os.close, descriptor)
+        if fcntl is not None:
+            fcntl.flock(descriptor, fcntl.LOCK_SH)
+
+    def release(self) -> None:
+        """Release the lock. Idempotent."""
+        self._finalizer()
+
+
+def is_leased(path: Path) -> bool:
+    """Return whether anyone holds a lease of a file; ``False`` if it is missing."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        if fcntl is not None:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False

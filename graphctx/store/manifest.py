@@ -1,4 +1,4 @@
-"""``MANIFEST.json``: what a snapshot is made of. It is written last, and read first."""
+"""``MANIFEST.json``: the files of a snapshot with their checksums. Written last, read first."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from graphctx.errors import BackendUnavailable
 from graphctx.model.ids import content_id
-from graphctx.store.files import write_atomic
-from graphctx.store.reasons import reason_of
+from graphctx.store.files import reason_of, write_atomic
 
 MANIFEST_NAME = "MANIFEST.json"
-FORMAT_VERSION = 1  # that of schema.py, said again so that reading a manifest needs no pyarrow
+FORMAT_VERSION = 2
+"""Version of the snapshot layout. A snapshot of another version is refused."""
+
 ID_PATTERN = r"sn_[a-z2-7]{16}"
 
-MEND = "Run `graphctx ingest` again, or go back with `graphctx snapshots rollback`."
+REMEDY = "Run `graphctx ingest` again, or go back with `graphctx snapshots rollback`."
 
 
 class _Model(BaseModel):
@@ -34,7 +35,7 @@ class FileEntry(_Model):
 
 
 class Versions(_Model):
-    """What made the snapshot: versions of programs, fingerprints of models, a hash of the settings."""
+    """Versions of programs, fingerprints of models and a hash of the settings that made a snapshot."""
 
     graphctx: str
     embedder: str = ""
@@ -44,10 +45,10 @@ class Versions(_Model):
 
 
 class Manifest(_Model):
-    """A snapshot.
+    """The manifest of a snapshot.
 
     Attributes:
-        format_version: of the layout.
+        format_version: `FORMAT_VERSION` of the graphctx that wrote it.
         snapshot_id: ``sn_…``, from the content, the engine, the format and the variant.
         content_hash: ``content.content_hash`` of tables, vectors, arrays and matrices.
         created_at: ISO 8601, UTC; outside every hash.
@@ -58,7 +59,7 @@ class Manifest(_Model):
         graph_counts: nodes and relations of each label.
         table_versions: the LanceDB version of each table.
         files: every file of the snapshot but this one, by its path below the snapshot.
-        versions: what made it.
+        versions: of what made it.
     """
 
     format_version: int
@@ -85,18 +86,18 @@ class Manifest(_Model):
 
     @property
     def size_bytes(self) -> int:
-        """Bytes of all files."""
+        """The bytes of all files."""
         return sum(entry.size for entry in self.files.values())
 
 
 def snapshot_id(content_hash: str, engine: str, variant: Sequence[str] = ()) -> str:
-    """The id of a snapshot.
+    """Return the id of a snapshot.
 
     Args:
         content_hash: 64 hexadecimal characters.
         engine: the graph engine.
-        variant: what else tells two snapshots of the same content apart, such as the parameters of an index
-            that is no part of the content.
+        variant: what else distinguishes snapshots of the same content, such as the parameters of an index that is not
+            part of the content.
     """
     base = content_id("s", content_hash, engine, FORMAT_VERSION, *variant)
     return f"sn_{base.partition('_')[2]}"
@@ -105,7 +106,7 @@ def snapshot_id(content_hash: str, engine: str, variant: Sequence[str] = ()) -> 
 def write_manifest(directory: Path, manifest: Manifest) -> None:
     """Write the manifest with a checksum over the rest of it."""
     data = manifest.model_dump(mode="json")
-    text = json.dumps({**data, "checksum": _checksum(data)}, indent=1, ensure_ascii=False)
+    text = json.dumps({**data, "checksum": checksum_of(data)}, indent=1, ensure_ascii=False)
     write_atomic(directory / MANIFEST_NAME, text.encode("utf-8") + b"\n")
 
 
@@ -119,11 +120,11 @@ def read_manifest(directory: Path) -> Manifest:
     try:
         data: Any = json.loads((directory / MANIFEST_NAME).read_text("utf-8"))
     except FileNotFoundError:
-        raise BackendUnavailable(f"{where} is missing: the snapshot is not complete. {MEND}", file=where) from None
+        raise BackendUnavailable(f"{where} is missing: the snapshot is not complete. {REMEDY}", file=where) from None
     except (OSError, ValueError, RecursionError) as error:
         raise _damaged(where, reason_of(error, directory)) from error
     if not isinstance(data, dict):
-        raise _damaged(where, "it is no JSON object")
+        raise _damaged(where, "it is not a JSON object")
     found = data.get("format_version")
     if isinstance(found, int) and found != FORMAT_VERSION:
         raise BackendUnavailable(
@@ -136,8 +137,8 @@ def read_manifest(directory: Path) -> Manifest:
             file=where,
             format_version=found,
         )
-    if data.pop("checksum", None) != _checksum(data):
-        raise _damaged(where, "its checksum does not fit")
+    if data.pop("checksum", None) != checksum_of(data):
+        raise _damaged(where, "its checksum does not match")
     try:
         manifest = Manifest.model_validate(data)
     except ValidationError as error:
@@ -147,10 +148,11 @@ def read_manifest(directory: Path) -> Manifest:
     return manifest
 
 
-def _checksum(data: dict[str, Any]) -> str:
+def checksum_of(data: dict[str, Any]) -> str:
+    """Return the checksum of a manifest's other values, hex SHA-256 of their canonical JSON."""
     canonical = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(canonical.encode("ascii")).hexdigest()
 
 
 def _damaged(where: str, reason: str) -> BackendUnavailable:
-    return BackendUnavailable(f"{where} is damaged: {reason}. {MEND}", file=where, reason=reason)
+    return BackendUnavailable(f"{where} is damaged: {reason}. {REMEDY}", file=where, reason=reason)

@@ -1,7 +1,7 @@
-"""Processes that end with the process that started them, however that one ends.
+"""Child processes that end with their parent, however that ends.
 
 Linux kills them through ``PR_SET_PDEATHSIG``, also while they are stopped or in a long call of C code. Elsewhere a
-thread of theirs watches for the day on which they have another parent.
+thread of the child polls its parent's process id.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _POLL_SECONDS = 1.0
 
 
 def start_process(command: Sequence[str], **options: Any) -> subprocess.Popen[Any]:
-    """Start a process that calls ``end_with_parent``; it imports what this process can import.
+    """Start a process that calls `end_with_parent`, with this process's import path.
 
-    Linux counts the thread that starts it as its parent, so that thread has to live as long as the process.
+    On Linux its parent is the thread that starts it, which has to live as long as the process.
 
     Args:
         command: the program and its arguments.
-        **options: of ``subprocess.Popen``, all but ``env``.
+        **options: of ``subprocess.Popen``, except ``env``.
     """
     root = str(Path(errors.__file__).resolve().parent.parent)
     paths = os.pathsep.join(dict.fromkeys([root, *filter(None, sys.path)]))
@@ -46,10 +46,7 @@ def start_module(name: str, **options: Any) -> subprocess.Popen[Any]:
 
 
 def end_with_parent() -> None:
-    """End this process when the one that started it ends. The first thing that a started process does.
-
-    A process that was not started by ``start_process`` lives on as it was.
-    """
+    """End this process when its parent ends. To be called first; does nothing unless `start_process` started it."""
     parent = int(os.environ.pop(PARENT_VARIABLE, "0"))
     if not parent:
         return
@@ -57,7 +54,7 @@ def end_with_parent() -> None:
         ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     elif os.name == "posix":
         threading.Thread(target=watch, args=(parent,), daemon=True).start()
-    if os.name == "posix" and os.getppid() != parent:  # it ended before this process could say so
+    if os.name == "posix" and os.getppid() != parent:  # the parent ended before the call
         os._exit(1)
 
 

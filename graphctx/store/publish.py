@@ -1,4 +1,4 @@
-"""Make a snapshot and publish it: nothing of it is visible before it is whole, and then all of it at once."""
+"""Write, verify and publish a snapshot: readers see nothing of it before it is whole, then all of it at once."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from graphctx.store.snapshot import (
 from graphctx.store.tables import write_tables
 
 STEPS = ("hash", "parquet", "tables", "graph", "arrays", "verify", "publish")
-"""What ``on_step`` is told, in this order; ``hash`` and ``publish`` alone when the content is there already."""
+"""The arguments of ``on_step``, in order; ``hash`` and ``publish`` alone where the content is published already."""
 
 _LITTLE_SPACE = 64 << 20  # bytes; kuzu's log and its file stand beside each other while it writes
 _ROW_GROUP = 16_384  # rows: bounds the memory of a write, and lets a reader of few columns skip
@@ -49,7 +49,7 @@ _ROW_GROUP = 16_384  # rows: bounds the memory of a write, and lets a reader of 
 
 @dataclass(frozen=True, slots=True)
 class SnapshotContent:
-    """What a snapshot says.
+    """The content of a snapshot.
 
     Attributes:
         tables: every table of ``schema.TABLES``, with its columns.
@@ -58,7 +58,7 @@ class SnapshotContent:
         arrays: small numpy arrays by name, kept together and read into memory.
         matrices: large numpy arrays by name, kept apart and mapped into memory.
         extras: writers by name; each is called with an empty directory of that name inside the snapshot. What
-            they write must follow from the rest, for it is no part of the content hash.
+            they write must derive from the rest, for it is not part of the content hash.
     """
 
     tables: Mapping[str, pa.Table]
@@ -72,7 +72,7 @@ class SnapshotContent:
             if name not in self.tables:
                 raise InvalidArgument(f"The snapshot lacks the table {name!r}.", table=name)
             if not self.tables[name].schema.equals(schema):
-                raise InvalidArgument(f"The table {name!r} has not the columns of its schema.", table=name)
+                raise InvalidArgument(f"The table {name!r} does not have the columns of its schema.", table=name)
         for name in (*self.matrices, *self.extras):
             if not name.isidentifier() or name in (PARQUET_DIR, TABLES_DIR, MATRICES_DIR):
                 raise InvalidArgument(f"{name!r} cannot name a file of the snapshot.", name=name)
@@ -91,28 +91,37 @@ def publish(
 ) -> Manifest:
     """Write, verify and publish a snapshot. Call it while holding ``IngestLock``.
 
-    The same content gives the same id; a sound snapshot of that id is kept as it is and made the current one.
+    The same content gives the same id; an undamaged snapshot of that id is kept and published.
+
+    Usage::
+
+        content = SnapshotContent(tables, vectors, arrays, matrices)
+        with IngestLock(kb_dir):
+            publish(kb_dir, content, engine="kuzu", project_id="demo", versions=versions, created_at=now)
 
     Args:
         kb_dir: the knowledge base.
-        content: what the snapshot says.
+        content: tables, vectors, arrays and extra files.
         engine: the graph engine's name.
         project_id: the project of the knowledge base.
-        versions: what made the content; ``engine`` is filled in here.
+        versions: of the programs and models that made the content; ``engine`` is filled in here.
         created_at: ISO 8601, UTC.
         variant: see ``manifest.snapshot_id``.
-        on_step: told the name of each of ``STEPS`` before it starts.
+        on_step: called with the name of each of ``STEPS`` before it starts.
+
+    Returns:
+        The manifest of the published snapshot.
 
     Raises:
-        BackendUnavailable: the disk is full, or the snapshot did not pass its verification. ``CURRENT`` and
-            what it names are as before, and nothing is left behind.
+        BackendUnavailable: the disk is full, or the snapshot did not pass its verification. ``CURRENT`` and its
+            snapshot are unchanged, and nothing is left behind.
     """
     kb_dir = Path(kb_dir)
-    tell = on_step or (lambda _step: None)
+    report = on_step or (lambda _step: None)
     with disk_errors(SNAPSHOTS_DIR):
         (kb_dir / SNAPSHOTS_DIR).mkdir(parents=True, exist_ok=True)
         clean_leftovers(kb_dir)
-    tell("hash")
+    report("hash")
     digest = content_hash(
         content.tables,
         content.vectors,
@@ -130,8 +139,8 @@ def publish(
         try:
             with disk_errors(f"{SNAPSHOTS_DIR}/{new_id}"):
                 temporary.mkdir()
-                built = _write(temporary, content, engine, tell)
-                tell("verify")
+                built = _write(temporary, content, engine, report)
+                report("verify")
                 _verify(temporary, built)
                 manifest = Manifest(
                     format_version=FORMAT_VERSION,
@@ -153,13 +162,13 @@ def publish(
             raise _with_free_space(error, kb_dir) from error
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
-    tell("publish")
+    report("publish")
     set_current(kb_dir, new_id)
     return manifest
 
 
 def clean_leftovers(kb_dir: Path) -> list[str]:
-    """Delete what killed ingests left behind, return the names. Call it while holding ``IngestLock``."""
+    """Delete what killed ingests left behind and return the names. Call it while holding ``IngestLock``."""
     left = sorted((kb_dir / SNAPSHOTS_DIR).glob(f"{TEMPORARY_PREFIX}*"))
     for path in left:
         shutil.rmtree(path, ignore_errors=True)
@@ -177,20 +186,20 @@ class _Built:
     matrices: list[str]
 
 
-def _write(directory: Path, content: SnapshotContent, engine: str, tell: Callable[[str], None]) -> _Built:
+def _write(directory: Path, content: SnapshotContent, engine: str, report: Callable[[str], None]) -> _Built:
     import pyarrow.parquet as pq
 
-    tell("parquet")
+    report("parquet")
     (directory / PARQUET_DIR).mkdir()
     for name in TABLES:
         path = directory / PARQUET_DIR / f"{name}.parquet"
         pq.write_table(content.tables[name], path, compression="zstd", row_group_size=_ROW_GROUP)
-    tell("tables")
+    report("tables")
     table_versions = write_tables(directory / TABLES_DIR, content.tables, content.vectors)
-    tell("graph")
+    report("graph")
     parquet, graph = directory / PARQUET_DIR, directory / f"graph.{engine}"
     graph_counts = run_child("build", engine=engine, parquet=str(parquet), path=str(graph))
-    tell("arrays")
+    report("arrays")
     save_arrays(directory / ARRAYS_NAME, content.arrays)
     (directory / MATRICES_DIR).mkdir()
     for name in sorted(content.matrices):
@@ -221,7 +230,7 @@ def _verify(directory: Path, built: _Built) -> None:
 
 
 def _with_free_space(error: BackendUnavailable, kb_dir: Path) -> BackendUnavailable:
-    """Name the likely cause: on a full disk kuzu says anything, such as "Invalid transaction type"."""
+    """Add the likely cause: on a full disk kuzu reports anything, such as "Invalid transaction type"."""
     free = shutil.disk_usage(kb_dir).free
     if free >= _LITTLE_SPACE or "errno" in error.details:
         return error
@@ -239,7 +248,7 @@ def _sync_and_hash(directory: Path) -> dict[str, FileEntry]:
 
 
 def _move_in(temporary: Path, target: Path) -> None:
-    """Rename the finished snapshot to its place; a damaged one of the same id gives way."""
+    """Rename the finished snapshot to its place; a damaged one of the same id is moved aside and deleted."""
     if target.exists():
         target.rename(target.with_name(f"{TEMPORARY_PREFIX}{secrets.token_hex(8)}"))
     temporary.rename(target)

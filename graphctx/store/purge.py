@@ -1,4 +1,4 @@
-"""Erase from a knowledge base whatever the published snapshot does not hold."""
+"""Erase everything that the published snapshot does not hold."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class KeptBack(BaseModel):
 
 
 class PurgeReport(BaseModel):
-    """What a purge erased, or would erase. Names are relative to the knowledge base."""
+    """The result of a purge or of its dry run. Names are relative to the knowledge base."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -52,11 +52,11 @@ def purge(kb_dir: Path, *, dry_run: bool = False) -> PurgeReport:
 
     Args:
         kb_dir: the knowledge base.
-        dry_run: only say what would go.
+        dry_run: report without erasing.
 
     Raises:
-        BackendUnavailable: an ingest is running, the published snapshot is not known or not sound, so that an older
-            one may be needed, or the disk refuses a write.
+        BackendUnavailable: an ingest is running, the published snapshot is unknown or damaged, so that an older one
+            may be needed, or the disk refuses a write.
     """
     with IngestLock(kb_dir), Memo(kb_dir / MEMO) as memo:
         if (note := recovery_note(kb_dir)) is not None:
@@ -92,7 +92,7 @@ def purge(kb_dir: Path, *, dry_run: bool = False) -> PurgeReport:
 
 
 def _leftovers(kb_dir: Path) -> list[Path]:
-    """What killed processes left, and caches that were moved aside as damaged."""
+    """Return what killed processes left, and caches that were moved aside as damaged."""
     found = {
         *kb_dir.glob(".*.tmp"),
         *(kb_dir / SNAPSHOTS_DIR).glob(".*.tmp"),
@@ -110,14 +110,14 @@ def _delete(path: Path) -> None:
 
 
 def _kept(kb_dir: Path, older: list[str], leftovers: dict[str, Path]) -> list[KeptBack]:
-    """What is still there."""
+    """Return what could not be erased, with the reasons."""
     reading = "a running process reads it: stop or restart it, then purge again"
     kept = [
         KeptBack(name=f"{SNAPSHOTS_DIR}/{name}", reason=reading)
         for name in older
         if (kb_dir / SNAPSHOTS_DIR / name).exists()
     ]
-    # Pruning renames a snapshot before it deletes it, so what it could not delete is a leftover now.
+    # Pruning renames a snapshot before it deletes it: what it could not delete is a leftover now.
     still = {name for name, path in leftovers.items() if path.exists()}
     still |= {path.relative_to(kb_dir).as_posix() for path in _leftovers(kb_dir)}
     return kept + [

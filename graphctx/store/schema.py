@@ -1,4 +1,4 @@
-"""The columns of every table of a snapshot: the engine-neutral truth that Parquet, LanceDB and the graph share.
+"""The columns of every table of a snapshot, which Parquet, LanceDB and the graph share.
 
 A *row* column is the position of a thing in its own table; tables are sorted as their comment says, so that the
 same content gives the same rows. Spans are code-point offsets into ``documents.text``.
@@ -7,9 +7,6 @@ same content gives the same rows. Spans are code-point offsets into ``documents.
 from __future__ import annotations
 
 import pyarrow as pa
-
-FORMAT_VERSION = 1
-"""Of the snapshot layout. A snapshot of another version is refused, never guessed at."""
 
 DOCUMENTS = pa.schema(  # sorted by uri
     [
@@ -149,7 +146,7 @@ COMMUNITIES = pa.schema(  # sorted by level, id
         pa.field("point_rows", pa.list_(pa.int32()), nullable=False),  # sentence rows, at most 40, best first
         pa.field("summary_rows", pa.list_(pa.int32()), nullable=False),  # those of them that make the summary
         pa.field("summary", pa.string(), nullable=False),  # title and sentences
-        pa.field("phrased", pa.string()),  # a language model's cited sentences, as JSON: see store/phrased.py
+        pa.field("phrased", pa.string()),  # a language model's cited sentences, as JSON: see store/communities.py
         pa.field("formerly", pa.list_(pa.string()), nullable=False),  # ids that it had in earlier snapshots
     ]
 )

@@ -1,4 +1,4 @@
-"""The distinct index terms of every sentence, by number, so that no sentence is stemmed when a question is asked."""
+"""The distinct index terms of every sentence, by number: questions are answered without stemming any sentence."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from graphctx.errors import BackendUnavailable
 from graphctx.store.arrays import Stretches, open_matrix, save_matrix
-from graphctx.store.reasons import reason_of
+from graphctx.store.files import reason_of
 
 _IDS, _ENDS, _OWN = "sentence_terms.npy", "sentence_ends.npy", "sentence_own.json"
 
@@ -21,9 +21,9 @@ def write_sentence_terms(directory: Path, sentences: Iterable[Iterable[str]], vo
     """Write the terms of each sentence, in row order, into the directory of the lexical index.
 
     Args:
-        directory: that `graphctx.store.bm25.write_bm25` wrote.
-        sentences: the terms of each, in any order and number.
-        vocabulary: of the lexical index; terms of sentences that no unit has get numbers behind it.
+        directory: of the lexical index, written by `graphctx.store.bm25.write_bm25`.
+        sentences: the terms of each sentence, in any order, repeated or not.
+        vocabulary: of the lexical index; terms that no unit has get the numbers after it.
     """
     own: dict[str, int] = {}
     ids, ends = [np.zeros(0, np.int32)], [0]
@@ -43,7 +43,7 @@ class SentenceTerms:
     """Written terms of M sentences, opened."""
 
     def __init__(self, directory: Path, vocabulary: Mapping[str, int]) -> None:
-        """Open the terms of a verified snapshot.
+        """Open the sentence terms of a verified snapshot.
 
         Args:
             directory: of the lexical index.
@@ -57,23 +57,18 @@ class SentenceTerms:
         try:
             self._own: dict[str, int] = json.loads((directory / _OWN).read_text("utf-8"))
         except (OSError, ValueError) as error:
-            raise _cut_short(reason_of(error, directory)) from error
+            raise _unreadable(reason_of(error, directory)) from error
         if not len(self._ends) or self._ends[-1] != len(self._ids):
-            raise _cut_short("the sizes differ")
+            raise _unreadable("the sizes differ")
         self._vocabulary = vocabulary
-
-    @staticmethod
-    def are_in(directory: Path) -> bool:
-        """Whether a lexical index has them; those of older versions have none."""
-        return (directory / _ENDS).is_file()
 
     def __len__(self) -> int:
         return len(self._ends) - 1
 
     def held(self, terms: Sequence[str], rows: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        """Which of some sentences hold which of some distinct terms, bool [len(rows), len(terms)].
+        """Return which of some sentences hold which of some distinct terms, bool [len(rows), len(terms)].
 
-        Fastest where neighbours stand together in ``rows``.
+        Fastest where runs of consecutive rows stand together.
         """
         result = np.zeros((len(rows), len(terms)), dtype=bool)
         numbers = [self._vocabulary.get(term, self._own.get(term, -1)) for term in terms]
@@ -93,7 +88,7 @@ class SentenceTerms:
         return result
 
 
-def _cut_short(reason: str) -> BackendUnavailable:
+def _unreadable(reason: str) -> BackendUnavailable:
     return BackendUnavailable(
         "The terms of this snapshot's sentences cannot be read. Run `graphctx ingest` again, or roll back.",
         reason=reason,

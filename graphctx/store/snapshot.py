@@ -13,16 +13,15 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from graphctx.errors import BackendUnavailable, InvalidArgument
-from graphctx.store.files import disk_errors, files_below, sha256_of, write_atomic
-from graphctx.store.lease import Lease
-from graphctx.store.manifest import ID_PATTERN, MANIFEST_NAME, MEND, FileEntry, Manifest, read_manifest
-from graphctx.store.reasons import reason_of
+from graphctx.store.files import disk_errors, files_below, reason_of, sha256_of, write_atomic
+from graphctx.store.lock import Lease
+from graphctx.store.manifest import ID_PATTERN, MANIFEST_NAME, REMEDY, FileEntry, Manifest, read_manifest
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from graphctx.store.arrays import Array
-    from graphctx.store.base import GraphStore
+    from graphctx.store.graph.base import GraphStore
     from graphctx.store.tables import TableReader
 
 log = logging.getLogger(__name__)
@@ -34,19 +33,25 @@ TABLES_DIR = "tables"
 MATRICES_DIR = "vectors"
 ARRAYS_NAME = "walk.npz"
 TEMPORARY_PREFIX = ".tmp-"
-"""Of directories that are being written or deleted; whatever a killed process leaves of them is rubbish."""
+"""Prefix of directories that are being written or deleted; those of killed processes are deleted by the next ingest."""
 
 _HASH_THREADS = min(4, os.cpu_count() or 1)  # hashlib runs outside the interpreter lock
-_SWAPS = 3  # how often CURRENT may move, and its old snapshot be pruned, while one reader opens
+_ATTEMPTS = 3  # CURRENT may move, and its old snapshot be pruned, while a reader opens it
 
 
 class Snapshot:
-    """One snapshot; make it with ``open_snapshot``. A context manager.
+    """An open snapshot, the result of `open_snapshot`. A context manager.
+
+    Usage::
+
+        with open_snapshot(kb_dir) as snapshot:
+            walk = WalkArrays.from_dict(snapshot.arrays())
+            units = snapshot.table("units", ["id", "text"])
 
     Attributes:
         id: ``sn_…``.
-        directory: where its files are; those of ``extras`` are below it under their names.
-        manifest: what it is made of.
+        directory: of its files; those of ``extras`` are below it under their names.
+        manifest: of the snapshot.
     """
 
     def __init__(self, directory: Path, manifest: Manifest, lease: Lease) -> None:
@@ -67,7 +72,7 @@ class Snapshot:
 
     @property
     def graph(self) -> GraphStore:
-        """The graph, opened when it is first asked something."""
+        """The graph, opened on first use."""
         if self._graph is None:
             from graphctx.store.graph import make_graph_engine
 
@@ -77,7 +82,7 @@ class Snapshot:
 
     @property
     def tables(self) -> TableReader:
-        """The LanceDB tables, each opened when it is first read."""
+        """The LanceDB tables, each opened on first use."""
         if self._tables is None:
             from graphctx.store.tables import TableReader
 
@@ -85,27 +90,27 @@ class Snapshot:
         return self._tables
 
     def arrays(self) -> dict[str, Array]:
-        """The walk arrays by name, read into memory."""
+        """Read the walk arrays, by name, into memory."""
         from graphctx.store.arrays import load_arrays
 
         return load_arrays(self.directory / ARRAYS_NAME)
 
     def matrix(self, name: str) -> Array:
-        """A large matrix by name, mapped into memory read-only.
+        """Map a matrix into memory, read-only.
 
         Raises:
-            InvalidArgument: the snapshot has none of that name.
+            InvalidArgument: the snapshot has no matrix of that name.
         """
         from graphctx.store.arrays import open_matrix
 
         return open_matrix(self._file(f"{MATRICES_DIR}/{name}.npy", f"matrix {name!r}"))
 
     def table(self, name: str, columns: Sequence[str] | None = None) -> pa.Table:
-        """A table of ``schema.TABLES``, all its rows, from Parquet.
+        """Read all rows of a table of ``schema.TABLES`` from Parquet.
 
         Args:
             name: the table.
-            columns: those wanted, in this order; all by default.
+            columns: the columns to read, in this order; all by default.
 
         Raises:
             InvalidArgument: an unknown table or column.
@@ -126,15 +131,13 @@ class Snapshot:
             return table if wanted is None else table.select(wanted)
         except (OSError, pa.ArrowException) as error:
             raise BackendUnavailable(
-                f"{self._relative(path)} cannot be read. {MEND}",
+                f"{self._relative(path)} cannot be read. {REMEDY}",
                 file=path.name,
                 reason=reason_of(error, path.parent),
             ) from error
 
     def close(self) -> None:
-        """Give the files back, and leave them to pruning. A closed snapshot that is used again opens them again
-        if they are still there.
-        """
+        """Release the lease and close the files, which pruning may delete then. Further use opens them again."""
         self._lease.release()
         if self._graph is not None:
             self._graph.close()
@@ -151,10 +154,10 @@ class Snapshot:
 
 
 def current_id(kb_dir: Path) -> str | None:
-    """The id of the published snapshot, or ``None`` where nothing is published yet.
+    """Return the id of the published snapshot, or ``None`` where nothing is published yet.
 
-    It is what ``CURRENT`` names. Where that file is missing beside snapshots it was lost, and the newest whole
-    snapshot takes its place; `recovery_note` says so.
+    ``CURRENT`` names it. Where that file is missing beside snapshots, the newest whole snapshot counts as published;
+    `recovery_note` says so.
 
     Raises:
         BackendUnavailable: ``CURRENT`` does not name a snapshot, or is missing and no snapshot is whole.
@@ -168,12 +171,12 @@ def current_id(kb_dir: Path) -> str | None:
         raise BackendUnavailable(f"{CURRENT_NAME} cannot be read: {error.strerror}.", file=CURRENT_NAME) from error
     found = text.decode("ascii", "replace").removesuffix("\n")
     if not re.fullmatch(ID_PATTERN, found):
-        raise BackendUnavailable(f"{CURRENT_NAME} is damaged: it names no snapshot. {MEND}", file=CURRENT_NAME)
+        raise BackendUnavailable(f"{CURRENT_NAME} is damaged: it names no snapshot. {REMEDY}", file=CURRENT_NAME)
     return found
 
 
 def current_or_none(kb_dir: Path) -> str | None:
-    """The id of the published snapshot, or ``None`` where it cannot be known."""
+    """Return the id of the published snapshot, or ``None`` where `current_id` raises."""
     try:
         return current_id(kb_dir)
     except BackendUnavailable:
@@ -181,20 +184,20 @@ def current_or_none(kb_dir: Path) -> str | None:
 
 
 def recovery_note(kb_dir: Path) -> str | None:
-    """What to tell where ``CURRENT`` was lost and a snapshot takes its place; ``None`` where all is well."""
+    """Return a note for people where ``CURRENT`` is missing beside snapshots; else ``None``."""
     if (Path(kb_dir) / CURRENT_NAME).exists() or (newest := _newest_whole(Path(kb_dir))) is None:
         return None
     return (
-        f"{CURRENT_NAME}, which names the published snapshot, is missing. The newest whole snapshot is taken for it: "
+        f"{CURRENT_NAME}, which names the published snapshot, is missing. The newest whole snapshot is used: "
         f"{newest.snapshot_id} of {newest.created_at}. The next `graphctx ingest` writes {CURRENT_NAME} again; "
         "`graphctx snapshots rollback` chooses another one."
     )
 
 
 def _newest_whole(kb_dir: Path) -> Manifest | None:
-    """The manifest of the newest snapshot that has all its files; ``None`` where there is no snapshot at all.
+    """Return the manifest of the newest snapshot that has all its files; ``None`` where there is no snapshot.
 
-    A snapshot is older than one that names it as its parent; of those that are no parent the last one made counts.
+    A snapshot is older than one that names it as its parent; among those that are no parent the latest is the newest.
 
     Raises:
         BackendUnavailable: there are snapshots, and none is whole.
@@ -217,7 +220,7 @@ def _newest_whole(kb_dir: Path) -> Manifest | None:
 
 
 def set_current(kb_dir: Path, snapshot_id: str) -> None:
-    """Make a snapshot the published one, in one stroke.
+    """Publish a snapshot: replace ``CURRENT`` atomically.
 
     Raises:
         BackendUnavailable: the disk is full or refuses the write.
@@ -229,21 +232,21 @@ def set_current(kb_dir: Path, snapshot_id: str) -> None:
 def open_snapshot(kb_dir: Path, snapshot_id: str | None = None) -> Snapshot:
     """Verify a snapshot file by file, then open it.
 
-    Every file is hashed each time (about 1 GB/s and core): a graph engine may crash the process on a page
-    that was damaged, so nothing is opened before.
+    Every file is hashed each time (about 1 GB/s and core): a graph engine may crash the process on a damaged page, so
+    nothing is opened before.
 
     Args:
         kb_dir: the knowledge base.
-        snapshot_id: which one; the current one by default.
+        snapshot_id: the snapshot; the published one by default.
 
     Raises:
-        BackendUnavailable: nothing is published, or the snapshot is missing, incomplete, damaged, or of
-            another format; the message names the file and the mend.
-        InvalidArgument: ``snapshot_id`` is no id.
+        BackendUnavailable: nothing is published, or the snapshot is missing, incomplete, damaged, or of another
+            format; the message names the file and the remedy.
+        InvalidArgument: ``snapshot_id`` is not an id.
     """
     if snapshot_id is not None:
         return _open(Path(kb_dir), snapshot_id)
-    for _ in range(_SWAPS):
+    for _ in range(_ATTEMPTS):
         found = current_id(kb_dir)
         if found is None:
             raise BackendUnavailable("Nothing is published here yet. Run `graphctx ingest PATH`.")
@@ -259,18 +262,18 @@ def open_snapshot(kb_dir: Path, snapshot_id: str | None = None) -> Snapshot:
 
 def _open(kb_dir: Path, snapshot_id: str) -> Snapshot:
     if not re.fullmatch(ID_PATTERN, snapshot_id):
-        raise InvalidArgument(f"{snapshot_id!r} is no snapshot's id; `graphctx snapshots list` shows them.")
+        raise InvalidArgument(f"{snapshot_id!r} is not a snapshot's id; `graphctx snapshots list` shows them.")
     directory = kb_dir / SNAPSHOTS_DIR / snapshot_id
     if not directory.is_dir():
         raise BackendUnavailable(
-            f"{SNAPSHOTS_DIR}/{snapshot_id} is missing. {MEND}", file=f"{SNAPSHOTS_DIR}/{snapshot_id}"
+            f"{SNAPSHOTS_DIR}/{snapshot_id} is missing. {REMEDY}", file=f"{SNAPSHOTS_DIR}/{snapshot_id}"
         )
     try:
         lease = Lease(directory / MANIFEST_NAME)
     except OSError as error:
         read_manifest(directory)  # says what is wrong with it
         raise BackendUnavailable(
-            f"{SNAPSHOTS_DIR}/{snapshot_id} cannot be held for reading: {reason_of(error)}. Try again.",
+            f"{SNAPSHOTS_DIR}/{snapshot_id} cannot be locked for reading: {reason_of(error)}. Try again.",
             file=f"{SNAPSHOTS_DIR}/{snapshot_id}",
         ) from error
     try:
@@ -294,7 +297,7 @@ def verify_files(directory: Path, manifest: Manifest) -> None:
         name = path.relative_to(directory).as_posix()
         # Beside the graph, a stray log would be replayed into it; in the tables, a version would be seen.
         if name not in listed and name.startswith(("graph.", f"{TABLES_DIR}/")):
-            raise BackendUnavailable(f"{here}/{name} is not part of the snapshot. {MEND}", file=f"{here}/{name}")
+            raise BackendUnavailable(f"{here}/{name} is not part of the snapshot. {REMEDY}", file=f"{here}/{name}")
 
     def hashed(name: str, entry: FileEntry) -> str | None:
         same = sha256_of(directory / name) == entry.sha256
@@ -307,14 +310,14 @@ def verify_files(directory: Path, manifest: Manifest) -> None:
 
 
 def strays_in(snapshot: Snapshot) -> list[Path]:
-    """Files below a snapshot that are no part of it."""
+    """Return the files below a snapshot that its manifest does not list."""
     listed = {*snapshot.manifest.files, MANIFEST_NAME}
     below = files_below(snapshot.directory)
     return [path for path in below if path.relative_to(snapshot.directory).as_posix() not in listed]
 
 
 def _check_sizes(directory: Path, manifest: Manifest) -> None:
-    """Raise BackendUnavailable for a file that is missing or of another size."""
+    """Raise ``BackendUnavailable`` for a file that is missing or of another size."""
 
     def sized(name: str, entry: FileEntry) -> str | None:
         size = (directory / name).stat().st_size
@@ -328,7 +331,7 @@ def _raise_first(directory: Path, items: Sequence[tuple[str, FileEntry]], faults
     for (name, _), fault in zip(items, faults, strict=True):
         if fault is not None:
             where = f"{SNAPSHOTS_DIR}/{directory.name}/{name}"
-            raise BackendUnavailable(f"{where} {fault} {MEND}", file=where, snapshot=directory.name)
+            raise BackendUnavailable(f"{where} {fault} {REMEDY}", file=where, snapshot=directory.name)
 
 
 def _fault(check: Callable[[str, FileEntry], str | None], item: tuple[str, FileEntry]) -> str | None:

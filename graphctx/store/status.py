@@ -1,4 +1,4 @@
-"""What a knowledge base holds, for people and for monitors."""
+"""The state of a knowledge base, for people and for monitors."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from graphctx.errors import GraphctxError
+from graphctx.store.communities import CommunityLevel, levels_in
 from graphctx.store.config import KbConfig, SourceEntry
 from graphctx.store.files import size_of
-from graphctx.store.levels import CommunityLevel, levels_in
 from graphctx.store.manifest import Versions, read_manifest
 from graphctx.store.snapshot import current_id, recovery_note, verify_files
 
@@ -17,7 +17,7 @@ from graphctx.store.snapshot import current_id, recovery_note, verify_files
 class Status(BaseModel):
     """The state of a knowledge base. Everything about a snapshot is empty before the first ingest.
 
-    ``bytes_by_part`` sizes the folder's parts on disk; ``fault`` says what verification found wrong, if anything.
+    ``bytes_by_part`` has the bytes on disk of the folder's parts; ``fault`` is what verification found wrong.
     """
 
     model_config = ConfigDict(frozen=True)

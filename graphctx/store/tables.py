@@ -1,15 +1,15 @@
-"""The LanceDB tables of a snapshot: rows by number or id, full text, and nearest vectors.
+"""The LanceDB tables of a snapshot: full-text and vector search.
 
-Each snapshot has a database of its own, so that a snapshot is one directory: it appears by one rename, is
-verified file by file and goes by deleting it. Versions and tags of one shared database would not do:
-LanceDB's Python package cannot free the space between two tagged versions.
+Each snapshot has its own database, so that a snapshot is one directory: it appears by one rename, is verified file by
+file and disappears when it is deleted. Versions and tags of one shared database would not do: LanceDB's Python package
+cannot free the space between two tagged versions.
 """
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,8 +20,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from graphctx.errors import BackendUnavailable, InvalidArgument
-from graphctx.store.files import disk_errors
-from graphctx.store.reasons import reason_of
+from graphctx.store.files import disk_errors, reason_of
 
 TEXT_COLUMNS: dict[str, dict[str, float]] = {
     "units": {"text": 1.0, "heading": 1.0, "title": 1.0},
@@ -49,13 +48,13 @@ neighbours over 10,000 of them takes longer to build (5 s) than everything else 
 
 SEARCH_EF = 200  # with the factor below, recall@10 rises from 0.94 to 1.0 at 200k vectors, 2.3 ms to 5.9 ms
 REFINE_FACTOR = 4
-_BATCH_ROWS = 4_096  # rows written at a time: 6 MiB of 384-dimensional vectors
+BATCH_ROWS = 4_096  # rows written at a time: 6 MiB of 384-dimensional vectors
 _TIE_SLACK = 16  # hits fetched beyond k, so that ties at the cut are decided by id
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A row that was found. ``score``: higher is better; BM25, or the dot product of the vectors."""
+    """A row that a search found. ``score`` is BM25 or the dot product of the vectors: higher is better."""
 
     id: str
     row: int
@@ -73,10 +72,10 @@ def write_tables(
         vectors: float32 ``[rows, dimension]`` by table name, L2-normalised, in the order of the rows.
 
     Returns:
-        The version of each table, which ``TableReader`` wants.
+        The version of each table, an argument of `TableReader`.
 
     Raises:
-        InvalidArgument: vectors that do not fit their table.
+        InvalidArgument: the vectors of a table are not as many as its rows.
         BackendUnavailable: the disk is full or refuses the write.
     """
     for name, matrix in vectors.items():
@@ -115,8 +114,8 @@ def _write_table(database: Any, name: str, rows: pa.Table, vectors: npt.NDArray[
 
 
 def _batches(rows: pa.Table, vectors: npt.NDArray[np.float32] | None, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    for start in range(0, rows.num_rows, _BATCH_ROWS):
-        part = rows.slice(start, _BATCH_ROWS).combine_chunks()
+    for start in range(0, rows.num_rows, BATCH_ROWS):
+        part = rows.slice(start, BATCH_ROWS).combine_chunks()
         columns = [part[column].combine_chunks() for column in part.column_names]
         columns.append(pa.array(np.arange(start, start + part.num_rows, dtype=np.int32)))
         if vectors is not None:
@@ -126,11 +125,16 @@ def _batches(rows: pa.Table, vectors: npt.NDArray[np.float32] | None, schema: pa
 
 
 class TableReader:
-    """The tables of one snapshot, each opened at its pinned version when it is first used.
+    """The tables of one snapshot, each opened at its pinned version on first use. Thread-safe.
+
+    Usage::
+
+        reader = TableReader(directory, write_tables(directory, tables, vectors))
+        hits = reader.search_text("units", "harbour gate", 10)
 
     Args:
         directory: the database.
-        versions: the version of each table, as ``write_tables`` returned it.
+        versions: the version of each table, the result of `write_tables`.
     """
 
     def __init__(self, directory: Path, versions: Mapping[str, int]) -> None:
@@ -140,53 +144,17 @@ class TableReader:
         self._lock = threading.Lock()
 
     def count(self, table: str) -> int:
-        """The number of rows."""
+        """Return the number of rows."""
         with self._errors(table):
             return int(self._table(table).count_rows())
 
-    def take(self, table: str, rows: Sequence[int], columns: Sequence[str]) -> pa.Table:
-        """Rows by number, in the order given, repeated where a number is.
-
-        Raises:
-            InvalidArgument: an unknown table or column, or a row number out of range.
-        """
-        handle = self._table(table)
-        self._check_columns(table, columns)
-        wanted = np.asarray(rows, dtype=np.int64).reshape(-1)
-        unique, inverse = np.unique(wanted, return_inverse=True)
-        if len(unique) and (unique[0] < 0 or unique[-1] >= (count := self.count(table))):
-            bad = int(unique[0] if unique[0] < 0 else unique[-1])
-            raise InvalidArgument(f"{table} has no row {bad}; it has {count if bad >= 0 else 'rows from 0'}.")
-        names = list(dict.fromkeys(["row", *columns]))
-        with self._errors(table):
-            found = handle.take_offsets(unique.tolist()).select(names).to_arrow()
-        found = found.sort_by("row").select(list(columns))  # LanceDB gives them in no order of ours
-        return found.take(pa.array(inverse.reshape(-1)))
-
-    def take_ids(self, table: str, ids: Sequence[str], columns: Sequence[str]) -> pa.Table:
-        """Rows by id, in the order given; ids that are not there are left out.
-
-        Raises:
-            InvalidArgument: an unknown table or column.
-        """
-        handle = self._table(table)
-        self._check_columns(table, columns)
-        unique = list(dict.fromkeys(ids))
-        listed = ", ".join("'" + item.replace("'", "''") + "'" for item in unique) or "''"
-        names = list(dict.fromkeys(["id", *columns]))
-        with self._errors(table):
-            found = handle.search().where(f"id IN ({listed})").select(names).limit(len(unique) or 1).to_arrow()
-        place = {item: at for at, item in enumerate(found["id"].to_pylist())}
-        order = [place[item] for item in ids if item in place]
-        return found.select(list(columns)).take(pa.array(order, pa.int64()))
-
     def search_text(self, table: str, query: str, k: int, where: str | None = None) -> list[Hit]:
-        """The best rows for some words, by BM25 over the columns of ``TEXT_COLUMNS``.
+        """Return the best rows for some words, by BM25 over the columns of ``TEXT_COLUMNS``.
 
         Args:
             table: ``units``, ``facts``, ``entities`` or ``communities``.
             query: words; English stemming and stop words apply. No syntax.
-            k: at most this many.
+            k: most rows to return.
             where: an SQL condition that is applied before ranking, such as ``doc_uri = 'a.md'``.
 
         Returns:
@@ -222,12 +190,12 @@ class TableReader:
         *,
         exact: bool = False,
     ) -> list[Hit]:
-        """The rows whose vectors have the largest dot product with ``vector``.
+        """Return the rows whose vectors have the largest dot product with ``vector``.
 
         Args:
-            table: a table that was written with vectors.
+            table: a table with vectors.
             vector: float32 ``[dimension]``, L2-normalised.
-            k: at most this many.
+            k: most rows to return.
             where: an SQL condition that is applied before ranking.
             exact: compare every vector instead of asking the index.
 
@@ -276,11 +244,6 @@ class TableReader:
     def _errors(self, table: str, where: str | None = None) -> AbstractContextManager[None]:
         return _lance_errors(self._directory, table, where)
 
-    def _check_columns(self, table: str, columns: Sequence[str]) -> None:
-        names = self._table(table).schema.names
-        if unknown := [column for column in columns if column not in names]:
-            raise InvalidArgument(f"{table!r} has no column {unknown[0]!r}; it has {', '.join(names)}.")
-
 
 def _where(search: Any, where: str | None) -> Any:
     return search if where is None else search.where(where, prefilter=True)
@@ -306,7 +269,7 @@ def _lancedb() -> Any:
 
 @contextmanager
 def _lance_errors(directory: Path, table: str, where: str | None = None) -> Iterator[None]:
-    """Map what LanceDB raises; a panic of its Rust part is no ``Exception``, and must not end the process."""
+    """Convert LanceDB's errors. A panic of its Rust part is no ``Exception``, and must not end the process."""
     try:
         yield
     except (KeyboardInterrupt, SystemExit, GeneratorExit, BackendUnavailable, InvalidArgument):

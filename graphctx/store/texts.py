@@ -1,7 +1,7 @@
-"""The documents' texts as one row of bytes in a file: any of them is read in microseconds.
+"""The documents' texts concatenated in one file: any of them is read in microseconds.
 
-They are in the tables too; but a row of LanceDB takes a millisecond and a change of threads, which is as much as the
-rest of an answer.
+They are in the tables too; but a row of LanceDB takes a millisecond and a switch of threads, as much as the rest of an
+answer.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _BYTES, _ENDS = "utf8.npy", "ends.npy"
 
 
 def write_texts(directory: Path, texts: pa.ChunkedArray) -> None:
-    """Write texts, in row order, into an empty directory.
+    """Write the texts of documents, in row order, into an empty directory.
 
     Args:
         directory: named ``TEXTS_DIR`` in a snapshot.
@@ -40,24 +40,24 @@ def _bytes_of(texts: pa.LargeBinaryArray) -> npt.NDArray[np.uint8]:
 
 
 class Texts:
-    """Written texts, opened."""
+    """The texts of a snapshot by document row."""
 
     def __init__(self, directory: Path) -> None:
-        """Open the texts of a verified snapshot.
+        """Open them.
 
         Raises:
-            BackendUnavailable: they cannot be read.
+            BackendUnavailable: the files cannot be read.
         """
         self._ends = open_matrix(directory / _ENDS)
         self._bytes = Stretches(directory / _BYTES)
         if not len(self._ends) or self._ends[-1] != len(self._bytes):
-            raise BackendUnavailable("The texts of this snapshot are cut short. Run `graphctx ingest` again.")
+            raise BackendUnavailable("The texts of this snapshot are truncated. Run `graphctx ingest` again.")
 
     def __len__(self) -> int:
         return len(self._ends) - 1
 
     def __getitem__(self, row: int) -> str:
-        """The text of a row."""
+        """Return the text of a row."""
         if not 0 <= row < len(self):
             raise IndexError(row)
         start, end = int(self._ends[row]), int(self._ends[row + 1])

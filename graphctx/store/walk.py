@@ -1,14 +1,14 @@
-"""The walk arrays: the graph of units and entities as compressed sparse rows, for queries that take microseconds.
+"""The walk arrays: the graph of units and entities as compressed sparse rows (CSR) in memory.
 
-A *pair* is one entity in one unit. Pairs are sorted by unit, then entity; ``entity_pair`` lists them the other way
-round, by entity, then unit. All rows are those of the snapshot's tables.
+A *pair* is one entity in one unit. Pairs are sorted by unit, then entity; ``entity_pair`` lists them by entity, then
+unit. Row numbers are those of the snapshot's tables.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import dataclass, fields
 
 import numpy as np
 import numpy.typing as npt
@@ -18,10 +18,6 @@ Long = npt.NDArray[np.int64]
 Real = npt.NDArray[np.float32]
 Count = npt.NDArray[np.integer]
 Mask = npt.NDArray[np.bool_]
-
-
-def _unknown() -> Int:
-    return np.zeros(0, dtype=np.int32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +38,8 @@ class WalkArrays:
         entity_proper: float32 [E], the share of its mentions that are capitalised, smoothed by one.
         entity_label: int8 [E], positions in ``graphctx.model.knowledge.LABELS``.
         name_hash: uint64 [K] sorted, name_entity: int32 [K], for the dictionary match of a question.
-        home_share: float32 [1], the share of units that are the first home of a name of their own (the gate's corpus
-            side).
-        pair_mentions, pair_capitals: [P], how often the unit mentions the entity, and how often with a capital: what
-            ``entity_proper`` is made of.
-        named_unit, named_by: int32 [H], units with a name of their own and the number of that name: what
-            ``home_share`` is made of. Snapshots of older versions lack these four, and have nothing in them.
+        pair_mentions, pair_capitals: unsigned [P], how often the unit mentions the entity, and how often with a
+            capital; ``entity_proper`` derives from them.
     """
 
     unit_doc: Int
@@ -70,20 +62,17 @@ class WalkArrays:
     entity_label: npt.NDArray[np.int8]
     name_hash: npt.NDArray[np.uint64]
     name_entity: Int
-    home_share: Real
-    pair_mentions: Count = field(default_factory=_unknown)
-    pair_capitals: Count = field(default_factory=_unknown)
-    named_unit: Int = field(default_factory=_unknown)
-    named_by: Int = field(default_factory=_unknown)
+    pair_mentions: Count
+    pair_capitals: Count
 
     @property
     def n_units(self) -> int:
-        """The number of unit rows: what arrays by unit are as long as."""
+        """The number of unit rows, N."""
         return len(self.unit_doc)
 
     @property
     def n_counted(self) -> int:
-        """The number of units that are counted: those that may be seen, where these arrays are `within` a scope."""
+        """The number of units that count in frequencies: the visible ones of a part, else all N."""
         return self.n_units
 
     @property
@@ -92,20 +81,19 @@ class WalkArrays:
         return len(self.entity_ptr) - 1
 
     def as_dict(self) -> dict[str, npt.NDArray[np.generic]]:
-        """Name to array, for saving and hashing."""
+        """Return the arrays by name, for saving and hashing."""
         return {one.name: getattr(self, one.name) for one in fields(WalkArrays)}
 
     @classmethod
     def from_dict(cls, arrays: Mapping[str, npt.NDArray[np.generic]]) -> WalkArrays:
-        """The opposite of `as_dict`; extra arrays are ignored, a missing one is a ``KeyError``."""
-        names = [one.name for one in fields(WalkArrays) if one.default_factory is MISSING or one.name in arrays]
-        return cls(**{name: arrays[name] for name in names})  # type: ignore[arg-type]
+        """Build from the arrays of `as_dict`. Extra ones are ignored; raises ``KeyError`` for a missing one."""
+        return cls(**{one.name: arrays[one.name] for one in fields(WalkArrays)})  # type: ignore[arg-type]
 
     def within(self, visible: Mask) -> WalkPart:
-        """The graph of some units alone: no pair, home or name leads anywhere else, and nothing else is counted.
+        """Return the arrays restricted to visible units: no pair, home or name leads to another unit.
 
-        All row numbers stay. Units that may not be seen have no pairs, entities that only those name have no pairs,
-        homes or names; the spans of sentences are all there.
+        Row numbers stay. Invisible units have no pairs; entities that only they name have no pairs, homes or names. The
+        spans of all sentences stay.
 
         Args:
             visible: bool [N].
@@ -117,6 +105,7 @@ class WalkArrays:
         n_sentences = self.pair_sentence_ptr[pairs + 1] - self.pair_sentence_ptr[pairs]
         entity_ptr = _before(kept[self.entity_pair])[self.entity_ptr]
         has_name = entity_ptr[self.name_entity + 1] > entity_ptr[self.name_entity]
+        mentions, capitals = self.pair_mentions[pairs], self.pair_capitals[pairs]
         changed = {
             "unit_pair": before[self.unit_pair],
             "pair_unit": self.pair_unit[pairs],
@@ -130,74 +119,53 @@ class WalkArrays:
             "home_ptr": homes_before[self.home_ptr],
             "home_unit": self.home_unit[homes],
             "home_value": self.home_value[homes],
+            "entity_proper": proper_share(self.pair_entity[pairs], mentions, capitals, self.n_entities),
             "name_hash": self.name_hash[has_name],
             "name_entity": self.name_entity[has_name],
+            "pair_mentions": mentions,
+            "pair_capitals": capitals,
         }
-        if len(self.pair_mentions):
-            mentions, capitals = self.pair_mentions[pairs], self.pair_capitals[pairs]
-            changed |= {
-                "pair_mentions": mentions,
-                "pair_capitals": capitals,
-                "entity_proper": proper_share(self.pair_entity[pairs], mentions, capitals, self.n_entities),
-            }
-        if len(self.named_unit):
-            named = visible[self.named_unit]
-            unit, name = self.named_unit[named], self.named_by[named]
-            share = first_home_share(unit, name, int(np.count_nonzero(visible)))
-            changed |= {"named_unit": unit, "named_by": name, "home_share": share}
         arrays = {**self.as_dict(), **changed}
         return WalkPart(**arrays, n_visible=int(np.count_nonzero(visible)))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)
 class WalkPart(WalkArrays):
-    """The arrays of what may be seen; `WalkArrays.within` makes it. ``n_visible`` is the number of such units."""
+    """Arrays restricted to ``n_visible`` units; the result of `WalkArrays.within`."""
 
-    n_visible: int = 0
+    n_visible: int
 
     @property
     def n_counted(self) -> int:
-        """The number of units that may be seen."""
+        """The number of visible units."""
         return self.n_visible
 
 
 def _before(kept: Mask) -> Int:
-    """How many are kept before each place and in all, int32 [len(kept)+1]: turns old pointers and rows into new."""
+    """Return how many are kept before each position and in all, int32 [len(kept)+1]: maps old rows to new ones."""
     return np.concatenate([[0], np.cumsum(kept)]).astype(np.int32)
 
 
 def proper_share(pair_entity: Int, mentions: Count, capitals: Count, n_entities: int) -> Real:
-    """The share of each entity's mentions that are capitalised, smoothed by one, float32 [n_entities].
+    """Return the share of each entity's mentions that are capitalised, smoothed by one, float32 [n_entities].
 
     Args:
-        pair_entity: the entity of each pair.
-        mentions, capitals: of each pair.
-        n_entities: their number.
+        pair_entity: int32 [P], the entity of each pair.
+        mentions, capitals: [P], counts of each pair.
+        n_entities: the number of entities.
     """
     n_mentions = np.bincount(pair_entity, weights=mentions, minlength=n_entities)
     n_capitals = np.bincount(pair_entity, weights=capitals, minlength=n_entities)
     return ((n_capitals + 1) / (n_mentions + 1)).astype(np.float32)
 
 
-def first_home_share(named_unit: Int, named_by: Int, n_units: int) -> Real:
-    """The share of units that are the first with some name, float32 [1].
-
-    Args:
-        named_unit, named_by: units with a name of their own, and the number of that name.
-        n_units: the number of all units.
-    """
-    order = np.lexsort((named_unit, named_by))
-    first = np.flatnonzero(np.diff(named_by[order], prepend=-1))
-    return np.array([len(np.unique(named_unit[order[first]])) / max(1, n_units)], dtype=np.float32)
-
-
 def name_hash(words: Sequence[str]) -> int:
-    """The 64-bit key of a name's folded words in ``WalkArrays.name_hash``."""
+    """Return the 64-bit key of a name's folded words in ``WalkArrays.name_hash``."""
     return int.from_bytes(hashlib.blake2b(" ".join(words).encode("utf-8"), digest_size=8).digest(), "little")
 
 
 def pointers(rows: npt.NDArray[np.integer], count: int) -> Int:
-    """The CSR pointer array, int32 [count+1], of sorted row numbers, which are fewer than 2³¹ as rows are int32."""
+    """Return the CSR pointer array, int32 [count+1], of sorted row numbers; there are fewer than 2³¹ of them."""
     return np.searchsorted(rows, np.arange(count + 1), side="left").astype(np.int32)
 
 

@@ -287,15 +287,6 @@ def test_a_label_that_many_documents_define_is_at_home_in_none(read_text: Read) 
     assert linked.arrays.home_ptr[at] < linked.arrays.home_ptr[at + 1]
 
 
-def test_numbered_titles_do_not_make_every_unit_someones_home(read_text: Read) -> None:
-    sessions = {f"{n}.md": f"# Session {n}\n\nand then we talked of rope and of weather for a while." for n in range(9)}
-    pages = {
-        f"{name}.md": f"# {name}\n\nand so on, of rope and of weather." for name in ("Ropewalk", "Sieve", "Almanac")
-    }
-    assert build(read_text, sessions)[1].arrays.home_share[0] == pytest.approx(1 / 9)
-    assert build(read_text, pages)[1].arrays.home_share[0] == 1.0
-
-
 def test_a_name_in_code_is_as_proper_as_a_capital(read_text: Read) -> None:
     files = {
         "a.md": "# Options\n\n- `tail`: the last lines.\n\nThe slow tide turns. A slow tide again. One more slow tide.",

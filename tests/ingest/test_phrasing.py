@@ -15,7 +15,7 @@ from nlp.llm_stub import Reply, Stub, closed_port, sends, stub
 
 from graphctx.ingest.report import IngestPlan, IngestReport
 from graphctx.knowledge_base import KnowledgeBase
-from graphctx.store.phrased import read_phrased
+from graphctx.store.communities import read_phrased
 from graphctx.store.snapshot import open_snapshot
 
 __all__ = ["stub"]

@@ -43,7 +43,7 @@ OF_ARGUMENTS = {
     "nlp/entities.py",
     "nlp/wordpieces.py",
     "server/names.py",
-    "store/reasons.py",
+    "store/files.py",
 }
 """Where a pattern is made of arguments, each of them escaped: what is added to a pattern is text and no repetition."""
 

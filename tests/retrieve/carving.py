@@ -8,7 +8,6 @@ narrows an index at query time is used here.
 from __future__ import annotations
 
 import dataclasses
-from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
@@ -117,11 +116,8 @@ def _walk(snapshot: Snapshot, walk: WalkArrays, units: np.ndarray, sentences: np
         entity_label=walk.entity_label[entities],
         name_hash=walk.name_hash[names],
         name_entity=np.array([new_entity[int(walk.name_entity[at])] for at in names], dtype=np.int32),
-        home_share=_home_share(walk, new_unit),
         pair_mentions=walk.pair_mentions[pairs],
         pair_capitals=walk.pair_capitals[pairs],
-        named_unit=np.zeros(0, np.int32),
-        named_by=np.zeros(0, np.int32),
     )
 
 
@@ -137,11 +133,3 @@ def _proper(snapshot: Snapshot, new_unit: dict[int, int], new_entity: dict[int, 
             code = surface[:1].isalpha() and not any(c.isspace() for c in surface) and is_identifier(text, start, end)
             counts[new_entity[mention["entity_row"]]] += [1, any(c.isupper() for c in surface) or code]
     return (counts[:, 1] / counts[:, 0]).astype(np.float32)
-
-
-def _home_share(walk: WalkArrays, new_unit: dict[int, int]) -> np.ndarray:
-    first: dict[int, int] = defaultdict(lambda: len(walk.unit_doc))
-    for unit, name in zip(walk.named_unit.tolist(), walk.named_by.tolist(), strict=True):
-        if unit in new_unit:
-            first[name] = min(first[name], unit)
-    return np.array([len(set(first.values())) / max(1, len(new_unit))], dtype=np.float32)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import tempfile
 import threading
 from collections.abc import Callable
@@ -29,7 +28,6 @@ from graphctx.retrieve.scope import moment
 from graphctx.retrieve.searcher import Searcher
 from graphctx.retrieve.stages.graph import GraphExpansion
 from graphctx.store.bm25 import Bm25, write_bm25
-from graphctx.store.frequencies import Frequencies
 from tests.conftest import MakeKb
 from tests.retrieve.carving import carve
 from tests.retrieve.test_ranking import QUESTION, VALLEYS
@@ -168,7 +166,7 @@ def test_words_are_weighed_as_if_only_what_is_visible_were_indexed(units: list[l
         both, few = Path(folder, "both"), Path(folder, "few")
         write_bm25(both, units)
         write_bm25(few, [unit for unit, kept in zip(units, visible, strict=True) if kept])
-        part, alone = Bm25(both).within(visible), Bm25(few)
+        part, alone = Bm25.open(both).within(visible), Bm25.open(few)
         rows, values = part.found(asked)
         expected, expected_values = alone.found(asked)
         assert rows.tolist() == np.flatnonzero(visible)[expected].tolist()
@@ -179,22 +177,6 @@ def test_words_are_weighed_as_if_only_what_is_visible_were_indexed(units: list[l
         if len(seen):  # an index of nothing is written with one empty unit
             assert [part.idf(term) for term in asked] == [alone.idf(term) for term in asked]
             assert [part.knows(term) for term in asked] == [alone.knows(term) for term in asked]
-
-
-def test_a_snapshot_without_frequencies_still_counts_only_what_is_visible(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rng = random.Random(4)
-    units = [rng.choices(WORDS, k=9) for _ in range(40)]  # of one length, the mean of which is the same everywhere
-    write_bm25(tmp_path, units)
-    visible = np.arange(40) % 4 == 0
-    exact = Bm25(tmp_path).within(visible)
-    monkeypatch.setattr(Frequencies, "are_in", staticmethod(lambda directory: False))
-    older = Bm25(tmp_path).within(visible)
-    for asked in (["buoy"], ["gate", "noon", "vane"]):
-        assert older.found(asked)[0].tolist() == exact.found(asked)[0].tolist()
-        assert older.found(asked)[1] == pytest.approx(exact.found(asked)[1], rel=1e-5)
-        assert [older.idf(term) for term in asked] == [exact.idf(term) for term in asked]
 
 
 TAGS = st.lists(st.sampled_from(["safety", "data", "team", "procedure", "none-has-it"]), max_size=2)

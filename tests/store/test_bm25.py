@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphctx.store.bm25 import Bm25, write_bm25
-from graphctx.store.frequencies import K1, B
+from graphctx.store.bm25 import K1, B, Bm25, write_bm25
 
 WORDS = st.sampled_from("buoy gate harbour logger noon sunset tide vane".split())
 UNITS = st.lists(st.lists(WORDS, max_size=12), min_size=1, max_size=20)
@@ -23,7 +22,7 @@ UNITS = st.lists(st.lists(WORDS, max_size=12), min_size=1, max_size=20)
 def test_units_with_a_term_are_found_with_their_bm25(units: list[list[str]], asked: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         write_bm25(Path(folder), units)
-        index = Bm25(Path(folder))
+        index = Bm25.open(Path(folder))
         mean = sum(map(len, units)) / len(units)
         frequency = Counter(term for unit in units for term in set(unit))
         expected = {}
@@ -45,7 +44,7 @@ def test_values_are_those_of_the_library_whatever_was_asked_before_and_on_every_
     rng = np.random.default_rng(5)
     vocabulary = [f"word{n}" for n in range(400)]
     write_bm25(tmp_path, [[vocabulary[int(400 * x**3)] for x in rng.random(30)] for _ in range(2_000)])
-    index = Bm25(tmp_path)
+    index = Bm25.open(tmp_path)
     library = bm25s.BM25.load(str(tmp_path))
     asked = [[vocabulary[int(400 * x**3)] for x in rng.random(6)] for _ in range(100)]
 

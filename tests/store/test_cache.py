@@ -58,7 +58,7 @@ def test_pruning_drops_what_is_unused_and_gives_the_space_back(tmp_path: Path) -
     assert (tmp_path / "memo.sqlite").stat().st_size < 100_000
 
 
-def test_a_second_process_is_told_so_at_once(tmp_path: Path) -> None:
+def test_a_second_process_is_refused_at_once(tmp_path: Path) -> None:
     path = tmp_path / "memo.sqlite"
     with Memo(path) as memo:
         memo.put_many("kind", {"a": b"1"})

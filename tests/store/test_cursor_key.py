@@ -24,7 +24,7 @@ def test_whoever_makes_it_at_the_same_time_gets_the_same_one(tmp_path: Path) -> 
         assert len(set(pool.map(lambda _: cursor_key(tmp_path), range(8)))) == 1
 
 
-def test_a_key_that_was_cut_short_is_made_again(tmp_path: Path) -> None:
+def test_a_truncated_key_is_made_again(tmp_path: Path) -> None:
     (tmp_path / KEY_NAME).write_bytes(b"short")
     assert len(cursor_key(tmp_path)) == 32
     assert cursor_key(tmp_path) == cursor_key(tmp_path)

@@ -32,7 +32,7 @@ def finish(process: subprocess.Popen[str]) -> None:
         pass
 
 
-def test_a_second_process_is_told_who_holds_it(tmp_path: Path) -> None:
+def test_the_error_of_a_second_process_names_the_holder(tmp_path: Path) -> None:
     process = holder(tmp_path)
     with pytest.raises(BackendUnavailable, match=str(process.pid)) as caught, IngestLock(tmp_path):
         pass
@@ -54,23 +54,23 @@ def test_a_lock_whose_holder_was_killed_is_free(tmp_path: Path) -> None:
 
 
 def test_it_holds_against_the_same_process_and_its_threads(tmp_path: Path) -> None:
-    told: list[str] = []
+    errors: list[str] = []
 
     def attempt() -> None:
         try:
             with IngestLock(tmp_path):
                 pass
         except BackendUnavailable as error:
-            told.append(error.message)
+            errors.append(error.message)
 
     with IngestLock(tmp_path):
         attempt()
         thread = threading.Thread(target=attempt)
         thread.start()
         thread.join()
-    assert len(told) == 2
+    assert len(errors) == 2
     attempt()
-    assert len(told) == 2
+    assert len(errors) == 2
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"pid": "x"}'])

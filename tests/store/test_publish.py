@@ -27,7 +27,7 @@ def test_what_was_published_is_what_is_read(published: Path) -> None:
         assert (snapshot.matrix("units") == written.matrices["units"]).all()
         assert isinstance(snapshot.matrix("sentences"), np.memmap)
         assert snapshot.graph.counts() == snapshot.manifest.graph_counts
-        assert snapshot.graph.nodes("Entity", [entity_id("loom")])[0]["name"] == "loom"
+        assert snapshot.graph.query("MATCH (e {id: $id}) RETURN e.name", {"id": entity_id("loom")}).rows == [("loom",)]
         assert snapshot.tables.search_vector("units", unit_vectors(12)[3], 1)[0].row == 3
         assert (snapshot.directory / "bm25" / "words.json").read_text() == '["harbour"]'
         assert snapshot.manifest.counts["units"] == 12

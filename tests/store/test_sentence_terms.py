@@ -28,7 +28,7 @@ def test_sentences_hold_the_terms_that_were_written_whether_units_have_them_or_n
     rows = data.draw(st.lists(st.integers(0, len(sentences) - 1), max_size=30))
     with tempfile.TemporaryDirectory() as folder:
         write_sentence_terms(Path(folder), sentences, write_bm25(Path(folder), units))
-        index = SentenceTerms(Path(folder), Bm25(Path(folder)).vocabulary)
+        index = SentenceTerms(Path(folder), Bm25.open(Path(folder)).vocabulary)
         held = index.held(asked, np.array(rows, dtype=np.int64))
         assert len(index) == len(sentences)
         assert held.shape == (len(rows), len(asked))
@@ -36,7 +36,7 @@ def test_sentences_hold_the_terms_that_were_written_whether_units_have_them_or_n
 
 
 @pytest.mark.parametrize("name", ["sentence_terms.npy", "sentence_ends.npy", "sentence_own.json"])
-def test_what_was_cut_short_is_said_to_be_unreadable(tmp_path: Path, name: str) -> None:
+def test_truncated_sentence_terms_are_unavailable(tmp_path: Path, name: str) -> None:
     write_sentence_terms(tmp_path, [["tide", "gate"], ["tide"]], write_bm25(tmp_path, [["tide", "gate"]]))
     with (tmp_path / name).open("r+b") as file:
         file.truncate((tmp_path / name).stat().st_size - 1)
@@ -53,11 +53,3 @@ def test_a_file_that_shrinks_after_it_was_opened_is_noticed(tmp_path: Path) -> N
     assert index.held(["tide"], np.array([0])).tolist() == [[True]]
     with pytest.raises(BackendUnavailable, match=r"(?i)ingest"):
         index.held(["tide"], np.array([1]))
-
-
-def test_indexes_of_older_versions_are_known_to_have_none(tmp_path: Path) -> None:
-    vocabulary = write_bm25(tmp_path, [["tide"]])
-    assert not SentenceTerms.are_in(tmp_path)
-    write_sentence_terms(tmp_path, [], vocabulary)
-    assert SentenceTerms.are_in(tmp_path)
-    assert SentenceTerms(tmp_path, vocabulary).held(["tide"], np.array([], dtype=np.int64)).shape == (0, 1)

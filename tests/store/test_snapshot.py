@@ -10,9 +10,7 @@ from pathlib import Path
 import pytest
 
 from graphctx.errors import BackendUnavailable, InvalidArgument
-from graphctx.store import manifest as manifest_module
-from graphctx.store.manifest import MANIFEST_NAME
-from graphctx.store.schema import FORMAT_VERSION
+from graphctx.store.manifest import FORMAT_VERSION, MANIFEST_NAME, checksum_of
 from graphctx.store.snapshot import current_id, open_snapshot
 
 EFFORT = float(os.environ.get("GRAPHCTX_TEST_EFFORT", "1"))
@@ -107,12 +105,15 @@ def rewrite(kb_dir: Path, **changes: object) -> None:
     path = directory_of(kb_dir) / MANIFEST_NAME
     data = json.loads(path.read_text("utf-8")) | changes
     data.pop("checksum")
-    path.write_text(json.dumps({**data, "checksum": manifest_module._checksum(data)}))
+    path.write_text(json.dumps({**data, "checksum": checksum_of(data)}))
 
 
-def test_another_format_is_refused_and_named(kb_dir: Path) -> None:
-    rewrite(kb_dir, format_version=FORMAT_VERSION + 1)
-    with pytest.raises(BackendUnavailable, match=f"format {FORMAT_VERSION + 1}"):
+@pytest.mark.parametrize(
+    ("step", "advice"), [(-1, "Run `graphctx ingest` again"), (1, "Use the version that wrote it")]
+)
+def test_another_format_is_refused_and_named(kb_dir: Path, step: int, advice: str) -> None:
+    rewrite(kb_dir, format_version=FORMAT_VERSION + step)
+    with pytest.raises(BackendUnavailable, match=f"format {FORMAT_VERSION + step}.*{advice}"):
         open_snapshot(kb_dir)
 
 
@@ -157,7 +158,3 @@ def test_a_closed_snapshot_opens_again_when_it_is_used(published: Path) -> None:
     assert snapshot.graph.counts() == before
     assert snapshot.tables.count("units") == 12
     snapshot.close()
-
-
-def test_the_manifests_format_is_the_schemas() -> None:
-    assert manifest_module.FORMAT_VERSION == FORMAT_VERSION

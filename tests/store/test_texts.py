@@ -30,8 +30,8 @@ def test_texts_come_back_by_row_however_the_column_is_chunked(texts: list[str], 
                 read[row]
 
 
-def test_texts_that_are_cut_short_are_refused(tmp_path: Path) -> None:
+def test_truncated_texts_are_refused(tmp_path: Path) -> None:
     write_texts(tmp_path, pa.chunked_array([["harbour", "gate"]]))
     save_matrix(tmp_path / "utf8.npy", np.zeros(3, np.uint8))
-    with pytest.raises(BackendUnavailable, match="cut short"):
+    with pytest.raises(BackendUnavailable, match="truncated"):
         Texts(tmp_path)

@@ -160,7 +160,7 @@ def content(n_docs: int = 4, *, stamp: str = "first") -> SnapshotContent:
             "entities": unit_vectors(entities, 8),
             "communities": unit_vectors(3, 9),
         },
-        arrays={"unit_pair": np.arange(units + 1, dtype=np.int64), "home_share": np.array([0.5], np.float32)},
+        arrays={"unit_pair": np.arange(units + 1, dtype=np.int64), "weight": np.array([0.5], np.float32)},
         matrices={
             "units": unit_vectors(units),
             "communities": unit_vectors(3, 9),

@@ -20,7 +20,7 @@ def generated() -> dict[str, str]:
     from graphctx.cli.reference.tools import tools_page
     from graphctx.ingest.report import IngestReport
     from graphctx.settings import Settings
-    from graphctx.store.ddl import ddl
+    from graphctx.store.graph.schema import ddl
     from graphctx.store.manifest import Manifest
     from graphctx.store.status import Status
 
@@ -70,7 +70,8 @@ def check(root: Path) -> list[str]:
 
 
 def _tables() -> str:
-    from graphctx.store.schema import FORMAT_VERSION, TABLES, UNHASHED_COLUMNS
+    from graphctx.store.manifest import FORMAT_VERSION
+    from graphctx.store.schema import TABLES, UNHASHED_COLUMNS
 
     tables = {
         name: [

@@ -37,11 +37,7 @@ def read_former(kb_dir: Path) -> list[Former]:
             rows = snapshot.table("communities").to_pylist()
     except GraphctxError:
         return []
-    return [
-        # Snapshots of older versions have no former ids.
-        Former(row["id"], row["level"], tuple(row["entity_ids"]), tuple(row.get("formerly", ())))
-        for row in rows
-    ]
+    return [Former(row["id"], row["level"], tuple(row["entity_ids"]), tuple(row["formerly"])) for row in rows]
 
 
 def former_ids(now: Sequence[Community], before: Sequence[Former]) -> dict[str, tuple[str, ...]]:

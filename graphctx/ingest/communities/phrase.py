@@ -12,7 +12,7 @@ from graphctx.model.knowledge import CommunitySummary
 from graphctx.nlp.llm.base import Cited, Memory
 from graphctx.nlp.llm.summarise import CommunityText, Summaries
 from graphctx.nlp.llm.tally import Estimate, LlmReport, Reason
-from graphctx.store.phrased import PhrasedSentence, write_phrased
+from graphctx.store.communities import PhrasedSentence, write_phrased
 
 
 class Summariser(Protocol):

@@ -296,7 +296,7 @@ class CommunityHierarchy(IdColumn):
         self.finest[self.entities.value] = self.entities.owner  # sorted by level: the last of several stays
 
     def phrased(self, row: int) -> str | None:
-        """Return the column ``phrased`` of a community, as `graphctx.store.phrased` reads it."""
+        """Return the column ``phrased`` of a community, as `graphctx.store.communities` reads it."""
         value: str | None = self._phrased[row].as_py()
         return value
 

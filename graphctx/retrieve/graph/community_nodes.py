@@ -28,7 +28,7 @@ from graphctx.retrieve.graph.resolve import (
     similar_entities,
 )
 from graphctx.retrieve.graph.view import GraphView
-from graphctx.store.phrased import read_phrased
+from graphctx.store.communities import read_phrased
 from graphctx.text.normalise import normalise
 
 Item = TypeVar("Item")

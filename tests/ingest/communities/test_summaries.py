@@ -22,8 +22,7 @@ from graphctx.nlp.llm.tally import Estimate, LlmReport
 from graphctx.nlp.spacy_extractor import SpacyExtractor
 from graphctx.nlp.tokens import WordPieceCounter
 from graphctx.settings import IngestSettings
-from graphctx.store.levels import levels_of
-from graphctx.store.phrased import read_phrased
+from graphctx.store.communities import levels_of, read_phrased
 from graphctx.store.snapshot import open_snapshot
 from graphctx.text.names import normalise_name
 from graphctx.text.titles import shown_name

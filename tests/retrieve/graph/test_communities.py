@@ -23,7 +23,7 @@ from graphctx.retrieve.graph import GraphExplorer
 from graphctx.retrieve.graph.communities import CommunityIndex, title_of
 from graphctx.retrieve.graph.tables import GraphTables
 from graphctx.retrieve.graph.view import GraphView
-from graphctx.store.phrased import read_phrased
+from graphctx.store.communities import read_phrased
 from tests.retrieve.graph.conftest import FILES
 
 __all__ = ["stub"]

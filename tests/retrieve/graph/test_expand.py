@@ -10,27 +10,31 @@ from graphctx.knowledge_base import KnowledgeBase
 from graphctx.model.requests import DescribeInput, ExpandInput, RelType
 from graphctx.retrieve.graph import GraphExplorer
 
+_ARROWS = {"out": ("-", "->"), "in": ("<-", "-"), "both": ("-", "-")}
 _BY_LABEL = {"Document": "d", "Section": "s", "TextUnit": "u", "Entity": "e"}
 
 
 def test_one_hop_is_what_the_graph_database_says(handbook_kb: KnowledgeBase) -> None:
     index = handbook_kb.searcher().index
-    graph, store = handbook_kb.searcher().graph, index.snapshot.graph
+    graph, database = handbook_kb.searcher().graph, index.snapshot.graph
     for table, row in (("documents", 3), ("sections", 40), ("units", 50), ("entities", 60), ("entities", 200)):
         node_id = index.snapshot.table(table, ["id"])["id"][row].as_py()
         for rel in get_args(RelType):
             for direction in ("out", "in", "both"):
                 found = graph.expand(ExpandInput(node_ids=[node_id], rel_types=[rel], direction=direction))
-                way = "both" if rel == "RELATED" else direction
-                stored = store.neighbours(node_id, [rel], way, limit=1000)
-                assert {item.id for item in found.items} == {near.node["id"] for near in stored}, (node_id, rel, way)
+                tail, head = _ARROWS["both" if rel == "RELATED" else direction]
+                stored = database.query(f"MATCH (a {{id: $id}}){tail}[:{rel}]{head}(b) RETURN b.id", {"id": node_id})
+                assert {item.id for item in found.items} == {row[0] for row in stored.rows}, (node_id, rel, direction)
                 assert found.capped == "none"
 
 
 def test_weights_of_relations_are_those_of_the_database(handbook_kb: KnowledgeBase) -> None:
     searcher = handbook_kb.searcher()
     [start] = searcher.graph.describe(DescribeInput(node_ids=["Winter Desk"])).items
-    stored = {near.node["id"]: near.numbers for near in searcher.index.snapshot.graph.neighbours(start.id, ["RELATED"])}
+    rows = searcher.index.snapshot.graph.query(
+        "MATCH (a {id: $id})-[r:RELATED]-(b) RETURN b.id, r", {"id": start.id}
+    ).rows
+    stored = dict(rows)
     found = searcher.graph.expand(ExpandInput(node_ids=[start.id], rel_types=["RELATED"]))
     for item in found.items:
         [relation] = item.via

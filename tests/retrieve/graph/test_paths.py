@@ -24,10 +24,15 @@ def test_the_shortest_path_comes_first(graph: GraphExplorer) -> None:
 
 def test_shortest_paths_are_those_of_the_database(handbook_kb: KnowledgeBase) -> None:
     searcher = handbook_kb.searcher()
-    graph, store = searcher.graph, searcher.index.snapshot.graph
+    graph, database = searcher.graph, searcher.index.snapshot.graph
+    cypher = (
+        "MATCH p = (a:Entity {id: $one})-[:RELATED* ALL SHORTEST 1..4]-(b:Entity {id: $other}) "
+        "RETURN properties(nodes(p), 'id') LIMIT 50"
+    )
     ids = searcher.index.snapshot.table("entities", ["id"])["id"].to_pylist()
     for one, other in ((0, 100), (5, 300), (17, 450), (60, 61), (200, 500)):
-        stored = store.shortest_paths(ids[one], ids[other], max_hops=4, limit=50)
+        rows = database.query(cypher, {"one": ids[one], "other": ids[other]}).rows
+        stored = [tuple(path) for (path,) in rows]
         request = PathsInput(
             start_ids=[ids[one]], end_ids=[ids[other]], rel_types=["RELATED"], max_hops=4, max_paths=50
         )

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from graphctx.store.base import GraphEngine, GraphStore
 from graphctx.store.graph import make_graph_engine
+from graphctx.store.graph.base import GraphEngine, GraphStore
 
 from ..world import world
 from .chosen import ENGINE

@@ -9,8 +9,8 @@ import pytest
 
 from graphctx.errors import InternalError, InvalidArgument
 from graphctx.model.ids import content_id
-from graphctx.store.base import GraphEngine, GraphStore
-from graphctx.store.ddl import NODE_TABLES, REL_TABLES
+from graphctx.store.graph.base import GraphEngine, GraphStore
+from graphctx.store.graph.schema import NODE_TABLES, REL_TABLES
 
 from ..world import world
 

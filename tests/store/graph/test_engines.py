@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from graphctx.errors import BackendUnavailable, InvalidArgument
-from graphctx.store.base import GraphEngine, GraphStore
-from graphctx.store.ddl import NODE_TABLES, REL_TABLES, ddl
 from graphctx.store.graph import make_graph_engine
+from graphctx.store.graph.base import GraphEngine, GraphStore
+from graphctx.store.graph.schema import NODE_TABLES, REL_TABLES, ddl
 
 from .chosen import OTHERS
 

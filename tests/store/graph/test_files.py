@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from graphctx.errors import BackendUnavailable
-from graphctx.store.base import GraphEngine, GraphStore
+from graphctx.store.graph.base import GraphEngine, GraphStore
 
 from ..world import TOPICS, world
 from .chosen import CHAIN, OTHERS
@@ -19,8 +19,9 @@ from .chosen import CHAIN, OTHERS
 
 def test_threads_share_one_store(store: GraphStore) -> None:
     with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(lambda i: store.nodes("Entity", [CHAIN[i % 7]])[0]["name"], range(64)))
-    assert answers == [TOPICS[i % 7] for i in range(64)]
+        cypher = "MATCH (e:Entity {id: $id}) RETURN e.name"
+        answers = list(pool.map(lambda i: store.query(cypher, {"id": CHAIN[i % 7]}).rows, range(64)))
+    assert answers == [[(TOPICS[i % 7],)] for i in range(64)]
 
 
 def test_graphs_are_opened_and_forgotten_by_many_threads(engine: GraphEngine, file: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from graphctx.errors import InvalidArgument, TimedOut
-from graphctx.store.base import GraphStore
+from graphctx.store.graph.base import GraphStore
 
 from .chosen import CHAIN
 

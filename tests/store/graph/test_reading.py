@@ -1,43 +1,25 @@
-"""Nodes, their neighbours, and the paths between them."""
+"""Nodes and relations as the tables say, and arguments that are refused."""
 
 from __future__ import annotations
 
 from itertools import pairwise
-from pathlib import Path
 
-import pyarrow as pa
 import pytest
 
 from graphctx.errors import InvalidArgument
-from graphctx.store.base import GraphEngine, GraphStore
-from graphctx.store.ddl import NODE_TABLES
+from graphctx.store.graph.base import GraphStore
+from graphctx.store.graph.schema import NODE_TABLES
 
-from ..world import entity_id, world
-from .chosen import CHAIN
-
-
-def test_nodes_come_in_the_order_of_the_ids_with_their_properties(store: GraphStore) -> None:
-    wanted = [entity_id("loom"), "e_absent", entity_id("turbine")]
-    assert store.nodes("Entity", wanted) == [
-        {"id": wanted[0], "name": "loom", "label": "term", "aliases": [], "n_mentions": 2, "n_units": 2},
-        {
-            "id": wanted[2],
-            "name": "turbine",
-            "label": "term",
-            "aliases": ["the turbine"],
-            "n_mentions": 2,
-            "n_units": 2,
-        },
-    ]
-    assert store.nodes("Document", []) == []
+from ..world import world
 
 
-def test_every_kind_of_node_can_be_read(store: GraphStore) -> None:
+def test_every_kind_of_node_has_the_properties_of_its_table(store: GraphStore) -> None:
     tables = world()
     for node in NODE_TABLES:
-        columns = [name for name, _ in node.columns]
-        rows = tables[node.source].select(columns).to_pylist()
-        assert store.nodes(node.label, [row["id"] for row in rows]) == rows  # type: ignore[arg-type]
+        rows = tables[node.source].select([name for name, _ in node.columns]).to_pylist()
+        found = [row[0] for row in store.query(f"MATCH (n:{node.label}) RETURN n").rows]
+        expected = [{"_label": node.label, **row} for row in rows]
+        assert sorted(found, key=lambda row: str(row["id"])) == sorted(expected, key=lambda row: str(row["id"]))
 
 
 def test_next_leads_through_a_document_and_not_into_another(store: GraphStore) -> None:
@@ -53,65 +35,9 @@ def test_an_entity_belongs_to_its_finest_community_and_coarser_ones_follow(store
     assert result.rows == [(1, "Half 1", 0, "All")]
 
 
-def test_neighbours_are_sorted_by_weight_then_id_and_limited_per_relation(store: GraphStore) -> None:
-    related = store.neighbours(entity_id("ledger"), ["RELATED"])
-    assert sorted((n.node["name"], n.numbers["weight"]) for n in related) == [("orchard", 3.0), ("turbine", 2.0)]
-    every = store.neighbours(entity_id("ledger"))
-    assert {n.relation for n in every} == {"MENTIONS", "RELATED", "IN_COMMUNITY"}
-    assert all(not n.outgoing and n.kind == "TextUnit" for n in every if n.relation == "MENTIONS")
-    few = store.neighbours(entity_id("ledger"), limit=1)
-    assert next(n for n in every if n.relation == "MENTIONS") == few[0]
-    assert {n.relation for n in few} == {"MENTIONS", "RELATED", "IN_COMMUNITY"}
-    ids = [n.node["id"] for n in every if n.relation == "MENTIONS"]
-    assert ids == sorted(ids)
-
-
-def test_direction_chooses_the_end(store: GraphStore) -> None:
-    first = world()["documents"]["id"].to_pylist()
-    out = store.neighbours(first[1], ["LINKS_TO"], "out")
-    into = store.neighbours(first[1], ["LINKS_TO"], "in")
-    assert [n.node["id"] for n in out] == [first[2]]
-    assert [n.node["id"] for n in into] == [first[0]]
-    assert out[0].numbers == {"n_links": 1, "n_title_mentions": 1}
-
-
-def test_an_unknown_node_has_no_neighbours(store: GraphStore) -> None:
-    assert store.neighbours("e_absent") == []
-    assert store.neighbours("nonsense") == []
-
-
-def test_a_shortest_path_follows_the_chain(store: GraphStore) -> None:
-    assert store.shortest_paths(CHAIN[0], CHAIN[4]) == [tuple(CHAIN[:5])]
-    assert store.shortest_paths(CHAIN[4], CHAIN[0]) == [tuple(reversed(CHAIN[:5]))]
-    assert store.shortest_paths(CHAIN[0], CHAIN[4], max_hops=3) == []
-    assert store.shortest_paths(CHAIN[0], CHAIN[0]) == [(CHAIN[0],)]
-    assert store.shortest_paths(CHAIN[0], "e_absent") == []
-
-
-def test_all_shortest_paths_come_sorted_and_limited(engine: GraphEngine, tmp_path: Path) -> None:
-    tables = world()
-    rows = [(0, 1), (0, 2), (0, 3), (1, 4), (2, 4), (3, 4)]
-    base = {"weight": 1.0, "n_facts": 0, "n_units": 0, "similarity": 0.0}
-    tables["related"] = pa.Table.from_pylist(
-        [{"source_row": a, "target_row": b, **base} for a, b in rows], schema=tables["related"].schema
-    )
-    engine.build(tmp_path / "graph.x", tables)
-    opened = engine.open(tmp_path / "graph.x")
-    ids = tables["entities"]["id"].to_pylist()
-    assert opened.shortest_paths(ids[0], ids[4]) == [(ids[0], ids[middle], ids[4]) for middle in (1, 2, 3)]
-    assert opened.shortest_paths(ids[0], ids[4], limit=2) == [(ids[0], ids[m], ids[4]) for m in (1, 2)]
-    opened.close()
-
-
 @pytest.mark.parametrize(
     "call",
     [
-        lambda s: s.nodes("Nothing", ["x"]),
-        lambda s: s.neighbours("e_x", ["NOT_A_RELATION"]),
-        lambda s: s.neighbours("e_x", direction="sideways"),
-        lambda s: s.neighbours("e_x", limit=0),
-        lambda s: s.shortest_paths("e_x", "e_y", max_hops=0),
-        lambda s: s.shortest_paths("e_x", "e_y", max_hops=11),
         lambda s: s.query("RETURN 1", timeout_ms=0),
         lambda s: s.query("RETURN 1", max_rows=-1),
         lambda s: s.query("  "),

@@ -1,9 +1,8 @@
-"""What a Cypher statement must look like before an engine sees it.
+"""Allow only Cypher statements that read the graph.
 
-The file is opened read-only, so the engines refuse to change the *graph*. They do not refuse to write or read
-other files (``COPY … TO``, ``EXPORT DATABASE``, ``LOAD FROM``), to fetch extensions, to change their own
-settings, or to run a statement whose parameters were left out. This module does, on the text without its
-strings and comments.
+The file is opened read-only, so the engines refuse to change the *graph*. They do not refuse to write or read other
+files (``COPY … TO``, ``EXPORT DATABASE``, ``LOAD FROM``), to fetch extensions, to change their own settings, or to run
+a statement with missing parameters. This module does, on the text without its strings and comments.
 """
 
 from __future__ import annotations
@@ -35,26 +34,22 @@ _CALLS = {
     "storage_info",
     "table_info",
 }
-"""Functions of both engines that only describe the graph; ``current_setting`` tells paths of the machine."""
+"""Functions of both engines that only describe the graph; ``current_setting`` reveals paths of the machine."""
 
 
-def check_reading(cypher: str, params: Collection[str]) -> str:
+def check_reading(cypher: str, params: Collection[str]) -> None:
     """Check that a text is one reading statement with a value for each parameter.
 
     Args:
-        cypher: the statement, as the caller wrote it.
-        params: the names of the values that the caller gave.
-
-    Returns:
-        The statement without a closing semicolon.
+        cypher: the statement.
+        params: the names of the given values.
 
     Raises:
-        InvalidArgument: it is not.
+        InvalidArgument: the statement is none, not the only one, does not only read, or does not match its parameters.
     """
     if "\x00" in cypher:
         raise InvalidArgument("A Cypher statement cannot hold a NUL character.")
     bare = _TOKEN.sub(_blank, cypher).rstrip()
-    statement = cypher
     while bare.endswith(";"):
         bare = bare[:-1].rstrip()
     if ";" in bare:
@@ -79,7 +74,6 @@ def check_reading(cypher: str, params: Collection[str]) -> str:
             f"params has a value for {unknown[0]!r}, but the statement does not name ${unknown[0]}.",
             unknown=unknown,
         )
-    return statement
 
 
 def _blank(token: re.Match[str]) -> str:

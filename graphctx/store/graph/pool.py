@@ -1,8 +1,7 @@
 """At most one open database object per graph file in a process.
 
-Two objects on one file are not refused by the engines, and lose data without a word when one of them writes.
-So
-opening is counted here, by device and inode: a path under which a file was replaced is another file.
+The engines do not refuse two objects on one file, and lose data silently when one of them writes. Uses are therefore
+counted here, by device and inode: a file that replaced another under the same path is another file.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from types import ModuleType
 from typing import Any
 
 from graphctx.errors import BackendUnavailable
-from graphctx.store.reasons import reason_of
+from graphctx.store.files import reason_of
 
 READ_POOL_BYTES = 512 << 20  # pages kept in memory; the engines' default, 80 % of the machine, starves the models
 MAX_DB_BYTES = 1 << 38  # address space that is reserved: 256 GiB, where kuzu's 8 TiB fails under a memory limit
@@ -32,13 +31,13 @@ class _Open:
 
 _lock = threading.Lock()
 _open: dict[_Key, _Open] = {}
-_given_back: deque[_Key] = deque()
-"""Uses that ended and are not yet counted off. The garbage collector may end one at any moment, also in a thread
-that holds the lock, so ending one never waits for it."""
+_released: deque[_Key] = deque()
+"""Uses that ended and are not yet subtracted. The garbage collector may end one at any moment, also in a thread that
+holds the lock, so ending one never waits for the lock."""
 
 
 class SharedDatabase:
-    """A counted use of the one read-only database object of a file, until `release` or the end of this object.
+    """A counted use of the read-only database object of a file, until `release` or garbage collection.
 
     Args:
         module: the engine's Python module.
@@ -63,27 +62,27 @@ class SharedDatabase:
                     entry = _open[key] = _Open(_open_database(module, path), 0)
                 entry.users += 1
         finally:
-            _count_off()
+            _close_unused()
         self.database = entry.database
-        self._finalizer = weakref.finalize(self, _give_back, key)
+        self._finalizer = weakref.finalize(self, _release, key)
         self._finalizer.atexit = False  # a thread may still be asking then; the system closes the file
 
     def release(self) -> None:
-        """Give the use back; the last one closes the file. Twice is once."""
+        """End this use; the last one closes the file. Idempotent."""
         self._finalizer()
 
 
-def _give_back(key: _Key) -> None:
-    _given_back.append(key)
-    _count_off()
+def _release(key: _Key) -> None:
+    _released.append(key)
+    _close_unused()
 
 
-def _count_off() -> None:
-    """Count off the uses that ended, unless another holder of the lock is about to."""
-    while _given_back and _lock.acquire(blocking=False):
+def _close_unused() -> None:
+    """Subtract the uses that ended, unless the holder of the lock does."""
+    while _released and _lock.acquire(blocking=False):
         try:
-            while _given_back:
-                key = _given_back.popleft()
+            while _released:
+                key = _released.popleft()
                 entry = _open[key]
                 entry.users -= 1
                 if entry.users == 0:

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from graphctx.errors import BackendUnavailable, GraphctxError
 from graphctx.store.bm25 import Bm25
 from graphctx.store.config import read_config
-from graphctx.store.graph import ENGINES, make_graph_engine
+from graphctx.store.files import reason_of
+from graphctx.store.graph import DEFAULT_ENGINE, make_graph_engine
 from graphctx.store.manifest import MANIFEST_NAME, read_manifest
-from graphctx.store.reasons import reason_of
 from graphctx.store.snapshot import open_snapshot
 from graphctx.store.tables import TableReader, write_tables
 
@@ -25,7 +25,7 @@ from .world import world
 PART = st.text("abcXYZ09._-", min_size=2, max_size=8)
 
 
-def test_an_error_of_the_system_is_told_by_its_kind() -> None:
+def test_the_reason_of_a_system_error_is_its_kind() -> None:
     error = IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), "/home/ines/kb/kb.toml")
     assert reason_of(error) == os.strerror(errno.EISDIR)
 
@@ -54,7 +54,7 @@ def manifest_is_a_folder(folder: Path) -> None:
 
 
 def no_words(folder: Path) -> None:
-    Bm25(folder / "bm25")
+    Bm25.open(folder / "bm25")
 
 
 def no_tables(folder: Path) -> None:
@@ -65,12 +65,12 @@ def damaged_tables(folder: Path) -> None:
     versions = write_tables(folder / "t", world(), {})
     for path in (folder / "t" / "units.lance" / "data").iterdir():
         path.write_bytes(b"rubbish")
-    TableReader(folder / "t", versions).take("units", [0], ["id"])
+    TableReader(folder / "t", versions).search_text("units", "harbour", 1)
 
 
 def damaged_graph(folder: Path) -> None:
     (folder / "graph.db").write_bytes(b"rubbish" * 1000)
-    make_graph_engine(ENGINES[0]).open(folder / "graph.db").counts()
+    make_graph_engine(DEFAULT_ENGINE).open(folder / "graph.db").counts()
 
 
 @pytest.mark.parametrize(
@@ -81,12 +81,12 @@ def test_no_failure_names_a_directory(tmp_path: Path, fail: Callable[[Path], Non
     folder.mkdir(parents=True)
     with pytest.raises(GraphctxError) as caught:
         fail(folder)
-    told = str(caught.value.envelope())
+    text = str(caught.value.envelope())
     for part in (tmp_path.name, tmp_path.parent.name, "a home", "[Errno"):
-        assert part not in told
+        assert part not in text
 
 
-def test_a_table_that_goes_after_the_snapshot_was_verified_is_told_without_its_path(kb_dir: Path) -> None:
+def test_a_table_that_goes_after_the_snapshot_was_verified_is_reported_without_its_path(kb_dir: Path) -> None:
     with open_snapshot(kb_dir) as snapshot:
         (snapshot.directory / "parquet" / "units.parquet").unlink()
         with pytest.raises(BackendUnavailable) as caught:
@@ -94,12 +94,12 @@ def test_a_table_that_goes_after_the_snapshot_was_verified_is_told_without_its_p
     assert str(kb_dir.parent) not in str(caught.value.envelope())
 
 
-def test_mending_a_line_is_advised_only_where_a_line_is_wrong(tmp_path: Path) -> None:
+def test_correcting_a_line_is_advised_only_where_a_line_is_wrong(tmp_path: Path) -> None:
     (tmp_path / "kb.toml").mkdir()
     with pytest.raises(BackendUnavailable) as caught:
         read_config(tmp_path)
-    assert "Mend that line" not in caught.value.message
+    assert "Correct that line" not in caught.value.message
     (tmp_path / "kb.toml").rmdir()
     (tmp_path / "kb.toml").write_text("project_id = \n")
-    with pytest.raises(BackendUnavailable, match="Mend that line"):
+    with pytest.raises(BackendUnavailable, match="Correct that line"):
         read_config(tmp_path)
