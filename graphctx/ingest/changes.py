@@ -1,21 +1,21 @@
-"""The read step as a whole: what is in the knowledge base, what the paths give, and what that changes."""
+"""Documents after an ingest: those of the published snapshot merged with those of the given paths."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 
 from graphctx.errors import BackendUnavailable, InvalidArgument
 from graphctx.ingest.outline import document_from_row, outline_of
 from graphctx.ingest.read import Skipped, discover, read_file
-from graphctx.ingest.report import Progress
 from graphctx.ingest.sources import Located, locate, paths_of
 from graphctx.ingest.workers import DocumentStep, Refused
 from graphctx.model.documents import Document
 from graphctx.settings import IngestSettings
-from graphctx.store.config import KbConfig, SourceEntry
+from graphctx.store.config import KbConfig, SourceEntry, keep_copy, write_config
 from graphctx.store.history import list_snapshots
 from graphctx.store.manifest import FORMAT_VERSION
 from graphctx.store.snapshot import current_id, open_snapshot
@@ -25,10 +25,18 @@ from graphctx.store.snapshot import current_id, open_snapshot
 class Changes:
     """All documents after this ingest, and how they differ from before.
 
-    ``source_of`` maps each document's URI to the name of its source. ``added``, ``replaced`` and ``removed`` are URIs,
-    sorted; ``unchanged`` counts the documents that were read and are as they were, ``held`` those that were published
-    before, and ``pruned`` those of ``removed`` that go because their file has gone. ``former`` maps the URIs of
-    ``replaced`` to what was read before.
+    Attributes:
+        documents: sorted by URI.
+        source_of: the name of each document's source, by URI.
+        sources: all sources of the knowledge base.
+        added, replaced, removed: sorted URIs.
+        unchanged: how many documents were read again and are the same.
+        held: how many documents were published before.
+        pruned: how many of ``removed`` are removed because their file is missing.
+        skipped: what could not be read.
+        no_longer_found: URIs whose file is missing, which are kept.
+        notes: for a person.
+        former: the earlier versions of ``replaced``, by URI.
     """
 
     documents: tuple[Document, ...]
@@ -46,17 +54,17 @@ class Changes:
     former: Mapping[str, Document]
 
     def without(self, refused: Mapping[str, str]) -> Changes:
-        """These changes without some fresh documents: what was read before of them is kept, where there is any.
+        """Return these changes without some fresh documents, whose earlier versions are kept.
 
         Args:
             refused: why, by URI.
 
         Raises:
-            InvalidArgument: nothing is left.
+            InvalidArgument: no document is left.
         """
         documents = {document.uri: document for document in self.documents if document.uri not in refused}
         documents |= {uri: document for uri, document in self.former.items() if uri in refused}
-        skipped = [*self.skipped, *(_told(Skipped(uri, reason), documents) for uri, reason in refused.items())]
+        skipped = [*self.skipped, *(_with_fate(Skipped(uri, reason), documents) for uri, reason in refused.items())]
         if not documents:
             raise _nothing_read(skipped)
         lost = {uri for uri in refused if uri not in documents and uri not in self.added}
@@ -88,7 +96,7 @@ def gather_documents(
     config: KbConfig,
     settings: IngestSettings,
     prune_missing: bool,
-    tell: Callable[[Progress], None],
+    progress: Callable[[int, int, str], None],
 ) -> Changes:
     """Read the paths and merge what they give with the published documents, by URI.
 
@@ -103,7 +111,7 @@ def gather_documents(
     found = discover(paths, max_bytes=settings.max_file_mb * 1024 * 1024)
     owners = {_file_uri(uri): source for uri, source in source_of.items()}
     located, sources = locate(found.files, config.sources, owners)
-    fresh, left_out, source_of_fresh = _read(located, settings, tell)
+    fresh, left_out, source_of_fresh = _read(located, settings, progress)
     skipped = [*found.skipped, *left_out]
     if not fresh and not before:
         raise _nothing_read(skipped)
@@ -134,11 +142,18 @@ def gather_documents(
         unchanged=len(known) - len(replaced),
         held=len(before),
         pruned=len(missing & dropped),
-        skipped=tuple(sorted((_told(item, merged) for item in skipped), key=lambda item: (item.uri, item.reason))),
+        skipped=tuple(sorted((_with_fate(item, merged) for item in skipped), key=lambda item: (item.uri, item.reason))),
         no_longer_found=tuple(sorted(missing - dropped)),
         notes=notes,
         former={uri: before[uri] for uri in replaced},
     )
+
+
+def write_sources(kb_dir: Path, config: KbConfig, changes: Changes) -> None:
+    """Write the sources of the documents into ``kb.toml`` and its copy."""
+    config = config.model_copy(update={"sources": changes.sources})
+    write_config(kb_dir, config)
+    keep_copy(kb_dir, config)
 
 
 def _nothing_read(skipped: Sequence[Skipped]) -> InvalidArgument:
@@ -188,17 +203,14 @@ def _still_there(uri: str, source: SourceEntry) -> bool:
 
 
 def _read(
-    located: Sequence[Located], settings: IngestSettings, tell: Callable[[Progress], None]
+    located: Sequence[Located], settings: IngestSettings, progress: Callable[[int, int, str], None]
 ) -> tuple[dict[str, Document], list[Skipped], dict[str, str]]:
-    count = 0
-
-    def advance(number: int, result: object) -> None:
-        nonlocal count
-        count += 1
-        tell(Progress("read", count, len(located), "files"))
-
+    done = count(1)
     readings = DocumentStep("reading", read_file).of_all(
-        [(item.file, item.uri) for item in located], [item.file.size for item in located], settings, advance
+        [(item.file, item.uri) for item in located],
+        [item.file.size for item in located],
+        settings,
+        lambda number, result: progress(next(done), len(located), "files"),
     )
     documents: dict[str, Document] = {}
     skipped: list[Skipped] = []
@@ -218,8 +230,8 @@ def _read(
     return documents, skipped, source_of
 
 
-def _told(item: Skipped, merged: Mapping[str, Document]) -> Skipped:
-    """Say of a skipped file that what was read of it before still answers."""
+def _with_fate(item: Skipped, merged: Mapping[str, Document]) -> Skipped:
+    """Add to the reason of a skipped file that its earlier version is kept, if there is one."""
     if item.uri not in merged or "same URI" in item.reason:
         return item
     return replace(item, reason=f"{item.reason.removesuffix('.')}; the version that was read before is kept")

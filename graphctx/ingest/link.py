@@ -92,7 +92,7 @@ class Linked:
     links: Long
 
 
-def link(
+def link_corpus(
     corpus: Corpus,
     extractions: Sequence[Extraction],
     resolved: Sequence[Entity],

@@ -1,4 +1,4 @@
-"""What an ingest tells: progress while it runs, a report when it is done."""
+"""Progress while an ingest runs, its report, and the plan of a dry run."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from pydantic import BaseModel, ConfigDict, Field
 from graphctx.nlp.llm.tally import Estimate, LlmReport
 from graphctx.store.levels import CommunityLevel
 
-Step = Literal[
+StepName = Literal[
     "read",
     "split",
     "extract",
     "resolve",
-    "embed",
     "link",
+    "embed",
     "relate",
     "cluster",
     "summarise",
@@ -31,7 +31,7 @@ Step = Literal[
 class Progress:
     """How far a step is. ``total`` is 0 where it is not known; ``unit`` says what is counted."""
 
-    step: Step
+    step: StepName
     done: int
     total: int
     unit: str
@@ -49,7 +49,7 @@ class SkippedFile(BaseModel):
     reason: str
 
 
-class Phrasing(BaseModel):
+class PhrasingReport(BaseModel):
     """What a language model did for the summaries of communities. Tokens and cost are of what was asked now."""
 
     model_config = ConfigDict(frozen=True)
@@ -64,7 +64,7 @@ class Phrasing(BaseModel):
     cost: float = Field(description="At the prices of the settings; 0 where none is set.")
 
     @classmethod
-    def of(cls, report: LlmReport) -> Phrasing:
+    def of(cls, report: LlmReport) -> PhrasingReport:
         """The figures of a report."""
         return cls(**{name: getattr(report, name) for name in cls.model_fields})
 
@@ -137,7 +137,7 @@ class IngestReport(BaseModel):
     edges: int
     communities: int
     community_levels: list[CommunityLevel] = Field(default_factory=list, description="The hierarchy of communities.")
-    phrasing: Phrasing | None = Field(None, description="What a language model did, where one is set.")
+    phrasing: PhrasingReport | None = Field(None, description="What a language model did, where one is set.")
     not_phrased: int = Field(0, description="Summaries left extractive because the language model failed.")
     seconds: dict[str, float]
     total_seconds: float

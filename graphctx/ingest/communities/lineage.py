@@ -21,7 +21,7 @@ MAX_FORMER = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Former:
+class FormerCommunity:
     """A community as it was published: ``formerly`` holds the ids that it had before that."""
 
     id: str
@@ -30,21 +30,17 @@ class Former:
     formerly: tuple[str, ...] = ()
 
 
-def read_former(kb_dir: Path) -> list[Former]:
+def read_former(kb_dir: Path) -> list[FormerCommunity]:
     """The communities of the published snapshot; none where there is none, or it cannot be read."""
     try:
         with open_snapshot(kb_dir) as snapshot:
             rows = snapshot.table("communities").to_pylist()
     except GraphctxError:
         return []
-    return [
-        # Snapshots of older versions have no former ids.
-        Former(row["id"], row["level"], tuple(row["entity_ids"]), tuple(row.get("formerly", ())))
-        for row in rows
-    ]
+    return [FormerCommunity(row["id"], row["level"], tuple(row["entity_ids"]), tuple(row["formerly"])) for row in rows]
 
 
-def former_ids(now: Sequence[Community], before: Sequence[Former]) -> dict[str, tuple[str, ...]]:
+def former_ids(now: Sequence[Community], before: Sequence[FormerCommunity]) -> dict[str, tuple[str, ...]]:
     """The ids that each community had in earlier snapshots and that no community has now.
 
     A community goes on as the one of its own id. Else it goes on as the one that it overlaps most with, at least by
@@ -73,7 +69,7 @@ def former_ids(now: Sequence[Community], before: Sequence[Former]) -> dict[str, 
     return {heir: tuple(one for _, one in sorted(ids)[:MAX_FORMER]) for heir, ids in found.items()}
 
 
-def _heir(former: Former, holders: Mapping[str, Sequence[Community]], size: Mapping[str, int]) -> str | None:
+def _heir(former: FormerCommunity, holders: Mapping[str, Sequence[Community]], size: Mapping[str, int]) -> str | None:
     shared: Counter[tuple[int, str]] = Counter()
     for entity in former.entity_ids:
         for community in holders.get(entity, ()):

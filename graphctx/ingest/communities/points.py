@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from graphctx.ingest.communities.material import Int, Real
+from graphctx.ingest.communities.evidence import Int, Real
 from graphctx.ingest.embed import Quantised, quantise
 
 MAX_POINTS = 40
@@ -38,7 +38,7 @@ Float = npt.NDArray[np.floating]
 
 
 @dataclass(frozen=True, slots=True)
-class Candidates:
+class CandidateSentences:
     """Sentences of one community.
 
     Attributes:
@@ -56,7 +56,7 @@ class Candidates:
     facts: Real
 
 
-def choose(candidates: Candidates, vectors: Quantised, texts: list[str], limit: int = MAX_POINTS) -> list[int]:
+def choose(candidates: CandidateSentences, vectors: Quantised, texts: list[str], limit: int = MAX_POINTS) -> list[int]:
     """Choose sentences, the best first.
 
     Args:

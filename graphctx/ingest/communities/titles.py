@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graphctx.ingest.communities.material import Int, Material, Real
+from graphctx.ingest.communities.evidence import CommunityEvidence, Int, Real
 from graphctx.nlp.commonness import rank_of
 from graphctx.text.names import reads_as_clause
 from graphctx.text.titles import TITLE_NAMES, says_nothing_beside, shown_name, title_words, too_long
@@ -75,22 +75,22 @@ class Level:
     weight: Real
 
     @classmethod
-    def of(cls, material: Material, owner: Int, count: int) -> Level:
+    def of(cls, evidence: CommunityEvidence, owner: Int, count: int) -> Level:
         """Count the mentions of each community's units: class-based TF-IDF (Grootendorst 2022, BERTopic).
 
         A unit treats of a community if it names two of its entities or is about one; where no unit does, those
         that name one do. The weight of an entity is ``tf * log(1 + A / f)``: ``tf`` its mentions in those units,
         ``f`` all its mentions, ``A`` the mean of the communities' mentions.
         """
-        n_units = len(material.unit_doc)
-        of_mention = owner[material.mention_entity]
+        n_units = len(evidence.unit_doc)
+        of_mention = owner[evidence.mention_entity]
         kept = of_mention >= 0
-        place, entity = of_mention[kept], material.mention_entity[kept]
-        key = place * n_units + material.mention_unit[kept]
+        place, entity = of_mention[kept], evidence.mention_entity[kept]
+        key = place * n_units + evidence.mention_unit[kept]
         named = np.unique(np.stack([key, entity], axis=1), axis=0)
         keys, distinct = np.unique(named[:, 0], return_counts=True)
-        of_home = owner[material.home_entity]
-        homes = of_home[of_home >= 0] * n_units + material.home_unit[of_home >= 0]
+        of_home = owner[evidence.home_entity]
+        homes = of_home[of_home >= 0] * n_units + evidence.home_unit[of_home >= 0]
         treats = (distinct >= 2) | np.isin(keys, homes)
         having = np.bincount(keys[treats] // n_units, minlength=count) if n_units else np.zeros(count, np.int64)
         if n_units:
@@ -98,18 +98,18 @@ class Level:
         units = np.bincount(keys[treats] // n_units, minlength=count) if n_units else np.zeros(count, np.int64)
         here = treats[np.searchsorted(keys, key)] if len(keys) else np.zeros(0, bool)
         tf = np.bincount(entity[here], minlength=len(owner)).astype(np.float64)
-        f = np.maximum(np.bincount(material.mention_entity, minlength=len(owner)), 1)
+        f = np.maximum(np.bincount(evidence.mention_entity, minlength=len(owner)), 1)
         mean = tf.sum() / max(count, 1)
         return cls(owner, count, units.astype(np.int64), tf * np.log1p(mean / f))
 
 
-def title_share(material: Material, entity: int) -> float:
+def title_share(evidence: CommunityEvidence, entity: int) -> float:
     """How fit the name of an entity is for a title, at most 2."""
-    name = material.names[entity]
-    share = (_PLAIN_SHARE + (1 - _PLAIN_SHARE) * float(material.proper[entity])) * (1 + float(material.named[entity]))
+    name = evidence.names[entity]
+    share = (_PLAIN_SHARE + (1 - _PLAIN_SHARE) * float(evidence.proper[entity])) * (1 + float(evidence.named[entity]))
     if _FILE.fullmatch(name):
         share *= _FILE_SHARE
-    elif material.label[entity] == "code":
+    elif evidence.label[entity] == "code":
         share *= _CODE_SHARE * (_SHORT_CODE_SHARE if _SHORT_CODE.fullmatch(name) else 1.0)
     if _NUMBERED.fullmatch(name):
         share *= _NUMBERED_SHARE
@@ -121,11 +121,11 @@ def title_share(material: Material, entity: int) -> float:
     return share
 
 
-def title_of(material: Material, rows: Sequence[int], weight: Real, part: Sequence[int] = ()) -> str:
+def title_of(evidence: CommunityEvidence, rows: Sequence[int], weight: Real, part: Sequence[int] = ()) -> str:
     """The title of a community.
 
     Args:
-        material: names and how they are written.
+        evidence: names and how they are written.
         rows: its entities.
         weight: float64 [E], how characteristic each is.
         part: for each of ``rows`` the number of the child that it is in; empty for a leaf.
@@ -133,16 +133,16 @@ def title_of(material: Material, rows: Sequence[int], weight: Real, part: Sequen
     Returns:
         Two or three names, or one where no other is left; never is one part of another.
     """
-    every = ((float(weight[row]) * title_share(material, row), row) for row in rows)
+    every = ((float(weight[row]) * title_share(evidence, row), row) for row in rows)
     left = {row: worth for worth, row in heapq.nsmallest(MAX_NAMES, every, key=lambda one: (-round(one[0], 6), one[1]))}
     part_of = dict(zip(rows, part, strict=True)) if part else {}
     chosen: list[str] = []
     keys: list[frozenset[str]] = []
     second = 0.0
     while left and len(chosen) < TITLE_NAMES:
-        row = min(left, key=lambda one: (-round(left[one], 6), material.entity_ids[one]))
+        row = min(left, key=lambda one: (-round(left[one], 6), evidence.entity_ids[one]))
         worth = left.pop(row)
-        name = shown_name(material.names[row])
+        name = shown_name(evidence.names[row])
         key = title_words(name)
         if says_nothing_beside(key, keys):
             continue
@@ -155,7 +155,7 @@ def title_of(material: Material, rows: Sequence[int], weight: Real, part: Sequen
             for other in left:
                 if part_of[other] == part_of[row]:
                     left[other] *= SAME_PART_SHARE
-    return ", ".join(chosen) or shown_name(material.names[rows[0]])
+    return ", ".join(chosen) or shown_name(evidence.names[rows[0]])
 
 
 def _uncommon(name: str) -> float:

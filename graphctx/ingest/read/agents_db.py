@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, ClassVar
 
 from graphctx.errors import InvalidArgument
-from graphctx.ingest.read.base import Reading, Skipped, heading_title, make_document
+from graphctx.ingest.read.base import ReadFile, Skipped, heading_title, make_document
 from graphctx.ingest.read.dates import iso_moment
 from graphctx.ingest.read.markdown import parse_markdown
 from graphctx.model.documents import Document
@@ -33,8 +33,8 @@ class AgentsDbReader:
     media_types: ClassVar[Mapping[str, str]] = {".db": "application/vnd.agents-db"}
     version: ClassVar[int] = 1
 
-    def read(self, data: bytes, uri: str) -> Reading:
-        """Read every chunk; see :class:`graphctx.ingest.read.base.Reader`.
+    def read(self, data: bytes, uri: str) -> ReadFile:
+        """Read every chunk; see :class:`graphctx.ingest.read.base.DocumentReader`.
 
         The documents' URIs are ``<uri>#<id>``.
 
@@ -62,7 +62,7 @@ class AgentsDbReader:
                 skipped.append(Skipped(uri, f"chunk {chunk_id}: it holds no text"))
         if not documents and not skipped:
             raise InvalidArgument(f"{uri} holds no chunks.", uri=uri)
-        return Reading(tuple(documents), tuple(skipped))
+        return ReadFile(tuple(documents), tuple(skipped))
 
     def _document(self, chunk: Chunk, uri: str, layer: str | None) -> Document:
         from graphctx.layers.chunk import first_line

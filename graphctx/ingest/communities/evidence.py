@@ -17,7 +17,7 @@ Real = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Material:
+class CommunityEvidence:
     """Mentions, facts and sentences by row. Rows are those of the snapshot's tables.
 
     Attributes:
@@ -61,7 +61,7 @@ class Material:
     vectors: Quantised
 
     @classmethod
-    def of(cls, tables: Mapping[str, pa.Table], arrays: WalkArrays, vectors: Quantised) -> Material:
+    def of(cls, tables: Mapping[str, pa.Table], arrays: WalkArrays, vectors: Quantised) -> CommunityEvidence:
         """Take what is needed from the tables, the walk arrays and the vectors of all sentences."""
         entities, mentions, facts = tables["entities"], tables["mentions"], tables["facts"]
         ids = entities["id"].to_pylist()
