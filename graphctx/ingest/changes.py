@@ -86,7 +86,7 @@ class Changes:
 
     @property
     def prunes_most(self) -> bool:
-        """Whether more than half of the documents go because their file has gone: a folder may have been lost."""
+        """Whether more than half of the documents would be removed because their file is missing."""
         return 2 * self.pruned > self.held
 
 
@@ -104,7 +104,7 @@ def gather_documents(
         InvalidArgument: a path does not exist, or nothing could be read and nothing is published.
     """
     held, notes = _published(kb_dir)
-    if notes:  # what cannot be read from the snapshot is read from its sources again
+    if notes:  # the snapshot is unreadable, so its sources are read again
         paths = [*paths, *(Path(source.path) for source in config.sources if Path(source.path).is_dir())]
     before = {uri: document for uri, (document, _) in held.items()}
     source_of = {uri: source for uri, (_, source) in held.items()}
@@ -121,7 +121,7 @@ def gather_documents(
         for uri, source in source_of.items()
         if uri not in fresh and source in by_name and not _still_there(uri, by_name[source])
     }
-    # A file that gave rows has lost those that it gave before; after a faulty line that is not certain.
+    # Rows that a file no longer gives are removed, unless a faulty line may hide them.
     faulty = {_file_uri(item.uri) for item in left_out}
     gave_rows = {_file_uri(uri) for uri in fresh if "#" in uri}
     lost = {uri for uri in before if "#" in uri and uri not in fresh and _file_uri(uri) in gave_rows}
@@ -165,12 +165,12 @@ def _nothing_read(skipped: Sequence[Skipped]) -> InvalidArgument:
 
 
 def _published(kb_dir: Path) -> tuple[dict[str, tuple[Document, str]], tuple[str, ...]]:
-    """The documents of the published snapshot with their sources, and what to tell if it cannot be read.
+    """Return the published documents with their sources by URI, and notes if the snapshot is unreadable.
 
-    In place of a damaged one the newest whole snapshot before it gives what it has.
+    A damaged snapshot is replaced by the newest intact one before it.
 
     Raises:
-        BackendUnavailable: a later version of graphctx wrote it; replacing it would lose what only that one knows.
+        BackendUnavailable: a later version of graphctx wrote it; replacing it would lose data.
     """
     try:
         if current_id(kb_dir) is None:
@@ -184,8 +184,8 @@ def _published(kb_dir: Path) -> tuple[dict[str, tuple[Document, str]], tuple[str
         if not info.current and info.problem is None:
             with suppress(BackendUnavailable):
                 held = _documents(kb_dir, info.id)
-                return held, (f"{lost}, and documents whose files have gone came from snapshot {info.id}.",)
-    return {}, (f"{lost}; documents whose files have gone are lost.",)
+                return held, (f"{lost}, and documents whose files are missing came from snapshot {info.id}.",)
+    return {}, (f"{lost}; documents whose files are missing are lost.",)
 
 
 def _documents(kb_dir: Path, snapshot_id: str | None) -> dict[str, tuple[Document, str]]:

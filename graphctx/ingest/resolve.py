@@ -35,7 +35,7 @@ CODE_HUB_SHARE = 0.2
 """The same for identifiers: what stands in every fifth unit is scaffolding ("main.rs", an include directive)."""
 
 HUB_MIN_UNITS = 50
-"""In a small corpus a share says little: a description in fewer units than this is no hub."""
+"""Units that a hub needs at least, since shares of a small corpus are unreliable."""
 
 
 WEIRDNESS = 6.0
@@ -166,7 +166,7 @@ def _fact_ends(extractions: Sequence[Extraction], table: NameTable, same: UnionF
 def _root(table: NameTable, same: UnionFind, document: int, name: int, surface: str) -> int:
     """The canonical name of a surface in a document, or -1.
 
-    "the drop" is no mention of `Drop`: where a word is an identifier with a capital, its use in lower case is prose.
+    "the drop" is not a mention of `Drop`: an identifier with a capital is never meant by the word in lower case.
     """
     if name < 0 or (surface == surface.lower() and table.names[name].is_capital):
         return -1

@@ -1,4 +1,4 @@
-"""What communities are described from: the tables of the snapshot in the making, as arrays."""
+"""The evidence that communities are described from: the tables of the snapshot in the making, as arrays."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class CommunityEvidence:
 
     @classmethod
     def of(cls, tables: Mapping[str, pa.Table], arrays: WalkArrays, vectors: Quantised) -> CommunityEvidence:
-        """Take what is needed from the tables, the walk arrays and the vectors of all sentences."""
+        """Take the evidence from the tables, the walk arrays and the vectors of all sentences."""
         entities, mentions, facts = tables["entities"], tables["mentions"], tables["facts"]
         ids = entities["id"].to_pylist()
         row_of = {entity: row for row, entity in enumerate(ids)}

@@ -1,4 +1,4 @@
-"""Which community of the last snapshot goes on as which, so that a reference to it still leads somewhere."""
+"""Lineage of communities: which community of the last snapshot continues as which, so that references stay valid."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from graphctx.model.knowledge import Community
 from graphctx.store.snapshot import open_snapshot
 
 MIN_OVERLAP = 0.5
-"""Jaccard index of the entities from which on two communities are one theme: half of both together is common."""
+"""Jaccard index of the entities from which on two communities are the same theme."""
 
 MIN_SHARE = 0.5
-"""Share of the former community's entities from which on it has gone into another, which may be far larger."""
+"""Share of the former community's entities from which on another community, perhaps far larger, absorbs it."""
 
 MAX_FORMER = 16
 
@@ -31,7 +31,7 @@ class FormerCommunity:
 
 
 def read_former(kb_dir: Path) -> list[FormerCommunity]:
-    """The communities of the published snapshot; none where there is none, or it cannot be read."""
+    """Return the communities of the published snapshot; an empty list if there is none or it is unreadable."""
     try:
         with open_snapshot(kb_dir) as snapshot:
             rows = snapshot.table("communities").to_pylist()
@@ -41,11 +41,11 @@ def read_former(kb_dir: Path) -> list[FormerCommunity]:
 
 
 def former_ids(now: Sequence[Community], before: Sequence[FormerCommunity]) -> dict[str, tuple[str, ...]]:
-    """The ids that each community had in earlier snapshots and that no community has now.
+    """Map each community to its ids in earlier snapshots that no community has now.
 
-    A community goes on as the one of its own id. Else it goes on as the one that it overlaps most with, at least by
-    ``MIN_OVERLAP``, else as the one that has at least ``MIN_SHARE`` of its entities; on its own level if one there
-    does, ties to the larger overlap and then to the smaller id. What had led to it leads on.
+    A former community continues as the one with its id; else as the one that it overlaps most with, by at least
+    ``MIN_OVERLAP``; else as the one that has at least ``MIN_SHARE`` of its entities. A community on its own level is
+    preferred; ties go to the larger overlap, then to the smaller id. Its own former ids move with it.
 
     Returns:
         For each id of ``now`` at most ``MAX_FORMER`` ids, the latest first; no id twice in all.

@@ -1,4 +1,4 @@
-"""The summarise step: what each community is about, from the finest level up; a parent is told by its children."""
+"""Extractive summaries of communities, from the finest level up; a parent's is made of its children's sentences."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ SUMMARY_VERSION = 7
 KEY_ENTITIES = 10
 KEY_FACTS = 10
 BARE = frozenset(("be", "not be"))
-"""Predicates that say no more than that two names stand for one thing or not, whichever comes first."""
+"""Predicates of mere identity, for which the order of the ends is irrelevant."""
 SUMMARY_SENTENCES = 8
 SUMMARY_TOKENS = 200
 ENOUGH_SENTENCES = 3
 STRONG = 0.6
-"""Sentences that stand alone less than this fill a summary up to `ENOUGH_SENTENCES` only."""
+"""Sentences that stand alone less well than this enter a summary only up to `ENOUGH_SENTENCES`."""
 
 UNSTATED_SHARE = 0.8
-"""What is left of the worth of a sentence in which no fact was found: it may be a fragment."""
+"""Weight factor of a sentence without a fact, which may be a fragment."""
 
 
 def summarise_communities(
@@ -47,7 +47,7 @@ def summarise_communities(
     Args:
         evidence: what they are described from.
         communities: sorted by level and id.
-        on_done: told how many are described.
+        on_done: called with how many are described.
 
     Returns:
         One summary each, in their order. Work is linear in mentions and facts for each level.
@@ -112,7 +112,7 @@ class _Summaries:
         return made
 
     def _parts(self, members: Int, children: Sequence[int]) -> list[int]:
-        """The child that each member is in, by its place; nothing for a leaf."""
+        """Return the position of the child that holds each member; an empty list for a leaf."""
         child_of = {
             self._row_of[entity]: place
             for place, child in enumerate(children)
@@ -124,7 +124,7 @@ class _Summaries:
         self, title: str, key: Int, facts: Int, points: Sequence[int], level: Level, place: int
     ) -> CommunitySummary:
         chosen = self._within_budget(points)
-        said = [self._evidence.sentence(row) for row in chosen]
+        sentences = [self._evidence.sentence(row) for row in chosen]
         return CommunitySummary(
             title=title,
             key_entity_ids=tuple(self._evidence.entity_ids[row] for row in key[:KEY_ENTITIES]),
@@ -132,11 +132,11 @@ class _Summaries:
             n_units=int(level.units[place]),
             point_rows=tuple(points),
             summary_rows=tuple(chosen),
-            summary="\n".join([title, *said]),
+            summary="\n".join([title, *sentences]),
         )
 
     def _within_budget(self, points: Sequence[int]) -> list[int]:
-        """The first points that fit the summary, those that need their neighbours last; a long one gives way."""
+        """Return the first points that fit the summary's budget, those that stand alone first."""
         first = points[: 2 * SUMMARY_SENTENCES]
         sizes = self._counter.count_many([self._evidence.sentence(row) for row in first])
         strong = [self._stands_alone(row) >= STRONG for row in first]
@@ -150,7 +150,7 @@ class _Summaries:
         return chosen
 
     def _sentences(self, level: Level) -> list[Int]:
-        """For each community the sentences that name its entities, the most telling ``2 * MAX_CANDIDATES`` first."""
+        """Return for each community at most ``2 * MAX_CANDIDATES`` sentences that name its entities, the best first."""
         place = level.owner[self._named[:, 1]] if len(self._named) else np.empty(0, np.int64)
         kept = place >= 0
         width = len(self._evidence.sentence_unit)
@@ -162,7 +162,7 @@ class _Summaries:
         return [row[order[a:b][: 2 * MAX_CANDIDATES]] for a, b in pairwise(ptr)]
 
     def _facts(self, level: Level) -> tuple[Int, Int]:
-        """Facts with both ends inside, by community, the most telling first, and where each community's begin."""
+        """Return facts with both ends inside, by community and weight, and where each community's begin."""
         source, target = level.owner[self._evidence.fact_source], level.owner[self._evidence.fact_target]
         inside = np.flatnonzero((source >= 0) & (source == target))
         worth = level.weight[self._evidence.fact_source[inside]] + level.weight[self._evidence.fact_target[inside]]
@@ -171,11 +171,11 @@ class _Summaries:
         return order, np.searchsorted(source[order], np.arange(level.count + 1))
 
     def _distinct(self, facts: Int) -> list[int]:
-        """The first facts that say different things; those of bare predicates only where there are no others."""
+        """Return the first distinct facts; those of bare predicates only if there are no others."""
         evidence = self._evidence
-        told = [row for row in facts.tolist() if evidence.fact_predicate[row] not in BARE] or facts.tolist()
+        telling = [row for row in facts.tolist() if evidence.fact_predicate[row] not in BARE] or facts.tolist()
         chosen: dict[tuple[int, int, str], int] = {}
-        for row in told:
+        for row in telling:
             source, target = int(evidence.fact_source[row]), int(evidence.fact_target[row])
             predicate = evidence.fact_predicate[row]
             mirrored = chosen.get((target, source, predicate), -1)
@@ -187,7 +187,7 @@ class _Summaries:
         return list(chosen.values())
 
     def _from_children(self, children: Sequence[int]) -> Int:
-        """The best points of the children, as many of each as fit, those of larger children first."""
+        """Return the best points of the children, equally many of each, those of larger children first."""
         each = max(1, MAX_CHILD_CANDIDATES // len(children))
         order = sorted(children, key=lambda number: (-len(self._communities[number].entity_ids), number))
         rows = [row for number in order for row in self._points[number][: min(each, MAX_POINTS)]]

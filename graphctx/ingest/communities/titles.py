@@ -1,4 +1,4 @@
-"""What is characteristic of each community of a level, and the titles that are made of it."""
+"""Titles of communities, made of their most characteristic names."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from graphctx.text.names import reads_as_clause
 from graphctx.text.titles import TITLE_NAMES, says_nothing_beside, shown_name, title_words, too_long
 
 THIRD_SHARE = 0.35
-"""A third name that is less characteristic than this, compared with the second, does not name the community."""
+"""Weight that a third name needs, as a share of the second's, to enter the title."""
 
 SAME_PART_SHARE = 0.5
-"""What a name keeps of its weight once its part of the community has a name in the title: titles tell of the whole."""
+"""Weight factor of a name whose child community already has a name in the title, so that the title covers the whole."""
 
 MAX_NAMES = 200
-"""Names that are looked at for one title: a community whose best names are all parts of each other gets a short one."""
+"""Candidate names for one title."""
 
 _CODE_SHARE = 0.6
 _CLAUSE_SHARE = 0.2
@@ -29,11 +29,11 @@ _FILE_SHARE = 0.3
 _LONG_SHARE = 0.5
 _LONG_WORDS = 5
 _PLAIN_SHARE = 0.4
-"""What a bare noun keeps of its weight: names that are written as names title a community."""
+"""Weight factor of a bare noun: names written as names make better titles."""
 
 _NUMBERED_SHARE = 0.1
 _COMMON_SHARES = ((1_000, 0.4), (3_000, 0.6), (6_000, 0.8))
-"""What a single word keeps of its weight if it is among so many of the most common of English: "range", "rest"."""
+"""Weight factors of a single word by its rank among the words of English: "range", "rest"."""
 
 _SHORT_CODE_SHARE = 0.5
 _SHORT_CODE = re.compile(r"[a-z_]{1,5}\d*|[a-z]+\d+|_\w+|--?[\w-]+|\w[^\W_]*+_\w[^\W_]*+_\w[^\W_]*+_\w+")
@@ -47,7 +47,7 @@ _LABELS = frozenset(
     "fix fixes remove bump tweak update updates upgrade add adds change changes refactor rename convert return returns "
     "todo yes no first second third last next".split()
 )
-"""Names of columns, fields and parts of any document: they name no theme."""
+"""Names of columns, fields and parts of documents, which name no theme."""
 
 _NUMBERED = re.compile(
     r"(?:chapter|appendix|section|part|table|figure|listing|example|step|task|item|line|row|page|level|version|note)s?"
@@ -104,7 +104,7 @@ class Level:
 
 
 def title_share(evidence: CommunityEvidence, entity: int) -> float:
-    """How fit the name of an entity is for a title, at most 2."""
+    """Return how suitable the name of an entity is for a title, at most 2."""
     name = evidence.names[entity]
     share = (_PLAIN_SHARE + (1 - _PLAIN_SHARE) * float(evidence.proper[entity])) * (1 + float(evidence.named[entity]))
     if _FILE.fullmatch(name):
@@ -122,7 +122,7 @@ def title_share(evidence: CommunityEvidence, entity: int) -> float:
 
 
 def title_of(evidence: CommunityEvidence, rows: Sequence[int], weight: Real, part: Sequence[int] = ()) -> str:
-    """The title of a community.
+    """Return the title of a community.
 
     Args:
         evidence: names and how they are written.
@@ -131,7 +131,7 @@ def title_of(evidence: CommunityEvidence, rows: Sequence[int], weight: Real, par
         part: for each of ``rows`` the number of the child that it is in; empty for a leaf.
 
     Returns:
-        Two or three names, or one where no other is left; never is one part of another.
+        Two or three names, or one if there are no others. No name is part of another.
     """
     every = ((float(weight[row]) * title_share(evidence, row), row) for row in rows)
     left = {row: worth for worth, row in heapq.nsmallest(MAX_NAMES, every, key=lambda one: (-round(one[0], 6), one[1]))}
@@ -159,7 +159,7 @@ def title_of(evidence: CommunityEvidence, rows: Sequence[int], weight: Real, par
 
 
 def _uncommon(name: str) -> float:
-    """What a name keeps of its weight for how rare it is; all of it unless it is one common word."""
+    """Return the weight factor of a name for its rarity; 1 unless it is a single common word."""
     word = name.casefold()
     if not word.isalpha() or not (rank := rank_of(word)):
         return 1.0

@@ -73,14 +73,14 @@ class AgentsDbReader:
         tags += [f"layer:{layer}"] if layer else []
         tags += [f"source:{'#' if isinstance(source, int) else ''}{source}" for source in chunk.sources]
         headings = sorted(outline.headings, key=lambda heading: heading.start_char)
-        said = metadata.title or heading_title(headings) or first_line(text, _TITLE_CHARS)
-        told = replace(
+        title = metadata.title or heading_title(headings) or first_line(text, _TITLE_CHARS)
+        metadata = replace(
             metadata,
-            title=said,
+            title=title,
             tags=tuple(_labels((*metadata.tags, *tags))),
             updated_at=_moment(chunk.created_at_unix_ms) or metadata.updated_at,
         )
-        return make_document(f"{uri}#{chunk.id}", self.media_types[".db"], text, outline, told)
+        return make_document(f"{uri}#{chunk.id}", self.media_types[".db"], text, outline, metadata)
 
 
 def _labels(tags: Iterable[str]) -> list[str]:

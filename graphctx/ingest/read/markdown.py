@@ -43,7 +43,7 @@ class MarkdownReader:
         ".markdown": "text/markdown",
         ".mdx": "text/mdx",
     }
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
 
     def read(self, data: bytes, uri: str) -> ReadFile:
         """Read one document; see :class:`graphctx.ingest.read.base.DocumentReader`."""

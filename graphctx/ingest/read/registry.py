@@ -1,4 +1,4 @@
-"""Which reader reads what, and the version of them all."""
+"""The readers by suffix, and their common version."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _ALL: tuple[DocumentReader, ...] = (
 )
 _BY_SUFFIX = {suffix: reader for reader in _ALL for suffix in reader.media_types}
 _TEXT_NAMES = frozenset(("README", "LICENSE", "NOTICE", "CHANGELOG", "CHANGES", "AUTHORS", "CONTRIBUTING", "TODO"))
-_LIBRARIES = ("markdown-it-py", "selectolax", "pypdf", "mammoth")
+_LIBRARIES = ("markdown-it-py", "PyYAML", "selectolax", "pypdf", "mammoth")
 """Another release of one of them may read the same bytes as another text."""
 
 

@@ -100,7 +100,7 @@ def _pairs(table: NameTable, fit: list[int]) -> list[tuple[int, int]]:
 
 
 def _is_slip(rare: Name, common: Name) -> bool:
-    """Whether one letter in one long word is all that tells a rare form from a common one."""
+    """Whether a rare form differs from a common one by one letter in one long word."""
     if rare.label == "person" or common.label == "person" or rare.mentions * RARE_SHARE > common.mentions:
         return False
     if digits_of(rare.text) != digits_of(common.text) or fuzz.ratio(rare.text, common.text) < MIN_RATIO:
