@@ -148,9 +148,7 @@ class KnowledgeBase:
             BackendUnavailable: another ingest is running, or the disk refuses a write. The published snapshot
                 is untouched.
         """
-        pipeline = self._pipeline(prune, processes, on_progress)
-        pipeline.prune_most = prune_most
-        report = pipeline.run(_paths(paths))
+        report = self._pipeline(prune, prune_most, processes, on_progress).run(_paths(paths))
         self.config = read_config(self.path)
         self._published.expect(report.snapshot_id)
         return report
@@ -171,7 +169,7 @@ class KnowledgeBase:
         Raises:
             InvalidArgument, BackendUnavailable: as in `ingest`.
         """
-        return self._pipeline(prune, processes, on_progress).plan(_paths(paths))
+        return self._pipeline(prune, False, processes, on_progress).plan(_paths(paths))
 
     # Asking it
 
@@ -522,7 +520,7 @@ class KnowledgeBase:
         # The boundary is applied once, to the index itself, so that no request can step over it.
         return SearchIndex(snapshot, self._embedder).within(boundary, Filters())
 
-    def _pipeline(self, prune: bool, processes: int | None, on_progress: OnProgress | None) -> Ingest:
+    def _pipeline(self, prune: bool, prune_most: bool, processes: int | None, on_progress: OnProgress | None) -> Ingest:
         from graphctx.ingest.pipeline import Ingest
         from graphctx.nlp.spacy_extractor import SpacyExtractor
 
@@ -534,6 +532,7 @@ class KnowledgeBase:
             settings=self.settings.ingest.model_copy(update=changes),
             on_progress=on_progress,
             prune_missing=prune,
+            prune_most=prune_most,
             summariser=self._summariser(),
         )
 

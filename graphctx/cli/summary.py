@@ -10,7 +10,7 @@ from graphctx.text.printable import one_line
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from graphctx.ingest.report import IngestPlan, IngestReport, Phrasing
+    from graphctx.ingest.report import IngestPlan, IngestReport, PhrasingReport
 
 _SHOWN = 20
 """Skipped files that are listed by name; all of them are in the JSON report."""
@@ -63,7 +63,7 @@ def show_plan(console: Console, plan: IngestPlan) -> None:
     show_list(console, "No longer found (kept; --prune drops them)", plan.no_longer_found)
 
 
-def _phrasing(done: Phrasing) -> str:
+def _phrasing(done: PhrasingReport) -> str:
     price = f", {done.cost:.4f} at the prices set" if done.cost else ""
     return (
         f"{done.model} phrased {done.answered:,} of {done.asked:,} summaries, {done.from_memo:,} more were kept from "

@@ -1,7 +1,7 @@
-"""Documents in, snapshot out: one step per file, in the order of ``pipeline.Ingest``.
+"""Documents in, snapshot out.
 
-``read`` (with ``changes`` and ``sources``) → ``split`` → ``extract`` (through ``memoised``) → ``resolve`` →
-``link`` (with ``homes``) → ``embed`` → ``relate`` → ``cluster`` → ``tables`` → publish, which is ``store.publish``.
-
-Public: ``pipeline.Ingest``, ``report.IngestReport``, ``report.Progress``. Everything else serves those.
+- ``pipeline``: ``Ingest``, one ingest. ``runner``: runs ``steps``, which fill a ``state``.
+- ``steps``: the list, ``read → split → extract → resolve → link → embed → relate → cluster → summarise → phrase →
+  write → publish``. What a step does is in the file of its name; ``read`` also uses ``changes`` and ``sources``.
+- ``report``: ``IngestReport``, ``IngestPlan``, ``Progress``.
 """

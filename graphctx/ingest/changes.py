@@ -1,21 +1,21 @@
-"""The read step as a whole: what is in the knowledge base, what the paths give, and what that changes."""
+"""Documents after an ingest: those of the published snapshot merged with those of the given paths."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 
 from graphctx.errors import BackendUnavailable, InvalidArgument
 from graphctx.ingest.outline import document_from_row, outline_of
 from graphctx.ingest.read import Skipped, discover, read_file
-from graphctx.ingest.report import Progress
 from graphctx.ingest.sources import Located, locate, paths_of
 from graphctx.ingest.workers import DocumentStep, Refused
 from graphctx.model.documents import Document
 from graphctx.settings import IngestSettings
-from graphctx.store.config import KbConfig, SourceEntry
+from graphctx.store.config import KbConfig, SourceEntry, keep_copy, write_config
 from graphctx.store.history import list_snapshots
 from graphctx.store.manifest import FORMAT_VERSION
 from graphctx.store.snapshot import current_id, open_snapshot
@@ -25,10 +25,18 @@ from graphctx.store.snapshot import current_id, open_snapshot
 class Changes:
     """All documents after this ingest, and how they differ from before.
 
-    ``source_of`` maps each document's URI to the name of its source. ``added``, ``replaced`` and ``removed`` are URIs,
-    sorted; ``unchanged`` counts the documents that were read and are as they were, ``held`` those that were published
-    before, and ``pruned`` those of ``removed`` that go because their file has gone. ``former`` maps the URIs of
-    ``replaced`` to what was read before.
+    Attributes:
+        documents: sorted by URI.
+        source_of: the name of each document's source, by URI.
+        sources: all sources of the knowledge base.
+        added, replaced, removed: sorted URIs.
+        unchanged: how many documents were read again and are the same.
+        held: how many documents were published before.
+        pruned: how many of ``removed`` are removed because their file is missing.
+        skipped: what could not be read.
+        no_longer_found: URIs whose file is missing, which are kept.
+        notes: for a person.
+        former: the earlier versions of ``replaced``, by URI.
     """
 
     documents: tuple[Document, ...]
@@ -46,17 +54,17 @@ class Changes:
     former: Mapping[str, Document]
 
     def without(self, refused: Mapping[str, str]) -> Changes:
-        """These changes without some fresh documents: what was read before of them is kept, where there is any.
+        """Return these changes without some fresh documents, whose earlier versions are kept.
 
         Args:
             refused: why, by URI.
 
         Raises:
-            InvalidArgument: nothing is left.
+            InvalidArgument: no document is left.
         """
         documents = {document.uri: document for document in self.documents if document.uri not in refused}
         documents |= {uri: document for uri, document in self.former.items() if uri in refused}
-        skipped = [*self.skipped, *(_told(Skipped(uri, reason), documents) for uri, reason in refused.items())]
+        skipped = [*self.skipped, *(_with_fate(Skipped(uri, reason), documents) for uri, reason in refused.items())]
         if not documents:
             raise _nothing_read(skipped)
         lost = {uri for uri in refused if uri not in documents and uri not in self.added}
@@ -78,7 +86,7 @@ class Changes:
 
     @property
     def prunes_most(self) -> bool:
-        """Whether more than half of the documents go because their file has gone: a folder may have been lost."""
+        """Whether more than half of the documents would be removed because their file is missing."""
         return 2 * self.pruned > self.held
 
 
@@ -88,7 +96,7 @@ def gather_documents(
     config: KbConfig,
     settings: IngestSettings,
     prune_missing: bool,
-    tell: Callable[[Progress], None],
+    progress: Callable[[int, int, str], None],
 ) -> Changes:
     """Read the paths and merge what they give with the published documents, by URI.
 
@@ -96,14 +104,14 @@ def gather_documents(
         InvalidArgument: a path does not exist, or nothing could be read and nothing is published.
     """
     held, notes = _published(kb_dir)
-    if notes:  # what cannot be read from the snapshot is read from its sources again
+    if notes:  # the snapshot is unreadable, so its sources are read again
         paths = [*paths, *(Path(source.path) for source in config.sources if Path(source.path).is_dir())]
     before = {uri: document for uri, (document, _) in held.items()}
     source_of = {uri: source for uri, (_, source) in held.items()}
     found = discover(paths, max_bytes=settings.max_file_mb * 1024 * 1024)
     owners = {_file_uri(uri): source for uri, source in source_of.items()}
     located, sources = locate(found.files, config.sources, owners)
-    fresh, left_out, source_of_fresh = _read(located, settings, tell)
+    fresh, left_out, source_of_fresh = _read(located, settings, progress)
     skipped = [*found.skipped, *left_out]
     if not fresh and not before:
         raise _nothing_read(skipped)
@@ -113,7 +121,7 @@ def gather_documents(
         for uri, source in source_of.items()
         if uri not in fresh and source in by_name and not _still_there(uri, by_name[source])
     }
-    # A file that gave rows has lost those that it gave before; after a faulty line that is not certain.
+    # Rows that a file no longer gives are removed, unless a faulty line may hide them.
     faulty = {_file_uri(item.uri) for item in left_out}
     gave_rows = {_file_uri(uri) for uri in fresh if "#" in uri}
     lost = {uri for uri in before if "#" in uri and uri not in fresh and _file_uri(uri) in gave_rows}
@@ -134,11 +142,18 @@ def gather_documents(
         unchanged=len(known) - len(replaced),
         held=len(before),
         pruned=len(missing & dropped),
-        skipped=tuple(sorted((_told(item, merged) for item in skipped), key=lambda item: (item.uri, item.reason))),
+        skipped=tuple(sorted((_with_fate(item, merged) for item in skipped), key=lambda item: (item.uri, item.reason))),
         no_longer_found=tuple(sorted(missing - dropped)),
         notes=notes,
         former={uri: before[uri] for uri in replaced},
     )
+
+
+def write_sources(kb_dir: Path, config: KbConfig, changes: Changes) -> None:
+    """Write the sources of the documents into ``kb.toml`` and its copy."""
+    config = config.model_copy(update={"sources": changes.sources})
+    write_config(kb_dir, config)
+    keep_copy(kb_dir, config)
 
 
 def _nothing_read(skipped: Sequence[Skipped]) -> InvalidArgument:
@@ -150,12 +165,12 @@ def _nothing_read(skipped: Sequence[Skipped]) -> InvalidArgument:
 
 
 def _published(kb_dir: Path) -> tuple[dict[str, tuple[Document, str]], tuple[str, ...]]:
-    """The documents of the published snapshot with their sources, and what to tell if it cannot be read.
+    """Return the published documents with their sources by URI, and notes if the snapshot is unreadable.
 
-    In place of a damaged one the newest whole snapshot before it gives what it has.
+    A damaged snapshot is replaced by the newest intact one before it.
 
     Raises:
-        BackendUnavailable: a later version of graphctx wrote it; replacing it would lose what only that one knows.
+        BackendUnavailable: a later version of graphctx wrote it; replacing it would lose data.
     """
     try:
         if current_id(kb_dir) is None:
@@ -169,8 +184,8 @@ def _published(kb_dir: Path) -> tuple[dict[str, tuple[Document, str]], tuple[str
         if not info.current and info.problem is None:
             with suppress(BackendUnavailable):
                 held = _documents(kb_dir, info.id)
-                return held, (f"{lost}, and documents whose files have gone came from snapshot {info.id}.",)
-    return {}, (f"{lost}; documents whose files have gone are lost.",)
+                return held, (f"{lost}, and documents whose files are missing came from snapshot {info.id}.",)
+    return {}, (f"{lost}; documents whose files are missing are lost.",)
 
 
 def _documents(kb_dir: Path, snapshot_id: str | None) -> dict[str, tuple[Document, str]]:
@@ -188,17 +203,14 @@ def _still_there(uri: str, source: SourceEntry) -> bool:
 
 
 def _read(
-    located: Sequence[Located], settings: IngestSettings, tell: Callable[[Progress], None]
+    located: Sequence[Located], settings: IngestSettings, progress: Callable[[int, int, str], None]
 ) -> tuple[dict[str, Document], list[Skipped], dict[str, str]]:
-    count = 0
-
-    def advance(number: int, result: object) -> None:
-        nonlocal count
-        count += 1
-        tell(Progress("read", count, len(located), "files"))
-
+    done = count(1)
     readings = DocumentStep("reading", read_file).of_all(
-        [(item.file, item.uri) for item in located], [item.file.size for item in located], settings, advance
+        [(item.file, item.uri) for item in located],
+        [item.file.size for item in located],
+        settings,
+        lambda number, result: progress(next(done), len(located), "files"),
     )
     documents: dict[str, Document] = {}
     skipped: list[Skipped] = []
@@ -218,8 +230,8 @@ def _read(
     return documents, skipped, source_of
 
 
-def _told(item: Skipped, merged: Mapping[str, Document]) -> Skipped:
-    """Say of a skipped file that what was read of it before still answers."""
+def _with_fate(item: Skipped, merged: Mapping[str, Document]) -> Skipped:
+    """Add to the reason of a skipped file that its earlier version is kept, if there is one."""
     if item.uri not in merged or "same URI" in item.reason:
         return item
     return replace(item, reason=f"{item.reason.removesuffix('.')}; the version that was read before is kept")

@@ -1,8 +1,8 @@
-"""The corpus in row order: what the later steps of ingest work on."""
+"""The corpus in row order, which the steps after splitting work on."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -14,13 +14,18 @@ from graphctx.model.documents import Document, Section, TextUnit
 class Corpus:
     """Documents sorted by URI, with their sections and units.
 
-    ``first_unit[i]`` is the row of document ``i``'s first unit, ``first_sentence[r]`` the row of unit ``r``'s first
-    sentence; both have one more item at the end, the total.
+    Attributes:
+        documents, splits: by document row.
+        units: by unit row.
+        headings: the heading path of each unit.
+        first_unit: the row of each document's first unit, and the number of units.
+        first_sentence: the row of each unit's first sentence, and the number of sentences.
     """
 
     documents: tuple[Document, ...]
     splits: tuple[Split, ...]
     units: tuple[TextUnit, ...]
+    headings: tuple[str, ...]
     first_unit: tuple[int, ...]
     first_sentence: tuple[int, ...]
 
@@ -33,6 +38,7 @@ class Corpus:
             documents=tuple(document for document, _ in ordered),
             splits=tuple(split for _, split in ordered),
             units=units,
+            headings=tuple(heading for document, split in ordered for heading in _headings(document, split)),
             first_unit=tuple(accumulate((len(split.units) for _, split in ordered), initial=0)),
             first_sentence=tuple(accumulate((len(unit.sentences) for unit in units), initial=0)),
         )
@@ -44,3 +50,22 @@ class Corpus:
     def units_of(self, row: int) -> tuple[TextUnit, ...]:
         """The units of a document."""
         return self.splits[row].units
+
+    def placed_units(self) -> Iterator[tuple[Document, str, TextUnit]]:
+        """Yield each unit with its document and heading path, in row order."""
+        for row, document in enumerate(self.documents):
+            for number, unit in enumerate(self.units_of(row), self.first_unit[row]):
+                yield document, self.headings[number], unit
+
+
+def heading_path(document: Document, section: Section) -> str:
+    """Return the headings above a unit, without the document's own title, joined by `` › ``."""
+    path = section.path
+    if path and path[0].casefold() == document.title.casefold():
+        path = path[1:]
+    return " › ".join(path)
+
+
+def _headings(document: Document, split: Split) -> list[str]:
+    paths = {section.id: heading_path(document, section) for section in split.sections}
+    return [paths[unit.section_id] for unit in split.units]

@@ -1,6 +1,6 @@
 """Definitions: the terms and identifiers that a text explains at the place where it opens a line with them.
 
-Glossaries, option lists, API references and tables all say "this, then what it is". The opening is told by its
+Glossaries, option lists, API references and tables give a term, then its explanation. The term is recognised by its
 markup (bold, code, a table's first cell, a definition list), never by a bare colon: "Anna: see you at nine" defines
 nobody. Marks count where they are marks: nothing in code is bold or a cell, and bold is read in languages that have it.
 """
@@ -34,7 +34,7 @@ LABELS = frozenset(
     "answer answers attention caution danger error example examples hint important info note notes question result"
     " returns see summary tip todo usage warning".split()
 )
-"""What opens a line in bold and is no term: the admonitions of docutils, and their like."""
+"""Labels that open a line in bold and are not terms: the admonitions of docutils, and similar words."""
 
 MAX_TERM_WORDS = 6
 _MIN_DEFINITION_WORDS = 3

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from graphctx.model.documents import Document, Section, TextUnit
+from graphctx.ingest.corpus import Corpus
+from graphctx.model.documents import Document, TextUnit
 from graphctx.model.ids import fingerprint
 from graphctx.nlp.base import Embedder, Vectors
 from graphctx.store.cache import Memo
 
 MIN_SENTENCE_CHARS = 15
-"""Shorter sentences say too little to be ranked by meaning; their vector is zero."""
+"""Shorter sentences carry too little meaning to be ranked by it; their vector is zero."""
 
 _BATCH = 512
 _KIND = "vector"
@@ -28,31 +29,57 @@ class Quantised:
     scale: npt.NDArray[np.float32]
 
 
-def heading_path(document: Document, section: Section) -> str:
-    """The headings above a unit, without the document's own title, joined by `` › ``."""
-    path = section.path
-    if path and path[0].casefold() == document.title.casefold():
-        path = path[1:]
-    return " › ".join(path)
-
-
 def naming_title(document: Document) -> str:
-    """The title, where it says something: a JSONL row without one has only its id."""
+    """Return the title, or an empty string for a JSONL row without one, whose title is its id."""
     return document.title if document.titled or "#" not in document.uri else ""
 
 
 def unit_text(document: Document, heading: str, unit: TextUnit) -> str:
-    """What is embedded of a unit: title and headings, then its text."""
+    """Return the text that is embedded of a unit: title and headings, then its own text."""
     label = " › ".join(part for part in (naming_title(document), heading) if part)
     text = document.text[unit.start_char : unit.end_char]
     return f"{label}\n{text}" if label else text
 
 
 def sentence_texts(document: Document, heading: str, unit: TextUnit) -> list[str]:
-    """What is embedded of each sentence of a unit: its nearest title, then the sentence; empty if too short."""
+    """Return the text that is embedded of each sentence: the nearest title, then the sentence; empty if too short."""
     label = heading.rsplit(" › ", 1)[-1] or naming_title(document)
     texts = [document.text[s.start_char : s.end_char] for s in unit.sentences]
     return ["" if len(text) < MIN_SENTENCE_CHARS else (f"{label}: {text}" if label else text) for text in texts]
+
+
+def embed_corpus(
+    corpus: Corpus,
+    names: Sequence[str],
+    embedder: Embedder,
+    memo: Memo,
+    progress: Callable[[int, int, str], None] = lambda done, total, unit: None,
+) -> dict[str, Vectors]:
+    """Embed a corpus.
+
+    Args:
+        corpus: documents with their units.
+        names: of the entities.
+        embedder: the model.
+        memo: vectors of earlier ingests; it grows.
+        progress: called with the count done, the total and the unit that is counted.
+
+    Returns:
+        The vectors of ``units``, ``sentences`` and ``entities`` by row.
+    """
+    texts = {
+        "units": [unit_text(*placed) for placed in corpus.placed_units()],
+        "sentences": [text for placed in corpus.placed_units() for text in sentence_texts(*placed)],
+        "entities": names,
+    }
+    total, done = sum(1 for group in texts.values() for text in group if text), 0
+
+    def advance(count: int) -> None:
+        nonlocal done
+        done += count
+        progress(done, total, "texts")
+
+    return {name: embed_texts(group, embedder, memo, advance) for name, group in texts.items()}
 
 
 def embed_texts(

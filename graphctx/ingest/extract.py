@@ -1,4 +1,4 @@
-"""The extract step: mentions and facts of many documents, on as many processes as are given."""
+"""Extraction of mentions and facts from documents, in worker processes and through the memo."""
 
 from __future__ import annotations
 
@@ -10,16 +10,66 @@ from functools import lru_cache, partial
 from typing import Any, TypeAlias
 
 from graphctx.errors import InternalError
+from graphctx.ingest.corpus import Corpus
+from graphctx.ingest.outline import outline_of
 from graphctx.ingest.workers import DocumentStep, Refused
 from graphctx.model.documents import Document, TextUnit
+from graphctx.model.ids import fingerprint
 from graphctx.model.knowledge import Extraction, Mention, RawFact
 from graphctx.nlp.base import Extractor
 from graphctx.nlp.spacy_extractor import SpacyExtractor
 from graphctx.settings import IngestSettings
+from graphctx.store.cache import Memo
 
 Item: TypeAlias = tuple[Document, Sequence[TextUnit]]
 
 _FORMAT = 1
+_KIND = "extraction"
+_KEEP_AT_ONCE = 16
+"""Extractions that are written to the memo together: what an interruption can cost at most."""
+
+
+def extract_corpus(
+    corpus: Corpus,
+    extractor: Extractor,
+    memo: Memo,
+    settings: IngestSettings,
+    progress: Callable[[int, int, str], None],
+) -> list[Extraction | Refused]:
+    """Extract from every document, in row order. What the same code extracted before comes from the memo.
+
+    Args:
+        corpus: documents with their units.
+        extractor: its class is instantiated in every worker; its fingerprint is part of the memo's keys.
+        memo: extractions of earlier ingests; it grows.
+        settings: number of processes, and the limits of a document.
+        progress: called with the count done, the total and the unit that is counted.
+    """
+    made_by = extractor.fingerprint
+    keys = [_key(corpus, row, made_by) for row in range(len(corpus.documents))]
+    known = {key: extraction_from_bytes(value) for key, value in memo.get_many(_KIND, keys).items()}
+    missing = [row for row, key in enumerate(keys) if key not in known]
+    total, before = len(keys), len(keys) - len(missing)
+    refused: dict[str, Refused] = {}
+    waiting: dict[str, bytes] = {}
+
+    def keep(number: int, result: Extraction | Refused) -> None:
+        key = keys[missing[number]]
+        if isinstance(result, Refused):
+            refused[key] = result
+        else:
+            known[key] = result
+            waiting[key] = extraction_to_bytes(result)
+        if len(waiting) >= _KEEP_AT_ONCE:
+            memo.put_many(_KIND, waiting)
+            waiting.clear()
+        progress(len(known) + len(refused), total, "documents")
+
+    progress(before, total, "documents")
+    items = [(corpus.documents[row], corpus.units_of(row)) for row in missing]
+    extract_all(items, settings, make_extractor=type(extractor), on_done=keep)
+    memo.put_many(_KIND, waiting)
+    return [refused.get(key) or known[key] for key in keys]
 
 
 def extract_all(
@@ -83,6 +133,17 @@ def extraction_from_bytes(data: bytes) -> Extraction:
         )
     except (ValueError, KeyError, TypeError, IndexError, zlib.error) as error:
         raise InternalError("A memoised extraction is damaged. Delete the knowledge base's cache/ folder.") from error
+
+
+def _key(corpus: Corpus, row: int, made_by: str) -> str:
+    """Return a key of everything that an extraction depends on."""
+    document = corpus.documents[row]
+    units = (
+        f"{unit.id}:{unit.kind}:" + ",".join(f"{s.start_char}-{s.end_char}" for s in unit.sentences)
+        for unit in corpus.units_of(row)
+    )
+    parts = (document.id, document.title, str(document.titled), document.sha256, outline_of(document))
+    return fingerprint((made_by, *parts, *units))
 
 
 def _unit_ids(extraction: Extraction) -> Iterator[str]:

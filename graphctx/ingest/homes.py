@@ -1,4 +1,4 @@
-"""Homes: the units that are *about* a name, told from titles, headings and definitional first sentences.
+"""Homes: the units that define a name, found by titles, headings and definitional first sentences.
 
 The values are those of docs/retrieval.md, step 2: a title is worth 1, what stands before its comma 0.7, a lead
 subject 0.9 in an untitled document and 0.7 in a titled one. A heading is a title of its section. What documentation

@@ -1,4 +1,4 @@
-"""The link step: mentions, homes and names become the walk arrays; hyperlinks and titles link documents."""
+"""Links between units, names and entities as the walk arrays, and links between documents."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from graphctx.text.gazetteer import Gazetteer, is_identifier, name_words
 from graphctx.text.names import normalise_name, reads_as_clause
 
 PLACE_TITLE, PLACE_FIRST_SENTENCE, PLACE_ELSEWHERE = 0.7, 0.5, 0.3
-"""How much a place of mention says that a unit is close to an entity (docs/retrieval.md, step 6)."""
+"""How close a unit is to an entity, by the place of the mention (docs/retrieval.md, step 6)."""
 
 MAX_HEADING_ENTITY_WORDS = 6
 
@@ -28,7 +28,7 @@ MAX_LABEL_VALUE = 0.5
 """Table cells, labels of links and stems of files are homes of what the text itself names, and make no entities."""
 
 MAX_DEFINITIONS = 3
-"""A term that more documents define is a label of theirs ("Note:", ``--help``) and belongs to none."""
+"""A term that more documents define is a common label ("Note:", ``--help``) and is ignored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class MentionRows:
 
     @classmethod
     def sort(cls, columns: Long, kind: Sequence[str]) -> MentionRows:
-        """Bring mentions into their order."""
+        """Sort mentions."""
         order = np.lexsort((columns[:, 2], columns[:, 4], columns[:, 3], columns[:, 0]))
         return cls(columns[order], [kind[at] for at in order])
 
@@ -76,10 +76,14 @@ class MentionRows:
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """What the link step gives: final entities by id, mentions, the walk arrays, and links between documents.
+    """Entities with everything that links them.
 
-    ``entity_row`` maps the entities' ids to rows. ``links`` has columns source row, target row, hyperlinks and
-    title mentions, sorted.
+    Attributes:
+        entities: sorted by id.
+        entity_row: the row of each entity id.
+        mentions: of entity rows.
+        arrays: the walk arrays.
+        links: int64 [n, 4], sorted: source row and target row of documents, hyperlinks, title mentions.
     """
 
     entities: list[Entity]
@@ -89,13 +93,13 @@ class Linked:
     links: Long
 
 
-def link(
+def link_corpus(
     corpus: Corpus,
     extractions: Sequence[Extraction],
     resolved: Sequence[Entity],
     mention_entity: npt.NDArray[np.int32],
 ) -> Linked:
-    """Link everything that was found.
+    """Link a corpus.
 
     Args:
         corpus: documents, sections and units in row order.
@@ -137,7 +141,7 @@ def _homes(corpus: Corpus, addresses: Addresses) -> list[Home]:
 
 
 def _is_short(home: Home) -> bool:
-    """Whether a home that nobody mentions may be a name: a question or a long heading is none, nor is a label."""
+    """Whether an unmentioned home may become an entity. Questions, long headings and labels may not."""
     return (
         (home.own or home.value > MAX_LABEL_VALUE)
         and len(home.key.split()) <= MAX_HEADING_ENTITY_WORDS

@@ -7,11 +7,14 @@ Two entities are related where a fact joins them, where sentences name both more
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from graphctx.ingest.link import Linked
+from graphctx.model.knowledge import Fact
 from graphctx.store.schema import RELATED
 
 Int = npt.NDArray[np.int64]
@@ -28,6 +31,27 @@ MAX_SYNONYM_ENTITIES = 40_000
 _BLOCK = 2048
 _MARGIN = 1e-4
 _DIGITS = re.compile(r"\d+")
+
+
+def relate_entities(linked: Linked, facts: Sequence[Fact], vectors: Vectors) -> pa.Table:
+    """Relate the entities of a corpus.
+
+    Args:
+        linked: entities and their mentions.
+        facts: those between entities; a fact whose end was pruned is ignored.
+        vectors: float32 [E, d], of the entities' names.
+
+    Returns:
+        A table of schema ``RELATED``.
+    """
+    row = linked.entity_row
+    mentioned = np.array([entity.n_mentions for entity in linked.entities], dtype=np.int64)
+    ends = [
+        (row[fact.subject_id], row[fact.object_id]) for fact in facts if {fact.subject_id, fact.object_id} <= row.keys()
+    ]
+    subject, thing = np.array(ends, dtype=np.int64).reshape(-1, 2).T
+    synonyms = near_synonyms(vectors, [entity.name for entity in linked.entities], mentioned)
+    return related_edges(linked.mentions.sentence, linked.mentions.entity, subject, thing, synonyms)
 
 
 def related_edges(

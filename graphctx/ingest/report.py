@@ -1,4 +1,4 @@
-"""What an ingest tells: progress while it runs, a report when it is done."""
+"""Progress while an ingest runs, its report, and the plan of a dry run."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from pydantic import BaseModel, ConfigDict, Field
 from graphctx.nlp.llm.tally import Estimate, LlmReport
 from graphctx.store.communities import CommunityLevel
 
-Step = Literal[
+StepName = Literal[
     "read",
     "split",
     "extract",
     "resolve",
-    "embed",
     "link",
+    "embed",
     "relate",
     "cluster",
     "summarise",
@@ -29,9 +29,9 @@ Step = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a step is. ``total`` is 0 where it is not known; ``unit`` says what is counted."""
+    """How far a step is. ``total`` is 0 if unknown; ``unit`` names what is counted."""
 
-    step: Step
+    step: StepName
     done: int
     total: int
     unit: str
@@ -41,7 +41,7 @@ OnProgress = Callable[[Progress], None]
 
 
 class SkippedFile(BaseModel):
-    """Something that was not read, and why."""
+    """A file or row that was not read, and why."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -49,7 +49,7 @@ class SkippedFile(BaseModel):
     reason: str
 
 
-class Phrasing(BaseModel):
+class PhrasingReport(BaseModel):
     """What a language model did for the summaries of communities. Tokens and cost are of what was asked now."""
 
     model_config = ConfigDict(frozen=True)
@@ -58,14 +58,14 @@ class Phrasing(BaseModel):
     asked: int = Field(description="Texts that the model was asked for; communities of the same text count once.")
     from_memo: int = Field(description="Texts that an earlier ingest got.")
     answered: int = Field(description="Of those asked, how many gave cited sentences.")
-    dropped_sentences: int = Field(description="Sentences of answers that cited nothing, or said more than they cite.")
+    dropped_sentences: int = Field(description="Sentences of answers that cite nothing, or claim more than they cite.")
     input_tokens: int
     output_tokens: int
     cost: float = Field(description="At the prices of the settings; 0 where none is set.")
 
     @classmethod
-    def of(cls, report: LlmReport) -> Phrasing:
-        """The figures of a report."""
+    def of(cls, report: LlmReport) -> PhrasingReport:
+        """Take the figures of a report."""
         return cls(**{name: getattr(report, name) for name in cls.model_fields})
 
 
@@ -84,13 +84,13 @@ class PhrasingEstimate(BaseModel):
 
     @classmethod
     def of(cls, estimate: Estimate) -> PhrasingEstimate:
-        """The figures of an estimate."""
+        """Take the figures of an estimate."""
         figures = {name: getattr(estimate, name) for name in cls.model_fields if name != "sentence"}
         return cls(**figures, sentence=estimate.sentence())
 
 
 class IngestPlan(BaseModel):
-    """What an ingest would do. ``phrasing`` is there where a language model is set and an index would be made."""
+    """What an ingest would do. ``phrasing`` is set if a language model is configured and an index would be made."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -112,8 +112,8 @@ class IngestReport(BaseModel):
     """The outcome of an ingest.
 
     Counts are those of the whole knowledge base after it; ``added``, ``replaced``, ``removed`` and ``unchanged``
-    count documents of this ingest. ``no_longer_found`` lists documents whose file has gone from a folder that was
-    ingested now; they stay until they are pruned. ``seconds`` is wall-clock time by step.
+    count documents of this ingest. ``no_longer_found`` lists documents whose file is missing from a folder that
+    was ingested now; they stay until they are pruned. ``seconds`` is wall-clock time by step.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -137,10 +137,10 @@ class IngestReport(BaseModel):
     edges: int
     communities: int
     community_levels: list[CommunityLevel] = Field(default_factory=list, description="The hierarchy of communities.")
-    phrasing: Phrasing | None = Field(None, description="What a language model did, where one is set.")
+    phrasing: PhrasingReport | None = Field(None, description="What a language model did, where one is set.")
     not_phrased: int = Field(0, description="Summaries left extractive because the language model failed.")
     seconds: dict[str, float]
     total_seconds: float
     skipped: list[SkippedFile]
     no_longer_found: list[str]
-    notes: list[str] = Field(default_factory=list, description="What else a person should know.")
+    notes: list[str] = Field(default_factory=list, description="Other information for a person.")

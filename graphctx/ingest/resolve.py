@@ -1,8 +1,8 @@
-"""The resolve step: mentions of a whole corpus become entities, by a ladder of ever weaker evidence.
+"""Entity resolution: the mentions of a corpus become entities, by a ladder of ever weaker evidence.
 
-normalised exact → stated alias and acronym → containment with type agreement → spelling. Every merge says why. A
-wrong merge puts the facts of two things on one node and cannot be seen later, so each rung prefers to leave two
-names apart: where a short name is ambiguous, it is resolved document by document or not at all.
+normalised exact → stated alias and acronym → containment with type agreement → spelling. A wrong merge puts the facts
+of two things on one node and cannot be detected later, so each rung prefers to keep two names apart: an ambiguous
+short name is resolved document by document or not at all.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import numpy.typing as npt
 
 from graphctx.ingest.resolution.aliases import merge_acronyms, merge_aliases
 from graphctx.ingest.resolution.containment import merge_kind_nouns, merge_people
-from graphctx.ingest.resolution.forest import Forest
 from graphctx.ingest.resolution.names import Name, NameTable, most_frequent
 from graphctx.ingest.resolution.similar import merge_plurals, merge_spellings
+from graphctx.ingest.resolution.union_find import UnionFind
 from graphctx.model.ids import content_id
-from graphctx.model.knowledge import Entity, EntityLabel, Extraction, Fact, Merge
+from graphctx.model.knowledge import Entity, EntityLabel, Extraction, Fact
 from graphctx.nlp.commonness import expected_mentions
 from graphctx.text.names import is_nameable
 
@@ -35,7 +35,7 @@ CODE_HUB_SHARE = 0.2
 """The same for identifiers: what stands in every fifth unit is scaffolding ("main.rs", an include directive)."""
 
 HUB_MIN_UNITS = 50
-"""In a small corpus a share says little: a description in fewer units than this is no hub."""
+"""Units that a hub needs at least, since shares of a small corpus are unreliable."""
 
 
 WEIRDNESS = 6.0
@@ -58,13 +58,11 @@ class Resolution:
         mention_entity: for each mention, in the order of the extractions and of the mentions inside them, the
             position of its entity in ``entities``, or -1 where it was pruned.
         facts: those whose ends are both entities, in the order of the extractions, without duplicates.
-        merges: every name that stands for another one, with the reason; sorted.
     """
 
     entities: list[Entity]
     mention_entity: npt.NDArray[np.int32]
     facts: list[Fact]
-    merges: list[Merge]
 
 
 @dataclass(slots=True)
@@ -82,7 +80,7 @@ class _Cluster:
     surfaces: dict[str, int] = field(default_factory=dict)
 
 
-def resolve(extractions: Sequence[Extraction], *, n_units: int) -> Resolution:
+def resolve_names(extractions: Sequence[Extraction], *, n_units: int) -> Resolution:
     """Resolve the mentions and facts of a corpus.
 
     Args:
@@ -90,16 +88,16 @@ def resolve(extractions: Sequence[Extraction], *, n_units: int) -> Resolution:
         n_units: text units of the corpus, the base of document frequencies.
     """
     table = NameTable.of(extractions)
-    forest = Forest(len(table.names))
-    merge_aliases(table, forest)
-    merge_acronyms(table, forest)
-    merge_kind_nouns(table, forest)
-    merge_people(table, forest)
-    merge_plurals(table, forest)
-    merge_spellings(table, forest)
+    same = UnionFind(len(table.names))
+    merge_aliases(table, same)
+    merge_acronyms(table, same)
+    merge_kind_nouns(table, same)
+    merge_people(table, same)
+    merge_plurals(table, same)
+    merge_spellings(table, same)
 
-    roots, clusters = _gather(extractions, table, forest)
-    ends = list(_fact_ends(extractions, table, forest))
+    roots, clusters = _gather(extractions, table, same)
+    ends = list(_fact_ends(extractions, table, same))
     for subject, thing in ends:
         if subject != thing and subject in clusters and thing in clusters:
             clusters[subject].facts += 1
@@ -121,12 +119,11 @@ def resolve(extractions: Sequence[Extraction], *, n_units: int) -> Resolution:
         entities=entities,
         mention_entity=lookup[np.frombuffer(roots, dtype=np.int32)] if len(roots) else np.empty(0, dtype=np.int32),
         facts=list(_facts(extractions, ends, ids)),
-        merges=_merges(table, forest, {root: entities[at].name for root, at in position.items()}),
     )
 
 
 def _gather(
-    extractions: Sequence[Extraction], table: NameTable, forest: Forest
+    extractions: Sequence[Extraction], table: NameTable, same: UnionFind
 ) -> tuple[array[int], dict[int, _Cluster]]:
     """The canonical name of each mention, and what the mentions of each add up to."""
     roots: array[int] = array("i")
@@ -136,7 +133,7 @@ def _gather(
         for mention in extraction.mentions:
             name = table.mentions[at]
             at += 1
-            root = _root(table, forest, number, name, mention.surface)
+            root = _root(table, same, number, name, mention.surface)
             roots.append(root)
             if root < 0:
                 continue
@@ -156,24 +153,24 @@ def _gather(
     return roots, clusters
 
 
-def _fact_ends(extractions: Sequence[Extraction], table: NameTable, forest: Forest) -> Iterator[tuple[int, int]]:
+def _fact_ends(extractions: Sequence[Extraction], table: NameTable, same: UnionFind) -> Iterator[tuple[int, int]]:
     for number, extraction in enumerate(extractions):
         for fact in extraction.facts:
             subject, thing = table.find(fact.subject), table.find(fact.object)
             yield (
-                _root(table, forest, number, subject, fact.subject),
-                _root(table, forest, number, thing, fact.object),
+                _root(table, same, number, subject, fact.subject),
+                _root(table, same, number, thing, fact.object),
             )
 
 
-def _root(table: NameTable, forest: Forest, document: int, name: int, surface: str) -> int:
+def _root(table: NameTable, same: UnionFind, document: int, name: int, surface: str) -> int:
     """The canonical name of a surface in a document, or -1.
 
-    "the drop" is no mention of `Drop`: where a word is an identifier with a capital, its use in lower case is prose.
+    "the drop" is not a mention of `Drop`: an identifier with a capital is never meant by the word in lower case.
     """
     if name < 0 or (surface == surface.lower() and table.names[name].is_capital):
         return -1
-    return forest.root_in(document, name, surface)
+    return same.find_in(document, name, surface)
 
 
 def _is_kept(name: str, cluster: _Cluster, n_units: int, n_mentions: int) -> bool:
@@ -236,18 +233,3 @@ def _facts(extractions: Sequence[Extraction], ends: Sequence[tuple[int, int]], i
                     start_char=raw.start_char,
                     end_char=raw.end_char,
                 )
-
-
-def _merges(table: NameTable, forest: Forest, canonical: dict[int, str]) -> list[Merge]:
-    """Every written form that stands for another one, with the rung that decided it."""
-    found = set()
-    for at, name in enumerate(table.names):
-        root = forest.root(at)
-        if root in canonical:
-            reason = "exact" if root == at else forest.reasons[at]
-            found |= {Merge(form, canonical[root], reason) for form in name.surfaces if form != canonical[root]}
-    for at, root, reason in forest.local():
-        if root in canonical:
-            forms = (form for form in table.names[at].surfaces if form != form.lower())
-            found |= {Merge(form, canonical[root], reason) for form in forms}
-    return sorted(found, key=lambda merge: (merge.canonical, merge.alias, merge.reason))

@@ -1,4 +1,4 @@
-"""Where documents come from, and the URIs they get.
+"""Sources of documents, and the URIs of their files.
 
 A document's URI is its path below the folder that was ingested, so that a copy of the folder elsewhere gives the
 same index. Only where that would clash with a document of another folder does the second folder's name stand in
@@ -93,7 +93,7 @@ def _around(path: Path, sources: Sequence[SourceEntry]) -> SourceEntry | None:
 def _moved(
     root: Path, files: Sequence[SourceFile], known: Sequence[SourceEntry], taken: Mapping[str, str]
 ) -> SourceEntry | None:
-    """The source whose folder was moved here: it is gone, and at least half of what it held is here again."""
+    """Return the source whose folder was moved here: it no longer exists, and at least half of its files are here."""
     held = Counter(taken.values())
     for source in known:
         same = sum(taken.get(_uri(source, encoded(file.rel))) == source.name for file in files)

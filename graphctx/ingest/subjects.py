@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 MAX_WORDS = 8
 WINDOW = 500
-"""Characters in which the verb must come: lives are told in long brackets."""
+"""Characters within which the verb must come: dates of birth and death may stand in long brackets before it."""
 
 DEFINED = 1.0
 """For the name as it stands, before its first comma, and without a nickname or an honorific."""
@@ -41,7 +41,7 @@ _MONTH = re.compile(
     r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December|c\.|\d)"
 )
 _LIFE_REACH = 40
-"""Characters after the verb in which a person is told to have been born."""
+"""Characters after the verb within which a birth is stated."""
 
 _LIFE = re.compile(r"\bborn\b|\b\d{4}\s*[–-]\s*(?:\w+\s+){0,3}\d{4}|\bdied\b")
 _NO_SUBJECT = frozenset(

@@ -1,4 +1,4 @@
-"""The write step's first half: everything that was found, as the tables of the snapshot."""
+"""The tables of a snapshot, laid out from what the steps have found."""
 
 from __future__ import annotations
 
@@ -8,25 +8,14 @@ import numpy as np
 import pyarrow as pa
 
 from graphctx.ingest.corpus import Corpus
-from graphctx.ingest.embed import heading_path
 from graphctx.ingest.link import Linked, MentionRows
 from graphctx.ingest.outline import outline_of
 from graphctx.model.knowledge import Community, CommunitySummary, Fact
 from graphctx.store import schema
 
 
-def headings_of(corpus: Corpus) -> list[str]:
-    """The heading path of every unit, in row order."""
-    headings = []
-    for number, document in enumerate(corpus.documents):
-        paths = {section.id: heading_path(document, section) for section in corpus.sections_of(number)}
-        headings += [paths[unit.section_id] for unit in corpus.units_of(number)]
-    return headings
-
-
 def build_tables(
     corpus: Corpus,
-    headings: Sequence[str],
     linked: Linked,
     facts: Sequence[Fact],
     related: pa.Table,
@@ -36,7 +25,7 @@ def build_tables(
     return {
         "documents": _documents(corpus, source_of),
         "sections": _sections(corpus),
-        "units": _units(corpus, headings),
+        "units": _units(corpus),
         "sentences": _sentences(corpus),
         "entities": _records(schema.ENTITIES, linked.entities),
         "mentions": _mentions(linked.mentions),
@@ -51,12 +40,12 @@ def communities_table(
     summaries: Sequence[CommunitySummary],
     formerly: Mapping[str, Sequence[str]],
 ) -> pa.Table:
-    """The table ``communities``.
+    """Lay out the table ``communities``.
 
     Args:
         communities: sorted by level and id.
         summaries: one for each.
-        formerly: for each id those of earlier snapshots.
+        formerly: for each id, the ids in earlier snapshots.
     """
     own = schema.COMMUNITIES.names
     rows = [
@@ -93,7 +82,7 @@ def _sections(corpus: Corpus) -> pa.Table:
     return _records(schema.SECTIONS, [section for split in corpus.splits for section in split.sections])
 
 
-def _units(corpus: Corpus, headings: Sequence[str]) -> pa.Table:
+def _units(corpus: Corpus) -> pa.Table:
     rows = []
     for number, document in enumerate(corpus.documents):
         anchors = {section.id: section.anchor for section in corpus.sections_of(number)}
@@ -108,7 +97,7 @@ def _units(corpus: Corpus, headings: Sequence[str]) -> pa.Table:
                     "ordinal": unit.ordinal,
                     "kind": unit.kind,
                     "title": document.title,
-                    "heading": headings[row],
+                    "heading": corpus.headings[row],
                     "anchor": anchors[unit.section_id],
                     "start_char": unit.start_char,
                     "end_char": unit.end_char,

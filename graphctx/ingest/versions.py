@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from graphctx.ingest.cluster import CLUSTER_VERSION
-from graphctx.ingest.communities import SUMMARY_VERSION, Summariser
+from graphctx.ingest.communities import CLUSTER_VERSION, SUMMARY_VERSION, Summariser
 from graphctx.ingest.read import READ_VERSION
 from graphctx.ingest.resolve import RESOLVER_VERSION
 from graphctx.ingest.split import SPLIT_VERSION

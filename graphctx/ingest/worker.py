@@ -53,7 +53,7 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class TaskResult:
     """What came of a task: a value, an error to raise, or neither where its memory did not suffice."""
 
     number: int
@@ -72,23 +72,23 @@ def main(descriptor: int) -> None:
         while connection.poll(IDLE_SECONDS):
             batch: Batch = connection.recv()
             for task in batch.tasks:
-                answer = _run(batch, task)
-                connection.send(answer)
-                if answer.out_of_memory:
+                result = _run(batch, task)
+                connection.send(result)
+                if result.out_of_memory:
                     return  # what the task left behind would weigh on the tasks after it
 
 
-def _run(batch: Batch, task: Task) -> Answer:
+def _run(batch: Batch, task: Task) -> TaskResult:
     try:
         if batch.prepare:
             batch.prepare()
         _limit_memory(task.memory_mb)
         signal.setitimer(signal.ITIMER_PROF, task.seconds)
-        return Answer(task.number, batch.run(*task.arguments))
+        return TaskResult(task.number, batch.run(*task.arguments))
     except MemoryError:
-        return Answer(task.number, out_of_memory=True)
+        return TaskResult(task.number, out_of_memory=True)
     except Exception as error:  # the parent raises it
-        return Answer(task.number, error=error)
+        return TaskResult(task.number, error=error)
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         _limit_memory(None)

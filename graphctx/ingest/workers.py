@@ -23,7 +23,7 @@ from multiprocessing.connection import Pipe, wait
 from typing import Any, Generic, TypeVar
 
 from graphctx.errors import InternalError
-from graphctx.ingest.worker import Answer, Batch, Task
+from graphctx.ingest.worker import Batch, Task, TaskResult
 from graphctx.settings import IngestSettings
 from graphctx.store.processes import start_process
 
@@ -170,7 +170,7 @@ class _Worker:
             self._ready = True
             self._watch()
             return []
-        assert isinstance(answer, Answer)
+        assert isinstance(answer, TaskResult)
         if answer.error is not None:
             raise answer.error
         task = self.tasks.popleft()

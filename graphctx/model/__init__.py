@@ -1,7 +1,7 @@
 """What all rooms speak of: plain data and the rules about it. Imports nothing of graphctx but its errors.
 
 - ``documents``: ``Document``, ``Heading``, ``Block``, ``Link``; ``Section``, ``TextUnit``, ``Sentence``; lines.
-- ``knowledge``: ``Mention``, ``RawFact``, ``Extraction``; ``Merge``, ``Entity``, ``Fact``, ``Community``.
+- ``knowledge``: ``Mention``, ``RawFact``, ``Extraction``; ``Entity``, ``Fact``, ``Community``.
 - ``ids``: ``content_id`` and ``fingerprint``, the same on every machine.
 - ``answers``: inputs and outputs of the tools, the façade and the command line (pydantic).
 - ``arguments``: ``parse_arguments``, for whatever comes from outside.

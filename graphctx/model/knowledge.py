@@ -69,15 +69,6 @@ class Extraction:
 
 
 @dataclass(frozen=True, slots=True)
-class Merge:
-    """Why two names became one entity: the rung of the resolution ladder and what it compared."""
-
-    alias: str
-    canonical: str
-    reason: Literal["exact", "acronym", "alias", "containment", "fuzzy"]
-
-
-@dataclass(frozen=True, slots=True)
 class Entity:
     """A resolved name.
 

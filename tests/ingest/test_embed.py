@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from graphctx.ingest.embed import embed_texts, heading_path, quantise, sentence_texts, unit_text
+from graphctx.ingest.corpus import heading_path
+from graphctx.ingest.embed import embed_texts, quantise, sentence_texts, unit_text
 from graphctx.ingest.split import split_document
 from graphctx.model.documents import Document
 from graphctx.nlp.base import Embedder, Vectors

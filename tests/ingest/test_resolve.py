@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphctx.ingest.resolve import HUB_MIN_UNITS, Resolution, resolve
+from graphctx.ingest.resolve import HUB_MIN_UNITS, Resolution, resolve_names
 from graphctx.model.knowledge import EntityLabel, Extraction, Mention, MentionKind, RawFact
 
 Spec = tuple[str, EntityLabel, MentionKind]
@@ -49,22 +49,20 @@ def names(resolution: Resolution) -> list[str]:
 
 
 def resolved(*documents: list[Spec]) -> list[str]:
-    return names(resolve(corpus(*documents), n_units=len(documents)))
+    return names(resolve_names(corpus(*documents), n_units=len(documents)))
 
 
 def test_case_accents_and_articles_make_no_difference() -> None:
-    found = resolve(corpus([person("José Müller"), person("Jose Muller"), person("José Müller")]), n_units=1)
+    found = resolve_names(corpus([person("José Müller"), person("Jose Muller"), person("José Müller")]), n_units=1)
     assert names(found) == ["José Müller"] * 3
     assert found.entities[0].aliases == ("Jose Muller",)
-    assert [(m.alias, m.canonical, m.reason) for m in found.merges] == [("Jose Muller", "José Müller", "exact")]
 
 
 def test_a_stated_acronym_is_its_long_form() -> None:
     group = mention(0, "Site Reliability Group", "organization", "ner")
     short = mention(1, "SRG", "term", "acronym", alias_of="Site Reliability Group")
-    found = resolve([Extraction("d_0", (group, short), ())], n_units=1)
+    found = resolve_names([Extraction("d_0", (group, short), ())], n_units=1)
     assert names(found) == ["Site Reliability Group"] * 2
-    assert [m.reason for m in found.merges] == ["acronym"]
 
 
 def test_an_acronym_with_two_meanings_is_resolved_document_by_document() -> None:
@@ -78,7 +76,7 @@ def test_an_acronym_with_two_meanings_is_resolved_document_by_document() -> None
         return Extraction(f"d_{number}", pair, ())
 
     one, other = "Environmental Protection Agency", "Economic Partnership Agreement"
-    found = resolve([page(0, one), page(1, other), page(2, None)], n_units=3)
+    found = resolve_names([page(0, one), page(1, other), page(2, None)], n_units=3)
     assert names(found) == [one, one, other, other, "EPA"]
 
 
@@ -122,7 +120,7 @@ def test_names_that_differ_in_digits_stay_apart(one: str, other: str) -> None:
 
 def test_the_kind_of_a_thing_is_no_part_of_its_name() -> None:
     drop, trait = mention(0, "Drop", "code", "code"), Mention("u_0", 0, "Drop trait", "term", "noun_chunk", 0, 10)
-    assert names(resolve([Extraction("d_0", (drop, trait), ())], n_units=1)) == ["Drop"] * 2
+    assert names(resolve_names([Extraction("d_0", (drop, trait), ())], n_units=1)) == ["Drop"] * 2
 
 
 def test_an_adjective_that_is_code_elsewhere_is_no_name() -> None:
@@ -134,7 +132,7 @@ def test_a_team_is_not_the_system_it_runs() -> None:
     relay = mention(0, "Harbour Relay", "term", "proper")
     team = Mention("u_0", 0, "Harbour Relay team", "term", "noun_chunk", 0, 18)
     again = Mention("u_0", 0, "Harbour Relay team", "term", "noun_chunk", 300, 318)
-    found = names(resolve([Extraction("d_0", (relay, team, again), ())], n_units=1))
+    found = names(resolve_names([Extraction("d_0", (relay, team, again), ())], n_units=1))
     assert found[0] != found[1]
 
 
@@ -187,7 +185,7 @@ def test_a_fact_joins_the_entities_of_its_ends_once() -> None:
         mention(2, "Poe", "person", "ner"),
     )
     facts = (fact("Ada Poe", "mooring board"), fact("Poe", "mooring board"), fact("Ada Poe", "nobody known"))
-    found = resolve([Extraction("d_0", mentions, facts)], n_units=1)
+    found = resolve_names([Extraction("d_0", mentions, facts)], n_units=1)
     (only,) = found.facts
     ends = {entity.id: entity.name for entity in found.entities}
     assert (ends[only.subject_id], only.predicate, ends[only.object_id]) == ("Ada Poe", "lead", "mooring board")
@@ -195,8 +193,8 @@ def test_a_fact_joins_the_entities_of_its_ends_once() -> None:
 
 
 def test_an_empty_corpus_resolves_to_nothing() -> None:
-    found = resolve([], n_units=0)
-    assert (found.entities, found.facts, found.merges, len(found.mention_entity)) == ([], [], [], 0)
+    found = resolve_names([], n_units=0)
+    assert (found.entities, found.facts, len(found.mention_entity)) == ([], [], 0)
 
 
 _SURFACES = st.sampled_from(
@@ -225,17 +223,17 @@ _MENTION = st.tuples(
 def test_every_mention_counts_for_exactly_one_entity_and_the_order_of_entities_is_fixed(
     documents: list[list[Spec]],
 ) -> None:
-    found = resolve(corpus(*documents), n_units=len(documents))
+    found = resolve_names(corpus(*documents), n_units=len(documents))
     assert [entity.id for entity in found.entities] == sorted({entity.id for entity in found.entities})
     counts = np.bincount(found.mention_entity[found.mention_entity >= 0], minlength=len(found.entities))
     assert [entity.n_mentions for entity in found.entities] == counts.tolist()
-    assert resolve(corpus(*documents), n_units=len(documents)).merges == found.merges
+    assert resolve_names(corpus(*documents), n_units=len(documents)).entities == found.entities
 
 
 @given(st.lists(st.lists(_MENTION, min_size=1, max_size=6), min_size=2, max_size=5))
 def test_the_order_of_documents_changes_no_entity(documents: list[list[Spec]]) -> None:
     pages = corpus(*documents)
-    assert resolve(pages, n_units=9).entities == resolve(pages[::-1], n_units=9).entities
+    assert resolve_names(pages, n_units=9).entities == resolve_names(pages[::-1], n_units=9).entities
 
 
 def test_a_word_of_prose_is_no_mention_of_an_identifier_with_a_capital() -> None:
@@ -246,7 +244,7 @@ def test_a_word_of_prose_is_no_mention_of_an_identifier_with_a_capital() -> None
 
 def test_a_name_that_stands_for_a_longer_one_goes_by_that_though_only_the_title_has_it() -> None:
     stated = mention(0, "Eskil", "location", "ner", alias_of="Eskil Brandt")
-    found = resolve([Extraction("d_0", (stated,), ())], n_units=1)
+    found = resolve_names([Extraction("d_0", (stated,), ())], n_units=1)
     assert [(entity.name, entity.aliases) for entity in found.entities] == [("Eskil Brandt", ("Eskil",))]
 
 

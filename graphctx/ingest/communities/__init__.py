@@ -1,25 +1,28 @@
-"""Communities described: titles, key entities and facts, extractive summaries, and the ids they had before.
+"""Communities of entities: clustering, titles, extractive summaries, and their ids in earlier snapshots.
 
-- ``material``: what they are described from; ``summarise``: the step, level by level from the finest up.
-- ``titles``: what is characteristic of a community; ``points``: which sentences say most.
-- ``phrase``: the protocol of a language model that may put a summary into its own words.
-- ``lineage``: which community of the last snapshot goes on as which.
+- ``cluster``: recursive Leiden over the entity graph.
+- ``evidence``: the tables that communities are described from, as arrays.
+- ``summarise``: summaries, from the finest level up, with ``titles`` and ``points`` (which sentences say most).
+- ``phrase``: the protocol of a language model that rewords summaries.
+- ``lineage``: which community of the last snapshot continues as which.
 """
 
-from graphctx.ingest.communities.lineage import Former, former_ids, read_former
-from graphctx.ingest.communities.material import Material
-from graphctx.ingest.communities.phrase import Phrased, Summariser, phrase_summaries, texts_of
-from graphctx.ingest.communities.summarise import SUMMARY_VERSION, summarise
+from graphctx.ingest.communities.cluster import CLUSTER_VERSION, cluster_entities
+from graphctx.ingest.communities.evidence import CommunityEvidence
+from graphctx.ingest.communities.lineage import FormerCommunity, former_ids, read_former
+from graphctx.ingest.communities.phrase import Summariser, phrase_summaries, texts_of
+from graphctx.ingest.communities.summarise import SUMMARY_VERSION, summarise_communities
 
 __all__ = [
+    "CLUSTER_VERSION",
     "SUMMARY_VERSION",
-    "Former",
-    "Material",
-    "Phrased",
+    "CommunityEvidence",
+    "FormerCommunity",
     "Summariser",
+    "cluster_entities",
     "former_ids",
     "phrase_summaries",
     "read_former",
-    "summarise",
+    "summarise_communities",
     "texts_of",
 ]

@@ -1,4 +1,4 @@
-"""Which community of the last snapshot goes on as which, so that a reference to it still leads somewhere."""
+"""Lineage of communities: which community of the last snapshot continues as which, so that references stay valid."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from graphctx.model.knowledge import Community
 from graphctx.store.snapshot import open_snapshot
 
 MIN_OVERLAP = 0.5
-"""Jaccard index of the entities from which on two communities are one theme: half of both together is common."""
+"""Jaccard index of the entities from which on two communities are the same theme."""
 
 MIN_SHARE = 0.5
-"""Share of the former community's entities from which on it has gone into another, which may be far larger."""
+"""Share of the former community's entities from which on another community, perhaps far larger, absorbs it."""
 
 MAX_FORMER = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Former:
+class FormerCommunity:
     """A community as it was published: ``formerly`` holds the ids that it had before that."""
 
     id: str
@@ -30,22 +30,22 @@ class Former:
     formerly: tuple[str, ...] = ()
 
 
-def read_former(kb_dir: Path) -> list[Former]:
-    """The communities of the published snapshot; none where there is none, or it cannot be read."""
+def read_former(kb_dir: Path) -> list[FormerCommunity]:
+    """Return the communities of the published snapshot; an empty list if there is none or it is unreadable."""
     try:
         with open_snapshot(kb_dir) as snapshot:
             rows = snapshot.table("communities").to_pylist()
     except GraphctxError:
         return []
-    return [Former(row["id"], row["level"], tuple(row["entity_ids"]), tuple(row["formerly"])) for row in rows]
+    return [FormerCommunity(row["id"], row["level"], tuple(row["entity_ids"]), tuple(row["formerly"])) for row in rows]
 
 
-def former_ids(now: Sequence[Community], before: Sequence[Former]) -> dict[str, tuple[str, ...]]:
-    """The ids that each community had in earlier snapshots and that no community has now.
+def former_ids(now: Sequence[Community], before: Sequence[FormerCommunity]) -> dict[str, tuple[str, ...]]:
+    """Map each community to its ids in earlier snapshots that no community has now.
 
-    A community goes on as the one of its own id. Else it goes on as the one that it overlaps most with, at least by
-    ``MIN_OVERLAP``, else as the one that has at least ``MIN_SHARE`` of its entities; on its own level if one there
-    does, ties to the larger overlap and then to the smaller id. What had led to it leads on.
+    A former community continues as the one with its id; else as the one that it overlaps most with, by at least
+    ``MIN_OVERLAP``; else as the one that has at least ``MIN_SHARE`` of its entities. A community on its own level is
+    preferred; ties go to the larger overlap, then to the smaller id. Its own former ids move with it.
 
     Returns:
         For each id of ``now`` at most ``MAX_FORMER`` ids, the latest first; no id twice in all.
@@ -69,7 +69,7 @@ def former_ids(now: Sequence[Community], before: Sequence[Former]) -> dict[str, 
     return {heir: tuple(one for _, one in sorted(ids)[:MAX_FORMER]) for heir, ids in found.items()}
 
 
-def _heir(former: Former, holders: Mapping[str, Sequence[Community]], size: Mapping[str, int]) -> str | None:
+def _heir(former: FormerCommunity, holders: Mapping[str, Sequence[Community]], size: Mapping[str, int]) -> str | None:
     shared: Counter[tuple[int, str]] = Counter()
     for entity in former.entity_ids:
         for community in holders.get(entity, ()):

@@ -1,13 +1,13 @@
-"""A language model may put summaries into its own words. Without one, and where it fails, they stay extractive."""
+"""Summaries in the words of a language model. Without one, and where it fails, summaries stay extractive."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
 from graphctx.errors import TimedOut
-from graphctx.ingest.communities.material import Material
+from graphctx.ingest.communities.evidence import CommunityEvidence
 from graphctx.model.knowledge import CommunitySummary
 from graphctx.nlp.llm.base import Cited, Memory
 from graphctx.nlp.llm.summarise import CommunityText, Summaries
@@ -16,7 +16,7 @@ from graphctx.store.communities import PhrasedSentence, write_phrased
 
 
 class Summariser(Protocol):
-    """Phrases summaries in cited sentences. How it retries and how many it asks for at once is its own affair."""
+    """Phrases summaries in cited sentences. Retries and concurrency are up to the implementation."""
 
     @property
     def name(self) -> str:
@@ -27,30 +27,25 @@ class Summariser(Protocol):
         """Changes whenever the same community could get another text: model, prompt, settings."""
 
     def estimate(self, communities: Sequence[CommunityText], memory: Memory) -> Estimate:
-        """What `summarise` would ask now. Asks nobody."""
+        """Estimate what `summarise` would ask, without asking."""
 
     def summarise(
         self, communities: Sequence[CommunityText], memory: Memory, on_done: Callable[[int, int], None]
     ) -> Summaries:
-        """Phrase each community's sentences, in order; none for what failed. ``on_done`` hears how many of how many."""
+        """Return cited sentences for each community, in order; an empty tuple for what failed.
+
+        ``on_done`` is called with how many of how many communities are done.
+        """
 
 
-@dataclass(frozen=True, slots=True)
-class Phrased:
-    """Summaries after a language model had its turn, and what came of it."""
-
-    summaries: list[CommunitySummary]
-    report: LlmReport
-
-
-def texts_of(summaries: Sequence[CommunitySummary], material: Material) -> list[CommunityText]:
-    """What a language model is given of each community: the sentences of its extractive summary, the best first."""
-    entity_row = {entity: row for row, entity in enumerate(material.entity_ids)}
+def texts_of(summaries: Sequence[CommunitySummary], evidence: CommunityEvidence) -> list[CommunityText]:
+    """Return the input of the language model: the sentences of each extractive summary, the best first."""
+    entity_row = {entity: row for row, entity in enumerate(evidence.entity_ids)}
     return [
         CommunityText(
             title=one.title,
-            names=tuple(material.names[entity_row[entity]] for entity in one.key_entity_ids),
-            sentences=tuple(material.sentence(row) for row in one.summary_rows),
+            names=tuple(evidence.names[entity_row[entity]] for entity in one.key_entity_ids),
+            sentences=tuple(evidence.sentence(row) for row in one.summary_rows),
         )
         for one in summaries
     ]
@@ -58,29 +53,32 @@ def texts_of(summaries: Sequence[CommunitySummary], material: Material) -> list[
 
 def phrase_summaries(
     summaries: Sequence[CommunitySummary],
-    material: Material,
+    evidence: CommunityEvidence,
     summariser: Summariser,
     memory: Memory,
     on_done: Callable[[int, int], None],
-) -> Phrased:
-    """Have summaries phrased. What cannot be had, or cites nothing of its community, stays extractive.
+) -> tuple[list[CommunitySummary], LlmReport]:
+    """Have a language model phrase summaries. What it fails on, or does not cite, stays extractive.
 
     Args:
         summaries: extractive ones.
-        material: what they were made from.
-        summariser: who phrases.
+        evidence: what they were made from.
+        summariser: the language model.
         memory: answers of earlier ingests; it grows.
-        on_done: told how many of how many texts are done.
+        on_done: called with how many of how many texts are done.
+
+    Returns:
+        The summaries in their order, and a report of the model's calls.
     """
-    texts = texts_of(summaries, material)
+    texts = texts_of(summaries, evidence)
     try:
         made = summariser.summarise(texts, memory, on_done)
     except TimedOut:
         raise
     except Exception as error:  # a model elsewhere may fail in any way, and no ingest fails with it
-        return Phrased(list(summaries), _all_failed(summariser, texts, error))
+        return list(summaries), _all_failed(summariser, texts, error)
     sentences = [*made.texts, *((),) * len(texts)]
-    return Phrased([_with(one, cited) for one, cited in zip(summaries, sentences, strict=False)], made.report)
+    return [_with(one, cited) for one, cited in zip(summaries, sentences, strict=False)], made.report
 
 
 def _with(summary: CommunitySummary, cited: Sequence[Cited]) -> CommunitySummary:

@@ -1,4 +1,4 @@
-"""Which sentences say most about a community: coverage and centrality, chosen by maximal marginal relevance."""
+"""Key sentences of a community, by centrality and coverage, chosen by maximal marginal relevance."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from graphctx.ingest.communities.material import Int, Real
+from graphctx.ingest.communities.evidence import Int, Real
 from graphctx.ingest.embed import Quantised, quantise
 
 MAX_POINTS = 40
@@ -24,10 +24,10 @@ REDUNDANCY = 0.5
 """``1 - lambda`` of maximal marginal relevance (Carbonell & Goldstein 1998), over similarities above the usual."""
 
 NEAR_COPY = 0.95
-"""Sentences of this cosine say the same."""
+"""Cosine from which on two sentences are duplicates."""
 
 COVERED_SHARE = 0.25
-"""What an entity that was covered before still counts."""
+"""Weight factor of an entity that a chosen sentence names already."""
 
 _SAMPLE = 16
 _EXACT_DIMENSION = 1040
@@ -38,7 +38,7 @@ Float = npt.NDArray[np.floating]
 
 
 @dataclass(frozen=True, slots=True)
-class Candidates:
+class CandidateSentences:
     """Sentences of one community.
 
     Attributes:
@@ -56,7 +56,7 @@ class Candidates:
     facts: Real
 
 
-def choose(candidates: Candidates, vectors: Quantised, texts: list[str], limit: int = MAX_POINTS) -> list[int]:
+def choose(candidates: CandidateSentences, vectors: Quantised, texts: list[str], limit: int = MAX_POINTS) -> list[int]:
     """Choose sentences, the best first.
 
     Args:
@@ -66,7 +66,7 @@ def choose(candidates: Candidates, vectors: Quantised, texts: list[str], limit: 
         limit: at most this many.
 
     Returns:
-        Sentence rows. Sums are exact or in one fixed order, so that threads have no say; ties go to the lower row.
+        Sentence rows. Sums are exact or in a fixed order, independent of threads; ties go to the lower row.
     """
     if not len(candidates.rows):
         return []

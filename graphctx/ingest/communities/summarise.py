@@ -1,4 +1,4 @@
-"""The summarise step: what each community is about, from the finest level up; a parent is told by its children."""
+"""Extractive summaries of communities, from the finest level up; a parent's is made of its children's sentences."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from graphctx.ingest.communities.material import Int, Material, Real
+from graphctx.ingest.communities.evidence import CommunityEvidence, Int, Real
 from graphctx.ingest.communities.points import (
     COVERED_ENTITIES,
     MAX_CANDIDATES,
     MAX_CHILD_CANDIDATES,
     MAX_POINTS,
-    Candidates,
+    CandidateSentences,
     choose,
 )
 from graphctx.ingest.communities.titles import Level, title_of
@@ -28,45 +28,47 @@ SUMMARY_VERSION = 7
 KEY_ENTITIES = 10
 KEY_FACTS = 10
 BARE = frozenset(("be", "not be"))
-"""Predicates that say no more than that two names stand for one thing or not, whichever comes first."""
+"""Predicates of mere identity, for which the order of the ends is irrelevant."""
 SUMMARY_SENTENCES = 8
 SUMMARY_TOKENS = 200
 ENOUGH_SENTENCES = 3
 STRONG = 0.6
-"""Sentences that stand alone less than this fill a summary up to `ENOUGH_SENTENCES` only."""
+"""Sentences that stand alone less well than this enter a summary only up to `ENOUGH_SENTENCES`."""
 
 UNSTATED_SHARE = 0.8
-"""What is left of the worth of a sentence in which no fact was found: it may be a fragment."""
+"""Weight factor of a sentence without a fact, which may be a fragment."""
 
 
-def summarise(
-    material: Material, communities: Sequence[Community], on_done: Callable[[int], None] = lambda done: None
+def summarise_communities(
+    evidence: CommunityEvidence, communities: Sequence[Community], on_done: Callable[[int], None] = lambda done: None
 ) -> list[CommunitySummary]:
     """Describe communities.
 
     Args:
-        material: what they are described from.
+        evidence: what they are described from.
         communities: sorted by level and id.
-        on_done: told how many are described.
+        on_done: called with how many are described.
 
     Returns:
         One summary each, in their order. Work is linear in mentions and facts for each level.
     """
-    return _Summaries(material, communities, on_done).make()
+    return _Summaries(evidence, communities, on_done).make()
 
 
 class _Summaries:
-    def __init__(self, material: Material, communities: Sequence[Community], on_done: Callable[[int], None]) -> None:
-        self._material, self._communities, self._on_done = material, communities, on_done
-        self._row_of = {entity: row for row, entity in enumerate(material.entity_ids)}
+    def __init__(
+        self, evidence: CommunityEvidence, communities: Sequence[Community], on_done: Callable[[int], None]
+    ) -> None:
+        self._evidence, self._communities, self._on_done = evidence, communities, on_done
+        self._row_of = {entity: row for row, entity in enumerate(evidence.entity_ids)}
         self._children: dict[str, list[int]] = defaultdict(list)
         for number, community in enumerate(communities):
             if community.parent_id is not None:
                 self._children[community.parent_id].append(number)
-        pairs = np.stack([material.mention_sentence, material.mention_entity], axis=1)
+        pairs = np.stack([evidence.mention_sentence, evidence.mention_entity], axis=1)
         self._named = np.unique(pairs, axis=0) if len(pairs) else np.empty((0, 2), np.int64)
-        self._named_ptr = np.searchsorted(self._named[:, 0], np.arange(len(material.sentence_unit) + 1))
-        self._stated = frozenset(material.fact_sentence.tolist())
+        self._named_ptr = np.searchsorted(self._named[:, 0], np.arange(len(evidence.sentence_unit) + 1))
+        self._stated = frozenset(evidence.fact_sentence.tolist())
         self._form: dict[int, float] = {}
         self._counter = WordPieceCounter()
         self._points: dict[int, list[int]] = {}
@@ -81,15 +83,15 @@ class _Summaries:
         return [made[number] for number in range(len(self._communities))]
 
     def _level(self, numbers: Sequence[int]) -> dict[int, CommunitySummary]:
-        material = self._material
+        evidence = self._evidence
         members = [
             np.array([self._row_of[entity] for entity in self._communities[number].entity_ids], dtype=np.int64)
             for number in numbers
         ]
-        owner = np.full(len(material.entity_ids), -1, dtype=np.int64)
+        owner = np.full(len(evidence.entity_ids), -1, dtype=np.int64)
         for place, rows in enumerate(members):
             owner[rows] = place
-        level = Level.of(material, owner, len(numbers))
+        level = Level.of(evidence, owner, len(numbers))
         sentences = self._sentences(level)
         facts, fact_ptr = self._facts(level)
         made = {}
@@ -104,13 +106,13 @@ class _Summaries:
             points = self._choose(rows, key, level, own_facts, limit)
             self._points[number] = points
             made[number] = self._summary(
-                title_of(material, members[place].tolist(), level.weight, part), key, own_facts, points, level, place
+                title_of(evidence, members[place].tolist(), level.weight, part), key, own_facts, points, level, place
             )
             self._on_done(len(self._points))
         return made
 
     def _parts(self, members: Int, children: Sequence[int]) -> list[int]:
-        """The child that each member is in, by its place; nothing for a leaf."""
+        """Return the position of the child that holds each member; an empty list for a leaf."""
         child_of = {
             self._row_of[entity]: place
             for place, child in enumerate(children)
@@ -122,21 +124,21 @@ class _Summaries:
         self, title: str, key: Int, facts: Int, points: Sequence[int], level: Level, place: int
     ) -> CommunitySummary:
         chosen = self._within_budget(points)
-        said = [self._material.sentence(row) for row in chosen]
+        sentences = [self._evidence.sentence(row) for row in chosen]
         return CommunitySummary(
             title=title,
-            key_entity_ids=tuple(self._material.entity_ids[row] for row in key[:KEY_ENTITIES]),
-            key_fact_ids=tuple(self._material.fact_ids[row] for row in self._distinct(facts)),
+            key_entity_ids=tuple(self._evidence.entity_ids[row] for row in key[:KEY_ENTITIES]),
+            key_fact_ids=tuple(self._evidence.fact_ids[row] for row in self._distinct(facts)),
             n_units=int(level.units[place]),
             point_rows=tuple(points),
             summary_rows=tuple(chosen),
-            summary="\n".join([title, *said]),
+            summary="\n".join([title, *sentences]),
         )
 
     def _within_budget(self, points: Sequence[int]) -> list[int]:
-        """The first points that fit the summary, those that need their neighbours last; a long one gives way."""
+        """Return the first points that fit the summary's budget, those that stand alone first."""
         first = points[: 2 * SUMMARY_SENTENCES]
-        sizes = self._counter.count_many([self._material.sentence(row) for row in first])
+        sizes = self._counter.count_many([self._evidence.sentence(row) for row in first])
         strong = [self._stands_alone(row) >= STRONG for row in first]
         chosen: list[int] = []
         used = 0
@@ -148,10 +150,10 @@ class _Summaries:
         return chosen
 
     def _sentences(self, level: Level) -> list[Int]:
-        """For each community the sentences that name its entities, the most telling ``2 * MAX_CANDIDATES`` first."""
+        """Return for each community at most ``2 * MAX_CANDIDATES`` sentences that name its entities, the best first."""
         place = level.owner[self._named[:, 1]] if len(self._named) else np.empty(0, np.int64)
         kept = place >= 0
-        width = len(self._material.sentence_unit)
+        width = len(self._evidence.sentence_unit)
         keys, at = np.unique(place[kept] * width + self._named[kept, 0], return_inverse=True)
         worth = np.round(np.bincount(at, weights=level.weight[self._named[kept, 1]], minlength=len(keys)), 6)
         of, row = keys // max(width, 1), keys % max(width, 1)
@@ -160,24 +162,24 @@ class _Summaries:
         return [row[order[a:b][: 2 * MAX_CANDIDATES]] for a, b in pairwise(ptr)]
 
     def _facts(self, level: Level) -> tuple[Int, Int]:
-        """Facts with both ends inside, by community, the most telling first, and where each community's begin."""
-        source, target = level.owner[self._material.fact_source], level.owner[self._material.fact_target]
+        """Return facts with both ends inside, by community and weight, and where each community's begin."""
+        source, target = level.owner[self._evidence.fact_source], level.owner[self._evidence.fact_target]
         inside = np.flatnonzero((source >= 0) & (source == target))
-        worth = level.weight[self._material.fact_source[inside]] + level.weight[self._material.fact_target[inside]]
-        worth = np.round(worth * (1 + self._material.fact_weight[inside]), 6)
+        worth = level.weight[self._evidence.fact_source[inside]] + level.weight[self._evidence.fact_target[inside]]
+        worth = np.round(worth * (1 + self._evidence.fact_weight[inside]), 6)
         order = inside[np.lexsort((inside, -worth, source[inside]))]
         return order, np.searchsorted(source[order], np.arange(level.count + 1))
 
     def _distinct(self, facts: Int) -> list[int]:
-        """The first facts that say different things; those of bare predicates only where there are no others."""
-        material = self._material
-        told = [row for row in facts.tolist() if material.fact_predicate[row] not in BARE] or facts.tolist()
+        """Return the first distinct facts; those of bare predicates only if there are no others."""
+        evidence = self._evidence
+        telling = [row for row in facts.tolist() if evidence.fact_predicate[row] not in BARE] or facts.tolist()
         chosen: dict[tuple[int, int, str], int] = {}
-        for row in told:
-            source, target = int(material.fact_source[row]), int(material.fact_target[row])
-            predicate = material.fact_predicate[row]
+        for row in telling:
+            source, target = int(evidence.fact_source[row]), int(evidence.fact_target[row])
+            predicate = evidence.fact_predicate[row]
             mirrored = chosen.get((target, source, predicate), -1)
-            same = mirrored >= 0 and material.fact_sentence[mirrored] == material.fact_sentence[row]
+            same = mirrored >= 0 and evidence.fact_sentence[mirrored] == evidence.fact_sentence[row]
             if not same and not (mirrored >= 0 and predicate in BARE):
                 chosen.setdefault((source, target, predicate), row)
             if len(chosen) == KEY_FACTS:
@@ -185,7 +187,7 @@ class _Summaries:
         return list(chosen.values())
 
     def _from_children(self, children: Sequence[int]) -> Int:
-        """The best points of the children, as many of each as fit, those of larger children first."""
+        """Return the best points of the children, equally many of each, those of larger children first."""
         each = max(1, MAX_CHILD_CANDIDATES // len(children))
         order = sorted(children, key=lambda number: (-len(self._communities[number].entity_ids), number))
         rows = [row for number in order for row in self._points[number][: min(each, MAX_POINTS)]]
@@ -204,18 +206,18 @@ class _Summaries:
         names = np.zeros((len(rows), len(key)))
         names[owner[entity >= 0], entity[entity >= 0]] = 1.0
         weight: Real = level.weight[key]
-        candidates = Candidates(
+        candidates = CandidateSentences(
             rows=rows,
             form=np.array([self._stands_alone(row) for row in rows.tolist()]),
             names=names,
             weight=weight / max(float(weight.sum()), 1e-9),
-            facts=np.isin(rows, self._material.fact_sentence[facts]).astype(np.float64),
+            facts=np.isin(rows, self._evidence.fact_sentence[facts]).astype(np.float64),
         )
-        return choose(candidates, self._material.vectors, [self._material.sentence(row) for row in rows.tolist()])
+        return choose(candidates, self._evidence.vectors, [self._evidence.sentence(row) for row in rows.tolist()])
 
     def _stands_alone(self, row: int) -> float:
         if row not in self._form:
-            kind = self._material.unit_kind[self._material.sentence_unit[row]]
+            kind = self._evidence.unit_kind[self._evidence.sentence_unit[row]]
             share = 1.0 if row in self._stated else UNSTATED_SHARE
-            self._form[row] = share * stands_alone(self._material.sentence(row), kind)
+            self._form[row] = share * stands_alone(self._evidence.sentence(row), kind)
         return self._form[row]

@@ -1,4 +1,4 @@
-"""What is characteristic of each community of a level, and the titles that are made of it."""
+"""Titles of communities, made of their most characteristic names."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graphctx.ingest.communities.material import Int, Material, Real
+from graphctx.ingest.communities.evidence import CommunityEvidence, Int, Real
 from graphctx.nlp.commonness import rank_of
 from graphctx.text.names import reads_as_clause
 from graphctx.text.titles import TITLE_NAMES, says_nothing_beside, shown_name, title_words, too_long
 
 THIRD_SHARE = 0.35
-"""A third name that is less characteristic than this, compared with the second, does not name the community."""
+"""Weight that a third name needs, as a share of the second's, to enter the title."""
 
 SAME_PART_SHARE = 0.5
-"""What a name keeps of its weight once its part of the community has a name in the title: titles tell of the whole."""
+"""Weight factor of a name whose child community already has a name in the title, so that the title covers the whole."""
 
 MAX_NAMES = 200
-"""Names that are looked at for one title: a community whose best names are all parts of each other gets a short one."""
+"""Candidate names for one title."""
 
 _CODE_SHARE = 0.6
 _CLAUSE_SHARE = 0.2
@@ -29,11 +29,11 @@ _FILE_SHARE = 0.3
 _LONG_SHARE = 0.5
 _LONG_WORDS = 5
 _PLAIN_SHARE = 0.4
-"""What a bare noun keeps of its weight: names that are written as names title a community."""
+"""Weight factor of a bare noun: names written as names make better titles."""
 
 _NUMBERED_SHARE = 0.1
 _COMMON_SHARES = ((1_000, 0.4), (3_000, 0.6), (6_000, 0.8))
-"""What a single word keeps of its weight if it is among so many of the most common of English: "range", "rest"."""
+"""Weight factors of a single word by its rank among the words of English: "range", "rest"."""
 
 _SHORT_CODE_SHARE = 0.5
 _SHORT_CODE = re.compile(r"[a-z_]{1,5}\d*|[a-z]+\d+|_\w+|--?[\w-]+|\w[^\W_]*+_\w[^\W_]*+_\w[^\W_]*+_\w+")
@@ -47,7 +47,7 @@ _LABELS = frozenset(
     "fix fixes remove bump tweak update updates upgrade add adds change changes refactor rename convert return returns "
     "todo yes no first second third last next".split()
 )
-"""Names of columns, fields and parts of any document: they name no theme."""
+"""Names of columns, fields and parts of documents, which name no theme."""
 
 _NUMBERED = re.compile(
     r"(?:chapter|appendix|section|part|table|figure|listing|example|step|task|item|line|row|page|level|version|note)s?"
@@ -75,22 +75,22 @@ class Level:
     weight: Real
 
     @classmethod
-    def of(cls, material: Material, owner: Int, count: int) -> Level:
+    def of(cls, evidence: CommunityEvidence, owner: Int, count: int) -> Level:
         """Count the mentions of each community's units: class-based TF-IDF (Grootendorst 2022, BERTopic).
 
         A unit treats of a community if it names two of its entities or is about one; where no unit does, those
         that name one do. The weight of an entity is ``tf * log(1 + A / f)``: ``tf`` its mentions in those units,
         ``f`` all its mentions, ``A`` the mean of the communities' mentions.
         """
-        n_units = len(material.unit_doc)
-        of_mention = owner[material.mention_entity]
+        n_units = len(evidence.unit_doc)
+        of_mention = owner[evidence.mention_entity]
         kept = of_mention >= 0
-        place, entity = of_mention[kept], material.mention_entity[kept]
-        key = place * n_units + material.mention_unit[kept]
+        place, entity = of_mention[kept], evidence.mention_entity[kept]
+        key = place * n_units + evidence.mention_unit[kept]
         named = np.unique(np.stack([key, entity], axis=1), axis=0)
         keys, distinct = np.unique(named[:, 0], return_counts=True)
-        of_home = owner[material.home_entity]
-        homes = of_home[of_home >= 0] * n_units + material.home_unit[of_home >= 0]
+        of_home = owner[evidence.home_entity]
+        homes = of_home[of_home >= 0] * n_units + evidence.home_unit[of_home >= 0]
         treats = (distinct >= 2) | np.isin(keys, homes)
         having = np.bincount(keys[treats] // n_units, minlength=count) if n_units else np.zeros(count, np.int64)
         if n_units:
@@ -98,18 +98,18 @@ class Level:
         units = np.bincount(keys[treats] // n_units, minlength=count) if n_units else np.zeros(count, np.int64)
         here = treats[np.searchsorted(keys, key)] if len(keys) else np.zeros(0, bool)
         tf = np.bincount(entity[here], minlength=len(owner)).astype(np.float64)
-        f = np.maximum(np.bincount(material.mention_entity, minlength=len(owner)), 1)
+        f = np.maximum(np.bincount(evidence.mention_entity, minlength=len(owner)), 1)
         mean = tf.sum() / max(count, 1)
         return cls(owner, count, units.astype(np.int64), tf * np.log1p(mean / f))
 
 
-def title_share(material: Material, entity: int) -> float:
-    """How fit the name of an entity is for a title, at most 2."""
-    name = material.names[entity]
-    share = (_PLAIN_SHARE + (1 - _PLAIN_SHARE) * float(material.proper[entity])) * (1 + float(material.named[entity]))
+def title_share(evidence: CommunityEvidence, entity: int) -> float:
+    """Return how suitable the name of an entity is for a title, at most 2."""
+    name = evidence.names[entity]
+    share = (_PLAIN_SHARE + (1 - _PLAIN_SHARE) * float(evidence.proper[entity])) * (1 + float(evidence.named[entity]))
     if _FILE.fullmatch(name):
         share *= _FILE_SHARE
-    elif material.label[entity] == "code":
+    elif evidence.label[entity] == "code":
         share *= _CODE_SHARE * (_SHORT_CODE_SHARE if _SHORT_CODE.fullmatch(name) else 1.0)
     if _NUMBERED.fullmatch(name):
         share *= _NUMBERED_SHARE
@@ -121,28 +121,28 @@ def title_share(material: Material, entity: int) -> float:
     return share
 
 
-def title_of(material: Material, rows: Sequence[int], weight: Real, part: Sequence[int] = ()) -> str:
-    """The title of a community.
+def title_of(evidence: CommunityEvidence, rows: Sequence[int], weight: Real, part: Sequence[int] = ()) -> str:
+    """Return the title of a community.
 
     Args:
-        material: names and how they are written.
+        evidence: names and how they are written.
         rows: its entities.
         weight: float64 [E], how characteristic each is.
         part: for each of ``rows`` the number of the child that it is in; empty for a leaf.
 
     Returns:
-        Two or three names, or one where no other is left; never is one part of another.
+        Two or three names, or one if there are no others. No name is part of another.
     """
-    every = ((float(weight[row]) * title_share(material, row), row) for row in rows)
+    every = ((float(weight[row]) * title_share(evidence, row), row) for row in rows)
     left = {row: worth for worth, row in heapq.nsmallest(MAX_NAMES, every, key=lambda one: (-round(one[0], 6), one[1]))}
     part_of = dict(zip(rows, part, strict=True)) if part else {}
     chosen: list[str] = []
     keys: list[frozenset[str]] = []
     second = 0.0
     while left and len(chosen) < TITLE_NAMES:
-        row = min(left, key=lambda one: (-round(left[one], 6), material.entity_ids[one]))
+        row = min(left, key=lambda one: (-round(left[one], 6), evidence.entity_ids[one]))
         worth = left.pop(row)
-        name = shown_name(material.names[row])
+        name = shown_name(evidence.names[row])
         key = title_words(name)
         if says_nothing_beside(key, keys):
             continue
@@ -155,11 +155,11 @@ def title_of(material: Material, rows: Sequence[int], weight: Real, part: Sequen
             for other in left:
                 if part_of[other] == part_of[row]:
                     left[other] *= SAME_PART_SHARE
-    return ", ".join(chosen) or shown_name(material.names[rows[0]])
+    return ", ".join(chosen) or shown_name(evidence.names[rows[0]])
 
 
 def _uncommon(name: str) -> float:
-    """What a name keeps of its weight for how rare it is; all of it unless it is one common word."""
+    """Return the weight factor of a name for its rarity; 1 unless it is a single common word."""
     word = name.casefold()
     if not word.isalpha() or not (rank := rank_of(word)):
         return 1.0

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from graphctx.errors import InvalidArgument
-from graphctx.ingest.read.base import Reader, Reading, Skipped
+from graphctx.ingest.read.base import DocumentReader, ReadFile, Skipped
 from graphctx.ingest.read.dates import iso_moment
 from graphctx.ingest.read.registry import read_version, reader_for, readers
 from graphctx.ingest.read.source import MAX_FILE_BYTES, Discovery, SourceFile, discover
@@ -25,8 +25,8 @@ __all__ = [
     "MAX_LINE_CHARS",
     "READ_VERSION",
     "Discovery",
-    "Reader",
-    "Reading",
+    "DocumentReader",
+    "ReadFile",
     "Skipped",
     "SourceFile",
     "discover",

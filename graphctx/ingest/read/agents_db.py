@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, ClassVar
 
 from graphctx.errors import InvalidArgument
-from graphctx.ingest.read.base import Reading, Skipped, heading_title, make_document
+from graphctx.ingest.read.base import ReadFile, Skipped, heading_title, make_document
 from graphctx.ingest.read.dates import iso_moment
 from graphctx.ingest.read.markdown import parse_markdown
 from graphctx.model.documents import Document
@@ -33,8 +33,8 @@ class AgentsDbReader:
     media_types: ClassVar[Mapping[str, str]] = {".db": "application/vnd.agents-db"}
     version: ClassVar[int] = 1
 
-    def read(self, data: bytes, uri: str) -> Reading:
-        """Read every chunk; see :class:`graphctx.ingest.read.base.Reader`.
+    def read(self, data: bytes, uri: str) -> ReadFile:
+        """Read every chunk; see :class:`graphctx.ingest.read.base.DocumentReader`.
 
         The documents' URIs are ``<uri>#<id>``.
 
@@ -62,7 +62,7 @@ class AgentsDbReader:
                 skipped.append(Skipped(uri, f"chunk {chunk_id}: it holds no text"))
         if not documents and not skipped:
             raise InvalidArgument(f"{uri} holds no chunks.", uri=uri)
-        return Reading(tuple(documents), tuple(skipped))
+        return ReadFile(tuple(documents), tuple(skipped))
 
     def _document(self, chunk: Chunk, uri: str, layer: str | None) -> Document:
         from graphctx.layers.chunk import first_line
@@ -73,14 +73,14 @@ class AgentsDbReader:
         tags += [f"layer:{layer}"] if layer else []
         tags += [f"source:{'#' if isinstance(source, int) else ''}{source}" for source in chunk.sources]
         headings = sorted(outline.headings, key=lambda heading: heading.start_char)
-        said = metadata.title or heading_title(headings) or first_line(text, _TITLE_CHARS)
-        told = replace(
+        title = metadata.title or heading_title(headings) or first_line(text, _TITLE_CHARS)
+        metadata = replace(
             metadata,
-            title=said,
+            title=title,
             tags=tuple(_labels((*metadata.tags, *tags))),
             updated_at=_moment(chunk.created_at_unix_ms) or metadata.updated_at,
         )
-        return make_document(f"{uri}#{chunk.id}", self.media_types[".db"], text, outline, told)
+        return make_document(f"{uri}#{chunk.id}", self.media_types[".db"], text, outline, metadata)
 
 
 def _labels(tags: Iterable[str]) -> list[str]:

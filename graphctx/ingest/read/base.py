@@ -23,14 +23,14 @@ class Skipped:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadFile:
     """What a file gave: its documents in file order, and the parts of it that were skipped."""
 
     documents: tuple[Document, ...]
     skipped: tuple[Skipped, ...] = ()
 
 
-class Reader(Protocol):
+class DocumentReader(Protocol):
     """Turns the bytes of one file into documents.
 
     Attributes:
@@ -41,7 +41,7 @@ class Reader(Protocol):
     media_types: ClassVar[Mapping[str, str]]
     version: ClassVar[int]
 
-    def read(self, data: bytes, uri: str) -> Reading:
+    def read(self, data: bytes, uri: str) -> ReadFile:
         """Read a file.
 
         Args:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import ClassVar
 
-from graphctx.ingest.read.base import Outline, Reading, make_document, suffix_of
+from graphctx.ingest.read.base import Outline, ReadFile, make_document, suffix_of
 from graphctx.ingest.read.code_languages import LANGUAGES, language_of
 from graphctx.ingest.read.decode import decode
 from graphctx.ingest.read.lines import Lines
@@ -28,13 +28,13 @@ class CodeReader:
     }
     version: ClassVar[int] = 1
 
-    def read(self, data: bytes, uri: str) -> Reading:
-        """Read one document; its title is the file's name. See :class:`graphctx.ingest.read.base.Reader`."""
+    def read(self, data: bytes, uri: str) -> ReadFile:
+        """Read one document; its title is the file's name. See :class:`graphctx.ingest.read.base.DocumentReader`."""
         text = decode(data, uri)
         name = uri.rpartition("/")[2]
         media_type = self.media_types.get(suffix_of(uri), "text/plain")
         document = make_document(uri, media_type, text, outline_code(text, uri), name=name)
-        return Reading((document,))
+        return ReadFile((document,))
 
 
 def outline_code(text: str, uri: str) -> Outline:

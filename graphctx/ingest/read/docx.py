@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from graphctx.errors import InvalidArgument
-from graphctx.ingest.read.base import Metadata, Reading, make_document
+from graphctx.ingest.read.base import Metadata, ReadFile, make_document
 from graphctx.ingest.read.dates import iso_date
 from graphctx.ingest.read.html import parse_html
 from graphctx.text.normalise import normalise
@@ -53,8 +53,8 @@ class DocxReader:
     media_types: ClassVar[Mapping[str, str]] = {".docx": MEDIA_TYPE}
     version: ClassVar[int] = 1
 
-    def read(self, data: bytes, uri: str) -> Reading:
-        """Read one document; see :class:`graphctx.ingest.read.base.Reader`."""
+    def read(self, data: bytes, uri: str) -> ReadFile:
+        """Read one document; see :class:`graphctx.ingest.read.base.DocumentReader`."""
         metadata = _check(data, uri)
         try:
             html = _to_html(data)
@@ -63,7 +63,7 @@ class DocxReader:
                 f"{uri} is damaged or not a Word document: {type(error).__name__}.", uri=uri
             ) from error
         text, outline, _ = parse_html(normalise(html))
-        return Reading((make_document(uri, MEDIA_TYPE, text, outline, metadata),))
+        return ReadFile((make_document(uri, MEDIA_TYPE, text, outline, metadata),))
 
 
 def _check(data: bytes, uri: str) -> Metadata:

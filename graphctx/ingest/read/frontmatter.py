@@ -1,6 +1,6 @@
-"""The metadata block that Markdown files open with: the few keys that graphctx uses, parsed without YAML.
+"""The front matter that Markdown files open with: title, tags and date, read as YAML entry by entry.
 
-Everything else in the block is left alone, so a block that is not quite YAML costs nothing but its odd lines.
+Each entry that graphctx uses is parsed by itself, so that a block with faults loses only the faulty entries.
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ from graphctx.ingest.read.dates import iso_date
 MAX_LINES = 500
 """A block that has not ended by then is no front matter, but a text that begins with a rule."""
 
+MAX_ENTRY_CHARS = 10_000
+"""A longer entry is ignored: PyYAML parses about 100,000 characters a second, and a title or tag list is short."""
+
 _KEY = re.compile(r"([A-Za-z_][\w. -]{0,60}?)\s*:(?:\s+(.*))?$")
-_ITEM = re.compile(r"\s*-\s+(.*)$")
-_COMMENT = re.compile(r"(?<!\s)\s+#.*$")
 _DATE_KEYS = ("updated_at", "updated", "lastmod", "last_modified", "last_update", "modified", "date")
 
 
 def front_matter_end(lines: Sequence[str]) -> int:
-    """How many lines the front matter takes, both ``---`` lines included; 0 if there is none."""
+    """Return how many lines the front matter takes, both ``---`` lines included; 0 if there is none."""
     if not lines or lines[0].rstrip() != "---":
         return 0
     for number in range(1, min(len(lines), MAX_LINES)):
@@ -33,37 +34,38 @@ def front_matter_end(lines: Sequence[str]) -> int:
 
 def parse_front_matter(lines: Sequence[str]) -> Metadata:
     """Read title, tags and date from the lines between the ``---`` lines."""
-    values: dict[str, list[str]] = {}
+    entries: dict[str, list[str]] = {}
     key = ""
     for line in lines:
-        item = _ITEM.match(line)
-        if item and key:
-            values[key].append(_scalar(item.group(1)))
-        elif (found := _KEY.match(line)) is not None:
+        if (found := _KEY.match(line)) is not None:
             key = found.group(1).lower().replace("-", "_")
-            values[key] = _values(found.group(2) or "")
-        elif line.strip() and key and line[:1].isspace() and values[key]:  # a folded scalar goes on
-            values[key][-1] = f"{values[key][-1]} {_scalar(line)}".strip()
-    dates = [iso_date(values[name][0]) for name in _DATE_KEYS if values.get(name)]
-    title = " ".join(values.get("title", [])[:1]).lstrip(">|").strip()
-    tags = values.get("tags", [])
-    if len(tags) == 1 and "," in tags[0]:
+            entries[key] = [found.group(2) or ""]
+        elif key:
+            entries[key].append(line)
+    dates = (iso_date(value) for name in _DATE_KEYS for value in _values(entries.get(name, []))[:1])
+    tags = _values(entries.get("tags", []))
+    if len(tags) == 1:
         tags = [tag.strip() for tag in tags[0].split(",")]
-    return Metadata(title, tuple(tag for tag in tags if tag), next((d for d in dates if d), None))
+    return Metadata(
+        title=" ".join(_values(entries.get("title", []))[:1]),
+        tags=tuple(tag for tag in tags if tag),
+        updated_at=next((date for date in dates if date), None),
+    )
 
 
-def _values(raw: str) -> list[str]:
-    raw = raw.strip()
-    if raw.startswith("[") and raw.endswith("]"):
-        return [value for part in raw[1:-1].split(",") if (value := _scalar(part))]
-    value = _scalar(raw)
-    return [value] if value else []
+def _values(entry: Sequence[str]) -> list[str]:
+    """Return the value of an entry, or the values of a list, as text; what follows the key if that is not YAML."""
+    import yaml
 
-
-def _scalar(raw: str) -> str:
-    raw = raw.strip()
-    if raw[:1] in ("'", '"'):
-        end = raw.find(raw[0], 1)
-        if end > 0 and not raw[end + 1 :].split("#")[0].strip():
-            return raw[1:end].strip()
-    return "" if raw.startswith("#") else _COMMENT.sub("", raw).strip()
+    text = "\n".join(entry)
+    if not text.strip() or len(text) > MAX_ENTRY_CHARS:
+        return []
+    try:
+        # Of the safe loaders the one that leaves scalars as they are written: a title may be "1.10" or "no".
+        value = yaml.load(text, Loader=yaml.BaseLoader)
+    except (yaml.YAMLError, RecursionError):
+        value = entry[0]
+    if isinstance(value, dict):  # an unquoted colon: "title: Part 2: the gate"
+        value = entry[0]
+    items = value if isinstance(value, list) else [value]
+    return [" ".join(item.split()) for item in items if isinstance(item, str) and item.strip()]

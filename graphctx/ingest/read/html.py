@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 from graphctx.errors import InvalidArgument
-from graphctx.ingest.read.base import Metadata, Outline, Reading, make_document
+from graphctx.ingest.read.base import Metadata, Outline, ReadFile, make_document
 from graphctx.ingest.read.dates import iso_date
 from graphctx.ingest.read.decode import decode, refuse_binary
 from graphctx.ingest.read.html_walk import HtmlWalk, heading_text
@@ -41,12 +41,12 @@ class HtmlReader:
     media_types: ClassVar[Mapping[str, str]] = {".html": "text/html", ".htm": "text/html", ".xhtml": "text/html"}
     version: ClassVar[int] = 1
 
-    def read(self, data: bytes, uri: str) -> Reading:
-        """Read one document; see :class:`graphctx.ingest.read.base.Reader`."""
+    def read(self, data: bytes, uri: str) -> ReadFile:
+        """Read one document; see :class:`graphctx.ingest.read.base.DocumentReader`."""
         source = _decode(data, uri)
         _refuse_bottomless(source, uri)
         text, outline, metadata = parse_html(source)
-        return Reading((make_document(uri, "text/html", text, outline, metadata),))
+        return ReadFile((make_document(uri, "text/html", text, outline, metadata),))
 
 
 def _refuse_bottomless(source: str, uri: str) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from graphctx.errors import InvalidArgument
-from graphctx.ingest.read.base import Metadata, Reading, Skipped, make_document
+from graphctx.ingest.read.base import Metadata, ReadFile, Skipped, make_document
 from graphctx.ingest.read.dates import iso_date
 from graphctx.ingest.read.decode import decode
 from graphctx.ingest.read.plain import outline_plain
@@ -25,8 +25,8 @@ class JsonlReader:
     media_types: ClassVar[Mapping[str, str]] = {".jsonl": "application/jsonl", ".ndjson": "application/jsonl"}
     version: ClassVar[int] = 1
 
-    def read(self, data: bytes, uri: str) -> Reading:
-        """Read every row; see :class:`graphctx.ingest.read.base.Reader`.
+    def read(self, data: bytes, uri: str) -> ReadFile:
+        """Read every row; see :class:`graphctx.ingest.read.base.DocumentReader`.
 
         The documents' URIs are ``<uri>#<id>``. Of rows with one id the first counts.
 
@@ -52,7 +52,7 @@ class JsonlReader:
                 skipped.append(Skipped(uri, f"line {number}: {error.message}"))
         if not rows:
             raise InvalidArgument(f"{uri} holds no rows.", uri=uri)
-        return Reading(tuple(documents.values()), tuple(skipped))
+        return ReadFile(tuple(documents.values()), tuple(skipped))
 
 
 def _row(line: bytes) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from graphctx.ingest.read.base import Metadata, Outline, Reading, make_document, suffix_of
+from graphctx.ingest.read.base import Metadata, Outline, ReadFile, make_document, suffix_of
 from graphctx.ingest.read.decode import decode
 from graphctx.ingest.read.frontmatter import front_matter_end, parse_front_matter
 from graphctx.ingest.read.lines import Lines, join_lists, trim
@@ -43,14 +43,14 @@ class MarkdownReader:
         ".markdown": "text/markdown",
         ".mdx": "text/mdx",
     }
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
 
-    def read(self, data: bytes, uri: str) -> Reading:
-        """Read one document; see :class:`graphctx.ingest.read.base.Reader`."""
+    def read(self, data: bytes, uri: str) -> ReadFile:
+        """Read one document; see :class:`graphctx.ingest.read.base.DocumentReader`."""
         text = decode(data, uri)
         media_type = self.media_types.get(suffix_of(uri), "text/markdown")
         outline, metadata = parse_markdown(text, mdx=media_type == "text/mdx")
-        return Reading((make_document(uri, media_type, text, outline, metadata),))
+        return ReadFile((make_document(uri, media_type, text, outline, metadata),))
 
 
 def parse_markdown(text: str, *, mdx: bool = False) -> tuple[Outline, Metadata]:

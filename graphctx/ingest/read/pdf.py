@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from graphctx.errors import InvalidArgument
-from graphctx.ingest.read.base import Metadata, Outline, Reading, make_document
+from graphctx.ingest.read.base import Metadata, Outline, ReadFile, make_document
 from graphctx.ingest.read.dates import iso_moment
 from graphctx.ingest.read.pdf_headings import (
     PageText,
@@ -38,8 +38,8 @@ class PdfFileReader:
     media_types: ClassVar[Mapping[str, str]] = {".pdf": "application/pdf"}
     version: ClassVar[int] = 1
 
-    def read(self, data: bytes, uri: str) -> Reading:
-        """Read one document; see :class:`graphctx.ingest.read.base.Reader`."""
+    def read(self, data: bytes, uri: str) -> ReadFile:
+        """Read one document; see :class:`graphctx.ingest.read.base.DocumentReader`."""
         with _silence():
             try:
                 pages, bookmarks, metadata = _extract(data, uri)
@@ -62,7 +62,7 @@ class PdfFileReader:
         headings = place_headings(lines, pages, bookmarks)
         apart = sorted({*running, *((h.start_char, h.end_char) for h in headings)})
         outline = Outline(headings, _blocks(text, apart), [])
-        return Reading((make_document(uri, "application/pdf", text, outline, metadata, starts),))
+        return ReadFile((make_document(uri, "application/pdf", text, outline, metadata, starts),))
 
 
 def _extract(data: bytes, uri: str) -> tuple[list[PageText], list[tuple[int, str, int]], Metadata]:

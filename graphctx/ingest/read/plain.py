@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
-from graphctx.ingest.read.base import Outline, Reading, make_document
+from graphctx.ingest.read.base import Outline, ReadFile, make_document
 from graphctx.ingest.read.decode import decode
 from graphctx.ingest.read.lines import Lines, join_lists
 from graphctx.ingest.read.slugs import Slugger
@@ -31,10 +31,10 @@ class PlainReader:
     media_types: ClassVar[Mapping[str, str]] = {".txt": "text/plain", ".text": "text/plain", ".log": "text/plain"}
     version: ClassVar[int] = 1
 
-    def read(self, data: bytes, uri: str) -> Reading:
-        """Read one document; see :class:`graphctx.ingest.read.base.Reader`."""
+    def read(self, data: bytes, uri: str) -> ReadFile:
+        """Read one document; see :class:`graphctx.ingest.read.base.DocumentReader`."""
         text = decode(data, uri)
-        return Reading((make_document(uri, "text/plain", text, outline_plain(text)),))
+        return ReadFile((make_document(uri, "text/plain", text, outline_plain(text)),))
 
 
 def outline_plain(text: str, *, headings: bool = True) -> Outline:

@@ -1,4 +1,4 @@
-"""Which reader reads what, and the version of them all."""
+"""The readers by suffix, and their common version."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from importlib.metadata import version
 from pathlib import PurePosixPath
 
 from graphctx.ingest.read.agents_db import AgentsDbReader
-from graphctx.ingest.read.base import Reader, suffix_of
+from graphctx.ingest.read.base import DocumentReader, suffix_of
 from graphctx.ingest.read.code import CodeReader
 from graphctx.ingest.read.code_languages import FILE_NAMES
 from graphctx.ingest.read.docx import DocxReader
@@ -19,7 +19,7 @@ from graphctx.ingest.read.plain import PlainReader
 from graphctx.ingest.read.rst import RstReader
 from graphctx.model.ids import fingerprint
 
-READERS: list[Reader] = [
+READERS: list[DocumentReader] = [
     MarkdownReader(),
     PlainReader(),
     HtmlReader(),
@@ -33,17 +33,17 @@ READERS: list[Reader] = [
 """Every reader. Another format is a file here and a line in this list."""
 
 _TEXT_NAMES = frozenset(("README", "LICENSE", "NOTICE", "CHANGELOG", "CHANGES", "AUTHORS", "CONTRIBUTING", "TODO"))
-_LIBRARIES = ("markdown-it-py", "selectolax", "pypdf", "mammoth")
+_LIBRARIES = ("markdown-it-py", "PyYAML", "selectolax", "pypdf", "mammoth")
 """Another release of one of them may read the same bytes as another text."""
 
 
-def readers() -> dict[str, Reader]:
+def readers() -> dict[str, DocumentReader]:
     """The reader of each suffix (lower case, with its dot), sorted by suffix."""
     by_suffix = {suffix: reader for reader in READERS for suffix in reader.media_types}
     return dict(sorted(by_suffix.items()))
 
 
-def reader_for(name: str) -> Reader | None:
+def reader_for(name: str) -> DocumentReader | None:
     """The reader of a file, by the suffix of its name or, without one, by the name; ``None`` if there is none."""
     suffix = suffix_of(name)
     if suffix:

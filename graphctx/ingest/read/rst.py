@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import ClassVar
 
-from graphctx.ingest.read.base import Metadata, Outline, Reading, make_document
+from graphctx.ingest.read.base import Metadata, Outline, ReadFile, make_document
 from graphctx.ingest.read.dates import iso_date
 from graphctx.ingest.read.decode import decode
 from graphctx.ingest.read.lines import Lines, join_lists
@@ -34,11 +34,11 @@ class RstReader:
     media_types: ClassVar[Mapping[str, str]] = {".rst": "text/x-rst", ".rest": "text/x-rst"}
     version: ClassVar[int] = 1
 
-    def read(self, data: bytes, uri: str) -> Reading:
-        """Read one document; see :class:`graphctx.ingest.read.base.Reader`."""
+    def read(self, data: bytes, uri: str) -> ReadFile:
+        """Read one document; see :class:`graphctx.ingest.read.base.DocumentReader`."""
         text = decode(data, uri)
         outline, metadata = parse_rst(text)
-        return Reading((make_document(uri, "text/x-rst", text, outline, metadata),))
+        return ReadFile((make_document(uri, "text/x-rst", text, outline, metadata),))
 
 
 def parse_rst(text: str) -> tuple[Outline, Metadata]:

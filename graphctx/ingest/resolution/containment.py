@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from graphctx.ingest.resolution.forest import Forest
 from graphctx.ingest.resolution.names import DocumentNames, Name, NameTable
+from graphctx.ingest.resolution.union_find import UnionFind
 from graphctx.nlp.propers import INSTITUTIONS
 
 CODE_KINDS = frozenset(
@@ -42,7 +42,7 @@ MAX_GUESSES = 2
 _DIRECTIONS = frozenset("north south east west new old upper lower great little fort mount".split())
 
 
-def merge_kind_nouns(table: NameTable, forest: Forest) -> None:
+def merge_kind_nouns(table: NameTable, same: UnionFind) -> None:
     """Merge "X service" into "X", and "Acme Inc" into "Acme".
 
     "X service" is X only where the text writes X as a name in it: "the `new` method" is, "the new method" is not.
@@ -52,17 +52,17 @@ def merge_kind_nouns(table: NameTable, forest: Forest) -> None:
         short = table.names[base]
         kinds = CODE_KINDS | THING_KINDS if short.code else THING_KINDS
         if head == short.text and last in kinds and not short.labels.keys() & {"person", "location", "group"}:
-            forest.merge(at, base, "containment")
+            same.union(at, base)
     for at, name in enumerate(table.names):
         head, _, last = name.text.rpartition(" ")
         base = table.index.get(head, -1)
         if last not in LEGAL_FORMS or base < 0 or name.label != "organization":
             continue
         if table.names[base].label in ("organization", "term") and table.names[base].is_named:
-            forest.merge(at, base, "containment")
+            same.union(at, base)
 
 
-def merge_people(table: NameTable, forest: Forest) -> None:
+def merge_people(table: NameTable, same: UnionFind) -> None:
     """Merge a first or last name into the one full name of its document that has it.
 
     Where every document that settles the question settles it alike, and the corpus knows no other person of that
@@ -86,12 +86,12 @@ def merge_people(table: NameTable, forest: Forest) -> None:
                 into = next(iter(found))
                 if _has_rival(table, into, bearers.get(name.split()[-1], set())):
                     continue
-                forest.merge_in(number, at, into, "containment")
+                same.union_in(number, at, into)
                 settled[at].add(into)
     for at in sorted(settled):
         known = bearers.get(table.names[at].text, set())
         if len(settled[at]) == 1 and known == settled[at] and _is_always_person(table.names[at]):
-            forest.merge(at, next(iter(known)), "containment")
+            same.union(at, next(iter(known)))
 
 
 def _has_rival(table: NameTable, one: int, bearers: set[int]) -> bool:

@@ -7,8 +7,8 @@ from collections import defaultdict
 from rapidfuzz import fuzz
 from rapidfuzz.distance import Levenshtein
 
-from graphctx.ingest.resolution.forest import Forest
 from graphctx.ingest.resolution.names import Name, NameTable
+from graphctx.ingest.resolution.union_find import UnionFind
 from graphctx.text.names import digits_of, singular_of
 
 MIN_RATIO = 93.0
@@ -29,7 +29,7 @@ MAX_BLOCK = 64
 _FIXED = frozenset({"person", "location", "organization", "group", "work"})
 
 
-def merge_plurals(table: NameTable, forest: Forest) -> None:
+def merge_plurals(table: NameTable, same: UnionFind) -> None:
     """Merge the plural of a common noun, a type or an acronym into its singular, where the corpus has both."""
     for at, name in enumerate(table.names):
         text = singular_of(name.text)
@@ -44,14 +44,14 @@ def merge_plurals(table: NameTable, forest: Forest) -> None:
         if one.acronym and one.is_named and not any(_has_capitals(surface) for surface in name.surfaces):
             continue  # "SLOs" are of SLO, but "crowns" are not of CROWN
         if not any(mark in text for mark in ("_", "::", ".", "--")):
-            forest.merge(at, singular, "fuzzy")
+            same.union(at, singular)
 
 
 def _has_capitals(surface: str) -> bool:
     return sum(char.isupper() for char in surface) > 1
 
 
-def merge_spellings(table: NameTable, forest: Forest) -> None:
+def merge_spellings(table: NameTable, same: UnionFind) -> None:
     """Merge names that differ in word breaks ("data base"), and rare ones that differ by one letter in a long word."""
     joined: dict[str, int] = {}
     fit = [at for at, name in enumerate(table.names) if len(name.text) >= MIN_CHARS and not name.code]
@@ -61,11 +61,11 @@ def merge_spellings(table: NameTable, forest: Forest) -> None:
             continue
         other = joined.setdefault(squashed, at)
         if other != at and digits_of(table.names[other].text) == digits_of(table.names[at].text):
-            forest.merge(at, other, "fuzzy")
+            same.union(at, other)
     for one, other in _pairs(table, fit):
         common, rare = sorted((one, other), key=lambda at: _rank(table.names[at]))
         if _is_slip(table.names[rare], table.names[common]):
-            forest.merge(rare, common, "fuzzy")
+            same.union(rare, common)
 
 
 def _rank(name: Name) -> tuple[int, str]:
@@ -100,7 +100,7 @@ def _pairs(table: NameTable, fit: list[int]) -> list[tuple[int, int]]:
 
 
 def _is_slip(rare: Name, common: Name) -> bool:
-    """Whether one letter in one long word is all that tells a rare form from a common one."""
+    """Whether a rare form differs from a common one by one letter in one long word."""
     if rare.label == "person" or common.label == "person" or rare.mentions * RARE_SHARE > common.mentions:
         return False
     if digits_of(rare.text) != digits_of(common.text) or fuzz.ratio(rare.text, common.text) < MIN_RATIO:

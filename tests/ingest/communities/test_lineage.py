@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphctx.ingest.communities.lineage import MAX_FORMER, MIN_OVERLAP, MIN_SHARE, Former, former_ids
+from graphctx.ingest.communities.lineage import MAX_FORMER, MIN_OVERLAP, MIN_SHARE, FormerCommunity, former_ids
 from graphctx.model.knowledge import Community
 
 
@@ -11,8 +11,8 @@ def now(one: str, members: str, level: int = 0) -> Community:
     return Community(one, level, None, tuple(sorted(members)), 0.1)
 
 
-def before(one: str, members: str, level: int = 0, *formerly: str) -> Former:
-    return Former(one, level, tuple(sorted(members)), formerly)
+def before(one: str, members: str, level: int = 0, *formerly: str) -> FormerCommunity:
+    return FormerCommunity(one, level, tuple(sorted(members)), formerly)
 
 
 def test_a_community_that_kept_its_id_needs_no_other() -> None:

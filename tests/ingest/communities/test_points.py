@@ -4,13 +4,13 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphctx.ingest.communities.points import Candidates, choose
+from graphctx.ingest.communities.points import CandidateSentences, choose
 from graphctx.ingest.embed import quantise
 
 
-def candidates(names: list[list[float]], form: list[float] | None = None) -> Candidates:
+def candidates(names: list[list[float]], form: list[float] | None = None) -> CandidateSentences:
     count, width = len(names), len(names[0])
-    return Candidates(
+    return CandidateSentences(
         rows=np.arange(count, dtype=np.int64),
         form=np.array(form or [1.0] * count),
         names=np.array(names),
@@ -58,5 +58,5 @@ def test_each_is_chosen_once_and_no_more_than_asked(count: int, width: int, seed
 
 
 def test_without_candidates_nothing_is_chosen() -> None:
-    empty = Candidates(np.empty(0, np.int64), np.empty(0), np.empty((0, 0)), np.empty(0), np.empty(0))
+    empty = CandidateSentences(np.empty(0, np.int64), np.empty(0), np.empty((0, 0)), np.empty(0), np.empty(0))
     assert choose(empty, quantise(np.zeros((0, 4), np.float32)), []) == []

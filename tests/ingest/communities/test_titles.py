@@ -5,17 +5,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from graphctx.ingest.communities.material import Material
+from graphctx.ingest.communities.evidence import CommunityEvidence
 from graphctx.ingest.communities.titles import title_of, title_share
 from graphctx.ingest.embed import Quantised
 from graphctx.text.titles import shown_name
 
 
-def material(names: list[str], label: str = "term", proper: float = 1.0) -> Material:
+def evidence(names: list[str], label: str = "term", proper: float = 1.0) -> CommunityEvidence:
     """Entities of these names, and nothing else that titles look at."""
     none = np.empty(0, dtype=np.int64)
     count = len(names)
-    return Material(
+    return CommunityEvidence(
         entity_ids=[f"e_{at:02}" for at in range(count)],
         names=names,
         label=[label] * count,
@@ -35,7 +35,7 @@ def material(names: list[str], label: str = "term", proper: float = 1.0) -> Mate
 
 def title(names: list[str], part: tuple[int, ...] = ()) -> str:
     weight = np.linspace(1.0, 0.9, len(names))
-    return title_of(material(names), list(range(len(names))), weight, part)
+    return title_of(evidence(names), list(range(len(names))), weight, part)
 
 
 @pytest.mark.parametrize(
@@ -71,12 +71,12 @@ def test_a_name_is_shown_without_what_is_no_part_of_it(name: str, shown: str) ->
     ],
 )
 def test_what_names_no_theme_comes_after_names(junk: str) -> None:
-    made = material([junk, "Kettlewell"])
+    made = evidence([junk, "Kettlewell"])
     assert title_share(made, 0) < title_share(made, 1)
 
 
 def test_keywords_and_variables_come_after_other_code() -> None:
-    made = material(["self", "user1", "_bucket", "--set", "ThreadPool"], label="code")
+    made = evidence(["self", "user1", "_bucket", "--set", "ThreadPool"], label="code")
     assert max(title_share(made, at) for at in range(4)) < title_share(made, 4)
 
 
@@ -93,6 +93,6 @@ def test_a_title_tells_of_several_parts_of_a_community() -> None:
 
 
 def test_a_third_name_that_says_little_is_left_out() -> None:
-    made = material(["Kettlewell", "Brannoch", "Skerrick"])
+    made = evidence(["Kettlewell", "Brannoch", "Skerrick"])
     assert title_of(made, [0, 1, 2], np.array([1.0, 0.9, 0.1])) == "Kettlewell, Brannoch"
     assert title_of(replace(made, names=["K" * 30, "B" * 28, "S" * 10]), [0, 1, 2], np.ones(3)).count(",") == 1

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from graphctx.errors import InvalidArgument
 from graphctx.ingest.read import readers
-from graphctx.ingest.read.base import Reading
+from graphctx.ingest.read.base import ReadFile
 from graphctx.knowledge_base import KnowledgeBase
 from graphctx.layers import Chunk, LayerContent, compact, content_of, to_bytes, write_context
 from tests.layers.world import COUNTS, REAL, content, contents, needs_real, note, stack
@@ -19,7 +19,7 @@ from tests.layers.world import COUNTS, REAL, content, contents, needs_real, note
 from .test_readers import check
 
 
-def read(layer: LayerContent, uri: str = "notes/AGENTS.db") -> Reading:
+def read(layer: LayerContent, uri: str = "notes/AGENTS.db") -> ReadFile:
     return readers()[".db"].read(to_bytes(layer), uri)
 
 

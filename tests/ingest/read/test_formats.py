@@ -7,7 +7,7 @@ import json
 import pytest
 
 from graphctx.errors import InvalidArgument
-from graphctx.ingest.read import Reading, readers
+from graphctx.ingest.read import ReadFile, readers
 from graphctx.model.documents import Document
 
 from .samples import HTML, JSONL, PLAIN, PYTHON, RST
@@ -201,7 +201,7 @@ def test_definitions_are_known_in_many_languages(name: str, source: str, title: 
     assert [h.title for h in read(source, name).headings] == [title]
 
 
-def rows(*lines: str | bytes) -> Reading:
+def rows(*lines: str | bytes) -> ReadFile:
     data = b"\n".join(line if isinstance(line, bytes) else line.encode("utf-8") for line in lines)
     return readers()[".jsonl"].read(data, "rows.jsonl")
 

@@ -153,7 +153,10 @@ def test_a_quotation_is_prose_without_its_first_mark() -> None:
         ("tags: x, y\nlastmod: 2024-01-02T10:00:00Z", ("x", "y"), "2024-01-02T10:00:00Z", "H"),
         ("tags: solo # note\nupdated: yesterday\ndate: 2023-02-01", ("solo",), "2023-02-01", "H"),
         ("hide:\n  - navigation\ntitle: >\n  Long\n  name", (), None, "Long name"),
+        ("title: Part 2: the gate\ntags: [a, 'x, y']", ("a", "x, y"), None, "Part 2: the gate"),
+        ("title: 1.10\ndate: [", (), None, "1.10"),
         ("{{ broken: [", (), None, "H"),
+        ("tags: " + "[" * 10_001, (), None, "H"),
     ],
 )
 def test_front_matter_is_read_leniently(front: str, tags: tuple[str, ...], updated_at: str | None, title: str) -> None:

@@ -1,4 +1,4 @@
-"""What communities are described from: the tables of the snapshot in the making, as arrays."""
+"""The evidence that communities are described from: the tables of the snapshot in the making, as arrays."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Real = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Material:
+class CommunityEvidence:
     """Mentions, facts and sentences by row. Rows are those of the snapshot's tables.
 
     Attributes:
@@ -61,8 +61,8 @@ class Material:
     vectors: Quantised
 
     @classmethod
-    def of(cls, tables: Mapping[str, pa.Table], arrays: WalkArrays, vectors: Quantised) -> Material:
-        """Take what is needed from the tables, the walk arrays and the vectors of all sentences."""
+    def of(cls, tables: Mapping[str, pa.Table], arrays: WalkArrays, vectors: Quantised) -> CommunityEvidence:
+        """Take the evidence from the tables, the walk arrays and the vectors of all sentences."""
         entities, mentions, facts = tables["entities"], tables["mentions"], tables["facts"]
         ids = entities["id"].to_pylist()
         row_of = {entity: row for row, entity in enumerate(ids)}

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphctx.ingest.cluster import cluster
+from graphctx.ingest.communities import cluster_entities
+from graphctx.ingest.communities.cluster import absorb_small_parts
 from graphctx.model.knowledge import Community
 from graphctx.store.schema import RELATED
 
@@ -40,7 +41,7 @@ def world(n: int, degree: int, seed: int) -> pa.Table:
 
 
 def run(related: pa.Table, n: int, **options: int) -> list[Community]:
-    return cluster(related, names(n), **options)
+    return cluster_entities(related, names(n), **options)
 
 
 @settings(max_examples=25)
@@ -132,13 +133,13 @@ def test_two_runs_give_the_same_and_leave_the_random_numbers_of_others_alone() -
 def test_another_process_with_another_hash_seed_gives_the_same(python: Callable[..., str]) -> None:
     code = """
 import hashlib, numpy as np, pyarrow as pa
-from graphctx.ingest.cluster import cluster
+from graphctx.ingest.communities import cluster_entities
 from graphctx.store.schema import RELATED
 rng = np.random.default_rng(5)
 pairs = sorted({(min(a, b), max(a, b)) for a, b in rng.integers(0, 300, (1500, 2)).tolist() if a != b})
 rows = [dict(source_row=a, target_row=b, weight=1.0 + a % 3, n_facts=1, n_units=1, similarity=0.0) for a, b in pairs]
 names = [f"e{i:03}" for i in range(300)]
-print(hashlib.sha256(repr(cluster(pa.Table.from_pylist(rows, schema=RELATED), names)).encode()).hexdigest())
+print(hashlib.sha256(repr(cluster_entities(pa.Table.from_pylist(rows, schema=RELATED), names)).encode()).hexdigest())
 """
     assert python(code, PYTHONHASHSEED="1") == python(code, PYTHONHASHSEED="2")
 
@@ -146,3 +147,47 @@ print(hashlib.sha256(repr(cluster(pa.Table.from_pylist(rows, schema=RELATED), na
 @pytest.mark.parametrize("n", [0, 1, 2, 5])
 def test_a_graph_without_edges_has_no_communities(n: int) -> None:
     assert run(RELATED.empty_table(), n) == []
+
+
+LEAST = 3
+
+
+@st.composite
+def divided(draw: st.DrawFn) -> tuple[igraph.Graph, list[list[int]], int]:
+    """A weighted graph, a division of it into parts that may be too small, and a largest size."""
+    n = draw(st.integers(4, 40))
+    vertices = st.integers(0, n - 1)
+    edges = draw(st.dictionaries(st.tuples(vertices, vertices), st.sampled_from([0.1, 1.0, 2.0]), max_size=3 * n))
+    edges = {(a, b): weight for (a, b), weight in edges.items() if a < b}
+    graph = igraph.Graph(n=n, edges=list(edges))
+    graph.es["weight"] = list(edges.values())
+    owner = draw(st.lists(st.integers(0, n // 3), min_size=n, max_size=n))
+    parts = [[vertex for vertex in range(n) if owner[vertex] == number] for number in sorted(set(owner))]
+    return graph, sorted(parts), draw(st.integers(2 * LEAST - 1, 12))
+
+
+@given(divided())
+def test_a_part_that_is_too_small_joins_the_one_with_room_that_it_is_bound_to_most(
+    given_: tuple[igraph.Graph, list[list[int]], int],
+) -> None:
+    graph, parts, max_size = given_
+    small = [part for part in parts if len(part) < LEAST]
+    expected = [list(range(graph.vcount()))]
+    if 2 * sum(map(len, small)) <= graph.vcount():
+        expected = [list(part) for part in parts if len(part) >= LEAST]
+        for part in small:
+            target = min(range(len(expected)), key=lambda one: rank(graph, part, expected[one], max_size, one))
+            expected[target].extend(part)
+    assert absorb_small_parts(graph, parts, LEAST, max_size) == [sorted(part) for part in expected]
+
+
+def rank(graph: igraph.Graph, part: list[int], other: list[int], max_size: int, number: int) -> tuple[bool, float, int]:
+    """The less the better: room first, then the weight of the edges between, then the order of the parts."""
+    full = len(other) + len(part) > max_size >= len(other)
+    inside, outside = set(part), set(other)
+    weight = 0.0
+    for vertex in part:
+        for edge in graph.incident(vertex):
+            (end,) = set(graph.es[edge].tuple) - {vertex}
+            weight += graph.es[edge]["weight"] if end in outside - inside else 0.0
+    return full, -weight, number
