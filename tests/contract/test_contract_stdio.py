@@ -54,13 +54,8 @@ async def test_every_tool_keeps_its_contract_over_pipes(
         async def call(tool: str, **arguments: object) -> Reply:
             return reply_of(await client.call_tool(tool, arguments))
 
-<<<<<<< ours
         listed = {OWN_NAME[tool.name]: tool for tool in (await client.list_tools()).tools}
         assert list(listed) == list(EVERY_TOOL)
-=======
-        listed = {tool.name: tool for tool in (await client.list_tools()).tools}
-        assert list(listed) == [tool.replace(".", "_") for tool in EVERY_TOOL]
->>>>>>> theirs
         found = (await call("kb.search", query=OPEN_QUESTION, top_k=10, page_size=10)).answer["results"]
         passages = [result["passage_id"] for result in found]
         own = {"passage_id": passages[0], "passage_ids": passages[:3]}

@@ -81,12 +81,8 @@ def check_refused(tool: str, reply: Reply, passage: str, preview: str) -> None:
     assert error["code"] == "INVALID_ARGUMENT"
     assert error["details"]["value"] == passage
     assert error["details"]["allowed"]
-<<<<<<< ours
     repeat = ["search_sections"] if tool in COMPAT else ["kb_search", "kb_retrieve_evidence"]
     assert error["details"]["repeat"] == repeat
-=======
-    assert error["details"]["repeat"] == ["kb_search", "kb_retrieve_evidence"]
->>>>>>> theirs
     assert "has changed since it was found, or is gone" in error["message"]
     assert preview not in reply.text
 

@@ -9,7 +9,6 @@ import pytest
 from graphctx.errors import InvalidArgument
 from graphctx.knowledge_base import KnowledgeBase
 from graphctx.model.answers import Budget
-from graphctx.model.budgets import Limits
 from graphctx.model.requests import Scope
 from graphctx.model.themes import GlobalAnswer, GlobalDiagnostics, PhrasedSentence, Point, Theme
 from graphctx.server.render_global import global_text
