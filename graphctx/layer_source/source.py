@@ -14,7 +14,7 @@ from graphctx.layers.chunk import is_bookkeeping
 from graphctx.layers.names import rank
 from graphctx.model.answers import Quote, SearchResult
 from graphctx.model.documents import line_starts
-from graphctx.model.found import Evidence, Found, UnitText
+from graphctx.model.found import Evidence, Found, Item, Listing, UnitText
 from graphctx.model.ids import fingerprint
 from graphctx.model.requests import ExtractEvidenceInput, QuoteLimits, RetrieveInput, SearchInput
 from graphctx.retrieve.cite import Tokens, around, cut_span
@@ -121,13 +121,15 @@ class LayerSource:
         results = [self._result(request, hit) for hit in hits]
         said = [result.preview for result in found.items]
         own = [result for result in results if not any(result.preview in preview for preview in said)]
+        ranked = fused(_of_layers(own), _with_rows(found), request.top_k)
         items = [
             result.model_copy(update={"rank": place, "score": score})
-            for place, (result, score) in enumerate(fused(own, found.items, request.top_k), start=1)
+            for place, ((result, _), score) in enumerate(ranked, start=1)
         ]
         return replace(
             found,
             items=items,
+            rows=[row for (_, row), _ in ranked],
             layers=self.stamp(request.options.layers),
             layer_notes=_notes(answer, hits),
             capped=found.capped if len(items) < request.top_k else "none",
@@ -145,10 +147,12 @@ class LayerSource:
         quotes = [self._quote(request.question, request, self._text(hit), hit) for hit in hits]
         said = [quote.quote for quote in evidence.items]
         own = [quote for quote in quotes if not any(quote.quote in text for text in said)]
-        items = [quote for quote, _ in fused(own, evidence.items, request.max_quotes)]
+        ranked = fused(_of_layers(own), _with_rows(evidence), request.max_quotes)
+        items = [quote for (quote, _), _ in ranked]
         return replace(
             evidence,
             items=items,
+            rows=[row for (_, row), _ in ranked],
             candidates=evidence.candidates + len(hits),
             layers=self.stamp(request.options.layers),
             layer_notes=_notes(answer, hits),
@@ -174,10 +178,12 @@ class LayerSource:
             quote = self._quote(request.question, request, _document(unit), hit)
             share = round(overlap(tokens, quote.quote), 3)
             quotes += [quote.model_copy(update={"confidence": share})] if share else []
-        both = sorted([*quotes, *evidence.items], key=lambda quote: -quote.confidence)  # stable: layers first
+        both = [*_of_layers(quotes), *_with_rows(evidence)]
+        both.sort(key=lambda placed: -placed[0].confidence)  # stable: layers first
         return replace(
             evidence,
-            items=both[: request.max_quotes],
+            items=[quote for quote, _ in both[: request.max_quotes]],
+            rows=[row for _, row in both[: request.max_quotes]],
             candidates=evidence.candidates + len(units),
             layers=self.stamp([unit.section_id.split(":")[1] for unit in units]),
             empty_reason=None if both else "no_match",
@@ -240,6 +246,16 @@ class LayerSource:
             scores=parts if request.options.include_scores else None,
             layer=mark_of(hit),
         )
+
+
+def _with_rows(listing: Listing[Item]) -> list[tuple[Item, int]]:
+    """Pair items with their unit rows, -1 where an item has none."""
+    return list(zip(listing.items, listing.rows or [-1] * len(listing.items), strict=True))
+
+
+def _of_layers(items: Sequence[Item]) -> list[tuple[Item, int]]:
+    """Pair the items of layers with -1: no row of the snapshot stands for a chunk."""
+    return [(item, -1) for item in items]
 
 
 def _document(unit: UnitText) -> DocumentText:

@@ -23,7 +23,7 @@ class Listing(Generic[Item]):
         items: without what belongs to a session (``passage_id``, ``scratch_uri``, ``uri``).
         snapshot_id: that they come from; empty where nothing is published.
         scope: the scope that applies; ``None`` for that of the request.
-        rows: unit rows beside ``items``, where these stand for units of the snapshot.
+        rows: the unit row of each item; -1 for an item that is no unit of the snapshot; empty where no item is one.
         empty_reason: why there are none.
         filtered_by: the arguments that leave no document (``filters.doc_tag``, ``scope.repositories``, …).
         capped: the cap of the request's own that left some out for good (``node_cap``, ``doc_cap``, ``passage_cap``).

@@ -54,9 +54,10 @@ def test_a_passage_id_of_the_session_stands_for_its_section(kb: KnowledgeBase) -
 
 def test_a_node_that_is_too_heavy_comes_without_its_text(kb: KnowledgeBase) -> None:
     section = unit_with(kb, "odd/marks.md", "The ").section_id
-    answer, text = call(
-        context_over(kb, Limits(700, 30_000)), "graph.describe", node_ids=[section], include_snippet=True
-    )
+    asked = {"node_ids": [section], "include_snippet": True}
+    whole, _ = call(context_over(kb), "graph.describe", **asked)
+    assert whole["nodes"][0]["snippet"]
+    answer, text = call(context_over(kb), "graph.describe", **asked, max_tokens=whole["budget"]["tokens"] - 20)
     assert [node["id"] for node in answer["nodes"]] == [section]
     assert not any("snippet" in node for node in answer["nodes"])
     assert (answer["truncated"], answer["limit_reason"]) == (True, "token_cap")
@@ -114,7 +115,6 @@ def answer_of(*points: Point, phrased: tuple[PhrasedSentence, ...] = ()) -> Glob
         extractive=not phrased,
         themes=[Theme(id="c_aaaaaaaaaaaaaaaa", title="Watches", level=0, rating=0.5)],
         diagnostics=GlobalDiagnostics(snapshot_id="s", communities=3, rated=2, descended=1, dropped=1),
-        snapshot_id="s",
         partial=False,
         limit_reason="none",
         truncated=False,
