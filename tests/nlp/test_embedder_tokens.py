@@ -127,10 +127,10 @@ def test_a_clip_of_a_long_text_is_that_of_its_start() -> None:
 @pytest.mark.parametrize("piece", ["a", " ", ".", "word ", "東", "é", "\u0301", "👨‍👩‍👧", "한", "\x00", "[SEP]"])
 def test_a_megabyte_on_one_line_takes_seconds_at_most(piece: str) -> None:
     text = (piece * 1_000_000)[:1_000_000]
-    started = time.monotonic()
+    started = time.process_time()
     count = COUNTER.count(text)
     end = COUNTER.clip(text, 100)
-    assert time.monotonic() - started < 30, "quadratic, or nearly so"
+    assert time.process_time() - started < 30, "quadratic, or nearly so"
     assert (end == len(text)) == (count <= 100)
 
 

@@ -91,11 +91,11 @@ def test_words_stay_whole_where_there_are_words() -> None:
 
 def test_a_million_marks_are_cut_between_code_points_and_at_once() -> None:
     text = "a" + "\u0301" * 1_000_000
-    began = time.perf_counter()
+    began = time.thread_time()
     for at in range(500_000, 500_200):
         assert floor(text, at) == ceil(text, at) == at
     assert first_end(text, 0) == 1
-    assert time.perf_counter() - began < 5  # by looking at all of them it would be minutes
+    assert time.thread_time() - began < 5  # by looking at all of them it would be minutes
     assert floor(text, MAX_GRAPHEME_CHARS - 1) == 0
 
 
