@@ -1,8 +1,8 @@
-"""What each part of the recipe gives: ``make eval-ablation``.
+"""What each part gives: ``make eval-ablation``.
 
     python -m eval.ablation [--data DIR] [--work DIR] [--only NAME,…]
 
-Every development set (see ``eval.dev_sets``) is asked with the default recipe and with one part left out at a time.
+Every development set (see ``eval.dev_sets``) is asked with the default and with one part left out at a time.
 Printed is the mean of the default, and what leaving the part out changes, in points with its 95 % bootstrap interval; a
 star marks a change that is significant after Holm's adjustment over the parts that can move the same measure. Parts of
 ranking are judged by ``R@5``, those of quoting by ``answer``, or by ``span`` where a set's answers tell little.
@@ -54,7 +54,7 @@ def cells(found: SuiteRun, quoting: str) -> dict[str, str]:
     """Variant to what its table cell says.
 
     Args:
-        found: a run with the default recipe and any of the `PARTS`.
+        found: a run with the default and any of the `PARTS`.
         quoting: the measure by which parts of quoting are judged.
     """
     default = means(found.outcomes[DEFAULT_VARIANT])

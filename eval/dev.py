@@ -4,7 +4,7 @@
 
 The sets are not part of the repository: they are looked for below ``--data``, by default in ``$GRAPHCTX_DEV_DATA`` or
 ``../shared/data``, and one that is not there is passed over; where none is there, that is an error. Each is ingested
-once and kept below ``--work``. The default recipe answers with quotes; the first-stage baselines (``bm25``, ``vector``,
+once and kept below ``--work``. The default answers with quotes; the first-stage baselines (``bm25``, ``vector``,
 ``rrf`` and the bare ``hybrid``) only rank.
 """
 
@@ -31,7 +31,7 @@ COLUMNS = ("R@2", "R@5", "all@5", "all@10", "hit@1", "MRR", "nDCG@10", "answer",
 def main() -> int:
     """Command line; exit code 1 where a set is below what it must show, or none is there."""
     parser = dev_parser(str(__doc__))
-    parser.add_argument("--no-baselines", action="store_true", help="run the default recipe alone")
+    parser.add_argument("--no-baselines", action="store_true", help="run the default alone")
     parser.add_argument("--html", type=Path, help="write the report")
     parser.add_argument("--json", type=Path, help="write what `graphctx eval --json` prints")
     asked = parser.parse_args()

@@ -48,7 +48,7 @@ def run_suite(
     Args:
         suite: of questions.
         kb: with the suite's documents.
-        variants: names of recipes; one that is named twice is run once.
+        variants: names of variants; one that is named twice is run once.
         ranking_only: variants of which no quotes are asked for.
         on_asked: told after each question.
 

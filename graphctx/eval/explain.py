@@ -66,7 +66,7 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A step of the walk; ``sentence`` stands in the source and justifies it. The recipe weighs ``value`` by kind."""
+    """An edge that was followed; ``sentence`` stands in the source and justifies it. ``value`` is unweighted."""
 
     kind: str
     source: Place
@@ -104,7 +104,7 @@ class Explanation:
     """How one question was answered.
 
     Attributes:
-        question, variant: what was asked, and by which recipe.
+        question, variant: what was asked, and by which variant.
         snapshot_id: of the knowledge base.
         mode: how the search ran; empty where nothing was searched.
         empty_reason: why there is nothing to explain, else empty.
@@ -146,7 +146,7 @@ def explain(kb: KnowledgeBase, question: str, variant: str = DEFAULT_VARIANT) ->
     Args:
         kb: with a published snapshot.
         question: any.
-        variant: the recipe, by its name.
+        variant: its name.
 
     Raises:
         InvalidArgument: there is no such variant, the question is blank or too long, or nothing is published.
