@@ -12,7 +12,7 @@ import pytest
 from graphctx import KnowledgeBase
 from graphctx.errors import InvalidArgument
 from graphctx.ingest.read import registry
-from graphctx.ingest.read.base import Outline, Reading, make_document
+from graphctx.ingest.read.base import Outline, ReadFile, make_document
 from graphctx.retrieve.arrays import Rows, Scores
 from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import Question
@@ -26,8 +26,8 @@ class ShoutReader:
     media_types: ClassVar[Mapping[str, str]] = {".shout": "text/x-shout"}
     version: ClassVar[int] = 1
 
-    def read(self, data: bytes, uri: str) -> Reading:
-        return Reading((make_document(uri, "text/x-shout", data.decode().capitalize(), Outline()),))
+    def read(self, data: bytes, uri: str) -> ReadFile:
+        return ReadFile((make_document(uri, "text/x-shout", data.decode().capitalize(), Outline()),))
 
 
 def test_a_file_format_is_a_reader_and_a_line(monkeypatch: pytest.MonkeyPatch) -> None:

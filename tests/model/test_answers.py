@@ -45,7 +45,6 @@ def test_null_stands_for_an_argument_that_is_left_out() -> None:
         ({"query": "x", "options": {"mode": "graph"}}, "options.mode", "hybrid_local"),
         ({"top_k": 1}, "query", "required"),
         ({"query": "x", "filters": {"updated_after": "spring"}}, "filters.updated_after", "ISO 8601"),
-        ({"query": "x", "scope": {"doc_tags": "ops"}}, "scope.doc_tags", "list"),
     ],
 )
 def test_a_refusal_names_field_value_and_what_is_allowed(
