@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from graphctx.retrieve.arrays import Rows, Scores
 from graphctx.retrieve.index import SearchIndex
@@ -13,6 +14,9 @@ from graphctx.retrieve.stages.base import Candidates
 
 BM25_WEIGHT, COSINE_WEIGHT, SENTENCE_WEIGHT = 0.3, 0.5, 0.2
 """Found by experiment on public question sets; docs/decisions/0010-ranking.md has the figures."""
+
+SUPPORT_WEIGHT, SUPPORT_FROM = 0.1, 0.5
+"""A unit gets a tenth of what the best other unit of its document has over a half (docs/decisions/0034)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +37,7 @@ class HybridScores:
 def hybrid_scores(
     index: SearchIndex, question: Question, candidates: Candidates, rows: Rows, known: HybridScores | None = None
 ) -> HybridScores:
-    """Score units: ``0.3 * bm25 / max + 0.5 * minmax(cosine) + 0.2 * best sentence / max``.
+    """Score units: ``0.3 * bm25 / max + 0.5 * minmax(cosine) + 0.2 * best sentence / max``, and support.
 
     Args:
         index: the visible part of the snapshot.
@@ -59,7 +63,25 @@ def hybrid_scores(
     top = float(sentence.max(initial=0.0))
     if top > 0:
         values = values + SENTENCE_WEIGHT * np.maximum(sentence, 0.0) / top
+    support = np.maximum(best_other(values, index.walk.unit_doc[rows]) - SUPPORT_FROM, 0.0)
+    values = values + SUPPORT_WEIGHT * support
     return HybridScores(rows, values.astype(np.float32), bm25, cosine, sentence)
+
+
+def best_other(values: Scores, group: npt.NDArray[np.integer]) -> Scores:
+    """Return for each value the largest other value of its group, 0 where it is alone."""
+    if not len(values):
+        return values
+    order = np.lexsort((-values, group))
+    ordered, grouped = values[order], group[order]
+    start = np.flatnonzero(np.append(True, grouped[1:] != grouped[:-1]))
+    size = np.diff(np.append(start, len(values)))
+    second = np.where(size > 1, ordered[np.minimum(start + 1, len(values) - 1)], 0.0)
+    is_first = np.zeros(len(values), dtype=bool)
+    is_first[start] = True
+    other = np.empty_like(values)
+    other[order] = np.where(is_first, np.repeat(second, size), np.repeat(ordered[start], size))
+    return other
 
 
 def _parts(index: SearchIndex, question: Question, candidates: Candidates, rows: Rows) -> tuple[Scores, ...]:
