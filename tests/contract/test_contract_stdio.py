@@ -18,7 +18,7 @@ from graphctx.knowledge_base import KnowledgeBase
 
 from .corpus import OPEN_QUESTION
 from .examples import EVERY_TOOL, ITEMS, Examples
-from .protocol import OWN_NAME, Reply, in_memory, reply_of, weight
+from .protocol import Reply, in_memory, reply_of, weight
 from .test_contract_answers import check_text_stands_alone
 from .truth import Truth
 
@@ -54,8 +54,8 @@ async def test_every_tool_keeps_its_contract_over_pipes(
         async def call(tool: str, **arguments: object) -> Reply:
             return reply_of(await client.call_tool(tool, arguments))
 
-        listed = {OWN_NAME[tool.name]: tool for tool in (await client.list_tools()).tools}
-        assert list(listed) == list(EVERY_TOOL)
+        listed = {tool.name: tool for tool in (await client.list_tools()).tools}
+        assert list(listed) == [tool.replace(".", "_") for tool in EVERY_TOOL]
         found = (await call("kb.search", query=OPEN_QUESTION, top_k=10, page_size=10)).answer["results"]
         passages = [result["passage_id"] for result in found]
         own = {"passage_id": passages[0], "passage_ids": passages[:3]}
@@ -63,7 +63,7 @@ async def test_every_tool_keeps_its_contract_over_pipes(
             arguments = {name: own.get(name, value) for name, value in plain[tool].items()}
             reply = await call(tool, **arguments)
             assert not reply.is_error, (tool, reply.text)
-            jsonschema.validate(reply.answer, listed[tool].output_schema)
+            jsonschema.validate(reply.answer, listed[tool.replace(".", "_")].output_schema)
             assert reply.answer.get(ITEMS.get(tool, ""), True)
             truth.check_spans(reply.answer)
             check_text_stands_alone(reply)
