@@ -29,7 +29,7 @@ _LAYOUT = ("#", "|", "```", "---")  # begin lines that say nothing by themselves
 _PART = re.compile(r"[;•]|(?<!\w)[–—-](?!\w)|,? but (?=\w)|, and (?=(?:must|may|can|do|does|is|are|never|not) )")
 _NUMBER = re.compile(r"([-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[-+]?\d+(?:\.\d+)?)([a-zA-Z%]{0,9})")
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})")
-_NAME = re.compile(r"[A-Z0-9#].*|[^A-Z]+[A-Z].*|.*[\d/_.#:=@~\\%].*")
+_NAME = re.compile(r"[A-Z\d/_.#:=@~\\%]")
 _EDGES = "\"'“”‘’`*_()[]{}<>,;!?"
 
 _DENIALS = frozenset("not no never none nobody nothing neither nor cannot without avoid avoids".split())
@@ -207,7 +207,7 @@ class _Reader:
             self._before = self._before if low in _DETERMINERS else low
             return
         flipped = low in _OPPOSITES and (self.copula >= 0 or bool(self.force) or len(self.tokens) > 1)
-        name = _NAME.fullmatch(word) is not None and (bool(self.tokens) or not word.istitle())
+        name = _NAME.search(word) is not None and (bool(self.tokens) or not word.istitle())
         self._add(Token(stem(_OPPOSITES[low] if flipped else low), word, self._before, flipped, name=name))
 
     def _add(self, token: Token) -> None:

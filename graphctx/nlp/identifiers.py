@@ -11,11 +11,11 @@ MAX_IDENTIFIER_CHARS = 200
 
 _JOINED = re.compile(
     r"""(?x) (?<![\w.@/:\\-]) (?:
-      \w+ (?: :: \w+ )+ !? (?: \(\) )?                            # std::fs::File
-    | [A-Za-z_]\w* (?: \. [A-Za-z_]\w+ )+ (?: \(\) )?             # values.yaml, os.path.join()
-    | [A-Za-z_]* [A-Za-z0-9] _ \w+ !? (?: \(\) )?                 # snake_case
+      \w++ (?: :: \w++ )+ !? (?: \(\) )?                          # std::fs::File
+    | [A-Za-z_]\w*+ (?: \. [A-Za-z_]\w++ )+ (?: \(\) )?           # values.yaml, os.path.join()
+    | (?= [A-Za-z_]*? [A-Za-z0-9] _ \w ) \w++ !? (?: \(\) )?       # snake_case
     | __ [a-z]+ (?: _ [a-z]+ )* __                                # __init__
-    | [A-Za-z_]\w+ (?: !(?=[\s,.;:)(\[{]) | \(\) )                # println!, drop()
+    | [A-Za-z_]\w++ (?: !(?=[\s,.;:)(\[{]) | \(\) )                # println!, drop()
     | -- [a-z][a-z0-9]* (?: - [a-z0-9]+ )*                        # --release
     | [A-Z]{2,10} - \d{1,6} (?: - \d{1,6} )*                      # INC-2041, CVE-2024-1234
     ) (?! [\w@/] )

@@ -125,7 +125,7 @@ def tiny(make_kb: Any) -> Path:
 
 
 def test_documents_that_are_too_few_have_none_and_that_is_no_error(tiny: Path) -> None:
-    assert "There are no communities here" in run(tiny, "communities")
+    assert "There are no communities" in run(tiny, "communities")
     assert answer(tiny, "communities")["empty_reason"] == "no_communities"
     assert "Traceback" not in run(tiny, "ask", "--global", QUESTION)
 

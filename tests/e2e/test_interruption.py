@@ -71,7 +71,7 @@ def child_with(parent: psutil.Popen, module: str, library: str) -> psutil.Proces
     while time.monotonic() < deadline and parent.is_running():
         for child in parent.children(recursive=True):
             with suppress(psutil.Error, OSError):
-                if module in child.cmdline() and library in Path(f"/proc/{child.pid}/maps").read_text():
+                if module in " ".join(child.cmdline()) and library in Path(f"/proc/{child.pid}/maps").read_text():
                     return child
         time.sleep(0.005)
     raise AssertionError(f"no child ran {module}")
@@ -80,7 +80,7 @@ def child_with(parent: psutil.Popen, module: str, library: str) -> psutil.Proces
 @pytest.mark.skipif(sys.platform != "linux", reason="a stopped process is killed with its parent on Linux")
 @pytest.mark.parametrize(
     ("module", "library"),
-    [("graphctx.ingest.extract_worker", "/spacy/"), ("graphctx.store.child", "/kuzu/")],
+    [("graphctx.ingest.worker", "/spacy/"), ("graphctx.store.child", "/kuzu/")],
     ids=["extraction", "verification"],
 )
 def test_no_process_outlives_an_ingest_that_was_killed(tmp_path: Path, module: str, library: str) -> None:

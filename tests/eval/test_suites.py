@@ -99,7 +99,7 @@ def test_a_toml_file_with_a_fault_is_refused_by_its_name(
         ({"id": "2"}, "question"),
         ({"id": "2", "quesion": "Who?"}, "'quesion' (did you mean 'question'?)"),
         ({"id": "1", "question": "Who else?"}, "'1' stands on line 1"),
-        ({"id": "2", "question": "Who?", "answers": "Ada"}, "answers"),
+        ({"id": "2", "question": "Who?", "answers": 7}, "answers"),
         ({"id": "2", "question": "Who?", "gold_spans": [{"doc": "a.md", "start": 5, "end": 5}]}, "start < end"),
         ({"id": "2", "question": "Who?", "gold_spans": [{"start": 5, "end": 6}]}, "document"),
     ],
