@@ -1,4 +1,4 @@
-"""The desk at which one call is served: searcher, session, scope and budget in one place."""
+"""The context of one call: pinned snapshot, session, scope and budget."""
 
 from __future__ import annotations
 
