@@ -177,28 +177,28 @@ def _units(corpus: Corpus) -> pa.Table:
 
 
 def _walk(corpus: Corpus) -> WalkArrays:
-    """The arrays that `graphctx.ingest.link` would make: titles are homes of the units below them."""
+    """The arrays that `graphctx.ingest.link` would make: titles are defined by the units below them."""
     names = corpus.names
     n_units, n_entities = corpus.n_units, len(names)
     sentence_unit = np.repeat(np.arange(n_units), np.diff(corpus.unit_sentence))
     sentence = np.searchsorted(corpus.sentence_slot, corpus.mention_slot, side="right") - 1
     document = np.repeat(np.arange(len(corpus.topic)), np.diff(corpus.doc_unit))
-    at_home = np.flatnonzero(corpus.title[document] >= 0)
+    defining = np.flatnonzero(corpus.title[document] >= 0)
     mention_key = sentence_unit[sentence] * n_entities + corpus.mention_entity
-    home_key = at_home * n_entities + corpus.title[document[at_home]]
-    pair_key = np.unique(np.concatenate([mention_key, home_key]))
+    definition_key = defining * n_entities + corpus.title[document[defining]]
+    pair_key = np.unique(np.concatenate([mention_key, definition_key]))
     pair_unit, pair_entity = pair_key // n_entities, pair_key % n_entities
     place = np.full(len(pair_key), PLACE_ELSEWHERE, dtype=np.float32)
     first = np.isin(sentence, corpus.unit_sentence[:-1])
     place[np.searchsorted(pair_key, mention_key[first])] = PLACE_FIRST_SENTENCE
-    homes = np.searchsorted(pair_key, home_key)
-    place[homes] = PLACE_TITLE
-    home = np.zeros(len(pair_key), dtype=np.float32)
-    home[homes] = np.where(corpus.doc_unit[document[at_home]] == at_home, 1.0, 0.6)
+    definitions = np.searchsorted(pair_key, definition_key)
+    place[definitions] = PLACE_TITLE
+    value = np.zeros(len(pair_key), dtype=np.float32)
+    value[definitions] = np.where(corpus.doc_unit[document[defining]] == defining, 1.0, 0.6)
     n_sentences = len(sentence_unit)
     by_pair = np.unique(np.searchsorted(pair_key, mention_key) * n_sentences + sentence)
     by_entity = np.lexsort((pair_unit, pair_entity))
-    of_entity = by_entity[home[by_entity] > 0]
+    of_entity = by_entity[value[by_entity] > 0]
     hashes = np.array([name_hash([word for word, _, _ in name_words(name)]) for name in names], dtype=np.uint64)
     order = np.argsort(hashes, kind="stable")
     return WalkArrays(
@@ -210,14 +210,14 @@ def _walk(corpus: Corpus) -> WalkArrays:
         pair_unit=pair_unit.astype(np.int32),
         pair_entity=pair_entity.astype(np.int32),
         pair_place=place,
-        pair_home=home,
+        pair_definition=value,
         pair_sentence_ptr=pointers(by_pair // n_sentences, len(pair_key)),
         pair_sentence=(by_pair % n_sentences).astype(np.int32),
         entity_ptr=pointers(pair_entity[by_entity], n_entities),
         entity_pair=by_entity.astype(np.int32),
-        home_ptr=pointers(pair_entity[of_entity], n_entities),
-        home_unit=pair_unit[of_entity].astype(np.int32),
-        home_value=home[of_entity],
+        definition_ptr=pointers(pair_entity[of_entity], n_entities),
+        definition_unit=pair_unit[of_entity].astype(np.int32),
+        definition_value=value[of_entity],
         entity_proper=np.ones(n_entities, dtype=np.float32),
         entity_label=(np.arange(n_entities) % 5).astype(np.int8),
         name_hash=hashes[order],

@@ -27,7 +27,7 @@ class Sampled:
         name: its name.
         label: its label.
         aliases: its other forms.
-        kind: where most of its mentions come from (``MentionKind``), or ``home`` where it has none.
+        kind: where most of its mentions come from (``MentionKind``), or ``definition`` where it has none.
         n_mentions: how often it is mentioned.
         context: the text around its first mention; empty where it has none.
     """
@@ -56,7 +56,7 @@ def sample_entities(snapshot: Snapshot, n: int) -> list[Sampled]:
     by_kind: dict[str, list[int]] = {}
     for row in sorted(range(len(entities)), key=lambda row: _order(entities[row]["id"])):
         counts = kinds.get(row)
-        kind = min(counts, key=lambda name: (-counts[name], name)) if counts else "home"
+        kind = min(counts, key=lambda name: (-counts[name], name)) if counts else "definition"
         by_kind.setdefault(kind, []).append(row)
     documents = snapshot.table("documents", ["text"])["text"]
     doc_of = snapshot.table("units", ["doc_row"])["doc_row"]

@@ -56,12 +56,12 @@ class Final:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """An entity that the question names: in how many units it is mentioned, and how many are its home."""
+    """An entity that the question names: in how many units it is mentioned, and how many are its definition."""
 
     name: str
     label: str
     units: int
-    homes: int
+    definitions: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +202,7 @@ class _View:
                 name=self._name(row),
                 label=LABELS[walk.entity_label[row]],
                 units=int(walk.entity_ptr[row + 1] - walk.entity_ptr[row]),
-                homes=int(walk.home_ptr[row + 1] - walk.home_ptr[row]),
+                definitions=int(walk.definition_ptr[row + 1] - walk.definition_ptr[row]),
             )
             for row in self._question.entities.tolist()
         )

@@ -14,7 +14,7 @@ _STAGES = {
     "bm25": "By words (BM25)",
     "vector": "By meaning (cosine of the unit)",
     "hybrid": "Hybrid score",
-    "definition": "Definitions of what the question names",
+    "definition": "units that define what the question names",
     "graph": "What the expansion adds",
 }
 _SHOWN = 5
@@ -37,7 +37,9 @@ def show_explanation(console: Console, explanation: Explanation) -> None:
     _heading(console, "The question")
     terms = ", ".join(f"{term} {weight:.1f}" for term, weight in explanation.terms.items())
     console.print(Text(f"terms (idf): {terms or 'none'}"), soft_wrap=True)
-    entities = ", ".join(f"{one.name} ({one.units} units, defined in {one.homes})" for one in explanation.entities)
+    entities = ", ".join(
+        f"{one.name} ({one.units} units, defined in {one.definitions})" for one in explanation.entities
+    )
     console.print(Text(f"names: {entities or 'none'}"), soft_wrap=True)
     console.print(Text(f"asks for: {explanation.kind or 'nothing special'}"), soft_wrap=True)
     for name, units in explanation.stages.items():

@@ -81,10 +81,10 @@ class QuoteBook:
         pairs = view.pairs_of(entity.row)
         pair_units = view.walk.pair_unit[pairs]  # sorted
         place = np.minimum(np.searchsorted(pair_units, units), len(pairs) - 1)
-        home, prominence = view.walk.pair_home[pairs[place]], view.walk.pair_place[pairs[place]]
+        definition, prominence = view.walk.pair_definition[pairs[place]], view.walk.pair_place[pairs[place]]
         is_point = np.array([row in self.points for row in sentences.tolist()])
         short = view.walk.sentence_end[sentences] - view.walk.sentence_start[sentences] < _LEAST_CHARS
-        order = np.lexsort((sentences, -prominence, -home, ~is_point, short))
+        order = np.lexsort((sentences, -prominence, -definition, ~is_point, short))
         first_of_units = np.unique(units[order], return_index=True)[1]
         chosen = order[np.sort(first_of_units)][:most]
         return [self._sentence(row, entity.row) for row in sentences[chosen].tolist()]

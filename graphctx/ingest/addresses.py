@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 from graphctx.ingest.corpus import Corpus
-from graphctx.ingest.homes import Home, usable
+from graphctx.ingest.definitions import Definition, usable
 from graphctx.ingest.sources import encoded
 from graphctx.model.documents import Document
 from graphctx.text.names import is_nameable, normalise_name
@@ -77,8 +77,8 @@ class Addresses:
         return None if uri is None else self.row(uri)
 
 
-def link_homes(corpus: Corpus, addresses: Addresses) -> list[Home]:
-    """The labels of links as weak homes of what they lead to, sorted by unit and name.
+def link_definitions(corpus: Corpus, addresses: Addresses) -> list[Definition]:
+    """The labels of links as weak definitions of what they lead to, sorted by unit and name.
 
     A label names its target where it is specific and leads to few places. The more documents use it, the better.
     """
@@ -97,7 +97,7 @@ def link_homes(corpus: Corpus, addresses: Addresses) -> list[Home]:
     for key, _ in users:
         targets[key] += 1
     return [
-        Home(key, surface[key], row, LINK_TEXT_AGREED if len(users[key, row]) > 1 else LINK_TEXT, own=False)
+        Definition(key, surface[key], row, LINK_TEXT_AGREED if len(users[key, row]) > 1 else LINK_TEXT, own=False)
         for key, row in sorted(users, key=lambda at: (at[1], at[0]))
         if targets[key] <= MAX_LABEL_TARGETS
     ]

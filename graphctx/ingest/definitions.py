@@ -1,193 +1,162 @@
-"""Definitions: the terms and identifiers that a text explains at the place where it opens a line with them.
+"""Definitions: the units that define a name, found by titles, headings and definitional first sentences.
 
-Glossaries, option lists, API references and tables give a term, then its explanation. The term is recognised by its
-markup (bold, code, a table's first cell, a definition list), never by a bare colon: "Anna: see you at nine" defines
-nobody. Marks count where they are marks: nothing in code is bold or a cell, and bold is read in languages that have it.
+The values are those of docs/retrieval.md, step 2: a title is worth 1, what stands before its comma 0.7, a lead
+subject 0.9 in an untitled document and 0.7 in a titled one. A heading is a title of its section. What documentation
+adds is weaker: terms that it defines (`graphctx.ingest.defined_terms`), and the name of its file.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections import Counter
-from collections.abc import Iterator
-from functools import cached_property
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from urllib.parse import unquote
 
-from graphctx.model.documents import Document, TextUnit
+from graphctx.ingest.defined_terms import DefinedTerms, identifier_of
+from graphctx.ingest.subjects import WINDOW, lead_subjects
+from graphctx.model.documents import Document, Section, TextUnit
+from graphctx.text.lexical import STOPWORDS
+from graphctx.text.names import normalise_name
 
-BOLD_TERM = 0.7
-"""``**Term**: …``: as clear as code in a heading."""
+TITLE = 1.0
+TITLE_BEFORE_COMMA = 0.7
+TITLE_LATER_UNIT = 0.6
+"""For the further units of a document without headings: they go on about the same thing."""
+HEADING = 0.5
+"""A heading in plain words says what a section treats of, seldom the name of a thing: "Testing", "Flow control"."""
 
-LISTED_TERM = 0.7
-"""An entry of a definition list."""
+CODE_HEADING = 0.9
+"""A heading that is code, or a name with its arguments, is the title of what it explains."""
 
-CODE_TERM = 0.6
-"""A code span that opens a list item, a table row or a paragraph: often an example of something else."""
+CODE_IN_HEADING = 0.7
+LEAD_UNTITLED = 0.9
+LEAD_TITLED = 0.7
+FILE_NAME = 0.7
+"""Whoever writes ``autoscaling.md`` means that file."""
 
-OPTION_LINE = 0.6
-"""A line of a command's help text, ``--flag  explanation``."""
+FILE_STEM = 0.4
+"""Files are often named by what they are about, but also by dates, numbers and habits."""
 
-CELL_TERM = 0.5
-"""The plain first cell of a table row: many tables list facts, not terms."""
+_FOLDER_FILES = frozenset(("index", "readme", "_index", "summary", "contents", "toc", "main", "__init__"))
 
-LABELS = frozenset(
-    "answer answers attention caution danger error example examples hint important info note notes question result"
-    " returns see summary tip todo usage warning".split()
-)
-"""Labels that open a line in bold and are not terms: the admonitions of docutils, and similar words."""
+MAX_NAME_WORDS = 10
+MIN_SINGLE_WORD_CHARS = 3
 
-MAX_TERM_WORDS = 6
-_MIN_DEFINITION_WORDS = 3
-
-_BULLET = r"[ \t>]*(?:(?:[-*+•‣◦]|\d{1,3}[.)])[ \t]+)?"
-_DASH = r"(?:\s+[-–—]+\s|:)"
-_BOLD = re.compile(
-    rf"(?m)^{_BULLET}(?P<mark>\*\*|__)(?P<name>[^*_\n][^*\n]{{0,80}}?)(?P<inner>[:.]?)(?P=mark)(?P<outer>{_DASH}|\.\s)?"
-)
-_CODE = re.compile(
-    r"(?m)^[ \t>]*(?P<bullet>(?:[-*+•‣◦]|\d{1,3}[.)])[ \t]+)?(?:\*\*)?`+(?P<name>[^`\n]{1,80})`+(?:\*\*)?"
-)
-_AFTER_CODE = re.compile(r"(?:,? (?:or|and) `[^`\n]+`|, `[^`\n]+`)*\s*(?:[:=(]|[-–—]+\s|\.\s|\n[ \t]+\S|(?=[a-z]+s\b))")
-_MARKDOWN_TERM = re.compile(r"(?m)^(?P<name>\S[^\n]{0,80})\n\n?:[ \t]+(?=\S)")
-_RST_TERM = re.compile(r"(?m)^(?P<name>\S[^\n]{0,80})\n(?: {2,8}|\t)(?=\S)")
-_WITH_BOLD = frozenset(("text/markdown", "text/mdx", "text/x-rst"))
-_DEFINITION_LISTS = {"text/x-rst": _RST_TERM, "text/markdown": _MARKDOWN_TERM, "text/mdx": _MARKDOWN_TERM}
-_DIRECTIVE = re.compile(
-    r"(?m)^[ \t]*\.\. (?:[a-z]+:)?(?:function|method|class|data|attribute|option|envvar|confval|setting|exception"
-    r"|module|macro|type|decorator|property|describe|object)::[ \t]+(?P<name>\S[^\n]{0,120})$"
-)
-# A backslash behind an option goes on with a command, and explains nothing.
-_OPTION = re.compile(
-    r"(?m)^[ \t]{0,8}(?:-\w(?:[ =]\S+)?,[ \t]+)?(?P<name>--[A-Za-z][\w-]*)(?:[ =\[][^\s].{0,40}?)?[ \t]{2,}[^\s\\]"
-)
-_HTML_TERM = re.compile(r"(?:^|\n\n)(?P<name>`[^`\n]{2,80}`|[^\n.:;,?!|`]{2,60})(?=\n\n[^\n\0|-][^\n]{30})")
-"""What is left of ``<dt>`` and ``<dd>`` in the text of a page: a short line, and a longer one below it."""
-
-_IDENTIFIER = re.compile(r"(?P<name>-{1,2}[A-Za-z][\w-]*|[A-Za-z_$@][\w.:$-]*\w|[A-Za-z])\s*(?:[(\[{=<:].*)?")
-_FLAG = re.compile(r"(?:-\w,\s*)?(?P<name>--?[A-Za-z][\w-]*)(?:[ =\[].*)?")
-_LETTERS = re.compile(r"[^\W\d_]{2}")
-_RULE = re.compile(r"[\s|:+=-]*")
-_HIDDEN = "\0"
-_CODE_CHARACTER = re.compile(r"[^\n]")
+_CODE = re.compile(r"`([^`]+)`")
+_CODE_ALONE = re.compile(r"[#\s*]*`+[^`]+`+[#\s*:]*(?:\{[^}]*\})?(?:\n.*)?")
+_SIGNATURE = re.compile(r"[A-Za-z_$][\w.:$]*\(|-{1,2}[A-Za-z]")
 
 
-class Definitions:
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A unit that is about a name, and how much, in 0..1.
+
+    ``key`` is the normalised name. ``own`` tells whether the unit is named by it (title, heading, subject of its first
+    sentence); a term that a unit defines among others is not.
+    """
+
+    key: str
+    surface: str
+    unit_row: int
+    value: float
+    own: bool = True
+
+
+def find_definitions(
+    document: Document, sections: Sequence[Section], units: Sequence[TextUnit], first_row: int
+) -> list[Definition]:
     """The definitions in one document.
 
-    Attributes:
-        document: as it was read, with its blocks.
+    Args:
+        document: whose units they are.
+        sections: its sections.
+        units: its units, in order; their rows start at ``first_row``.
+
+    Returns:
+        The best value for each name and unit, sorted by unit and name.
     """
-
-    def __init__(self, document: Document) -> None:
-        self.document = document
-        self._bold = document.media_type in _WITH_BOLD
-        self._tables = [block for block in document.blocks if block.kind == "table"]
-
-    def of(self, unit: TextUnit) -> Iterator[tuple[str, float]]:
-        """The names that a unit explains, with their values in 0..1; a name may come more than once."""
-        document = self.document
-        start = document.text.rfind("\n", 0, unit.start_char) + 1  # a bullet or a directive is no part of a unit
-        written, text = document.text[start : unit.end_char], self._outside_code[start : unit.end_char]
-        if self._bold and ("**" in text or "__" in text):
-            yield from ((name, BOLD_TERM) for name in _bold(text) if name not in self._labels)
-        if "`" in text:
-            yield from _code(text)
-        if "--" in written:  # the help text of a command is code
-            yield from ((match["name"], OPTION_LINE) for match in _OPTION.finditer(written))
-        if document.media_type == "text/x-rst":  # so are the arguments of directives, though not the directives
-            for match in _DIRECTIVE.finditer(written):
-                if text[match.start()] != _HIDDEN:
-                    yield identifier_of(match["name"]), LISTED_TERM
-        yield from _listed(document.media_type, text)
-        first = bisect_left(self._tables, start, key=lambda block: block.end_char)
-        for table in self._tables[first:]:
-            if table.start_char >= unit.end_char:
-                break
-            yield from _cells(document.text[max(start, table.start_char) : min(unit.end_char, table.end_char)])
-
-    @cached_property
-    def _outside_code(self) -> str:
-        """The document's text, as long as it is, with code hidden."""
-        pieces, at = [], 0
-        for block in self.document.blocks:
-            if block.kind == "code":
-                code = self.document.text[block.start_char : block.end_char]
-                pieces += [self.document.text[at : block.start_char], _CODE_CHARACTER.sub(_HIDDEN, code)]
-                at = block.end_char
-        return "".join([*pieces, self.document.text[at:]])
-
-    @cached_property
-    def _labels(self) -> frozenset[str]:
-        """What opens lines in bold and is no term.
-
-        A term is explained once; what opens several lines is a speaker or a label. Where that is most of the lines,
-        the others are such, too: somebody says but one thing in a conversation.
-        """
-        count = Counter(_bold(self._outside_code))
-        again = frozenset(name for name, times in count.items() if times > 1)
-        return frozenset(count) if 2 * sum(count[name] for name in again) > count.total() else again
+    by_id = {section.id: section for section in sections}
+    best: dict[tuple[int, str], Definition] = {}
+    seen_sections: set[str] = set()
+    flat = not document.headings
+    terms = DefinedTerms(document)
+    written = {h.start_char: document.text[h.start_char : h.end_char] for h in document.headings}
+    for row, unit in enumerate(units, first_row):
+        names = list(_lead_subject(document, unit))
+        section = by_id[unit.section_id]
+        if document.titled and (row == first_row or flat):
+            weight = 1.0 if row == first_row else TITLE_LATER_UNIT
+            names += [(name, value * weight) for name, value in title_names(document.title)]
+        if section.level > 0 and section.id not in seen_sections:
+            names += _heading_names(section, written.get(section.start_char, ""))
+        seen_sections.add(section.id)
+        found = [(name, value, True) for name, value in names]
+        found += [(name, value, False) for name, value in terms.of(unit)]
+        if row == first_row:
+            found += [(name, value, False) for name, value in file_names(document)]
+        for surface, value, own in found:
+            key = normalise_name(surface)
+            known = best.get((row, key))
+            if usable(key) and (known is None or known.value < value):
+                best[row, key] = Definition(key, surface, row, value, own)
+    return [best[at] for at in sorted(best)]
 
 
-def identifier_of(code: str) -> str:
-    """The name in a piece of code: a flag without its value, a function without its arguments.
-
-    ``--tail N`` gives ``--tail``, ``open(path)`` gives ``open``, ``helm install`` stays; a longer expression gives
-    nothing.
-    """
-    code = code.strip().strip("`")
-    flag = _FLAG.fullmatch(code)
-    if flag:
-        return flag["name"]
-    whole = _IDENTIFIER.fullmatch(code)
-    if whole:
-        return whole["name"].rstrip(":")
-    return code if len(code.split()) <= 3 and re.fullmatch(r"[\w][\w .:/-]*", code) else ""
+def title_names(title: str) -> Iterator[tuple[str, float]]:
+    """The names that a title gives its document, with their values."""
+    yield title, TITLE
+    bare = _without_parenthesis(title)
+    if bare and bare != title:
+        yield bare, TITLE
+    head, comma, _ = title.partition(", ")
+    if comma:
+        yield head, TITLE_BEFORE_COMMA
 
 
-def _bold(text: str) -> Iterator[str]:
-    for match in _BOLD.finditer(text):
-        name = match["name"].strip("`")
-        if (match["inner"] or match["outer"]) and name.casefold() not in LABELS and _is_term(name):
-            yield name
+def _without_parenthesis(title: str) -> str:
+    """A title without a last part in parentheses. Takes no regular expression: one that begins with white space looks
+    at each run of it once for each of its characters."""
+    head, opened, inside = title.rstrip().rpartition("(")
+    return head.rstrip() if opened and inside and inside.find(")") == len(inside) - 1 else title
 
 
-def _code(text: str) -> Iterator[tuple[str, float]]:
-    for match in _CODE.finditer(text):
-        name = identifier_of(match["name"])
-        if name and _AFTER_CODE.match(text, match.end()):
-            yield name, CODE_TERM
+def file_names(document: Document) -> Iterator[tuple[str, float]]:
+    """The names that its file gives a document, with their values: none for a text without headings, or for a row."""
+    path = PurePosixPath(unquote(document.uri))
+    if "#" in document.uri or not document.headings:
+        return
+    yield path.name, FILE_NAME
+    stem = path.stem.replace("-", " ").replace("_", " ")
+    if path.stem.casefold() not in _FOLDER_FILES and any(char.isalpha() for char in stem):
+        yield stem, FILE_STEM
 
 
-def _listed(media_type: str, text: str) -> Iterator[tuple[str, float]]:
-    """Entries of definition lists."""
-    form = _DEFINITION_LISTS.get(media_type)
-    for match in form.finditer(text) if form else ():
-        name = match["name"].strip("`*_ ")
-        if _is_term(name) and name[-1] not in ".:;,?!|" and name[0] not in ".-*+#|>":
-            yield name, LISTED_TERM
-    if media_type == "text/html":
-        for match in _HTML_TERM.finditer(text):
-            name = identifier_of(match["name"]) if match["name"].startswith("`") else match["name"]
-            if _is_term(name):
-                yield name, CELL_TERM
+def usable(key: str) -> bool:
+    """Whether a normalised name is specific enough to be anyone's definition."""
+    parts = key.split()
+    if not parts or len(parts) > MAX_NAME_WORDS:
+        return False
+    return len(parts) > 1 or (len(key) >= MIN_SINGLE_WORD_CHARS and key not in STOPWORDS)
 
 
-def _cells(text: str) -> Iterator[tuple[str, float]]:
-    """The first cells of table rows; the row above a rule is the header."""
-    lines = text.split("\n")
-    for line, below in zip(lines, [*lines[1:], ""], strict=True):
-        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
-        if len(cells) < 2 or _RULE.fullmatch(line) or (below and "-" in below and _RULE.fullmatch(below)):
-            continue
-        first = cells[0]
-        code = re.fullmatch(r"\**`([^`]+)`\**", first)
-        if code:
-            name = identifier_of(code[1])
-            if name:
-                yield name, CODE_TERM
-        elif _is_term(first) and sum(len(cell.split()) for cell in cells[1:]) >= _MIN_DEFINITION_WORDS:
-            yield re.sub(r"[*`]|\[([^\]]{0,1000})\]\([^)]{0,1000}\)", r"\1", first), CELL_TERM
+def _heading_names(section: Section, written: str) -> Iterator[tuple[str, float]]:
+    """The names in a heading; ``written`` is the heading with its markup, which tells what is code."""
+    title = section.title
+    weight = CODE_HEADING if _CODE_ALONE.fullmatch(written.strip()) else HEADING
+    yield from ((name, value * weight) for name, value in title_names(title))
+    if section.anchor and title.endswith(f" {section.anchor}"):  # a definition in source code, "def open_gate"
+        yield section.anchor, CODE_HEADING
+    for code in _CODE.findall(written):
+        yield code, CODE_IN_HEADING
+        yield identifier_of(code), CODE_IN_HEADING
+    if _SIGNATURE.match(title):
+        yield identifier_of(title), CODE_IN_HEADING
 
 
-def _is_term(name: str) -> bool:
-    return len(name.split()) <= MAX_TERM_WORDS and _LETTERS.search(name) is not None
+def _lead_subject(document: Document, unit: TextUnit) -> Iterator[tuple[str, float]]:
+    if unit.kind != "prose":
+        return
+    value = LEAD_TITLED if document.titled else LEAD_UNTITLED
+    for subject in lead_subjects(document.text[unit.start_char : min(unit.end_char, unit.start_char + WINDOW)]):
+        yield subject.name, value * subject.value

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from graphctx.ingest.addresses import Addresses, link_homes
+from graphctx.ingest.addresses import Addresses, link_definitions
 from graphctx.ingest.corpus import Corpus
-from graphctx.ingest.homes import Home, find_homes
+from graphctx.ingest.definitions import Definition, find_definitions
 from graphctx.model.documents import Document
 from graphctx.model.ids import content_id
 from graphctx.model.knowledge import LABELS, Entity, Extraction
@@ -25,7 +25,7 @@ PLACE_TITLE, PLACE_FIRST_SENTENCE, PLACE_ELSEWHERE = 0.7, 0.5, 0.3
 MAX_HEADING_ENTITY_WORDS = 6
 
 MAX_LABEL_VALUE = 0.5
-"""Table cells, labels of links and stems of files are homes of what the text itself names, and make no entities."""
+"""Table cells, link labels and file stems define only what the text itself names; they make no entities."""
 
 MAX_DEFINITIONS = 3
 """A term that more documents define is a common label ("Note:", ``--help``) and is ignored."""
@@ -108,7 +108,7 @@ def link_corpus(
         mention_entity: for each mention in order, the position of its entity in ``resolved``, or -1.
     """
     addresses = Addresses([document.uri for document in corpus.documents])
-    homes = _homes(corpus, addresses)
+    definitions = _definitions(corpus, addresses)
     names = {
         normalise_name(surface): number
         for number, entity in reversed(list(enumerate(resolved)))
@@ -116,36 +116,42 @@ def link_corpus(
     }
     entities = list(resolved)
     titles = {normalise_name(document.title) for document in corpus.documents if document.titled}
-    for home in homes:
-        if home.key not in names and _is_short(home) and (home.key in titles or not reads_as_clause(home.surface)):
-            names[home.key] = len(entities)
-            entities.append(Entity(content_id("e", home.key), home.surface, "term", (), 0, 0))
-    homes = [home for home in homes if home.key in names]
-    home_names = {home.key: names[home.key] for home in homes}
-    found = _mentions(corpus, extractions, mention_entity, Gazetteer(home_names))
-    return _finish(corpus, entities, names, homes, found, home_names, addresses)
+    for definition in definitions:
+        if (
+            definition.key not in names
+            and _is_short(definition)
+            and (definition.key in titles or not reads_as_clause(definition.surface))
+        ):
+            names[definition.key] = len(entities)
+            entities.append(Entity(content_id("e", definition.key), definition.surface, "term", (), 0, 0))
+    definitions = [definition for definition in definitions if definition.key in names]
+    definition_names = {definition.key: names[definition.key] for definition in definitions}
+    found = _mentions(corpus, extractions, mention_entity, Gazetteer(definition_names))
+    return _finish(corpus, entities, names, definitions, found, definition_names, addresses)
 
 
-def _homes(corpus: Corpus, addresses: Addresses) -> list[Home]:
-    """All homes, without the labels that many documents define."""
-    homes: list[Home] = []
+def _definitions(corpus: Corpus, addresses: Addresses) -> list[Definition]:
+    """All definitions, without the labels that many documents define."""
+    definitions: list[Definition] = []
     definers: dict[str, set[int]] = defaultdict(set)
     for number, document in enumerate(corpus.documents):
         sections, units = corpus.sections_of(number), corpus.units_of(number)
-        for home in find_homes(document, sections, units, corpus.first_unit[number]):
-            homes.append(home)
-            if not home.own:
-                definers[home.key].add(number)
-    kept = [home for home in homes if home.own or len(definers[home.key]) <= MAX_DEFINITIONS]
-    return kept + link_homes(corpus, addresses)
+        for definition in find_definitions(document, sections, units, corpus.first_unit[number]):
+            definitions.append(definition)
+            if not definition.own:
+                definers[definition.key].add(number)
+    kept = [
+        definition for definition in definitions if definition.own or len(definers[definition.key]) <= MAX_DEFINITIONS
+    ]
+    return kept + link_definitions(corpus, addresses)
 
 
-def _is_short(home: Home) -> bool:
-    """Whether an unmentioned home may become an entity. Questions, long headings and labels may not."""
+def _is_short(definition: Definition) -> bool:
+    """Whether an unmentioned definition may become an entity. Questions, long headings and labels may not."""
     return (
-        (home.own or home.value > MAX_LABEL_VALUE)
-        and len(home.key.split()) <= MAX_HEADING_ENTITY_WORDS
-        and not home.surface.rstrip().endswith(("?", "!", ":"))
+        (definition.own or definition.value > MAX_LABEL_VALUE)
+        and len(definition.key.split()) <= MAX_HEADING_ENTITY_WORDS
+        and not definition.surface.rstrip().endswith(("?", "!", ":"))
     )
 
 
@@ -201,15 +207,15 @@ def _finish(
     corpus: Corpus,
     entities: list[Entity],
     names: Mapping[str, int],
-    homes: Sequence[Home],
+    definitions: Sequence[Definition],
     mentions: MentionRows,
-    home_names: Mapping[str, int],
+    definition_names: Mapping[str, int],
     addresses: Addresses,
 ) -> Linked:
     """Drop entities that nothing mentions, sort the rest by id, and build the arrays over the new rows."""
-    gazetteer = Gazetteer(home_names)
+    gazetteer = Gazetteer(definition_names)
     titles = [
-        sorted({names_in.value for names_in in gazetteer.find(document.title)} | _own(document, home_names))
+        sorted({names_in.value for names_in in gazetteer.find(document.title)} | _own(document, definition_names))
         for document in corpus.documents
     ]
     title_pairs = [
@@ -218,13 +224,13 @@ def _finish(
         for row in range(corpus.first_unit[number], corpus.first_unit[number] + len(corpus.units_of(number)))
         for entity in titles[number]
     ]
-    home_pairs = {(home.unit_row, home_names[home.key]): 0.0 for home in homes}
-    for home in homes:
-        pair = (home.unit_row, home_names[home.key])
-        home_pairs[pair] = max(home_pairs[pair], home.value)
+    definition_pairs = {(definition.unit_row, definition_names[definition.key]): 0.0 for definition in definitions}
+    for definition in definitions:
+        pair = (definition.unit_row, definition_names[definition.key])
+        definition_pairs[pair] = max(definition_pairs[pair], definition.value)
     used = np.zeros(len(entities), dtype=bool)
     used[mentions.entity] = True
-    for _, entity in [*title_pairs, *home_pairs]:
+    for _, entity in [*title_pairs, *definition_pairs]:
         used[entity] = True
     kept = sorted((entity.id, number) for number, entity in enumerate(entities) if used[number])
     new_row = np.full(len(entities), -1, dtype=np.int64)
@@ -236,7 +242,7 @@ def _finish(
         len(kept),
         mentions,
         [(unit, int(new_row[entity])) for unit, entity in title_pairs],
-        {(unit, int(new_row[entity])): value for (unit, entity), value in home_pairs.items()},
+        {(unit, int(new_row[entity])): value for (unit, entity), value in definition_pairs.items()},
         {name: int(new_row[entity]) for name, entity in names.items() if new_row[entity] >= 0},
         np.array([LABELS.index(entities[number].label) for _, number in kept], dtype=np.int8),
     )
@@ -247,13 +253,13 @@ def _finish(
         for row, (_, number) in enumerate(kept)
     ]
     entity_row = {entity.id: row for row, entity in enumerate(final)}
-    links = _document_links(corpus, addresses, home_names, arrays, new_row)
+    links = _document_links(corpus, addresses, definition_names, arrays, new_row)
     return Linked(final, entity_row, mentions, arrays, links)
 
 
-def _own(document: Document, home_names: Mapping[str, int]) -> set[int]:
+def _own(document: Document, definition_names: Mapping[str, int]) -> set[int]:
     key = normalise_name(document.title)
-    return {home_names[key]} if document.titled and key in home_names else set()
+    return {definition_names[key]} if document.titled and key in definition_names else set()
 
 
 def _arrays(
@@ -261,7 +267,7 @@ def _arrays(
     n_entities: int,
     mentions: MentionRows,
     title_pairs: Sequence[tuple[int, int]],
-    homes: Mapping[tuple[int, int], float],
+    definitions: Mapping[tuple[int, int], float],
     names: Mapping[str, int],
     labels: npt.NDArray[np.int8],
 ) -> WalkArrays:
@@ -269,21 +275,21 @@ def _arrays(
     width = max(n_entities, 1)
     mention_key = mentions.unit * width + mentions.entity
     title_key = np.array([unit * width + entity for unit, entity in title_pairs], dtype=np.int64)
-    home_key = np.array([unit * width + entity for unit, entity in homes], dtype=np.int64)
-    pair_key = np.unique(np.concatenate([mention_key, title_key, home_key]))
+    definition_key = np.array([unit * width + entity for unit, entity in definitions], dtype=np.int64)
+    pair_key = np.unique(np.concatenate([mention_key, title_key, definition_key]))
     pair_unit, pair_entity = pair_key // width, pair_key % width
     place = np.full(len(pair_key), PLACE_ELSEWHERE, dtype=np.float32)
     first = np.isin(mentions.sentence, np.asarray(corpus.first_sentence[:-1], dtype=np.int64))
     place[np.searchsorted(pair_key, mention_key[first])] = PLACE_FIRST_SENTENCE
     place[np.searchsorted(pair_key, title_key)] = PLACE_TITLE
-    home_value = np.fromiter(homes.values(), dtype=np.float32, count=len(homes))
-    pair_home = np.zeros(len(pair_key), dtype=np.float32)
-    pair_home[np.searchsorted(pair_key, home_key)] = home_value
+    definition_value = np.fromiter(definitions.values(), dtype=np.float32, count=len(definitions))
+    pair_definition = np.zeros(len(pair_key), dtype=np.float32)
+    pair_definition[np.searchsorted(pair_key, definition_key)] = definition_value
     by_pair = np.unique(
         np.stack([np.searchsorted(pair_key, mention_key), mentions.sentence], axis=1).reshape(-1, 2), axis=0
     )
     by_entity = np.lexsort((pair_unit, pair_entity))
-    at_home = by_entity[pair_home[by_entity] > 0]
+    defining = by_entity[pair_definition[by_entity] > 0]
     mention_pair = np.searchsorted(pair_key, mention_key)
     counts = np.bincount(mention_pair, minlength=len(pair_key))
     capitals = np.bincount(mention_pair[mentions.capital > 0], minlength=len(pair_key))
@@ -301,14 +307,14 @@ def _arrays(
         pair_unit=pair_unit.astype(np.int32),
         pair_entity=pair_entity.astype(np.int32),
         pair_place=place,
-        pair_home=pair_home,
+        pair_definition=pair_definition,
         pair_sentence_ptr=pointers(by_pair[:, 0], len(pair_key)),
         pair_sentence=by_pair[:, 1].astype(np.int32),
         entity_ptr=pointers(pair_entity[by_entity], n_entities),
         entity_pair=by_entity.astype(np.int32),
-        home_ptr=pointers(pair_entity[at_home], n_entities),
-        home_unit=pair_unit[at_home].astype(np.int32),
-        home_value=pair_home[at_home],
+        definition_ptr=pointers(pair_entity[defining], n_entities),
+        definition_unit=pair_unit[defining].astype(np.int32),
+        definition_value=pair_definition[defining],
         entity_proper=proper_share(pair_entity, counts, capitals, n_entities),
         entity_label=labels,
         name_hash=hashes[name_order],
@@ -324,7 +330,7 @@ def _small(counts: Long) -> npt.NDArray[np.integer]:
 
 
 def _document_links(
-    corpus: Corpus, addresses: Addresses, home_names: Mapping[str, int], arrays: WalkArrays, new_row: Long
+    corpus: Corpus, addresses: Addresses, definition_names: Mapping[str, int], arrays: WalkArrays, new_row: Long
 ) -> Long:
     """Hyperlinks that lead to another document of the corpus, and mentions of other documents' titles."""
     counts: dict[tuple[int, int], list[int]] = {}
@@ -335,7 +341,7 @@ def _document_links(
                 counts.setdefault((row, other), [0, 0])[0] += 1
     owner: dict[int, int] = {}
     for row, document in enumerate(corpus.documents):
-        for named in _own(document, home_names):
+        for named in _own(document, definition_names):
             own = int(new_row[named])
             owner[own] = -1 if own in owner else row
     for entity, row in owner.items():

@@ -1,13 +1,13 @@
-"""Question in, evidence out: one step per file, in the order of ``service.Retriever``.
+"""Question in, evidence out.
 
-- Asked: ``question`` (made ready once) and ``scope`` (which units may answer), over ``index`` (what a snapshot looks
-  like from here). ``recipe`` holds every weight and switch, and the named variants.
-- Found: ``first_stage`` (words and vectors, with ``signs`` over many units) → ``base_score`` → ``steps`` (from the
-  seeds: ``walk`` through homes and rare entities, then ``rest`` to what completes a seed) → ``rank``. ``sparse`` holds
-  values of a few units among very many.
-- Quoted: ``sentences`` → ``evidence`` (within the ``reach`` of quotes) → ``confidence`` → ``cite`` (with ``focus``).
-  ``extract`` is the purely lexical way from given units to quotes.
-- Beside it: ``graph`` explores nodes, neighbourhoods and paths; ``trace`` looks into a ranking, for explanations.
+`searcher.Searcher` is the public way in: it holds a pinned snapshot and has one method for each kind of request.
 
-Public: ``service.Retriever``, ``index.SearchIndex`` and ``graph.GraphExplorer``.
+- `scope` and `index`: which units may answer, and the arrays of a snapshot that all steps read.
+- `question`, `stages/`, `hybrid_score`, `ranking`: parse the question, find candidates, expand along the graph, rank.
+- `sentences`, `selection`, `fragments`, `confidence`, `cite`: choose sentences and cite them.
+- `graph/`: nodes, neighbourhoods and paths. `global_search/`: answers about the whole of the documents.
+
+Example:
+    >>> with KnowledgeBase.open("kb") as kb:  # doctest: +SKIP
+    ...     kb.searcher().evidence(RetrieveInput(question="Who signs a release?")).items[0].quote
 """

@@ -35,7 +35,7 @@ WEIGHTS: dict[str, float] = {
     "far": -26.929,
     "agree": 0.372,
     "gap": 0.479,
-    "home": 1.953,
+    "definition": 1.953,
     "unknown": -0.633,
 }
 """The weight of each feature, see `features`."""
@@ -102,7 +102,7 @@ def features(index: SearchIndex, question: Question, ranking: Ranking, positions
     says more of a long question), ``asked`` as the share of the words for what is asked for (``which university``)
     that it says, 1 where there are none. Of the question: ``best`` cosine of any sentence, ``far`` as what that lacks
     of `NEAR`, ``agree`` if words and meaning find the same unit first, ``gap`` between the nearest unit and the sixth,
-    ``home`` as the strongest home edge, ``unknown`` if it names what no document says.
+    ``definition`` as the strongest definition edge, ``unknown`` if it names what no document says.
     """
     found, rows = ranking.candidates, ranking.rows[positions]
     near = found.scorer.cosine(found.nearest[: NEIGHBOURS + 1])
@@ -115,7 +115,7 @@ def features(index: SearchIndex, question: Question, ranking: Ranking, positions
         "far": max(0.0, NEAR - best),
         "agree": float(found.lexical[:1].tolist() == found.nearest[:1].tolist()),
         "gap": float(near[0] - near[-1]) if len(near) else 0.0,
-        "home": _best_definition_edge(ranking),
+        "definition": _best_definition_edge(ranking),
         "unknown": float(names_unknown(index, question)),
     }
     columns = {

@@ -84,14 +84,9 @@ class SearchIndex:
     def within(self, scope: Scope, filters: Filters) -> SearchIndex:
         """The index of what a request may see; itself where that is everything.
 
-        Row numbers stay. ``walk`` has the pairs, homes and names of what may be seen and nothing else, ``bm25`` counts
-        nothing else, and what is outside is unknown to `unit_row` and `document`. What is fetched by a row number
-        (`unit`, `text_of`, vectors) is not checked again: no row from outside is ever reached. Indexes of the last
-        scopes are kept. Thread-safe.
-
-        Args:
-            scope: of the request; its project and environment are somebody else's to check.
-            filters: of the request.
+        Row numbers stay. ``walk`` holds only the pairs, definitions and names of visible units, ``bm25`` counts only
+        these, and `unit_row` and `document` know no other. What is fetched by a row number (`unit`, `text_of`, vectors)
+        is not checked again: no row from outside is ever reached. Indexes of the last few scopes are kept. Thread-safe.
         """
         if scope.project_id or scope.environment:
             scope = Scope(doc_tags=scope.doc_tags, repositories=scope.repositories)

@@ -64,8 +64,8 @@ PLAYBOOKS = (
         text="Find out what the knowledge base holds about this entity:\n\n{entity}\n\n"
         "1. Call graph.describe with its name. If several entities have the name, choose by their labels and counts, "
         "and go on with the id.\n"
-        "2. Call graph.sections_for_entities to see where it is at home, and graph.expand (max_hops 1) to see what it "
-        "is related to. Fetch no text before you have narrowed down to three sections.\n"
+        "2. Call graph.sections_for_entities to see which sections define it, and graph.expand (max_hops 1) to see "
+        "what it is related to. Fetch no text before you have narrowed down to three sections.\n"
         "3. Call kb.extract_evidence with those sections as passage_ids, and ask what is said about the entity. Use "
         "graph.paths where you want to know how it is connected to another one.\n\n"
         "Then describe the entity: what it is, what it does, and what it is connected to and how. " + _CITE,

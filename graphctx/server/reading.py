@@ -91,7 +91,7 @@ def document_contents(uri: str, name: str, searcher: Searcher, scope: Scope) -> 
 
 
 def entity_contents(uri: str, name: str, searcher: Searcher, scope: Scope) -> types.TextResourceContents:
-    """An entity as JSON: itself, the sections where it is at home, what it is related to.
+    """An entity as JSON: itself, the sections that define it, what it is related to.
 
     Raises:
         InvalidArgument: the scope has no such entity, or several of that name.

@@ -74,7 +74,7 @@ TEMPLATES = (
         f"{URI_SCHEME}://entity/{{entity_id}}",
         "entity",
         "Entities",
-        "What the documents name: an entity by its id or its name, the sections where it is at home, and what it is "
+        "What the documents name: an entity by its id or its name, the sections that define it, and what it is "
         "related to.",
         JSON,
         {"entity_id": "entity"},

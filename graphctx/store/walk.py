@@ -31,10 +31,10 @@ class WalkArrays:
         unit_pair: int32 [N+1], the pairs of each unit.
         pair_unit, pair_entity: int32 [P].
         pair_place: float32 [P], where the unit names the entity: 0.7 title, 0.5 first sentence, 0.3 elsewhere.
-        pair_home: float32 [P], how much the unit is *about* the entity, 0 where it only mentions it.
+        pair_definition: float32 [P], how much the unit is *about* the entity, 0 where it only mentions it.
         pair_sentence_ptr: int32 [P+1] and pair_sentence: int32, the sentence rows that hold the pair's mentions.
         entity_ptr: int32 [E+1] and entity_pair: int32 [P], the pairs of each entity.
-        home_ptr: int32 [E+1], home_unit: int32 and home_value: float32, the homes of each entity.
+        definition_ptr: int32 [E+1], definition_unit: int32 and definition_value: float32, of each entity.
         entity_proper: float32 [E], the share of its mentions that are capitalised, smoothed by one.
         entity_label: int8 [E], positions in ``graphctx.model.knowledge.LABELS``.
         name_hash: uint64 [K] sorted, name_entity: int32 [K], for the dictionary match of a question.
@@ -50,14 +50,14 @@ class WalkArrays:
     pair_unit: Int
     pair_entity: Int
     pair_place: Real
-    pair_home: Real
+    pair_definition: Real
     pair_sentence_ptr: Int
     pair_sentence: Int
     entity_ptr: Int
     entity_pair: Int
-    home_ptr: Int
-    home_unit: Int
-    home_value: Real
+    definition_ptr: Int
+    definition_unit: Int
+    definition_value: Real
     entity_proper: Real
     entity_label: npt.NDArray[np.int8]
     name_hash: npt.NDArray[np.uint64]
@@ -90,16 +90,16 @@ class WalkArrays:
         return cls(**{one.name: arrays[one.name] for one in fields(WalkArrays)})  # type: ignore[arg-type]
 
     def within(self, visible: Mask) -> WalkPart:
-        """Return the arrays restricted to visible units: no pair, home or name leads to another unit.
+        """Return the arrays restricted to visible units: no pair, definition or name leads to another unit.
 
-        Row numbers stay. Invisible units have no pairs; entities that only they name have no pairs, homes or names. The
-        spans of all sentences stay.
+        Row numbers stay. Invisible units have no pairs; entities that only they name have no pairs, definitions or
+        names. The spans of all sentences stay.
 
         Args:
             visible: bool [N].
         """
-        kept, homes = visible[self.pair_unit], visible[self.home_unit]
-        before, homes_before = _before(kept), _before(homes)
+        kept, definitions = visible[self.pair_unit], visible[self.definition_unit]
+        before, definitions_before = _before(kept), _before(definitions)
         pairs = np.flatnonzero(kept)
         sentences, _ = gather(self.pair_sentence_ptr, pairs)
         n_sentences = self.pair_sentence_ptr[pairs + 1] - self.pair_sentence_ptr[pairs]
@@ -111,14 +111,14 @@ class WalkArrays:
             "pair_unit": self.pair_unit[pairs],
             "pair_entity": self.pair_entity[pairs],
             "pair_place": self.pair_place[pairs],
-            "pair_home": self.pair_home[pairs],
+            "pair_definition": self.pair_definition[pairs],
             "pair_sentence_ptr": np.concatenate([[0], np.cumsum(n_sentences)]).astype(np.int32),
             "pair_sentence": self.pair_sentence[sentences],
             "entity_ptr": entity_ptr,
             "entity_pair": before[self.entity_pair[kept[self.entity_pair]]],
-            "home_ptr": homes_before[self.home_ptr],
-            "home_unit": self.home_unit[homes],
-            "home_value": self.home_value[homes],
+            "definition_ptr": definitions_before[self.definition_ptr],
+            "definition_unit": self.definition_unit[definitions],
+            "definition_value": self.definition_value[definitions],
             "entity_proper": proper_share(self.pair_entity[pairs], mentions, capitals, self.n_entities),
             "name_hash": self.name_hash[has_name],
             "name_entity": self.name_entity[has_name],

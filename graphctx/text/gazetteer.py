@@ -1,4 +1,4 @@
-"""Dictionary matching: every place where a unit names something whose home or entity is known."""
+"""Dictionary matching: every place where a unit names something whose definition or entity is known."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Names as they are compared: pure functions on the surface of an entity.
 
-Two surfaces are the same name where `normalise_name` maps both to one string. Resolution, homes and the dictionary
-match of a question all compare that string.
+Two surfaces are the same name where `normalise_name` maps both to one string. Resolution, definitions and the
+dictionary match of a question all compare that string.
 """
 
 from __future__ import annotations

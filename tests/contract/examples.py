@@ -74,7 +74,7 @@ class Examples:
         passages = tuple(result["passage_id"] for result in found["results"])
         sections = [result["section_id"] for result in found["results"]][:5]
         entities = ["Oda Brenn", "Halvard Works"]
-        starts = [node for node in truth.ids("e") if len(truth.homes[node]) > 3][:3]
+        starts = [node for node in truth.ids("e") if len(truth.places[node]) > 3][:3]
         nodes = [*entities, *sections[:2], found["results"][0]["doc_id"]]
         of = {
             "kb.retrieve_evidence": {"question": OPEN_QUESTION},

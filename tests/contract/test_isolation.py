@@ -46,7 +46,7 @@ def check_nothing_sealed(truth: Truth, reply: Reply, asked: Any = "", within: Se
 
 def sealed_names(truth: Truth) -> list[str]:
     """Every id that only sealed documents have, and their URIs and names."""
-    ids = [identifier for identifier, uris in truth.homes.items() if uris and all(map(is_sealed, uris))]
+    ids = [identifier for identifier, uris in truth.places.items() if uris and all(map(is_sealed, uris))]
     return sorted(ids) + sorted(filter(is_sealed, truth.uris)) + ["Quillfeather", "Obsidian Ledger"]
 
 
@@ -77,7 +77,7 @@ def test_nothing_outside_the_settings_boundary_is_reached_by_any_name(
 ) -> None:
     caller, boundary = bounded
     within = visible_in(truth, boundary)
-    outside = [i for i, uris in truth.homes.items() if uris and not any(map(within, uris)) and i[0] != "e"]
+    outside = [i for i, uris in truth.places.items() if uris and not any(map(within, uris)) and i[0] != "e"]
     names = sorted(outside)[::20] + [uri for uri in sorted(truth.uris) if not within(uri)]
     for name in names:
         for tool, arguments in naming(name):

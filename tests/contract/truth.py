@@ -24,7 +24,7 @@ class Truth:
     kb: KnowledgeBase
 
     @cached_property
-    def homes(self) -> dict[str, frozenset[str]]:
+    def places(self) -> dict[str, frozenset[str]]:
         """The URIs of the documents that an id belongs to; of an entity, all that name it."""
         found: dict[str, set[str]] = {}
         for query in (
@@ -38,7 +38,7 @@ class Truth:
         ):
             for identifier, uri in self.kb.cypher(query, max_rows=100_000).rows:
                 found.setdefault(identifier, set()).add(uri)
-        # Titles, headings and file names are entities too, without a mention; they are at home where they stand.
+        # Titles, headings and file names are entities too, without a mention; they belong where they are written.
         documents = sorted(uri for identifier, uris in found.items() if identifier[0] == "d" for uri in uris)
         for identifier, name in self.kb.cypher("MATCH (e:Entity) RETURN e.id, e.name", max_rows=100_000).rows:
             if identifier not in found:
@@ -51,11 +51,11 @@ class Truth:
 
     @cached_property
     def uris(self) -> frozenset[str]:
-        return frozenset(uri for identifier, uris in self.homes.items() if identifier[0] == "d" for uri in uris)
+        return frozenset(uri for identifier, uris in self.places.items() if identifier[0] == "d" for uri in uris)
 
     def ids(self, kind: str, within: Callable[[str], bool] = lambda uri: True) -> list[str]:
         """The ids of a kind (``d``, ``s``, ``u``, ``e``) that some document within has, in order."""
-        return sorted(i for i, uris in self.homes.items() if i[0] == kind and any(map(within, uris)))
+        return sorted(i for i, uris in self.places.items() if i[0] == kind and any(map(within, uris)))
 
     def text(self, uri: str) -> str:
         return self.kb.document(uri).text
@@ -93,7 +93,7 @@ class Truth:
         return {
             identifier
             for identifier in set(_ID.findall(reply)) - set(_ID.findall(asked))
-            if not any(map(within, self.homes.get(identifier, ())))
+            if not any(map(within, self.places.get(identifier, ())))
         }
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from graphctx.ingest.definitions import Definitions, identifier_of
+from graphctx.ingest.definitions import find_definitions, title_names, usable
 from graphctx.ingest.split import split_document
 from graphctx.model.documents import Document
 from graphctx.nlp.tokens import WordPieceCounter
@@ -12,131 +12,109 @@ from graphctx.nlp.tokens import WordPieceCounter
 Read = Callable[[str, str], Document]
 
 
-def defined(document: Document) -> set[str]:
-    definitions = Definitions(document)
-    units = split_document(document, WordPieceCounter()).units
-    return {name for unit in units for name, _ in definitions.of(unit)}
+def definitions(document: Document) -> dict[tuple[str, int], float]:
+    split = split_document(document, WordPieceCounter())
+    return {(h.key, h.unit_row): round(h.value, 3) for h in find_definitions(document, split.sections, split.units, 0)}
+
+
+def test_a_title_is_at_home_in_the_first_unit(read_text: Read) -> None:
+    found = definitions(read_text("a.md", "# Harbour Gate\n\nIt opens.\n\n## Keys\n\nThere are two."))
+    assert found["harbour gate", 0] == 1.0
+    assert found["keys", 1] == 0.5
+    assert ("harbour gate", 1) not in found
+
+
+def test_a_title_gives_its_name_without_parenthesis_and_before_the_comma() -> None:
+    assert list(title_names("Mercury (planet)")) == [("Mercury (planet)", 1.0), ("Mercury", 1.0)]
+    assert list(title_names("Averil, Port of")) == [("Averil, Port of", 1.0), ("Averil", 0.7)]
 
 
 @pytest.mark.parametrize(
-    ("line", "name"),
-    [
-        ("- **Drift**: how far she may go.", "Drift"),
-        ("* **Drift** – how far she may go.", "Drift"),
-        ("**Drift.** How far she may go.", "Drift"),
-        ("**Drift:** how far she may go.", "Drift"),
-        ("- `max_wave`: the limit.", "max_wave"),
-        ("`max_wave` sets the limit.", "max_wave"),
-        ("1. `open_gate(name)` – opens it.", "open_gate"),
-        ("- `--tail N`: the last lines.", "--tail"),
-        ("- `-t, --tail=N` prints the last lines.", "--tail"),
-        ("Drift\n: How far she may go.", "Drift"),
-        ("| Word | Meaning |\n|---|---|\n| Drift | how far she goes |", "Drift"),
-        ("| Word | Meaning |\n|---|---|\n| [Drift](d.md) | how far she goes |", "Drift"),
-        ("| Key | Meaning |\n|---|---|\n| `max_wave` | limit |", "max_wave"),
-        ("```\n  -t, --tail int   the last lines\n```", "--tail"),
-        ("```\n      --follow     goes on\n```", "--follow"),
-    ],
+    "title", ["", "Gate", "Gate)", "Gate (", "Gate (a (b))", "Gate (a) b", "Gate (a))", "(planet)"]
 )
-def test_a_term_that_opens_its_explanation_is_defined(read_text: Read, line: str, name: str) -> None:
-    assert defined(read_text("a.md", f"# Words\n\nAs we use them.\n\n{line}\n")) == {name}
+def test_a_title_with_no_name_before_a_last_parenthesis_is_one_name(title: str) -> None:
+    assert list(title_names(title)) == [(title, 1.0)]
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "Anna: see you at nine.",
-        "- Drift is how far she may go.",
-        "- **Note** that nobody swims here.",
-        "She said **drift**: and went.",
-        "The `max_wave` setting is a number.",
-        "`x = 1 + y; print(x)`: runs.",
-        "| Year | Boats |\n|---|---|\n| 2023 | 55 in all of them |",
-        "```\ncat --tail /dev/null\n```",
-    ],
-)
-def test_what_only_looks_like_it_defines_nothing(read_text: Read, line: str) -> None:
-    found = defined(read_text("a.md", f"# Words\n\nAs we use them.\n\n{line}\n"))
-    assert found <= {"x"}
+def test_a_long_run_of_white_space_in_a_title_costs_no_more_than_its_length() -> None:
+    run = " " * 300_000  # minutes, if it were looked at once for each of its characters
+    assert list(title_names(f"a{run}b")) == [(f"a{run}b", 1.0)]
+    assert list(title_names(f"a{run}(b){run}"))[1] == ("a", 1.0)
 
 
-@pytest.mark.parametrize(
-    ("file", "text"),
-    [
-        ("a.py", "__all__: list[str] = []\n__version__: str = '1.2.3 of today'\n\n\ndef open_gate():\n    return 1\n"),
-        ("a.py", '"""Gates.\n\n**Drift**: how far she may go.\n"""\n'),
-        ("a.sh", "cat boats.txt | sort by name | uniq -c and count\n"),
-        ("a.yaml", "boats: |\n  Kittiwake | is the first boat here\n"),
-        ("a.md", "# Boats\n\nCount them.\n\n```sh\ncat boats.txt | sort by the name | uniq -c\n```\n\nThat is all.\n"),
-        ("a.md", "# Boats\n\nCount them.\n\n    **Drift**: how far she may go.\n\nThat is all.\n"),
-        ("a.md", "# Boats\n\nHome | About us | All of our news\n"),
-        ("a.txt", "Home | About us | All of our news\n"),
-        ("a.md", "# Boats\n\n```sh\nboats sail \\\n  --to saltby   \\\n  --crew 4\n```\n"),
-        ("a.html", "<h1>Boats</h1><p>How to count</p><pre>for boat in boats: count all of them and say it</pre>"),
-    ],
-)
-def test_code_and_menus_define_nothing(read_text: Read, file: str, text: str) -> None:
-    assert defined(read_text(file, text)) == set()
-
-
-def test_what_stands_beside_code_is_read_as_it_is(read_text: Read) -> None:
-    text = "# Words\n\n**Drift**: how far she may go.\n\n```sh\ncat a | sort by name | uniq -c\n```\n\n- `max_wave`: the limit.\n"
-    assert defined(read_text("a.md", text)) == {"Drift", "max_wave"}
-
-
-@pytest.mark.parametrize(
-    ("file", "text"),
-    [
-        ("a.txt", "**Anna:** see you at nine\n**Ben:** at the gate\n"),
-        ("a.jsonl", '{"id": "1", "text": "**Anna:** see you at nine"}\n'),
-        (
+def test_the_subject_of_a_definition_is_at_home_where_it_is_defined(read_text: Read) -> None:
+    found = definitions(
+        read_text(
             "a.md",
-            "**Anna:** see you at nine\n\n**Ben:** at the gate\n\n**Anna:** yes\n\n**Ben:** good\n\n**Kit:** me too\n",
-        ),
-        ("a.md", "- **Note:** nobody swims here.\n- **Example**: a gate that is shut.\n"),
-    ],
-)
-def test_speakers_and_labels_are_no_terms(read_text: Read, file: str, text: str) -> None:
-    assert defined(read_text(file, text)) == set()
-
-
-def test_a_label_that_comes_again_leaves_the_terms_beside_it(read_text: Read) -> None:
-    terms = "".join(f"**{name}**: how far she may go.\n\n*Unit*\n\n**Limit:** four.\n\n" for name in ("Drift", "Reach"))
-    more = "**Gale flag**: a red cloth.\n\n**Spring tide**: the highest water.\n"
-    assert defined(read_text("a.md", terms + more)) == {"Drift", "Reach", "Gale flag", "Spring tide"}
-
-
-def test_a_definition_list_of_a_page_defines_its_terms(read_text: Read) -> None:
-    page = (
-        "<h1>Words</h1><dl><dt>Gale flag</dt><dd>A red cloth that goes up when the wind is over eight.</dd>"
-        "<dt><code>gate.open(name, *, force=False)</code></dt><dd>Opens a gate, unless the wind forbids it.</dd></dl>"
+            "# Notes\n\n## One\n\nThe **Old Margaret** (FW-03), a buoy, is a station.\n\n## Two\n\nIt was a gate.",
+        )
     )
-    assert defined(read_text("a.html", page)) == {"Gale flag", "gate.open"}
+    assert found["old margaret", 0] == 0.7
+    assert not [key for key, _ in found if key == "it"]
 
 
-def test_directives_and_definition_lists_of_restructured_text_define_their_names(read_text: Read) -> None:
-    text = (
-        "Gates\n=====\n\nAll of them.\n\n.. function:: open_gate(name, *, force=False)\n\n   Opens it.\n\n"
-        ".. option:: --tail N\n\n   The last lines.\n\nGale flag\n   A red cloth.\n\n``max_wave``\n   The limit.\n"
+def test_an_untitled_document_is_at_home_in_its_lead_subject(read_text: Read) -> None:
+    found = definitions(read_text("a.txt", "Brannoch was a fishing village on the north shore. It had nine houses.\n"))
+    assert found["brannoch", 0] == 0.9
+    assert set(found) == {("brannoch", 0)}
+
+
+def test_a_file_name_is_no_title(read_text: Read) -> None:
+    assert (
+        definitions(read_text("harbour-gate.txt", "opens at noon, closes at six, and nobody minds that much.\n")) == {}
     )
-    assert defined(read_text("a.rst", text)) == {"open_gate", "--tail", "Gale flag", "max_wave"}
+
+
+def test_a_heading_that_is_code_is_a_better_home_than_one_in_plain_words(read_text: Read) -> None:
+    found = definitions(read_text("a.md", "# T\n\nx\n\n## `max_wave`\n\nA number.\n\n## Calm weather\n\nNone."))
+    assert found["max_wave", 1] == 0.9
+    assert found["calm weather", 2] == 0.5
+
+
+def test_a_definition_in_source_code_is_at_home_in_its_name(read_text: Read) -> None:
+    found = definitions(read_text("gate.py", "LIMIT = 4\n\n\ndef open_gate(name):\n    return name\n"))
+    assert found["open_gate", 1] == 0.9
+
+
+def test_code_in_a_heading_is_at_home_below_it(read_text: Read) -> None:
+    found = definitions(read_text("a.md", "# T\n\nx\n\n## The `max_wave` setting\n\nIt is a number."))
+    assert found["max_wave", 1] == 0.7
 
 
 @pytest.mark.parametrize(
-    ("code", "name"),
+    ("heading", "name"),
     [
+        ("gate.open(name, *, force=False) -> Gate", "gate.open"),
+        ("`open_gate(name)`", "open_gate"),
         ("--tail N", "--tail"),
-        ("-t, --tail=N", "--tail"),
-        ("-t", "-t"),
-        ("open(path, mode)", "open"),
-        ("Gate::open(&self)", "Gate::open"),
-        ('up{job="x"}', "up"),
-        ("kb.search", "kb.search"),
-        ("mode: 0400", "mode"),
-        ("gate open", "gate open"),
-        ("a + b * c", ""),
-        ("", ""),
     ],
 )
-def test_code_is_known_by_the_name_in_it(code: str, name: str) -> None:
-    assert identifier_of(code) == name
+def test_a_signature_in_a_heading_is_known_by_the_name_in_it(read_text: Read, heading: str, name: str) -> None:
+    assert definitions(read_text("a.md", f"# T\n\nx\n\n## {heading}\n\nIt does something."))[name, 1] >= 0.7
+
+
+@pytest.mark.parametrize(
+    ("key", "good"), [("", False), ("a", False), ("it", False), ("gate", True), ("a b", True), ("x " * 11, False)]
+)
+def test_a_name_must_be_specific(key: str, good: bool) -> None:
+    assert usable(key.strip()) is good
+
+
+def test_a_defined_term_is_a_weaker_home_than_a_title(read_text: Read) -> None:
+    found = definitions(read_text("a.md", "# Words\n\n- **Drift**: how far she may go.\n- `max_slack`: spare rope."))
+    assert 0 < found["max_slack", 0] < found["drift", 0] < found["words", 0]
+
+
+def test_a_file_of_documentation_is_at_home_in_its_name(read_text: Read) -> None:
+    found = definitions(read_text("guide/storm-ledger.md", "# How we write it\n\nBy hand."))
+    assert 0 < found["storm ledger", 0] < found["storm ledger.md", 0] < 1
+    assert ("index", 0) not in definitions(read_text("guide/index.md", "# How we write it\n\nBy hand."))
+
+
+def test_only_titles_headings_and_subjects_are_a_units_own_names(read_text: Read) -> None:
+    document = read_text("storm-ledger.md", "# Words\n\nThe Ledger is a book.\n\n- **Drift**: how far she may go.")
+    split = split_document(document, WordPieceCounter())
+    own = {
+        definition.key for definition in find_definitions(document, split.sections, split.units, 0) if definition.own
+    }
+    assert own == {"words", "ledger"}

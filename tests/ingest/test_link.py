@@ -89,7 +89,7 @@ def check(corpus: Corpus, linked: Linked) -> None:
         (walk.unit_pair, n, p),
         (walk.pair_sentence_ptr, p, len(walk.pair_sentence)),
         (walk.entity_ptr, e, p),
-        (walk.home_ptr, e, len(walk.home_unit)),
+        (walk.definition_ptr, e, len(walk.definition_unit)),
     ):
         assert len(ptr) == count + 1
         assert ptr[0] == 0
@@ -102,15 +102,15 @@ def check(corpus: Corpus, linked: Linked) -> None:
         own = walk.entity_pair[walk.entity_ptr[entity] : walk.entity_ptr[entity + 1]]
         assert (walk.pair_entity[own] == entity).all()
         assert (np.diff(walk.pair_unit[own]) > 0).all()
-        at_home = own[walk.pair_home[own] > 0]
-        homes = slice(walk.home_ptr[entity], walk.home_ptr[entity + 1])
-        assert walk.home_unit[homes].tolist() == walk.pair_unit[at_home].tolist()
-        assert walk.home_value[homes].tolist() == walk.pair_home[at_home].tolist()
+        defining = own[walk.pair_definition[own] > 0]
+        definitions = slice(walk.definition_ptr[entity], walk.definition_ptr[entity + 1])
+        assert walk.definition_unit[definitions].tolist() == walk.pair_unit[defining].tolist()
+        assert walk.definition_value[definitions].tolist() == walk.pair_definition[defining].tolist()
         assert linked.entities[entity].n_units == len(own)
     for pair, (unit, _) in enumerate(pairs):
         rows = walk.pair_sentence[walk.pair_sentence_ptr[pair] : walk.pair_sentence_ptr[pair + 1]]
         assert ((rows >= walk.unit_sentence[unit]) & (rows < walk.unit_sentence[unit + 1])).all()
-    assert ((walk.pair_home >= 0) & (walk.pair_home <= 1)).all()
+    assert ((walk.pair_definition >= 0) & (walk.pair_definition <= 1)).all()
     assert ((walk.pair_place > 0) & (walk.pair_place <= 0.7)).all()
     assert ((walk.entity_proper > 0) & (walk.entity_proper <= 1)).all()
     assert ((walk.entity_label >= 0) & (walk.entity_label < len(LABELS))).all()
@@ -246,9 +246,9 @@ def test_a_longer_title_does_not_take_the_mentions_of_the_name_inside_it(read_te
     assert ("a.md", "c.md") not in links(read_text, files)
 
 
-def homes_of(corpus: Corpus, linked: Linked, name: str) -> list[str]:
+def definitions_of(corpus: Corpus, linked: Linked, name: str) -> list[str]:
     row = named(linked, name)
-    units = linked.arrays.home_unit[linked.arrays.home_ptr[row] : linked.arrays.home_ptr[row + 1]]
+    units = linked.arrays.definition_unit[linked.arrays.definition_ptr[row] : linked.arrays.definition_ptr[row + 1]]
     return [corpus.documents[linked.arrays.unit_doc[unit]].uri for unit in units]
 
 
@@ -258,9 +258,9 @@ def test_the_label_of_a_link_names_what_it_leads_to(read_text: Read) -> None:
         "b.md": "# Duty\n\nWho and when.\n\n## Hours\n\nTen to six.",
     }
     corpus, linked = build(read_text, files)
-    assert homes_of(corpus, linked, "Night Shift") == ["b.md"]
+    assert definitions_of(corpus, linked, "Night Shift") == ["b.md"]
     row = named(linked, "Night Shift")
-    unit = corpus.units[linked.arrays.home_unit[linked.arrays.home_ptr[row]]]
+    unit = corpus.units[linked.arrays.definition_unit[linked.arrays.definition_ptr[row]]]
     assert "Ten to six" in corpus.documents[1].text[unit.start_char : unit.end_char]
 
 
@@ -282,9 +282,9 @@ def test_a_label_that_many_documents_define_is_at_home_in_none(read_text: Read) 
     _, linked = build(read_text, files)
     by_name = {entity.name: row for row, entity in enumerate(linked.entities)}
     row = by_name.get("Signed Off By")
-    assert row is None or linked.arrays.home_ptr[row] == linked.arrays.home_ptr[row + 1]
+    assert row is None or linked.arrays.definition_ptr[row] == linked.arrays.definition_ptr[row + 1]
     at = by_name["aaaa"]
-    assert linked.arrays.home_ptr[at] < linked.arrays.home_ptr[at + 1]
+    assert linked.arrays.definition_ptr[at] < linked.arrays.definition_ptr[at + 1]
 
 
 def test_a_name_in_code_is_as_proper_as_a_capital(read_text: Read) -> None:

@@ -90,7 +90,7 @@ def _walk(snapshot: Snapshot, walk: WalkArrays, units: np.ndarray, sentences: np
         for at in pairs
     ]
     order = sorted(range(len(pairs)), key=lambda at: (pair_entity[at], pair_unit[at]))
-    homes = [at for at in order if walk.pair_home[pairs[at]] > 0]
+    definitions = [at for at in order if walk.pair_definition[pairs[at]] > 0]
     names = [at for at in range(len(walk.name_hash)) if int(walk.name_entity[at]) in new_entity]
     counts = np.array([walk.unit_sentence[row + 1] - walk.unit_sentence[row] for row in units])
     _, document = np.unique(walk.unit_doc[units], return_inverse=True)
@@ -104,14 +104,14 @@ def _walk(snapshot: Snapshot, walk: WalkArrays, units: np.ndarray, sentences: np
         pair_unit=pair_unit,
         pair_entity=pair_entity,
         pair_place=walk.pair_place[pairs],
-        pair_home=walk.pair_home[pairs],
+        pair_definition=walk.pair_definition[pairs],
         pair_sentence_ptr=np.cumsum([0, *map(len, carried)]).astype(np.int32),
         pair_sentence=np.array([row for rows in carried for row in rows], dtype=np.int32),
         entity_ptr=pointers(np.sort(pair_entity), len(entities)),
         entity_pair=np.array(order, dtype=np.int32),
-        home_ptr=pointers(pair_entity[homes], len(entities)),
-        home_unit=pair_unit[homes],
-        home_value=walk.pair_home[[pairs[at] for at in homes]],
+        definition_ptr=pointers(pair_entity[definitions], len(entities)),
+        definition_unit=pair_unit[definitions],
+        definition_value=walk.pair_definition[[pairs[at] for at in definitions]],
         entity_proper=_proper(snapshot, new_unit, new_entity),
         entity_label=walk.entity_label[entities],
         name_hash=walk.name_hash[names],

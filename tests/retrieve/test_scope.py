@@ -150,7 +150,7 @@ def test_the_walk_neither_reaches_nor_passes_through_nor_counts_what_is_outside(
     walk = part.walk
     assert walk.n_counted == len(seen)
     assert np.isin(walk.pair_unit, seen).all()
-    assert np.isin(walk.home_unit, seen).all()
+    assert np.isin(walk.definition_unit, seen).all()
     assert np.isin(walk.name_entity, inside).all()
     for entity in inside[:: max(1, len(inside) // 20)]:
         units = walk.pair_unit[walk.entity_pair[walk.entity_ptr[entity] : walk.entity_ptr[entity + 1]]]

@@ -26,7 +26,7 @@ class CommunityEvidence:
         proper: float64 [E], the smoothed share of its mentions that are capitalised.
         named: float64 [E], how much the unit that is most about it is (1 a title, 0.5 a heading, 0 none).
         mention_unit, mention_sentence, mention_entity: int64 [m].
-        home_unit, home_entity: int64, units that are about an entity.
+        definition_unit, definition_entity: int64, units that are about an entity.
         fact_ids, fact_source, fact_target, fact_sentence: of each fact; its ends are entity rows.
         fact_predicate: of each fact.
         fact_weight: float64, how strongly the ends of each fact are related.
@@ -44,8 +44,8 @@ class CommunityEvidence:
     mention_unit: Int
     mention_sentence: Int
     mention_entity: Int
-    home_unit: Int
-    home_entity: Int
+    definition_unit: Int
+    definition_entity: Int
     fact_ids: Sequence[str]
     fact_predicate: Sequence[str]
     fact_source: Int
@@ -70,9 +70,9 @@ class CommunityEvidence:
             np.array([row_of[one] for one in facts[name].to_pylist()], dtype=np.int64)
             for name in ("subject_id", "object_id")
         ]
-        home_entity = np.repeat(np.arange(len(ids)), np.diff(arrays.home_ptr))
+        definition_entity = np.repeat(np.arange(len(ids)), np.diff(arrays.definition_ptr))
         named = np.zeros(len(ids))
-        np.maximum.at(named, home_entity, arrays.home_value.astype(np.float64))
+        np.maximum.at(named, definition_entity, arrays.definition_value.astype(np.float64))
         return cls(
             entity_ids=ids,
             names=entities["name"].to_pylist(),
@@ -82,8 +82,8 @@ class CommunityEvidence:
             mention_unit=_numbers(mentions, "unit_row"),
             mention_sentence=_numbers(mentions, "sentence_row"),
             mention_entity=_numbers(mentions, "entity_row"),
-            home_unit=arrays.home_unit.astype(np.int64),
-            home_entity=home_entity,
+            definition_unit=arrays.definition_unit.astype(np.int64),
+            definition_entity=definition_entity,
             fact_ids=facts["id"].to_pylist(),
             fact_predicate=facts["predicate"].to_pylist(),
             fact_source=ends[0],

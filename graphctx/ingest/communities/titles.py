@@ -89,9 +89,9 @@ class Level:
         key = place * n_units + evidence.mention_unit[kept]
         named = np.unique(np.stack([key, entity], axis=1), axis=0)
         keys, distinct = np.unique(named[:, 0], return_counts=True)
-        of_home = owner[evidence.home_entity]
-        homes = of_home[of_home >= 0] * n_units + evidence.home_unit[of_home >= 0]
-        treats = (distinct >= 2) | np.isin(keys, homes)
+        of_definition = owner[evidence.definition_entity]
+        definitions = of_definition[of_definition >= 0] * n_units + evidence.definition_unit[of_definition >= 0]
+        treats = (distinct >= 2) | np.isin(keys, definitions)
         having = np.bincount(keys[treats] // n_units, minlength=count) if n_units else np.zeros(count, np.int64)
         if n_units:
             treats |= having[keys // n_units] == 0

@@ -153,8 +153,8 @@ class CommunityIndex:
         keys, n_mentioned = np.unique(
             keys_of(walk.pair_unit[mentioned], walk.pair_entity[mentioned]), return_counts=True
         )
-        home_entity = np.repeat(np.arange(walk.n_entities), np.diff(walk.home_ptr))
-        treats = (n_mentioned >= 2) | np.isin(keys, keys_of(walk.home_unit, home_entity))
+        definition_entity = np.repeat(np.arange(walk.n_entities), np.diff(walk.definition_ptr))
+        treats = (n_mentioned >= 2) | np.isin(keys, keys_of(walk.definition_unit, definition_entity))
         treats |= np.bincount(keys[treats] // n_units, minlength=count)[keys // n_units] == 0
         return np.bincount(keys[treats] // n_units, minlength=count).astype(np.int64)
 

@@ -1,6 +1,7 @@
 """The edges of nodes, of all relation types, as the graph database has them.
 
-Weights: MENTIONS has ``ln(1 + mentions) + home value``, LINKS_TO ``ln(1 + hyperlinks + mentions of the title)``, and
+Weights: MENTIONS has ``ln(1 + mentions) + definition value``,
+LINKS_TO ``ln(1 + hyperlinks + mentions of the title)``, and
 the relations of the outline (HAS_SECTION, PARENT_OF, HAS_UNIT, NEXT) have 0. RELATED has the weight of its table in a
 whole snapshot. Within a scope RELATED is computed from the visible facts and sentences by the table's formula,
 ``ln(1 + facts) + npmi * ln(1 + sentences)``, where ``npmi`` is the positive part of normalised pointwise mutual
@@ -192,14 +193,14 @@ def _mentioning(view: GraphView, rows: Rows, most: int) -> Ends:
     walk = view.walk
     positions, owner = gather(walk.entity_ptr, rows)
     pairs = walk.entity_pair[positions].astype(np.int64)
-    keep = (_position_in_group(owner) < MAX_UNITS) | (walk.pair_home[pairs] > 0)
+    keep = (_position_in_group(owner) < MAX_UNITS) | (walk.pair_definition[pairs] > 0)
     pairs, owner = pairs[keep], owner[keep]
     return _mentions(view, rows[owner], pairs, walk.pair_unit[pairs].astype(np.int64))
 
 
 def _mentions(view: GraphView, near: Rows, pairs: Rows, far: Rows) -> Ends:
     count = view.mention_counts(pairs)
-    weight = (np.log1p(count) + view.walk.pair_home[pairs]).astype(np.float64)
+    weight = (np.log1p(count) + view.walk.pair_definition[pairs]).astype(np.float64)
     return near[count > 0], far[count > 0], weight[count > 0]
 
 

@@ -137,7 +137,7 @@ def _n_units_naming_both(view: GraphView, one: int, other: int) -> int:
 
 
 def node_snippet(view: GraphView, key: NodeKey) -> Snippet | None:
-    """Return a sentence that names an entity, from a home if there is one; of other nodes the first sentence."""
+    """Return a sentence that names an entity, from a definition if there is one; of other nodes the first sentence."""
     if key.kind != "entity":
         units = view.units_of(key)
         return _first_sentence(view, units[0]) if units else None
@@ -145,7 +145,7 @@ def node_snippet(view: GraphView, key: NodeKey) -> Snippet | None:
     if not len(pairs):
         return None
     mentioned = view.mention_counts(pairs) > 0
-    best = np.lexsort((pairs, -view.walk.pair_place[pairs], -view.walk.pair_home[pairs], ~mentioned))[0]
+    best = np.lexsort((pairs, -view.walk.pair_place[pairs], -view.walk.pair_definition[pairs], ~mentioned))[0]
     return mention_snippet(view, int(view.walk.pair_unit[pairs[best]]), key.row)
 
 

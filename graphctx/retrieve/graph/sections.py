@@ -72,10 +72,10 @@ def entities_of(view: GraphView, key: NodeKey, labels: Sequence[int], most: int)
 
 
 def units_naming(view: GraphView, key: NodeKey, most: int) -> list[NodeKey]:
-    """Return the units that name an entity: homes first, then by where they name it, then in reading order."""
+    """Return the units that name an entity: definitions first, then by where they name it, then in reading order."""
     pairs, walk = view.naming_pairs(key.row), view.walk
     units: Rows = walk.pair_unit[pairs].astype(np.int64)
-    order = np.lexsort((units, -walk.pair_place[pairs], -walk.pair_home[pairs]))
+    order = np.lexsort((units, -walk.pair_place[pairs], -walk.pair_definition[pairs]))
     return [view.key("unit", row) for row in units[order][:most].tolist()]
 
 

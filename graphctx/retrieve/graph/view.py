@@ -32,7 +32,7 @@ TITLE_PLACE = np.float32(0.65)
 """`WalkArrays.pair_place` is larger where the document's title names the entity (0.7), smaller elsewhere."""
 
 MAX_UNITS = 2_000
-"""Units of an entity, in reading order, that are looked at for its edges; units that are its homes are always."""
+"""Units of an entity, in reading order, that are looked at for its edges; units that are its definitions are always."""
 
 MAX_NAME_MENTIONS = 64
 """Mentions that are read to find an entity's names within a scope."""

@@ -108,7 +108,7 @@ def _mentions_of(index: SearchIndex, question: Question, seeds: SparseScores) ->
     walk = index.walk
     pairs, seed = gather(walk.unit_pair, seeds.rows)
     entity = walk.pair_entity[pairs].astype(np.int64)
-    leads_on = (walk.pair_home[pairs] == 0) & (walk.entity_ptr[entity + 1] - walk.entity_ptr[entity] >= 2)
+    leads_on = (walk.pair_definition[pairs] == 0) & (walk.entity_ptr[entity + 1] - walk.entity_ptr[entity] >= 2)
     pairs, seed, entity = pairs[leads_on], seed[leads_on], entity[leads_on]
     cosine, sentence = _carrying_sentences(index, question, pairs)
     weight = seeds.values[seed] * cosine
@@ -133,12 +133,12 @@ def _carrying_sentences(index: SearchIndex, question: Question, pairs: Rows) -> 
 
 def _definitions(walk: WalkArrays, entities: Rows) -> tuple[Rows, Scores, Rows]:
     """The units that define some entities, their weights, and the position of the entity that each defines."""
-    positions, owner = gather(walk.home_ptr, entities)
+    positions, owner = gather(walk.definition_ptr, entities)
     entity = entities[owner]
-    count = (walk.home_ptr[entity + 1] - walk.home_ptr[entity]).astype(np.float32)
+    count = (walk.definition_ptr[entity + 1] - walk.definition_ptr[entity]).astype(np.float32)
     weight = specificity(walk, entity) * walk.entity_proper[entity] / np.sqrt(count)
-    value = (walk.home_value[positions] * weight).astype(np.float32)
-    return walk.home_unit[positions].astype(np.int64), value, owner
+    value = (walk.definition_value[positions] * weight).astype(np.float32)
+    return walk.definition_unit[positions].astype(np.int64), value, owner
 
 
 def _definition_edges(walk: WalkArrays, start: _Mentions) -> Edges:
@@ -160,7 +160,7 @@ def _entity_edges(index: SearchIndex, question: Question, start: _Mentions) -> E
     positions, owner = gather(walk.entity_ptr, start.entity[rare])
     pairs = walk.entity_pair[positions].astype(np.int64)
     target, owner = walk.pair_unit[pairs].astype(np.int64), rare[owner]
-    mentions = (walk.pair_home[pairs] == 0) & (target != start.source[owner])
+    mentions = (walk.pair_definition[pairs] == 0) & (target != start.source[owner])
     pairs, target, owner = pairs[mentions], target[mentions], owner[mentions]
     cosine, _ = _carrying_sentences(index, question, pairs)
     spread = specificity(walk, start.entity[owner]) / np.sqrt(np.maximum(frequency[owner] - 1, 1))

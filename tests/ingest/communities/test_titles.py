@@ -21,7 +21,9 @@ def evidence(names: list[str], label: str = "term", proper: float = 1.0) -> Comm
         label=[label] * count,
         proper=np.full(count, proper),
         named=np.zeros(count),
-        **dict.fromkeys(("mention_unit", "mention_sentence", "mention_entity", "home_unit", "home_entity"), none),
+        **dict.fromkeys(
+            ("mention_unit", "mention_sentence", "mention_entity", "definition_unit", "definition_entity"), none
+        ),
         fact_ids=[],
         fact_predicate=[],
         **dict.fromkeys(("fact_source", "fact_target", "fact_sentence"), none),
