@@ -206,6 +206,7 @@ def _walk(corpus: Corpus) -> WalkArrays:
         unit_sentence=corpus.unit_sentence.astype(np.int32),
         sentence_start=corpus.sentence_start.astype(np.int32),
         sentence_end=corpus.sentence_end.astype(np.int32),
+        sentence_tokens=((corpus.sentence_end - corpus.sentence_start) // 4).astype(np.uint16),
         unit_pair=pointers(pair_unit, n_units),
         pair_unit=pair_unit.astype(np.int32),
         pair_entity=pair_entity.astype(np.int32),

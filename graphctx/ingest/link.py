@@ -15,6 +15,7 @@ from graphctx.ingest.definitions import Definition, find_definitions
 from graphctx.model.documents import Document
 from graphctx.model.ids import content_id
 from graphctx.model.knowledge import LABELS, Entity, Extraction
+from graphctx.nlp.tokens import AnswerCounter
 from graphctx.store.walk import Long, WalkArrays, name_hash, pointers, proper_share
 from graphctx.text.gazetteer import Gazetteer, is_identifier, name_words
 from graphctx.text.names import normalise_name, reads_as_clause
@@ -303,6 +304,7 @@ def _arrays(
         unit_sentence=np.asarray(corpus.first_sentence, dtype=np.int32),
         sentence_start=np.array([s.start_char for u in corpus.units for s in u.sentences], dtype=np.int32),
         sentence_end=np.array([s.end_char for u in corpus.units for s in u.sentences], dtype=np.int32),
+        sentence_tokens=_token_counts(corpus),
         unit_pair=pointers(pair_unit, n_units),
         pair_unit=pair_unit.astype(np.int32),
         pair_entity=pair_entity.astype(np.int32),
@@ -322,6 +324,17 @@ def _arrays(
         pair_mentions=_small(counts),
         pair_capitals=_small(capitals),
     )
+
+
+def _token_counts(corpus: Corpus) -> npt.NDArray[np.uint16]:
+    """Return the tokens of each sentence as quotes are measured, or the largest uint16 for more."""
+    counter = AnswerCounter()
+    counts = [
+        count
+        for document, _, unit in corpus.placed_units()
+        for count in counter.count_many([document.text[s.start_char : s.end_char] for s in unit.sentences])
+    ]
+    return np.minimum(np.array(counts, dtype=np.int64), np.iinfo(np.uint16).max).astype(np.uint16)
 
 
 def _small(counts: Long) -> npt.NDArray[np.integer]:

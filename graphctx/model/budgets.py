@@ -90,12 +90,14 @@ _MARKS = re.compile(r"[!-/:-@\[-^`{-~\xa1-\xa9\xab-\xb1\xb4\xb6-\xb8\xbb\xbf\u20
 _JOINT = re.compile(r"(?<=\w)_(?=\w)")
 
 
-_LONG_WORD = re.compile(r"\w{100}(?=\w)")
+_LONG_WORD = re.compile(r"\b\w{101,}")
+
+_HUNDRED = re.compile(r".{1,100}", re.DOTALL)
 
 
 def in_words(text: str) -> str:
     """The text with words beyond 100 characters taken apart: whatever counts words, a line of base64 weighs much."""
-    return _LONG_WORD.sub(r"\g<0> ", text)
+    return _LONG_WORD.sub(lambda word: " ".join(_HUNDRED.findall(word[0])), text)
 
 
 def as_models_read(text: str) -> str:

@@ -69,15 +69,20 @@ def around(
     """
     if n_tokens <= 0:
         return "", ""
-    text, reach = document.text, n_tokens * 12  # no token of prose is longer, white space included
+    text, reach = document.text, n_tokens * 6  # most tokens of prose are shorter, white space included
     low, high = within or (0, len(text))
-    first = ceil(text, max(0, start - reach))
-    spans = tokens.offsets(text[first:start])
+    while True:
+        first = ceil(text, max(0, start - reach))
+        spans = tokens.offsets(text[first:start])
+        if len(spans) > n_tokens or first <= low:
+            break
+        reach *= 2
     if len(spans) > n_tokens:
         first = cut_start(text, first + spans[-n_tokens][0], start)
-        while tokens.count(text[first:start]) > n_tokens:  # the rest of a word can be more tokens than in it
+        # The rest of a word can be more tokens than in the word.
+        while not text[first - 1].isspace() and tokens.count(text[first:start]) > n_tokens:
             first = cut_start(text, first + 1, start)
-    last = cut_end(text, end, end + tokens.clip(text[end : end + reach], n_tokens))
+    last = cut_end(text, end, end + tokens.clip(text[end : min(high, end + n_tokens * 12)], n_tokens))
     before = text[min(max(first, low), start) : start].lstrip()
     after = text[end : max(min(last, high), end)].rstrip()
     return text[ceil(text, start - len(before)) : start], after

@@ -93,5 +93,5 @@ def best_sentence_cosine(index: SearchIndex, question: Question, rows: Rows) -> 
     """Return the largest cosine of the question with a sentence of each unit, float32; 0 for a unit without one."""
     sentences, owner = index.sentence_rows(rows)
     best = np.zeros(len(rows), dtype=np.float32)
-    np.maximum.at(best, owner, index.sentence_similarity(question.vector, sentences))
+    np.maximum.at(best, owner, question.sentences.at(sentences))
     return best

@@ -50,6 +50,24 @@ _LABELS_OF_KIND = {
 }
 
 
+class SentenceCosines:
+    """The cosines of a vector with the sentences of a snapshot; each sentence is read at most once."""
+
+    def __init__(self, index: SearchIndex, vector: Scores) -> None:
+        self._index = index
+        self._vector = vector
+        self._known = np.full(len(index.walk.sentence_start), np.nan, dtype=np.float32)
+
+    def at(self, rows: Rows) -> Scores:
+        """Return the cosines of some sentences, float32."""
+        cosines: Scores = self._known[rows]
+        unknown = np.flatnonzero(np.isnan(cosines))
+        if len(unknown):
+            fresh = rows[unknown]
+            cosines[unknown] = self._known[fresh] = self._index.sentence_similarity(self._vector, fresh)
+        return cosines
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """A parsed question.
@@ -57,6 +75,7 @@ class Question:
     Attributes:
         text: as it is asked.
         vector: float32 [d].
+        sentences: its cosines with sentences.
         terms: distinct index terms, in order.
         entities: rows of the entities that it names, distinct and sorted.
         kind: the type of answer that it asks for: ``date``, ``number``, ``person``, ``place`` or empty.
@@ -64,6 +83,7 @@ class Question:
 
     text: str
     vector: Scores
+    sentences: SentenceCosines
     terms: tuple[str, ...]
     entities: Rows
     kind: str
@@ -83,9 +103,11 @@ class Question:
 
 def parse_question(text: str, index: SearchIndex) -> Question:
     """Embed a question, take its terms, and look up the names in it."""
+    vector = index.embedder.embed([text])[0]
     return Question(
         text=text,
-        vector=index.embedder.embed([text])[0],
+        vector=vector,
+        sentences=SentenceCosines(index, vector),
         terms=tuple(dict.fromkeys(terms(text))),
         entities=named_entities(text, index.walk),
         kind=answer_type(text),

@@ -172,11 +172,10 @@ class SentenceRuns:
             for at in range(len(pool.rows) - 1)
         ]
         written = [at for at, text in enumerate(between) if text.strip()]  # list markers, table rules
-        counts = tokens.count_many([*pool.texts, *(between[at] for at in written)])
-        own = np.array(counts[: len(pool)], dtype=np.int64)
-        weight = own.copy()
-        weight[written] += np.array(counts[len(pool) :], dtype=np.int64)
-        return cls(pool.unit, pool.start, pool.end, own, np.concatenate([[0], np.cumsum(weight)[:-1]]), max_tokens)
+        weight = pool.tokens.copy()
+        weight[written] += np.array(tokens.count_many([between[at] for at in written]), dtype=np.int64)
+        before = np.concatenate([[0], np.cumsum(weight)[:-1]])
+        return cls(pool.unit, pool.start, pool.end, pool.tokens, before, max_tokens)
 
     def fits(self, first: int, last: int) -> bool:
         """Whether a run is short enough to be quoted whole."""
@@ -238,5 +237,5 @@ class _Repetition:
         cosine = self._vectors @ self._vectors[first : last + 1].T * self._scale[first : last + 1]
         most = cosine.max(axis=1) * self._scale
         repeated: Scores = np.clip((most - self._since) / (1.0 - self._since), 0.0, 1.0)
-        repeated[np.isin(self._rows, self._rows[first : last + 1])] = 0.0
+        repeated[(self._rows >= self._rows[first]) & (self._rows <= self._rows[last])] = 0.0
         return repeated

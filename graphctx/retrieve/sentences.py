@@ -26,6 +26,7 @@ class SentencePool:
         unit: for each the position of its unit among the units of the pool.
         start, end: character offsets in its document.
         texts: their texts.
+        tokens: how many tokens each has.
         documents: the documents that they stand in.
         cosine: with the question.
         lexical: the share of the question's terms that each holds, weighted by inverse document frequency.
@@ -39,6 +40,7 @@ class SentencePool:
     start: Rows
     end: Rows
     texts: list[str]
+    tokens: Rows
     documents: list[DocumentText]
     cosine: Scores
     lexical: Scores
@@ -67,31 +69,32 @@ def sentence_pool(
     rows, unit = index.sentence_rows(unit_rows)
     documents = [index.text_of(int(walk.unit_doc[row])) for row in unit_rows]
     start, end = walk.sentence_start[rows].astype(np.int64), walk.sentence_end[rows].astype(np.int64)
-    whole = np.ones(len(rows), dtype=bool)
-    if tokens is not None:
-        placed = list(zip([documents[of].text for of in unit], start.tolist(), end.tolist(), strict=True))
-        n_tokens = tokens.count_many([text[first : min(last, first + MAX_QUOTE_CHARS)] for text, first, last in placed])
+    whole, n_tokens = np.ones(len(rows), dtype=bool), walk.sentence_tokens[rows].astype(np.int64)
+    long = (end - start > MAX_QUOTE_CHARS) | (n_tokens > max_tokens)
+    if tokens is not None and long.any():
         spans = [
-            [(first, last)]
-            if last - first <= MAX_QUOTE_CHARS and count <= max_tokens
-            else split_fragments(text, first, last, max_tokens)
-            for (text, first, last), count in zip(placed, n_tokens, strict=True)
+            split_fragments(documents[of].text, first, last, max_tokens) if split else [(first, last)]
+            for of, first, last, split in zip(unit.tolist(), start.tolist(), end.tolist(), long.tolist(), strict=True)
         ]
         counts = np.array([len(parts) for parts in spans], dtype=np.int64)
         rows, unit, whole = np.repeat(rows, counts), np.repeat(unit, counts), np.repeat(counts == 1, counts)
-        start, end = np.array([span for parts in spans for span in parts], dtype=np.int64).reshape(-1, 2).T
+        start, end = np.array([span for parts in spans for span in parts], dtype=np.int64).T
+        n_tokens, long = np.repeat(n_tokens, counts), np.repeat(long, counts)
     texts = [
         documents[of].text[first:last]
         for of, first, last in zip(unit.tolist(), start.tolist(), end.tolist(), strict=True)
     ]
+    if tokens is not None and long.any():
+        n_tokens[long] = tokens.count_many([texts[at] for at in np.flatnonzero(long)])
     return SentencePool(
         rows=rows,
         unit=unit,
         start=start,
         end=end,
         texts=texts,
+        tokens=n_tokens,
         documents=[documents[at] for at in unit],
-        cosine=index.sentence_similarity(question.vector, rows),
+        cosine=question.sentences.at(rows),
         lexical=_coverage(index, question, rows, texts, start, end),
         lead=(start == walk.sentence_start[walk.unit_sentence[unit_rows[unit]]]).astype(np.float32),
         whole=whole,

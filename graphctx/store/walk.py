@@ -28,6 +28,7 @@ class WalkArrays:
         unit_doc: int32 [N], the document row of each unit.
         unit_sentence: int32 [N+1], the sentence rows of unit ``i`` are ``unit_sentence[i]:unit_sentence[i+1]``.
         sentence_start, sentence_end: int32 [M], spans in the document's text.
+        sentence_tokens: uint16 [M], the tokens of each sentence, as quotes are measured; the largest value for more.
         unit_pair: int32 [N+1], the pairs of each unit.
         pair_unit, pair_entity: int32 [P].
         pair_place: float32 [P], where the unit names the entity: 0.7 title, 0.5 first sentence, 0.3 elsewhere.
@@ -46,6 +47,7 @@ class WalkArrays:
     unit_sentence: Int
     sentence_start: Int
     sentence_end: Int
+    sentence_tokens: npt.NDArray[np.uint16]
     unit_pair: Int
     pair_unit: Int
     pair_entity: Int

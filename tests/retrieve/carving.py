@@ -100,6 +100,7 @@ def _walk(snapshot: Snapshot, walk: WalkArrays, units: np.ndarray, sentences: np
         unit_sentence=np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
         sentence_start=walk.sentence_start[sentences],
         sentence_end=walk.sentence_end[sentences],
+        sentence_tokens=walk.sentence_tokens[sentences],
         unit_pair=pointers(pair_unit, len(units)),
         pair_unit=pair_unit,
         pair_entity=pair_entity,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
-from graphctx.retrieve.question import Question, answer_type
+from graphctx.knowledge_base import KnowledgeBase
+from graphctx.retrieve.question import answer_type, parse_question
 
 
 @pytest.mark.parametrize(
@@ -41,8 +41,8 @@ def test_a_word_that_opens_a_clause_asks_for_nothing(question: str, kind: str) -
     assert answer_type(question) == kind
 
 
-def test_a_date_that_the_question_names_is_not_the_date_that_it_asks_for() -> None:
-    question = Question("In what year did the lease of 1911 end?", np.zeros(1, "f4"), (), np.zeros(0, "i8"), "date")
+def test_a_date_that_the_question_names_is_not_the_date_that_it_asks_for(handbook_kb: KnowledgeBase) -> None:
+    question = parse_question("In what year did the lease of 1911 end?", handbook_kb.searcher().index)
     wanted = question.answer_pattern()
     assert wanted is not None
     assert wanted("It ended in 1934.")

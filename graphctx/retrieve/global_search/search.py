@@ -152,7 +152,7 @@ class GlobalSearch:
         index, question = self._index, self._question
         if self._everything or index.embedder.name != FITTED_FOR:
             return True
-        nearest = float(index.sentence_similarity(question.vector, outcome.candidates.rows).max(initial=0.0))
+        nearest = float(question.sentences.at(outcome.candidates.rows).max(initial=0.0))
         if nearest < CLOSE and self._strange_share() >= STRANGE:
             return False
         weights = [index.bm25.idf(term) for term in question.terms]

@@ -121,8 +121,7 @@ def _carrying_sentences(index: SearchIndex, question: Question, pairs: Rows) -> 
     walk = index.walk
     positions, owner = gather(walk.pair_sentence_ptr, pairs)
     rows = walk.pair_sentence[positions].astype(np.int64)
-    distinct, inverse = np.unique(rows, return_inverse=True)
-    similarity = index.sentence_similarity(question.vector, distinct)[inverse]
+    similarity = question.sentences.at(rows)
     best = np.zeros(len(pairs), dtype=np.float32)
     np.maximum.at(best, owner, similarity)
     carrier = np.full(len(pairs), -1, dtype=np.int64)
