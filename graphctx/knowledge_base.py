@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 from pydantic import BaseModel
 
@@ -21,13 +21,12 @@ from graphctx.model.arguments import parse_arguments
 from graphctx.model.assemble import evidence_answer, global_answer, search_answer
 from graphctx.model.budgets import Limits
 from graphctx.model.found import UnitText
+from graphctx.model.keywords import EvidenceKeywords, GlobalKeywords, SearchKeywords
 from graphctx.model.pages import Pager
 from graphctx.model.requests import (
     Environment,
     Filters,
     GlobalSearchInput,
-    LayerName,
-    Mode,
     RetrieveInput,
     Scope,
     SearchInput,
@@ -173,20 +172,12 @@ class KnowledgeBase:
 
     # Asking it
 
-    def search(
-        self,
-        query: str,
-        *,
-        top_k: int = 5,
-        mode: Mode = "auto",
-        scope: Scope | Mapping[str, Any] | None = None,
-        filters: Filters | Mapping[str, Any] | None = None,
-        max_per_doc: int = 1,
-        max_snippet_chars: int = 280,
-        include_scores: bool = False,
-        layers: Sequence[LayerName] = (),
-    ) -> SearchAnswer:
-        """Find passages; with ``layers``, also chunks of these layers of AGENTS.db (``[layers] folder``).
+    def search(self, query: str, **options: Unpack[SearchKeywords]) -> SearchAnswer:
+        """Find passages, best first.
+
+        Args:
+            query: a question or key words.
+            **options: `SearchKeywords`. With ``layers``, also chunks of these layers of AGENTS.db.
 
         Returns:
             The output of ``kb.search``, all ``top_k`` results on one page as far as the response budget goes.
@@ -194,40 +185,20 @@ class KnowledgeBase:
         Raises:
             InvalidArgument: a value is out of range.
             ScopeViolation: ``scope`` asks for more than this knowledge base answers for.
+
+        Example:
+            >>> kb.search("release checklist", top_k=3).results[0].preview  # doctest: +SKIP
         """
-        request = _parse(
-            SearchInput,
-            query=query,
-            top_k=top_k,
-            page_size=top_k,
-            scope=scope,
-            filters=filters,
-            options={
-                "mode": mode,
-                "max_per_doc": max_per_doc,
-                "max_snippet_chars": max_snippet_chars,
-                "include_scores": include_scores,
-                "layers": list(layers),
-            },
-        )
+        request = _request(SearchInput, {"query": query, **options})
+        request = request.model_copy(update={"page_size": request.top_k})
         return search_answer(self._pager, request, self.searcher().search(request))[0]
 
-    def retrieve_evidence(
-        self,
-        question: str,
-        *,
-        top_k: int = 5,
-        max_quotes: int = 6,
-        max_quote_tokens: int = 80,
-        include_context_tokens: int = 20,
-        mode: Mode = "auto",
-        rerank: bool = True,
-        scope: Scope | Mapping[str, Any] | None = None,
-        filters: Filters | Mapping[str, Any] | None = None,
-        include_diagnostics: bool = False,
-        layers: Sequence[LayerName] = (),
-    ) -> EvidenceAnswer:
-        """Answer a question with quotes; with ``layers``, also of chunks of these layers of AGENTS.db.
+    def retrieve_evidence(self, question: str, **options: Unpack[EvidenceKeywords]) -> EvidenceAnswer:
+        """Answer a question with quotes, best first.
+
+        Args:
+            question: as a full sentence.
+            **options: `EvidenceKeywords`. With ``layers``, also chunks of these layers of AGENTS.db.
 
         Returns:
             The output of ``kb.retrieve_evidence``.
@@ -235,50 +206,19 @@ class KnowledgeBase:
         Raises:
             InvalidArgument: a value is out of range.
             ScopeViolation: ``scope`` asks for more than this knowledge base answers for.
+
+        Example:
+            >>> kb.retrieve_evidence("Who approves a release?", max_quotes=3).quotes[0].quote  # doctest: +SKIP
         """
-        request = _parse(
-            RetrieveInput,
-            question=question,
-            top_k=top_k,
-            max_quotes=max_quotes,
-            max_quote_tokens=max_quote_tokens,
-            include_context_tokens=include_context_tokens,
-            scope=scope,
-            filters=filters,
-            options={
-                "mode": mode,
-                "rerank": rerank,
-                "include_diagnostics": include_diagnostics,
-                "layers": list(layers),
-            },
-        )
+        request = _request(RetrieveInput, {"question": question, **options})
         return evidence_answer(self._pager, request, self.searcher().evidence(request))[0]
 
-    def global_search(
-        self,
-        question: str,
-        *,
-        points_tokens: int = 1000,
-        max_points: int = 40,
-        max_point_tokens: int = 80,
-        relevance_tests: int = 64,
-        phrase: bool = True,
-        scope: Scope | Mapping[str, Any] | None = None,
-        filters: Filters | Mapping[str, Any] | None = None,
-        include_diagnostics: bool = False,
-    ) -> GlobalAnswer:
+    def global_search(self, question: str, **options: Unpack[GlobalKeywords]) -> GlobalAnswer:
         """Answer a question about the whole with points: sentences of many documents.
 
         Args:
             question: as a full sentence.
-            points_tokens: of all points together.
-            max_points: most points.
-            max_point_tokens: longest point.
-            relevance_tests: communities that are compared with the question at most.
-            phrase: let the language model of the settings phrase the points; there is none by default.
-            scope: which documents may be seen.
-            filters: narrow them further.
-            include_diagnostics: add counts of the stages.
+            **options: `GlobalKeywords`.
 
         Returns:
             The output of ``kb.global_search``, all points on one page as far as the response budget goes.
@@ -286,17 +226,11 @@ class KnowledgeBase:
         Raises:
             InvalidArgument: a value is out of range.
             ScopeViolation: ``scope`` asks for more than this knowledge base answers for.
+
+        Example:
+            >>> kb.global_search("What do the reports complain about?").points[0].text  # doctest: +SKIP
         """
-        request = _parse(
-            GlobalSearchInput,
-            question=question,
-            points_tokens=points_tokens,
-            max_points=max_points,
-            max_point_tokens=max_point_tokens,
-            scope=scope,
-            filters=filters,
-            options={"relevance_tests": relevance_tests, "phrase": phrase, "include_diagnostics": include_diagnostics},
-        )
+        request = _request(GlobalSearchInput, {"question": question, **options})
         return global_answer(self._pager, request, self.searcher().global_search(request))[0]
 
     def document(self, doc_uri: str) -> DocumentText:
@@ -395,7 +329,7 @@ class KnowledgeBase:
         from graphctx.export.layer import units_layer
         from graphctx.export.options import no_progress
 
-        filters = _parse(Filters, doc_tag=list(doc_tag), path_prefix=path_prefix)
+        filters = parse_arguments(Filters, {"doc_tag": list(doc_tag), "path_prefix": path_prefix})
         return units_layer(
             self.searcher().index.within(Scope(), filters),
             kind=kind,
@@ -546,9 +480,13 @@ class KnowledgeBase:
         return SummariserLlm(make_chat_model(llm), llm)
 
 
-def _parse(model: type[Input], **values: Any) -> Input:
-    plain = {name: value.model_dump() if isinstance(value, BaseModel) else value for name, value in values.items()}
-    return parse_arguments(model, plain)
+def _request(model: type[Input], arguments: Mapping[str, Any]) -> Input:
+    """Make a request of keyword arguments; those that are no fields of it are its options."""
+    own: dict[str, Any] = {"options": {}}
+    for name, value in arguments.items():
+        plain = value.model_dump() if isinstance(value, BaseModel) else list(value) if name == "layers" else value
+        (own if name in model.model_fields else own["options"])[name] = plain
+    return parse_arguments(model, own)
 
 
 def _paths(paths: Iterable[str | Path] | str | Path) -> list[Path]:
