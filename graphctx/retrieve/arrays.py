@@ -39,6 +39,18 @@ def top_rows(scores: Scores, k: int, among: Mask | None = None) -> Rows:
     return chosen
 
 
+def is_in(rows: Rows, among: Rows) -> Mask:
+    """Return which rows are among some sorted rows; several times as fast as ``np.isin`` for some hundreds.
+
+    >>> is_in(np.array([3, 1, 4]), np.array([1, 2, 3])).tolist()
+    [True, True, False]
+    """
+    if not len(among):
+        return np.zeros(len(rows), dtype=bool)
+    found: Mask = among[np.minimum(np.searchsorted(among, rows), len(among) - 1)] == rows
+    return found
+
+
 def inner_products(vectors: Scores, rows: Rows, vector: Scores) -> Scores:
     """Return the inner products of some rows of ``vectors`` [n, d] with ``vector`` [d], float32 [len(rows)].
 

@@ -29,6 +29,10 @@ class Tokens(Protocol):
         """The span of each token."""
 
 
+_CHARS_PER_TOKEN = 6
+"""Most tokens of prose are shorter, with the white space beside them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Cut:
     """A span after its limits were applied."""
@@ -69,23 +73,24 @@ def around(
     """
     if n_tokens <= 0:
         return "", ""
-    text, reach = document.text, n_tokens * 6  # most tokens of prose are shorter, white space included
+    text = document.text
     low, high = within or (0, len(text))
+    reach = n_tokens * _CHARS_PER_TOKEN
     while True:
-        first = ceil(text, max(0, start - reach))
-        spans = tokens.offsets(text[first:start])
-        if len(spans) > n_tokens or first <= low:
+        first, last = ceil(text, max(low, start - reach)), cut_end(text, end, min(high, end + reach))
+        before, after = tokens.offsets(text[first:start]), tokens.offsets(text[end:last])
+        if (len(before) > n_tokens or first <= low) and (len(after) > n_tokens or last >= high):
             break
         reach *= 2
-    if len(spans) > n_tokens:
-        first = cut_start(text, first + spans[-n_tokens][0], start)
+    if len(before) > n_tokens:
+        first = cut_start(text, first + before[-n_tokens][0], start)
         # The rest of a word can be more tokens than in the word.
         while not text[first - 1].isspace() and tokens.count(text[first:start]) > n_tokens:
             first = cut_start(text, first + 1, start)
-    last = cut_end(text, end, end + tokens.clip(text[end : min(high, end + n_tokens * 12)], n_tokens))
-    before = text[min(max(first, low), start) : start].lstrip()
-    after = text[end : max(min(last, high), end)].rstrip()
-    return text[ceil(text, start - len(before)) : start], after
+    if len(after) > n_tokens:
+        last = cut_end(text, end, end + tokens.clip(text[end:last], n_tokens))
+    left = text[first:start].lstrip()
+    return text[ceil(text, start - len(left)) : start], text[end : max(last, end)].rstrip()
 
 
 def quote(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from graphctx.retrieve.arrays import Rows, Scores
+from graphctx.retrieve.arrays import Rows, Scores, is_in
 from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import Question
 from graphctx.retrieve.stages.base import Candidates
@@ -49,9 +49,9 @@ def hybrid_scores(
     if known is None:
         parts = _parts(index, question, candidates, rows)
     else:
-        missing = np.setdiff1d(rows, known.rows, assume_unique=True)
+        missing = rows[~is_in(rows, known.rows)]
         fresh = _parts(index, question, candidates, missing)
-        own = np.isin(known.rows, rows, assume_unique=True)
+        own = is_in(known.rows, rows)
         order = np.argsort(np.concatenate([known.rows[own], missing]))
         mine = (known.bm25, known.cosine, known.sentence)
         parts = tuple(np.concatenate([old[own], new])[order] for old, new in zip(mine, fresh, strict=True))

@@ -8,7 +8,7 @@ import numpy as np
 
 from graphctx.model.answers import RunMode, Source
 from graphctx.model.interrupt import checkpoint
-from graphctx.retrieve.arrays import NO_SCORES, Rows, Scores, SparseScores, top_rows
+from graphctx.retrieve.arrays import NO_SCORES, Rows, Scores, SparseScores, is_in, top_rows
 from graphctx.retrieve.hybrid_score import HybridScores, hybrid_scores
 from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import Question
@@ -102,11 +102,11 @@ def rank(
     order = np.lexsort((rows, -total))
     # The best unit before the expansion stays first: an expansion completes an answer, it does not replace it.
     first = np.lexsort((rows, -direct))[:1]
-    order = np.concatenate([first, order[~np.isin(order, first)]])
+    order = np.concatenate([first, order[order != first]])
     scores = total[order]
     scores[:1] = np.maximum(scores[:1], total.max(initial=0.0))
     rows = rows[order]
-    reached = (gain > np.maximum(hybrid.values, boost.at(hybrid.rows)))[order] | ~np.isin(rows, candidates.rows)
+    reached = (gain > np.maximum(hybrid.values, boost.at(hybrid.rows)))[order] | ~is_in(rows, candidates.rows)
     sources: tuple[Source, ...] = tuple("graph_expanded" if one else "hybrid" for one in reached.tolist())
     ranking = Ranking(rows, scores, sources, candidates, hybrid, boost, seeds, expanded, "hybrid_local")
     return _reranked(ranking, reranker(index, question, rows, scores))

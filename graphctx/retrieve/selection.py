@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graphctx.model.requests import MAX_QUOTE_CHARS
-from graphctx.retrieve.arrays import Mask, Rows, Scores
+from graphctx.retrieve.arrays import Mask, Rows, Scores, is_in
 from graphctx.retrieve.cite import Tokens
 from graphctx.retrieve.confidence import Confidence
 from graphctx.retrieve.index import SearchIndex
@@ -140,8 +140,8 @@ def _linked(ranking: Ranking, linked_from: float) -> bool:
     edges = ranking.expanded.edges.get("definition")
     if edges is None:
         return False
-    front, heavy = ranking.rows[:N_FRONT], edges.value > linked_from
-    return bool((np.isin(edges.source[heavy], front) & np.isin(edges.target[heavy], front)).any())
+    front, heavy = np.sort(ranking.rows[:N_FRONT]), edges.value > linked_from
+    return bool((is_in(edges.source[heavy], front) & is_in(edges.target[heavy], front)).any())
 
 
 @dataclass(frozen=True, slots=True)

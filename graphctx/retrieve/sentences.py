@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphctx.model.requests import MAX_QUOTE_CHARS
-from graphctx.retrieve.arrays import Mask, Rows, Scores
+from graphctx.retrieve.arrays import Mask, Rows, Scores, is_in
 from graphctx.retrieve.cite import Tokens
 from graphctx.retrieve.coverage import terms_held, weigh_terms
 from graphctx.retrieve.documents import DocumentText
@@ -123,6 +123,6 @@ def _holds_answer_type(index: SearchIndex, question: Question, unit_rows: Rows, 
     walk = index.walk
     pairs, _ = gather(walk.unit_pair, unit_rows)
     entity = walk.pair_entity[pairs]
-    named = np.isin(walk.entity_label[entity], sorted(labels)) & ~np.isin(entity, question.entities)
+    named = np.isin(walk.entity_label[entity], sorted(labels)) & ~is_in(entity.astype(np.int64), question.entities)
     positions, _ = gather(walk.pair_sentence_ptr, pairs[named])
     return np.isin(rows, walk.pair_sentence[positions]).astype(np.float32)

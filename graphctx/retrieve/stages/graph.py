@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphctx.model.interrupt import checkpoint
-from graphctx.retrieve.arrays import NO_SCORES, Rows, Scores, SparseScores, top_rows
+from graphctx.retrieve.arrays import NO_SCORES, Rows, Scores, SparseScores, is_in, top_rows
 from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import Question
 from graphctx.retrieve.stages.base import NOT_EXPANDED, Edges, Expanded
@@ -174,10 +174,10 @@ def _bridge_edges(index: SearchIndex, question: Question, seeds: Rows, start: _M
     entity is is needed, and the work does not grow with the corpus.
     """
     walk = index.walk
-    bridging = np.flatnonzero(~np.isin(start.entity, question.entities))
+    bridging = np.flatnonzero(~is_in(start.entity, question.entities))
     ends, candidate = gather(walk.unit_pair, candidates)
     named = walk.pair_entity[ends].astype(np.int64)
-    shared = np.isin(named, start.entity[bridging])
+    shared = is_in(named, np.unique(start.entity[bridging]))
     ends, candidate, named = ends[shared], candidate[shared], named[shared]
     left, right = _join(start.entity[bridging], named)
     left = bridging[left]
