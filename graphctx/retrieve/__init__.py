@@ -4,7 +4,8 @@
 
 - `scope` and `index`: which units may answer, and the arrays of a snapshot that all steps read.
 - `question`, `stages/`, `hybrid_score`, `ranking`: parse the question, find candidates, expand along the graph, rank.
-- `sentences`, `selection`, `fragments`, `confidence`, `cite`: choose sentences and cite them.
+- `results`: previews for a search. `evidence`: quotes for a question, through `sentences` and their features,
+  `selection`, `fragments` of what is too long, `confidence` and `cite`.
 - `graph/`: nodes, neighbourhoods and paths. `global_search/`: answers about the whole of the documents.
 
 Example:

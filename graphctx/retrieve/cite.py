@@ -93,9 +93,7 @@ def around(
     return text[ceil(text, start - len(left)) : start], text[end : max(last, end)].rstrip()
 
 
-def quote(
-    index: SearchIndex, unit_row: int, cut: Cut, *, context_tokens: int, confidence: float, tokens: Tokens
-) -> Quote:
+def quote(index: SearchIndex, unit_row: int, cut: Cut, context_tokens: int, confidence: float, tokens: Tokens) -> Quote:
     """Return the quote of a span of a unit's document, with its citation."""
     unit = index.unit(unit_row)
     document = index.text_of(unit.doc_row)

@@ -9,10 +9,8 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
-import numpy as np
-
 from graphctx.errors import BackendUnavailable, InvalidArgument
-from graphctx.model.answers import EmptyReason, Quote, RunMode, SearchResult
+from graphctx.model.answers import RunMode
 from graphctx.model.found import Evidence, Found, GlobalFound, GraphFound, UnitText
 from graphctx.model.interrupt import checkpoint
 from graphctx.model.layers import NO_LAYERS
@@ -29,28 +27,21 @@ from graphctx.model.requests import (
 )
 from graphctx.model.scope import Boundary
 from graphctx.model.themes import CommunityNode
-from graphctx.retrieve.arrays import Rows
-from graphctx.retrieve.cite import Cut, Tokens, cut_span, preview_span, quote
-from graphctx.retrieve.confidence import likely_answered
-from graphctx.retrieve.fragments import best_fragments
-from graphctx.retrieve.index import SearchIndex, Unit
+from graphctx.retrieve.cite import Tokens
+from graphctx.retrieve.evidence import lexical_quotes, semantic_quotes
+from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import Question, parse_question
 from graphctx.retrieve.ranking import Ranking, rank, top_units
+from graphctx.retrieve.results import search_results
 from graphctx.retrieve.scope import Empty
-from graphctx.retrieve.selection import Selected, select_sentences, sentence_scores
-from graphctx.retrieve.sentences import SentencePool, sentence_pool
 from graphctx.retrieve.stages import EXPANSIONS, FIRST_STAGES, RERANKERS, stage_named
 from graphctx.retrieve.variants import DEFAULT, Variant
 from graphctx.settings import RetrieveSettings
-from graphctx.text.spans import best_spans
 
 if TYPE_CHECKING:
     from graphctx.retrieve.catalog import Catalog
     from graphctx.retrieve.global_search.phrase import PhraserConfig
     from graphctx.retrieve.graph import GraphExplorer
-
-MAX_NEAREST = 3
-"""Documents that an answer without evidence names as the nearest."""
 
 
 class SecondSource(Protocol):
@@ -134,7 +125,16 @@ class Searcher:
     def search(self, request: SearchInput, variant: Variant = DEFAULT) -> Found:
         """Find the units that bear on a query, each with a preview, best first."""
         scope, index, empty = self._within(request, request.filters)
-        found = self._search(index, request, scope, variant) if index else self._nothing_found(scope, empty)
+        if index:
+            found = self._search(index, request, scope, variant)
+        else:
+            found = Found(
+                items=(),
+                scope=scope,
+                snapshot_id=self.snapshot_id,
+                empty_reason=empty.reason,
+                filtered_by=empty.filtered_by,
+            )
         return self._second(request.options.layers).merge_results(request, found) if request.options.layers else found
 
     def evidence(self, request: RetrieveInput, variant: Variant = DEFAULT) -> Evidence:
@@ -158,8 +158,16 @@ class Searcher:
         if index is None:
             return self._no_evidence(scope, "auto", empty)
         rows = [index.unit_row(section_id) for section_id in section_ids]
-        quotes, units = self._quote_lexically(index, request, request.question, rows)
-        return self._quoted(scope, self.mode("auto"), quotes, units, candidates=len(rows))
+        found = lexical_quotes(index, request.question, rows, request, self._tokens)
+        return Evidence(
+            items=found.quotes,
+            rows=found.rows,
+            scope=scope,
+            snapshot_id=self.snapshot_id,
+            mode=self.mode("auto"),
+            candidates=len(rows),
+            empty_reason=None if found.quotes else "no_match",
+        )
 
     def global_search(self, request: GlobalSearchInput) -> GlobalFound:
         """Find points of many documents for a question about the whole, best first."""
@@ -283,203 +291,37 @@ class Searcher:
     def _search(self, index: SearchIndex, request: SearchInput, scope: Scope, variant: Variant) -> Found:
         question, ranking = self._ranked(index, request.query, request.options.mode, variant)
         positions = top_units(index, ranking, request.top_k, request.options.max_per_doc)
-        units = ranking.rows[positions]
-        pool = sentence_pool(index, question, units)
-        values = sentence_scores(pool, variant.selection)
-        results = []
-        for number, position in enumerate(positions.tolist()):
-            checkpoint()
-            own = np.flatnonzero(pool.unit == number)
-            results.append(self._result(index, question, ranking, position, number, pool, values, own, request))
+        results = list(search_results(index, question, ranking, positions, request, variant.selection, self._tokens))
         return Found(
             items=results,
-            rows=units.tolist(),
+            rows=ranking.rows[positions].tolist(),
             scope=scope,
             snapshot_id=self.snapshot_id,
             empty_reason=None if results else "no_match",
             capped="doc_cap" if len(results) < min(request.top_k, len(ranking.rows)) else "none",
         )
 
-    def _result(
-        self,
-        index: SearchIndex,
-        question: Question,
-        ranking: Ranking,
-        position: int,
-        number: int,
-        pool: SentencePool,
-        values: np.ndarray,
-        own: Rows,
-        request: SearchInput,
-    ) -> SearchResult:
-        """The result of a unit: its place, its score, and a preview that shows why it is found."""
-        unit = index.unit(int(ranking.rows[position]))
-        document = index.text_of(unit.doc_row)
-        limit = request.options.max_snippet_chars
-        spans = [(int(pool.start[at]), int(pool.end[at])) for at in own]
-        start, end = preview_span(spans or [(unit.start_char, unit.end_char)], values[own].tolist() or [0.0], limit)
-        if end - start > limit:
-            # No token is empty, so a limit of characters is a limit of as many tokens.
-            part = best_fragments(index, question, document.text, (start, end), limit, self._tokens, limit)
-            start, end = part.start_char, part.end_char
-        return SearchResult(
-            section_id=unit.id,
-            doc_uri=document.uri,
-            doc_id=document.id,
-            doc_tag=",".join(document.tags),
-            title=document.title,
-            heading=unit.heading,
-            rank=number + 1,
-            score=round(float(ranking.scores[position]), 4),
-            source=ranking.sources[position],
-            preview=document.text[start:end],
-            start_char=start,
-            end_char=end,
-            line=document.line(start),
-            page=document.page(start),
-            anchor=unit.anchor,
-            size_bytes=len(document.text[unit.start_char : unit.end_char].encode("utf-8")),
-            scores=_score_parts(ranking, position) if request.options.include_scores else None,
-            debug=_debug(unit, ranking) if request.options.include_debug else None,
-        )
-
     def _evidence(self, index: SearchIndex, request: RetrieveInput, scope: Scope, variant: Variant) -> Evidence:
         question, ranking = self._ranked(index, request.question, request.options.mode, variant)
-        if not (request.options.rerank and variant.selection.semantic):
-            rows = ranking.rows[top_units(index, ranking, request.top_k, 1)].tolist()
-            quotes, units = self._quote_lexically(index, request, request.question, rows)
-            return self._quoted(
-                scope,
-                ranking.mode,
-                quotes,
-                units,
-                candidates=len(rows),
-                stages=_stages(question, ranking, 0),
-                more=len(quotes) < request.max_quotes and len(rows) < len(ranking.rows),
-            )
-        per_document = max(1, min(self._settings.max_per_document, request.top_k))
-        positions = top_units(index, ranking, request.top_k, per_document)
-        pool, selected = select_sentences(
-            index,
-            question,
-            ranking,
-            positions,
-            max_quotes=request.max_quotes,
-            max_quote_tokens=request.max_quote_tokens,
-            weights=variant.selection,
-            tokens=self._tokens,
-        )
-        rows = ranking.rows[positions]
-        distinct: dict[str, tuple[Quote, int]] = {}
-        checkpoint()
-        for one in selected:  # long blocks that differ elsewhere may be cut to the same words
-            row = int(rows[pool.unit[one.first]])
-            made = self._quote(index, question, pool, one, row, request)
-            distinct.setdefault(made.quote, (made, row))
-        stages = _stages(question, ranking, len(pool))
-        if distinct and not likely_answered(index, [made.confidence for made, _ in distinct.values()]):
-            return self._quoted(
-                scope,
-                ranking.mode,
-                [],
-                [],
-                candidates=len(rows),
-                stages=stages,
-                reason="no_evidence",
-                nearest=_documents(index, rows),
-            )
-        quotes, units = [made for made, _ in distinct.values()], [row for _, row in distinct.values()]
-        more = len(quotes) < request.max_quotes and len(rows) < len(ranking.rows)
-        return self._quoted(scope, ranking.mode, quotes, units, candidates=len(rows), stages=stages, more=more)
-
-    def _quote(
-        self,
-        index: SearchIndex,
-        question: Question,
-        pool: SentencePool,
-        selected: Selected,
-        row: int,
-        request: RetrieveInput,
-    ) -> Quote:
-        """Cite selected sentences; those that do not fit are cut to the fragments that bear on the question."""
-        start, end = int(pool.start[selected.first]), int(pool.end[selected.last])
-        cut = Cut(start, end, not selected.whole)
-        if not selected.fits:
-            text = pool.documents[selected.first].text
-            cut = best_fragments(index, question, text, (start, end), request.max_quote_tokens, self._tokens)
-        return quote(
-            index,
-            row,
-            cut,
-            context_tokens=request.include_context_tokens,
-            confidence=selected.confidence,
-            tokens=self._tokens,
-        )
-
-    def _quote_lexically(
-        self,
-        index: SearchIndex,
-        limits: RetrieveInput | ExtractEvidenceInput,
-        question: str,
-        rows: Sequence[int],
-    ) -> tuple[list[Quote], list[int]]:
-        """Quote the spans of units that share most words with the question; the confidence is the share."""
-        checkpoint()
-        units = [index.unit(row) for row in rows]
-        texts = [index.text_of(unit.doc_row).text for unit in units]
-        passages = [text[unit.start_char : unit.end_char] for text, unit in zip(texts, units, strict=True)]
-        quotes, quoted = [], []
-        for span in best_spans(question, passages, limits.max_quotes):
-            unit = units[span.passage]
-            start, end = unit.start_char + span.start_char, unit.start_char + span.end_char
-            cut = cut_span(texts[span.passage], start, end, limits.max_quote_tokens, self._tokens)
-            quotes.append(
-                quote(
-                    index,
-                    unit.row,
-                    cut,
-                    context_tokens=limits.include_context_tokens,
-                    confidence=round(span.score, 3),
-                    tokens=self._tokens,
-                )
-            )
-            quoted.append(unit.row)
-        return quotes, quoted
-
-    def _quoted(
-        self,
-        scope: Scope,
-        mode: RunMode,
-        quotes: Sequence[Quote],
-        rows: Sequence[int],
-        *,
-        candidates: int,
-        stages: dict[str, str | int | float | bool] | None = None,
-        reason: EmptyReason = "no_match",
-        nearest: Sequence[str] = (),
-        more: bool = False,
-    ) -> Evidence:
-        """Return evidence; ``more`` says that further passages could have given further quotes."""
+        if request.options.rerank and variant.selection.semantic:
+            positions = top_units(index, ranking, request.top_k, self._settings.max_per_document)
+            found = semantic_quotes(index, question, ranking, positions, request, variant.selection, self._tokens)
+        else:
+            positions = top_units(index, ranking, request.top_k, 1)
+            rows = ranking.rows[positions].tolist()
+            found = lexical_quotes(index, request.question, rows, request, self._tokens)
+        more = len(found.quotes) < request.max_quotes and len(positions) < len(ranking.rows)
         return Evidence(
-            items=quotes,
-            rows=rows,
+            items=found.quotes,
+            rows=found.rows,
             scope=scope,
             snapshot_id=self.snapshot_id,
-            mode=mode,
-            candidates=candidates,
-            empty_reason=None if quotes else reason,
-            stages=stages or {},
-            nearest=nearest,
-            capped="passage_cap" if quotes and more else "none",
-        )
-
-    def _nothing_found(self, scope: Scope, empty: Empty) -> Found:
-        return Found(
-            items=(),
-            scope=scope,
-            snapshot_id=self.snapshot_id,
-            empty_reason=empty.reason,
-            filtered_by=empty.filtered_by,
+            mode=ranking.mode,
+            candidates=len(positions),
+            empty_reason=None if found.quotes else "no_evidence" if found.nearest else "no_match",
+            stages=_stages(question, ranking, found.n_sentences),
+            nearest=found.nearest,
+            capped="passage_cap" if found.quotes and more else "none",
         )
 
     def _no_evidence(self, scope: Scope, mode: Mode, empty: Empty) -> Evidence:
@@ -500,37 +342,6 @@ def nothing_published() -> BackendUnavailable:
         "run it again, and it goes on with what it had done.",
         file="CURRENT",
     )
-
-
-def _documents(index: SearchIndex, rows: Rows) -> list[str]:
-    """The URIs of the first documents of some units."""
-    documents = list(dict.fromkeys(index.walk.unit_doc[rows].tolist()))[:MAX_NEAREST]
-    return [index.text_of(row).uri for row in documents]
-
-
-def _score_parts(ranking: Ranking, position: int) -> dict[str, float]:
-    """The parts of a score. Hybrid score, boost and gain add up to it, but for the unit that is kept in front."""
-    row = ranking.rows[position : position + 1]
-    at = int(np.searchsorted(ranking.hybrid.rows, row[0]))
-    parts = {
-        "bm25": ranking.hybrid.bm25[at],
-        "cosine": ranking.hybrid.cosine[at],
-        "hybrid": ranking.hybrid.values[at],
-        "definition": ranking.boost.at(row)[0],
-        "graph": ranking.expanded.gain.at(row)[0],
-    }
-    return {name: round(float(value), 4) for name, value in parts.items()}
-
-
-def _debug(unit: Unit, ranking: Ranking) -> dict[str, str | int | float | bool]:
-    """The place and the kind of the whole unit, and how many units are ranked."""
-    return {
-        "mode": ranking.mode,
-        "unit_kind": unit.kind,
-        "unit_start_char": unit.start_char,
-        "unit_end_char": unit.end_char,
-        "units_ranked": len(ranking.rows),
-    }
 
 
 def _stages(question: Question, ranking: Ranking, n_sentences: int) -> dict[str, str | int | float | bool]:
