@@ -149,7 +149,7 @@ def _answer(
             communities=part.items,
             unresolved=list(found.unresolved),
             snapshot_id=found.snapshot_id,
-            **part.said,
+            **part.fields,
         )
 
     return pager.page(whole, replace(found, items=items), build)[0]

@@ -1,4 +1,4 @@
-"""Answers from what was found: one function for each kind, for the façade, the command line and the server alike."""
+"""Answers from results: one function for each kind, shared by the façade, the command line and the server."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from graphctx.text.graphemes import cut_end, first_end
 def search_answer(
     pager: Pager, request: SearchInput, found: Found, render: Callable[[SearchAnswer], str] | None = None
 ) -> tuple[SearchAnswer, str]:
-    """A page of results, and its text.
+    """Return a page of results and its readable text.
 
     Raises:
         BudgetExceeded: not even one fits.
@@ -24,7 +24,7 @@ def search_answer(
 
     def build(part: Part[SearchResult]) -> SearchAnswer:
         notes = list(found.layer_notes)
-        return SearchAnswer(results=part.items, layer_notes=notes, snapshot_id=found.snapshot_id, **part.said)
+        return SearchAnswer(results=part.items, layer_notes=notes, snapshot_id=found.snapshot_id, **part.fields)
 
     return pager.page(request, found, build, render, SHORTER_PREVIEW)
 
@@ -35,7 +35,7 @@ def evidence_answer(
     evidence: Evidence,
     render: Callable[[EvidenceAnswer], str] | None = None,
 ) -> tuple[EvidenceAnswer, str]:
-    """The quotes that fit, and their text.
+    """Return the quotes that fit and their readable text.
 
     Raises:
         BudgetExceeded: not even one fits.
@@ -50,11 +50,16 @@ def evidence_answer(
 
     def build(part: Part[Quote]) -> EvidenceAnswer:
         shortened = part.truncated or any(quote.truncated for quote in part.items)
-        said = part.said | {"truncated": shortened}
+        fields = part.fields | {"truncated": shortened}
         if shortened and part.limit_reason == "none":
-            said["limit_reason"] = "token_cap"  # that of a quote
-        told = {"nearest": list(evidence.nearest), "layer_notes": list(evidence.layer_notes)}
-        return EvidenceAnswer(quotes=_once(part.items), diagnostics=diagnostics, **told, **said)
+            fields["limit_reason"] = "token_cap"  # that of a quote
+        return EvidenceAnswer(
+            quotes=_without_repetition(part.items),
+            diagnostics=diagnostics,
+            nearest=list(evidence.nearest),
+            layer_notes=list(evidence.layer_notes),
+            **fields,
+        )
 
     return pager.page(request, evidence, build, render, SHORTER_QUOTE)
 
@@ -65,13 +70,13 @@ def global_answer(
     found: GlobalFound,
     render: Callable[[GlobalAnswer], str] | None = None,
 ) -> tuple[GlobalAnswer, str]:
-    """The points that fit, the communities that these come from, what is phrased of them alone, and their text.
+    """Return the points that fit, with their communities and the phrased sentences about them, and the readable text.
 
     Args:
         pager: cuts the page.
-        request: with the scope that applies.
-        found: every point; on a server each with its ``passage_id`` and ``uri``.
-        render: makes the readable text.
+        request: the request with the scope that applies.
+        found: all points; on a server each with its ``passage_id`` and ``uri``.
+        render: renders the readable text.
 
     Raises:
         BudgetExceeded: not even one point fits.
@@ -87,9 +92,9 @@ def global_answer(
 
     def build(part: Part[Point]) -> GlobalAnswer:
         shortened = part.truncated or any(point.truncated for point in part.items)
-        said = part.said | {"truncated": shortened}
+        fields = part.fields | {"truncated": shortened}
         if shortened and part.limit_reason == "none":
-            said["limit_reason"] = "token_cap"  # that of a point
+            fields["limit_reason"] = "token_cap"  # that of a point
         themes = {point.community_id for point in part.items}
         phrased = _phrased(found, part.items)
         return GlobalAnswer(
@@ -99,23 +104,23 @@ def global_answer(
             extractive=not phrased,
             note=found.note,
             diagnostics=diagnostics,
-            **said,
+            **fields,
         )
 
     return pager.page(request, found, build, render, SHORTER_POINT)
 
 
 def _phrased(found: GlobalFound, points: Sequence[Point]) -> list[PhrasedSentence]:
-    """The phrased sentences that rest on some of the points alone, citing these by their place among them."""
+    """The phrased sentences that cite only some points, with the places of these points."""
     at = {(point.doc_uri, point.start_char): place for place, point in enumerate(points, 1)}
     place = {number: at.get((point.doc_uri, point.start_char), 0) for number, point in enumerate(found.items, 1)}
     cited = [(sentence, [place[number] for number in sentence.points]) for sentence in found.phrased]
     return [sentence.model_copy(update={"points": places}) for sentence, places in cited if all(places)]
 
 
-def _once(quotes: Sequence[Quote]) -> list[Quote]:
-    """The quotes, each without what others of them hold in the text around it."""
-    told = []
+def _without_repetition(quotes: Sequence[Quote]) -> list[Quote]:
+    """Remove from the context of each quote what another quote holds."""
+    trimmed = []
     for quote in quotes:
         others = [other for other in quotes if other.doc_uri == quote.doc_uri]
         before = max((o.end_char for o in others if o.end_char <= quote.start_char), default=0)
@@ -125,12 +130,12 @@ def _once(quotes: Sequence[Quote]) -> list[Quote]:
             "context_before": quote.context_before[len(quote.context_before) - free :].lstrip(),
             "context_after": quote.context_after[: after - quote.end_char].rstrip(),
         }
-        told.append(quote.model_copy(update=surroundings))
-    return told
+        trimmed.append(quote.model_copy(update=surroundings))
+    return trimmed
 
 
 def start_of(text: str, max_chars: int) -> str:
-    """The start of a text with at most so many characters, but one grapheme at least, cut between graphemes."""
+    """Return the start of a text, of at most ``max_chars`` characters and at least one grapheme."""
     return text[: max(first_end(text, 0), cut_end(text, 0, max_chars))]
 
 

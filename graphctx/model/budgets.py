@@ -1,7 +1,6 @@
-"""The response budget: what an answer may weigh, and cutting it from the end until it fits.
+"""The response budget: the tokens and bytes of a whole response, text and structure together, and truncation to it.
 
-There is one estimator, passed in as a function from text to tokens, so that what is promised and what is
-measured agree. A budget holds for the whole response, the readable text and the structured object together.
+The caller passes the one token counter, so that limits and measurements agree.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from graphctx.model.answers import Budget
 from graphctx.model.interrupt import checkpoint
 
 CountTokens = Callable[[str], int]
-"""Estimates how many tokens a model sees in a text."""
+"""Estimates the tokens of a text as a language model reads it."""
 
 CapReason = Literal["token_cap", "byte_cap"]
 
@@ -28,24 +27,24 @@ DEFAULT_MAX_BYTES = 30_000
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one response may weigh."""
+    """The largest response, in tokens and UTF-8 bytes."""
 
     max_tokens: int = DEFAULT_MAX_TOKENS
     max_bytes: int = DEFAULT_MAX_BYTES
 
     def within(self, max_tokens: int | None, max_bytes: int | None) -> Limits:
-        """These limits, and those that a call asks for where they are smaller."""
+        """Return these limits, lowered to those of a request."""
         return Limits(
             min(self.max_tokens, max_tokens or self.max_tokens), min(self.max_bytes, max_bytes or self.max_bytes)
         )
 
     def placeholder(self) -> Budget:
-        """What stands in an answer for its own weight while that is taken; see `reserve`."""
+        """Return the budget that an answer holds while it is weighed; see `reserve`."""
         return Budget(tokens=0, bytes=0, max_tokens=self.max_tokens, max_bytes=self.max_bytes)
 
     @property
     def reserve(self) -> Weight:
-        """What the two numbers that `report` puts in place of the zeros of `placeholder` can add.
+        """The most that the numbers of `report` can add to the zeros of `placeholder`.
 
         A number below ``n`` has at most as many digits as ``n``, and no tokenizer makes more than one token of a digit.
         """
@@ -53,11 +52,11 @@ class Limits:
         return Weight(digits, digits)
 
     def report(self, weight: Weight) -> Budget:
-        """The budget as it is told to the caller."""
+        """Return the budget of an answer of this weight."""
         return Budget(tokens=weight.tokens, bytes=weight.bytes, max_tokens=self.max_tokens, max_bytes=self.max_bytes)
 
     def exceeded_by(self, weight: Weight) -> CapReason | None:
-        """Which limit a weight breaks, bytes before tokens, or ``None``."""
+        """Return the limit that a weight exceeds, bytes before tokens, or ``None``."""
         if weight.bytes > self.max_bytes:
             return "byte_cap"
         if weight.tokens > self.max_tokens:
@@ -67,7 +66,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """What a response weighs."""
+    """The size of a response."""
 
     tokens: int
     bytes: int
@@ -78,7 +77,7 @@ class Weight:
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """How many items fit, what the response with them weighs, and which limit all of them would break."""
+    """How many items fit, the weight of the response with them, and the limit that all of them would exceed."""
 
     n_items: int
     weight: Weight
@@ -96,23 +95,22 @@ _HUNDRED = re.compile(r".{1,100}", re.DOTALL)
 
 
 def in_words(text: str) -> str:
-    """The text with words beyond 100 characters taken apart: whatever counts words, a line of base64 weighs much."""
+    """Split words of more than 100 characters, so that a line of base64 counts as the many tokens that it is."""
     return _LONG_WORD.sub(lambda word: " ".join(_HUNDRED.findall(word[0])), text)
 
 
 def as_models_read(text: str) -> str:
-    """A text of which word pieces are about as many as tokens that a language model sees.
+    """Change a text so that its word pieces are about as many as the tokens of a language model.
 
-    Word pieces count each mark of JSON by itself, where the byte pairs of language models take several at once
-    (``","``). So of marks in a row beside a quotation mark every fourth is left, and the underscore inside a name is
-    left out. Of answers this gives 92 to 105 % of what two public tokenizers count, where plain word pieces give up to
-    165 % (docs/decisions/0016-what-an-answer-weighs.md).
+    Each mark of JSON is a word piece, where the byte pairs of language models join several (``","``). So every fourth
+    mark of a run beside a quotation mark stays, and underscores inside names go. The result is 92 to 105 % of what two
+    public tokenizers count, where plain word pieces are up to 165 % (docs/decisions/0016-what-an-answer-weighs.md).
     """
     return _MARKS.sub(lambda run: run[0][::4] if '"' in run[0] else run[0], _JOINT.sub("", in_words(text)))
 
 
 def weigh(texts: list[str], count: CountTokens) -> Weight:
-    """Weigh the texts of one response: estimated tokens, as language models read them, and UTF-8 bytes."""
+    """Return the estimated tokens and the UTF-8 bytes of the texts of one response."""
     return Weight(
         tokens=sum(count(as_models_read(text)) for text in texts),
         bytes=sum(len(text.encode("utf-8", "surrogatepass")) for text in texts),
@@ -122,13 +120,12 @@ def weigh(texts: list[str], count: CountTokens) -> Weight:
 def fit(n_items: int, weight_with: Callable[[int, CapReason | None], Weight], limits: Limits) -> Fitted:
     """Find the largest number of leading items with which a response keeps its limits.
 
-    The reason is the limit that one item more would break: with more of that one, more items come. Where it would break
-    both, that of the bytes is told.
+    The reason is the limit that one more item would exceed; where it would exceed both, that of bytes.
 
     Args:
         n_items: how many items there are.
-        weight_with: the weight of the response with the first ``n`` items, told why the others are missing.
-        limits: what the response may weigh.
+        weight_with: returns the weight of the response with the first ``n`` items and the limit that cut the others.
+        limits: of the response.
 
     Raises:
         BudgetExceeded: there are items and not even the first one fits, or the empty response does not.
@@ -140,18 +137,18 @@ def fit(n_items: int, weight_with: Callable[[int, CapReason | None], Weight], li
         return Fitted(n_items, weight, None)
     low, high = 0, n_items  # with `high` items it is too heavy, by `reason`; `low` is the best count known to fit
     best: Weight | None = None
-    told = reason
+    assumed = reason
     while high - low > 1:
         checkpoint()
         middle = (low + high) // 2
-        weight = weight_with(middle, told)
+        weight = weight_with(middle, assumed)
         broken = limits.exceeded_by(weight)
         if broken is None:
             low, best = middle, weight
         else:
             high, reason = middle, broken
-    if best is not None and reason != told:
-        # The response says the reason, and may weigh more with the right one.
+    if best is not None and reason != assumed:
+        # The response holds the reason, and may weigh more with the right one.
         best = weight_with(low, reason)
         while low > 1 and (broken := limits.exceeded_by(best)) is not None:
             low, reason = low - 1, broken
@@ -167,7 +164,7 @@ _WIDER = 8
 
 
 def _too_small(limits: Limits, least: Weight, reason: CapReason) -> BudgetExceeded:
-    # With larger limits the answer itself tells larger numbers: two for each limit, a token a digit at most.
+    # With larger limits the answer itself holds larger numbers: two for each limit, a token a digit at most.
     slack = sum(
         2 * len(str(2 * weighs)) for weighs, most in zip(astuple(least), astuple(limits), strict=True) if weighs > most
     )

@@ -1,7 +1,7 @@
-"""Cursors: where a list that was cut goes on. They hold an offset and stamps of what was asked, and are signed.
+"""Cursors of pagination: an offset and digests of the arguments and the snapshot, signed.
 
-Answers are deterministic, so the rest of a list can be made again from the same arguments and snapshot: nothing is
-kept between two pages.
+Answers are deterministic, so the next page is computed from the same arguments and snapshot: the server keeps nothing
+between two pages.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _SIGNATURE_BYTES = 10  # 80 bits, as those of ids: not to be found by trying
 _OFFSET = struct.Struct(">I")
 
 SAMPLE_CURSOR = "i4zfxe4y5p4mrqrjvz4yb6i6zmkvfdg4rjvm5xbw5p"
-"""As long as any cursor, and no cursor is more tokens: each character of it is one. It stands in an answer while that
-is weighed, as a cursor's own weight is that of random letters."""
+"""A cursor of the usual length and the most tokens: each character is one. An answer holds it while it is weighed,
+because the tokens of a real cursor are random."""
 
 HEAVIEST_ID = "q3sqn5p4sn5a5i5h"
-"""As long as the letters of any id. Each character of it, and so of its beginnings, is a token by itself after every
-prefix of an id: no other id is more tokens. It stands for ids that must not decide what fits."""
+"""The letters of an id with the most tokens: each character is a token by itself, after every prefix of an id. It
+replaces random ids while an answer is weighed."""
 
 
 _ALTERED = "it was altered, or another server made it"
@@ -41,19 +41,19 @@ class Cursors:
     """Writes and reads the cursors of one server.
 
     Args:
-        key: signs them; servers that share it understand each other's. A random one by default.
+        key: signs them; servers with the same key accept each other's. Random by default.
     """
 
     def __init__(self, key: bytes | None = None) -> None:
         self._key = key or secrets.token_bytes(32)
 
     def write(self, request: BaseModel, snapshot_id: str, offset: int) -> str:
-        """The cursor from which the answer to ``request`` goes on at item ``offset`` (0-based)."""
+        """Return the cursor of the page of ``request`` that starts at item ``offset`` (0-based)."""
         said = _OFFSET.pack(offset) + _asked(request) + _stamp(snapshot_id)
         return _written(said + self._signature(said))
 
     def read(self, cursor: str | None, request: BaseModel, snapshot_id: str) -> int:
-        """The offset at which to go on; 0 without a cursor.
+        """Return the offset of a cursor; 0 without one.
 
         Raises:
             InvalidArgument: the cursor was not made by this server, belongs to other arguments, or to an older

@@ -1,13 +1,14 @@
-"""One page of an answer: from the cursor on, as many items as the page and the response budget take.
+"""Pagination: a page of an answer holds as many items from the cursor on as the page size and the budget allow.
 
-Lists are cut here, for every tool, for the façade and for the command line; but for the connector's ``search``, whose
-form has neither pages nor a budget to tell (`graphctx.server.tools.connector`).
+The tools, the façade and the command line all cut lists here, except the connector's ``search``, whose form has
+neither pages nor a budget (`graphctx.server.tools.connector`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from dataclasses import fields as fields_of
 from typing import Any, Generic, TypeVar
 
 from graphctx.errors import BudgetExceeded
@@ -23,14 +24,14 @@ Out = TypeVar("Out", bound=ListAnswer)
 Single = TypeVar("Single", bound=Answer)
 
 MIN_CHARS = 24
-"""A text that is shortened to less says nothing."""
+"""The shortest text that a budget leaves of an item."""
 
 _ANY_SNAPSHOT = f"sn_{HEAVIEST_ID}"
 
 
 @dataclass(frozen=True, slots=True)
 class Part(Generic[Item]):
-    """The items that an answer carries, and what it says of the others."""
+    """The items of a page, and the fields of `ListAnswer` about those that it leaves out."""
 
     items: list[Item]
     partial: bool
@@ -45,19 +46,19 @@ class Part(Generic[Item]):
     filtered_by: list[str]
 
     @property
-    def said(self) -> dict[str, Any]:
-        """The fields of `ListAnswer`."""
-        return {field.name: getattr(self, field.name) for field in fields(self) if field.name != "items"}
+    def fields(self) -> dict[str, Any]:
+        """The fields of `ListAnswer`, by name."""
+        return {field.name: getattr(self, field.name) for field in fields_of(self) if field.name != "items"}
 
 
 @dataclass(frozen=True, slots=True)
 class Shorten(Generic[Item]):
-    """How one item is made to fit where the whole of it does not.
+    """How an item that does not fit is truncated.
 
     Attributes:
         length: characters of its text.
-        to: the item with at most so many of them (but one grapheme at least), and without the text around it; its
-            span stays exact.
+        to: returns the item with at most that many characters (at least one grapheme) and no context; its span
+            stays exact.
     """
 
     length: Callable[[Item], int]
@@ -66,17 +67,17 @@ class Shorten(Generic[Item]):
 
 @dataclass(frozen=True, slots=True)
 class Pager:
-    """Cuts the pages of one session.
+    """Cuts pages for one session.
 
     Attributes:
-        limits: what a response may weigh at most.
+        limits: the largest response.
         count: estimates tokens.
-        session_id: whose answers these are.
-        cursors: makes cursors; ``None`` where an answer has one page.
-        steady: replaces random ids, which must not decide what fits, by others of their length that no such id
-            outweighs.
-        sent: which of the readable text and the structure as JSON are sent, and so weighed.
-        session_note: what an answer says first of the ``session_id`` that was sent, if anything.
+        session_id: of the answers.
+        cursors: writes cursors; ``None`` where an answer has one page.
+        steady: replaces random ids by fixed ones of the same length and at least as many tokens, so that the same
+            items fit in every session.
+        sent: which of the readable text and the JSON are sent, and so counted.
+        session_note: a note about the ``session_id`` of the request, if there is one.
     """
 
     limits: Limits
@@ -95,21 +96,21 @@ class Pager:
         render: Callable[[Out], str] | None = None,
         shorten: Shorten[Item] | None = None,
     ) -> tuple[Out, str]:
-        """Make the answer with as many items from the cursor on as fit.
+        """Build the answer with as many items from the cursor on as fit.
 
         Args:
-            request: what was asked, perhaps with ``cursor`` and ``page_size``.
+            request: the request, with ``cursor`` and ``page_size`` where it has them.
             listing: all items.
-            build: makes the answer.
-            render: makes the readable text, which is weighed too.
-            shorten: makes the first item fit if nothing does.
+            build: builds the answer from a page.
+            render: renders the readable text, which counts too.
+            shorten: truncates the first item where it does not fit.
 
         Returns:
             The answer and its text. The budget that it reports is an upper bound, and the same for the same question.
 
         Raises:
             BudgetExceeded: not even one item fits.
-            InvalidArgument: the cursor does not belong here.
+            InvalidArgument: the cursor is not one of this request.
         """
         if listing.scope is not None:
             request = request.model_copy(update={"scope": listing.scope})
@@ -151,12 +152,12 @@ class Pager:
         build: Callable[[str, CapReason | None, Budget], Single],
         render: Callable[[Single], str] | None = None,
     ) -> tuple[Single, str]:
-        """Make the answer around one span of text, shortened from its end as far as the limits ask for.
+        """Build an answer around one span of text, truncated at its end to fit the limits.
 
         Args:
             text: the span.
-            build: makes the answer with the start of the span, told what cut it.
-            render: makes the readable text.
+            build: builds the answer from the start of the span and the limit that cut it.
+            render: renders the readable text.
 
         Raises:
             BudgetExceeded: not even one grapheme fits.
@@ -182,14 +183,14 @@ class Pager:
         return f"{self.session_note}\n\n{text}" if text and self.session_note else text
 
     def _weight(self, answer: Answer, text: str, limits: Limits, snapshot_id: str) -> Weight:
-        """What a response may weigh at most, whatever its random parts and the numbers of its budget turn out to be.
+        """An upper bound of a response's size, for any random ids and any numbers in its budget.
 
-        The snapshot's id is weighed as any other would be: it tells of earlier snapshots too, and the same content is
-        to give the same answer whatever came before it.
+        The snapshot's id counts as any other would: it depends on earlier snapshots, and the same content has to give
+        the same answer whatever came before.
         """
 
-        def steady(said: str) -> str:
-            return self.steady(said.replace(snapshot_id, _ANY_SNAPSHOT) if snapshot_id else said)
+        def steady(part: str) -> str:
+            return self.steady(part.replace(snapshot_id, _ANY_SNAPSHOT) if snapshot_id else part)
 
         parts = self.sent(text, answer.model_dump_json())
         return weigh([steady(part) for part in parts], self.count) + limits.reserve
@@ -208,7 +209,7 @@ def _fitted(
     limits: Limits,
     shorten: Shorten[Item] | None,
 ) -> tuple[Fitted, list[Item]]:
-    """What fits: leading items, or else the first one, shortened as little as need be."""
+    """The leading items that fit, or else the first one, truncated as little as possible."""
     try:
         fitted = fit(len(items), lambda n, cut: weight_of(items[:n], cut), limits)
     except BudgetExceeded:

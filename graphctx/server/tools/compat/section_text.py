@@ -25,7 +25,9 @@ def _run(context: CallContext, asked: GetSectionTextInput) -> Reply[SectionTextA
 
     def build(part: Part[SectionText]) -> SectionTextAnswer:
         cut = part.truncated or any(section.truncated for section in part.items)
-        return SectionTextAnswer(sections=part.items, snapshot_id=listing.snapshot_id, **part.said | {"truncated": cut})
+        return SectionTextAnswer(
+            sections=part.items, snapshot_id=listing.snapshot_id, **part.fields | {"truncated": cut}
+        )
 
     return Reply(*context.pager.page(request, listing, build, _text, _SHORTER))
 

@@ -77,7 +77,7 @@ def graph_reply(
 
     def page(unresolved: list[Unresolved]) -> Reply[Out]:
         def made(part: Part[Item]) -> Out:
-            return build(part.items, part.said | {"unresolved": unresolved, "snapshot_id": found.snapshot_id})
+            return build(part.items, part.fields | {"unresolved": unresolved, "snapshot_id": found.snapshot_id})
 
         return Reply(*context.pager.page(request, found, made, render, _LEANER))
 

@@ -36,7 +36,7 @@ def _run(context: CallContext, asked: AgentsSearchInput) -> Reply[AgentsSearchAn
             conflicts=[conflict_of(conflict) for conflict in conflicts[:MAX_CONFLICTS]],
             more_conflicts=more(len(conflicts), MAX_CONFLICTS),
             notes=list(answer.notes),
-            **part.said,
+            **part.fields,
         )
 
     return Reply(*context.pager.page(request, listing, build, lambda made: chunks_text(context, made), SHORTER_CONTENT))
