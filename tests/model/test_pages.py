@@ -50,7 +50,7 @@ def quote_of(number: int, text: str) -> Quote:
 
 
 def build(part: Part[Quote]) -> Quotes:
-    return Quotes(quotes=part.items, **part.said)
+    return Quotes(quotes=part.items, **part.fields)
 
 
 def render(answer: Quotes) -> str:
@@ -180,7 +180,7 @@ def test_the_id_of_a_snapshot_does_not_decide_what_fits(one: str, other: str, ma
         answer, _ = Pager(SERVER, COUNT).page(
             request,
             listing,
-            lambda part, made_of=snapshot_id: Stamped(quotes=part.items, snapshot_id=made_of, **part.said),
+            lambda part, made_of=snapshot_id: Stamped(quotes=part.items, snapshot_id=made_of, **part.fields),
             lambda made: f"{render(made)}\nsnapshot {made.snapshot_id}",
         )
         assert weight(answer)[0] <= answer.budget.tokens <= max_tokens
