@@ -1,4 +1,4 @@
-"""The search index of one snapshot: arrays in memory, texts fetched by row when they are needed."""
+"""The search index of one snapshot: arrays in memory, texts read by row on demand."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _SHARED = (
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A text unit's place: what a citation says of it."""
+    """The place of a text unit, as citations give it."""
 
     row: int
     id: str
@@ -65,15 +65,15 @@ class Unit:
 
 
 class SearchIndex:
-    """What retrieval reads. Thread-safe; everything is opened on first use, or at once by `warm`."""
+    """The arrays, texts and metadata that retrieval reads. Thread-safe; opened on first use, or all at once by `warm`."""
 
     def __init__(self, snapshot: Snapshot, embedder: Embedder, visible_documents: Mask | None = None) -> None:
-        """Open nothing yet.
+        """Create the index without opening anything.
 
         Args:
-            snapshot: what is indexed.
-            embedder: of its vectors.
-            visible_documents: the documents that may be seen, bool [D]; ``None`` for all. Use `within` instead.
+            snapshot: the indexed snapshot.
+            embedder: the model of its vectors.
+            visible_documents: bool [D]; ``None`` for all. Use `within` instead.
         """
         self.snapshot = snapshot
         self.embedder = embedder
@@ -82,7 +82,7 @@ class SearchIndex:
         self._lock = threading.RLock()
 
     def within(self, scope: Scope, filters: Filters) -> SearchIndex:
-        """The index of what a request may see; itself where that is everything.
+        """Return the index of the documents that a request sees; this index where it sees all.
 
         Row numbers stay. ``walk`` holds only the pairs, definitions and names of visible units, ``bm25`` counts only
         these, and `unit_row` and `document` know no other. What is fetched by a row number (`unit`, `text_of`, vectors)
@@ -97,7 +97,7 @@ class SearchIndex:
             if key in self._parts:
                 self._parts.move_to_end(key)
                 return self._parts[key] or self
-        # Two threads that come for the same one at once both make it, which is better than to let all others wait.
+        # Two threads may build the same index at once; a lock would let all other scopes wait.
         made = self.part(self.document_filter.visible(scope, filters))
         with self._lock:
             self._parts[key] = None if made is self else made  # a cycle would keep the snapshot open
@@ -106,7 +106,7 @@ class SearchIndex:
         return made
 
     def part(self, visible_documents: Mask) -> SearchIndex:
-        """The index of some documents, as of the `within` that leaves these; itself where they are all of its own.
+        """Return the index of some documents; this index where they are all of its own.
 
         Args:
             visible_documents: bool [D].
@@ -126,13 +126,13 @@ class SearchIndex:
             "bm25": self.bm25.within(visible),
             "prefilter": self.prefilter if many else None,
         }
-        # Cached properties stand in an object's dictionary: what is the same for all parts is opened once.
+        # Cached properties are in an object's dictionary: the shared ones are opened once.
         part.__dict__.update(seen | {name: getattr(self, name) for name in _SHARED})
         return part
 
     @cached_property
     def visible(self) -> Mask | None:
-        """The units that may be seen, bool [N]; ``None`` for all."""
+        """The visible units, bool [N]; ``None`` for all."""
         return None if self.visible_documents is None else self.visible_documents[self.walk.unit_doc]
 
     def empty_reason(self, scope: Scope, filters: Filters) -> Empty | None:
@@ -158,7 +158,7 @@ class SearchIndex:
 
     @cached_property
     def visible_rows(self) -> Rows:
-        """The rows of the units that may be seen."""
+        """The rows of the visible units."""
         return np.arange(self.walk.n_units) if self.visible is None else np.flatnonzero(self.visible)
 
     @cached_property
@@ -167,7 +167,7 @@ class SearchIndex:
         return DocumentFilter(self.documents)
 
     def warm(self) -> None:
-        """Open what a first question would otherwise wait for."""
+        """Load all that a first question needs."""
         with self._lock:
             _ = (self.walk, self.prefilter, self.sentence_vectors, self.bm25, self.sentence_terms)
             _ = (self._unit_columns, self._document_columns)
@@ -218,7 +218,7 @@ class SearchIndex:
 
     def _table(self, name: str, columns: list[str]) -> pa.Table:
         table = self.snapshot.table(name, columns=columns).combine_chunks()
-        pa.default_memory_pool().release_unused()  # reading took several times as much as was read
+        pa.default_memory_pool().release_unused()  # reading takes several times the memory of the result
         return table
 
     @cached_property
@@ -238,11 +238,11 @@ class SearchIndex:
         return DocumentCache(self._document_columns, Texts(self.snapshot.directory / TEXTS_DIR))
 
     def unit(self, row: int) -> Unit:
-        """A unit by its row."""
+        """Return a unit by its row."""
         return Unit(row, *(column[row].as_py() for column in self._unit_columns.values()))
 
     def unit_row(self, unit_id: str) -> int:
-        """The row of a unit, by its own id or by that of the section that it opens.
+        """Return the row of a unit, by its own id or by that of the section that it opens.
 
         Raises:
             InvalidArgument: the snapshot has neither.
@@ -259,11 +259,11 @@ class SearchIndex:
         return row
 
     def text_of(self, doc_row: int) -> DocumentText:
-        """A document with its text, from a cache of the last ones."""
+        """Return a document with its text; the last ones are cached."""
         return self._document_texts[doc_row]
 
     def document(self, name: str) -> DocumentText:
-        """A document by its URI or its id.
+        """Return a document by its URI or its id.
 
         Raises:
             InvalidArgument: the snapshot has no such document.
@@ -282,11 +282,11 @@ class SearchIndex:
         return self.text_of(row)
 
     def sentence_rows(self, unit_rows: Sequence[int] | Rows) -> tuple[Rows, Rows]:
-        """The sentence rows of some units, and for each the position of its unit in ``unit_rows``."""
+        """Return the sentence rows of some units, and for each the position of its unit in ``unit_rows``."""
         return gather(self.walk.unit_sentence, np.asarray(unit_rows, dtype=np.int64))
 
     def sentence_similarity(self, vector: Scores, sentence_rows: Rows) -> Scores:
-        """Cosine of a query vector with some sentences, float32."""
+        """Return the cosines of a query vector with some sentences, float32."""
         values, scale = self.sentence_vectors
         chosen = values[sentence_rows].astype(np.float32)
         similarity: Scores = np.einsum("ij,j->i", chosen, vector) * scale[sentence_rows]
@@ -294,10 +294,7 @@ class SearchIndex:
 
     @cached_property
     def typical(self) -> tuple[Scores, int]:
-        """The mean vector of the sentences that may be seen, float32 [d], and how many these are.
-
-        Of very many the mean of evenly spaced ones.
-        """
+        """The mean vector of the visible sentences, float32 [d], and their number; of very many an evenly spaced sample."""
         values, scale = self.sentence_vectors
         rows, _ = self.sentence_rows(self.visible_rows)
         some = rows[:: 1 + len(rows) // _MEAN_SAMPLE]
@@ -311,13 +308,13 @@ class SearchIndex:
 
 
 def _columns(table: pa.Table) -> dict[str, pa.Array]:
-    """The columns of a table in one piece: a value of a chunked one takes several times as long to get."""
+    """Return the columns of a table as single chunks: reading a value of a chunked column is several times slower."""
     return {
         name: table[name].chunk(0) if table.num_rows else pa.array([], table[name].type) for name in table.column_names
     }
 
 
 def _row_of(value: str, column: pa.Array) -> int | None:
-    """The first row of a value: half a millisecond in 100,000, for which a dictionary would take 20 MB."""
+    """Return the first row of a value: half a millisecond in 100,000 rows; a dictionary would take 20 MB."""
     row = pc.index(column, value).as_py()
     return row if row >= 0 else None
