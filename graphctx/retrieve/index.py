@@ -65,7 +65,7 @@ class Unit:
 
 
 class SearchIndex:
-    """The arrays, texts and metadata that retrieval reads. Thread-safe; opened on first use, or all at once by `warm`."""
+    """The arrays, texts and metadata that retrieval reads. Thread-safe; opened on first use, or all by `warm`."""
 
     def __init__(self, snapshot: Snapshot, embedder: Embedder, visible_documents: Mask | None = None) -> None:
         """Create the index without opening anything.
@@ -294,7 +294,7 @@ class SearchIndex:
 
     @cached_property
     def typical(self) -> tuple[Scores, int]:
-        """The mean vector of the visible sentences, float32 [d], and their number; of very many an evenly spaced sample."""
+        """The mean vector of the visible sentences, float32 [d], and their number; sampled where they are many."""
         values, scale = self.sentence_vectors
         rows, _ = self.sentence_rows(self.visible_rows)
         some = rows[:: 1 + len(rows) // _MEAN_SAMPLE]
