@@ -119,13 +119,13 @@ def measure(path: Path) -> dict[str, float]:
 
 
 def mapped(path: Path, rows: int) -> np.ndarray:
-    """The matrix of a file, which is its last part, mapped anew."""
+    """Return the matrix of a file, which is its last part, mapped anew."""
     offset = path.stat().st_size - rows * DIM * 4
     return np.require(np.memmap(path, "<f4", "r", offset, (rows, DIM)), requirements="A")
 
 
 def median(work: Callable[[], object], turns: int = 9) -> float:
-    """Seconds, the median of several turns after one that is not counted."""
+    """Return seconds, the median of several turns after one that is not counted."""
     work()
     times = []
     for _ in range(turns):
@@ -136,7 +136,7 @@ def median(work: Callable[[], object], turns: int = 9) -> float:
 
 
 def memory() -> tuple[float, float]:
-    """Megabytes of this process: resident, and of them its own."""
+    """Return megabytes of this process: resident, and of them its own."""
     import psutil
 
     told = psutil.Process(os.getpid()).memory_info()

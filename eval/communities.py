@@ -23,7 +23,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from eval.bench import table
+from eval.benchmarks import table
 from graphctx.settings import load_settings
 from graphctx.store.communities import CommunityLevel, levels_of
 from graphctx.store.config import KbConfig, read_config
@@ -75,7 +75,7 @@ def look(kb_dir: Path, titles: int = 10, sentences: int = 0) -> Look:
 
 
 def _sentences(snapshot: Snapshot, rows: Sequence[Row]) -> dict[int, tuple[int, str]]:
-    """The unit row and the text of each sentence that is a point, as its document has it."""
+    """Return the unit row and the text of each sentence that is a point, as its document has it."""
     wanted = sorted({at for row in rows for at in row["point_rows"]})
     found = snapshot.table("sentences").take(wanted).to_pylist()
     units, texts = snapshot.table("units")["doc_row"].to_pylist(), snapshot.table("documents")["text"].to_pylist()

@@ -48,13 +48,13 @@ class Pair:
 
 
 def pairs(half: str = "") -> list[Pair]:
-    """The pairs of a half, or all."""
+    """Return the pairs of a half, or all."""
     read = [Pair(**json.loads(line)) for line in PAIRS.read_text("utf-8").splitlines()]
     return [pair for pair in read if half in ("", pair.half)]
 
 
 def rates(chosen: Sequence[Pair]) -> dict[str, float]:
-    """The share of contradictions that is found, and the share of the others that is taken for one."""
+    """Return the share of contradictions that is found, and the share of the others that is taken for one."""
     hits = {told: [pair.found for pair in chosen if pair.contradict is told] for told in (True, False)}
     return {name: sum(hits[told]) / len(hits[told]) for name, told in (("found", True), ("false", False))}
 

@@ -76,7 +76,7 @@ class Corpus:
         return self.bodies[2 * N_WORDS :]
 
     def titles(self) -> list[str]:
-        """The documents' titles."""
+        """Return the documents' titles."""
         names = self.names
         return [names[entity] if entity >= 0 else f"Notes {row}" for row, entity in enumerate(self.title)]
 
@@ -160,7 +160,7 @@ def _pointers(lengths: Ints) -> Ints:
 def _spell(
     bodies: list[str], slot: Ints, doc_unit: Ints, unit_sentence: Ints, sentence_slot: Ints
 ) -> tuple[pa.Array, Ints, Ints]:
-    """The documents' texts, and where each sentence starts and ends in its own."""
+    """Return the documents' texts, and where each sentence starts and ends in its own."""
     opens = sentence_slot[:-1]
     separator = np.ones(len(slot), dtype=np.int64)
     separator[opens] = 2

@@ -163,7 +163,7 @@ class LlmSettings(_Group):
 
 
 def _is_address(url: str) -> bool:
-    """Whether a URL names a host, and perhaps a port, in a form that can be connected to."""
+    """Return whether a URL names a host, and perhaps a port, in a form that can be connected to."""
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname or "", parts.port  # a port that is none is a ValueError
@@ -196,7 +196,7 @@ class _ContractVariables(PydanticBaseSettingsSource):
     """What `CONTRACT_VARIABLES` say."""
 
     def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
-        """Nothing by itself: `__call__` gives all at once."""
+        """Return nothing; `__call__` returns all values at once."""
         return None, field_name, False
 
     def __call__(self) -> dict[str, Any]:
@@ -253,7 +253,7 @@ def load_settings(kb_tables: Mapping[str, Any] | None = None) -> Settings:
 
 
 def layers_folder(settings: Settings, kb_dir: Path) -> Path | None:
-    """The folder of the layers; ``None`` where there is none, or the server's boundary keeps layers out.
+    """Return the folder of the layers; ``None`` where there is none, or the server's boundary keeps layers out.
 
     Args:
         settings: of the knowledge base.
@@ -265,7 +265,7 @@ def layers_folder(settings: Settings, kb_dir: Path) -> Path | None:
 
 
 def without_secrets(kb_tables: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings groups among the tables of ``kb.toml``, with every secret emptied.
+    """Return the settings groups among the tables of ``kb.toml``, with every secret emptied.
 
     Tokens keep the names of their owners: an empty token lets nobody in, where no tokens at all would let in everybody.
     """
@@ -284,7 +284,7 @@ def without_secrets(kb_tables: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _refused(error: ValidationError) -> InvalidArgument:
-    """The error about the first value that a setting cannot have."""
+    """Return the error about the first value that a setting cannot have."""
     first = error.errors(include_url=False)[0]
     name = ".".join(str(part) for part in first["loc"])
     why = first["msg"].removeprefix("Value error, ")
@@ -304,13 +304,13 @@ def _refused(error: ValidationError) -> InvalidArgument:
 
 
 def _sayable(name: str, value: object) -> object:
-    """A value as a message may show it: what is a secret, or may hold one, stays unsaid."""
+    """Return a value as a message may show it: what is a secret, or may hold one, stays unsaid."""
     secret = name in ("server", "llm") or name.startswith(_SECRETS) or (name == "llm.base_url" and "@" in str(value))
     return "(a secret)" if secret else value
 
 
 def _unreadable(error: SettingsError) -> InvalidArgument:
-    """The error about a variable that is not the JSON that a list, or a whole group, must be."""
+    """Return the error about a variable that is not the JSON that a list, or a whole group, must be."""
     given = {name.upper(): value for name, value in os.environ.items()}
     for group, field in Settings.model_fields.items():
         whole = f"GRAPHCTX_{group.upper()}"
@@ -328,7 +328,7 @@ def _unreadable(error: SettingsError) -> InvalidArgument:
             if value is not None and not _is_json(value):
                 said = _sayable(variable.removeprefix("GRAPHCTX_").lower().replace("__", "."), value)
                 return InvalidArgument(
-                    f"{variable} is {said!r}, which is no JSON. {remedy}.", setting=variable, value=said
+                    f"{variable} is {said!r}, which is not JSON. {remedy}.", setting=variable, value=said
                 )
     return InvalidArgument(f"A GRAPHCTX_ variable cannot be read: {error}. Lists and groups are written as JSON.")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
-from graphctx.eval.asker import Asker
+from graphctx.eval.ask import Asker
 from graphctx.retrieve.variants import DEFAULT_VARIANT
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ class Explanation:
     quotes: tuple[Picked, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """The same as JSON values."""
+        """Return the same as JSON values."""
         return asdict(self)
 
 
@@ -282,7 +282,7 @@ class _View:
         )
 
     def _picked(self, pool: SentencePool, unit: int, quote: Quote) -> list[Sentence]:
-        """The sentences of a unit that a quote touches, with every feature that the pool has of them.
+        """Return the sentences of a unit that a quote touches, with every feature that the pool has of them.
 
         ``unit`` is the unit's score as a share of the best.
         """

@@ -13,13 +13,10 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from graphctx.eval.compare import Comparison
-from graphctx.eval.figures import figures
-from graphctx.eval.paired import interval
-from graphctx.eval.plots import Plot
+from graphctx.eval.compare import Comparison, interval
+from graphctx.eval.plots import Plot, figures
 from graphctx.eval.records import Outcome, SuiteRun
-from graphctx.eval.scale import direction, is_share, shown
-from graphctx.eval.summary import abstention
+from graphctx.eval.summary import abstention, direction, is_share, shown
 from graphctx.eval.worst import Miss
 from graphctx.retrieve.variants import DEFAULT_VARIANT
 from graphctx.version import __version__
@@ -173,7 +170,7 @@ def _section(
 
 
 def _grid(title: str, names: Sequence[str], run: SuiteRun, variant: str) -> Grid:
-    """Means of all variants; the best of each column is marked where there is a choice."""
+    """Return means of all variants; the best of each column is marked where there is a choice."""
     columns = _present(names, (one for outcomes in run.outcomes.values() for one in outcomes))
     best = {name: _best(name, run) for name in columns}
     rows = tuple(
@@ -191,7 +188,7 @@ def _best(measure: str, run: SuiteRun) -> float | None:
 
 
 def _types(outcomes: Sequence[Outcome]) -> Grid | None:
-    """The breakdown by type of question, where there is more than one type."""
+    """Return the breakdown by type of question, where there is more than one type."""
     names = sorted({one.golden.type for one in outcomes if one.golden.type})
     if len(names) < 2:
         return None
@@ -233,7 +230,7 @@ def _mean(measure: str, outcomes: Sequence[Outcome]) -> float | None:
 
 
 def _differences(compared: Sequence[Comparison]) -> Iterator[Difference]:
-    """Comparisons by variant, then measure; strips of shares and of sizes are each scaled to their widest."""
+    """Yield comparisons by variant, then measure; strips of shares and of sizes are each scaled to their widest."""
     widest: dict[bool, float] = {}
     for one in compared:
         share = is_share(one.measure)
@@ -257,12 +254,12 @@ def _differences(compared: Sequence[Comparison]) -> Iterator[Difference]:
 
 
 def _measures(outcome: Outcome) -> list[tuple[str, str]]:
-    """The main measures of one question, as they are written."""
+    """Return the main measures of one question, as they are written."""
     return [(name, shown(name, outcome.measures[name])) for name in OVERVIEW if name in outcome.measures]
 
 
 def marked(text: str, answers: Sequence[str]) -> list[tuple[str, bool]]:
-    """A text in pieces, each with whether it is one of the answers, whatever its case."""
+    """Return a text in pieces, each with whether it is one of the answers, whatever its case."""
     words = [re.escape(answer) for answer in sorted(answers, key=len, reverse=True) if answer.strip()]
     if not words:
         return [(text, False)]

@@ -69,18 +69,18 @@ def run_child(task: str, **arguments: Any) -> Any:
 def _build(engine: str, parquet: str, path: str) -> dict[str, int]:
     import pyarrow.parquet as pq
 
-    from graphctx.store.graph import make_graph_engine
+    from graphctx.store.graph import graph_engine
     from graphctx.store.schema import TABLES
 
     tables = {name: pq.read_table(Path(parquet) / f"{name}.parquet") for name in TABLES}
-    return make_graph_engine(engine).build(Path(path), tables)
+    return graph_engine(engine)(Path(path)).build(tables)
 
 
 def _verify(directory: str, expected: dict[str, Any]) -> list[str]:
     import pyarrow.parquet as pq
 
     from graphctx.store.arrays import load_arrays, open_matrix
-    from graphctx.store.graph import make_graph_engine
+    from graphctx.store.graph import graph_engine
     from graphctx.store.snapshot import ARRAYS_NAME, MATRICES_DIR, PARQUET_DIR, TABLES_DIR
     from graphctx.store.tables import TEXT_COLUMNS, TableReader
 
@@ -91,7 +91,7 @@ def _verify(directory: str, expected: dict[str, Any]) -> list[str]:
         if rows != count:
             found.append(f"{name}.parquet has {rows} rows, not {count}.")
     engine = expected["engine"]
-    graph = make_graph_engine(engine).open(root / f"graph.{engine}")
+    graph = graph_engine(engine)(root / f"graph.{engine}")
     for label, count in graph.counts().items():
         if count != expected["graph_counts"][label]:
             found.append(f"The graph has {count} {label}, not {expected['graph_counts'][label]}.")
@@ -110,9 +110,9 @@ def _verify(directory: str, expected: dict[str, Any]) -> list[str]:
 
 
 def _version(engine: str) -> str:
-    from graphctx.store.graph import make_graph_engine
+    from graphctx.store.graph import graph_engine
 
-    return make_graph_engine(engine).version
+    return graph_engine(engine).version()
 
 
 def main() -> None:

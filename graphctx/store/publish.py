@@ -16,7 +16,7 @@ from graphctx.store.arrays import Array, save_arrays, save_matrix
 from graphctx.store.child import run_child
 from graphctx.store.content import content_hash
 from graphctx.store.files import disk_errors, files_below, fsync_path, fsync_tree, sha256_of
-from graphctx.store.graph import make_graph_engine
+from graphctx.store.graph import graph_engine
 from graphctx.store.manifest import (
     FORMAT_VERSION,
     FileEntry,
@@ -154,7 +154,7 @@ def publish(
                     graph_counts=built.graph_counts,
                     table_versions=built.table_versions,
                     files=_sync_and_hash(temporary),
-                    versions=versions.model_copy(update={"engine": make_graph_engine(engine).version}),
+                    versions=versions.model_copy(update={"engine": graph_engine(engine).version()}),
                 )
                 write_manifest(temporary, manifest)
                 _move_in(temporary, kb_dir / SNAPSHOTS_DIR / new_id)

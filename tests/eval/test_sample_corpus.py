@@ -42,11 +42,6 @@ def test_every_document_is_worth_reading_and_short_enough_to_be_read(documents: 
         assert 250 <= len(document.text.split()) <= 900, uri
 
 
-def test_every_document_but_plain_text_says_its_title_itself(documents: dict[str, Document]) -> None:
-    untitled = [uri for uri, document in documents.items() if not document.titled]
-    assert [uri for uri in untitled if not uri.endswith(".txt")] == []
-
-
 def test_every_relative_link_leads_to_a_document_and_to_its_heading(
     documents: dict[str, Document], handbook: Path
 ) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from sample_entities import main, render_sample, sample_entities
@@ -24,8 +23,3 @@ def test_a_sample_is_the_same_each_time_and_no_larger_than_asked(
     assert all(one.name in one.context for one in every if one.n_mentions)
     assert main([str(kb.path)]) == 0
     assert capsys.readouterr().out.strip() == render_sample(every)
-
-
-def test_a_knowledge_base_that_is_not_there_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([str(tmp_path / "none")]) == 1
-    assert capsys.readouterr().err.strip()

@@ -79,10 +79,3 @@ def test_an_unreadable_note_is_no_obstacle(tmp_path: Path, text: str) -> None:
         (tmp_path / "ingest.lock.json").write_text(text)
         with pytest.raises(BackendUnavailable, match="Another process"), IngestLock(tmp_path):
             pass
-
-
-def test_it_is_released_when_the_work_fails(tmp_path: Path) -> None:
-    with pytest.raises(KeyError), IngestLock(tmp_path / "new" / "kb"):
-        raise KeyError
-    with IngestLock(tmp_path / "new" / "kb"):
-        pass

@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from graphctx.errors import BackendUnavailable, InvalidArgument
+from graphctx.errors import InvalidArgument
 from graphctx.store import tables as tables_module
 from graphctx.store.tables import Hit, TableReader, write_tables
 
-from .world import DIMENSION, entity_id, unit_vectors, world
+from .world import DIMENSION, unit_vectors, world
 
 DOCS = 8
 
@@ -47,15 +47,9 @@ def test_words_find_units_by_their_stem_and_equal_scores_come_by_id(reader: Tabl
     assert hits == reader.search_text("units", "feeding orchards", 5)
 
 
-def test_words_find_facts_and_entities(reader: TableReader) -> None:
-    assert reader.search_text("entities", "loom", 3)[0].id == entity_id("loom")
-    hit = reader.search_text("facts", "harbour feeds", 1)[0]
-    assert "harbour" in rows_of("facts", [hit])["text"][0].as_py()
-
-
-@pytest.mark.parametrize("words", ["", "   ", "the of", "xyzzy", "a" * 5000, '"(+-*~^', "\x00", "日本語 naïve"])
-def test_words_that_find_nothing_are_no_error(reader: TableReader, words: str) -> None:
-    assert reader.search_text("units", words, 3) == []
+def test_words_that_find_nothing_are_not_an_error(reader: TableReader) -> None:
+    for words in ("", "   ", "the of", "xyzzy", "a" * 5000, '"(+-*~^', "\x00", "日本語 naïve"):
+        assert reader.search_text("units", words, 3) == []
 
 
 def test_a_vector_finds_itself_first(reader: TableReader) -> None:
@@ -116,20 +110,7 @@ def test_rows_beyond_one_batch_keep_their_numbers_and_vectors(tmp_path: Path, mo
     assert [hit.score for hit in nearest] == pytest.approx([1.0] * len(vectors), abs=1e-5)
 
 
-def test_a_missing_or_damaged_database_is_unavailable(tmp_path: Path) -> None:
-    with pytest.raises(BackendUnavailable, match="units"):
-        TableReader(tmp_path / "none", {"units": 1}).count("units")
-    versions = write_tables(tmp_path / "t", world(), {})
-    with pytest.raises(BackendUnavailable, match="units"):
-        TableReader(tmp_path / "t", {"units": 99}).count("units")
-    for path in (tmp_path / "t" / "units.lance" / "data").iterdir():
-        path.write_bytes(b"rubbish")
-    with pytest.raises(BackendUnavailable, match="units"):
-        TableReader(tmp_path / "t", versions).search_text("units", "harbour", 1)
-
-
 def test_nothing_is_said_on_standard_error(tmp_path: Path) -> None:
-    write_tables(tmp_path / "t", world(), {"units": unit_vectors(12)})
     script = (
         "import sys; from pathlib import Path; import numpy as np; from graphctx.store.tables import TableReader\n"
         "r = TableReader(Path(sys.argv[1]), {'units': int(sys.argv[2])})\n"
