@@ -142,7 +142,7 @@ def run_suite(
     for variant in variants:
         variant_named(variant)
     goldens = bind(suite.rows, kb, source=suite.path.name, prefix=suite.prefix)
-    units = _Units(kb)
+    units = _UnitPlaces(kb)
     by_units = units.judge(goldens) if suite.judge == "auto" else suite.judge == "units"
     judge: Literal["documents", "units"] = "units" if by_units else "documents"
     relevant = {golden.id: _relevant(golden, units, judge) for golden in goldens}
@@ -227,7 +227,7 @@ class _Asking:
         return tuple(_key(unit.doc_uri, unit.start_char, unit.end_char) for unit in found)
 
 
-class _Units:
+class _UnitPlaces:
     """Where the units of a knowledge base lie."""
 
     def __init__(self, kb: KnowledgeBase) -> None:
@@ -264,7 +264,7 @@ def _has_gold(golden: Golden) -> bool:
     return golden.answerable and bool(golden.gold_docs or golden.gold_spans)
 
 
-def _relevant(golden: Golden, units: _Units, judge: Literal["documents", "units"]) -> frozenset[str]:
+def _relevant(golden: Golden, units: _UnitPlaces, judge: Literal["documents", "units"]) -> frozenset[str]:
     if not golden.answerable:
         return frozenset()
     if judge == "documents":

@@ -19,12 +19,16 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundMention:
     """A mention that the knowledge base has: its span, and the row of its entity."""
 
     start: int
     end: int
     entity: int
+
+
+Mentions = Mapping[str, Sequence[FoundMention]]
+"""Found mentions by URI."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +80,7 @@ class ClusterScores:
     b_cubed_recall: float
 
 
-def span_scores(gold: Sequence[GoldDocument], found: Mapping[str, Sequence[Found]]) -> tuple[SpanScores, SpanScores]:
+def span_scores(gold: Sequence[GoldDocument], found: Mentions) -> tuple[SpanScores, SpanScores]:
     """Compare spans, once exactly and once by any overlap; a span counts once however many mentions share it.
 
     Args:
@@ -101,7 +105,7 @@ def span_scores(gold: Sequence[GoldDocument], found: Mapping[str, Sequence[Found
     )
 
 
-def recall_by_type(gold: Sequence[GoldDocument], found: Mapping[str, Sequence[Found]]) -> dict[str, tuple[int, int]]:
+def recall_by_type(gold: Sequence[GoldDocument], found: Mentions) -> dict[str, tuple[int, int]]:
     """Return gold mentions overlapped and gold mentions in all, by the type of the gold entity, sorted by type."""
     hit, every = Counter[str](), Counter[str]()
     for document in gold:
@@ -111,7 +115,7 @@ def recall_by_type(gold: Sequence[GoldDocument], found: Mapping[str, Sequence[Fo
     return {kind: (hit[kind], every[kind]) for kind in sorted(every)}
 
 
-def entity_of(mention: GoldMention, found: Sequence[Found]) -> int:
+def entity_of(mention: GoldMention, found: Sequence[FoundMention]) -> int:
     """Return the entity whose found mention fits a gold mention best, or -1.
 
     The best fit is the one with the largest share of the union in common; ties go to the first span, then to the
@@ -157,11 +161,11 @@ def _touched(some: Sequence[tuple[int, int]], others: Sequence[tuple[int, int]])
     return sum((before := bisect_left(starts, end)) > 0 and reach[before - 1] > start for start, end in some)
 
 
-def _over(mention: GoldMention, found: Sequence[Found]) -> list[Found]:
+def _over(mention: GoldMention, found: Sequence[FoundMention]) -> list[FoundMention]:
     return [one for one in found if one.start < mention.end and mention.start < one.end]
 
 
-def _in_common(mention: GoldMention, one: Found) -> float:
+def _in_common(mention: GoldMention, one: FoundMention) -> float:
     both = min(mention.end, one.end) - max(mention.start, one.start)
     return both / (max(mention.end, one.end) - min(mention.start, one.start))
 
@@ -311,21 +315,21 @@ def _in_units(snapshot: Snapshot, gold: Sequence[GoldDocument], row_of: dict[str
     ]
 
 
-def _mentions(snapshot: Snapshot, wanted: dict[int, str]) -> dict[str, list[Found]]:
+def _mentions(snapshot: Snapshot, wanted: dict[int, str]) -> dict[str, list[FoundMention]]:
     """Return the mentions of the wanted documents, by URI, in the order of the table."""
     table = snapshot.table("mentions", ["unit_row", "start_char", "end_char", "entity_row"])
     doc_of = snapshot.table("units", ["doc_row"])["doc_row"].to_pylist()
-    found: dict[str, list[Found]] = {}
+    found: dict[str, list[FoundMention]] = {}
     for unit, start, end, entity in zip(*(column.to_pylist() for column in table.columns), strict=True):
         uri = wanted.get(doc_of[unit])
         if uri is not None:
-            found.setdefault(uri, []).append(Found(start, end, entity))
+            found.setdefault(uri, []).append(FoundMention(start, end, entity))
     return found
 
 
 def _clustered(rows: Sequence[dict[str, Any]], aligned: dict[str, list[tuple[int, str]]]) -> list[tuple[str, str]]:
     """Entity and gold entity of each mention that was found; where gold entities are known within a row only,
-    entities are told apart by row too."""
+    entities of different rows differ."""
     local = has_texts(rows)
     return [
         (f"{uri} {entity}" if local else str(entity), key)

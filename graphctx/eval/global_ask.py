@@ -12,7 +12,15 @@ import numpy as np
 
 from graphctx.eval.ask import Asker, OnAsked
 from graphctx.eval.golden import bind
-from graphctx.eval.measures import MAX_QUOTES, MOST_POINTS, POINT_BUDGETS, CountTokens, Piece, filled, point_measures
+from graphctx.eval.measures import (
+    MAX_QUOTES,
+    MOST_POINTS,
+    POINT_BUDGETS,
+    CountTokens,
+    QuotedText,
+    filled,
+    point_measures,
+)
 from graphctx.eval.records import GLOBAL, Golden, Outcome, SuiteRun
 from graphctx.model.requests import GlobalOptions, GlobalSearchInput, RetrieveInput, RetrieveOptions
 
@@ -25,7 +33,7 @@ if TYPE_CHECKING:
 QUOTED_FROM = 20
 """Passages that ``evidence`` quotes from: as many as quotes, so that each may be from another."""
 
-Rival = Callable[[str], Iterable[Piece]]
+Rival = Callable[[str], Iterable[QuotedText]]
 """From a question to the texts that are given for it, best first, without end if need be."""
 
 
@@ -48,7 +56,7 @@ class Rivals:
         """Name to baseline, in the order in which they are shown."""
         return {"hybrid": self.hybrid, "summaries": self.summaries, "evidence": self.evidence}
 
-    def hybrid(self, question: str) -> Iterator[Piece]:
+    def hybrid(self, question: str) -> Iterator[QuotedText]:
         """Yield the sentences of the units that a plain search ranks first, in the order of each unit."""
         found = self._searching.rank(question)
         if isinstance(found, tuple):
@@ -56,11 +64,11 @@ class Rivals:
                 for row in self._index.sentence_rows([unit])[0].tolist():
                     yield self._sentence(row)
 
-    def summaries(self, question: str) -> Iterator[Piece]:
+    def summaries(self, question: str) -> Iterator[QuotedText]:
         """Return the sentences of the root communities' summaries; each once, and the same for every question."""
         return map(self._sentence, self._root_summaries)
 
-    def evidence(self, question: str) -> Iterator[Piece]:
+    def evidence(self, question: str) -> Iterator[QuotedText]:
         """Yield the quotes for a question."""
         request = RetrieveInput(
             question=question,
@@ -71,7 +79,7 @@ class Rivals:
         )
         found = self._quoting.searcher.evidence(request, self._quoting.variant)
         for quote in found.items:
-            yield Piece(quote.doc_uri, quote.start_char, quote.end_char, quote.quote, self._count(quote.quote))
+            yield QuotedText(quote.doc_uri, quote.start_char, quote.end_char, quote.quote, self._count(quote.quote))
 
     @cached_property
     def _root_summaries(self) -> list[int]:
@@ -80,13 +88,13 @@ class Rivals:
         chosen = (row for level, some in zip(levels, rows, strict=True) if level == 0 for row in some)
         return list(dict.fromkeys(chosen))
 
-    def _sentence(self, row: int) -> Piece:
+    def _sentence(self, row: int) -> QuotedText:
         walk = self._index.walk
         unit = int(np.searchsorted(walk.unit_sentence, row, side="right")) - 1
         document = self._index.text_of(int(walk.unit_doc[unit]))
         start, end = int(walk.sentence_start[row]), int(walk.sentence_end[row])
         text = document.text[start:end]
-        return Piece(document.uri, start, end, text, self._count(text))
+        return QuotedText(document.uri, start, end, text, self._count(text))
 
 
 _SPARE = 8
@@ -158,10 +166,11 @@ class GlobalAsker:
             )
         )
 
-    def pieces(self, found: GlobalFound) -> list[Piece]:
+    def pieces(self, found: GlobalFound) -> list[QuotedText]:
         """Return the points as pieces of text."""
         return [
-            Piece(one.doc_uri, one.start_char, one.end_char, one.quote, self._count(one.quote)) for one in found.items
+            QuotedText(one.doc_uri, one.start_char, one.end_char, one.quote, self._count(one.quote))
+            for one in found.items
         ]
 
     def ask(self, golden: Golden) -> Outcome:
@@ -199,11 +208,11 @@ def _of_rival(golden: Golden, rival: Rival) -> Outcome:
     return Outcome(golden, (), frozenset(), (), measures)
 
 
-def _enough(pieces: Iterable[Piece], most: int = _SPARE * POINT_BUDGETS[-1]) -> Iterable[Piece]:
+def _enough(pieces: Iterable[QuotedText], most: int = _SPARE * POINT_BUDGETS[-1]) -> Iterable[QuotedText]:
     """Return the first pieces, as many as weigh so much together."""
     read = 0
 
-    def wanted(piece: Piece) -> bool:
+    def wanted(piece: QuotedText) -> bool:
         nonlocal read
         before, read = read, read + piece.tokens
         return before < most

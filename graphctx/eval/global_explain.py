@@ -12,7 +12,7 @@ import numpy as np
 from graphctx.errors import InvalidArgument
 from graphctx.eval.ask import Asker
 from graphctx.eval.golden import bind
-from graphctx.eval.measures import MOST_POINTS, POINT_BUDGETS, Piece, stated, states
+from graphctx.eval.measures import MOST_POINTS, POINT_BUDGETS, QuotedText, stated, states
 from graphctx.eval.show import Table
 from graphctx.model.requests import GlobalSearchInput
 from graphctx.retrieve.global_search.points import units_of
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 Stage = Literal[
-    "told",
+    "stated",
     "no sentence",
     "no community",
     "not rated",
@@ -44,7 +44,7 @@ Stage = Literal[
 ]
 
 STAGES: dict[Stage, str] = {
-    "told": "a point that was given states it",
+    "stated": "a point of the answer states it",
     "no sentence": "no sentence of the documents is near enough to any of its places",
     "no community": "no community has one of its sentences among its points, and the search did not find their units",
     "not rated": "communities have it, and none of them was compared with the question",
@@ -183,8 +183,8 @@ class Tracer:
         )
 
     def _stage(self, point: GoldPoint, rows: Rows, holding: Sequence[int], run: GlobalOutcome, *, bears: bool) -> Stage:
-        if stated(point, self._told(run)):
-            return "told" if bears else "no evidence"
+        if stated(point, self._points(run)):
+            return "stated" if bears else "no evidence"
         if not len(rows):
             return "no sentence"
         candidates = rows[np.isin(rows, run.candidates.rows)]
@@ -198,14 +198,16 @@ class Tracer:
             return "not chosen"
         return "passed over"
 
-    def _told(self, run: GlobalOutcome) -> list[Piece]:
+    def _points(self, run: GlobalOutcome) -> list[QuotedText]:
         documents = self._index.walk.unit_doc[run.candidates.units].tolist()
-        return [Piece(self._uris[documents[one.at]], one.cut.start_char, one.cut.end_char, "", 0) for one in run.points]
+        return [
+            QuotedText(self._uris[documents[one.at]], one.cut.start_char, one.cut.end_char, "", 0) for one in run.points
+        ]
 
     def _copied(self, rows: Rows, run: GlobalOutcome) -> bool:
         """Return whether each of some sentences is a near copy of a point that was given."""
-        told = [self._words(row) for row in run.candidates.rows[[one.at for one in run.points]].tolist()]
-        return all(any(_jaccard(self._words(row), one) >= SAME_WORDS for one in told) for row in rows.tolist())
+        points = [self._words(row) for row in run.candidates.rows[[one.at for one in run.points]].tolist()]
+        return all(any(_jaccard(self._words(row), one) >= SAME_WORDS for one in points) for row in rows.tolist())
 
     def _words(self, sentence: int) -> frozenset[str]:
         walk = self._index.walk
@@ -220,7 +222,7 @@ class Tracer:
             document = self._uris.index(span.doc_uri)
             units = np.flatnonzero(walk.unit_doc == document)
             for row in self._index.sentence_rows(units)[0].tolist():
-                piece = Piece(span.doc_uri, int(walk.sentence_start[row]), int(walk.sentence_end[row]), "", 0)
+                piece = QuotedText(span.doc_uri, int(walk.sentence_start[row]), int(walk.sentence_end[row]), "", 0)
                 if states(piece, span):
                     found.append(row)
         return np.unique(np.array(found, dtype=np.int64))

@@ -211,7 +211,7 @@ neighbouring sentence; the whole would require a long sentence to be quoted to i
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class QuotedText:
     """A text of an answer, its span, and its number of tokens."""
 
     doc_uri: str
@@ -221,7 +221,7 @@ class Piece:
     tokens: int
 
 
-def states(piece: Piece, span: GoldSpan) -> bool:
+def states(piece: QuotedText, span: GoldSpan) -> bool:
     """Return whether a piece and a span share at least `ENOUGH` of the shorter of both, in characters."""
     if piece.doc_uri != span.doc_uri:
         return False
@@ -230,14 +230,14 @@ def states(piece: Piece, span: GoldSpan) -> bool:
     return shared > 0 and shared >= ENOUGH * shorter
 
 
-def stated(point: GoldPoint, pieces: Iterable[Piece]) -> bool:
+def stated(point: GoldPoint, pieces: Iterable[QuotedText]) -> bool:
     """Return whether some piece states a point."""
     return any(states(piece, span) for piece in pieces for span in point.spans)
 
 
-def filled(pieces: Iterable[Piece], budget: int) -> list[Piece]:
+def filled(pieces: Iterable[QuotedText], budget: int) -> list[QuotedText]:
     """Return the pieces that fit into a budget, in order; one that does not fit whole is skipped."""
-    taken: list[Piece] = []
+    taken: list[QuotedText] = []
     left = budget
     for piece in pieces:
         if piece.tokens <= left:
@@ -246,7 +246,7 @@ def filled(pieces: Iterable[Piece], budget: int) -> list[Piece]:
     return taken
 
 
-def point_measures(points: Sequence[GoldPoint], pieces: Sequence[Piece], budget: int) -> dict[str, float]:
+def point_measures(points: Sequence[GoldPoint], pieces: Sequence[QuotedText], budget: int) -> dict[str, float]:
     """Return measures of an answer within a budget.
 
     ``points@<budget>`` is the share of the gold points that some piece states, ``tokens@<budget>`` the tokens of all

@@ -48,7 +48,7 @@ class Dot:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class Curve:
     """A series: its colour's number, its name, its points."""
 
     series: int
@@ -95,7 +95,7 @@ class Plot:
     y_label: str
     x_ticks: tuple[Tick, ...]
     y_ticks: tuple[Tick, ...] = ()
-    lines: tuple[Line, ...] = ()
+    lines: tuple[Curve, ...] = ()
     bars: tuple[Bar, ...] = ()
     ranges: tuple[Range, ...] = ()
     legend: tuple[tuple[int, str], ...] = ()
@@ -138,7 +138,7 @@ def line_plot(
     across = _scale(min(places.values()), max(places.values()), _LEFT + 10, WIDTH - _RIGHT - 10)
     up = _scale(y_marks[0], y_marks[-1], HEIGHT - _BOTTOM, _TOP)
     lines = tuple(
-        Line(
+        Curve(
             number,
             name,
             tuple(Dot(_at(across, places[x]), _at(up, y * 100), f"{name}: {y:.1%} at {x:,.0f}") for x, y in points),

@@ -1,8 +1,7 @@
 """The LanceDB tables of a snapshot: full-text and vector search.
 
-Each snapshot has its own database, so that a snapshot is one directory: it appears by one rename, is verified file by
-file and disappears when it is deleted. Versions and tags of one shared database would not do: LanceDB's Python package
-cannot free the space between two tagged versions.
+Each snapshot has its own database: it is published by one rename, verified file by file, and deleted with its
+directory.
 """
 
 from __future__ import annotations
@@ -187,8 +186,6 @@ class TableReader:
         vector: npt.NDArray[np.float32],
         k: int,
         where: str | None = None,
-        *,
-        exact: bool = False,
     ) -> list[Hit]:
         """Return the rows whose vectors have the largest dot product with ``vector``.
 
@@ -197,12 +194,10 @@ class TableReader:
             vector: float32 ``[dimension]``, L2-normalised.
             k: most rows to return.
             where: an SQL condition that is applied before ranking.
-            exact: compare every vector instead of asking the index.
 
         Returns:
-            The best first, ties by id. Exact below ``INDEX_ROWS`` rows. Above, an index answers, which is built by
-            several threads at once: two builds of the same rows may differ in a few of the last hits, so what
-            must be reproducible asks for ``exact``.
+            The best first, ties by id. Exact below `VECTOR_INDEX_ROWS`. Above, an index answers, which is built by
+            several threads at once: two builds of the same rows may differ in a few of the last hits.
 
         Raises:
             InvalidArgument: a table without vectors, another dimension, ``k`` below 1, or a wrong condition.
@@ -217,16 +212,12 @@ class TableReader:
         _checked(k)
         with self._errors(table, where):
             search = handle.search(query, vector_column_name="vector").distance_type("dot")
-            if exact:
-                search = search.bypass_vector_index()
-            else:
-                search = search.ef(max(SEARCH_EF, 2 * k)).refine_factor(REFINE_FACTOR)
-            search = search.limit(k + _TIE_SLACK)
+            search = search.ef(max(SEARCH_EF, 2 * k)).refine_factor(REFINE_FACTOR).limit(k + _TIE_SLACK)
             found = _where(search, where).select(["id", "row", "_distance"]).to_arrow()
         return _hits(found, [1.0 - distance for distance in found["_distance"].to_pylist()], k)
 
     def close(self) -> None:
-        """Forget the open tables."""
+        """Close the tables. The next use opens them again."""
         with self._lock:
             self._tables.clear()
 

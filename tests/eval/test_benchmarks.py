@@ -53,6 +53,7 @@ def test_a_part_of_the_made_up_corpus_counts_its_own_mentions(folder: Path) -> N
         assert np.array_equal(walk.entity_proper, np.ones(walk.n_entities, np.float32))
 
 
+@pytest.mark.slow
 def test_the_same_size_gives_the_same_corpus_and_hierarchy(folder: Path, tmp_path: Path) -> None:
     again = communities_kb(tmp_path, SIZE)
     assert questions(synthetic_kb(tmp_path, SIZE)) == questions(synthetic_kb(folder, SIZE))
@@ -116,6 +117,7 @@ def test_questions_about_a_topic_lead_to_its_branch_and_leave_others_unrated(fol
         assert all(point.doc_uri.startswith("notes/000000") for point in kb.searcher().global_search(part).items)
 
 
+@pytest.mark.slow
 def test_the_benchmark_of_global_search_shows_every_stage_and_count(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -30,6 +30,7 @@ def suite(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_small_set_gives_the_same_bytes_however_it_is_made_and_a_smaller_one_is_told_from_it(
     suite: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

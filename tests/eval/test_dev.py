@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from eval_made import suite
 
+from eval import ablation, dev
 from eval.ablation import OF_QUOTING, OF_RANKING, cells
 from eval.dev import DevSet, print_verdicts
 from graphctx.retrieve.variants import DEFAULT_VARIANT
 
-REPO = Path(__file__).resolve().parents[2]
 TEXTS = {
     "Ada": "Ada Merriweather was the first keeper of Gull Point. She was born in the village of Thornby.",
     "Thornby": "Thornby is a village on the Hestra. Its mayor is Piran Rowe.",
@@ -24,19 +23,26 @@ TEXTS = {
 }
 
 
-def command(module: str, *arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", module, *map(str, arguments)],
-        cwd=REPO,
-        env={**os.environ, "PYTHONPATH": str(REPO)},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=240,
-    )
+Command = Callable[..., tuple[int, str, str]]
 
 
-def test_a_set_is_shown_beside_what_it_must_show(tmp_path: Path) -> None:
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Run a script with arguments: its exit code, standard output and standard error."""
+
+    def run(module: ModuleType, *arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr("sys.argv", [module.__name__, *map(str, arguments)])
+        try:
+            code = module.main()
+        except SystemExit as stopped:
+            code = int(stopped.code or 0)
+        return code, *capsys.readouterr()
+
+    return run
+
+
+@pytest.mark.slow
+def test_a_set_is_shown_beside_what_it_must_show(command: Command, tmp_path: Path) -> None:
     folder = tmp_path / "data" / "hotpot_train100"
     folder.mkdir(parents=True)
     corpus = [{"id": name, "title": name, "text": text} for name, text in TEXTS.items()]
@@ -53,29 +59,31 @@ def test_a_set_is_shown_beside_what_it_must_show(tmp_path: Path) -> None:
         (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     sets = "hotpot_train100,musique_train100"
     places = ("--data", tmp_path / "data", "--work", tmp_path / "work")
-    done = command("eval.dev", *places, "--only", sets, "--json", tmp_path / "o.json")
-    assert "musique_train100: not below" in done.stderr
-    lines = done.stdout.splitlines()
+    code, out, err = command(dev, *places, "--only", sets, "--json", tmp_path / "o.json")
+    assert "musique_train100: not below" in err
+    lines = out.splitlines()
     variants = [line.split(" | ")[1] for line in lines if line.startswith("| hotpot_train100 | ")]
     assert variants[:5] == ["bm25", "vector", "rrf", "hybrid", "hybrid_local"]
     assert "| hotpot_train100 | all@10 ≥ 97.0 | 100.0 | yes |" in lines
     assert "| hotpot_train100:blank | R@5 ≥ 90.0 | 100.0 | yes |" in lines
     assert "| hotpot_train100 | answer@500 ≥ 82.0 | 50.0 | short |" in lines
-    assert done.returncode == 1
+    assert code == 1
     suites = [suite["suite"] for suite in json.loads((tmp_path / "o.json").read_text())["suites"]]
     assert suites == ["hotpot_train100", "hotpot_train100:blank"]
 
 
-@pytest.mark.parametrize("module", ["eval.dev", "eval.ablation"])
-def test_without_any_set_there_is_nothing_to_show(module: str, tmp_path: Path) -> None:
-    done = command(module, "--data", tmp_path, "--work", tmp_path / "work", "--only", "xquad_en")
-    assert done.returncode == 1
-    assert "xquad_en: not below" in done.stderr
-    assert "There is none of these sets" in done.stderr
-    assert done.stdout == ""
-    done = command(module, "--data", tmp_path, "--work", tmp_path / "work", "--only", "xquad_en,nonesuch")
-    assert done.returncode == 2
-    assert "no such set: nonesuch; sets are musique_train100, " in done.stderr
+@pytest.mark.parametrize("module", [dev, ablation])
+def test_sets_that_are_not_there_or_do_not_exist_are_named(
+    command: Command, module: ModuleType, tmp_path: Path
+) -> None:
+    places = ("--data", tmp_path, "--work", tmp_path / "work")
+    code, out, err = command(module, *places, "--only", "xquad_en")
+    assert (code, out) == (1, "")
+    assert "xquad_en: not below" in err
+    assert "There is none of these sets" in err
+    code, out, err = command(module, *places, "--only", "xquad_en,nonesuch")
+    assert (code, out) == (2, "")
+    assert "no such set: nonesuch; sets are musique_train100, " in err
 
 
 def test_a_measure_that_a_set_does_not_have_falls_short(capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphctx.errors import InvalidArgument
-from graphctx.eval.entities import EntityRun, Found, cluster_scores, entity_of, run_entity_suite, span_scores
+from graphctx.eval.entities import EntityRun, FoundMention, cluster_scores, entity_of, run_entity_suite, span_scores
 from graphctx.eval.entities_gold import GoldDocument, GoldMention, gold_documents, read_gold
 from graphctx.eval.run import Measured, Where
 from graphctx.eval.suites import load_suite
@@ -39,12 +39,14 @@ def gold(*spans: tuple[int, int]) -> list[GoldDocument]:
 
 
 def test_spans_are_counted_exactly_and_by_overlap() -> None:
-    found = {"d": [Found(0, 7, 1), Found(0, 7, 2), Found(20, 25, 2)]}  # one span of two mentions counts once
+    found = {
+        "d": [FoundMention(0, 7, 1), FoundMention(0, 7, 2), FoundMention(20, 25, 2)]
+    }  # one span of two mentions counts once
     exact, overlap = span_scores(gold((0, 7), (18, 30), (34, 43)), found)
     assert (exact.precision, exact.recall) == (1 / 2, 1 / 3)
     assert (overlap.precision, overlap.recall) == (1.0, 2 / 3)
     assert overlap.f1 == pytest.approx(0.8)
-    for others in ({"d": [Found(7, 9, 1)]}, {}):  # touching spans do not overlap
+    for others in ({"d": [FoundMention(7, 9, 1)]}, {}):  # touching spans do not overlap
         exact, overlap = span_scores(gold((0, 7)), others)
         assert (exact.f1, overlap.f1) == (0.0, 0.0)
 
@@ -54,16 +56,16 @@ def test_overlap_is_what_comparing_every_pair_gives(sizes: list[tuple[int, int]]
     wanted = [(start, start + length) for start, length in sizes]
     other = data.draw(st.lists(st.tuples(st.integers(0, 60), st.integers(1, 9)), max_size=12))
     given_ = [(start, start + length) for start, length in other]
-    _, overlap = span_scores(gold(*wanted), {"d": [Found(a, b, 0) for a, b in given_]})
+    _, overlap = span_scores(gold(*wanted), {"d": [FoundMention(a, b, 0) for a, b in given_]})
     assert overlap.gold_hit == sum(any(a < d and c < b for c, d in given_) for a, b in set(wanted))
     assert overlap.found_right == sum(any(a < d and c < b for c, d in wanted) for a, b in set(given_))
 
 
 def test_the_mention_that_fits_best_says_which_entity_it_is() -> None:
     mention = GoldMention(10, 20, "k", "x")
-    assert entity_of(mention, [Found(0, 30, 1), Found(10, 19, 2), Found(19, 40, 3)]) == 2
-    assert entity_of(mention, [Found(10, 20, 5), Found(10, 20, 4)]) == 4
-    assert entity_of(mention, [Found(20, 30, 1)]) == -1
+    assert entity_of(mention, [FoundMention(0, 30, 1), FoundMention(10, 19, 2), FoundMention(19, 40, 3)]) == 2
+    assert entity_of(mention, [FoundMention(10, 20, 5), FoundMention(10, 20, 4)]) == 4
+    assert entity_of(mention, [FoundMention(20, 30, 1)]) == -1
 
 
 def test_clusters_are_compared_as_the_formulas_say() -> None:
@@ -121,7 +123,7 @@ def measured(path: Path, work: Path, **options: Path) -> EntityRun:
     return found.entities[0]
 
 
-def test_a_suite_with_texts_is_ingested_and_measured_again_when_it_changes(tmp_path: Path) -> None:
+def test_a_suite_with_texts_is_ingested_and_measured(tmp_path: Path) -> None:
     (tmp_path / "harbour").mkdir()
     path, work = write(tmp_path / "harbour" / "gold.jsonl", row()).parent, tmp_path / "work"
     run = measured(path, work)
@@ -131,30 +133,15 @@ def test_a_suite_with_texts_is_ingested_and_measured_again_when_it_changes(tmp_p
     assert run.types["Peop"] == (1, 1)
     assert json.loads(json.dumps(run.as_dict()))["overlap"]["recall"] == 1.0
     assert ("pair recall", 100.0, "1 of 1") in run.rows()
-    more = row(id="r2", text="Kit Rowe sails.", entities=[{"name": "Kit Rowe", "mentions": [[0, 8]]}], relations=[])
-    write(path / "gold.jsonl", row(), more)
-    assert measured(path, work).n_entities > run.n_entities
-    write(path / "gold.jsonl", row())
-    assert measured(path, work).n_entities == run.n_entities
-    (tmp_path / "other" / "harbour").mkdir(parents=True)
-    measured(write(tmp_path / "other" / "harbour" / "gold.jsonl", more).parent, work)
-    assert len(list(work.glob("*/kb.toml"))) == 2  # suites of one name do not share a knowledge base
 
 
-def test_a_suite_that_names_documents_reads_them_from_a_knowledge_base(tmp_path: Path) -> None:
-    docs = tmp_path / "docs"
-    docs.mkdir()
-    (docs / "ada.md").write_text("---\ntitle: Ada Poe\n---\n\n# Ada Poe\n\nAda Poe leads the Harbour Team.\n", "utf-8")
-    (docs / "bob.md").write_text("---\ntitle: Bob Poe\n---\n", "utf-8")
-    entities = [{"name": "Ada Poe", "mentions": ["Ada Poe"]}, {"name": "Harbour Team", "mentions": ["Harbour Team"]}]
-    marked = {"doc": "ada.md", "entities": entities, "pairs": [["Ada Poe", "Harbour Team"]]}
-    bob = {"doc": "bob.md", "entities": [{"name": "Poe", "mentions": ["Poe"]}]}
-    path = write(tmp_path / "marks.jsonl", marked, bob)
-    run = measured(path, tmp_path / "work", corpus=docs)
-    assert (run.documents, run.overlap.gold) == (2, 2)  # neither titles nor a document without text have mentions
-    assert (run.overlap.recall, run.pairs.recall) == (1.0, 1.0)
-    (kept,) = (place.parent for place in (tmp_path / "work").glob("*/kb.toml"))
-    with KnowledgeBase.open(kept) as kb:
-        assert run_entity_suite(path, kb) == run
-        with pytest.raises(InvalidArgument, match=r"has no document 'cat\.md'"):
-            run_entity_suite(write(tmp_path / "other.jsonl", {**marked, "doc": "cat.md"}), kb)
+def test_a_suite_that_names_documents_reads_them_from_a_knowledge_base(
+    handbook_kb: KnowledgeBase, golden_folder: Path, tmp_path: Path
+) -> None:
+    run = run_entity_suite(golden_folder / "handbook_entities.jsonl", handbook_kb)
+    assert (run.documents, run.suite) == (12, "handbook_entities")
+    assert run.overlap.recall > 0.9
+    assert run.clusters.purity > 0.98
+    marked = {"doc": "cat.md", "entities": [{"name": "Ada", "mentions": ["Ada"]}]}
+    with pytest.raises(InvalidArgument, match=r"has no document 'cat\.md'"):
+        run_entity_suite(write(tmp_path / "other.jsonl", marked), handbook_kb)

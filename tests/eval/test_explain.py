@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import io
-import json
 import re
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -74,24 +71,6 @@ def test_stages_begin_with_what_each_search_finds_first(handbook_kb: KnowledgeBa
         found = Asker(handbook_kb, variant).search(QUESTION, top_k=10, max_per_doc=10).results
         assert [one.unit.section_id for one in explanation.stages[stage]] == [result.section_id for result in found]
         assert [one.rank for one in explanation.stages[stage]] == list(range(1, 11))
-
-
-def test_a_variant_without_a_walk_has_none_to_explain(handbook_kb: KnowledgeBase) -> None:
-    found = explain(handbook_kb, QUESTION, "bm25")
-    assert (found.seeds, found.edges, found.edges_walked) == ((), (), {})
-    assert [one.unit for one in found.final] == [one.unit for one in found.stages["bm25"]]
-    assert found.quotes
-
-
-def test_another_process_explains_in_the_same_bytes(
-    handbook_path: Path, explanation: Explanation, python: Callable[..., str]
-) -> None:
-    code = (
-        "import json, sys; from graphctx import KnowledgeBase; from graphctx.eval.explain import explain\n"
-        "with KnowledgeBase.open(sys.argv[1]) as kb: print(json.dumps(explain(kb, sys.argv[2]).as_dict()))"
-    )
-    printed = python(code, handbook_path, QUESTION, PYTHONHASHSEED="7", OMP_NUM_THREADS="1")
-    assert printed.strip() == json.dumps(explanation.as_dict())
 
 
 @pytest.mark.parametrize(("question", "variant", "says"), [("  ", "bm25", "question"), ("Who?", "best", "'best'")])

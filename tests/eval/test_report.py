@@ -15,69 +15,44 @@ from selectolax.lexbor import LexborHTMLParser
 
 from graphctx.eval.compare import compare
 from graphctx.eval.plots import HEIGHT, WIDTH, bar_plot, line_plot, range_plot
-from graphctx.eval.records import Golden, Outcome, SuiteRun
+from graphctx.eval.records import Golden, SuiteRun
 from graphctx.eval.report import marked, write_html
 from graphctx.eval.worst import Gold, Miss
 from graphctx.model.answers import Quote
 
 NASTY = "</style><script>alert('1')</script><img src=x onerror=\"alert(2)\"> & 'quoted' \"twice\""
-
-
-def nasty_quote() -> Quote:
-    return Quote(
-        quote=f"It says {NASTY}, word for word.",
-        doc_uri=f"a/{NASTY}.md",
-        section_id="u_1",
-        title=NASTY,
-        heading=NASTY,
-        start_char=0,
-        end_char=9,
-        line=1,
-        confidence=0.5,
-    )
+QUOTE = Quote(
+    quote=f"It says {NASTY}, word for word.", doc_uri=f"a/{NASTY}.md", section_id="u_1", title=NASTY, heading=NASTY,
+    start_char=0, end_char=9, line=1, confidence=0.5,
+)  # fmt: skip
 
 
 def run_of(name: str = "made", question: str = "Who?") -> SuiteRun:
     """Two variants of thirty questions of two types, ten of them unanswerable."""
-    better = [1.0] * 20 + [None] * 10
-    worse = [0.0] * 12 + [1.0] * 8 + [None] * 10
     made = {}
-    for variant, values in (("hybrid_local", better), ("bm25", worse)):
+    for variant, losses in (("hybrid_local", 0), ("bm25", 12)):
+        values = [0.0] * losses + [1.0] * (20 - losses) + [None] * 10
         measures = dict.fromkeys(("R@5", "all@10", "MRR", "answer", "answer@250", "answer@500"), values)
         confidence = {"confidence": [0.1 + at / 40 for at in range(30)], "empty": [0.0] * 30, "tokens": [1234.0] * 30}
-        found = outcomes({**measures, **confidence})
         made[variant] = [
             dataclasses.replace(
                 one,
-                golden=Golden(
-                    one.golden.id,
-                    f"{question} {at}",
-                    type="odd" if at % 2 else "even",
-                    answers=(NASTY,),
-                    answerable=at < 20,
-                ),
+                golden=Golden(one.golden.id, f"{question} {at}", "odd" if at % 2 else "even", (NASTY,), at < 20),
                 ranked=("x", "gold") if values[at] else ("x", "y"),
                 relevant=frozenset({"gold"}) if at < 20 else frozenset(),
-                quotes=(nasty_quote(),),
+                quotes=(QUOTE,),
                 milliseconds={"search": 3.0 + at, "retrieve_evidence": 5.0 + at},
             )
-            for at, one in enumerate(found)
+            for at, one in enumerate(outcomes({**measures, **confidence}))
         ]
     return SuiteRun(name, "sn_made", made)
 
 
-def miss_of(outcome: Outcome) -> Miss:
-    gold = Gold(
-        f"b/{NASTY}.md", f"gold {NASTY}", 3, 9, {"bm25": None, "vector": 17, "final": 31}, None, True, "Lost: 31."
-    )
-    return Miss(outcome, 0.25, (gold,))
-
-
 def written(tmp_path: Path, run: SuiteRun) -> str:
-    path = tmp_path / "new" / "report.html"
-    misses = {run.suite: [miss_of(one) for one in run.outcomes["hybrid_local"][:3]]}
-    write_html(path, [run], compare(run, "hybrid_local"), misses)
-    return path.read_text("utf-8")
+    gold = Gold(f"b/{NASTY}.md", "gold", 3, 9, {"bm25": None, "vector": 17, "final": 31}, None, True, "Lost: 31.")
+    misses = [Miss(one, 0.25, (gold,)) for one in run.outcomes["hybrid_local"][:3]]
+    write_html(tmp_path / "new" / "report.html", [run], compare(run, "hybrid_local"), {run.suite: misses})
+    return (tmp_path / "new" / "report.html").read_text("utf-8")
 
 
 @pytest.fixture
@@ -102,19 +77,17 @@ def test_any_text_is_shown_as_it_is_and_never_becomes_markup(tmp_path: Path) -> 
     assert NASTY in tree.css_first(".quotes .place").text()
 
 
-def test_tables_hold_means_and_intervals_of_every_variant(page: str) -> None:
+def test_tables_hold_means_intervals_types_and_sure_differences(page: str) -> None:
+    tree = LexborHTMLParser(page)
     rows = {
         row.css_first("th.name").text(): [cell.text(separator=" ") for cell in row.css("td")]
-        for row in LexborHTMLParser(page).css("section table")[0].css("tbody tr")
+        for row in tree.css("section table")[0].css("tbody tr")
     }
     assert rows["hybrid_local"] == ["30", "100.0", "100.0", "100.0"]
     assert rows["bm25"][0] == "30"
     assert re.fullmatch(r"40\.0 20\.0 to 60\.0", rows["bm25"][1])
-    assert {node.text() for node in LexborHTMLParser(page).css(".best")} == {"100.0"}  # not the tokens, which are alike
+    assert {node.text() for node in tree.css(".best")} == {"100.0"}  # not the tokens, which are alike
     assert re.search(r'scope="row">even</th><td class="quiet">15</td>', page)
-
-
-def test_differences_say_which_are_sure(page: str) -> None:
     assert re.search(r'class="worse">−60\.0</td><td class="name quiet">−80\.0 to −40\.0</td>', page)
     assert "&lt; 0.001" in page
 
@@ -129,10 +102,7 @@ def test_plots_show_each_variant_and_both_kinds_of_question(page: str) -> None:
     ]
     assert [len(node.css("polyline")) for node in tree.css("figure")] == [2, 2, 0, 0]
     says = [node.text() for node in tree.css("figure title")]
-    assert "hybrid_local: 0.0% at 1" in says
-    assert "hybrid_local: 100.0% at 2" in says
-    assert "bm25: 40.0% at 2" in says
-    assert "unanswerable: 40% from 0.6 to 0.7" in says
+    assert {"hybrid_local: 0.0% at 1", "bm25: 40.0% at 2", "unanswerable: 40% from 0.6 to 0.7"} <= set(says)
 
 
 def test_the_worst_questions_show_gold_ranks_and_why(page: str) -> None:
@@ -145,8 +115,7 @@ def test_the_worst_questions_show_gold_ranks_and_why(page: str) -> None:
 
 
 def test_a_run_without_quotes_types_times_or_comparisons_is_reported_too(tmp_path: Path) -> None:
-    run = SuiteRun("bare", "sn_made", {"rrf": outcomes({"R@5": [1.0, 0.0]})})
-    write_html(tmp_path / "r.html", [run])
+    write_html(tmp_path / "r.html", [SuiteRun("bare", "sn_made", {"rrf": outcomes({"R@5": [1.0, 0.0]})})])
     tree = LexborHTMLParser((tmp_path / "r.html").read_text("utf-8"))
     assert [node.text() for node in tree.css("section h3")] == ["Finding"]
     assert not tree.css("figure")
@@ -178,19 +147,13 @@ def test_a_curve_stays_inside_and_rises_where_its_values_rise(curves: list[list[
             assert plot.left <= dot.x <= plot.right <= WIDTH
             assert plot.top <= dot.y <= plot.bottom <= HEIGHT
             assert f"{y:.1%}" in dot.says
-        order = sorted(range(len(ys)), key=ys.__getitem__)
-        heights = [-line.dots[at].y for at in order]
+        heights = [-line.dots[at].y for at in sorted(range(len(ys)), key=ys.__getitem__)]
         assert heights == sorted(heights)
-
-
-@given(st.lists(shares, min_size=1, max_size=12))
-def test_axes_are_marked_with_few_round_numbers_that_hold_all_values(values: list[float]) -> None:
-    plot = line_plot("t", {"v": list(enumerate(values, 1))}, "x", "y")
     marks = [float(tick.label) for tick in plot.y_ticks]
     assert 2 <= len(marks) <= 8
     assert marks == sorted(set(marks))
-    assert marks[0] <= min(values) * 100 + 1e-6
-    assert marks[-1] >= max(values) * 100 - 1e-6
+    assert marks[0] <= min(map(min, curves)) * 100 + 1e-6
+    assert marks[-1] >= max(map(max, curves)) * 100 - 1e-6
 
 
 @given(st.lists(shares, min_size=4, max_size=4), st.lists(shares, min_size=4, max_size=4))

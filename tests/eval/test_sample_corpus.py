@@ -13,11 +13,6 @@ from graphctx.ingest.read import discover, read_file
 from graphctx.model.documents import Document
 
 
-@pytest.fixture(scope="module")
-def documents(handbook: Path) -> dict[str, Document]:
-    return {file.rel: read_file(file, file.rel)[0][0] for file in discover([handbook]).files}
-
-
 def links_of(document: Document, handbook: Path) -> list[str]:
     if document.media_type != "application/pdf":
         return [link.target for link in document.links]

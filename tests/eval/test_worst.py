@@ -19,7 +19,7 @@ VARIANT = "bm25"
 
 @pytest.fixture(scope="module")
 def run(handbook_kb: KnowledgeBase, golden_folder: Path) -> SuiteRun:
-    return run_suite(load_suite(golden_folder / "handbook.jsonl", limit=30), handbook_kb, [VARIANT])
+    return run_suite(load_suite(golden_folder / "handbook.jsonl", limit=14), handbook_kb, [VARIANT])
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from graphctx.errors import BackendUnavailable
 from graphctx.store.cache import Memo
@@ -21,15 +19,13 @@ def test_values_are_returned_in_the_order_asked_and_survive_closing(tmp_path: Pa
     path = tmp_path / "cache" / "memo.sqlite"
     with Memo(path) as memo:
         memo.put_many("vector", {"b": b"2", "a": b"1", "empty": b""})
-        memo.put_many("extract", {"a": b"other"})
+        memo.put_many("extract", {"a": b"other", "日本 \x1f'\"": b"\x00"})
         memo.put_many("vector", {"b": b"3"})
     with Memo(path) as memo:
         found = memo.get_many("vector", ["b", "absent", "a", "b", "empty"])
         assert list(found.items()) == [("b", b"3"), ("a", b"1"), ("empty", b"")]
-        assert memo.get_many("extract", ["a"]) == {"a": b"other"}
-        assert memo.get_many("vector", []) == {}
-        assert memo.counts() == {"extract": 1, "vector": 3}
-        assert memo.size_bytes() > 0
+        assert memo.get_many("extract", ["日本 \x1f'\""]) == {"日本 \x1f'\"": b"\x00"}
+        assert memo.counts() == {"extract": 2, "vector": 3}
 
 
 def test_pruning_drops_what_is_unused_and_gives_the_space_back(tmp_path: Path) -> None:
@@ -55,15 +51,6 @@ def test_a_second_process_is_refused_at_once(tmp_path: Path) -> None:
         assert "Another process" in done.stdout
         assert memo.get_many("kind", ["a"]) == {"a": b"1"}
     assert not list(tmp_path.glob("*.damaged"))
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30, deadline=None)
-@given(items=st.dictionaries(st.text(max_size=8).filter(str.isprintable), st.binary(max_size=50), max_size=20))
-def test_any_keys_and_values_can_be_stored(tmp_path: Path, items: dict[str, bytes]) -> None:
-    with Memo(tmp_path / "memo.sqlite") as memo:
-        memo.put_many("kind", items)
-        assert memo.get_many("kind", items) == items
-        memo.prune("kind", [])
 
 
 @pytest.mark.parametrize("data", [b"not a database, but text " * 100, b"SQLite format 3\x00" + b"\xff" * 4080])

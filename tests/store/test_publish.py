@@ -70,7 +70,10 @@ def spoil_the_graph(directory: Path) -> None:
     graph.write_bytes(graph.read_bytes()[:4096])
 
 
-@pytest.mark.parametrize(("extra", "error"), [(fail, KeyboardInterrupt), (spoil_the_graph, BackendUnavailable)])
+@pytest.mark.parametrize(
+    ("extra", "error"),
+    [pytest.param(fail, KeyboardInterrupt, marks=pytest.mark.slow), (spoil_the_graph, BackendUnavailable)],
+)
 def test_what_fails_or_does_not_pass_verification_leaves_what_was_published_and_nothing_else(
     kb_dir: Path, extra: object, error: type[BaseException]
 ) -> None:
@@ -94,6 +97,7 @@ def test_an_empty_corpus_can_be_published(tmp_path: Path) -> None:
         assert snapshot.table("units").num_rows == 0
 
 
+@pytest.mark.slow
 def test_the_other_engine_publishes_another_snapshot_in_a_process_of_its_own(published: Path, tmp_path: Path) -> None:
     script = (
         f"import sys; sys.path.insert(0, {str(Path(__file__).parents[1])!r})\n"
