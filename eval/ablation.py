@@ -1,4 +1,4 @@
-"""What each part gives: ``make eval-ablation``.
+"""What leaving out each part costs: ``make eval-ablation``.
 
     python -m eval.ablation [--data DIR] [--work DIR] [--only NAME,…]
 

@@ -223,7 +223,7 @@ def once(times: dict[str, list[float]], stage: str, work: Callable[[], T]) -> T:
 
 @contextmanager
 def timed() -> Iterator[dict[str, float]]:
-    """Seconds of what stands inside, under ``seconds``."""
+    """Take the seconds of the block, under ``seconds``."""
     taken: dict[str, float] = {}
     started = time.perf_counter()
     yield taken

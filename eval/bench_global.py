@@ -4,9 +4,9 @@
 those of ``eval/synthetic_communities.py``, kept in ``.kb/bench``, with as many units as communities; each size is
 measured in a process of its own, through the façade's own view. No question is asked twice. For each question its bare
 parts are timed: its embedding, and one product of all community vectors with it, which is the least that a search would
-have to do that rates every community. Then the call is made; of every two one with a stopwatch in it, which gives the
+have to do that rates every community. Then the call is made; every second one with a stopwatch, which takes the
 stages, and is not counted with the others. Then other questions are asked within a folder of about a quarter of the
-documents; the first of them makes the scope ready, and is told by itself. Compare ratios, not milliseconds.
+documents; the first of them prepares the scope, and is timed apart. Compare ratios, not milliseconds.
 
 Memory is what the process holds more than before the knowledge base was opened, model and libraries not counted:
 ``own`` memory, and ``mapped`` pages of the snapshot's files, which it touched and the system can take back.

@@ -2,8 +2,8 @@
 
 ``python -m eval.bench_query [--sizes 10000,100000,200000] [--questions 200] [--json]``. The corpora are those of
 ``eval/synthetic_index.py``, kept in ``.kb/bench``; each size is measured in a process of its own. For each question its
-bare parts are timed (its embedding, and two plain searches over all units, by words and by vector), then the call. Of
-every two calls one is made with a stopwatch in it, which gives the stages, and is not counted with the others. No
+bare parts are timed (its embedding, and two plain searches over all units, by words and by vector), then the call.
+Every second call is made with a stopwatch, which takes the stages, and is not counted with the others. No
 question is asked twice. Compare ratios, not milliseconds.
 
 Memory is what the process holds more than before the knowledge base was opened, model and libraries not counted:
@@ -29,7 +29,7 @@ _WARM_UP = 100
 """So many other questions are asked before memory and time are measured."""
 
 TOP = 100
-"""The bare searches give so many units each."""
+"""Units that each bare search returns."""
 
 STAGES = {
     "question embedding": ["graphctx.nlp.onnx:OnnxEmbedder.embed"],
@@ -121,7 +121,7 @@ class BareSearch:
 
     Plain, by the libraries: BM25 of bm25s over all units, and one product of the matrix in memory with the question, by
     numpy's ``einsum`` (whose bits do not depend on threads) and by BLAS (faster, on all cores). Beside it the first
-    stage as it is here, which gives the same.
+    stage of graphctx, which returns the same.
     """
 
     def __init__(self, kb: KnowledgeBase, clock: Clock) -> None:

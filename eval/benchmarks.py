@@ -42,7 +42,7 @@ class Stopwatch:
     Args:
         stages: for each stage the functions whose time it is: ``module:function`` or ``module:Class.method``. One that
             does not exist is an error: the table would be wrong without a word.
-        clock: gives seconds.
+        clock: returns seconds.
     """
 
     def __init__(self, stages: Mapping[str, Sequence[str]], clock: Callable[[], float] = time.perf_counter) -> None:

@@ -3,7 +3,7 @@
     python -m eval.dev [--data DIR] [--work DIR] [--only NAME,…] [--no-baselines] [--html FILE] [--json FILE]
 
 The sets are not part of the repository: they are looked for below ``--data``, by default in ``$GRAPHCTX_DEV_DATA`` or
-``../shared/data``, and one that is not there is passed over; where none is there, that is an error. Each is ingested
+``../shared/data``, and missing ones are skipped; it is an error if all are missing. Each is ingested
 once and kept below ``--work``. The default answers with quotes; the first-stage baselines (``bm25``, ``vector``,
 ``rrf`` and the bare ``hybrid``) only rank.
 """
@@ -99,7 +99,7 @@ def sets_of(asked: argparse.Namespace) -> Iterator[tuple[DevSet, Path]]:
             found = True
             yield one, path
         else:
-            errors_console().print(f"{one.name}: not below {asked.data}, passed over", soft_wrap=True)
+            errors_console().print(f"{one.name}: not below {asked.data}, skipped", soft_wrap=True)
     if not found:
         raise InvalidArgument(f"There is none of these sets below {asked.data}: say by --data where they lie.")
 

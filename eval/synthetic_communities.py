@@ -3,7 +3,7 @@
 The documents are those of ``eval/synthetic_index.py``, as many units as communities. Every document has one of up to
 400 topics, which its words, names and vectors share; the thousand commonest names belong to none. A root community is
 a topic: the entities of its number. Below it they are cut into parts of equal size, at two levels or at three, until
-there are as many communities as wanted. A part is no subject of its own: its points are sentences that name its
+there are as many communities as wanted. A part is not a subject of its own: its points are sentences that name its
 entities, and its vector is the mean of its summary's, so that it lies near its topic, as near as so few noisy sentences
 do. A question takes words of one topic or of two: it bears on their branches, and on no other more than by chance.
 

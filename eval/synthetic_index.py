@@ -228,7 +228,7 @@ def _walk(corpus: Corpus) -> WalkArrays:
 
 
 def _terms(corpus: Corpus, slots: npt.NDArray[np.int64]) -> list[list[str]]:
-    """Return the index terms of all that stands between some slots, each word's computed once."""
+    """Return the index terms between some slots, each word's computed once."""
     of_body = [terms(body) for body in corpus.bodies]
     flat = np.array([term for group in of_body for term in group], dtype=object)
     first = np.concatenate([[0], np.cumsum([len(group) for group in of_body])])

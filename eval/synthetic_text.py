@@ -43,7 +43,7 @@ class Corpus:
         texts: the documents' texts.
         doc_unit: [D+1], the units of each document; ``unit_sentence`` [N+1] and ``sentence_slot`` [M+1] likewise.
         sentence_start, sentence_end: spans in the document's text.
-        slot: which of ``bodies`` stands in each slot.
+        slot: which of ``bodies`` is in each slot.
         bodies: words, the same capitalised, then the names of the entities.
         topic: of each document.
         title: of each document, the entity that it is about, or -1.

@@ -1,7 +1,7 @@
 """The examples that confidence is fitted on: quotes, each with its features and whether it is gold.
 
 Every quote that the questions of the development sets get is one example: its features, and whether it is gold: it
-stands in a gold document and, where gold spans of that are known, touches one. Questions are asked in up to four ways:
+is in a gold document and touches one of its gold spans, if there are any. Questions are asked in up to four ways:
 
 full    as they are; some sets have questions without an answer of their own
 hidden  with the gold passages out of scope (of the handbook: the gold documents)

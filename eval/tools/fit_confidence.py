@@ -1,6 +1,6 @@
 """Fit the weights of ``graphctx/retrieve/confidence.py``: ``python -m eval.tools.fit_confidence``.
 
-What the examples are is said in eval/tools/confidence_examples.py. Sets weigh the same, whatever their size. The
+The examples are described in eval/tools/confidence_examples.py. Sets weigh the same, whatever their size. The
 split is by set: each is judged by weights that were fitted on the others (a set and its copy without titles go
 together). The weights that are printed last, for ``WEIGHTS`` and ``BIAS``, are fitted on all; ``--check`` judges each
 set by the weights that are in the code instead, and prints none.
@@ -11,8 +11,8 @@ ECE     expected calibration error of the quotes of the questions as they are, i
 low     share of questions without a quote of LOW_CONFIDENCE: answerable, and unanswerable in each way
 empty   share of questions without a quote of FLOOR
 
-The sets are looked for below ``--data``, by default in ``$GRAPHCTX_DEV_DATA`` or ``../shared/data``; one that is not
-there is passed over. The first run ingests them below ``--work``, some fifteen minutes; later ones take three.
+The sets are looked for below ``--data``, by default in ``$GRAPHCTX_DEV_DATA`` or ``../shared/data``; missing ones
+are skipped. The first run ingests them below ``--work``, some fifteen minutes; later ones take three.
 ``--examples FILE`` keeps the examples, and takes them from there if the file is there.
 """
 
