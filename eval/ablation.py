@@ -1,8 +1,8 @@
-"""What each part gives: ``make eval-ablation``.
+"""What leaving out each part costs: ``make eval-ablation``.
 
     python -m eval.ablation [--data DIR] [--work DIR] [--only NAME,…]
 
-Every development set (see ``eval.dev_sets``) is asked with the default and with one part left out at a time.
+Every development set (see ``eval.dev``) is asked with the default and with one part left out at a time.
 Printed is the mean of the default, and what leaving the part out changes, in points with its 95 % bootstrap interval; a
 star marks a change that is significant after Holm's adjustment over the parts that can move the same measure. Parts of
 ranking are judged by ``R@5``, those of quoting by ``answer``, or by ``span`` where a set's answers tell little.
@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterable
 from dataclasses import replace
 
-from eval.dev_sets import ask, dev_parser, sets_of
+from eval.dev import ask, dev_parser, sets_of
 from graphctx.cli.console import errors_console
 from graphctx.errors import GraphctxError
 from graphctx.eval.compare import Comparison, compare
@@ -66,13 +66,13 @@ def cells(found: SuiteRun, quoting: str) -> dict[str, str]:
 
 
 def _with_default(found: SuiteRun, parts: Iterable[str]) -> SuiteRun:
-    """The run with these variants beside the default: what can move a measure together is adjusted together."""
+    """Return the run with these variants beside the default: what can move a measure together is adjusted together."""
     kept = {DEFAULT_VARIANT, *parts}
     return replace(found, outcomes={name: some for name, some in found.outcomes.items() if name in kept})
 
 
 def shown(one: Comparison) -> str:
-    """A difference in points, its interval, and a star where it is sure."""
+    """Return a difference in points, its interval, and a star where it is sure."""
     return f"{100 * one.difference:+.1f} [{100 * one.low:+.1f}, {100 * one.high:+.1f}]{'*' if one.sure else ''}"
 
 

@@ -16,11 +16,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import psutil
 
+from eval.benchmarks import Row, table
 from graphctx import KnowledgeBase
 from graphctx.ingest.embed import MIN_SENTENCE_CHARS
 from graphctx.ingest.report import IngestReport
@@ -42,7 +43,6 @@ ROUNDS = 3
 STAGES = ("question embedding", "first stage", "ranking (with first stage)", "evidence", "retrieve_evidence")
 
 T = TypeVar("T")
-Row = dict[str, Any]
 
 
 def main() -> None:
@@ -64,7 +64,7 @@ def main() -> None:
 
 
 def read_questions(path: Path) -> list[str]:
-    """The answerable questions of a golden set, in its order."""
+    """Return the answerable questions of a golden set, in its order."""
     items = [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
     return [item["question"] for item in items if item.get("answerable", True)]
 
@@ -124,7 +124,7 @@ def ingest_rows(report: IngestReport, again: float, spacy_seconds: float, embed_
 
 
 def embedded_texts(kb_dir: Path) -> tuple[list[str], list[str]]:
-    """The texts of units and of sentences, as far as they are embedded."""
+    """Return the texts of units and of sentences, as far as they are embedded."""
     with open_snapshot(kb_dir) as snapshot:
         units = snapshot.table("units", columns=["text", "start_char"]).to_pylist()
         rows = snapshot.table("sentences").to_pylist()
@@ -138,7 +138,7 @@ def embedded_texts(kb_dir: Path) -> tuple[list[str], list[str]]:
 
 
 def bare_spacy(texts: list[str]) -> float:
-    """Seconds of the unchanged pipeline over the texts, its loading left out."""
+    """Return seconds of the unchanged pipeline over the texts, its loading left out."""
     import spacy
 
     pipeline = spacy.load(MODEL)
@@ -150,7 +150,7 @@ def bare_spacy(texts: list[str]) -> float:
 
 
 def bare_embedding(units: list[str], sentences: list[str]) -> float:
-    """Seconds of the embedder over the distinct texts, its loading left out."""
+    """Return seconds of the embedder over the distinct texts, its loading left out."""
     embedder = make_embedder(DEFAULT)
     embedder.embed(["warm"])
     texts = list(dict.fromkeys([*units, *sentences]))
@@ -160,7 +160,7 @@ def bare_embedding(units: list[str], sentences: list[str]) -> float:
 
 
 def query_latency(kb: KnowledgeBase, questions: list[str]) -> dict[str, Row]:
-    """Milliseconds of each stage, p50 and p95 over all questions and rounds, in a warm process."""
+    """Return milliseconds of each stage, p50 and p95 over all questions and rounds, in a warm process."""
     with open_snapshot(kb.path) as snapshot:
         index = SearchIndex(snapshot, make_embedder(DEFAULT))
         index.warm()
@@ -223,7 +223,7 @@ def once(times: dict[str, list[float]], stage: str, work: Callable[[], T]) -> T:
 
 @contextmanager
 def timed() -> Iterator[dict[str, float]]:
-    """Seconds of what stands inside, under ``seconds``."""
+    """Take the seconds of the block, under ``seconds``."""
     taken: dict[str, float] = {}
     started = time.perf_counter()
     yield taken
@@ -231,12 +231,12 @@ def timed() -> Iterator[dict[str, float]]:
 
 
 def rss() -> float:
-    """Resident memory of this process in MB."""
+    """Return resident memory of this process in MB."""
     return float(psutil.Process().memory_info().rss) / 1e6
 
 
 def sizes(kb_dir: Path) -> dict[str, int]:
-    """Kilobytes on disk by part of the published snapshot, and of the cache."""
+    """Return kilobytes on disk by part of the published snapshot, and of the cache."""
     with open_snapshot(kb_dir) as snapshot:
         parts: dict[str, int] = {}
         for name, entry in snapshot.manifest.files.items():
@@ -267,18 +267,6 @@ def print_tables(measured: Row) -> None:
     total = sum(size for part, size in disk.items() if part != "(cache)")
     table(("on disk", "KB", "share"), [(part, size, f"{size / total:.0%}") for part, size in disk.items()])
     print(f"snapshot {total:,} KB for {corpus['words']:,} words; open and warm {measured['open_and_warm_seconds']} s")
-
-
-def table(head: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
-    """Print one Markdown table, numbers to the right."""
-    cells = [head, *([f"{value:,}" if isinstance(value, int | float) else str(value) for value in row] for row in rows)]
-    widths = [max(len(row[at]) for row in cells) for at in range(len(head))]
-    rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
-    for row in (head, rule, *cells[1:]):
-        first, *others = row
-        numbers = " | ".join(value.rjust(width) for value, width in zip(others, widths[1:], strict=True))
-        print(f"| {first.ljust(widths[0])} | {numbers} |")
-    print()
 
 
 if __name__ == "__main__":

@@ -4,9 +4,9 @@
 those of ``eval/synthetic_communities.py``, kept in ``.kb/bench``, with as many units as communities; each size is
 measured in a process of its own, through the façade's own view. No question is asked twice. For each question its bare
 parts are timed: its embedding, and one product of all community vectors with it, which is the least that a search would
-have to do that rates every community. Then the call is made; of every two one with a stopwatch in it, which gives the
+have to do that rates every community. Then the call is made; every second one with a stopwatch, which takes the
 stages, and is not counted with the others. Then other questions are asked within a folder of about a quarter of the
-documents; the first of them makes the scope ready, and is told by itself. Compare ratios, not milliseconds.
+documents; the first of them prepares the scope, and is timed apart. Compare ratios, not milliseconds.
 
 Memory is what the process holds more than before the knowledge base was opened, model and libraries not counted:
 ``own`` memory, and ``mapped`` pages of the snapshot's files, which it touched and the system can take back.
@@ -14,8 +14,6 @@ Memory is what the process holds more than before the knowledge base was opened,
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
 from collections.abc import Callable
 from functools import partial
@@ -24,16 +22,13 @@ from pathlib import Path
 import numpy as np
 import psutil
 
-from eval.bench import table
-from eval.bench_sizes import CLOCKS, Clock, Row, arguments_of, in_a_process
-from eval.stopwatch import Stopwatch
+from eval.benchmarks import Clock, Row, Stopwatch, memory_taken, percentiles, run_sizes, seconds, table
 from eval.synthetic_communities import communities_kb, global_questions
 from graphctx import KnowledgeBase
 from graphctx.model.found import GlobalFound
 from graphctx.model.requests import Filters, GlobalSearchInput
 from graphctx.nlp.base import Embedder
 
-FOLDER = Path(".kb/bench")
 SMALLEST = 300
 """Communities of the knowledge base on which libraries and model are loaded, whatever the size."""
 
@@ -59,29 +54,19 @@ COUNTS = ("communities", "rated", "descended", "dropped")
 SCOPED = "global_search, in a scope"
 EVERYTHING = Filters()
 
-MODULE = "eval.bench_global"
-
 
 def main() -> None:
     """Run the benchmark."""
-    arguments = arguments_of(
-        MODULE, str(__doc__), sizes="1000,10000,100000", unit="communities", questions=100, folder=FOLDER
+    run_sizes(
+        "eval.bench_global",
+        str(__doc__),
+        sizes="1000,10000,100000",
+        unit="communities",
+        questions=100,
+        make=communities_kb,
+        measure=measure,
+        show=print_tables,
     )
-    if arguments.measure:
-        print(json.dumps(measure(arguments.folder, arguments.measure, arguments.questions, CLOCKS[arguments.clock])))
-        return
-    measured = [_measured(int(size), arguments) for size in arguments.sizes.split(",")]
-    for row in measured:
-        row["to_first"] = round(row["ms"]["global_search"]["p50"] / measured[0]["ms"]["global_search"]["p50"], 2)
-    if arguments.json:
-        print(json.dumps(measured, indent=2))
-    else:
-        print_tables(measured)
-
-
-def _measured(size: int, arguments: argparse.Namespace) -> Row:
-    communities_kb(arguments.folder, size)  # made outside of what is measured
-    return in_a_process(MODULE, size, arguments)
 
 
 def measure(folder: Path, size: int, count: int, clock: Clock = time.perf_counter) -> Row:
@@ -96,7 +81,7 @@ def measure(folder: Path, size: int, count: int, clock: Clock = time.perf_counte
     before = psutil.Process().memory_info()
     with KnowledgeBase.open(kb_dir) as kb:
         vars(kb)["_embedder"] = model  # its session takes 70 MB, whatever the size
-        opening = _seconds(lambda: (kb.warm(), _ask(kb, before_them[0])), time.perf_counter)
+        opening = seconds(lambda: (kb.warm(), _ask(kb, before_them[0])), time.perf_counter)
         for text in before_them[1:]:
             _ask(kb, text)
         after = psutil.Process().memory_info()
@@ -106,7 +91,7 @@ def measure(folder: Path, size: int, count: int, clock: Clock = time.perf_counte
         counts: list[Row] = []
         for number, text in enumerate(asked):
             vector = model.embed([text])[0]
-            run = {name: _seconds(work, clock) for name, work in _bare(model, vectors, text, vector).items()}
+            run = {name: seconds(work, clock) for name, work in _bare(model, vectors, text, vector).items()}
             if number % 2:
                 with watch.installed():
                     found = _ask(kb, text)
@@ -118,26 +103,24 @@ def measure(folder: Path, size: int, count: int, clock: Clock = time.perf_counte
             counts.append({name: getattr(found, name) for name in COUNTS} | _told(found))
             runs.append(run)
         part = _part_of(kb)
-        ready = _seconds(lambda: _ask(kb, last_one, part), clock)
-        runs += [{SCOPED: _seconds(partial(_ask, kb, text, part), clock)} for text in scoped]
+        ready = seconds(lambda: _ask(kb, last_one, part), clock)
+        runs += [{SCOPED: seconds(partial(_ask, kb, text, part), clock)} for text in scoped]
     names = [*STAGES, "global_search", SCOPED, "bare: embedding", "bare: product", "bare: product, BLAS"]
     taken = {name: [run[name] for run in runs if name in run] for name in names}
-    middle = {name: float(np.median(seconds)) for name, seconds in taken.items()}
-    resident = after.rss - before.rss
+    middle = {name: float(np.median(values)) for name, values in taken.items()}
     return {
         "communities": counts[0]["communities"],
         "size": size,
         "questions": len(asked),
         "open_and_warm_seconds": round(opening, 2),
         "first_in_a_scope_seconds": round(ready, 2),
-        "ms": {name: _percentiles(seconds) for name, seconds in taken.items()},
+        "ms": {name: percentiles(values) for name, values in taken.items()},
         "to_product": round(middle["global_search"] / middle["bare: product"], 2),
         "to_product_blas": round(middle["global_search"] / middle["bare: product, BLAS"], 2),
         "per_question": {name: _counted([one[name] for one in counts]) for name in counts[0] if name != "communities"},
         "memory_mb": {
             "vectors": round(vectors.nbytes / 1e6),
-            "own": round((resident - after.shared + before.shared) / 1e6),
-            "mapped": round((after.shared - before.shared) / 1e6),
+            **memory_taken(before, after),
         },
     }
 
@@ -170,16 +153,6 @@ def _bare(model: Embedder, vectors: np.ndarray, text: str, vector: np.ndarray) -
     }
 
 
-def _seconds(work: Callable[[], object], clock: Clock) -> float:
-    started = clock()
-    work()
-    return clock() - started
-
-
-def _percentiles(seconds: list[float]) -> dict[str, float]:
-    return {f"p{p}": round(float(np.percentile(seconds, p)) * 1000, 2) for p in (50, 95)}
-
-
 def print_tables(measured: list[Row]) -> None:
     """Print what was measured as Markdown tables."""
     head = [f"{row['communities']:,}" for row in measured]
@@ -188,6 +161,9 @@ def print_tables(measured: list[Row]) -> None:
         return (name, *(f"{row['ms'][name]['p50']:.2f} / {row['ms'][name]['p95']:.2f}" for row in measured))
 
     table(("ms, p50 / p95", *head), [cells(name) for name in measured[0]["ms"]])
+    first = measured[0]["ms"]["global_search"]["p50"]
+    for row in measured:
+        row["to_first"] = round(row["ms"]["global_search"]["p50"] / first, 2)
     ratios = {
         "to_first": f"to {head[0]} communities",
         "to_product": "to a product of all community vectors",

@@ -6,7 +6,7 @@ For each size a layer file of 384 dimensions is written once and then used by a 
 checks the file, searches it for the first time and again, by a vector and by words, and takes ``matrix @ query`` of
 the same matrix with BLAS, on one thread. Times are the median of several; a ratio compares times of one process.
 Memory is the process's resident set; pages of the mapped file count while they are in the page cache and can be
-dropped by the system at any time, so the part that is the process's own is told beside it.
+dropped by the system at any time, so the process's own part is printed, too.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as scratch:
         folder = arguments.folder or Path(scratch)
-        told = []
+        measured = []
         for number in arguments.chunks:
             path = folder / f"bench-{number}" / "AGENTS.db"
             if not path.exists():
@@ -50,8 +50,8 @@ def main() -> None:
             # One thread for BLAS: ours uses one, and threads on busy cores wait for one another.
             environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
             done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
-            told.append(json.loads(done.stdout))
-    print_table(told)
+            measured.append(json.loads(done.stdout))
+    print_table(measured)
 
 
 def make(path: Path, number: int) -> None:
@@ -92,9 +92,9 @@ def measure(path: Path) -> dict[str, float]:
     expected = first_answer.hits[0].record
     again = median(lambda: stack.search(vector=query, k=10))
     words = view.file.content(expected)[:120]
-    told = time.perf_counter()
+    started = time.perf_counter()
     assert stack.search(words, 10).hits[0].record == expected
-    first_words = time.perf_counter() - told
+    first_words = time.perf_counter() - started
     by_words = median(lambda: stack.search(words, 10))
     reopen = median(lambda: LayerFile.open(path).close())
     used = memory()
@@ -119,13 +119,13 @@ def measure(path: Path) -> dict[str, float]:
 
 
 def mapped(path: Path, rows: int) -> np.ndarray:
-    """The matrix of a file, which is its last part, mapped anew."""
+    """Return the matrix of a file, which is its last part, mapped anew."""
     offset = path.stat().st_size - rows * DIM * 4
     return np.require(np.memmap(path, "<f4", "r", offset, (rows, DIM)), requirements="A")
 
 
 def median(work: Callable[[], object], turns: int = 9) -> float:
-    """Seconds, the median of several turns after one that is not counted."""
+    """Return seconds, the median of several turns after one that is not counted."""
     work()
     times = []
     for _ in range(turns):
@@ -136,14 +136,14 @@ def median(work: Callable[[], object], turns: int = 9) -> float:
 
 
 def memory() -> tuple[float, float]:
-    """Megabytes of this process: resident, and of them its own."""
+    """Return megabytes of this process: resident, and of them its own."""
     import psutil
 
-    told = psutil.Process(os.getpid()).memory_info()
-    return told.rss / 1e6, (told.rss - told.shared) / 1e6
+    used = psutil.Process(os.getpid()).memory_info()
+    return used.rss / 1e6, (used.rss - used.shared) / 1e6
 
 
-def print_table(told: list[dict[str, float]]) -> None:
+def print_table(measured: list[dict[str, float]]) -> None:
     """Print what was measured, with ratios to the bare product."""
     rows = [
         ("file", "{megabytes:.0f} MB", ""),
@@ -158,11 +158,11 @@ def print_table(told: list[dict[str, float]]) -> None:
         ("resident memory, file's pages included", "{resident:.0f} MB", ""),
         ("memory of its own", "{own:.0f} MB", ""),
     ]
-    print("| | " + " | ".join(f"{row['chunks']:,.0f} chunks" for row in told) + " |")
-    print("|---|" + "---|" * len(told))
+    print("| | " + " | ".join(f"{row['chunks']:,.0f} chunks" for row in measured) + " |")
+    print("|---|" + "---|" * len(measured))
     for name, form, ratio in rows:
         cells = []
-        for row in told:
+        for row in measured:
             shown = {
                 key: value * 1000 if key not in ("megabytes", "resident", "own") else value
                 for key, value in row.items()

@@ -2,8 +2,8 @@
 
 ``python -m eval.bench_query [--sizes 10000,100000,200000] [--questions 200] [--json]``. The corpora are those of
 ``eval/synthetic_index.py``, kept in ``.kb/bench``; each size is measured in a process of its own. For each question its
-bare parts are timed (its embedding, and two plain searches over all units, by words and by vector), then the call. Of
-every two calls one is made with a stopwatch in it, which gives the stages, and is not counted with the others. No
+bare parts are timed (its embedding, and two plain searches over all units, by words and by vector), then the call.
+Every second call is made with a stopwatch, which takes the stages, and is not counted with the others. No
 question is asked twice. Compare ratios, not milliseconds.
 
 Memory is what the process holds more than before the knowledge base was opened, model and libraries not counted:
@@ -12,8 +12,6 @@ Memory is what the process holds more than before the knowledge base was opened,
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -21,20 +19,17 @@ from pathlib import Path
 import numpy as np
 import psutil
 
-from eval.bench import table
-from eval.bench_sizes import CLOCKS, Clock, Row, arguments_of, in_a_process
-from eval.stopwatch import Stopwatch
+from eval.benchmarks import Clock, Row, Stopwatch, memory_taken, percentiles, run_sizes, seconds, table
 from eval.synthetic_index import questions, synthetic_kb
 from graphctx import KnowledgeBase
 from graphctx.retrieve.question import parse_question
 from graphctx.retrieve.stages.exact import search_arrays
 
-FOLDER = Path(".kb/bench")
 _WARM_UP = 100
 """So many other questions are asked before memory and time are measured."""
 
 TOP = 100
-"""The bare searches give so many units each."""
+"""Units that each bare search returns."""
 
 STAGES = {
     "question embedding": ["graphctx.nlp.onnx:OnnxEmbedder.embed"],
@@ -52,28 +47,19 @@ STAGES = {
 }
 """A stage's time is that of its functions without the other stages called in them."""
 
-MODULE = "eval.bench_query"
-
 
 def main() -> None:
     """Run the benchmark."""
-    arguments = arguments_of(
-        MODULE, str(__doc__), sizes="10000,100000,200000", unit="units", questions=200, folder=FOLDER
+    run_sizes(
+        "eval.bench_query",
+        str(__doc__),
+        sizes="10000,100000,200000",
+        unit="units",
+        questions=200,
+        make=synthetic_kb,
+        measure=measure,
+        show=print_tables,
     )
-    if arguments.measure:
-        print(json.dumps(measure(arguments.folder, arguments.measure, arguments.questions, CLOCKS[arguments.clock])))
-        return
-    sizes = [int(size) for size in arguments.sizes.split(",")]
-    measured = [_measured(size, arguments) for size in sizes]
-    if arguments.json:
-        print(json.dumps(measured, indent=2))
-    else:
-        print_tables(measured)
-
-
-def _measured(size: int, arguments: argparse.Namespace) -> Row:
-    synthetic_kb(arguments.folder, size)  # made outside of what is measured
-    return in_a_process(MODULE, size, arguments)
 
 
 def measure(folder: Path, size: int, count: int, clock: Clock = time.perf_counter) -> Row:
@@ -87,7 +73,7 @@ def measure(folder: Path, size: int, count: int, clock: Clock = time.perf_counte
     before = psutil.Process().memory_info()
     with KnowledgeBase.open(kb_dir) as kb:
         vars(kb)["_embedder"] = model  # its session takes 70 MB, whatever the size
-        opening = _seconds(kb.warm, time.perf_counter)
+        opening = seconds(kb.warm, time.perf_counter)
         for text in before_them:
             kb.retrieve_evidence(text)
         after = psutil.Process().memory_info()
@@ -112,22 +98,20 @@ def measure(folder: Path, size: int, count: int, clock: Clock = time.perf_counte
         run["bare, BLAS"] = run["bare: embedding"] + run["bare: words"] + run["bare: vectors, BLAS"]
         run["embedding and first stage"] = run["bare: embedding"] + run["first stage alone"]
     taken = {name: [run[name] for run in runs if name in run] for name in [*runs[0], *STAGES]}
-    middle = {name: float(np.median(seconds)) for name, seconds in taken.items()}
-    resident = after.rss - before.rss
+    middle = {name: float(np.median(values)) for name, values in taken.items()}
     return {
         "units": size,
         "questions": len(asked),
         "quotes_per_question": round(quotes / len(asked), 2),
         "open_and_warm_seconds": round(opening, 2),
-        "ms": {name: _percentiles(seconds) for name, seconds in taken.items()},
+        "ms": {name: percentiles(values) for name, values in taken.items()},
         "to_bare": round(middle["retrieve_evidence"] / middle["bare"], 2),
         "to_bare_blas": round(middle["retrieve_evidence"] / middle["bare, BLAS"], 2),
         "to_own": round(middle["retrieve_evidence"] / middle["embedding and first stage"], 2),
         "memory_mb": {
             "vectors": round(vectors / 1e6),
-            "own": round((resident - after.shared + before.shared) / 1e6),
-            "mapped": round((after.shared - before.shared) / 1e6),
-            "resident_to_vectors": round(resident / vectors, 2),
+            **memory_taken(before, after),
+            "resident_to_vectors": round((after.rss - before.rss) / vectors, 2),
         },
     }
 
@@ -137,7 +121,7 @@ class BareSearch:
 
     Plain, by the libraries: BM25 of bm25s over all units, and one product of the matrix in memory with the question, by
     numpy's ``einsum`` (whose bits do not depend on threads) and by BLAS (faster, on all cores). Beside it the first
-    stage as it is here, which gives the same.
+    stage of graphctx, which returns the same.
     """
 
     def __init__(self, kb: KnowledgeBase, clock: Clock) -> None:
@@ -150,7 +134,7 @@ class BareSearch:
         self._bm25 = bm25s.BM25.load(str(self._index.snapshot.directory / "bm25"), mmap=True, show_progress=False)
 
     def __call__(self, text: str) -> dict[str, float]:
-        """Seconds of each part."""
+        """Return seconds of each part."""
         question = parse_question(text, self._index)
         known = self._bm25.vocab_dict
         words = [known[term] for term in question.terms if term in known]
@@ -161,22 +145,12 @@ class BareSearch:
             "bare: vectors, BLAS": lambda: _best(self._vectors @ question.vector),
             "first stage alone": lambda: search_arrays(self._index, question, self._candidates),
         }
-        return {name: _seconds(work, self._clock) for name, work in parts.items()}
+        return {name: seconds(work, self._clock) for name, work in parts.items()}
 
 
 def _best(scores: np.ndarray) -> np.ndarray:
     top = np.argpartition(scores, len(scores) - TOP)[len(scores) - TOP :]
     return top[np.argsort(-scores[top])]
-
-
-def _seconds(work: Callable[[], object], clock: Clock) -> float:
-    started = clock()
-    work()
-    return clock() - started
-
-
-def _percentiles(seconds: list[float]) -> dict[str, float]:
-    return {f"p{p}": round(float(np.percentile(seconds, p)) * 1000, 2) for p in (50, 95)}
 
 
 def print_tables(measured: list[Row]) -> None:

@@ -1,4 +1,4 @@
-"""Look at communities: their levels, sizes, titles and summaries, and whether they keep what they promise.
+"""Print the levels, sizes, titles and summaries of communities, and check their promises.
 
     python -m eval.communities KB… [--titles 10] [--summaries 0] [--rebuild] [--json]
 
@@ -6,7 +6,7 @@ Of each knowledge base: the figures of each level, how much the communities cove
 entities first. Checked are: no leaf is over the maximum size, each community's children hold its entities, every
 sentence of a summary is a span of its document, and with ``--rebuild`` that an ingest of the same sources from nothing,
 with another hash seed and another number of processes, gives the same hierarchy, titles and summaries; its times are
-told as shares. Exit code 1 where one does not hold.
+printed as shares. Exit code 1 if a check fails.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from eval.bench import table
+from eval.benchmarks import table
 from graphctx.settings import load_settings
 from graphctx.store.communities import CommunityLevel, levels_of
 from graphctx.store.config import KbConfig, read_config
@@ -75,7 +75,7 @@ def look(kb_dir: Path, titles: int = 10, sentences: int = 0) -> Look:
 
 
 def _sentences(snapshot: Snapshot, rows: Sequence[Row]) -> dict[int, tuple[int, str]]:
-    """The unit row and the text of each sentence that is a point, as its document has it."""
+    """Return the unit row and the text of each sentence that is a point, as its document has it."""
     wanted = sorted({at for row in rows for at in row["point_rows"]})
     found = snapshot.table("sentences").take(wanted).to_pylist()
     units, texts = snapshot.table("units")["doc_row"].to_pylist(), snapshot.table("documents")["text"].to_pylist()
@@ -155,7 +155,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("kb", nargs="+", type=Path, help="folders of knowledge bases")
     parser.add_argument("--titles", type=int, default=10, metavar="N", help="titles of root communities to print")
     parser.add_argument("--summaries", type=int, default=0, metavar="N", help="sentences to print below each")
-    parser.add_argument("--rebuild", action="store_true", help="ingest the sources once more and compare")
+    parser.add_argument("--rebuild", action="store_true", help="ingest the sources again and compare")
     parser.add_argument("--json", action="store_true", help="print one JSON object for each knowledge base")
     chosen = parser.parse_args(arguments)
     sound = True

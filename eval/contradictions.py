@@ -48,15 +48,15 @@ class Pair:
 
 
 def pairs(half: str = "") -> list[Pair]:
-    """The pairs of a half, or all."""
+    """Return the pairs of a half, or all."""
     read = [Pair(**json.loads(line)) for line in PAIRS.read_text("utf-8").splitlines()]
     return [pair for pair in read if half in ("", pair.half)]
 
 
 def rates(chosen: Sequence[Pair]) -> dict[str, float]:
-    """The share of contradictions that is found, and the share of the others that is taken for one."""
-    hits = {told: [pair.found for pair in chosen if pair.contradict is told] for told in (True, False)}
-    return {name: sum(hits[told]) / len(hits[told]) for name, told in (("found", True), ("false", False))}
+    """Return the share of contradictions that is found, and the share of the others that is taken for one."""
+    hits = {kind: [pair.found for pair in chosen if pair.contradict is kind] for kind in (True, False)}
+    return {name: sum(hits[kind]) / len(hits[kind]) for name, kind in (("found", True), ("false", False))}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -76,8 +76,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         found = Counter(pair.sort for pair in of_half if pair.found)
         for sort, number in Counter(pair.sort for pair in of_half).items():
             rows.append((half, sort, number, found[sort]))
-        told = rates(of_half)
-        rows.append((half, "all", len(of_half), f"found {told['found']:.0%}, false {told['false']:.0%}"))
+        found_rates = rates(of_half)
+        rows.append((half, "all", len(of_half), f"found {found_rates['found']:.0%}, false {found_rates['false']:.0%}"))
     table(("half", "sort", "pairs", "taken for a contradiction"), rows)
     for pair in chosen:
         if asked.misses and pair.found != pair.contradict:

@@ -19,17 +19,21 @@ import random
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from eval.bench import table
-from eval.differences import answer_difference, content_difference
+from eval.benchmarks import table
 from graphctx.cli.console import errors_console
 from graphctx.errors import GraphctxError, InvalidArgument
 from graphctx.eval.golden import objects
 from graphctx.eval.suites import Suite, load_suite
+from graphctx.ingest import workers
+from graphctx.knowledge_base import KnowledgeBase
+from graphctx.store.schema import TABLES, UNHASHED_COLUMNS
+from graphctx.store.snapshot import MATRICES_DIR, PARQUET_DIR, TABLES_DIR, Snapshot, open_snapshot
 
 ROOT = Path(__file__).resolve().parent.parent
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS")
@@ -79,6 +83,10 @@ ASKINGS = (
 
 def main() -> int:
     """Command line; exit code 1 where something differs, 2 where a suite cannot be used."""
+    if sys.argv[1:] in (["--build"], ["--answer"]):  # in a process of its own
+        work = build if sys.argv[1] == "--build" else answer
+        json.dump(work(**json.load(sys.stdin)), sys.stdout)
+        return 0
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("suites", nargs="+", type=Path, metavar="SUITE", help="golden file, or folder with a corpus")
     parser.add_argument("--questions", type=int, default=60, help="how many are asked, spread evenly; 0 for all")
@@ -131,7 +139,7 @@ def prove(suite: Suite, work: Path, limit: int, reuse: bool) -> Row:
 
 
 def spread(rows: Sequence[T], limit: int) -> list[T]:
-    """At most so many rows, evenly from the first to the last; all of them for 0."""
+    """Return at most so many rows, evenly from the first to the last; all of them for 0."""
     n = min(limit, len(rows)) if limit else len(rows)
     return [rows[at * len(rows) // n] for at in range(n)]
 
@@ -171,11 +179,11 @@ def arranged(corpus: Path, folder: Path, seed: int, share: float) -> Path:
 
 
 def child(function: str, hash_seed: int, threads: int, **options: Any) -> Any:
-    """Call a function of ``eval.determinism_child`` in a process of its own."""
+    """Call `build` or `answer` in a process of its own; arguments and result are JSON."""
     paths = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     own = {"PYTHONPATH": paths, "PYTHONHASHSEED": str(hash_seed)} | dict.fromkeys(THREADS, str(threads))
     done = subprocess.run(
-        [sys.executable, "-m", "eval.determinism_child", function],
+        [sys.executable, "-m", "eval.determinism", f"--{function}"],
         input=json.dumps(options),
         env={**os.environ, **own},
         stdout=subprocess.PIPE,
@@ -200,6 +208,85 @@ def print_rows(rows: Sequence[Row], columns: tuple[str, ...]) -> None:
         tuple(name.replace("_", " ") for name in columns),
         [tuple(str(row[name])[:16] for name in columns) for row in rows],
     )
+
+
+def answer_difference(questions: Sequence[str], one: list[list[str]], two: list[list[str]]) -> str:
+    """Return the first question, call and field that differ."""
+    for question, left, right in zip(questions, one, two, strict=True):
+        for call, a, b in zip(("search", "retrieve_evidence"), left, right, strict=True):
+            if a != b:
+                where = next(differing(json.loads(a), json.loads(b), call), f"{call}: the order of its fields")
+                return f"{question!r}, {where}"
+    return "nothing"
+
+
+def differing(a: Any, b: Any, path: str) -> Iterator[str]:
+    """Yield where two JSON values differ, with both values."""
+    if isinstance(a, dict) and isinstance(b, dict) and a.keys() == b.keys():
+        for key in a:
+            yield from differing(a[key], b[key], f"{path}.{key}")
+    elif isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
+        for at, (x, y) in enumerate(zip(a, b, strict=True)):
+            yield from differing(x, y, f"{path}[{at}]")
+    elif a != b:
+        yield f"{path}: {a!r:.120} and {b!r:.120}"
+
+
+def content_difference(one: Path, two: Path) -> str:
+    """Return the first table, column and row, or array, in which two snapshots differ."""
+    with open_snapshot(one) as left, open_snapshot(two) as right:
+        for name, schema in TABLES.items():
+            a, b = left.table(name), right.table(name)
+            if a.num_rows != b.num_rows:
+                return f"table {name}: {a.num_rows} and {b.num_rows} rows"
+            for column in (column for column in schema.names if column not in UNHASHED_COLUMNS.get(name, ())):
+                x, y = a[column].to_pylist(), b[column].to_pylist()
+                for at in (at for at in range(len(x)) if x[at] != y[at]):
+                    return f"table {name}, {column}, row {at}: {x[at]!r:.120} and {y[at]!r:.120}"
+        ours, theirs = arrays_of(left), arrays_of(right)
+        return next((f"array {key}" for key in sorted(ours) if ours[key] != theirs.get(key)), "nothing that is kept")
+
+
+def arrays_of(snapshot: Snapshot) -> dict[str, tuple[str, tuple[int, ...], bytes]]:
+    """What the arrays of a snapshot hold, by name."""
+    held = dict(snapshot.arrays())
+    names = (path.stem for path in (snapshot.directory / MATRICES_DIR).glob("*.npy"))
+    held |= {f"{MATRICES_DIR}/{name}": snapshot.matrix(name) for name in names}
+    return {name: (array.dtype.str, array.shape, array.tobytes()) for name, array in held.items()}
+
+
+OWN_BYTES = ("graph.", f"{TABLES_DIR}/", *(f"{PARQUET_DIR}/{name}." for name in UNHASHED_COLUMNS))
+"""How the names of files begin that may differ: those of the two databases hold random ids, and these tables say when
+a document's file was written and what a community was called before. All others are the same, byte for byte."""
+
+
+def build(kb: str, source: str, processes: int) -> dict[str, Any]:
+    """Ingest, with workers however small the corpus is; return digests of the content and of the files."""
+    workers.SIZE_FOR_MORE_WORKERS = 0
+    with KnowledgeBase.open(kb, create=True, project_id="determinism") as base:
+        report = base.ingest(source, prune=True, processes=processes)
+    with open_snapshot(Path(kb)) as snapshot:
+        files = snapshot.manifest.files
+    kept = [(name, files[name].sha256) for name in sorted(files) if not name.startswith(OWN_BYTES)]
+    digest = hashlib.sha256(json.dumps(kept).encode()).hexdigest()
+    return {"content_hash": report.content_hash, "files": digest, "documents": report.documents}
+
+
+def answer(kb: str, questions: Sequence[str], reverse: bool, callers: int) -> list[list[str]]:
+    """Return the JSON of `search` and of `retrieve_evidence` for each question, in the order given.
+
+    The snapshot id is taken out, so that only differences that follow from the content are reported.
+    """
+    with KnowledgeBase.open(kb) as base:
+
+        def ask(question: str) -> list[str]:
+            found = base.search(question, top_k=10, include_scores=True)
+            evidence = base.retrieve_evidence(question, include_diagnostics=True)
+            return [one.model_dump_json().replace(base.snapshot_id, "SNAPSHOT") for one in (found, evidence)]
+
+        with ThreadPoolExecutor(callers) as pool:
+            answers = list(pool.map(ask, questions[::-1] if reverse else questions))
+        return answers[::-1] if reverse else answers
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 The documents are those of ``eval/synthetic_index.py``, as many units as communities. Every document has one of up to
 400 topics, which its words, names and vectors share; the thousand commonest names belong to none. A root community is
 a topic: the entities of its number. Below it they are cut into parts of equal size, at two levels or at three, until
-there are as many communities as wanted. A part is no subject of its own: its points are sentences that name its
+there are as many communities as wanted. A part is not a subject of its own: its points are sentences that name its
 entities, and its vector is the mean of its summary's, so that it lies near its topic, as near as so few noisy sentences
 do. A question takes words of one topic or of two: it bears on their branches, and on no other more than by chance.
 
@@ -35,7 +35,7 @@ from graphctx.store.walk import WalkArrays, gather, pointers
 
 Ints = npt.NDArray[np.int64]
 
-REVISION = 4
+REVISION = 5
 """Counts changes of what is made: an older one in the cache is made anew."""
 
 MOST_CHILDREN = 25
@@ -58,7 +58,7 @@ class Level:
 
 
 def communities_kb(folder: Path, count: int) -> Path:
-    """The knowledge base with so many communities, made if the folder has none of this revision.
+    """Return the knowledge base with so many communities, made if the folder has none of this revision.
 
     Args:
         folder: of all sizes.
@@ -91,7 +91,7 @@ def communities_kb(folder: Path, count: int) -> Path:
 
 
 def global_questions(kb_dir: Path) -> list[str]:
-    """The questions of such a knowledge base: every other is about one topic, the rest about two."""
+    """Return the questions of such a knowledge base: every other is about one topic, the rest about two."""
     asked: list[str] = json.loads((kb_dir / _QUESTIONS).read_text("utf-8"))
     return asked
 
@@ -203,7 +203,7 @@ def _entities(corpus: Corpus) -> pa.Table:
 
 
 def _vectors(directory: Path, table: pa.Table) -> npt.NDArray[np.float32]:
-    """The normalised mean of the vectors of each summary's sentences, float32 [C, d]; 0 where there are none."""
+    """Return the normalised mean of the vectors of each summary's sentences, float32 [C, d]; 0 where there are none."""
     matrices = directory / MATRICES_DIR
     values, scale = open_matrix(matrices / "sentences.npy"), open_matrix(matrices / "sentence_scale.npy")
     lists = table["summary_rows"].combine_chunks()

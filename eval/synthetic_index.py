@@ -25,20 +25,19 @@ from graphctx.ingest.link import PLACE_ELSEWHERE, PLACE_FIRST_SENTENCE, PLACE_TI
 from graphctx.nlp.base import Embedder
 from graphctx.nlp.embedders import DEFAULT, make_embedder
 from graphctx.store.arrays import save_arrays, save_matrix
-from graphctx.store.bm25 import write_bm25
+from graphctx.store.bm25 import write_bm25, write_sentence_terms
 from graphctx.store.files import files_below, sha256_of
 from graphctx.store.manifest import FORMAT_VERSION, FileEntry, Manifest, Versions, snapshot_id, write_manifest
 from graphctx.store.schema import DOCUMENTS, UNITS
-from graphctx.store.sentence_terms import write_sentence_terms
 from graphctx.store.snapshot import ARRAYS_NAME, MATRICES_DIR, PARQUET_DIR, TABLES_DIR, current_id, set_current
 from graphctx.store.tables import write_tables
 from graphctx.store.texts import TEXTS_DIR, write_texts
-from graphctx.store.walk import WalkArrays, name_hash, pointers
+from graphctx.store.walk import WalkArrays, name_hash, pointers, proper_share
 from graphctx.text.gazetteer import name_words
 from graphctx.text.lexical import terms
 
 SAMPLE = Path(__file__).resolve().parent / "corpora" / "handbook"
-REVISION = 4
+REVISION = 5
 """Counts changes of what is made: an older one in the cache is made anew."""
 
 _NOISE = 0.9
@@ -51,7 +50,7 @@ _ROWS = 16_384  # vectors made at a time: 25 MB
 
 
 def synthetic_kb(folder: Path, n_units: int) -> Path:
-    """The knowledge base of a size, made if the folder has none of this revision.
+    """Return the knowledge base of a size, made if the folder has none of this revision.
 
     Args:
         folder: of all sizes.
@@ -105,7 +104,7 @@ def synthetic_kb(folder: Path, n_units: int) -> Path:
 
 
 def questions(kb_dir: Path) -> list[str]:
-    """The questions of such a knowledge base: each names two entities and says five words of a unit of its own."""
+    """Return the questions of a knowledge base: each names two entities and has five words of a unit of its own."""
     asked: list[str] = json.loads((kb_dir / _QUESTIONS).read_text("utf-8"))
     return asked
 
@@ -177,7 +176,7 @@ def _units(corpus: Corpus) -> pa.Table:
 
 
 def _walk(corpus: Corpus) -> WalkArrays:
-    """The arrays that `graphctx.ingest.link` would make: titles are defined by the units below them."""
+    """Return the arrays that `graphctx.ingest.link` would make: titles are defined by the units below them."""
     names = corpus.names
     n_units, n_entities = corpus.n_units, len(names)
     sentence_unit = np.repeat(np.arange(n_units), np.diff(corpus.unit_sentence))
@@ -195,6 +194,7 @@ def _walk(corpus: Corpus) -> WalkArrays:
     place[definitions] = PLACE_TITLE
     value = np.zeros(len(pair_key), dtype=np.float32)
     value[definitions] = np.where(corpus.doc_unit[document[defining]] == defining, 1.0, 0.6)
+    mentions = np.bincount(np.searchsorted(pair_key, mention_key), minlength=len(pair_key)).astype(np.int32)
     n_sentences = len(sentence_unit)
     by_pair = np.unique(np.searchsorted(pair_key, mention_key) * n_sentences + sentence)
     by_entity = np.lexsort((pair_unit, pair_entity))
@@ -219,17 +219,17 @@ def _walk(corpus: Corpus) -> WalkArrays:
         definition_ptr=pointers(pair_entity[of_entity], n_entities),
         definition_unit=pair_unit[of_entity].astype(np.int32),
         definition_value=value[of_entity],
-        entity_proper=np.ones(n_entities, dtype=np.float32),
+        entity_proper=proper_share(pair_entity.astype(np.int32), mentions, mentions, n_entities),
         entity_label=(np.arange(n_entities) % 5).astype(np.int8),
         name_hash=hashes[order],
         name_entity=order.astype(np.int32),
-        pair_mentions=np.zeros(len(pair_key), dtype=np.uint8),
-        pair_capitals=np.zeros(len(pair_key), dtype=np.uint8),
+        pair_mentions=mentions,
+        pair_capitals=mentions,  # every name is capitalised
     )
 
 
 def _terms(corpus: Corpus, slots: npt.NDArray[np.int64]) -> list[list[str]]:
-    """The index terms of all that stands between some slots, each word's computed once."""
+    """Return the index terms between some slots, each word's computed once."""
     of_body = [terms(body) for body in corpus.bodies]
     flat = np.array([term for group in of_body for term in group], dtype=object)
     first = np.concatenate([[0], np.cumsum([len(group) for group in of_body])])

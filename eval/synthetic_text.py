@@ -43,7 +43,7 @@ class Corpus:
         texts: the documents' texts.
         doc_unit: [D+1], the units of each document; ``unit_sentence`` [N+1] and ``sentence_slot`` [M+1] likewise.
         sentence_start, sentence_end: spans in the document's text.
-        slot: which of ``bodies`` stands in each slot.
+        slot: which of ``bodies`` is in each slot.
         bodies: words, the same capitalised, then the names of the entities.
         topic: of each document.
         title: of each document, the entity that it is about, or -1.
@@ -76,7 +76,7 @@ class Corpus:
         return self.bodies[2 * N_WORDS :]
 
     def titles(self) -> list[str]:
-        """The documents' titles."""
+        """Return the documents' titles."""
         names = self.names
         return [names[entity] if entity >= 0 else f"Notes {row}" for row, entity in enumerate(self.title)]
 
@@ -160,7 +160,7 @@ def _pointers(lengths: Ints) -> Ints:
 def _spell(
     bodies: list[str], slot: Ints, doc_unit: Ints, unit_sentence: Ints, sentence_slot: Ints
 ) -> tuple[pa.Array, Ints, Ints]:
-    """The documents' texts, and where each sentence starts and ends in its own."""
+    """Return the documents' texts, and where each sentence starts and ends in its own."""
     opens = sentence_slot[:-1]
     separator = np.ones(len(slot), dtype=np.int64)
     separator[opens] = 2

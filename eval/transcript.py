@@ -129,7 +129,7 @@ def _shown(call: dict[str, Any], *, structure: bool = False) -> str:
 
 
 def _found(call: dict[str, Any], answer: str) -> str:
-    """Which quote holds the answer of the golden set."""
+    """Return which quote holds the answer of the golden set."""
     quotes = [quote["quote"] for quote in call["structure"]["quotes"]]
     holding = [str(number) for number, quote in enumerate(quotes, start=1) if answer in quote]
     where = f"is in quote {' and '.join(holding)}" if holding else "is in none of the quotes"
@@ -161,7 +161,7 @@ def _fenced(text: str, language: str) -> str:
 
 
 def _steady(page: str) -> str:
-    """The page with its passing ids numbered in the order in which they appear, the same one always the same."""
+    """Return the page with its passing ids numbered in the order in which they appear, the same one always the same."""
     names: dict[str, dict[str, str]] = {"p": {}, "x": {}, "sn": {}}
 
     def named(match: re.Match[str]) -> str:

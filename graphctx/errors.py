@@ -1,7 +1,7 @@
 """The error taxonomy: six codes, raised as typed exceptions and mapped to an envelope at the edge.
 
-A message says what was wrong, with which value, and what to do about it. ``details`` carries the same facts
-for machines. Nothing in a message or in the details names a path outside the knowledge base.
+A message says what is wrong, with which value, and what to do. ``details`` has the same facts for programs. Neither
+names a path outside the knowledge base.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ class GraphctxError(Exception):
         self.details: dict[str, Any] = details
 
     def envelope(self) -> dict[str, Any]:
-        """The error as ``{"error": {"code", "message", "details"}}``."""
+        """Return the error as ``{"error": {"code", "message", "details"}}``."""
         return {"error": {"code": self.code, "message": self.message, "details": self.details}}
 
 
 class InvalidArgument(GraphctxError):
-    """A value that the caller gave is not acceptable."""
+    """An argument of the caller is not acceptable."""
 
     code = "INVALID_ARGUMENT"
 
@@ -63,7 +63,7 @@ class TimedOut(GraphctxError):
 
 
 class BudgetExceeded(GraphctxError):
-    """Nothing useful fits into the budget that the caller gave."""
+    """Nothing useful fits into the caller's budget."""
 
     code = "BUDGET_EXCEEDED"
 

@@ -12,7 +12,7 @@ from graphctx.store.config import MAX_PROJECT_CHARS, KbConfig, has_snapshots, re
 def open_folder(
     path: str | Path, create: bool, project_id: str | None, engine: str | None, embedder: str | None
 ) -> tuple[Path, KbConfig]:
-    """The folder and its configuration; arguments and errors are those of `graphctx.KnowledgeBase.open`."""
+    """Return the folder and its configuration; arguments and errors are those of `graphctx.KnowledgeBase.open`."""
     folder = Path(path).expanduser()
     if folder.exists() and not folder.is_dir():
         raise InvalidArgument(f"{folder.name} is a file; a knowledge base is a folder.", path=folder.name)
@@ -41,12 +41,12 @@ def open_folder(
 
 def _create(folder: Path, project_id: str | None, engine: str | None, embedder: str | None) -> None:
     from graphctx.nlp.embedders import make_embedder
-    from graphctx.store.graph import make_graph_engine
+    from graphctx.store.graph import graph_engine
 
     if embedder is not None:
         make_embedder(embedder)
     if engine is not None:
-        make_graph_engine(engine)
+        graph_engine(engine)
     place = folder.resolve()
     name = place.parent.name if place.name == ".graphctx" else place.name
     chosen = {

@@ -1,9 +1,9 @@
-"""Every setting, its default and where the default comes from.
+"""Every setting and its default.
 
-A value is taken from, in this order: an argument in code or on the command line, an environment variable
+A value comes from the first of these: an argument in code or on the command line, an environment variable
 (``GRAPHCTX_RETRIEVE__CANDIDATES=400``), the knowledge base's ``kb.toml`` (``[retrieve] candidates = 400``), the
-default. Two flags have a second variable each, under the tool contract's name (`CONTRACT_VARIABLES`), which comes
-after ours. Secrets are never shown: not in errors, not in logs, not in ``repr``.
+default. Two flags have a second variable each, under the tool contract's name (`CONTRACT_VARIABLES`), with lower
+precedence. Secrets never appear in errors, logs or ``repr``.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from graphctx.errors import InvalidArgument
 
 _Name = Annotated[str, Field(min_length=1, max_length=200)]
-"""A tag or a folder, as long as the one that a request's scope may name."""
+"""A tag or a folder, at most as long as in a request's scope."""
 
 CONTRACT_VARIABLES = {"kb_v2": "MCP_KB_V2_ENABLED", "structured_output": "MCP_STRUCTURED_OUTPUT_ENABLED"}
-"""Settings of ``[server]`` and the environment variables that the tool contract's section 10 names for them."""
+"""Settings of ``[server]`` and their environment variables in section 10 of the tool contract."""
 
 _SECRETS = ("server.cursor_key", "server.tokens", "llm.api_key")
 
@@ -44,11 +44,11 @@ class IngestSettings(_Group):
     document_seconds: float = Field(
         60.0,
         ge=10,
-        description="Processor time that reading, splitting or extracting may take for each started 100,000 characters "
-        "(bytes of a file) of a document; a document that takes more is skipped.",
+        description="Processor seconds for reading, splitting or extracting each started 100,000 characters "
+        "(bytes of a file); a document that takes more is skipped.",
     )
     document_memory_mb: int = Field(
-        2048, ge=256, description="Memory that each of these steps may take for a document; Linux alone limits it."
+        2048, ge=256, description="Memory in MiB of each of these steps for a document; enforced on Linux only."
     )
     max_community_size: int = Field(40, ge=3, description="A community with more entities is divided.")
     max_community_depth: int = Field(6, ge=1, le=20, description="Levels of the community hierarchy at most.")
@@ -69,9 +69,9 @@ class RetrieveSettings(_Group):
     reranker: str = Field("none", description="Reranker of the ranked units: `none`.")
     candidates: int = Field(200, ge=10, le=5000, description="Units taken from each first-stage search.")
     max_per_document: int = Field(
-        3, ge=1, le=50, description="Evidence is quoted from at most so many units of one document."
+        3, ge=1, le=50, description="Most units of one document that evidence is quoted from."
     )
-    timeout_seconds: float = Field(30.0, gt=0, description="A Cypher query that runs longer is stopped.")
+    timeout_seconds: float = Field(30.0, gt=0, description="Seconds until a Cypher query is stopped.")
 
 
 class ServerSettings(_Group):
@@ -80,24 +80,26 @@ class ServerSettings(_Group):
     tool_names: Literal["underscore", "dotted"] = Field(
         "underscore", description="How tools are named in lists and texts: `kb_search` or `kb.search`."
     )
-    max_tokens: int = Field(8000, ge=200, description="Tokens of a whole response; a common client warns at 10,000.")
-    max_bytes: int = Field(30_000, ge=1000, description="Bytes of a whole response; a common client cuts at 50,000.")
-    call_timeout_seconds: float = Field(45.0, gt=0, description="Clients commonly give up after 60.")
-    scratch_ttl_seconds: float = Field(1800.0, gt=0, description="Life of a passage id after its last use.")
-    scratch_mb: int = Field(256, ge=1, description="Memory for passages, all sessions together.")
+    max_tokens: int = Field(8000, ge=200, description="Most tokens of a response; a common client warns at 10,000.")
+    max_bytes: int = Field(30_000, ge=1000, description="Most bytes of a response; a common client cuts at 50,000.")
+    call_timeout_seconds: float = Field(
+        45.0, gt=0, description="Seconds until a call fails with TIMEOUT; clients commonly give up after 60."
+    )
+    scratch_ttl_seconds: float = Field(1800.0, gt=0, description="Seconds that a passage id lives after its last use.")
+    scratch_mb: int = Field(256, ge=1, description="Memory in MiB for the passages of all sessions.")
     doc_tags: tuple[_Name, ...] = Field(
-        (), max_length=50, description="Only documents with one of these tags are answered from; a call may narrow it."
+        (), max_length=50, description="Boundary: only documents with one of these tags; a call may narrow it."
     )
     repositories: tuple[_Name, ...] = Field(
-        (), max_length=50, description="Only documents below these folders are answered from; a call may narrow it."
+        (), max_length=50, description="Boundary: only documents below these folders; a call may narrow it."
     )
-    environment: Literal["dev", "prod", "scratch"] = Field("dev", description="The environment this server is of.")
+    environment: Literal["dev", "prod", "scratch"] = Field("dev", description="Environment of this server.")
     toolsets: tuple[Literal["kb", "graph", "compat", "connector", "layers"], ...] = Field(
         ("kb", "graph"),
         min_length=1,
         max_length=5,
-        description="Which tools are offered: evidence, graph, their older names, search and fetch, layers (which come "
-        "by themselves where `[layers] folder` is set).",
+        description="Tools to offer: evidence, graph, their older names, search and fetch, layers (always offered "
+        "if `[layers] folder` is set).",
     )
     kb_v2: bool = Field(True, description="Off: only the older tool names (`compat`) are offered and callable.")
     structured_output: bool = Field(
@@ -105,15 +107,15 @@ class ServerSettings(_Group):
     )
     cursor_key: SecretStr = Field(
         SecretStr(""),
-        description="Secret that signs cursors, for replicas with folders of their own; empty: that in `cursor.key`.",
+        description="Secret that signs cursors, for replicas with separate folders; empty uses `cursor.key`.",
     )
     tokens: dict[str, SecretStr] = Field(
-        {}, description="Secrets: bearer tokens over HTTP, each under the name of its owner; none lets everybody in."
+        {}, description="Secrets: bearer tokens over HTTP by the name of their owner; without any, everybody is let in."
     )
 
 
 class LlmSettings(_Group):
-    """``[llm]``: a language model that may phrase what was found, over any OpenAI-compatible endpoint."""
+    """``[llm]``: a language model that may phrase answers, over any OpenAI-compatible endpoint."""
 
     base_url: str = Field(
         "",
@@ -121,32 +123,30 @@ class LlmSettings(_Group):
         description="The endpoint, such as http://localhost:11434/v1; empty is off: everything is extractive. "
         "Needs `pip install 'graphctx[llm]'`.",
     )
-    model: str = Field("", max_length=200, description="The model's name, as the endpoint knows it.")
+    model: str = Field("", max_length=200, description="Name of the model at the endpoint.")
     api_key: SecretStr = Field(
-        SecretStr(""), description="Secret for the endpoint, best given by the environment; empty sends none."
+        SecretStr(""), description="Secret for the endpoint, best set in the environment; empty sends none."
     )
-    timeout_seconds: float = Field(60.0, gt=0, description="One attempt, its whole answer included.")
-    max_retries: int = Field(
-        2, ge=0, le=10, description="Further attempts after a failure of the endpoint; Retry-After is obeyed."
-    )
-    concurrency: int = Field(4, ge=1, le=64, description="Requests at the same time.")
-    max_output_tokens: int = Field(512, ge=32, le=32_768, description="Tokens of one answer; what is longer is cut.")
+    timeout_seconds: float = Field(60.0, gt=0, description="Seconds of one attempt, its whole answer included.")
+    max_retries: int = Field(2, ge=0, le=10, description="Further attempts after a failure; Retry-After is obeyed.")
+    concurrency: int = Field(4, ge=1, le=64, description="Concurrent requests.")
+    max_output_tokens: int = Field(512, ge=32, le=32_768, description="Most tokens of one answer.")
     input_price: float = Field(0.0, ge=0, description="Price of a million input tokens, for estimates; 0 is unknown.")
     output_price: float = Field(0.0, ge=0, description="Price of a million output tokens, for estimates; 0 is unknown.")
 
     @property
     def enabled(self) -> bool:
-        """Whether a language model phrases; else everything is extractive."""
+        """Whether a language model is set; else everything is extractive."""
         return bool(self.base_url and self.model)
 
     @field_validator("base_url")
     @classmethod
     def _names_a_host(cls, url: str) -> str:
-        """Refuse what no HTTP client takes, so that the one who sets it hears of it and not the one who asks."""
+        """Refuse addresses that no HTTP client accepts, when the setting is read and not when a question is asked."""
         if url and not _is_address(url):
             raise ValueError(
-                "no address of an endpoint, such as http://localhost:11434/v1 (a name in other letters than a to z is "
-                "written in its xn-- form)"
+                "not an address of an endpoint, such as http://localhost:11434/v1 (a name in other letters than a to z "
+                "is written in its xn-- form)"
             )
         return url
 
@@ -163,7 +163,7 @@ class LlmSettings(_Group):
 
 
 def _is_address(url: str) -> bool:
-    """Whether a URL names a host, and perhaps a port, in a form that can be connected to."""
+    """Return whether a URL names a host, and perhaps a port, in a form that can be connected to."""
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname or "", parts.port  # a port that is none is a ValueError
@@ -177,26 +177,26 @@ def _is_address(url: str) -> bool:
 
 
 class LayersSettings(_Group):
-    """``[layers]``: the layers of AGENTS.db that are searched and written beside the documents."""
+    """``[layers]``: the layers of AGENTS.db beside the documents."""
 
     folder: str = Field(
         "",
         max_length=1000,
-        description="The folder of AGENTS.db and its layers, from the knowledge base's own folder on; empty is off.",
+        description="Folder of AGENTS.db and its layers, relative to the knowledge base; empty is off.",
     )
     writable: bool = Field(True, description="Let tools append to the local and the delta layer.")
     despite_boundary: bool = Field(
         False,
-        description="Offer layers although `[server] doc_tags` or `repositories` draw a boundary, which cannot bind "
-        "them.",
+        description="Offer layers although `[server] doc_tags` or `repositories` set a boundary, which does not apply "
+        "to them.",
     )
 
 
 class _ContractVariables(PydanticBaseSettingsSource):
-    """What `CONTRACT_VARIABLES` say."""
+    """Values of `CONTRACT_VARIABLES`."""
 
     def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
-        """Nothing by itself: `__call__` gives all at once."""
+        """Return nothing; `__call__` returns all values at once."""
         return None, field_name, False
 
     def __call__(self) -> dict[str, Any]:
@@ -238,7 +238,7 @@ def load_settings(kb_tables: Mapping[str, Any] | None = None) -> Settings:
     """Read the settings of a knowledge base.
 
     Args:
-        kb_tables: the tables of ``kb.toml``; names that are no settings group are left alone.
+        kb_tables: the tables of ``kb.toml``; those that are not a settings group are ignored.
 
     Raises:
         InvalidArgument: a value is of the wrong type or out of range, or a setting has an unknown name.
@@ -253,11 +253,11 @@ def load_settings(kb_tables: Mapping[str, Any] | None = None) -> Settings:
 
 
 def layers_folder(settings: Settings, kb_dir: Path) -> Path | None:
-    """The folder of the layers; ``None`` where there is none, or the server's boundary keeps layers out.
+    """Return the folder of the layers; ``None`` if there is none or the server's boundary excludes layers.
 
     Args:
         settings: of the knowledge base.
-        kb_dir: its folder, from which a relative one is reckoned.
+        kb_dir: its folder, the base of a relative path.
     """
     layers, server = settings.layers, settings.server
     fenced = bool(server.doc_tags or server.repositories) and not layers.despite_boundary
@@ -265,7 +265,7 @@ def layers_folder(settings: Settings, kb_dir: Path) -> Path | None:
 
 
 def without_secrets(kb_tables: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings groups among the tables of ``kb.toml``, with every secret emptied.
+    """Return the settings groups among the tables of ``kb.toml``, with every secret emptied.
 
     Tokens keep the names of their owners: an empty token lets nobody in, where no tokens at all would let in everybody.
     """
@@ -284,7 +284,7 @@ def without_secrets(kb_tables: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _refused(error: ValidationError) -> InvalidArgument:
-    """The error about the first value that a setting cannot have."""
+    """Return the error about the first value that a setting cannot have."""
     first = error.errors(include_url=False)[0]
     name = ".".join(str(part) for part in first["loc"])
     why = first["msg"].removeprefix("Value error, ")
@@ -293,7 +293,7 @@ def _refused(error: ValidationError) -> InvalidArgument:
         why = f"{type(Settings.model_fields[group].default).model_fields[key].description}".rstrip(".")
     if name in Settings.model_fields and first["type"] == "value_error":  # about settings that go together
         return InvalidArgument(why, setting=name)
-    value = _sayable(name, first["input"])
+    value = _redacted(name, first["input"])
     variables = [f"GRAPHCTX_{name.upper().replace('.', '__')}"]
     variables += [other for key, other in CONTRACT_VARIABLES.items() if name == f"server.{key}"]
     return InvalidArgument(
@@ -303,14 +303,14 @@ def _refused(error: ValidationError) -> InvalidArgument:
     )
 
 
-def _sayable(name: str, value: object) -> object:
-    """A value as a message may show it: what is a secret, or may hold one, stays unsaid."""
+def _redacted(name: str, value: object) -> object:
+    """Return a value for a message, without secrets."""
     secret = name in ("server", "llm") or name.startswith(_SECRETS) or (name == "llm.base_url" and "@" in str(value))
     return "(a secret)" if secret else value
 
 
 def _unreadable(error: SettingsError) -> InvalidArgument:
-    """The error about a variable that is not the JSON that a list, or a whole group, must be."""
+    """Return the error about a variable that is not the JSON that a list, or a whole group, must be."""
     given = {name.upper(): value for name, value in os.environ.items()}
     for group, field in Settings.model_fields.items():
         whole = f"GRAPHCTX_{group.upper()}"
@@ -319,16 +319,16 @@ def _unreadable(error: SettingsError) -> InvalidArgument:
         for name in names:
             variable = f"{whole}__{name.upper()}"
             if variable in given and isinstance(getattr(field.default, name), dict):
-                advice[variable] = 'A table is written so: \'{"name": "value"}\''
+                advice[variable] = 'Write a table as \'{"name": "value"}\''
             elif variable in given and isinstance(getattr(field.default, name), tuple):
                 parts = [part.strip() for part in given[variable].split(",")]
-                advice[variable] = f"A list is written so: '{json.dumps(parts, ensure_ascii=False)}'"
+                advice[variable] = f"Write a list as '{json.dumps(parts, ensure_ascii=False)}'"
         for variable, remedy in advice.items():
             value = given.get(variable)
             if value is not None and not _is_json(value):
-                said = _sayable(variable.removeprefix("GRAPHCTX_").lower().replace("__", "."), value)
+                said = _redacted(variable.removeprefix("GRAPHCTX_").lower().replace("__", "."), value)
                 return InvalidArgument(
-                    f"{variable} is {said!r}, which is no JSON. {remedy}.", setting=variable, value=said
+                    f"{variable} is {said!r}, which is not JSON. {remedy}.", setting=variable, value=said
                 )
     return InvalidArgument(f"A GRAPHCTX_ variable cannot be read: {error}. Lists and groups are written as JSON.")
 

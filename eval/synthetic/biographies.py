@@ -90,7 +90,7 @@ class World:
 
 
 def make(name: str, *, titled: bool) -> Collection:
-    """A set of about 170 pages and 100 questions.
+    """Return a set of about 170 pages and 100 questions.
 
     Args:
         name: of the set.

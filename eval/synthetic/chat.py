@@ -35,7 +35,7 @@ class Talked:
 
 
 def make(name: str) -> Collection:
-    """A set of about 130 sessions and 90 questions."""
+    """Return a set of about 130 sessions and 90 questions."""
     dice, collection = Dice("chat"), Collection(name)
     talked = talk(dice, collection)
     for number, (thread, slots, _) in enumerate(talked.plans):

@@ -20,7 +20,7 @@ ASKED = 6
 
 
 def make(name: str) -> Collection:
-    """A set of 12 documents of about 2,000 words, and 90 questions."""
+    """Return a set of 12 documents of about 2,000 words, and 90 questions."""
     dice, collection = Dice("long documents"), Collection(name, judge="units")
     names = Names(dice)
     for number in range(DOCUMENTS):

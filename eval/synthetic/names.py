@@ -32,7 +32,7 @@ class Names:
         self._rivers = dice.shuffled(_RIVERS)
 
     def person(self, surname: str = "") -> tuple[str, bool]:
-        """A full name, and whether it is a woman's."""
+        """Return a full name, and whether it is a woman's."""
         while True:
             first = self._dice.pick(_FIRST)
             name = f"{first} {surname or self.surname()}"

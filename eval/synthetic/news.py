@@ -28,7 +28,7 @@ class Told:
 
 
 def make(name: str) -> Collection:
-    """A set of about 150 reports and 100 questions."""
+    """Return a set of about 150 reports and 100 questions."""
     dice, collection = Dice("news"), Collection(name)
     told = tell(dice, collection)
     _ask(dice, collection, told.arcs, told.facts)

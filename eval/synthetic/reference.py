@@ -38,7 +38,7 @@ class Manual:
 
 
 def make(name: str) -> Collection:
-    """A set of about 80 files and 100 questions."""
+    """Return a set of about 80 files and 100 questions."""
     manual = Manual(Dice("reference"), Collection(name, files=True))
     _commands(manual)
     _settings(manual)

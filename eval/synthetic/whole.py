@@ -64,7 +64,7 @@ _FIRMS = 2
 
 
 def make_news(name: str) -> Collection:
-    """The news, with questions about each kind of story, some towns and some firms."""
+    """Return the news, with questions about each kind of story, some towns and some firms."""
     dice, collection = Dice("news"), Collection(name)
     told = news.tell(dice, collection)
     kinds = list(dict.fromkeys(id(story) for story, _, _ in told.arcs))
@@ -97,7 +97,7 @@ def make_news(name: str) -> Collection:
 
 
 def make_chat(name: str) -> Collection:
-    """The chats, with questions about kinds of matters, and about some of the people."""
+    """Return the chats, with questions about kinds of matters, and about some of the people."""
     dice, collection = Dice("chat"), Collection(name)
     talked = chat.talk(dice, collection)
     kinds = list(dict.fromkeys(id(thread) for thread, _, _ in talked.plans))

@@ -22,7 +22,7 @@ class Dice:
         return int(self._random.random() * limit)
 
     def between(self, low: int, high: int) -> int:
-        """A number from ``low`` to ``high``, both included."""
+        """Return a number from ``low`` to ``high``, both included."""
         return low + self.below(high - low + 1)
 
     def pick(self, items: Sequence[T]) -> T:
@@ -160,5 +160,5 @@ def said(page: Page, sentence: str, joint: str = " ") -> Fact:
 
 
 def spoken(number: int) -> str:
-    """A whole number with thousands parted by commas."""
+    """Return a whole number with thousands parted by commas."""
     return f"{number:,}"

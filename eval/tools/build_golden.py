@@ -1,10 +1,11 @@
-"""Resolve the golden set's quoted texts to character spans of the documents as graphctx reads them.
+"""Resolve the golden sets' quoted texts to character spans of the documents as graphctx reads them.
 
     python eval/tools/build_golden.py [--check]
 
-``handbook.source.jsonl`` is what people edit: questions with ``gold_spans`` of ``{"doc", "text"}``.
-``handbook.jsonl`` is what evaluations read: the same with ``gold_docs``, offsets and the exact text. A text must
-occur exactly once in its document, in the source in any line breaking.
+People edit the ``.source.jsonl`` files, evaluations read the others, which add offsets and the exact texts. In
+``handbook.source.jsonl`` a question has ``gold_spans`` of ``{"doc", "text"}``. In ``handbook_global.source.jsonl`` it
+has ``points``, each with ``spans``: the places that state it, of which an answer needs one. A text must occur exactly
+once in its document, with any line breaks.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +23,7 @@ sys.path.insert(0, str(EVAL.parent))  # so that the script runs from a checkout 
 from graphctx.ingest.read import discover, read_file  # noqa: E402
 
 HANDBOOK = EVAL / "corpora" / "handbook"
-SOURCE = EVAL / "golden" / "handbook.source.jsonl"
-TARGET = EVAL / "golden" / "handbook.jsonl"
-
+SETS = ("handbook", "handbook_global")
 KEYS = ("id", "question", "type", "answers", "answerable", "gold_docs", "gold_spans")
 
 
@@ -34,7 +32,7 @@ class GoldenError(ValueError):
 
 
 def read_corpus(folder: Path = HANDBOOK) -> dict[str, str]:
-    """The text of every document below ``folder``, by its path with ``/``.
+    """Return the text of every document below ``folder``, by its path with ``/``.
 
     Raises:
         GoldenError: a file could not be read.
@@ -52,10 +50,10 @@ def read_corpus(folder: Path = HANDBOOK) -> dict[str, str]:
 
 
 def find_once(text: str, quote: str) -> tuple[int, int]:
-    """Where ``quote`` stands in ``text``, as a half-open span of code points; runs of white space match each other.
+    """Return the only span of ``quote`` in ``text``, in code points; runs of white space match each other.
 
     Raises:
-        GoldenError: it stands there never, or more than once.
+        GoldenError: it occurs never, or more than once.
     """
     words = quote.split()
     if not words:
@@ -69,22 +67,35 @@ def find_once(text: str, quote: str) -> tuple[int, int]:
 
 
 def build(lines: list[dict[str, Any]], corpus: dict[str, str]) -> list[dict[str, Any]]:
-    """The golden lines with offsets.
+    """Return golden lines with offsets.
 
     Raises:
-        GoldenError: a document is unknown, or a text does not occur exactly once; all such places are listed.
+        GoldenError: a document is unknown, or a text does not occur exactly once; all such places are listed, with
+            the question and the number of the point, from 1.
     """
-    out, faults = [], []
-    for line in lines:
-        spans = []
-        for wanted in line["gold_spans"]:
+    faults: list[str] = []
+
+    def resolved(name: str, spans: list[dict[str, str]]) -> list[dict[str, Any]]:
+        found = []
+        for wanted in spans:
             try:
-                spans.append(_resolve(wanted, corpus))
+                found.append(_resolve(wanted, corpus))
             except GoldenError as fault:
-                faults.append(f"{line['id']} {wanted['doc']}: {fault}")
-        docs = list(dict.fromkeys(span["doc"] for span in spans))
-        full = {**line, "gold_docs": docs, "gold_spans": spans}
-        out.append({key: full[key] for key in KEYS})
+                faults.append(f"{name} {wanted['doc']}: {fault}")
+        return found
+
+    out = []
+    for line in lines:
+        if "points" in line:
+            points = [
+                {**point, "spans": resolved(f"{line['id']} point {at}", point["spans"])}
+                for at, point in enumerate(line["points"], start=1)
+            ]
+            out.append({**line, "points": points})
+        else:
+            spans = resolved(line["id"], line["gold_spans"])
+            full = {**line, "gold_docs": list(dict.fromkeys(span["doc"] for span in spans)), "gold_spans": spans}
+            out.append({key: full[key] for key in KEYS})
     if faults:
         raise GoldenError("\n".join(faults))
     return out
@@ -99,38 +110,34 @@ def _resolve(wanted: dict[str, str], corpus: dict[str, str]) -> dict[str, Any]:
 
 
 def load(path: Path) -> list[dict[str, Any]]:
-    """The objects of a JSONL file."""
-    return list(_objects(path))
-
-
-def _objects(path: Path) -> Iterator[dict[str, Any]]:
-    for line in path.read_text("utf-8").splitlines():
-        if line.strip():
-            yield json.loads(line)
+    """Return the objects of a JSONL file."""
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
 
 
 def render(lines: list[dict[str, Any]]) -> str:
-    """The lines as JSONL."""
+    """Return the lines as JSONL."""
     return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
 
 
 def main() -> int:
-    """Command line; exit code 1 if the set does not fit, or with ``--check`` if the written file is stale."""
-    parser = argparse.ArgumentParser(description="Resolve the golden set's texts to character spans.")
-    parser.add_argument("--check", action="store_true", help="write nothing; fail if handbook.jsonl is stale")
+    """Command line; exit code 1 if a set does not fit, or with ``--check`` if a written file is stale."""
+    parser = argparse.ArgumentParser(description="Resolve the golden sets' texts to character spans.")
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if a file is stale")
     check = parser.parse_args().check
-    try:
-        built = build(load(SOURCE), read_corpus())
-    except GoldenError as fault:
-        print(fault, file=sys.stderr)
-        return 1
-    if check:
-        if TARGET.read_text("utf-8") != render(built):
-            print(f"{TARGET.name} is stale; run python eval/tools/build_golden.py", file=sys.stderr)
+    corpus = read_corpus()
+    for name in SETS:
+        target = EVAL / "golden" / f"{name}.jsonl"
+        try:
+            built = build(load(target.with_suffix(".source.jsonl")), corpus)
+        except GoldenError as fault:
+            print(fault, file=sys.stderr)
             return 1
-        return 0
-    TARGET.write_text(render(built), "utf-8")
-    print(f"{TARGET}: {len(built)} questions, {sum(len(line['gold_spans']) for line in built)} spans")
+        if not check:
+            target.write_text(render(built), "utf-8")
+        elif target.read_text("utf-8") != render(built):
+            print(f"{target.name} is stale; run python eval/tools/build_golden.py", file=sys.stderr)
+            return 1
+        print(f"{target.name}: {len(built)} questions")
     return 0
 
 

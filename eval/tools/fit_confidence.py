@@ -1,6 +1,6 @@
 """Fit the weights of ``graphctx/retrieve/confidence.py``: ``python -m eval.tools.fit_confidence``.
 
-What the examples are is said in eval/tools/confidence_examples.py. Sets weigh the same, whatever their size. The
+The examples are described in eval/tools/confidence_examples.py. Sets weigh the same, whatever their size. The
 split is by set: each is judged by weights that were fitted on the others (a set and its copy without titles go
 together). The weights that are printed last, for ``WEIGHTS`` and ``BIAS``, are fitted on all; ``--check`` judges each
 set by the weights that are in the code instead, and prints none.
@@ -11,8 +11,8 @@ ECE     expected calibration error of the quotes of the questions as they are, i
 low     share of questions without a quote of LOW_CONFIDENCE: answerable, and unanswerable in each way
 empty   share of questions without a quote of FLOOR
 
-The sets are looked for below ``--data``, by default in ``$GRAPHCTX_DEV_DATA`` or ``../shared/data``; one that is not
-there is passed over. The first run ingests them below ``--work``, some fifteen minutes; later ones take three.
+The sets are looked for below ``--data``, by default in ``$GRAPHCTX_DEV_DATA`` or ``../shared/data``; missing ones
+are skipped. The first run ingests them below ``--work``, some fifteen minutes; later ones take three.
 ``--examples FILE`` keeps the examples, and takes them from there if the file is there.
 """
 
@@ -29,8 +29,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from eval.tools.confidence_examples import Example, evenly, gather, gather_cut
-from eval.tools.cut_corpora import cut_folder, cut_set
+from eval.tools.confidence_examples import Example, cut_folder, cut_set, evenly, gather, gather_cut
 from graphctx.eval.measures import auroc
 from graphctx.eval.records import Golden
 from graphctx.eval.suites import Suite, load_suite
@@ -97,7 +96,7 @@ def main() -> None:
 
 
 def collect(data: Path, work: Path) -> dict[str, list[Example]]:
-    """The examples of every set that is there."""
+    """Return the examples of every set that is there."""
     suites = {name: suite for name in SETS if (suite := _suite(name, data))}
     questions = {
         name: [Golden(f"{name} {item.row.id}", item.row.question) for item in suite.rows]
@@ -133,12 +132,12 @@ def _base(name: str) -> str:
 
 
 def others(examples: dict[str, list[Example]], name: str) -> dict[str, list[Example]]:
-    """All sets but one and its copy without titles."""
+    """Return all sets but one and its copy without titles."""
     return {other: found for other, found in examples.items() if _base(other) != _base(name)}
 
 
 def fitted(examples: dict[str, list[Example]]) -> Real:
-    """The weights of the features and the bias.
+    """Return the weights of the features and the bias.
 
     First the weights, by the examples of all ways; then slope and bias of their sum, by those of questions as they are
     alone, so that confidence is calibrated where most of what is asked is answered.
@@ -181,14 +180,14 @@ def _weights(name: str, found: Sequence[Example]) -> Real:
 
 
 def predict(found: Sequence[Example], beta: Real) -> Real:
-    """The confidence of each example."""
+    """Return the confidence of each example."""
     features = np.array([one.features for one in found])
     sure: Real = np.round(1 / (1 + np.exp(-(features @ beta[:-1] + beta[-1]))), 3)
     return sure
 
 
 def best(found: Sequence[Example], sure: Real, way: str, answerable: bool) -> dict[str, float]:
-    """The confidence of the best quote of each question that was asked in one way."""
+    """Return the confidence of the best quote of each question that was asked in one way."""
     top: dict[str, float] = {}
     for one, value in zip(found, sure, strict=True):
         if one.way == way and one.answerable is answerable:
@@ -231,7 +230,7 @@ def _as_they_are(found: Sequence[Example], sure: Real) -> tuple[Real, Real]:
 
 
 def calibration_error(sure: Real, gold: Real) -> float:
-    """The mean distance of confidence and share of gold in ten bins of equal width, weighted by their size."""
+    """Return the mean distance of confidence and share of gold in ten bins of equal width, weighted by their size."""
     place = np.minimum((sure * 10).astype(int), 9)
     return float(
         sum(abs(sure[place == at].mean() - gold[place == at].mean()) * np.mean(place == at) for at in np.unique(place))

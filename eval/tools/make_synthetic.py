@@ -1,7 +1,7 @@
 """Write the synthetic question sets: ``python eval/tools/make_synthetic.py FOLDER [KIND…]``.
 
 Each kind becomes a folder with ``questions.jsonl``, ``suite.toml`` and its corpus, for ``graphctx eval FOLDER/KIND``.
-The same kind gives the same bytes on every machine. What the kinds are is said in eval/synthetic/README.md.
+The same kind gives the same bytes on every machine. The kinds are described in eval/synthetic/README.md.
 """
 
 from __future__ import annotations

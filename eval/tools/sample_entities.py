@@ -75,7 +75,7 @@ def sample_entities(snapshot: Snapshot, n: int) -> list[Sampled]:
 
 
 def render_sample(sample: list[Sampled]) -> str:
-    """The sample as a Markdown table with an empty column for the verdict."""
+    """Return the sample as a Markdown table with an empty column for the verdict."""
     rows = ["| # | name | also | kind | mentions | first seen | verdict |", "|---|---|---|---|---|---|---|"]
     for number, one in enumerate(sample, 1):
         cells = (one.name, ", ".join(one.aliases[:4]), one.kind, str(one.n_mentions), one.context, "")

@@ -230,8 +230,17 @@ def _as_json(measured: Measured, regressions: list[Regression]) -> dict[str, Any
 
 def _show(measured: Measured, regressions: list[Regression], *, compared_with: Path | None) -> None:
     from graphctx.cli.console import errors_console, output_console, print_table
-    from graphctx.eval.show import comparisons_table, entities_table, few, main_table, notes, types_table
-    from graphctx.eval.show_narrow import comparisons_tables, main_tables, types_tables
+    from graphctx.eval.show import (
+        comparisons_table,
+        comparisons_tables,
+        entities_table,
+        few,
+        main_table,
+        main_tables,
+        notes,
+        types_table,
+        types_tables,
+    )
     from graphctx.eval.summary import summary
 
     console = output_console()
@@ -260,9 +269,9 @@ def _show(measured: Measured, regressions: list[Regression], *, compared_with: P
 def _explain(question: str, suites: list[Suite], where: Where, variant: str, *, as_json: bool) -> None:
     from graphctx.cli.console import output_console, print_json
     from graphctx.cli.progress import progress_view
-    from graphctx.eval.corpora import open_for
     from graphctx.eval.explain import explain
     from graphctx.eval.explain_text import show_explanation
+    from graphctx.eval.run import open_for
     from graphctx.eval.suites import Suite
 
     suite = suites[0] if suites else Suite("", where.default_kb, "questions")
@@ -293,8 +302,8 @@ def _explain(question: str, suites: list[Suite], where: Where, variant: str, *, 
 def _explain_points(question: str, suite: Suite, where: Where, *, as_json: bool) -> None:
     from graphctx.cli.console import output_console, print_json, print_table
     from graphctx.cli.progress import progress_view
-    from graphctx.eval.corpora import open_for
     from graphctx.eval.global_explain import as_dict, explain_points, headline, points_table, totals_table
+    from graphctx.eval.run import open_for
 
     with (
         progress_view() as view,

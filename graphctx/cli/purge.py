@@ -11,7 +11,7 @@ from graphctx.cli.options import DEFAULT_KB, JsonOption, KbOption
 from graphctx.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from graphctx.store.purge import PurgeReport
+    from graphctx.store.history import PurgeReport
 
 
 def purge(
@@ -27,7 +27,7 @@ def purge(
     """
     from graphctx.cli.console import print_json
     from graphctx.store.config import read_config
-    from graphctx.store.purge import purge as erase
+    from graphctx.store.history import purge as erase
 
     read_config(kb)
     if not (dry_run or yes):

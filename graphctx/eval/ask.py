@@ -1,14 +1,13 @@
-"""Asks a suite's questions and measures what comes back."""
+"""Ask a suite's questions and measure the answers."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from statistics import median
 from typing import TYPE_CHECKING, Literal
 
-from graphctx.eval.asker import Asker
 from graphctx.eval.golden import bind
 from graphctx.eval.measures import (
     BUDGETS,
@@ -20,19 +19,104 @@ from graphctx.eval.measures import (
     within,
 )
 from graphctx.eval.records import Golden, GoldSpan, Outcome, SuiteRun
+from graphctx.model.answers import EvidenceAnswer, SearchAnswer
+from graphctx.model.arguments import parse_arguments
+from graphctx.model.assemble import evidence_answer, search_answer
+from graphctx.model.budgets import Limits
+from graphctx.model.cursors import Cursors
+from graphctx.model.found import Evidence
+from graphctx.model.pages import Pager
+from graphctx.model.requests import RetrieveInput, SearchInput
 from graphctx.retrieve.variants import DEFAULT_VARIANT, variant_named
 
 if TYPE_CHECKING:
     from graphctx.eval.suites import Suite
     from graphctx.knowledge_base import KnowledgeBase
     from graphctx.model.answers import Quote
+    from graphctx.retrieve.question import Question
+    from graphctx.retrieve.ranking import Ranking
+    from graphctx.retrieve.scope import Empty
+
+
+class Asker:
+    """Asks one pinned snapshot.
+
+    Attributes:
+        searcher: the pinned snapshot.
+        variant: how it is asked.
+
+    Args:
+        kb: with a published snapshot.
+        variant: its name.
+
+    Raises:
+        InvalidArgument: there is no such variant, or nothing is published.
+    """
+
+    def __init__(self, kb: KnowledgeBase, variant: str = DEFAULT_VARIANT) -> None:
+        from graphctx.nlp.tokens import WordPieceCounter
+
+        server = kb.settings.server
+        self.variant = variant_named(variant)
+        self.searcher = kb.searcher()
+        _ = self.searcher.index  # raises where nothing is published
+        limits = Limits(server.max_tokens, server.max_bytes)
+        self._pager = Pager(limits, WordPieceCounter().count, cursors=Cursors())
+
+    def rank(self, question: str) -> tuple[Question, Ranking] | Empty:
+        """Return the ranking of all candidates, or why there is none."""
+        return self.searcher.rank(question, self.variant)
+
+    def search(self, query: str, *, top_k: int, max_per_doc: int = 1, max_snippet_chars: int = 280) -> SearchAnswer:
+        """Return the answer of ``kb.search``, on one page.
+
+        Raises:
+            InvalidArgument: the query is blank or too long, or a number out of range.
+        """
+        options = {"max_per_doc": max_per_doc, "max_snippet_chars": max_snippet_chars}
+        asked = {"query": query, "top_k": top_k, "page_size": top_k, "options": options}
+        request = parse_arguments(SearchInput, asked)
+        return search_answer(self._pager, request, self.searcher.search(request, self.variant))[0]
+
+    def evidence(self, question: str, **options: int) -> Evidence:
+        """Return all quotes for a question, before the response budget.
+
+        Args:
+            question: any question.
+            options: of `RetrieveInput`.
+
+        Raises:
+            InvalidArgument: the question is blank or too long, or a number out of range.
+        """
+        return self.searcher.evidence(_request(question, options), self.variant)
+
+    def pages(self, question: str, **options: int) -> Iterator[EvidenceAnswer]:
+        """Yield the answers of ``kb.retrieve_evidence``, call after call, until every quote is given.
+
+        Raises:
+            InvalidArgument: as `evidence`.
+            BudgetExceeded: not even one quote fits.
+        """
+        request = _request(question, options)
+        found = self.searcher.evidence(request, self.variant)
+        cursor: str | None = ""
+        while cursor is not None:
+            page = request.model_copy(update={"cursor": cursor or None})
+            answer, _ = evidence_answer(self._pager, page, found)
+            yield answer
+            cursor = answer.next_cursor
+
+
+def _request(question: str, options: dict[str, int]) -> RetrieveInput:
+    return parse_arguments(RetrieveInput, {"question": question, **options})
+
 
 LONG_DOCUMENT_UNITS = 20
-"""Documents of so many units (about 5,000 tokens) are no answer by themselves: what is found of them is judged by
-units, where the gold says where in them the answer stands."""
+"""A document of so many units (about 5,000 tokens) is not an answer by itself: its units are judged, if the gold has
+spans."""
 
 OnAsked = Callable[[str, int, int], None]
-"""Told of a variant, how many questions it has answered, and how many there are."""
+"""Called with a variant, the number of questions it has answered, and the number of questions."""
 
 
 def run_suite(
@@ -50,7 +134,7 @@ def run_suite(
         kb: with the suite's documents.
         variants: names of variants; one that is named twice is run once.
         ranking_only: variants of which no quotes are asked for.
-        on_asked: told after each question.
+        on_asked: called after each question.
 
     Raises:
         InvalidArgument: there is no such variant, or the suite's gold is not in the knowledge base.
@@ -58,7 +142,7 @@ def run_suite(
     for variant in variants:
         variant_named(variant)
     goldens = bind(suite.rows, kb, source=suite.path.name, prefix=suite.prefix)
-    units = _Units(kb)
+    units = _UnitPlaces(kb)
     by_units = units.judge(goldens) if suite.judge == "auto" else suite.judge == "units"
     judge: Literal["documents", "units"] = "units" if by_units else "documents"
     relevant = {golden.id: _relevant(golden, units, judge) for golden in goldens}
@@ -143,7 +227,7 @@ class _Asking:
         return tuple(_key(unit.doc_uri, unit.start_char, unit.end_char) for unit in found)
 
 
-class _Units:
+class _UnitPlaces:
     """Where the units of a knowledge base lie."""
 
     def __init__(self, kb: KnowledgeBase) -> None:
@@ -160,7 +244,7 @@ class _Units:
         return places
 
     def judge(self, goldens: Sequence[Golden]) -> bool:
-        """Whether the gold documents are so long that units are judged, and all questions with gold have spans."""
+        """Return whether units are judged: the gold documents are long, and all questions with gold have spans."""
         answerable = [golden for golden in goldens if golden.answerable]
         documents = sorted({uri for golden in answerable for uri in golden.gold_docs})
         if not documents or not all(golden.gold_spans for golden in answerable if golden.gold_docs):
@@ -168,7 +252,7 @@ class _Units:
         return median(len(self._places[uri]) for uri in documents) >= LONG_DOCUMENT_UNITS
 
     def holding(self, span: GoldSpan) -> list[str]:
-        """The keys of the units that a span overlaps."""
+        """Return the keys of the units that a span overlaps."""
         return [
             _key(span.doc_uri, start, end)
             for start, end in self._places[span.doc_uri]
@@ -180,7 +264,7 @@ def _has_gold(golden: Golden) -> bool:
     return golden.answerable and bool(golden.gold_docs or golden.gold_spans)
 
 
-def _relevant(golden: Golden, units: _Units, judge: Literal["documents", "units"]) -> frozenset[str]:
+def _relevant(golden: Golden, units: _UnitPlaces, judge: Literal["documents", "units"]) -> frozenset[str]:
     if not golden.answerable:
         return frozenset()
     if judge == "documents":
@@ -189,7 +273,7 @@ def _relevant(golden: Golden, units: _Units, judge: Literal["documents", "units"
 
 
 def _with_ranking(outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """The same outcomes with the measures of their rankings in front."""
+    """Return the same outcomes with the measures of their rankings in front."""
     judged = [one for one in outcomes if one.relevant]
     found = ranking_measures(
         {one.golden.id: one.ranked for one in judged}, {one.golden.id: one.relevant for one in judged}

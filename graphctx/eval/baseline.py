@@ -1,4 +1,4 @@
-"""Baselines: what each question got when it was last looked at, so that a later run that is worse is noticed.
+"""Baselines: the measures of each question in an accepted run, so that a worse run is noticed.
 
 A baseline is a JSON file with one line for each question, sorted, without times: a difference in it is readable in a
 review. `check` compares question by question, so that it sees a fall that a comparison of means would take for noise,
@@ -16,9 +16,9 @@ from statistics import fmean
 from typing import Any, Literal
 
 from graphctx.errors import InvalidArgument
-from graphctx.eval.paired import p_value
+from graphctx.eval.compare import p_value
 from graphctx.eval.records import GLOBAL, Golden, Outcome, SuiteRun
-from graphctx.eval.scale import direction, is_share
+from graphctx.eval.summary import direction, is_share
 from graphctx.version import __version__
 
 FORMAT = 1
@@ -35,11 +35,11 @@ MEASURES = (
 """What a baseline holds of each question: enough to see a fall in finding, ordering, quoting and abstaining."""
 
 LEVEL = 0.05
-"""A fall counts where the one-sided randomisation test gives a smaller p-value. Measures are not adjusted for each
+"""A fall counts where the one-sided randomisation test has a smaller p-value. Measures are not adjusted for each
 other: they rise and fall together, and a false alarm costs a look while a missed fall costs a release."""
 
 MIN_FALL = 0.01
-"""A mean that fell by no more than a point is no regression, however sure: among thousands of questions any fall is."""
+"""A mean that fell by a point or less is not a regression: among thousands of questions any fall is sure."""
 
 EXACT = "exact"
 """The measure that must be 1 on every question: every quote slices back to its document."""
@@ -73,7 +73,7 @@ class Regression:
     questions: tuple[str, ...]
 
     def __str__(self) -> str:
-        """One sentence that says what is worse, by how much, and where."""
+        """Return one sentence that says what is worse, by how much, and where."""
         ids = ", ".join(self.questions[:_SHOWN]) + (" …" if len(self.questions) > _SHOWN else "")
         where = f"{self.suite}, {self.variant}"
         if self.kind == "missing":
@@ -100,7 +100,7 @@ def _were(count: int) -> str:
 def write(path: Path, runs: Sequence[SuiteRun]) -> None:
     """Write the baseline of some runs, all variants of each; the folder is made if there is none.
 
-    Of questions about the whole, only global search: that a rival gets worse is nobody's fault.
+    Of questions about the whole, only global search is kept: a rival that gets worse is not a regression.
 
     Raises:
         InvalidArgument: a suite occurs twice.
@@ -150,7 +150,7 @@ def _digest(golden: Golden) -> str:
 
 
 def not_asked(path: Path, runs: Sequence[SuiteRun]) -> int:
-    """How many questions of the baseline's same suites were not asked.
+    """Return how many questions of the baseline's same suites were not asked.
 
     Raises:
         InvalidArgument: as `check`, for the file.
@@ -165,7 +165,7 @@ def not_asked(path: Path, runs: Sequence[SuiteRun]) -> int:
 def check(path: Path, runs: Sequence[SuiteRun], *, partly: bool = False) -> list[Regression]:
     """Compare runs with their baseline.
 
-    Suites and variants of the baseline that were not run are passed over, and so are questions that it does not hold.
+    Suites and variants of the baseline that were not run are skipped, and so are questions that it does not hold.
 
     Args:
         path: the baseline.
@@ -176,7 +176,7 @@ def check(path: Path, runs: Sequence[SuiteRun], *, partly: bool = False) -> list
         Everything that is worse, by suite, variant and measure; empty where all is well.
 
     Raises:
-        InvalidArgument: the file is missing, no baseline or of another format; it does not hold a suite, or none of
+        InvalidArgument: the file is missing, not a baseline or of another format; it does not hold a suite, or none of
             the variants that were run; or the golden questions have changed since.
     """
     suites = read(path)
@@ -204,10 +204,10 @@ def check(path: Path, runs: Sequence[SuiteRun], *, partly: bool = False) -> list
 
 
 def read(path: Path) -> dict[str, dict[str, Any]]:
-    """The suites of a baseline.
+    """Return the suites of a baseline.
 
     Raises:
-        InvalidArgument: the file is missing, no baseline or of another format.
+        InvalidArgument: the file is missing, not a baseline or of another format.
     """
     try:
         content = json.loads(path.read_text("utf-8"))
@@ -219,7 +219,7 @@ def read(path: Path) -> dict[str, dict[str, Any]]:
         ) from error
     except (ValueError, KeyError, TypeError) as error:
         raise InvalidArgument(
-            f"{path.name} is no baseline of graphctx eval. Write one with --write-baseline.", path=path.name
+            f"{path.name} is not a baseline of graphctx eval. Write one with --write-baseline.", path=path.name
         ) from error
     if version != FORMAT:
         raise InvalidArgument(
@@ -280,7 +280,7 @@ def _worse(suite: str, variant: str, known: dict[str, Any], outcomes: Sequence[O
 def _fallen(
     suite: str, variant: str, measure: str, pairs: Sequence[tuple[str, float, float]], better: int
 ) -> list[Regression]:
-    """The fall of a measure, if it is one; ``better`` is 1 where more is better, and -1 where less is."""
+    """Return the fall of a measure, if it is one; ``better`` is 1 where more is better, and -1 where less is."""
     if not pairs:
         return []
     gains = [better * (now - before) for _, before, now in pairs]

@@ -1,33 +1,173 @@
-"""How good the nodes of the graph are: mentions, resolved entities and joined pairs against gold entities.
-
-Gold sets mark what their makers cared for, not everything that is worth a node: precision is a lower bound, recall is
-not touched by it.
-"""
+"""Entities measured against gold entities: spans found, pairs joined, clusters compared."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphctx.errors import InvalidArgument
-from graphctx.eval.corpora import kept_name
-from graphctx.eval.entities_gold import GoldDocument, corpus_lines, gold_documents, has_texts, read_gold
-from graphctx.eval.entities_measures import (
-    ClusterScores,
-    Found,
-    SpanScores,
-    cluster_scores,
-    entity_of,
-    recall_by_type,
-    span_scores,
-)
-from graphctx.knowledge_base import KnowledgeBase
+from graphctx.eval.entities_gold import GoldDocument, GoldMention, gold_documents, has_texts, read_gold
 
 if TYPE_CHECKING:
+    from graphctx.knowledge_base import KnowledgeBase
     from graphctx.store.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class FoundMention:
+    """A mention that the knowledge base has: its span, and the row of its entity."""
+
+    start: int
+    end: int
+    entity: int
+
+
+Mentions = Mapping[str, Sequence[FoundMention]]
+"""Found mentions by URI."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpanScores:
+    """Precision, recall and their harmonic mean, in 0..1, with the counts that they come from."""
+
+    precision: float
+    recall: float
+    f1: float
+    found: int
+    found_right: int
+    gold: int
+    gold_hit: int
+
+    @classmethod
+    def of(cls, found: int, found_right: int, gold: int, gold_hit: int) -> SpanScores:
+        """Make the shares of the counts; a share of nothing is 0."""
+        precision = found_right / found if found else 0.0
+        recall = gold_hit / gold if gold else 0.0
+        both = precision + recall
+        return cls(
+            precision, recall, 2 * precision * recall / both if both else 0.0, found, found_right, gold, gold_hit
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterScores:
+    """How well entities agree with gold entities over the gold mentions that were found.
+
+    Attributes:
+        mentions: gold mentions with a found mention over them.
+        entities: entities that these belong to.
+        gold_entities: gold entities that these belong to.
+        purity: share of mentions whose entity mostly means the same gold entity (Manning, Raghavan and Schütze,
+            Introduction to Information Retrieval, section 16.3: ``1/N * sum over clusters of max |cluster & gold|``).
+        completeness: the same with the roles changed, also called inverse purity: share of mentions that are in
+            the entity that holds most mentions of their gold entity.
+        b_cubed_precision: mean over mentions of the share of their entity that is of their gold entity
+            (Bagga and Baldwin 1998).
+        b_cubed_recall: mean over mentions of the share of their gold entity that is in their entity.
+    """
+
+    mentions: int
+    entities: int
+    gold_entities: int
+    purity: float
+    completeness: float
+    b_cubed_precision: float
+    b_cubed_recall: float
+
+
+def span_scores(gold: Sequence[GoldDocument], found: Mentions) -> tuple[SpanScores, SpanScores]:
+    """Compare spans, once exactly and once by any overlap; a span counts once however many mentions share it.
+
+    Args:
+        gold: documents with their marks.
+        found: the mentions of each, by URI.
+    """
+    exact, overlap = Counter[str](), Counter[str]()
+    for document in gold:
+        wanted = sorted({(m.start, m.end) for m in document.mentions})
+        given = sorted({(m.start, m.end) for m in found.get(document.uri, ())})
+        for counts in (exact, overlap):
+            counts["gold"] += len(wanted)
+            counts["found"] += len(given)
+        same = len(set(wanted) & set(given))
+        exact["hit"] += same
+        exact["right"] += same
+        overlap["hit"] += _touched(wanted, given)
+        overlap["right"] += _touched(given, wanted)
+    return (
+        SpanScores.of(exact["found"], exact["right"], exact["gold"], exact["hit"]),
+        SpanScores.of(overlap["found"], overlap["right"], overlap["gold"], overlap["hit"]),
+    )
+
+
+def recall_by_type(gold: Sequence[GoldDocument], found: Mentions) -> dict[str, tuple[int, int]]:
+    """Return gold mentions overlapped and gold mentions in all, by the type of the gold entity, sorted by type."""
+    hit, every = Counter[str](), Counter[str]()
+    for document in gold:
+        for mention in document.mentions:
+            every[mention.type] += 1
+            hit[mention.type] += bool(_over(mention, found.get(document.uri, ())))
+    return {kind: (hit[kind], every[kind]) for kind in sorted(every)}
+
+
+def entity_of(mention: GoldMention, found: Sequence[FoundMention]) -> int:
+    """Return the entity whose found mention fits a gold mention best, or -1.
+
+    The best fit is the one with the largest share of the union in common; ties go to the first span, then to the
+    lowest row.
+    """
+    over = _over(mention, found)
+    return min(over, key=lambda one: (-_in_common(mention, one), one.start, one.end, one.entity)).entity if over else -1
+
+
+def cluster_scores(pairs: Iterable[tuple[str, str]]) -> ClusterScores:
+    """Compare clusterings given, for each mention that was found, what names its entity and its gold entity."""
+    cells = Counter(pairs)
+    n = sum(cells.values())
+    ours, gold = Counter[str](), Counter[str]()
+    best_of_ours: dict[str, int] = {}
+    best_of_gold: dict[str, int] = {}
+    for (entity, key), count in cells.items():
+        ours[entity] += count
+        gold[key] += count
+        best_of_ours[entity] = max(best_of_ours.get(entity, 0), count)
+        best_of_gold[key] = max(best_of_gold.get(key, 0), count)
+    if not n:
+        return ClusterScores(0, 0, 0, 0.0, 0.0, 0.0, 0.0)
+    ordered = sorted(cells.items())
+    return ClusterScores(
+        mentions=n,
+        entities=len(ours),
+        gold_entities=len(gold),
+        purity=sum(best_of_ours.values()) / n,
+        completeness=sum(best_of_gold.values()) / n,
+        b_cubed_precision=sum(count * count / ours[entity] for (entity, _), count in ordered) / n,
+        b_cubed_recall=sum(count * count / gold[key] for (_, key), count in ordered) / n,
+    )
+
+
+def _touched(some: Sequence[tuple[int, int]], others: Sequence[tuple[int, int]]) -> int:
+    """Return how many of some spans overlap any of the others; both sorted."""
+    starts = [start for start, _ in others]
+    reach, furthest = [], 0
+    for _, end in others:
+        furthest = max(furthest, end)
+        reach.append(furthest)
+    return sum((before := bisect_left(starts, end)) > 0 and reach[before - 1] > start for start, end in some)
+
+
+def _over(mention: GoldMention, found: Sequence[FoundMention]) -> list[FoundMention]:
+    return [one for one in found if one.start < mention.end and mention.start < one.end]
+
+
+def _in_common(mention: GoldMention, one: FoundMention) -> float:
+    both = min(mention.end, one.end) - max(mention.start, one.start)
+    return both / (max(mention.end, one.end) - min(mention.start, one.start))
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +189,7 @@ class PairScores:
 
 @dataclass(frozen=True, slots=True)
 class EntityRun:
-    """What was measured on one suite.
+    """The measures of one suite.
 
     Attributes:
         suite: its name.
@@ -74,11 +214,11 @@ class EntityRun:
     n_entities: int
 
     def as_dict(self) -> dict[str, Any]:
-        """The run as plain JSON."""
+        """Return the run as plain JSON."""
         return dataclasses.asdict(self)
 
     def rows(self) -> list[tuple[str, float, str]]:
-        """The run as a table: name of the measure, value in percent, and the counts behind it."""
+        """Return the run as a table: name of the measure, value in percent, and the counts behind it."""
         spans = [
             row
             for name, scores in (("exact", self.exact), ("overlap", self.overlap))
@@ -102,39 +242,17 @@ class EntityRun:
         return [(name, 100 * value, counts) for name, value, counts in [*spans, *others, *types]]
 
 
-def run_entity_suite(
-    path: Path, *, kb: KnowledgeBase | None = None, work: Path = Path(".kb/eval"), corpus: Path | None = None
-) -> EntityRun:
+def run_entity_suite(path: Path, kb: KnowledgeBase) -> EntityRun:
     """Measure the entities of a knowledge base against a gold file.
 
     Args:
         path: the gold file, or a folder with ``gold.jsonl`` (forms: `graphctx.eval.entities_gold`).
-        kb: the knowledge base that holds the documents; for rows with texts it may be left out, and they are
-            ingested into one below ``work``.
-        work: where such knowledge bases are kept, one for each corpus; an unchanged one is taken as it is.
-        corpus: a folder to ingest in the same way, for rows that only name their documents.
+        kb: a knowledge base with its documents.
 
     Raises:
         InvalidArgument: the file does not have the form, or its documents are not those of the knowledge base.
     """
     rows = read_gold(path)
-    name = path.name if path.is_dir() else path.stem
-    if kb is not None:
-        return _measure(name, rows, kb)
-    source = path if has_texts(rows) else corpus
-    if source is None:
-        raise InvalidArgument(f"{path.name} only names its documents: say which knowledge base has them.")
-    kept = work / f"{kept_name(name, source)}-entities"
-    if has_texts(rows):
-        source = kept.with_name(f"{kept.name}-corpus") / f"{name}.jsonl"
-        source.parent.mkdir(parents=True, exist_ok=True)
-        source.write_text(corpus_lines(rows), "utf-8")
-    with KnowledgeBase.open(kept, create=True, project_id=name) as own:
-        own.ingest([source], prune=True)
-        return _measure(name, rows, own)
-
-
-def _measure(name: str, rows: Sequence[dict[str, Any]], kb: KnowledgeBase) -> EntityRun:
     snapshot = kb.searcher().index.snapshot
     documents = snapshot.table("documents", ["uri", "text"])
     uris = documents["uri"].to_pylist()
@@ -156,7 +274,7 @@ def _measure(name: str, rows: Sequence[dict[str, Any]], kb: KnowledgeBase) -> En
     }
     exact, overlap = span_scores(gold, found)
     return EntityRun(
-        suite=name,
+        suite=path.name if path.is_dir() else path.stem,
         snapshot_id=snapshot.id,
         documents=len(gold),
         exact=exact,
@@ -175,7 +293,7 @@ def _suffixes(uri: str) -> list[str]:
 
 
 def _in_units(snapshot: Snapshot, gold: Sequence[GoldDocument], row_of: dict[str, int]) -> list[GoldDocument]:
-    """The same documents with those marks only that lie in a text unit.
+    """Return the same documents with those marks only that lie in a text unit.
 
     Where a mark is a string, it is found in front matter and in heading lines too. These are metadata and section
     titles of the graph, and no text that anything is extracted from.
@@ -197,21 +315,21 @@ def _in_units(snapshot: Snapshot, gold: Sequence[GoldDocument], row_of: dict[str
     ]
 
 
-def _mentions(snapshot: Snapshot, wanted: dict[int, str]) -> dict[str, list[Found]]:
-    """The mentions of the wanted documents, by URI, in the order of the table."""
+def _mentions(snapshot: Snapshot, wanted: dict[int, str]) -> dict[str, list[FoundMention]]:
+    """Return the mentions of the wanted documents, by URI, in the order of the table."""
     table = snapshot.table("mentions", ["unit_row", "start_char", "end_char", "entity_row"])
     doc_of = snapshot.table("units", ["doc_row"])["doc_row"].to_pylist()
-    found: dict[str, list[Found]] = {}
+    found: dict[str, list[FoundMention]] = {}
     for unit, start, end, entity in zip(*(column.to_pylist() for column in table.columns), strict=True):
         uri = wanted.get(doc_of[unit])
         if uri is not None:
-            found.setdefault(uri, []).append(Found(start, end, entity))
+            found.setdefault(uri, []).append(FoundMention(start, end, entity))
     return found
 
 
 def _clustered(rows: Sequence[dict[str, Any]], aligned: dict[str, list[tuple[int, str]]]) -> list[tuple[str, str]]:
     """Entity and gold entity of each mention that was found; where gold entities are known within a row only,
-    entities are told apart by row too."""
+    entities of different rows differ."""
     local = has_texts(rows)
     return [
         (f"{uri} {entity}" if local else str(entity), key)

@@ -3,10 +3,10 @@
 A suite is JSON Lines in one of two forms:
 
 - ``{"id", "title", "text", "entities": [{"id", "name", "type", "mentions": [[start, end], …]}], "relations":
-  [{"head", "tail"}]}``: the text stands in the row, mentions are spans of code points, and a relation names two
+  [{"head", "tail"}]}``: the text is in the row, mentions are spans of code points, and a relation names two
   entities by their place in the list. Entities of one name and type are one, within their row only.
 - ``{"doc", "entities": [{"name", "type", "mentions": ["…"], "id"?}], "pairs": [["name", "name"], …]}``: the text is
-  a document of a knowledge base, a mention is a string that names the entity wherever it stands as a whole word, and
+  a document of a knowledge base, a mention is a string that names the entity wherever it occurs as a whole word, and
   entities of one ``id`` (by default the name, whatever its case) are one, in all documents.
 
 Neither kind marks everything that is worth a node, so a precision against it is a lower bound.
@@ -14,7 +14,6 @@ Neither kind marks everything that is worth a node, so a precision against it is
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from graphctx.errors import InvalidArgument
+from graphctx.eval.golden import objects
 from graphctx.text.names import DETERMINERS
 
 
@@ -51,25 +51,15 @@ class GoldDocument:
 
 
 def read_gold(path: Path) -> list[dict[str, Any]]:
-    """The rows of a suite: of the file, or of ``gold.jsonl`` in a folder.
+    """Return the rows of a suite: of the file, or of ``gold.jsonl`` in a folder.
 
     Raises:
-        InvalidArgument: there is no such file, or a line is no object with ``entities``.
+        InvalidArgument: there is no such file, or a line is not an object with ``entities``.
     """
     file = path / "gold.jsonl" if path.is_dir() else path
-    try:
-        lines = file.read_text("utf-8").splitlines()
-    except OSError as error:
-        raise InvalidArgument(f"{file.name} cannot be read: {error.strerror}.", path=file.name) from error
     rows = []
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except ValueError as error:
-            raise InvalidArgument(f"Line {number} of {file.name} is no JSON.", line=number) from error
-        if not isinstance(row, dict) or "entities" not in row or not {"text", "doc"} & row.keys():
+    for number, row in objects(file):
+        if "entities" not in row or not {"text", "doc"} & row.keys():
             raise InvalidArgument(
                 f"Line {number} of {file.name} needs `entities`, and `text` or `doc` to find them in.", line=number
             )
@@ -80,22 +70,16 @@ def read_gold(path: Path) -> list[dict[str, Any]]:
 
 
 def has_texts(rows: Iterable[Mapping[str, Any]]) -> bool:
-    """Whether the rows bring their texts along."""
+    """Return whether the rows bring their texts along."""
     return all("text" in row for row in rows)
-
-
-def corpus_lines(rows: Iterable[Mapping[str, Any]]) -> str:
-    """The texts of the rows as the JSON Lines that ``graphctx ingest`` reads."""
-    keys = ("id", "title", "text")
-    return "".join(json.dumps({key: row.get(key, "") for key in keys}, ensure_ascii=False) + "\n" for row in rows)
 
 
 def gold_documents(rows: Iterable[Mapping[str, Any]], text_of: Callable[[str], str]) -> list[GoldDocument]:
     """Find the marks of every row in its document.
 
     Args:
-        rows: as `read_gold` gives them.
-        text_of: the text of the document whose URI ends with what it is given.
+        rows: the result of `read_gold`.
+        text_of: the text of the document whose URI ends with its argument.
 
     Raises:
         InvalidArgument: a row's document is unknown, its text is another one than was ingested, a span lies
@@ -136,7 +120,7 @@ def _with_strings(row: Mapping[str, Any], text_of: Callable[[str], str]) -> Gold
     mentions = []
     for mention, key, kind in sorted(written, key=lambda item: (-len(item[0]), item)):
         for start, end in _occurrences(mention, text):
-            if not any(taken[start:end]):  # "Keel" inside "Keel 4.2" is no mention of Keel
+            if not any(taken[start:end]):  # "Keel" inside "Keel 4.2" is not a mention of Keel
                 taken[start:end] = b"\1" * (end - start)
                 mentions.append(GoldMention(start, end, key, kind))
     try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
-from graphctx.eval.asker import Asker
+from graphctx.eval.ask import Asker
 from graphctx.retrieve.variants import DEFAULT_VARIANT
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class UnitPlace:
     """A unit, as a reader finds it: ``opening`` is how its text begins."""
 
     section_id: str
@@ -39,7 +39,7 @@ class Ranked:
     """A unit at its rank in a stage, with the stage's own score."""
 
     rank: int
-    unit: Place
+    unit: UnitPlace
     score: float
 
 
@@ -48,14 +48,14 @@ class Final:
     """A unit at its rank in the end, the stage that it owes its place to, its score, and what that is made of."""
 
     rank: int
-    unit: Place
+    unit: UnitPlace
     source: str
     score: float
     parts: dict[str, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class QuestionEntity:
     """An entity that the question names: in how many units it is mentioned, and how many are its definition."""
 
     name: str
@@ -69,16 +69,16 @@ class Edge:
     """An edge that was followed; ``sentence`` stands in the source and justifies it. ``value`` is unweighted."""
 
     kind: str
-    source: Place
+    source: UnitPlace
     entity: str
-    target: Place
+    target: UnitPlace
     target_rank: int
     value: float
     sentence: str
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
+class SelectedSentence:
     """A sentence of a quote, with the features that it was picked by."""
 
     text: str
@@ -96,7 +96,7 @@ class Picked:
     line: int
     confidence: float
     quote: str
-    sentences: tuple[Sentence, ...]
+    sentences: tuple[SelectedSentence, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,16 +127,16 @@ class Explanation:
     empty_reason: str = ""
     kind: str = ""
     terms: dict[str, float] = field(default_factory=dict)
-    entities: tuple[Named, ...] = ()
+    entities: tuple[QuestionEntity, ...] = ()
     stages: dict[str, tuple[Ranked, ...]] = field(default_factory=dict)
     final: tuple[Final, ...] = ()
-    seeds: tuple[Place, ...] = ()
+    seeds: tuple[UnitPlace, ...] = ()
     edges: tuple[Edge, ...] = ()
     edges_walked: dict[str, int] = field(default_factory=dict)
     quotes: tuple[Picked, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """The same as JSON values."""
+        """Return the same as JSON values."""
         return asdict(self)
 
 
@@ -186,19 +186,19 @@ class _View:
         self._ranking = ranking
         self._names: list[str] = []
 
-    def place(self, row: int) -> Place:
+    def place(self, row: int) -> UnitPlace:
         unit = self._index.unit(row)
         document = self._index.text_of(unit.doc_row)
         heading = " › ".join(part for part in (document.title, unit.heading) if part)
         opening = _one_line(document.text[unit.start_char : unit.end_char], 80)
-        return Place(unit.id, document.uri, heading, document.line(unit.start_char), opening)
+        return UnitPlace(unit.id, document.uri, heading, document.line(unit.start_char), opening)
 
-    def entities(self) -> tuple[Named, ...]:
+    def entities(self) -> tuple[QuestionEntity, ...]:
         from graphctx.model.knowledge import LABELS
 
         walk = self._index.walk
         return tuple(
-            Named(
+            QuestionEntity(
                 name=self._name(row),
                 label=LABELS[walk.entity_label[row]],
                 units=int(walk.entity_ptr[row + 1] - walk.entity_ptr[row]),
@@ -281,8 +281,8 @@ class _View:
             for quote, row in zip(quotes, rows, strict=True)
         )
 
-    def _picked(self, pool: SentencePool, unit: int, quote: Quote) -> list[Sentence]:
-        """The sentences of a unit that a quote touches, with every feature that the pool has of them.
+    def _picked(self, pool: SentencePool, unit: int, quote: Quote) -> list[SelectedSentence]:
+        """Return the sentences of a unit that a quote touches, with every feature that the pool has of them.
 
         ``unit`` is the unit's score as a share of the best.
         """
@@ -300,7 +300,7 @@ class _View:
             if isinstance(values, np.ndarray) and values.dtype.kind == "f":
                 features[one.name] = values[at]
         return [
-            Sentence(pool.texts[row], {name: round(float(values[n]), 4) for name, values in features.items()})
+            SelectedSentence(pool.texts[row], {name: round(float(values[n]), 4) for name, values in features.items()})
             for n, row in enumerate(at)
         ]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from graphctx.eval.explain import Edge, Explanation, Picked, Place
+from graphctx.eval.explain import Edge, Explanation, Picked, UnitPlace
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -131,7 +131,7 @@ def _heading(console: Console, text: str) -> None:
     console.print(Text(text, style="bold underline"))
 
 
-def _place(place: Place) -> str:
+def _place(place: UnitPlace) -> str:
     return f"{place.doc_uri}:{place.line} {place.heading}"
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from graphctx.knowledge_base import KnowledgeBase
 
 _LISTED = 5
-"""Faults that are told one by one."""
+"""Faults that are listed one by one."""
 
 
 class SpanRow(BaseModel):
@@ -54,7 +54,7 @@ class PointRow(BaseModel):
 
 
 class GoldenRow(BaseModel):
-    """One line of a golden file; what is not named here is passed over, with a warning by `unknown_fields`."""
+    """One line of a golden file; other fields are ignored, with a warning by `unknown_fields`."""
 
     model_config = ConfigDict(coerce_numbers_to_str=True)
 
@@ -72,7 +72,7 @@ class GoldenRow(BaseModel):
 
     @property
     def has_gold(self) -> bool:
-        """Whether it says where the answer stands."""
+        """Whether it says where the answer is."""
         return bool(self.gold_docs or self.gold_ids or self.gold_spans or self.points)
 
     @property
@@ -82,8 +82,8 @@ class GoldenRow(BaseModel):
 
     @property
     def is_graded(self) -> bool:
-        """Whether something can be measured of its answer. Answers alone are enough, as a quote may hold them; not
-        where an empty list says that no place of the documents states them."""
+        """Whether its answer can be measured. Answers alone are enough, unless an empty list says that no place of
+        the documents states them."""
         return self.has_gold or self.answerable is not None or bool(self.has_answers and not self.has_empty_gold)
 
     @property
@@ -94,7 +94,7 @@ class GoldenRow(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Numbered:
-    """A row with the line on which it stands, from 1."""
+    """A row and its line, from 1."""
 
     line: int
     row: GoldenRow
@@ -103,13 +103,13 @@ class Numbered:
 
 
 def unknown_fields(rows: Sequence[Numbered]) -> list[str]:
-    """A sentence on each field that was passed over: how often it occurs, where first, and what may be meant."""
+    """Return a sentence on each unknown field: how often it occurs, where first, and what may be meant."""
     lines: dict[str, list[int]] = {}
     for item in rows:
         for name in item.unknown:
             lines.setdefault(name, []).append(item.line)
     return [
-        f"the field {name!r}{_meant(name)} is unknown and passed over: {len(at):,} "
+        f"the field {name!r}{_meant(name)} is unknown and ignored: {len(at):,} "
         f"{'row' if len(at) == 1 else 'rows'}, first on line {at[0]}"
         for name, at in lines.items()
     ]
@@ -121,10 +121,10 @@ def _meant(name: str) -> str:
 
 
 def objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The objects of a JSONL file with their line numbers; blank lines are passed over.
+    """Yield the objects of a JSONL file with their line numbers; blank lines are skipped.
 
     Raises:
-        InvalidArgument: the file cannot be read, or a line is no JSON object.
+        InvalidArgument: the file cannot be read, or a line is not a JSON object.
     """
     try:
         lines = path.read_text("utf-8-sig").split("\n")
@@ -137,12 +137,14 @@ def objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         try:
             value = json.loads(line)
         except json.JSONDecodeError as error:
-            fault = f"this is no JSON: {error.msg} at column {error.colno}."
+            fault = f"this is not JSON: {error.msg} at column {error.colno}."
             if _is_json("\n".join(lines)):
                 fault = "the file is one JSON value over several lines. Write one JSON object a line (JSONL)."
             raise _at(path, number, fault) from None
         if not isinstance(value, dict):
-            raise _at(path, number, f"this is no JSON object but {line.strip()[:40]!r}. Write one JSON object a line.")
+            raise _at(
+                path, number, f"this is not a JSON object but {line.strip()[:40]!r}. Write one JSON object a line."
+            )
         yield number, value
 
 
@@ -155,10 +157,10 @@ def _is_json(text: str) -> bool:
 
 
 def read_rows(path: Path) -> list[Numbered]:
-    """The rows of a golden file. One without an id gets ``line<number>``.
+    """Return the rows of a golden file. One without an id gets ``line<number>``.
 
     Raises:
-        InvalidArgument: naming the line: it is no JSON, a field is wrong, or its id has occurred before.
+        InvalidArgument: naming the line: it is not JSON, a field is wrong, or its id has occurred before.
     """
     rows: list[Numbered] = []
     seen: dict[str, int] = {}
@@ -172,7 +174,7 @@ def read_rows(path: Path) -> list[Numbered]:
             raise _at(path, number, error.message + others) from None
         row = row if row.id else row.model_copy(update={"id": f"line{number}"})
         if row.id in seen:
-            raise _at(path, number, f"the id {row.id!r} stands on line {seen[row.id]} already; ids must be unique.")
+            raise _at(path, number, f"the id {row.id!r} is already on line {seen[row.id]}; ids must be unique.")
         seen[row.id] = number
         rows.append(Numbered(number, row, unknown))
     return rows
@@ -183,13 +185,13 @@ def bind(rows: Sequence[Numbered], kb: KnowledgeBase, *, source: str, prefix: st
 
     Args:
         rows: of a golden file.
-        kb: what will be asked.
+        kb: the knowledge base to ask.
         source: the file's name, for errors.
-        prefix: what stands before an ``id`` in a document's URI (``corpus.jsonl#``).
+        prefix: the part of a document's URI before an ``id`` (``corpus.jsonl#``).
 
     Raises:
         InvalidArgument: a gold document is not in the knowledge base, or a span does not fit its document's text.
-            Gold that cannot be found would count as missed, so nothing is measured before this is mended.
+            Gold that cannot be found would count as missed, so nothing is measured until this is corrected.
     """
     uris = kb.searcher().index.documents["uri"].to_pylist()
     finder = _Finder(kb, frozenset(uris))
@@ -199,7 +201,7 @@ def bind(rows: Sequence[Numbered], kb: KnowledgeBase, *, source: str, prefix: st
         more = f"; and {len(finder.faults) - _LISTED} more" if len(finder.faults) > _LISTED else ""
         raise InvalidArgument(
             f"{source} does not fit the knowledge base ({len(uris):,} documents): {shown}{more}. Ask the knowledge "
-            "base that the file was written for (--kb or --corpus), or mend the file.",
+            "base that the file was written for (--kb or --corpus), or correct the file.",
             path=source,
             faults=len(finder.faults),
         )
@@ -236,7 +238,7 @@ class _Finder:
         self.faults: list[str] = []
 
     def document(self, line: int, uri: str) -> str:
-        """The URI of a document that is named by it, or by the path of its file; else empty."""
+        """Return the URI of a document that is named by it, or by the path of its file; else empty."""
         if uri in self._uris:
             return uri
         below = self._below_sources(uri)
@@ -262,7 +264,7 @@ class _Finder:
         return list(found)
 
     def spans(self, line: int, rows: Sequence[SpanRow], prefix: str) -> list[GoldSpan]:
-        """The spans that are there; of the others the faults are noted."""
+        """Return the spans that are there; of the others the faults are noted."""
         found = (self._span(line, row, row.doc or prefix + row.id) for row in rows)
         return [span for span in found if span]
 
@@ -276,14 +278,14 @@ class _Finder:
             words = r"\s+".join(map(re.escape, row.text.split()))
             found = [match.span() for match in re.finditer(words, text)]
             if len(found) != 1:
-                self._stale(line, f"the text {row.text[:60]!r} stands {len(found)} times in {uri!r}, not once")
+                self._stale(line, f"the text {row.text[:60]!r} occurs {len(found)} times in {uri!r}, not once")
                 return None
             start, end = found[0]
         elif end > len(text):
-            self._stale(line, f"the span {start}-{end} ends behind {uri!r}, which has {len(text)} characters")
+            self._stale(line, f"the span {start}-{end} ends after {uri!r}, which has {len(text)} characters")
             return None
         elif row.text and text[start:end].split() != row.text.split():
-            self._stale(line, f"at {start}-{end} of {uri!r} stands {text[start:end][:60]!r}, not {row.text[:60]!r}")
+            self._stale(line, f"{uri!r} has {text[start:end][:60]!r} at {start}-{end}, not {row.text[:60]!r}")
             return None
         return GoldSpan(uri, start, end)
 
@@ -292,7 +294,7 @@ class _Finder:
 
 
 def _splits(name: str) -> list[tuple[str, str]]:
-    """A path cut at each slash, the shortest front first."""
+    """Return a path cut at each slash, the shortest front first."""
     cuts = [match.start() for match in re.finditer("/", name)]
     return [(name[:at] or "/", name[at + 1 :]) for at in cuts if name[at + 1 :]]
 

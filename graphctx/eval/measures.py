@@ -1,27 +1,28 @@
-"""What is measured of one question, and of a set of confidences.
+"""Measures of one question, and of a set of confidences.
 
-Ranking measures come from ir-measures (trec_eval's definitions). Those of quotes are defined here: no library knows
-exact spans under a token budget.
+Ranking measures come from ir-measures (trec_eval's definitions). Those of quotes and points are defined here: no
+library knows exact spans under a token budget.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
-from graphctx.eval.records import Golden, GoldSpan
+from graphctx.eval.records import Golden, GoldPoint, GoldSpan
 from graphctx.model.answers import EvidenceAnswer, Quote
 
 BUDGETS = (250, 500, 1000)
-"""Tokens of quotes that an answer is cut to, beside the default of six quotes."""
+"""Tokens of quotes that an answer is cut to, in addition to the default of six quotes."""
 
 DEPTH = 10
-"""How many results are ranked."""
+"""Number of results that are ranked."""
 
 MAX_QUOTES = 20
-"""Quotes that are asked for where a budget cuts, the most that the tool gives."""
+"""Quotes to ask for where a budget cuts: the tool's maximum."""
 
 _RECALL = (2, 5, 10)
 _WORD = re.compile(r"[^\W_]+")
@@ -33,7 +34,7 @@ DocumentText = Callable[[str], str]
 def ranking_measures(
     ranked: Mapping[str, Sequence[str]], relevant: Mapping[str, frozenset[str]]
 ) -> dict[str, dict[str, float]]:
-    """Measures of rankings, in 0..1.
+    """Return measures of rankings, in 0..1.
 
     ``R@k`` is the share of the relevant keys among the first k, ``all@k`` whether all of them are there, ``hit@1``
     whether the first is relevant, ``MRR`` the reciprocal rank of the first relevant one, and ``nDCG@10`` the
@@ -75,7 +76,7 @@ def ranking_measures(
 
 
 def quote_measures(golden: Golden, quotes: Sequence[Quote], count: CountTokens, suffix: str = "") -> dict[str, float]:
-    """How much of what a question needs stands in quotes.
+    """Return how much of what a question needs is in the quotes.
 
     ``answer`` (0 or 1): some quote holds an answer, or, for the type ``list``, the quotes hold all of them. Left out
     for questions without answers, without an answer in the corpus, or answered by yes or no. ``span``: the share of
@@ -105,7 +106,7 @@ def quote_measures(golden: Golden, quotes: Sequence[Quote], count: CountTokens, 
 def answer_measures(
     golden: Golden, answer: EvidenceAnswer, text_of: DocumentText, count: CountTokens, *, calls: int
 ) -> dict[str, float]:
-    """All measures of one answer of ``retrieve_evidence`` at its defaults.
+    """Return all measures of one answer of ``retrieve_evidence`` at its defaults.
 
     Beside those of `quote_measures`: ``exact``, the share of quotes that are the document's text at their offsets
     (left out where there are none); ``quotes``; ``tokens`` and ``bytes`` of the response's JSON; ``calls`` that it
@@ -141,7 +142,7 @@ def answer_measures(
 
 
 def within(quotes: Sequence[Quote], budget: int, count: CountTokens) -> list[Quote]:
-    """The leading quotes that together weigh at most ``budget`` tokens; from the first that does not fit, none."""
+    """Return the leading quotes that together have at most ``budget`` tokens."""
     taken, spent = [], 0
     for quote in quotes:
         spent += count(quote.quote)
@@ -152,7 +153,7 @@ def within(quotes: Sequence[Quote], budget: int, count: CountTokens) -> list[Quo
 
 
 def auroc(positive: Sequence[float], negative: Sequence[float]) -> float:
-    """The area under the ROC curve: how often a positive value is above a negative one, ties counting half.
+    """Return the area under the ROC curve: how often a positive value is above a negative one, ties counting half.
 
     Args:
         positive: confidences of answerable questions, at least one.
@@ -163,9 +164,9 @@ def auroc(positive: Sequence[float], negative: Sequence[float]) -> float:
 
 
 def _bare(text: str) -> str:
-    """The words of a text, in a form in which case, punctuation and Markdown's marks make no difference.
+    """Return the words of a text, in a form in which case, punctuation and Markdown's marks make no difference.
 
-    Open-domain question answering counts an answer as found where its words stand in a row in the text; so ``6`` is
+    Open-domain question answering counts an answer as found where its words occur in a row in the text; so ``6`` is
     not found in ``1996``.
     """
     return f" {' '.join(_WORD.findall(unicodedata.normalize('NFKC', text).casefold()))} "
@@ -181,7 +182,7 @@ def _overlap(span: GoldSpan, quote: Quote) -> bool:
 
 
 def _covered(spans: Sequence[GoldSpan], quotes: Sequence[Quote]) -> float:
-    """The share of the spans' characters that stand in quotes; none counts twice."""
+    """Return the share of the spans' characters that are in quotes; none counts twice."""
     wanted = inside = 0
     for uri in dict.fromkeys(span.doc_uri for span in spans):
         gold = [(span.start_char, span.end_char) for span in spans if span.doc_uri == uri]
@@ -196,3 +197,68 @@ def _covered(spans: Sequence[GoldSpan], quotes: Sequence[Quote]) -> float:
 
 def _any_holds(ranges: Sequence[tuple[int, int]], start: int, end: int) -> bool:
     return any(first <= start and end <= last for first, last in ranges)
+
+
+POINT_BUDGETS = (500, 1000, 2000)
+"""Tokens of all quoted text together, for questions about the whole."""
+
+MOST_POINTS = 100
+"""Points to ask for: the tool's maximum, so that the budget alone cuts."""
+
+ENOUGH = 0.5
+"""A text states a point if it shares at least this part of the shorter of both with one of the point's spans. Less is a
+neighbouring sentence; the whole would require a long sentence to be quoted to its last word."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuotedText:
+    """A text of an answer, its span, and its number of tokens."""
+
+    doc_uri: str
+    start_char: int
+    end_char: int
+    text: str
+    tokens: int
+
+
+def states(piece: QuotedText, span: GoldSpan) -> bool:
+    """Return whether a piece and a span share at least `ENOUGH` of the shorter of both, in characters."""
+    if piece.doc_uri != span.doc_uri:
+        return False
+    shared = min(piece.end_char, span.end_char) - max(piece.start_char, span.start_char)
+    shorter = min(piece.end_char - piece.start_char, span.end_char - span.start_char)
+    return shared > 0 and shared >= ENOUGH * shorter
+
+
+def stated(point: GoldPoint, pieces: Iterable[QuotedText]) -> bool:
+    """Return whether some piece states a point."""
+    return any(states(piece, span) for piece in pieces for span in point.spans)
+
+
+def filled(pieces: Iterable[QuotedText], budget: int) -> list[QuotedText]:
+    """Return the pieces that fit into a budget, in order; one that does not fit whole is skipped."""
+    taken: list[QuotedText] = []
+    left = budget
+    for piece in pieces:
+        if piece.tokens <= left:
+            taken.append(piece)
+            left -= piece.tokens
+    return taken
+
+
+def point_measures(points: Sequence[GoldPoint], pieces: Sequence[QuotedText], budget: int) -> dict[str, float]:
+    """Return measures of an answer within a budget.
+
+    ``points@<budget>`` is the share of the gold points that some piece states, ``tokens@<budget>`` the tokens of all
+    pieces, ``quotes@<budget>`` their number.
+
+    Args:
+        points: of the question, at least one.
+        pieces: of the answer.
+        budget: in tokens; it only names the measures.
+    """
+    return {
+        f"points@{budget}": sum(stated(point, pieces) for point in points) / len(points),
+        f"tokens@{budget}": float(sum(piece.tokens for piece in pieces)),
+        f"quotes@{budget}": float(len(pieces)),
+    }

@@ -1,4 +1,4 @@
-"""Plots as geometry that the report's template draws as inline SVG.
+"""The plots of one suite, as geometry that the report's template draws as inline SVG.
 
 They are drawn here because the page must follow its reader's light or dark theme by style sheet and load nothing:
 plotting libraries write fixed colours or need scripts, and weigh tens of megabytes for three simple kinds of plot.
@@ -9,8 +9,12 @@ Coordinates are in SVG user units, y downwards, rounded to a tenth.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
+
+from graphctx.eval.records import Outcome, SuiteRun
 
 WIDTH, HEIGHT = 460, 280
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 14, 12, 40
@@ -44,7 +48,7 @@ class Dot:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class Curve:
     """A series: its colour's number, its name, its points."""
 
     series: int
@@ -91,7 +95,7 @@ class Plot:
     y_label: str
     x_ticks: tuple[Tick, ...]
     y_ticks: tuple[Tick, ...] = ()
-    lines: tuple[Line, ...] = ()
+    lines: tuple[Curve, ...] = ()
     bars: tuple[Bar, ...] = ()
     ranges: tuple[Range, ...] = ()
     legend: tuple[tuple[int, str], ...] = ()
@@ -118,7 +122,7 @@ class Plot:
 def line_plot(
     title: str, series: Mapping[str, Sequence[tuple[float, float]]], x_label: str, y_label: str, *, even: bool = False
 ) -> Plot:
-    """Curves of shares (0..1, written in percent) over numbers; the y axis spans what the curves do.
+    """Return curves of shares (0..1, written in percent) over numbers; the y axis spans what the curves do.
 
     Args:
         title: above the plot.
@@ -134,7 +138,7 @@ def line_plot(
     across = _scale(min(places.values()), max(places.values()), _LEFT + 10, WIDTH - _RIGHT - 10)
     up = _scale(y_marks[0], y_marks[-1], HEIGHT - _BOTTOM, _TOP)
     lines = tuple(
-        Line(
+        Curve(
             number,
             name,
             tuple(Dot(_at(across, places[x]), _at(up, y * 100), f"{name}: {y:.1%} at {x:,.0f}") for x, y in points),
@@ -193,7 +197,7 @@ def bar_plot(
 
 
 def range_plot(title: str, rows: Sequence[tuple[int, str, float, float, float]], unit: str) -> Plot:
-    """Rows from a low to a high value with a dot in the middle, from 0.
+    """Return rows from a low to a high value with a dot in the middle, from 0.
 
     Args:
         title: above the plot.
@@ -247,9 +251,112 @@ def _at(scale: _Scale, value: float) -> float:
 
 
 def _marks(low: float, high: float) -> list[float]:
-    """Round numbers from at most ``low`` to at least ``high``, about five of them."""
+    """Return round numbers from at most ``low`` to at least ``high``, about five of them."""
     spread = max(high - low, 1e-6)
     magnitude = 10 ** math.floor(math.log10(spread / 5))
     step = magnitude * next(nice for nice in _NICE if nice * magnitude >= spread / 5)
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     return [round(step * at, 6) for at in range(first, max(last, first + 1) + 1)]
+
+
+_BUDGETS = {
+    "answer": ("Answers inside the quotes, by budget", "questions, %"),
+    "points": ("Gold points stated, by budget", "points, %"),
+}
+_BUDGET = re.compile(r"(answer|points)@(\d+)")
+_BINS = 10
+
+
+def figures(run: SuiteRun, variant: str) -> list[Plot]:
+    """Return the plots for which a run has outcomes.
+
+    Args:
+        run: a suite.
+        variant: whose confidences are shown.
+    """
+    made = (
+        _recall(run),
+        *(_by_budget(run, name) for name in _BUDGETS),
+        _confidence(run.outcomes[variant]),
+        _times(run),
+    )
+    return [plot for plot in made if plot is not None]
+
+
+def _recall(run: SuiteRun) -> Plot | None:
+    """Recall at every rank down to the deepest that was asked for."""
+    judged = {name: [one for one in outcomes if one.relevant] for name, outcomes in run.outcomes.items()}
+    depth = max((len(one.ranked) for outcomes in judged.values() for one in outcomes), default=0)
+    if depth < 2:
+        return None
+    curves = {
+        name: [(float(k), fmean(_recall_at(one, k) for one in outcomes)) for k in range(1, depth + 1)]
+        for name, outcomes in judged.items()
+    }
+    return line_plot("Gold found among the first k", curves, "k", "recall, %")
+
+
+def _recall_at(outcome: Outcome, k: int) -> float:
+    return len(outcome.relevant & set(outcome.ranked[:k])) / len(outcome.relevant)
+
+
+def _by_budget(run: SuiteRun, name: str) -> Plot | None:
+    """Return a measure by how many tokens the quotes may weigh."""
+    curves = {}
+    for variant, outcomes in run.outcomes.items():
+        values: dict[int, list[float]] = {}
+        for one in outcomes:
+            for measure, value in one.measures.items():
+                if (found := _BUDGET.fullmatch(measure)) and found[1] == name:
+                    values.setdefault(int(found[2]), []).append(value)
+        if values:
+            curves[variant] = [(float(budget), fmean(found)) for budget, found in sorted(values.items())]
+    if not curves:
+        return None
+    # Colours belong to variants by their place in the run, so one without quotes keeps its place, empty.
+    series: Mapping[str, Sequence[tuple[float, float]]] = {variant: curves.get(variant, []) for variant in run.outcomes}
+    title, unit = _BUDGETS[name]
+    return line_plot(title, series, "tokens of all quotes", unit, even=True)
+
+
+def _confidence(outcomes: Sequence[Outcome]) -> Plot | None:
+    """Return the best quote's confidence, of questions that the documents answer and of those that they do not."""
+    kinds = {"answerable": True, "unanswerable": False}
+    values = {
+        name: [
+            one.measures["confidence"]
+            for one in outcomes
+            if one.golden.answerable is kind and "confidence" in one.measures
+        ]
+        for name, kind in kinds.items()
+    }
+    values = {name: found for name, found in values.items() if found}
+    if not values:
+        return None
+    shares = {name: [share / len(found) for share in _histogram(found)] for name, found in values.items()}
+    labels = [f"{at / _BINS:.1f}" for at in range(_BINS + 1)]
+    return bar_plot("Confidence of the best quote", labels, shares, "confidence", "questions, %")
+
+
+def _histogram(values: Sequence[float]) -> list[int]:
+    """Return how many values lie in each bin; 1 lies in the last."""
+    places = [min(int(value * _BINS + 1e-9), _BINS - 1) for value in values]
+    return [places.count(at) for at in range(_BINS)]
+
+
+def _times(run: SuiteRun) -> Plot | None:
+    """Return how long each call took, by variant."""
+    stages = list(dict.fromkeys(name for some in run.outcomes.values() for one in some for name in one.milliseconds))
+    rows = []
+    for stage in stages:
+        for series, (variant, outcomes) in enumerate(run.outcomes.items()):
+            taken = sorted(one.milliseconds[stage] for one in outcomes if stage in one.milliseconds)
+            if taken:
+                name = f"{stage}, {variant}" if len(run.outcomes) > 1 else stage
+                rows.append((series, name, _quantile(taken, 0.05), _quantile(taken, 0.5), _quantile(taken, 0.95)))
+    return range_plot("Time of a call: median, and from p5 to p95", rows, "ms") if rows else None
+
+
+def _quantile(ordered: Sequence[float], share: float) -> float:
+    """By the nearest rank, as `graphctx.eval.summary` has it."""
+    return ordered[max(0, math.ceil(share * len(ordered)) - 1)]

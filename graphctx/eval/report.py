@@ -8,18 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from graphctx.eval.compare import Comparison
-from graphctx.eval.figures import figures
-from graphctx.eval.paired import interval
-from graphctx.eval.plots import Plot
+from graphctx.eval.compare import Comparison, interval
+from graphctx.eval.plots import figures
 from graphctx.eval.records import Outcome, SuiteRun
-from graphctx.eval.scale import direction, is_share, shown
-from graphctx.eval.summary import abstention
+from graphctx.eval.summary import abstention, direction, is_share, shown
 from graphctx.eval.worst import Miss
 from graphctx.retrieve.variants import DEFAULT_VARIANT
 from graphctx.version import __version__
@@ -39,65 +35,8 @@ _GROUPS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A mean with its 95 % interval, as it is written; ``best`` where no variant's mean is better."""
-
-    mean: str
-    interval: str = ""
-    best: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A row of a table: its name, its number of questions, and a cell or nothing for each column."""
-
-    name: str
-    n: int
-    cells: tuple[Cell | None, ...]
-    chosen: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """A table."""
-
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[Row, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """A comparison as it is written, and its interval as a strip from -1 to 1."""
-
-    variant: str
-    measure: str
-    n: int
-    difference: str
-    low: str
-    high: str
-    p_value: str
-    questions: str
-    verdict: str
-    strip: tuple[float, float, float]
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """What is shown of one suite."""
-
-    run: SuiteRun
-    anchor: str
-    n: int
-    unanswerable: int
-    auroc: dict[str, str]
-    grids: tuple[Grid, ...]
-    types: Grid | None
-    plots: tuple[Plot, ...]
-    against: str
-    differences: tuple[Difference, ...]
-    misses: tuple[Miss, ...]
+Row = dict[str, Any]
+"""Values as the templates show them, by name."""
 
 
 def write_html(
@@ -144,96 +83,92 @@ def write_html(
     path.write_text(page, "utf-8")
 
 
-def _overview(runs: Sequence[SuiteRun], chosen: Sequence[str]) -> Grid:
+def _overview(runs: Sequence[SuiteRun], chosen: Sequence[str]) -> Row:
     shown = {run.suite: run.outcomes[variant] for run, variant in zip(runs, chosen, strict=True)}
     columns = _present(OVERVIEW, (one for outcomes in shown.values() for one in outcomes))
-    rows = [Row(suite, len(outcomes), _cells(columns, outcomes)) for suite, outcomes in shown.items()]
-    return Grid("All suites", columns, tuple(rows))
+    rows = [_row(suite, columns, outcomes) for suite, outcomes in shown.items()]
+    return {"title": "All suites", "columns": columns, "rows": rows}
 
 
 def _section(
     number: int, run: SuiteRun, variant: str, comparisons: Sequence[Comparison], misses: Sequence[Miss]
-) -> Section:
+) -> Row:
     outcomes = run.outcomes[variant]
     compared = [one for one in comparisons if one.suite == run.suite and one.measure in OVERVIEW]
     auroc = {name: abstention(some).get("auroc") for name, some in run.outcomes.items()}
-    return Section(
-        run=run,
-        anchor=f"suite-{number}",
-        n=len(outcomes),
-        unanswerable=sum(not one.golden.answerable for one in outcomes),
-        auroc={name: f"{value:.2f}" for name, value in auroc.items() if value is not None},
-        grids=tuple(grid for grid in (_grid(title, names, run, variant) for title, names in _GROUPS) if grid.columns),
-        types=_types(outcomes),
-        plots=tuple(figures(run, variant)),
-        against=compared[0].against if compared else "",
-        differences=tuple(_differences(compared)),
-        misses=tuple(misses),
-    )
+    grids = (_grid(title, names, run, variant) for title, names in _GROUPS)
+    return {
+        "run": run,
+        "anchor": f"suite-{number}",
+        "n": len(outcomes),
+        "unanswerable": sum(not one.golden.answerable for one in outcomes),
+        "auroc": {name: f"{value:.2f}" for name, value in auroc.items() if value is not None},
+        "grids": [grid for grid in grids if grid["columns"]],
+        "types": _types(outcomes),
+        "plots": figures(run, variant),
+        "against": compared[0].against if compared else "",
+        "differences": list(_differences(compared)),
+        "misses": misses,
+    }
 
 
-def _grid(title: str, names: Sequence[str], run: SuiteRun, variant: str) -> Grid:
-    """Means of all variants; the best of each column is marked where there is a choice."""
+def _grid(title: str, names: Sequence[str], run: SuiteRun, variant: str) -> Row:
+    """Return means of all variants; the best of each column is marked if they differ."""
     columns = _present(names, (one for outcomes in run.outcomes.values() for one in outcomes))
-    best = {name: _best(name, run) for name in columns}
-    rows = tuple(
-        Row(name, len(outcomes), _cells(columns, outcomes, best), chosen=name == variant and len(run.outcomes) > 1)
+    best: dict[str, float] = {}
+    for name in columns:
+        means = [fmean(values) for outcomes in run.outcomes.values() if (values := _values(name, outcomes))]
+        if len(set(means)) > 1 and direction(name):
+            best[name] = max(means) if direction(name) > 0 else min(means)
+    rows = [
+        _row(name, columns, outcomes, best, chosen=name == variant and len(run.outcomes) > 1)
         for name, outcomes in run.outcomes.items()
-    )
-    return Grid(title, columns, rows)
+    ]
+    return {"title": title, "columns": columns, "rows": rows}
 
 
-def _best(measure: str, run: SuiteRun) -> float | None:
-    means = [mean for outcomes in run.outcomes.values() if (mean := _mean(measure, outcomes)) is not None]
-    if len(set(means)) < 2 or not direction(measure):
-        return None
-    return max(means) if direction(measure) > 0 else min(means)
-
-
-def _types(outcomes: Sequence[Outcome]) -> Grid | None:
-    """The breakdown by type of question, where there is more than one type."""
+def _types(outcomes: Sequence[Outcome]) -> Row | None:
+    """Return the breakdown by type of question, if there is more than one type."""
     names = sorted({one.golden.type for one in outcomes if one.golden.type})
     if len(names) < 2:
         return None
     columns = _present(OVERVIEW, outcomes)
-    groups = [(name, [one for one in outcomes if one.golden.type == name]) for name in names]
-    return Grid(
-        "By type of question", columns, tuple(Row(name, len(some), _cells(columns, some)) for name, some in groups)
-    )
+    rows = [_row(name, columns, [one for one in outcomes if one.golden.type == name]) for name in names]
+    return {"title": "By type of question", "columns": columns, "rows": rows}
 
 
-def _present(names: Sequence[str], outcomes: Iterable[Outcome]) -> tuple[str, ...]:
+def _present(names: Sequence[str], outcomes: Iterable[Outcome]) -> list[str]:
     have = {name for one in outcomes for name in one.measures}
-    return tuple(name for name in names if name in have)
+    return [name for name in names if name in have]
 
 
-def _cells(
-    columns: Sequence[str], outcomes: Sequence[Outcome], best: Mapping[str, float | None] | None = None
-) -> tuple[Cell | None, ...]:
-    cells: list[Cell | None] = []
+def _row(
+    name: str,
+    columns: Sequence[str],
+    outcomes: Sequence[Outcome],
+    best: Mapping[str, float] | None = None,
+    *,
+    chosen: bool = False,
+) -> Row:
+    """Return a row of means with their 95 % intervals; a cell without values is ``None``."""
+    cells: list[Row | None] = []
     for measure in columns:
-        values = _values(measure, outcomes)
-        if not values:
+        if not (values := _values(measure, outcomes)):
             cells.append(None)
             continue
         low, high = interval(values)
         mean = fmean(values)
         spread = "" if low == high else f"{shown(measure, low)} to {shown(measure, high)}"
-        cells.append(Cell(shown(measure, mean), spread, best is not None and best.get(measure) == mean))
-    return tuple(cells)
+        cells.append({"mean": shown(measure, mean), "interval": spread, "best": (best or {}).get(measure) == mean})
+    return {"name": name, "n": len(outcomes), "cells": cells, "chosen": chosen}
 
 
 def _values(measure: str, outcomes: Sequence[Outcome]) -> list[float]:
     return [one.measures[measure] for one in outcomes if measure in one.measures]
 
 
-def _mean(measure: str, outcomes: Sequence[Outcome]) -> float | None:
-    values = _values(measure, outcomes)
-    return fmean(values) if values else None
-
-
-def _differences(compared: Sequence[Comparison]) -> Iterator[Difference]:
-    """Comparisons by variant, then measure; strips of shares and of sizes are each scaled to their widest."""
+def _differences(compared: Sequence[Comparison]) -> Iterator[Row]:
+    """Yield comparisons by variant, then measure; strips of shares and of sizes are each scaled to their widest."""
     widest: dict[bool, float] = {}
     for one in compared:
         share = is_share(one.measure)
@@ -242,27 +177,25 @@ def _differences(compared: Sequence[Comparison]) -> Iterator[Difference]:
     for one in sorted(compared, key=lambda one: (variants.index(one.variant), OVERVIEW.index(one.measure))):
         scale = widest[is_share(one.measure)] or 1.0
         gain = one.difference * direction(one.measure)
-        yield Difference(
-            variant=one.variant,
-            measure=one.measure,
-            n=one.n,
-            difference=shown(one.measure, one.difference, signed=True),
-            low=shown(one.measure, one.low, signed=True),
-            high=shown(one.measure, one.high, signed=True),
-            p_value=f"{one.p_adjusted:.3f}" if one.p_adjusted >= 0.001 else "< 0.001",
-            questions=f"{one.higher} / {one.lower}",
-            verdict=("better" if gain > 0 else "worse") if one.sure and gain else "",
-            strip=(round(one.low / scale, 3), round(one.difference / scale, 3), round(one.high / scale, 3)),
-        )
+        yield {
+            "variant": one.variant,
+            "measure": one.measure,
+            "n": one.n,
+            **{name: shown(one.measure, getattr(one, name), signed=True) for name in ("difference", "low", "high")},
+            "p_value": f"{one.p_adjusted:.3f}" if one.p_adjusted >= 0.001 else "< 0.001",
+            "questions": f"{one.higher} / {one.lower}",
+            "verdict": ("better" if gain > 0 else "worse") if one.sure and gain else "",
+            "strip": [round(value / scale, 3) for value in (one.low, one.difference, one.high)],
+        }
 
 
 def _measures(outcome: Outcome) -> list[tuple[str, str]]:
-    """The main measures of one question, as they are written."""
+    """Return the main measures of one question, as they are written."""
     return [(name, shown(name, outcome.measures[name])) for name in OVERVIEW if name in outcome.measures]
 
 
 def marked(text: str, answers: Sequence[str]) -> list[tuple[str, bool]]:
-    """A text in pieces, each with whether it is one of the answers, whatever its case."""
+    """Return a text in pieces, each with whether it is one of the answers, whatever its case."""
     words = [re.escape(answer) for answer in sorted(answers, key=len, reverse=True) if answer.strip()]
     if not words:
         return [(text, False)]

@@ -1,15 +1,16 @@
-"""Tables of what was measured."""
+"""Tables of measures, wide for a pipe or a file and narrow for a terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from graphctx.eval.scale import shown
+from graphctx.eval.summary import shown
 
 if TYPE_CHECKING:
     from graphctx.eval.compare import Comparison
     from graphctx.eval.entities import EntityRun
+
 
 _SHARES = ("R@2", "R@5", "all@5", "all@10", "hit@1", "MRR", "nDCG@10")
 _QUOTES = ("answer", "answer@250", "answer@500", "answer@1000", "span")
@@ -26,7 +27,7 @@ Table = tuple[list[str], list[list[str]]]
 
 
 def main_table(suites: Sequence[Mapping[str, Any]]) -> Table:
-    """One row a suite and variant. Shares are in percent, sizes in tokens, times in milliseconds (median)."""
+    """Return one row a suite and variant. Shares are in percent, sizes in tokens, times in milliseconds (median)."""
     heads = ["suite", "variant", "n", *_SHARES, *_QUOTES, *_POINTS, "exact", "AUROC", *_SIZES, "ms"]
     rows = [
         [
@@ -45,7 +46,7 @@ def main_table(suites: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def types_table(suites: Sequence[Mapping[str, Any]]) -> Table:
-    """One row a suite, type of question and variant; no rows where no suite has types."""
+    """Return one row a suite, type of question and variant; no rows where no suite has types."""
     names = (*_SHARES, *_QUOTES, *_POINTS)
     rows = [
         [
@@ -88,15 +89,14 @@ def notes(suites: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def few(suites: Sequence[Mapping[str, Any]]) -> list[str]:
-    """A line for each suite that is too small for comparisons."""
+    """Return a line for each suite that is too small for comparisons."""
     counts = {suite["suite"]: suite["questions"]["asked"] for suite in suites}
     said = {name: f"{n} questions are" if n > 1 else "one question is" for name, n in counts.items() if n < FEW}
     return [f"{name}: {start} too few to tell variants apart; ask {FEW} or more" for name, start in said.items()]
 
 
 def comparisons_table(comparisons: Sequence[Comparison]) -> Table:
-    """Variants beside the one that they are compared with: difference, its 95 % interval, p-value, and on how many
-    questions each is better. The JSON has every measure."""
+    """Return difference, 95 % interval, p-value, and on how many questions each variant is higher or lower."""
     rows = [
         [
             one.suite,
@@ -118,7 +118,7 @@ def comparisons_table(comparisons: Sequence[Comparison]) -> Table:
 
 
 def entities_table(runs: Sequence[EntityRun]) -> Table:
-    """One row a suite of entities and measure."""
+    """Return one row a suite of entities and measure."""
     rows = [[run.suite, name, f"{value:.1f}", counts] for run in runs for name, value, counts in run.rows()]
     return ["suite", "measure", "%", "counts"], rows
 
@@ -140,3 +140,67 @@ def _mean(measures: Mapping[str, Any], name: str, scale: int, digits: int) -> st
 def _milliseconds(stages: Mapping[str, Any]) -> str:
     stage = stages.get("retrieve_evidence") or stages.get("search") or stages.get("global_search")
     return f"{stage['p50']:.1f}" if stage else ""
+
+
+_GAP = 2
+"""Blanks between columns, as `graphctx.cli.console.print_table` sets them."""
+
+_OF_TYPES = ("n", "R@5", "hit@1", "MRR", "answer", "answer@500", "span", "points@500", "points@1000", "points@2000")
+_LEFT_OUT = ("against", "higher/lower")
+
+
+def main_tables(suites: Sequence[Mapping[str, Any]], width: int) -> Iterator[tuple[str, Table]]:
+    """Yield the main table turned: a line for each measure, a column for each variant; one table a suite.
+
+    Args:
+        suites: summaries.
+        width: columns of the terminal. Variants that do not fit beside each other go into a further table.
+
+    Yields:
+        The suite's name and a table.
+    """
+    for suite in suites:
+        heads, rows = main_table([suite])
+        lines = [(head, [row[at] for row in rows]) for at, head in enumerate(heads) if head not in ("suite", "variant")]
+        variants = list(suite["variants"])
+        label = max(len(head) for head, _ in lines)
+        for some in _fitting([len(name) for name in variants], width - label - _GAP):
+            table = [[head, *(values[at] for at in some)] for head, values in lines]
+            yield suite["suite"], (["", *(variants[at] for at in some)], table)
+
+
+def types_tables(suites: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Table]]:
+    """Yield the breakdown by type with the main measures; one table a suite and variant."""
+    for suite in suites:
+        for variant, values in suite["variants"].items():
+            heads, rows = types_table([{**suite, "variants": {variant: values}}])
+            if rows:
+                yield f"{suite['suite']}, {variant}, by type of question", _only(heads, rows, ("type", *_OF_TYPES))
+
+
+def comparisons_tables(comparisons: Sequence[Comparison]) -> Iterator[tuple[str, Table]]:
+    """Yield comparisons without their less needed columns; one table a suite."""
+    for name in dict.fromkeys(one.suite for one in comparisons):
+        some = [one for one in comparisons if one.suite == name]
+        heads, rows = comparisons_table(some)
+        kept = [head for head in heads if head not in ("suite", *_LEFT_OUT)]
+        yield f"{name}, compared with {some[0].against}, question by question", _only(heads, rows, kept)
+
+
+def _only(heads: Sequence[str], rows: Sequence[Sequence[str]], kept: Sequence[str]) -> Table:
+    places = [heads.index(head) for head in kept if head in heads]
+    return [heads[at] for at in places], [[row[at] for at in places] for row in rows]
+
+
+def _fitting(widths: Sequence[int], room: int) -> Iterator[list[int]]:
+    """Yield places of columns, cut into runs of which each fits into the room; at least one in each."""
+    some: list[int] = []
+    used = 0
+    for at, width in enumerate(widths):
+        if some and used + width + _GAP > room:
+            yield some
+            some, used = [], 0
+        some.append(at)
+        used += max(width, len("100.0")) + _GAP
+    if some:
+        yield some

@@ -1,7 +1,7 @@
-"""Suites: where the questions stand, and which documents they are asked of.
+"""Suites: questions, and the documents they are asked of.
 
-A suite is a golden file (JSONL) or a folder with ``corpus.jsonl`` and ``questions.jsonl``. A TOML file beside it says
-what the questions do not: ``handbook.suite.toml`` for ``handbook.jsonl``, ``suite.toml`` inside a folder.
+A suite is a golden file (JSONL) or a folder with ``corpus.jsonl`` and ``questions.jsonl``. A TOML file beside it has
+the rest: ``handbook.suite.toml`` for ``handbook.jsonl``, ``suite.toml`` inside a folder.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Suite:
         rows: the questions that are asked; none for entities. Those of ``points`` are about the whole.
         left_out: questions of which nothing can be measured, in a suite whose others have gold.
         corpus: what is ingested for it; ``None`` where the suite does not say.
-        prefix: what stands before a gold ``id`` in the document's URI.
+        prefix: the part of a document's URI before a gold ``id``.
         judge: what is ranked.
         blank_titles: whether the corpus is taken without its titles.
         warnings: what is odd about the golden file, a sentence each: unknown fields, and what was left out.
@@ -94,7 +94,7 @@ def load_suite(
         limit: ask only the first so many questions; 0 for all.
 
     Raises:
-        InvalidArgument: there is no such suite, it holds no question, or a line of it is wrong (which one is said).
+        InvalidArgument: there is no such suite, it holds no question, or a line is wrong; the message names it.
     """
     place = path.expanduser()
     if not place.exists():
@@ -162,7 +162,7 @@ def _left_out(rows: Sequence[Numbered]) -> list[str]:
     empty = [item.line for item in rows if item.row.has_answers]
     bare = [item.line for item in rows if not item.row.has_answers]
     without = "there are neither answers nor gold nor answerable, while other lines have gold"
-    nowhere = "they have answers, and an empty list of gold says that these stand nowhere; leave the empty list away"
+    nowhere = "they have answers, and an empty list of gold says that no document has them; remove the empty list"
     return [f"{_lines(at)} left out: {why}" for at, why in ((bare, without), (empty, nowhere)) if at]
 
 
@@ -177,7 +177,9 @@ def _golden_of(place: Path) -> Path:
     for name in (QUESTIONS, ENTITIES):
         if (place / name).is_file():
             return place / name
-    raise InvalidArgument(f"{place.name} holds neither {QUESTIONS} nor {ENTITIES}, so it is no suite.", path=str(place))
+    raise InvalidArgument(
+        f"{place.name} holds neither {QUESTIONS} nor {ENTITIES}, so it is not a suite.", path=str(place)
+    )
 
 
 def _parent(golden: Path) -> str:

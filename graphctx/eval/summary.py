@@ -1,7 +1,8 @@
-"""Outcomes made short: means with how many questions they are over, by type of question, and times."""
+"""Outcomes in short: means with their number of questions, by type of question, and times; and how values are shown."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from statistics import fmean
 from typing import Any
@@ -9,6 +10,37 @@ from typing import Any
 from graphctx.eval.measures import auroc
 from graphctx.eval.records import Golden, Outcome, SuiteRun
 from graphctx.model.answers import LOW_CONFIDENCE
+
+_WORD = re.compile(r"[a-z]+")
+_SIZES = frozenset({"bytes", "tokens", "calls", "quotes", "rated", "descended", "dropped", "ms", "milliseconds"})
+_LESS_IS_BETTER = frozenset({"truncated"})
+_NEITHER = frozenset({"confidence", "empty"})
+
+
+def is_share(measure: str) -> bool:
+    """Return whether values lie in 0..1 (and are shown in percent), rather than being counts or times."""
+    return not _SIZES & _words(measure)
+
+
+def direction(measure: str) -> int:
+    """1 where more is better, -1 where less is, 0 where neither is."""
+    words = _words(measure)
+    if words & _NEITHER:
+        return 0
+    return -1 if words & (_SIZES | _LESS_IS_BETTER) else 1
+
+
+def shown(measure: str, value: float, *, signed: bool = False) -> str:
+    """Return a value for people: shares in percent and small sizes with one decimal, others with none."""
+    number, digits = (value * 100, 1) if is_share(measure) else (value, 1 if abs(value) < 100 else 0)
+    sign = "+" if signed else ""
+    text = f"{number:{sign},.{digits}f}"
+    return text.replace("-", "−") if float(text.replace(",", "")) else f"{0:.{digits}f}"
+
+
+def _words(measure: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(measure.lower()))
+
 
 SCHEMA = "graphctx-eval/1"
 """Of the JSON object that ``graphctx eval --json`` prints; it changes when a field changes its meaning."""
@@ -18,7 +50,7 @@ NO_TYPE = "(none)"
 
 
 def summary(run: SuiteRun) -> dict[str, Any]:
-    """One suite as JSON values; described in docs/evaluation.md.
+    """Return one suite as JSON values; described in docs/evaluation.md.
 
     Means of shares are in 0..1. Everything but ``milliseconds`` is the same in every run.
     """
@@ -52,7 +84,7 @@ def means(outcomes: Iterable[Outcome]) -> dict[str, dict[str, float | int]]:
 
 
 def abstention(outcomes: Sequence[Outcome]) -> dict[str, float | int]:
-    """How well confidence tells answerable questions from others; empty where a suite has only one kind.
+    """Return how well confidence tells answerable questions from others; empty where a suite has only one kind.
 
     ``auroc`` is of the best quote's confidence. ``empty`` is the share without any quote, ``unsure`` that without a
     quote of `LOW_CONFIDENCE`, of each kind.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from graphctx.eval.asker import Asker
+from graphctx.eval.ask import Asker
 from graphctx.eval.records import Golden, GoldSpan, Outcome, SuiteRun
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Miss:
 
 
 def score_of(outcome: Outcome) -> float:
-    """How well a question went: the mean of those of `COUNTED` that apply to it, in 0..1.
+    """Return how well a question went: the mean of those of `COUNTED` that apply to it, in 0..1.
 
     For a question that the documents do not answer: one minus the confidence of the best quote, or 1 without a quote.
     """
@@ -75,7 +75,7 @@ def score_of(outcome: Outcome) -> float:
 
 
 def worst(run: SuiteRun, kb: KnowledgeBase, variant: str, n: int = WORST) -> list[Miss]:
-    """The questions of a variant that went worst, with the ranks of their gold at every stage.
+    """Return the questions of a variant that went worst, with the ranks of their gold at every stage.
 
     Args:
         run: a suite with this variant.
@@ -133,7 +133,7 @@ def _quotes_asked(outcome: Outcome) -> bool:
 
 
 def _wanted(golden: Golden) -> list[tuple[str, GoldSpan | None]]:
-    """Gold spans, and gold documents without one."""
+    """Return gold spans, and gold documents without one."""
     with_span = {span.doc_uri for span in golden.gold_spans}
     spans: list[tuple[str, GoldSpan | None]] = [(span.doc_uri, span) for span in golden.gold_spans]
     return spans + [(uri, None) for uri in golden.gold_docs if uri not in with_span]
@@ -157,10 +157,10 @@ def _why(
     near: bool,
     capped: int,
 ) -> str:
-    """Where a piece of gold was lost, or found, in words.
+    """Return where a piece of gold was lost, or found, in words.
 
-    ``near`` tells whether its passage is among those that are quoted from, ``capped`` how many of a document are where
-    that is why it is not.
+    ``near``: its passage is among those that are quoted from. ``capped``: passages of a document that are quoted from,
+    if that limit is why it is not; else 0.
     """
     if quote is not None:
         return f"Quoted, as number {quote}."

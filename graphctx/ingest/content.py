@@ -10,9 +10,8 @@ from graphctx.ingest.corpus import Corpus
 from graphctx.ingest.embed import Quantised, naming_title
 from graphctx.model.ids import fingerprint
 from graphctx.nlp.base import Vectors
-from graphctx.store.bm25 import write_bm25
+from graphctx.store.bm25 import write_bm25, write_sentence_terms
 from graphctx.store.publish import SnapshotContent
-from graphctx.store.sentence_terms import write_sentence_terms
 from graphctx.store.texts import TEXTS_DIR, write_texts
 from graphctx.store.walk import WalkArrays
 from graphctx.text.lexical import terms

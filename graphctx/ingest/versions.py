@@ -9,7 +9,7 @@ from graphctx.ingest.split import SPLIT_VERSION
 from graphctx.model.ids import fingerprint
 from graphctx.nlp.base import Embedder, Extractor
 from graphctx.settings import IngestSettings
-from graphctx.store.graph import make_graph_engine
+from graphctx.store.graph import graph_engine
 from graphctx.store.manifest import Versions
 from graphctx.text.lexical import LEXICAL_VERSION
 from graphctx.version import __version__
@@ -34,7 +34,7 @@ def versions(
         chosen.append(f"summariser={summariser.fingerprint}")
     return Versions(
         graphctx=__version__,
-        engine=make_graph_engine(engine).version,
+        engine=graph_engine(engine).version(),
         embedder=embedder.fingerprint,
         extractor=extractor.fingerprint,
         settings=fingerprint([*map(str, (*steps, LEXICAL_VERSION)), *chosen]),

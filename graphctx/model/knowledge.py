@@ -137,7 +137,7 @@ class CommunitySummary:
         n_units: how many text units treat of it.
         point_rows: rows of at most 40 sentences, the best first.
         summary_rows: those of them that make up the summary.
-        summary: the title and those sentences, for full text and vectors.
+        summary: the title and those sentences, for vectors.
         phrased: what a language model made of them, if one was asked and answered.
     """
 

@@ -13,7 +13,7 @@ from graphctx.retrieve.question import Question
 from graphctx.retrieve.stages.base import Candidates
 
 BM25_WEIGHT, COSINE_WEIGHT, SENTENCE_WEIGHT = 0.3, 0.5, 0.2
-"""Found by experiment on public question sets; docs/decisions/0010-ranking.md has the figures."""
+"""Found by experiment on public question sets; docs/decisions/0034-one-query-path.md has the figures."""
 
 SUPPORT_WEIGHT, SUPPORT_FROM = 0.1, 0.5
 """A unit gets a tenth of what the best other unit of its document has over a half (docs/decisions/0034)."""

@@ -20,8 +20,7 @@ from graphctx.retrieve.arrays import Mask, Rows, Scores
 from graphctx.retrieve.binary_prefilter import BinaryPrefilter
 from graphctx.retrieve.documents import DocumentCache, DocumentText
 from graphctx.retrieve.scope import DocumentFilter, Empty, empty_because
-from graphctx.store.bm25 import Bm25
-from graphctx.store.sentence_terms import SentenceTerms
+from graphctx.store.bm25 import Bm25, SentenceTerms
 from graphctx.store.snapshot import Snapshot
 from graphctx.store.texts import TEXTS_DIR, Texts
 from graphctx.store.walk import WalkArrays, gather

@@ -7,12 +7,12 @@
     <kb>/ingest.lock             lock.py        one ingest at a time
     <kb>/cursor.key              cursor_key.py  signs cursors
     <kb>/cache/memo.sqlite       cache.py       memoised steps
-    <kb>/snapshots/<id>/         publish.py writes it, snapshot.py opens it, history.py lists, prunes and rolls back
+    <kb>/snapshots/<id>/         publish.py writes, snapshot.py opens, history.py lists, prunes and purges them
         MANIFEST.json            manifest.py    size and checksum of every file, content hash (content.py)
         parquet/  tables/        schema.py, communities.py; tables.py (LanceDB)
         graph.<engine>           graph/         engines behind a protocol, built and verified in child.py
         walk.npz  vectors/       walk.py, arrays.py
-        bm25/  texts/            bm25.py, sentence_terms.py, texts.py
+        bm25/  texts/            bm25.py, texts.py
 
 Importing this package imports nothing heavy. Usage::
 

@@ -1,15 +1,18 @@
-"""The lexical first stage: Okapi BM25 over the units, by bm25s, exact and memory-mapped.
+"""The lexical index: Okapi BM25 over the units, by bm25s, and the distinct terms of every sentence.
 
 bm25s stores finished values, which mix in the document frequencies and the mean length of the whole corpus. Term counts
-and unit lengths stand beside them: from these the values of any part of the corpus are computed by the same operations
-in the same order, so that they equal those of an index of that part alone, bit for bit.
+and unit lengths are stored beside them: from these the values of any part of the corpus are computed by the same
+operations in the same order, so that they equal those of an index of that part alone, bit for bit. The terms of
+sentences are stored by number, so that no sentence is stemmed when a question is asked.
 """
 
 from __future__ import annotations
 
+import json
 import math
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +31,7 @@ B = 0.75
 """The usual parameters (Robertson and Zaragoza 2009)."""
 
 _COUNTS, _LENGTHS = "counts.npy", "lengths.npy"
+_IDS, _ENDS, _OWN = "sentence_terms.npy", "sentence_ends.npy", "sentence_own.json"
 
 
 def write_bm25(directory: Path, terms: Iterable[Sequence[str]]) -> dict[str, int]:
@@ -85,10 +89,7 @@ class _Postings:
             self.counts = Stretches(directory / _COUNTS)
             self.lengths: npt.NDArray[np.int32] = np.asarray(open_matrix(directory / _LENGTHS))
         except Exception as error:
-            raise BackendUnavailable(
-                "The lexical index of this snapshot cannot be read. Run `graphctx ingest` again, or roll back.",
-                reason=reason_of(error, directory),
-            ) from error
+            raise _unreadable("lexical index", reason_of(error, directory)) from error
         self.vocabulary: dict[str, int] = index.vocab_dict
         self.n_units = int(index.scores["num_docs"])
         self._sums = threading.local()
@@ -234,3 +235,80 @@ def _saturated(counts: Rows, lengths: Rows, mean_length: float) -> npt.NDArray[n
 
 def _idf(n_units: int, n_holders: int) -> float:
     return math.log(1 + (n_units - n_holders + 0.5) / (n_holders + 0.5))
+
+
+def write_sentence_terms(directory: Path, sentences: Iterable[Iterable[str]], vocabulary: Mapping[str, int]) -> None:
+    """Write the terms of each sentence, in row order, into the directory of the lexical index.
+
+    Args:
+        directory: of the lexical index, written by `write_bm25`.
+        sentences: the terms of each sentence, in any order, repeated or not.
+        vocabulary: of the lexical index; terms that no unit has get the numbers after it.
+    """
+    own: dict[str, int] = {}
+    ids, ends = [np.zeros(0, np.int32)], [0]
+    for terms in sentences:
+        held = {
+            vocabulary[term] if term in vocabulary else own.setdefault(term, len(vocabulary) + len(own))
+            for term in dict.fromkeys(terms)  # not a set: the numbers of new terms follow the text
+        }
+        ids.append(np.array(sorted(held), dtype=np.int32))
+        ends.append(ends[-1] + len(held))
+    save_matrix(directory / _IDS, np.concatenate(ids))
+    save_matrix(directory / _ENDS, np.array(ends, dtype=np.int32 if ends[-1] < 2**31 else np.int64))
+    (directory / _OWN).write_text(json.dumps(own, ensure_ascii=True), "utf-8")
+
+
+class SentenceTerms:
+    """The terms of M sentences."""
+
+    def __init__(self, directory: Path, vocabulary: Mapping[str, int]) -> None:
+        """Open the sentence terms of a verified snapshot.
+
+        Args:
+            directory: of the lexical index.
+            vocabulary: of that index.
+
+        Raises:
+            BackendUnavailable: they cannot be read.
+        """
+        self._ends = np.asarray(open_matrix(directory / _ENDS))
+        self._ids = Stretches(directory / _IDS)
+        try:
+            self._own: dict[str, int] = json.loads((directory / _OWN).read_text("utf-8"))
+        except (OSError, ValueError) as error:
+            raise _unreadable("sentence terms", reason_of(error, directory)) from error
+        if not len(self._ends) or self._ends[-1] != len(self._ids):
+            raise _unreadable("sentence terms", "the sizes differ")
+        self._vocabulary = vocabulary
+
+    def __len__(self) -> int:
+        return len(self._ends) - 1
+
+    def held(self, terms: Sequence[str], rows: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """Return which of some sentences hold which of some distinct terms, bool [len(rows), len(terms)].
+
+        Fastest if consecutive rows are adjacent.
+        """
+        result = np.zeros((len(rows), len(terms)), dtype=bool)
+        numbers = [self._vocabulary.get(term, self._own.get(term, -1)) for term in terms]
+        order = np.argsort(numbers)
+        asked = np.array(numbers, dtype=np.int64)[order]
+        if not len(rows) or not len(terms):
+            return result
+        lengths = (self._ends[rows + 1] - self._ends[rows]).astype(np.int64)
+        turns = [0, *(np.flatnonzero(np.diff(rows) != 1) + 1).tolist(), len(rows)]
+        ids = self._ids.read(
+            (int(self._ends[rows[first]]), int(self._ends[rows[after - 1] + 1])) for first, after in pairwise(turns)
+        )
+        owner = np.repeat(np.arange(len(rows)), lengths)
+        places = np.minimum(np.searchsorted(asked, ids), len(asked) - 1)
+        hit = asked[places] == ids
+        result[owner[hit], order[places[hit]]] = True
+        return result
+
+
+def _unreadable(what: str, reason: str) -> BackendUnavailable:
+    return BackendUnavailable(
+        f"The {what} of this snapshot cannot be read. Run `graphctx ingest` again, or roll back.", reason=reason
+    )

@@ -1,4 +1,4 @@
-"""The memoisation cache: results of costly steps by the hash of their input. It may be lost at any time, never wrong.
+"""The memoisation cache: results of costly steps by the hash of their input. It may be lost, and is never wrong.
 
 SQLite in WAL mode keeps whole transactions through a kill. Each value carries a checksum of its key and bytes: one on a
 damaged page counts as absent. A file that SQLite cannot use is moved aside and replaced by an empty one.
@@ -123,7 +123,7 @@ class Memo:
     def remember_used(self, snapshot_id: str) -> None:
         """Record that a snapshot was made of exactly the values asked for since the memo was opened."""
 
-        def note() -> None:
+        def record() -> None:
             with self._db:
                 self._db.execute("DELETE FROM used_by")
                 self._db.execute("DELETE FROM used")
@@ -131,7 +131,7 @@ class Memo:
                     self._db.executemany("INSERT INTO used VALUES (?, ?)", ((kind, key) for key in sorted(asked)))
                 self._db.execute("INSERT INTO used_by VALUES (?)", (snapshot_id,))
 
-        self._guarded(note, default=None)
+        self._guarded(record, default=None)
 
     def unused(self, snapshot_id: str | None) -> dict[str, int]:
         """Return how many values of each kind a snapshot does not use; all without `remember_used` for it."""
@@ -142,9 +142,8 @@ class Memo:
 
         return self._guarded(count, default={})
 
-    def erase_unused(self, snapshot_id: str | None) -> dict[str, int]:
-        """Delete the values that `unused` counts, with every byte of them in the files; return the counts by kind."""
-        dropped = self.unused(snapshot_id)
+    def erase_unused(self, snapshot_id: str | None) -> None:
+        """Delete the values that `unused` counts, with every byte of them in the files."""
 
         def erase() -> None:
             self._db.execute("PRAGMA secure_delete = ON")
@@ -157,7 +156,6 @@ class Memo:
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
         self._guarded(erase, default=None)
-        return dropped
 
     def _is_used_by(self, snapshot_id: str | None) -> bool:
         return self._db.execute("SELECT snapshot FROM used_by").fetchall() == [(snapshot_id,)]
@@ -166,10 +164,6 @@ class Memo:
         """Return the number of values by kind."""
         query = "SELECT kind, count(*) FROM memo GROUP BY kind ORDER BY kind"
         return self._guarded(lambda: dict(self._db.execute(query).fetchall()), default={})
-
-    def size_bytes(self) -> int:
-        """Return the bytes on disk."""
-        return sum(path.stat().st_size for path in self._files() if path.exists())
 
     def close(self) -> None:
         """Close the file. A closed memo cannot be used again."""

@@ -68,26 +68,26 @@ def run_child(task: str, **arguments: Any) -> Any:
 def _build(engine: str, parquet: str, path: str) -> dict[str, int]:
     import pyarrow.parquet as pq
 
-    from graphctx.store.graph import make_graph_engine
+    from graphctx.store.graph import graph_engine
     from graphctx.store.schema import TABLES
 
     tables = {name: pq.read_table(Path(parquet) / f"{name}.parquet") for name in TABLES}
-    return make_graph_engine(engine).build(Path(path), tables)
+    return graph_engine(engine)(Path(path)).build(tables)
 
 
 def _counts(engine: str, path: str) -> dict[str, int]:
-    from graphctx.store.graph import make_graph_engine
+    from graphctx.store.graph import graph_engine
 
-    graph = make_graph_engine(engine).open(Path(path))
+    graph = graph_engine(engine)(Path(path))
     counts = graph.counts()
     graph.close()
     return counts
 
 
 def _version(engine: str) -> str:
-    from graphctx.store.graph import make_graph_engine
+    from graphctx.store.graph import graph_engine
 
-    return make_graph_engine(engine).version
+    return graph_engine(engine).version()
 
 
 def main() -> None:

@@ -50,7 +50,7 @@ class KbConfig(BaseModel):
         engine: the graph engine, ``[graph] engine``.
         embedder: the embedder's name, ``[embedder] name``; empty for the default.
         sources: the ingested folders, in the order of their first ingest.
-        settings: every other table and key of the file, kept as it stands.
+        settings: every other table and key of the file, kept unchanged.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -86,7 +86,7 @@ def read_config(kb_dir: Path) -> KbConfig:
     except FileNotFoundError:
         if has_snapshots(kb_dir):
             raise BackendUnavailable(
-                f"{CONFIG_NAME} is missing beside published snapshots. It may have drawn a boundary, so nothing is "
+                f"{CONFIG_NAME} is missing beside published snapshots. It may have set a boundary, so nothing is "
                 "answered without it. Put it back, or run `graphctx ingest PATH`, which restores it as the last ingest "
                 "knew it.",
                 file=CONFIG_NAME,
@@ -188,7 +188,7 @@ def restore_config(kb_dir: Path) -> None:
         raise BackendUnavailable(
             f"{CONFIG_NAME} is missing beside published snapshots, and its copy {_COPY_DIR}/{CONFIG_NAME} cannot be "
             f"used. Put one of them back from a backup, or write {CONFIG_NAME} again: the project_id that is in "
-            f"{_COPY_DIR}/*/MANIFEST.json, and under [server] the boundary that you had drawn.",
+            f"{_COPY_DIR}/*/MANIFEST.json, and under [server] the boundary that you had set.",
             file=CONFIG_NAME,
             reason=error.message,
         ) from error

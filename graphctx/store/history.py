@@ -1,4 +1,4 @@
-"""The snapshots of a knowledge base: list, roll back, prune."""
+"""The snapshots of a knowledge base: list, roll back, prune, and purge all that the published one does not hold."""
 
 from __future__ import annotations
 
@@ -7,10 +7,31 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import BaseModel, ConfigDict, Field
+
 from graphctx.errors import BackendUnavailable, InvalidArgument
-from graphctx.store.lock import is_leased
+from graphctx.store.cache import Memo
+from graphctx.store.files import disk_errors, size_of
+from graphctx.store.lock import IngestLock, is_leased
 from graphctx.store.manifest import MANIFEST_NAME, Manifest, read_manifest
-from graphctx.store.snapshot import SNAPSHOTS_DIR, TEMPORARY_PREFIX, current_or_none, open_snapshot, set_current
+from graphctx.store.snapshot import (
+    SNAPSHOTS_DIR,
+    TEMPORARY_PREFIX,
+    current_id,
+    current_or_none,
+    open_snapshot,
+    recovery_note,
+    set_current,
+    strays_in,
+)
+
+MEMO = Path("cache") / "memo.sqlite"
+OUT_OF_REACH = (
+    "exports and layers that were made of the documents",
+    "backups and other copies of the knowledge base",
+    "what a disk, a file system or its snapshots keep of files that were deleted",
+)
+"""What no command of graphctx can erase."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,3 +116,105 @@ def prune(kb_dir: Path, keep: int = 2) -> list[str]:
         shutil.rmtree(aside, ignore_errors=True)
         gone.append(info.id)
     return gone
+
+
+class KeptBack(BaseModel):
+    """Something that could not be erased, and why."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    reason: str
+
+
+class PurgeReport(BaseModel):
+    """The result of a purge or of its dry run. Names are relative to the knowledge base."""
+
+    model_config = ConfigDict(frozen=True)
+
+    dry_run: bool
+    snapshot_id: str | None = Field(description="The published snapshot, which stays.")
+    snapshots: list[str] = Field(description="Older snapshots.")
+    files: list[str] = Field(description="Damaged copies and what killed processes left.")
+    memo_rows: dict[str, int] = Field(description="Memoised results that the published snapshot does not use, by kind.")
+    freed_bytes: int = Field(description="In a dry run without the memo, whose file shrinks when it is rewritten.")
+    kept_back: list[KeptBack] = Field(description="What should go and cannot.")
+    out_of_reach: list[str] = Field(list(OUT_OF_REACH), description="What no purge erases.")
+
+
+def purge(kb_dir: Path, *, dry_run: bool = False) -> PurgeReport:
+    """Erase older snapshots, unused memoised results, damaged copies and leftovers.
+
+    Args:
+        kb_dir: the knowledge base.
+        dry_run: report without erasing.
+
+    Raises:
+        BackendUnavailable: an ingest is running, the published snapshot is unknown or damaged, so that an older one
+            may be needed, or the disk refuses a write.
+    """
+    with IngestLock(kb_dir), Memo(kb_dir / MEMO) as memo:
+        if (note := recovery_note(kb_dir)) is not None:
+            raise BackendUnavailable(f"{note} Nothing is erased before that is done.", file="CURRENT")
+        current, strays = current_id(kb_dir), []
+        if current is not None:
+            with open_snapshot(kb_dir, current) as snapshot:
+                strays = strays_in(snapshot)
+        leftovers = [*_leftovers(kb_dir), *strays]
+        older = [info.id for info in list_snapshots(kb_dir) if not info.current]
+        going = [*leftovers, *(kb_dir / SNAPSHOTS_DIR / name for name in older)]
+        freed, rows = sum(map(size_of, going)), memo.unused(current)
+        if not dry_run:
+            before = size_of(kb_dir)
+            with disk_errors(SNAPSHOTS_DIR):
+                prune(kb_dir, keep=1)
+                for path in leftovers:
+                    _delete(path)
+            memo.erase_unused(current)
+            freed = before - size_of(kb_dir)
+        names = {path.relative_to(kb_dir).as_posix(): path for path in leftovers}
+        kept = [] if dry_run else _kept(kb_dir, older, names)
+        kept_names = {item.name for item in kept}
+    return PurgeReport(
+        dry_run=dry_run,
+        snapshot_id=current,
+        snapshots=[name for name in older if f"{SNAPSHOTS_DIR}/{name}" not in kept_names],
+        files=[name for name in names if name not in kept_names],
+        memo_rows=rows,
+        freed_bytes=max(0, freed),
+        kept_back=kept,
+    )
+
+
+def _leftovers(kb_dir: Path) -> list[Path]:
+    """Return what killed processes left, and caches that were moved aside as damaged."""
+    found = {
+        *kb_dir.glob(".*.tmp"),
+        *(kb_dir / SNAPSHOTS_DIR).glob(".*.tmp"),
+        *(kb_dir / SNAPSHOTS_DIR).glob(f"{TEMPORARY_PREFIX}*"),
+        *(kb_dir / MEMO.parent).glob("*.damaged"),
+    }
+    return sorted(found)
+
+
+def _delete(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _kept(kb_dir: Path, older: list[str], leftovers: dict[str, Path]) -> list[KeptBack]:
+    """Return what could not be erased, with the reasons."""
+    reading = "a running process reads it: stop or restart it, then purge again"
+    kept = [
+        KeptBack(name=f"{SNAPSHOTS_DIR}/{name}", reason=reading)
+        for name in older
+        if (kb_dir / SNAPSHOTS_DIR / name).exists()
+    ]
+    # Pruning renames a snapshot before it deletes it: what it could not delete is a leftover now.
+    still = {name for name, path in leftovers.items() if path.exists()}
+    still |= {path.relative_to(kb_dir).as_posix() for path in _leftovers(kb_dir)}
+    return kept + [
+        KeptBack(name=name, reason="it cannot be deleted: look at its permissions") for name in sorted(still)
+    ]

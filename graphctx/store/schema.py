@@ -8,147 +8,135 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-DOCUMENTS = pa.schema(  # sorted by uri
-    [
-        pa.field("id", pa.string(), nullable=False),
-        pa.field("uri", pa.string(), nullable=False),
-        pa.field("title", pa.string(), nullable=False),
-        pa.field("titled", pa.bool_(), nullable=False),
-        pa.field("text", pa.large_string(), nullable=False),
-        pa.field("sha256", pa.string(), nullable=False),
-        pa.field("media_type", pa.string(), nullable=False),
-        pa.field("tags", pa.list_(pa.string()), nullable=False),
-        pa.field("updated_at", pa.string()),
-        pa.field("mtime", pa.string()),
-        pa.field("page_starts", pa.list_(pa.int32()), nullable=False),
-        pa.field("n_units", pa.int32(), nullable=False),
-        pa.field("outline", pa.string(), nullable=False),  # headings, blocks and links as JSON, to split again
-        pa.field("source", pa.string(), nullable=False),  # the name of its source in kb.toml
-    ]
+TEXT, INT, TEXTS, INTS = pa.string(), pa.int32(), pa.list_(pa.string()), pa.list_(pa.int32())
+_NULLABLE = {"anchor", "mtime", "parent_id", "phrased", "updated_at"}
+
+
+def _schema(**columns: pa.DataType) -> pa.Schema:
+    return pa.schema([pa.field(name, kind, nullable=name in _NULLABLE) for name, kind in columns.items()])
+
+
+DOCUMENTS = _schema(  # sorted by uri
+    id=TEXT,
+    uri=TEXT,
+    title=TEXT,
+    titled=pa.bool_(),
+    text=pa.large_string(),
+    sha256=TEXT,
+    media_type=TEXT,
+    tags=TEXTS,
+    updated_at=TEXT,
+    mtime=TEXT,
+    page_starts=INTS,
+    n_units=INT,
+    outline=TEXT,  # headings, blocks and links as JSON, to split again
+    source=TEXT,  # the name of its source in kb.toml
 )
 
-SECTIONS = pa.schema(  # sorted by document, ordinal
-    [
-        pa.field("id", pa.string(), nullable=False),
-        pa.field("doc_id", pa.string(), nullable=False),
-        pa.field("parent_id", pa.string()),
-        pa.field("ordinal", pa.int32(), nullable=False),
-        pa.field("level", pa.int32(), nullable=False),
-        pa.field("title", pa.string(), nullable=False),
-        pa.field("path", pa.list_(pa.string()), nullable=False),
-        pa.field("anchor", pa.string()),
-        pa.field("start_char", pa.int32(), nullable=False),
-        pa.field("end_char", pa.int32(), nullable=False),
-    ]
+SECTIONS = _schema(  # sorted by document, ordinal
+    id=TEXT,
+    doc_id=TEXT,
+    parent_id=TEXT,
+    ordinal=INT,
+    level=INT,
+    title=TEXT,
+    path=TEXTS,
+    anchor=TEXT,
+    start_char=INT,
+    end_char=INT,
 )
 
-UNITS = pa.schema(  # sorted by document, ordinal
-    [
-        pa.field("id", pa.string(), nullable=False),
-        pa.field("doc_id", pa.string(), nullable=False),
-        pa.field("doc_row", pa.int32(), nullable=False),
-        pa.field("doc_uri", pa.string(), nullable=False),
-        pa.field("section_id", pa.string(), nullable=False),
-        pa.field("ordinal", pa.int32(), nullable=False),
-        pa.field("kind", pa.string(), nullable=False),
-        pa.field("title", pa.string(), nullable=False),  # the document's
-        pa.field("heading", pa.string(), nullable=False),  # section path below the title, joined by " › "
-        pa.field("anchor", pa.string()),
-        pa.field("start_char", pa.int32(), nullable=False),
-        pa.field("end_char", pa.int32(), nullable=False),
-        pa.field("n_tokens", pa.int32(), nullable=False),
-        pa.field("tags", pa.list_(pa.string()), nullable=False),
-        pa.field("updated_at", pa.string()),  # the document's own, else its mtime
-        pa.field("text", pa.string(), nullable=False),
-    ]
+UNITS = _schema(  # sorted by document, ordinal
+    id=TEXT,
+    doc_id=TEXT,
+    doc_row=INT,
+    doc_uri=TEXT,
+    section_id=TEXT,
+    ordinal=INT,
+    kind=TEXT,
+    title=TEXT,  # the document's
+    heading=TEXT,  # section path below the title, joined by " › "
+    anchor=TEXT,
+    start_char=INT,
+    end_char=INT,
+    n_tokens=INT,
+    tags=TEXTS,
+    updated_at=TEXT,  # the document's own, else its mtime
+    text=TEXT,
 )
 
-SENTENCES = pa.schema(  # sorted by unit row, ordinal
-    [
-        pa.field("unit_row", pa.int32(), nullable=False),
-        pa.field("ordinal", pa.int32(), nullable=False),
-        pa.field("start_char", pa.int32(), nullable=False),
-        pa.field("end_char", pa.int32(), nullable=False),
-    ]
+SENTENCES = _schema(  # sorted by unit row, ordinal
+    unit_row=INT,
+    ordinal=INT,
+    start_char=INT,
+    end_char=INT,
 )
 
-ENTITIES = pa.schema(  # sorted by id
-    [
-        pa.field("id", pa.string(), nullable=False),
-        pa.field("name", pa.string(), nullable=False),
-        pa.field("label", pa.string(), nullable=False),
-        pa.field("aliases", pa.list_(pa.string()), nullable=False),
-        pa.field("n_mentions", pa.int32(), nullable=False),
-        pa.field("n_units", pa.int32(), nullable=False),
-    ]
+ENTITIES = _schema(  # sorted by id
+    id=TEXT,
+    name=TEXT,
+    label=TEXT,
+    aliases=TEXTS,
+    n_mentions=INT,
+    n_units=INT,
 )
 
-MENTIONS = pa.schema(  # sorted by unit row, start, end, entity row
-    [
-        pa.field("unit_row", pa.int32(), nullable=False),
-        pa.field("sentence_row", pa.int32(), nullable=False),
-        pa.field("entity_row", pa.int32(), nullable=False),
-        pa.field("kind", pa.string(), nullable=False),
-        pa.field("start_char", pa.int32(), nullable=False),
-        pa.field("end_char", pa.int32(), nullable=False),
-    ]
+MENTIONS = _schema(  # sorted by unit row, start, end, entity row
+    unit_row=INT,
+    sentence_row=INT,
+    entity_row=INT,
+    kind=TEXT,
+    start_char=INT,
+    end_char=INT,
 )
 
-FACTS = pa.schema(  # sorted by sentence row, id
-    [
-        pa.field("id", pa.string(), nullable=False),
-        pa.field("unit_id", pa.string(), nullable=False),
-        pa.field("unit_row", pa.int32(), nullable=False),
-        pa.field("sentence_row", pa.int32(), nullable=False),
-        pa.field("subject_id", pa.string(), nullable=False),
-        pa.field("predicate", pa.string(), nullable=False),
-        pa.field("object_id", pa.string(), nullable=False),
-        pa.field("subject", pa.string(), nullable=False),
-        pa.field("object", pa.string(), nullable=False),
-        pa.field("text", pa.string(), nullable=False),  # "subject predicate object", for full text
-        pa.field("start_char", pa.int32(), nullable=False),
-        pa.field("end_char", pa.int32(), nullable=False),
-    ]
+FACTS = _schema(  # sorted by sentence row, id
+    id=TEXT,
+    unit_id=TEXT,
+    unit_row=INT,
+    sentence_row=INT,
+    subject_id=TEXT,
+    predicate=TEXT,
+    object_id=TEXT,
+    subject=TEXT,
+    object=TEXT,
+    text=TEXT,  # "subject predicate object"
+    start_char=INT,
+    end_char=INT,
 )
 
-RELATED = pa.schema(  # entity pairs, source row < target row, sorted by both
-    [
-        pa.field("source_row", pa.int32(), nullable=False),
-        pa.field("target_row", pa.int32(), nullable=False),
-        pa.field("weight", pa.float32(), nullable=False),
-        pa.field("n_facts", pa.int32(), nullable=False),
-        pa.field("n_units", pa.int32(), nullable=False),
-        pa.field("similarity", pa.float32(), nullable=False),  # of near-synonyms, else 0
-    ]
+RELATED = _schema(  # entity pairs, source row < target row, sorted by both
+    source_row=INT,
+    target_row=INT,
+    weight=pa.float32(),
+    n_facts=INT,
+    n_units=INT,
+    similarity=pa.float32(),  # of near-synonyms, else 0
 )
 
-LINKS = pa.schema(  # hyperlinks and title mentions between documents, sorted
-    [
-        pa.field("source_row", pa.int32(), nullable=False),
-        pa.field("target_row", pa.int32(), nullable=False),
-        pa.field("n_links", pa.int32(), nullable=False),
-        pa.field("n_title_mentions", pa.int32(), nullable=False),
-    ]
+LINKS = _schema(  # hyperlinks and title mentions between documents, sorted
+    source_row=INT,
+    target_row=INT,
+    n_links=INT,
+    n_title_mentions=INT,
 )
 
-COMMUNITIES = pa.schema(  # sorted by level, id
-    [
-        pa.field("id", pa.string(), nullable=False),
-        pa.field("level", pa.int32(), nullable=False),
-        pa.field("parent_id", pa.string()),
-        pa.field("title", pa.string(), nullable=False),
-        pa.field("n_entities", pa.int32(), nullable=False),
-        pa.field("entity_ids", pa.list_(pa.string()), nullable=False),
-        pa.field("modularity", pa.float64(), nullable=False),  # its part of that of a division it belongs to
-        pa.field("n_units", pa.int32(), nullable=False),
-        pa.field("key_entity_ids", pa.list_(pa.string()), nullable=False),  # at most 10, best first
-        pa.field("key_fact_ids", pa.list_(pa.string()), nullable=False),  # at most 10, best first
-        pa.field("point_rows", pa.list_(pa.int32()), nullable=False),  # sentence rows, at most 40, best first
-        pa.field("summary_rows", pa.list_(pa.int32()), nullable=False),  # those of them that make the summary
-        pa.field("summary", pa.string(), nullable=False),  # title and sentences
-        pa.field("phrased", pa.string()),  # a language model's cited sentences, as JSON: see store/communities.py
-        pa.field("formerly", pa.list_(pa.string()), nullable=False),  # ids that it had in earlier snapshots
-    ]
+COMMUNITIES = _schema(  # sorted by level, id
+    id=TEXT,
+    level=INT,
+    parent_id=TEXT,
+    title=TEXT,
+    n_entities=INT,
+    entity_ids=TEXTS,
+    modularity=pa.float64(),  # its part of that of a division it belongs to
+    n_units=INT,
+    key_entity_ids=TEXTS,  # at most 10, best first
+    key_fact_ids=TEXTS,  # at most 10, best first
+    point_rows=INTS,  # sentence rows, at most 40, best first
+    summary_rows=INTS,  # those of them that make the summary
+    summary=TEXT,  # title and sentences
+    phrased=TEXT,  # a language model's cited sentences, as JSON: see store/communities.py
+    formerly=TEXTS,  # ids that it had in earlier snapshots
 )
 
 TABLES: dict[str, pa.Schema] = {

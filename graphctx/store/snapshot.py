@@ -74,10 +74,10 @@ class Snapshot:
     def graph(self) -> GraphStore:
         """The graph, opened on first use."""
         if self._graph is None:
-            from graphctx.store.graph import make_graph_engine
+            from graphctx.store.graph import graph_engine
 
             engine = self.manifest.engine
-            self._graph = make_graph_engine(engine).open(self.directory / f"graph.{engine}")
+            self._graph = graph_engine(engine)(self.directory / f"graph.{engine}")
         return self._graph
 
     @property

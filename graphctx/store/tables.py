@@ -1,8 +1,7 @@
-"""The LanceDB tables of a snapshot: full-text and vector search.
+"""The LanceDB tables of a snapshot: rows with their vectors, and vector search.
 
-Each snapshot has its own database, so that a snapshot is one directory: it appears by one rename, is verified file by
-file and disappears when it is deleted. Versions and tags of one shared database would not do: LanceDB's Python package
-cannot free the space between two tagged versions.
+Each snapshot has its own database: it is published by one rename, verified file by file, and deleted with its
+directory.
 """
 
 from __future__ import annotations
@@ -22,29 +21,12 @@ import pyarrow as pa
 from graphctx.errors import BackendUnavailable, InvalidArgument
 from graphctx.store.files import disk_errors, reason_of
 
-TEXT_COLUMNS: dict[str, dict[str, float]] = {
-    "units": {"text": 1.0, "heading": 1.0, "title": 1.0},
-    "facts": {"text": 1.0},
-    "entities": {"name": 1.0},
-    "communities": {"title": 1.0, "summary": 1.0},
-}
-"""The columns with a full-text index, and their weights in a search over all of them."""
-
-FILTER_COLUMNS: dict[str, tuple[str, ...]] = {
-    "documents": ("id", "uri"),
-    "units": ("id", "doc_id", "doc_uri", "updated_at"),
-    "entities": ("id",),
-    "facts": ("id",),
-    "communities": ("id",),
-}
-LIST_FILTER_COLUMNS: dict[str, tuple[str, ...]] = {"documents": ("tags",), "units": ("tags",)}
-
-INDEX_ROWS = 10_000
-"""From this many rows on, vectors and filters are indexed; below, a scan takes under 15 ms (measured)."""
+TABLE_NAMES = ("documents", "units", "entities", "facts", "communities")
 
 VECTOR_INDEX_ROWS = {"units": 10_000, "entities": 50_000, "communities": 50_000}
-"""The same for vectors, by table. Names are looked up far less often than units are searched, and a graph of
-neighbours over 10,000 of them takes longer to build (5 s) than everything else that is written."""
+"""From this many rows on, vectors are indexed, by table; below, a scan of 10,000 takes under 15 ms. Names are
+looked up far less often than units are searched, and an index of 10,000 of them takes longer to build (5 s) than
+everything else that is written."""
 
 SEARCH_EF = 200  # with the factor below, recall@10 rises from 0.94 to 1.0 at 200k vectors, 2.3 ms to 5.9 ms
 REFINE_FACTOR = 4
@@ -54,7 +36,7 @@ _TIE_SLACK = 16  # hits fetched beyond k, so that ties at the cut are decided by
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A row that a search found. ``score`` is BM25 or the dot product of the vectors: higher is better."""
+    """A row that a search found. ``score`` is the dot product of the vectors."""
 
     id: str
     row: int
@@ -87,27 +69,19 @@ def write_tables(
         database = _lancedb().connect(str(directory))
         return {
             name: _write_table(database, name, tables[name], vectors.get(name))
-            for name in FILTER_COLUMNS
+            for name in TABLE_NAMES
             if name in tables
         }
 
 
 def _write_table(database: Any, name: str, rows: pa.Table, vectors: npt.NDArray[np.float32] | None) -> int:
-    from lancedb.index import FTS, BTree, IvfHnswSq, LabelList
+    from lancedb.index import IvfHnswSq
 
     schema = rows.schema.remove_metadata().append(pa.field("row", pa.int32(), nullable=False))
     if vectors is not None:
         schema = schema.append(pa.field("vector", pa.list_(pa.float32(), vectors.shape[1])))
     reader = pa.RecordBatchReader.from_batches(schema, _batches(rows, vectors, schema))
     table = database.create_table(name, data=reader, schema=schema, mode="create")
-    if rows.num_rows:
-        for column in TEXT_COLUMNS.get(name, ()):
-            table.create_index(column, config=FTS(language="English", stem=True, with_position=False))
-    if rows.num_rows >= INDEX_ROWS:
-        for column in FILTER_COLUMNS[name]:
-            table.create_index(column, config=BTree())
-        for column in LIST_FILTER_COLUMNS.get(name, ()):
-            table.create_index(column, config=LabelList())
     if vectors is not None and rows.num_rows >= VECTOR_INDEX_ROWS[name]:
         table.create_index("vector", config=IvfHnswSq(distance_type="dot"))
     return int(table.version)
@@ -130,7 +104,7 @@ class TableReader:
     Usage::
 
         reader = TableReader(directory, write_tables(directory, tables, vectors))
-        hits = reader.search_text("units", "harbour gate", 10)
+        hits = reader.search_vector("units", vector, 10)
 
     Args:
         directory: the database.
@@ -148,47 +122,12 @@ class TableReader:
         with self._errors(table):
             return int(self._table(table).count_rows())
 
-    def search_text(self, table: str, query: str, k: int, where: str | None = None) -> list[Hit]:
-        """Return the best rows for some words, by BM25 over the columns of ``TEXT_COLUMNS``.
-
-        Args:
-            table: ``units``, ``facts``, ``entities`` or ``communities``.
-            query: words; English stemming and stop words apply. No syntax.
-            k: most rows to return.
-            where: an SQL condition that is applied before ranking, such as ``doc_uri = 'a.md'``.
-
-        Returns:
-            The best first, ties by id; fewer than ``k`` when no more rows share a word with the query.
-
-        Raises:
-            InvalidArgument: a table without full text, ``k`` below 1, or a condition that cannot be read.
-        """
-        from lancedb.query import MatchQuery, MultiMatchQuery
-
-        columns = TEXT_COLUMNS.get(table)
-        if columns is None:
-            raise InvalidArgument(f"{table!r} has no full text; {', '.join(TEXT_COLUMNS)} have.", table=table)
-        handle = self._table(table)
-        if (_checked(k) and not query.strip()) or self.count(table) == 0:
-            return []
-        names = list(columns)
-        if len(names) == 1:
-            wanted: Any = MatchQuery(query, names[0])
-        else:
-            wanted = MultiMatchQuery(query, names, boosts=[columns[name] for name in names])
-        with self._errors(table, where):
-            search = handle.search(wanted, query_type="fts").limit(k + _TIE_SLACK)
-            found = _where(search, where).select(["id", "row", "_score"]).to_arrow()
-        return _hits(found, found["_score"].to_pylist(), k)
-
     def search_vector(
         self,
         table: str,
         vector: npt.NDArray[np.float32],
         k: int,
         where: str | None = None,
-        *,
-        exact: bool = False,
     ) -> list[Hit]:
         """Return the rows whose vectors have the largest dot product with ``vector``.
 
@@ -197,12 +136,10 @@ class TableReader:
             vector: float32 ``[dimension]``, L2-normalised.
             k: most rows to return.
             where: an SQL condition that is applied before ranking.
-            exact: compare every vector instead of asking the index.
 
         Returns:
-            The best first, ties by id. Exact below ``INDEX_ROWS`` rows. Above, an index answers, which is built by
-            several threads at once: two builds of the same rows may differ in a few of the last hits, so what
-            must be reproducible asks for ``exact``.
+            The best first, ties by id. Exact below `VECTOR_INDEX_ROWS`. Above, an index answers, which is built by
+            several threads at once: two builds of the same rows may differ in a few of the last hits.
 
         Raises:
             InvalidArgument: a table without vectors, another dimension, ``k`` below 1, or a wrong condition.
@@ -217,16 +154,12 @@ class TableReader:
         _checked(k)
         with self._errors(table, where):
             search = handle.search(query, vector_column_name="vector").distance_type("dot")
-            if exact:
-                search = search.bypass_vector_index()
-            else:
-                search = search.ef(max(SEARCH_EF, 2 * k)).refine_factor(REFINE_FACTOR)
-            search = search.limit(k + _TIE_SLACK)
+            search = search.ef(max(SEARCH_EF, 2 * k)).refine_factor(REFINE_FACTOR).limit(k + _TIE_SLACK)
             found = _where(search, where).select(["id", "row", "_distance"]).to_arrow()
         return _hits(found, [1.0 - distance for distance in found["_distance"].to_pylist()], k)
 
     def close(self) -> None:
-        """Forget the open tables."""
+        """Close the tables. The next use opens them again."""
         with self._lock:
             self._tables.clear()
 

@@ -1,4 +1,4 @@
-"""The recipes of CONTRIBUTING.md, done: a toy format, a toy tool, a toy reranker and a toy first stage."""
+"""The recipes of CONTRIBUTING.md, done: a toy format, a toy first stage, a toy reranker and a toy graph engine."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import Question
 from graphctx.retrieve.stages import FIRST_STAGES, RERANKERS, Candidates
 from graphctx.retrieve.stages.exact import search_arrays
+from graphctx.store.graph import ENGINES
+from graphctx.store.graph.base import GraphStore
 
 
 class ShoutReader:
@@ -77,3 +79,65 @@ def test_a_stage_that_is_not_registered_is_refused_with_those_that_are(
     monkeypatch.setenv("GRAPHCTX_RETRIEVE__RERANKER", "best")
     with KnowledgeBase.open(handbook_path) as kb, pytest.raises(InvalidArgument, match="Use one of: none"):
         kb.search("Who?")
+
+
+TOY_ENGINE = '''
+import json
+
+from graphctx.errors import BackendUnavailable, InvalidArgument
+from graphctx.store.graph.base import QueryResult
+from graphctx.store.graph.schema import NODE_TABLES, REL_TABLES, node_rows, relation_rows
+
+
+class JsonStore:
+    """Keeps the graph as JSON and answers ``MATCH (n:LABEL) RETURN n.PROPERTY``."""
+
+    def __init__(self, path):
+        self._path = path
+
+    @classmethod
+    def version(cls):
+        return "1"
+
+    def build(self, tables):
+        if self._path.exists():
+            raise InvalidArgument(f"{self._path.name} exists already.")
+        rows = {**node_rows(tables), **relation_rows(tables)}
+        self._path.write_text(json.dumps({label: table.to_pylist() for label, table in rows.items()}))
+        return self.counts()
+
+    def query(self, cypher, params=None, *, timeout_ms=None, max_rows=None):
+        label, name = cypher.removeprefix("MATCH (n:").replace(") RETURN n.", " ").split()
+        values = [(row[name],) for row in self._rows()[label]]
+        return QueryResult((f"n.{name}",), values[:max_rows], max_rows is not None and len(values) > max_rows)
+
+    def counts(self):
+        return {table.label: len(self._rows()[table.label]) for table in (*NODE_TABLES, *REL_TABLES)}
+
+    def close(self):
+        pass
+
+    def _rows(self):
+        try:
+            return json.loads(self._path.read_text())
+        except OSError as error:
+            raise BackendUnavailable(f"{self._path.name} is missing.") from error
+'''
+
+
+def test_a_graph_engine_is_a_class_and_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The line is added here, and for the child process that builds the graph in its ``sitecustomize``."""
+    (tmp_path / "toy_engine.py").write_text(TOY_ENGINE)
+    line = "from graphctx.store.graph import ENGINES; ENGINES['json'] = 'toy_engine:JsonStore'\n"
+    (tmp_path / "sitecustomize.py").write_text(line)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setitem(ENGINES, "json", "toy_engine:JsonStore")
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "gate.md").write_text("# The harbour gate\n\nThe gate of Averil Bay opens at noon.\n")
+    with KnowledgeBase.open(tmp_path / "kb", create=True, engine="json") as kb:
+        kb.ingest(tmp_path / "docs", processes=1)
+        assert kb.cypher("MATCH (n:Document) RETURN n.uri").rows == [("gate.md",)]
+        snapshot = kb.searcher().index.snapshot
+        assert isinstance(snapshot.graph, GraphStore)
+        assert snapshot.manifest.graph_counts["TextUnit"] == 1
+        assert kb.retrieve_evidence("When does the gate open?").quotes

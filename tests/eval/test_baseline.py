@@ -35,11 +35,9 @@ def worse(by: int, *, measure: str = "R@5", value: float = 0.0) -> SuiteRun:
     return suite(hybrid_local=values)
 
 
-def test_the_same_run_is_no_regression(path: Path, good: SuiteRun) -> None:
+def test_five_questions_lost_are_a_regression_and_four_may_be_chance(path: Path, good: SuiteRun) -> None:
     assert check(path, [good]) == []
-
-
-def test_five_questions_lost_are_a_regression(path: Path, good: SuiteRun) -> None:
+    assert check(path, [worse(4)]) == []
     (one,) = check(path, [worse(5)])
     assert (one.kind, one.measure, one.n, one.before, one.now) == ("fell", "R@5", 40, 1.0, 0.875)
     assert one.p_value == 1 / 32
@@ -50,11 +48,7 @@ def test_five_questions_lost_are_a_regression(path: Path, good: SuiteRun) -> Non
     )
 
 
-def test_four_questions_lost_may_be_chance(path: Path, good: SuiteRun) -> None:
-    assert check(path, [worse(4)]) == []
-
-
-def test_a_sure_fall_of_less_than_a_point_is_let_pass(path: Path, good: SuiteRun) -> None:
+def test_a_sure_fall_of_less_than_a_point_passes(path: Path, good: SuiteRun) -> None:
     assert check(path, [worse(40, value=0.9905)]) == []
     assert [one.measure for one in check(path, [worse(40, value=0.985)])] == ["R@5"]
 
@@ -86,17 +80,8 @@ def test_each_kind_of_question_is_held_to_its_own_abstention(
     assert check(path, [of_both_kinds(**before)]) == []
     (one,) = check(path, [of_both_kinds(**{**before, **now})])
     assert says in str(one)
-
-
-def test_abstaining_better_is_no_regression(path: Path) -> None:
-    write(path, [of_both_kinds(confidence=[0.5] * 40, empty=[0.0] * 40)])
-    better = of_both_kinds(confidence=[0.9] * 20 + [0.1] * 20, empty=[0.0] * 20 + [1.0] * 20)
-    assert check(path, [better]) == []
-
-
-def test_what_got_better_is_no_regression(path: Path) -> None:
-    write(path, [worse(20)])
-    assert check(path, [suite(hybrid_local=GOOD)]) == []
+    write(path, [of_both_kinds(**{**before, **now})])
+    assert check(path, [of_both_kinds(**before)]) == []  # better is not a regression
 
 
 def test_one_quote_that_does_not_slice_back_is_a_regression(path: Path, good: SuiteRun) -> None:
@@ -105,30 +90,17 @@ def test_one_quote_that_does_not_slice_back_is_a_regression(path: Path, good: Su
     assert "do not slice back" in str(one)
 
 
-def test_an_inexact_quote_counts_in_variants_that_the_baseline_does_not_hold(path: Path, good: SuiteRun) -> None:
-    run = suite(hybrid_local=GOOD, bm25={"exact": [0.5] * 40})
-    assert [(one.variant, one.kind) for one in check(path, [run])] == [("bm25", "inexact")]
-
-
-def test_questions_that_were_not_asked_are_a_regression(path: Path, good: SuiteRun) -> None:
+def test_questions_and_measures_that_are_missing_are_a_regression(path: Path, good: SuiteRun) -> None:
     run = dataclasses.replace(good, outcomes={"hybrid_local": good.outcomes["hybrid_local"][:-2]})
     (one,) = check(path, [run])
     assert (one.kind, one.questions) == ("missing", ("q038", "q039"))
     assert str(one) == "made, hybrid_local: 2 questions of the baseline were not asked (q038, q039)."
     assert check(path, [run], partly=True) == []
     assert not_asked(path, [run]) == 2
-
-
-def test_a_measure_that_is_gone_is_a_regression(path: Path, good: SuiteRun) -> None:
     values = {name: values for name, values in GOOD.items() if name != "answer"}
     (one,) = check(path, [suite(hybrid_local=values)])
     assert (one.kind, one.measure, one.n) == ("missing", "answer", 20)
     assert str(one).startswith("made, hybrid_local: answer was not measured for 20 questions")
-
-
-def test_a_question_that_the_baseline_does_not_hold_is_passed_over(path: Path) -> None:
-    write(path, [suite(hybrid_local={"R@5": [1.0] * 3})])
-    assert check(path, [suite(hybrid_local={"R@5": [1.0] * 3 + [0.0] * 30})]) == []
 
 
 def test_a_baseline_is_the_same_whatever_the_order_of_suites_variants_and_questions(tmp_path: Path) -> None:
@@ -142,18 +114,13 @@ def test_a_baseline_is_the_same_whatever_the_order_of_suites_variants_and_questi
     assert len(text.splitlines()) == 1 + 2 * 2 + 40 + 3 + 1  # one line for each question
 
 
-def test_only_the_measures_of_quality_are_kept(path: Path, good: SuiteRun) -> None:
-    assert json.loads(path.read_text("utf-8"))["suites"]["made"]["measures"] == ["R@5", "answer"]
-
-
-def test_another_suite_is_refused_by_name(path: Path, good: SuiteRun) -> None:
+def test_other_suites_and_variants_are_refused_by_name(path: Path, good: SuiteRun) -> None:
     with pytest.raises(InvalidArgument, match=r"does not hold suite 'other'; it holds: made\."):
         check(path, [dataclasses.replace(good, suite="other")])
-
-
-def test_other_variants_are_refused_by_name(path: Path, good: SuiteRun) -> None:
     with pytest.raises(InvalidArgument, match="for hybrid_local, and it was run for bm25"):
         check(path, [suite(bm25=GOOD)])
+    with pytest.raises(InvalidArgument, match="'made' was run twice"):
+        write(path, [good, good])
 
 
 def test_a_question_whose_gold_has_changed_is_refused(path: Path, good: SuiteRun) -> None:
@@ -168,9 +135,9 @@ def test_a_question_whose_gold_has_changed_is_refused(path: Path, good: SuiteRun
     ("content", "says"),
     [
         (None, "cannot be read: No such file"),
-        ("[1, 2", "no baseline of graphctx eval"),
-        ("[]", "no baseline of graphctx eval"),
-        ('{"format": 1}', "no baseline of graphctx eval"),
+        ("[1, 2", "not a baseline of graphctx eval"),
+        ("[]", "not a baseline of graphctx eval"),
+        ('{"format": 1}', "not a baseline of graphctx eval"),
         ('{"format": 2, "suites": {}}', "has format 2, and this graphctx reads format 1"),
     ],
 )
@@ -180,8 +147,3 @@ def test_what_is_no_baseline_of_this_format_is_refused(path: Path, content: str 
         path.write_text(content, "utf-8")
     with pytest.raises(InvalidArgument, match=says):
         check(path, [suite(hybrid_local=GOOD)])
-
-
-def test_a_suite_that_was_run_twice_cannot_be_a_baseline(path: Path) -> None:
-    with pytest.raises(InvalidArgument, match="'made' was run twice"):
-        write(path, [suite(hybrid_local=GOOD), suite(hybrid_local=GOOD)])

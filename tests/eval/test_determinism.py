@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from eval import determinism
-from eval.determinism import Asking, Build, arranged, spread
-from eval.differences import answer_difference
+from eval.determinism import Asking, Build, answer_difference, arranged
 
 TEXTS = {
     "Ada": "Ada Merriweather was the first keeper of Gull Point. She was born in the village of Thornby.",
@@ -32,6 +30,7 @@ def suite(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_small_set_gives_the_same_bytes_however_it_is_made_and_a_smaller_one_is_told_from_it(
     suite: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -77,23 +76,6 @@ def test_a_copy_holds_the_same_rows_in_another_order_and_the_first_half_of_them(
     assert copy != given
     assert sorted(copy) == sorted(given)
     assert arranged(corpus, tmp_path / "half", 1, 0.5).read_text().splitlines() == copy[:2]
-
-
-def test_a_copy_of_a_folder_keeps_names(tmp_path: Path, write_files: Callable[..., Path]) -> None:
-    docs = write_files({"a.md": "# A", "b/c.md": "# C", "b/d.md": "# D", "e.md": "# E"})
-    whole = arranged(docs, tmp_path / "copy", 1, 1.0)
-    assert whole.name == docs.name
-    files = {path.relative_to(docs) for path in docs.rglob("*.md")}
-    assert {path.relative_to(whole) for path in whole.rglob("*.md")} == files
-    half = arranged(docs, tmp_path / "half", 1, 0.5)
-    assert len(list(half.rglob("*.md"))) == 2
-
-
-def test_questions_are_taken_evenly_from_the_first_to_the_last_third() -> None:
-    assert spread(range(119), 60) == [at * 119 // 60 for at in range(60)]
-    assert spread(range(5), 3) == [0, 1, 3]
-    assert spread(range(5), 0) == spread(range(5), 9) == [0, 1, 2, 3, 4]
-    assert spread([], 3) == []
 
 
 def test_the_first_difference_of_answers_is_named() -> None:

@@ -1,8 +1,11 @@
-"""The golden questions fit the handbook as graphctx reads it."""
+"""The golden questions fit the handbook as graphctx reads it, and ask for more than their own words."""
+
+from __future__ import annotations
 
 import json
 import re
 from collections import Counter
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +13,8 @@ import build_golden
 import pytest
 
 TYPES = {"single", "multi", "comparison", "list", "code_or_table", "unanswerable"}
+GLOBAL_TYPES = {"theme", "comparison", "change", "dependency", "risk", "process", "people"}
+Questions = list[dict[str, Any]]
 
 
 def squeeze(text: str) -> str:
@@ -17,101 +22,128 @@ def squeeze(text: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def questions(golden_folder: Path) -> list[dict[str, Any]]:
+def questions(golden_folder: Path) -> Questions:
     return build_golden.load(golden_folder / "handbook.jsonl")
 
 
-def test_the_written_file_is_what_the_builder_makes_of_its_source(corpus: dict[str, str], golden_folder: Path) -> None:
-    source = build_golden.load(golden_folder / "handbook.source.jsonl")
-    expected = build_golden.render(build_golden.build(source, corpus))
-    assert (golden_folder / "handbook.jsonl").read_text("utf-8") == expected
+@pytest.fixture(scope="module")
+def about_the_whole(golden_folder: Path) -> Questions:
+    return build_golden.load(golden_folder / "handbook_global.jsonl")
 
 
-def test_every_span_slices_back_to_its_text(corpus: dict[str, str], questions: list[dict[str, Any]]) -> None:
-    spans = [span for question in questions for span in question["gold_spans"]]
+@pytest.mark.parametrize("name", build_golden.SETS)
+def test_the_written_file_is_what_the_builder_makes_of_its_source(
+    corpus: dict[str, str], golden_folder: Path, name: str
+) -> None:
+    built = build_golden.build(build_golden.load(golden_folder / f"{name}.source.jsonl"), corpus)
+    assert (golden_folder / f"{name}.jsonl").read_text("utf-8") == build_golden.render(built)
+    spans = [
+        span
+        for line in built
+        for one in (line, *line.get("points", ()))
+        for span in one.get("gold_spans", one.get("spans", ()))
+    ]
     assert len(spans) > 60
-    for span in spans:
-        assert corpus[span["doc"]][span["start"] : span["end"]] == span["text"]
+    assert all(corpus[span["doc"]][span["start"] : span["end"]] == span["text"] for span in spans)
 
 
-def test_the_answers_stand_in_the_gold_spans(questions: list[dict[str, Any]]) -> None:
-    for question in questions:
-        if not question["answerable"] or question["answers"] == ["no"]:
-            continue
-        shown = squeeze(" ".join(span["text"] for span in question["gold_spans"]))
-        held = [answer in shown for answer in question["answers"]]
-        # A list is answered by all of its items; other answers are alternatives.
-        assert all(held) if question["type"] == "list" else any(held), question["id"]
-
-
-def test_a_yes_or_no_is_asked_only_as_a_comparison(questions: list[dict[str, Any]]) -> None:
+def test_the_answers_are_in_the_gold_spans(questions: Questions) -> None:
     for question in questions:
         if {"yes", "no"} & set(question["answers"]):
             assert question["type"] == "comparison", question["id"]
+        elif question["answerable"]:
+            shown = squeeze(" ".join(span["text"] for span in question["gold_spans"]))
+            held = [answer in shown for answer in question["answers"]]
+            # A list is answered by all of its items; other answers are alternatives.
+            assert all(held) if question["type"] == "list" else any(held), question["id"]
 
 
-def test_ids_and_questions_are_unique_and_types_known(questions: list[dict[str, Any]]) -> None:
+def test_every_type_and_format_is_asked_about_and_ids_are_unique(questions: Questions) -> None:
     assert len({question["id"] for question in questions}) == len(questions)
     assert len({question["question"] for question in questions}) == len(questions)
     assert {question["type"] for question in questions} == TYPES
-
-
-def test_only_the_unanswerable_have_no_answer(questions: list[dict[str, Any]]) -> None:
-    for question in questions:
-        assert question["answerable"] is (question["type"] != "unanswerable")
-        assert bool(question["answers"]) is bool(question["gold_spans"]) is question["answerable"]
-
-
-def test_a_multi_hop_question_needs_two_documents(questions: list[dict[str, Any]]) -> None:
-    for question in questions:
-        if question["type"] in ("multi", "comparison"):
-            assert len(question["gold_docs"]) >= 2, question["id"]
-
-
-def test_no_question_copies_its_evidence(questions: list[dict[str, Any]]) -> None:
-    for question in questions:
-        asked = re.findall(r"\w+", question["question"].lower())
-        shown = squeeze(" ".join(re.findall(r"\w+", " ".join(s["text"] for s in question["gold_spans"]).lower())))
-        for at in range(len(asked) - 5):
-            assert " ".join(asked[at : at + 6]) not in shown, question["id"]
-
-
-def test_every_format_is_asked_about(questions: list[dict[str, Any]]) -> None:
     asked = Counter(Path(doc).suffix for question in questions for doc in question["gold_docs"])
     assert asked.keys() == {".md", ".html", ".rst", ".pdf", ".docx", ".txt"}
     assert min(asked.values()) >= 3, asked
 
 
-def test_marked_entities_stand_in_their_documents(corpus: dict[str, str], golden_folder: Path) -> None:
+def test_only_the_unanswerable_have_no_answer_and_several_hops_need_two_documents(questions: Questions) -> None:
+    for question in questions:
+        assert question["answerable"] is (question["type"] != "unanswerable")
+        assert bool(question["answers"]) is bool(question["gold_spans"]) is question["answerable"]
+        if question["type"] in ("multi", "comparison"):
+            assert len(question["gold_docs"]) >= 2, question["id"]
+
+
+def test_no_question_copies_its_evidence(questions: Questions, about_the_whole: Questions) -> None:
+    for some, run in ((questions, 6), (about_the_whole, 5)):
+        for question in some:
+            points = question.get("points", [{"spans": question.get("gold_spans", [])}])
+            text = " ".join(span["text"] for point in points for span in point["spans"])
+            shown = " ".join(re.findall(r"\w+", text.lower()))
+            asked = re.findall(r"\w+", question["question"].lower())
+            for at in range(len(asked) - run + 1):
+                assert " ".join(asked[at : at + run]) not in shown, question["id"]
+
+
+def test_marked_entities_are_in_their_documents(corpus: dict[str, str], golden_folder: Path) -> None:
     marked = build_golden.load(golden_folder / "handbook_entities.jsonl")
     assert len(marked) == 12
     for document in marked:
-        text = corpus[document["doc"]]
         names = [entity["name"] for entity in document["entities"]]
         assert len(set(names)) == len(names), document["doc"]
-        for entity in document["entities"]:
-            assert entity["mentions"], entity["name"]
-            for mention in entity["mentions"]:
-                assert re.search(rf"(?<!\w){re.escape(mention)}(?!\w)", text), (document["doc"], mention)
-        for pair in document["pairs"]:
-            assert len(pair) == 2
-            assert set(pair) <= set(names), (document["doc"], pair)
+        for mention in (mention for entity in document["entities"] for mention in entity["mentions"]):
+            assert re.search(rf"(?<!\w){re.escape(mention)}(?!\w)", corpus[document["doc"]]), (document["doc"], mention)
+        assert all(len(pair) == 2 and set(pair) <= set(names) for pair in document["pairs"]), document["doc"]
 
 
-def test_a_text_that_occurs_twice_is_refused_with_its_place() -> None:
+def test_a_question_about_the_whole_has_four_to_ten_points_that_no_two_documents_state(
+    about_the_whole: Questions,
+) -> None:
+    assert len(about_the_whole) >= 20
+    asked = Counter(question["type"] for question in about_the_whole)
+    assert asked.keys() == GLOBAL_TYPES
+    assert min(asked.values()) >= 2, asked
+    for question in about_the_whole:
+        assert 4 <= len({point["point"] for point in question["points"]}) == len(question["points"]) <= 10, question[
+            "id"
+        ]
+        stated = [{span["doc"] for span in point["spans"]} for point in question["points"]]
+        for pair in combinations(sorted(set().union(*stated)), 2):
+            assert not all(docs & set(pair) for docs in stated), (question["id"], pair)
+
+
+def test_a_point_states_one_thing_in_different_places_of_a_sentence_or_two(
+    corpus: dict[str, str], about_the_whole: Questions
+) -> None:
+    points = [point for question in about_the_whole for point in question["points"]]
+    for point in points:
+        assert 0 < len(point["point"]) <= 120, point["point"]
+        for span in point["spans"]:
+            assert span["text"] == span["text"].strip()
+            assert len(span["text"]) <= 350, span
+        for one, other in combinations(point["spans"], 2):
+            apart = one["doc"] != other["doc"] or one["end"] <= other["start"] or other["end"] <= one["start"]
+            assert apart, (point["point"], one["text"])
+    assert {span["doc"] for point in points for span in point["spans"]} == corpus.keys()
+
+
+def test_a_text_that_is_not_found_once_is_refused_with_its_place() -> None:
     line = {"id": "x1", "question": "?", "type": "single", "answers": ["a"], "answerable": True}
     line["gold_spans"] = [{"doc": "d.md", "text": "a b"}, {"doc": "e.md", "text": "a"}]
+    points = [
+        {"point": "found", "spans": [{"doc": "d.md", "text": "b, a"}]},
+        {"point": "twice", "spans": line["gold_spans"]},
+    ]
     with pytest.raises(build_golden.GoldenError) as fault:
-        build_golden.build([line], {"d.md": "a b, a\nb"})
+        build_golden.build([line, {"id": "x2", "points": points}], {"d.md": "a b, a\nb"})
     assert "x1 d.md: found 2 times" in str(fault.value)
     assert "x1 e.md: there is no such document" in str(fault.value)
-
-
-def test_a_text_is_found_across_other_line_breaks() -> None:
+    assert "x2 point 2 d.md: found 2 times, wanted once: 'a b'" in str(fault.value)
     assert build_golden.find_once("one two\n  three four", "two three") == (4, 15)
 
 
-def test_the_source_is_plain_json_lines(golden_folder: Path) -> None:
+def test_the_files_are_plain_json_lines(golden_folder: Path) -> None:
     for path in sorted(golden_folder.glob("handbook*.jsonl")):
         for line in path.read_text("utf-8").splitlines():
             assert json.dumps(json.loads(line), ensure_ascii=False) == line, path.name

@@ -13,11 +13,6 @@ from graphctx.ingest.read import discover, read_file
 from graphctx.model.documents import Document
 
 
-@pytest.fixture(scope="module")
-def documents(handbook: Path) -> dict[str, Document]:
-    return {file.rel: read_file(file, file.rel)[0][0] for file in discover([handbook]).files}
-
-
 def links_of(document: Document, handbook: Path) -> list[str]:
     if document.media_type != "application/pdf":
         return [link.target for link in document.links]
@@ -40,11 +35,6 @@ def test_the_handbook_has_every_format(documents: dict[str, Document]) -> None:
 def test_every_document_is_worth_reading_and_short_enough_to_be_read(documents: dict[str, Document]) -> None:
     for uri, document in documents.items():
         assert 250 <= len(document.text.split()) <= 900, uri
-
-
-def test_every_document_but_plain_text_says_its_title_itself(documents: dict[str, Document]) -> None:
-    untitled = [uri for uri, document in documents.items() if not document.titled]
-    assert [uri for uri in untitled if not uri.endswith(".txt")] == []
 
 
 def test_every_relative_link_leads_to_a_document_and_to_its_heading(

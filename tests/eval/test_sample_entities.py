@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
 from sample_entities import main, render_sample, sample_entities
 
@@ -12,20 +9,14 @@ from graphctx.knowledge_base import KnowledgeBase
 
 
 def test_a_sample_is_the_same_each_time_and_no_larger_than_asked(
-    make_kb: Callable[..., KnowledgeBase], capsys: pytest.CaptureFixture[str]
+    small_kb: KnowledgeBase, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    kb = make_kb({"ada.md": "# Ada Poe\n\nAda Poe leads the Harbour Team in Dunmarrow.\n"})
-    snapshot = kb.searcher().index.snapshot
+    snapshot = small_kb.searcher().index.snapshot
     sample = sample_entities(snapshot, 2)
     assert len(sample) == 2
     assert sample == sample_entities(snapshot, 2)
     every = sample_entities(snapshot, 100)
-    assert {"Ada Poe", "Harbour Team", "Dunmarrow"} <= {one.name for one in every}
+    assert {"Ada Merriweather", "Gull Point"} <= {one.name for one in every}
     assert all(one.name in one.context for one in every if one.n_mentions)
-    assert main([str(kb.path)]) == 0
+    assert main([str(small_kb.path)]) == 0
     assert capsys.readouterr().out.strip() == render_sample(every)
-
-
-def test_a_knowledge_base_that_is_not_there_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([str(tmp_path / "none")]) == 1
-    assert capsys.readouterr().err.strip()

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from graphctx import KnowledgeBase
-from graphctx.eval.ask import run_suite
-from graphctx.eval.asker import Asker
-from graphctx.eval.records import GoldSpan, SuiteRun
+from graphctx.eval.ask import Asker, run_suite
+from graphctx.eval.records import SuiteRun
 from graphctx.eval.suites import load_suite
-from graphctx.eval.worst import QUOTED_FROM, Miss, score_of, worst
+from graphctx.eval.worst import Miss, score_of, worst
 
 VARIANT = "bm25"
 """Misses more than the default, so that there is more to explain."""
@@ -20,7 +19,7 @@ VARIANT = "bm25"
 
 @pytest.fixture(scope="module")
 def run(handbook_kb: KnowledgeBase, golden_folder: Path) -> SuiteRun:
-    return run_suite(load_suite(golden_folder / "handbook.jsonl", limit=30), handbook_kb, [VARIANT])
+    return run_suite(load_suite(golden_folder / "handbook.jsonl", limit=14), handbook_kb, [VARIANT])
 
 
 @pytest.fixture(scope="module")
@@ -35,20 +34,6 @@ def test_the_worst_come_first_and_perfect_ones_not_at_all(run: SuiteRun, misses:
     left = {one.golden.id for one in run.outcomes[VARIANT]} - {miss.outcome.golden.id for miss in misses}
     others = [score_of(one) for one in run.outcomes[VARIANT] if one.golden.id in left]
     assert min(others) >= scores[-1]
-
-
-def test_no_more_than_asked_for_are_given(run: SuiteRun, handbook_kb: KnowledgeBase, misses: list[Miss]) -> None:
-    assert [one.outcome.golden.id for one in worst(run, handbook_kb, VARIANT, n=2)] == [
-        one.outcome.golden.id for one in misses[:2]
-    ]
-
-
-def test_every_piece_of_gold_is_accounted_for(misses: list[Miss]) -> None:
-    for miss in misses:
-        golden = miss.outcome.golden
-        assert [(one.doc_uri, one.start_char, one.end_char) for one in miss.gold if one.text] == [
-            (span.doc_uri, span.start_char, span.end_char) for span in golden.gold_spans
-        ]
 
 
 def test_gold_is_missed_where_no_quote_touches_it(misses: list[Miss]) -> None:
@@ -81,31 +66,6 @@ def test_the_last_rank_is_that_of_a_search(handbook_kb: KnowledgeBase, misses: l
     assert seen
 
 
-def test_each_piece_says_in_words_where_it_was_lost(misses: list[Miss]) -> None:
-    for miss in misses:
-        for gold in miss.gold:
-            assert gold.why.startswith("Quoted, as number") == (not gold.missed)
-            if gold.missed and gold.ranks["final"] is None:
-                assert "Neither search" in gold.why or "not among" in gold.why
-
-
-def test_where_no_quotes_were_asked_for_none_is_said_to_be_missing(
-    golden_folder: Path, handbook_kb: KnowledgeBase
-) -> None:
-    suite = load_suite(golden_folder / "handbook.jsonl", limit=30)
-    found = worst(run_suite(suite, handbook_kb, [VARIANT], ranking_only=[VARIANT]), handbook_kb, VARIANT)
-    pieces = [gold for miss in found for gold in miss.gold]
-    assert not any(miss.quotes_asked for miss in found)
-    assert {gold.missed for gold in pieces} == {True, False}
-    for gold in pieces:
-        assert "picked" not in gold.why
-        if gold.ranks["final"] is None:
-            assert gold.missed
-        elif gold.ranks["final"] <= QUOTED_FROM:
-            assert not gold.missed or "passages of a document at most" in gold.why
-        assert gold.why.endswith("No quotes were asked for.") == (not gold.missed)
-
-
 def test_gold_without_a_span_is_its_whole_document(run: SuiteRun, handbook_kb: KnowledgeBase) -> None:
     first = next(one for one in run.outcomes[VARIANT] if one.golden.gold_docs)
     golden = dataclasses.replace(first.golden, gold_spans=())
@@ -128,14 +88,3 @@ def test_a_question_without_an_answer_goes_worse_the_surer_its_quotes_are(
     ]
     found = worst(dataclasses.replace(run, outcomes={VARIANT: made}), handbook_kb, VARIANT)
     assert [(one.outcome.golden.id, one.score, one.gold) for one in found] == [("sure", 0.1, ()), ("unsure", 0.8, ())]
-
-
-def test_a_gold_span_in_no_unit_is_not_taken_for_found(run: SuiteRun, handbook_kb: KnowledgeBase) -> None:
-    first = run.outcomes[VARIANT][0]
-    uri = first.golden.gold_docs[0]
-    end = len(handbook_kb.document(uri).text)
-    golden = dataclasses.replace(first.golden, gold_spans=(GoldSpan(uri, end, end),))
-    outcome = dataclasses.replace(first, golden=golden, measures={"R@5": 0.0})
-    (miss,) = worst(dataclasses.replace(run, outcomes={VARIANT: [outcome]}), handbook_kb, VARIANT)
-    assert set(miss.gold[0].ranks.values()) == {None}
-    assert miss.gold[0].missed

@@ -16,10 +16,9 @@ import pyarrow.parquet as pq
 
 from graphctx.knowledge_base import KnowledgeBase
 from graphctx.store.arrays import save_arrays, save_matrix
-from graphctx.store.bm25 import write_bm25
+from graphctx.store.bm25 import write_bm25, write_sentence_terms
 from graphctx.store.files import files_below, sha256_of
 from graphctx.store.manifest import FileEntry, write_manifest
-from graphctx.store.sentence_terms import write_sentence_terms
 from graphctx.store.snapshot import ARRAYS_NAME, MATRICES_DIR, PARQUET_DIR, TABLES_DIR, Snapshot, set_current
 from graphctx.store.tables import write_tables
 from graphctx.store.texts import TEXTS_DIR, write_texts

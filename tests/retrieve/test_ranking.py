@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from graphctx import KnowledgeBase
 from graphctx.errors import InvalidArgument
-from graphctx.eval.asker import Asker
+from graphctx.eval.ask import Asker
 from graphctx.retrieve.arrays import NO_SCORES, Rows, SparseScores
 from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import Question, parse_question

@@ -1,3 +1,5 @@
+"""The lexical index: BM25 of units, and the terms of sentences."""
+
 from __future__ import annotations
 
 import tempfile
@@ -12,7 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphctx.store.bm25 import K1, B, Bm25, write_bm25
+from graphctx.errors import BackendUnavailable
+from graphctx.store.bm25 import K1, B, Bm25, SentenceTerms, write_bm25, write_sentence_terms
 
 WORDS = st.sampled_from("buoy gate harbour logger noon sunset tide vane".split())
 UNITS = st.lists(st.lists(WORDS, max_size=12), min_size=1, max_size=20)
@@ -44,8 +47,7 @@ def test_values_are_those_of_the_library_whatever_was_asked_before_and_on_every_
     rng = np.random.default_rng(5)
     vocabulary = [f"word{n}" for n in range(400)]
     write_bm25(tmp_path, [[vocabulary[int(400 * x**3)] for x in rng.random(30)] for _ in range(2_000)])
-    index = Bm25.open(tmp_path)
-    library = bm25s.BM25.load(str(tmp_path))
+    index, library = Bm25.open(tmp_path), bm25s.BM25.load(str(tmp_path))
     asked = [[vocabulary[int(400 * x**3)] for x in rng.random(6)] for _ in range(100)]
 
     def scores(terms: list[str]) -> bytes:
@@ -54,9 +56,39 @@ def test_values_are_those_of_the_library_whatever_was_asked_before_and_on_every_
         every[rows] = values
         return every.tobytes()
 
-    expected = [
-        library.get_scores_from_ids([library.vocab_dict[term] for term in sorted(set(terms))]).tobytes()
-        for terms in asked
-    ]
+    numbers = [[library.vocab_dict[term] for term in sorted(set(terms))] for terms in asked]
     with ThreadPoolExecutor(4) as pool:
-        assert list(pool.map(scores, asked)) == expected
+        assert list(pool.map(scores, asked)) == [library.get_scores_from_ids(some).tobytes() for some in numbers]
+
+
+@given(
+    st.lists(st.lists(WORDS, max_size=8), max_size=6),
+    st.lists(st.lists(WORDS | st.just("é"), max_size=8), min_size=1, max_size=20),
+    st.lists(WORDS | st.sampled_from(["unheard", "", "é"]), max_size=6, unique=True),
+    st.data(),
+)
+def test_sentences_hold_the_terms_that_were_written_whether_units_have_them_or_not(
+    units: list[list[str]], sentences: list[list[str]], asked: list[str], data: st.DataObject
+) -> None:
+    rows = data.draw(st.lists(st.integers(0, len(sentences) - 1), max_size=30))
+    with tempfile.TemporaryDirectory() as folder:
+        write_sentence_terms(Path(folder), sentences, write_bm25(Path(folder), units))
+        index = SentenceTerms(Path(folder), Bm25.open(Path(folder)).vocabulary)
+        assert len(index) == len(sentences)
+        held = index.held(asked, np.array(rows, dtype=np.int64))
+        assert held.shape == (len(rows), len(asked))
+        assert held.tolist() == [[term in sentences[row] for term in asked] for row in rows]
+
+
+@pytest.mark.parametrize("name", ["sentence_terms.npy", "sentence_ends.npy", "sentence_own.json"])
+def test_truncated_sentence_terms_are_unavailable_also_after_they_were_opened(tmp_path: Path, name: str) -> None:
+    write_sentence_terms(tmp_path, [["tide", "gate"], ["tide"]], write_bm25(tmp_path, [["tide", "gate"]]))
+    opened = SentenceTerms(tmp_path, {"tide": 0, "gate": 1})
+    with (tmp_path / name).open("r+b") as file:
+        file.truncate(max(1, (tmp_path / name).stat().st_size - 4))
+    with pytest.raises(BackendUnavailable, match=r"(?i)ingest"):
+        SentenceTerms(tmp_path, {"tide": 0, "gate": 1})
+    if name == "sentence_terms.npy":
+        assert opened.held(["tide"], np.array([0])).tolist() == [[True]]
+        with pytest.raises(BackendUnavailable, match=r"(?i)ingest"):
+            opened.held(["tide"], np.array([1]))

@@ -8,8 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from graphctx.errors import BackendUnavailable
 from graphctx.store.cache import Memo
@@ -17,35 +15,17 @@ from graphctx.store.cache import Memo
 EFFORT = float(os.environ.get("GRAPHCTX_TEST_EFFORT", "1"))
 
 
-def test_what_is_put_is_got_in_the_order_asked_and_survives_closing(tmp_path: Path) -> None:
+def test_values_are_returned_in_the_order_asked_and_survive_closing(tmp_path: Path) -> None:
     path = tmp_path / "cache" / "memo.sqlite"
     with Memo(path) as memo:
         memo.put_many("vector", {"b": b"2", "a": b"1", "empty": b""})
-        memo.put_many("extract", {"a": b"other"})
+        memo.put_many("extract", {"a": b"other", "日本 \x1f'\"": b"\x00"})
         memo.put_many("vector", {"b": b"3"})
     with Memo(path) as memo:
         found = memo.get_many("vector", ["b", "absent", "a", "b", "empty"])
         assert list(found.items()) == [("b", b"3"), ("a", b"1"), ("empty", b"")]
-        assert memo.get_many("extract", ["a"]) == {"a": b"other"}
-        assert memo.get_many("vector", []) == {}
-        assert memo.counts() == {"extract": 1, "vector": 3}
-        assert memo.size_bytes() > 0
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30, deadline=None)
-@given(items=st.dictionaries(st.text(max_size=8).filter(str.isprintable), st.binary(max_size=50), max_size=20))
-def test_any_key_and_value_come_back(tmp_path: Path, items: dict[str, bytes]) -> None:
-    with Memo(tmp_path / "memo.sqlite") as memo:
-        memo.put_many("kind", items)
-        assert memo.get_many("kind", items) == items
-        memo.prune("kind", [])
-
-
-def test_a_hundred_thousand_keys_are_read_in_batches(tmp_path: Path) -> None:
-    items = {f"{i:032x}": i.to_bytes(4, "little") * 8 for i in range(100_000)}
-    with Memo(tmp_path / "memo.sqlite") as memo:
-        memo.put_many("vector", items)
-        assert memo.get_many("vector", items) == items
+        assert memo.get_many("extract", ["日本 \x1f'\""]) == {"日本 \x1f'\"": b"\x00"}
+        assert memo.counts() == {"extract": 2, "vector": 3}
 
 
 def test_pruning_drops_what_is_unused_and_gives_the_space_back(tmp_path: Path) -> None:
@@ -74,7 +54,7 @@ def test_a_second_process_is_refused_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("data", [b"not a database, but text " * 100, b"SQLite format 3\x00" + b"\xff" * 4080])
-def test_a_file_that_is_none_is_moved_aside(tmp_path: Path, data: bytes) -> None:
+def test_a_file_that_is_not_a_database_is_moved_aside(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "memo.sqlite"
     path.write_bytes(data)
     with Memo(path) as memo:
@@ -84,39 +64,25 @@ def test_a_file_that_is_none_is_moved_aside(tmp_path: Path, data: bytes) -> None
     assert (tmp_path / "memo.sqlite.damaged").read_bytes() == data
 
 
-def test_flipped_bytes_lose_values_but_never_change_one(tmp_path: Path) -> None:
+def test_changed_and_lost_bytes_lose_values_but_never_change_one(tmp_path: Path) -> None:
     path = tmp_path / "memo.sqlite"
     items = {f"{i:08d}": bytes([i % 251]) * 300 for i in range(500)}
     with Memo(path) as memo:
         memo.put_many("kind", items)
     sound = path.read_bytes()
+    spoilt = [sound[:length] for length in (0, 1, 100, 4096, 5000, len(sound) // 2, len(sound) - 1)]
     draw = random.Random(5)
     for _ in range(max(4, round(40 * EFFORT))):
-        spoilt = bytearray(sound)
+        changed = bytearray(sound)
         for _ in range(draw.choice([1, 1, 4, 64])):
-            spoilt[draw.randrange(len(spoilt))] ^= 1 << draw.randrange(8)
-        path.write_bytes(bytes(spoilt))
-        with Memo(path) as memo:
-            found = memo.get_many("kind", items)
-            assert all(items[key] == value for key, value in found.items())
-            memo.put_many("kind", items)
-            memo.put_many("kind", {"last": b"1"})
-            assert memo.get_many("kind", ["last"]) in ({"last": b"1"}, {})
-        for left in tmp_path.glob("memo.sqlite*"):
-            left.unlink()
-
-
-def test_a_cut_file_is_never_fatal(tmp_path: Path) -> None:
-    path = tmp_path / "memo.sqlite"
-    items = {f"{i:08d}": bytes([i % 251]) * 300 for i in range(500)}
-    with Memo(path) as memo:
-        memo.put_many("kind", items)
-    sound = path.read_bytes()
-    for length in (0, 1, 100, 4096, 5000, len(sound) // 2, len(sound) - 1):
-        path.write_bytes(sound[:length])
+            changed[draw.randrange(len(changed))] ^= 1 << draw.randrange(8)
+        spoilt.append(bytes(changed))
+    for data in spoilt:
+        path.write_bytes(data)
         with Memo(path) as memo:
             assert all(items[key] == value for key, value in memo.get_many("kind", items).items())
-            memo.put_many("kind", {"new": b"1"})
+            memo.put_many("kind", items | {"last": b"1"})
+            assert memo.get_many("kind", ["last"]) in ({"last": b"1"}, {})
         for left in tmp_path.glob("memo.sqlite*"):
             left.unlink()
 

@@ -80,7 +80,7 @@ def test_no_file_says_how_to_make_one(tmp_path: Path) -> None:
         ('project_id = "p"\nsources = 3', "sources"),
         ('project_id = "p"\n[[sources]]\nname = "x"', "path"),
         ('project_id = "p"\nformat = 99', "99"),
-        ("\udcff", "kb.toml"),
+        ("\udcff", "UTF-8"),
     ],
 )
 def test_what_is_wrong_is_named(tmp_path: Path, text: str, named: str) -> None:
@@ -88,3 +88,4 @@ def test_what_is_wrong_is_named(tmp_path: Path, text: str, named: str) -> None:
     with pytest.raises(BackendUnavailable, match=named) as caught:
         read_config(tmp_path)
     assert str(tmp_path) not in caught.value.message
+    assert ("Correct that line" in caught.value.message) == (named not in ("99", "UTF-8"))

@@ -49,7 +49,7 @@ def hash_of(rows: pa.Table) -> str:
 
 
 @given(rows=ROWS, data=st.data())
-def test_how_rows_lie_in_memory_leaves_no_trace(rows: list[dict[str, Any]], data: st.DataObject) -> None:
+def test_the_layout_in_memory_does_not_count(rows: list[dict[str, Any]], data: st.DataObject) -> None:
     whole = table(rows)
     cuts = sorted(data.draw(st.sets(st.integers(0, len(rows)))))
     edges = [0, *cuts, len(rows)]
@@ -70,29 +70,14 @@ def test_two_contents_have_two_hashes(one: list[dict[str, Any]], other: list[dic
     assert (hash_of(table(one)) == hash_of(table(other))) == (same[0] == same[1])
 
 
-@given(rows=ROWS, data=st.data())
-def test_any_changed_cell_changes_the_hash(rows: list[dict[str, Any]], data: st.DataObject) -> None:
-    row = data.draw(st.integers(0, len(rows) - 1))
-    column = data.draw(st.sampled_from(SCHEMA.names))
-    donor = data.draw(ROWS)[0][column]
-    changed = [dict(each) for each in rows]
-    changed[row][column] = donor
-    if str(donor) != str(rows[row][column]):
-        assert hash_of(table(changed)) != hash_of(table(rows))
+def test_borders_between_cells_and_nulls_count() -> None:
+    def of(kind: pa.DataType, *values: object) -> str:
+        return hash_of(pa.table({"column": pa.array(values, kind)}))
 
-
-def test_shifted_borders_between_cells_change_the_hash() -> None:
-    def of(*texts: str | None) -> str:
-        return hash_of(pa.table({"text": pa.array(texts, pa.string())}))
-
-    assert len({of("ab", "c"), of("a", "bc"), of("abc", ""), of("abc", None), of(None, "abc"), of("abc")}) == 6
-
-
-def test_lists_and_their_absence_differ() -> None:
-    def of(*lists: list[str | None] | None) -> str:
-        return hash_of(pa.table({"tags": pa.array(lists, pa.list_(pa.string()))}))
-
-    assert len({of([], ["a"]), of(None, ["a"]), of(["a"], []), of(["a", None]), of([None, "a"]), of(["a"])}) == 6
+    texts = [("ab", "c"), ("a", "bc"), ("abc", ""), ("abc", None), (None, "abc"), ("abc",)]
+    assert len({of(pa.string(), *some) for some in texts}) == len(texts)
+    lists = [([], ["a"]), (None, ["a"]), (["a"], []), (["a", None],), ([None, "a"],), (["a"],)]
+    assert len({of(pa.list_(pa.string()), *some) for some in lists}) == len(lists)
 
 
 def test_bytes_under_a_null_leave_no_trace() -> None:

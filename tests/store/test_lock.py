@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,71 +19,55 @@ HOLD = (
 )
 
 
-def holder(kb_dir: Path) -> subprocess.Popen[str]:
-    process = subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(kb_dir)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "held\n"
-    return process
+@contextmanager
+def another_process(kb_dir: Path) -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-c", HOLD, str(kb_dir)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "held\n"
+        yield process
 
 
-def finish(process: subprocess.Popen[str]) -> None:
-    with process:
-        pass
-
-
-def test_the_error_of_a_second_process_names_the_holder(tmp_path: Path) -> None:
-    process = holder(tmp_path)
-    with pytest.raises(BackendUnavailable, match=str(process.pid)) as caught, IngestLock(tmp_path):
-        pass
-    assert caught.value.details["pid"] == process.pid
-    assert caught.value.details["started_at"].startswith("20")
-    finish(process)
-    with IngestLock(tmp_path):
-        pass
-
-
-def test_a_lock_whose_holder_was_killed_is_free(tmp_path: Path) -> None:
-    process = holder(tmp_path)
-    process.send_signal(signal.SIGKILL)
-    finish(process)
+def test_the_error_of_a_second_process_names_the_holder_and_a_killed_holder_frees_the_lock(tmp_path: Path) -> None:
+    with another_process(tmp_path) as process:
+        with pytest.raises(BackendUnavailable, match=str(process.pid)) as caught, IngestLock(tmp_path):
+            pass
+        assert caught.value.details["pid"] == process.pid
+        assert caught.value.details["started_at"].startswith("20")
+        process.kill()
     assert (tmp_path / "ingest.lock.json").exists()
     with IngestLock(tmp_path):
         assert str(os.getpid()) in (tmp_path / "ingest.lock.json").read_text()
     assert not (tmp_path / "ingest.lock.json").exists()
 
 
-def test_it_holds_against_the_same_process_and_its_threads(tmp_path: Path) -> None:
+def test_it_holds_against_the_same_process_and_its_threads_until_the_work_ends_or_fails(tmp_path: Path) -> None:
     errors: list[str] = []
 
     def attempt() -> None:
         try:
-            with IngestLock(tmp_path):
+            with IngestLock(tmp_path / "new" / "kb"):
                 pass
         except BackendUnavailable as error:
             errors.append(error.message)
 
-    with IngestLock(tmp_path):
-        attempt()
-        thread = threading.Thread(target=attempt)
-        thread.start()
-        thread.join()
-    assert len(errors) == 2
+    def work() -> None:
+        with IngestLock(tmp_path / "new" / "kb"):
+            attempt()
+            thread = threading.Thread(target=attempt)
+            thread.start()
+            thread.join()
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        work()
     attempt()
     assert len(errors) == 2
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"pid": "x"}'])
-def test_an_unreadable_note_is_no_obstacle(tmp_path: Path, text: str) -> None:
+@pytest.mark.parametrize("text", ["", "[]", '{"pid": "x"}'])
+def test_an_unreadable_note_about_the_holder_is_ignored(tmp_path: Path, text: str) -> None:
     with IngestLock(tmp_path):
         (tmp_path / "ingest.lock.json").write_text(text)
         with pytest.raises(BackendUnavailable, match="Another process"), IngestLock(tmp_path):
             pass
-
-
-def test_it_is_released_when_the_work_fails(tmp_path: Path) -> None:
-    with pytest.raises(KeyError), IngestLock(tmp_path / "new" / "kb"):
-        raise KeyError
-    with IngestLock(tmp_path / "new" / "kb"):
-        pass

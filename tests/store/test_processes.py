@@ -57,37 +57,29 @@ def gone(pid: int) -> bool:
         return True
 
 
-def child_of_a_killed_parent(code: str, *, stopped: bool) -> int:
-    root = str(Path(__file__).parents[2])
+@pytest.mark.parametrize(
+    ("code", "stopped"),
+    [
+        pytest.param(CHILD, True, marks=pytest.mark.skipif(sys.platform != "linux", reason="needs prctl")),
+        (WATCHING_CHILD, False),
+        (LATE_CHILD, False),
+    ],
+    ids=["while-it-is-stopped", "by-watching", "if-the-parent-was-quicker"],
+)
+def test_a_process_ends_when_its_parent_is_killed(code: str, stopped: bool) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     command = [sys.executable, "-c", PARENT, code]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": root}) as parent:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as parent:
         assert parent.stdout is not None
         pid, said = parent.stdout.readline().split()
         assert said == "ready"
         if stopped:
             os.kill(int(pid), signal.SIGSTOP)
         parent.kill()
-    return int(pid)
-
-
-@pytest.mark.parametrize(
-    ("code", "stopped"),
-    [
-        pytest.param(
-            CHILD, True, marks=pytest.mark.skipif(sys.platform != "linux", reason="stopped ones are killed on Linux")
-        ),
-        (CHILD, False),
-        (WATCHING_CHILD, False),
-        (LATE_CHILD, False),
-    ],
-    ids=["though-it-is-stopped", "plain", "by-watching", "when-the-parent-was-quicker"],
-)
-def test_a_process_ends_when_its_parent_is_killed(code: str, stopped: bool) -> None:
-    pid = child_of_a_killed_parent(code, stopped=stopped)
     deadline = time.monotonic() + SECONDS
-    while not gone(pid):
+    while not gone(int(pid)):
         if time.monotonic() > deadline:
-            os.kill(pid, signal.SIGKILL)
+            os.kill(int(pid), signal.SIGKILL)
             pytest.fail(f"process {pid} lives on without its parent")
         time.sleep(0.02)
 

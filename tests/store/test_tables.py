@@ -10,24 +10,23 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from graphctx.errors import BackendUnavailable, InvalidArgument
+from graphctx.errors import InvalidArgument
 from graphctx.store import tables as tables_module
 from graphctx.store.tables import Hit, TableReader, write_tables
 
-from .world import DIMENSION, entity_id, unit_vectors, world
+from .world import DIMENSION, unit_vectors, world
 
 DOCS = 8
 
 
 @pytest.fixture(scope="module", params=["scanned", "indexed"])
 def reader(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> TableReader:
-    """Once as below, and once as above the number of rows from which filters and vectors are indexed."""
+    """Once as below, and once as above the number of rows from which vectors are indexed."""
     directory = tmp_path_factory.mktemp("lance")
     tables = world(100 if request.param == "indexed" else DOCS)
     vectors = {"units": unit_vectors(tables["units"].num_rows), "entities": unit_vectors(7)}
     with pytest.MonkeyPatch.context() as patch:
         least = 256 if request.param == "indexed" else 10_000
-        patch.setattr(tables_module, "INDEX_ROWS", least)
         patch.setattr(tables_module, "VECTOR_INDEX_ROWS", {"units": least, "entities": least})
         return TableReader(directory, write_tables(directory, tables, vectors))
 
@@ -37,32 +36,10 @@ def rows_of(table: str, hits: list[Hit]) -> pa.Table:
     return world(100)[table].take([hit.row for hit in hits])
 
 
-def test_words_find_units_by_their_stem_and_equal_scores_come_by_id(reader: TableReader) -> None:
-    hits = reader.search_text("units", "feeding orchards", 5)
-    assert len(hits) == 5
-    texts = rows_of("units", hits)
-    assert all("orchard" in text for text in texts["text"].to_pylist())
-    assert [hit.id for hit in hits] == texts["id"].to_pylist()
-    assert hits == sorted(hits, key=lambda hit: (-hit.score, hit.id))
-    assert hits == reader.search_text("units", "feeding orchards", 5)
-
-
-def test_words_find_facts_and_entities(reader: TableReader) -> None:
-    assert reader.search_text("entities", "loom", 3)[0].id == entity_id("loom")
-    hit = reader.search_text("facts", "harbour feeds", 1)[0]
-    assert "harbour" in rows_of("facts", [hit])["text"][0].as_py()
-
-
-@pytest.mark.parametrize("words", ["", "   ", "the of", "xyzzy", "a" * 5000, '"(+-*~^', "\x00", "日本語 naïve"])
-def test_words_that_find_nothing_are_no_error(reader: TableReader, words: str) -> None:
-    assert reader.search_text("units", words, 3) == []
-
-
 def test_a_vector_finds_itself_first(reader: TableReader) -> None:
     vectors = unit_vectors(reader.count("units"))
     for row in (0, 7, 23):
-        assert reader.search_vector("units", vectors[row], 4)[0].row == row
-        hits = reader.search_vector("units", vectors[row], 4, exact=True)
+        hits = reader.search_vector("units", vectors[row], 4)
         assert hits[0].row == row
         assert hits[0].score == pytest.approx(1.0, abs=1e-5)
         exact = np.sort(vectors @ vectors[row])[::-1][:4]
@@ -76,22 +53,19 @@ def test_a_condition_holds_before_ranking(reader: TableReader) -> None:
         ("array_has_any(tags, ['even'])", lambda row: row["tags"] == ["even"]),
         ("updated_at >= '2026-01-05'", lambda row: row["updated_at"] >= "2026-01-05"),
     ]:
-        for hits in (reader.search_vector("units", vector, 3, where), reader.search_text("units", "feeds", 3, where)):
-            assert len(hits) == 3
-            assert all(map(fits, rows_of("units", hits).to_pylist()))
+        hits = reader.search_vector("units", vector, 3, where)
+        assert len(hits) == 3
+        assert all(map(fits, rows_of("units", hits).to_pylist()))
 
 
 @pytest.mark.parametrize(
     "call",
     [
         lambda r: r.count("nothing"),
-        lambda r: r.search_text("documents", "x", 1),
-        lambda r: r.search_text("units", "x", 0),
         lambda r: r.search_vector("documents", np.zeros(DIMENSION, np.float32), 1),
         lambda r: r.search_vector("units", np.zeros(DIMENSION + 1, np.float32), 1),
         lambda r: r.search_vector("units", np.zeros(DIMENSION, np.float32), 0),
         lambda r: r.search_vector("units", np.zeros(DIMENSION, np.float32), 1, "no such = "),
-        lambda r: r.search_text("units", "feeds", 1, "colour = 'red'"),
     ],
 )
 def test_a_wrong_argument_is_refused(reader: TableReader, call: Callable[[TableReader], object]) -> None:
@@ -110,30 +84,17 @@ def test_rows_beyond_one_batch_keep_their_numbers_and_vectors(tmp_path: Path, mo
     tables["units"] = pa.concat_tables([tables["units"].slice(0, 7), tables["units"].slice(7)])
     vectors = unit_vectors(tables["units"].num_rows)
     reader = TableReader(tmp_path / "t", write_tables(tmp_path / "t", tables, {"units": vectors}))
-    nearest = [reader.search_vector("units", vector, 1, exact=True)[0] for vector in vectors]
+    nearest = [reader.search_vector("units", vector, 1)[0] for vector in vectors]
     assert [hit.row for hit in nearest] == list(range(len(vectors)))
     assert [hit.id for hit in nearest] == tables["units"]["id"].to_pylist()
     assert [hit.score for hit in nearest] == pytest.approx([1.0] * len(vectors), abs=1e-5)
 
 
-def test_a_missing_or_damaged_database_is_unavailable(tmp_path: Path) -> None:
-    with pytest.raises(BackendUnavailable, match="units"):
-        TableReader(tmp_path / "none", {"units": 1}).count("units")
-    versions = write_tables(tmp_path / "t", world(), {})
-    with pytest.raises(BackendUnavailable, match="units"):
-        TableReader(tmp_path / "t", {"units": 99}).count("units")
-    for path in (tmp_path / "t" / "units.lance" / "data").iterdir():
-        path.write_bytes(b"rubbish")
-    with pytest.raises(BackendUnavailable, match="units"):
-        TableReader(tmp_path / "t", versions).search_text("units", "harbour", 1)
-
-
 def test_nothing_is_said_on_standard_error(tmp_path: Path) -> None:
-    write_tables(tmp_path / "t", world(), {"units": unit_vectors(12)})
     script = (
         "import sys; from pathlib import Path; import numpy as np; from graphctx.store.tables import TableReader\n"
         "r = TableReader(Path(sys.argv[1]), {'units': int(sys.argv[2])})\n"
-        f"r.search_vector('units', np.ones({DIMENSION}, np.float32), 2); r.search_text('units', 'loom', 2)\n"
+        f"r.search_vector('units', np.ones({DIMENSION}, np.float32), 2)\n"
     )
     version = write_tables(tmp_path / "u", world(), {"units": unit_vectors(12)})["units"]
     environment = {name: value for name, value in os.environ.items() if name != "LANCEDB_LOG"}

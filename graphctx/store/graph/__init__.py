@@ -1,4 +1,4 @@
-"""Graph engines behind one protocol. Another engine is a module with ``make_engine(name)`` and a line in `ENGINES`."""
+"""Graph engines behind one protocol. Another engine is a class that satisfies `GraphStore` and a line in `ENGINES`."""
 
 from __future__ import annotations
 
@@ -8,25 +8,24 @@ from typing import TYPE_CHECKING
 from graphctx.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from graphctx.store.graph.base import GraphEngine
+    from graphctx.store.graph.base import GraphStore
 
 ENGINES = {
-    "kuzu": "graphctx.store.graph.cypher",
-    "ladybug": "graphctx.store.graph.cypher",
+    "kuzu": "graphctx.store.graph.cypher:KuzuStore",
+    "ladybug": "graphctx.store.graph.cypher:LadybugStore",
 }
-"""The module of each engine by what ``[graph] engine`` may say; the first is the default."""
+"""``module:class`` of each engine by its name in ``[graph] engine``; the first is the default."""
 
 DEFAULT_ENGINE = next(iter(ENGINES))
 
 
-def make_graph_engine(name: str = DEFAULT_ENGINE) -> GraphEngine:
-    """Make the engine of a name.
+def graph_engine(name: str = DEFAULT_ENGINE) -> type[GraphStore]:
+    """Return the class of an engine.
 
     Usage::
 
-        engine = make_graph_engine("kuzu")
-        counts = engine.build(directory / "graph.kuzu", tables)
-        store = engine.open(directory / "graph.kuzu")
+        store = graph_engine("kuzu")(directory / "graph.kuzu")
+        store.build(tables)
         store.query("MATCH (e:Entity) RETURN e.name LIMIT 3").rows
 
     Raises:
@@ -34,5 +33,6 @@ def make_graph_engine(name: str = DEFAULT_ENGINE) -> GraphEngine:
     """
     if name not in ENGINES:
         raise InvalidArgument(f"There is no graph engine {name!r}; there are {', '.join(ENGINES)}.", engine=name)
-    engine: GraphEngine = import_module(ENGINES[name]).make_engine(name)
+    module, _, attribute = ENGINES[name].partition(":")
+    engine: type[GraphStore] = getattr(import_module(module), attribute)
     return engine

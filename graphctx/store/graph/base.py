@@ -1,4 +1,4 @@
-"""The protocols of graph engines."""
+"""The protocol of graph engines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pyarrow as pa
 
 @dataclass(frozen=True, slots=True)
 class QueryResult:
-    """Rows of a query. ``truncated`` says that there were more than ``max_rows``."""
+    """Rows of a query; ``truncated`` if there were more than ``max_rows``."""
 
     columns: tuple[str, ...]
     rows: list[tuple[Any, ...]]
@@ -21,7 +21,35 @@ class QueryResult:
 
 @runtime_checkable
 class GraphStore(Protocol):
-    """One graph file, open for reading. Thread-safe."""
+    """One graph file: written once by `build`, then read by any number of threads.
+
+    Args:
+        path: the file; opened read-only on first use.
+    """
+
+    def __init__(self, path: Path) -> None: ...
+
+    @classmethod
+    def version(cls) -> str:
+        """Return the version of the engine's library.
+
+        Raises:
+            BackendUnavailable: the library is not installed.
+        """
+
+    def build(self, tables: Mapping[str, pa.Table]) -> dict[str, int]:
+        """Write the file.
+
+        Args:
+            tables: every table of ``store.schema.TABLES``.
+
+        Returns:
+            The number of nodes and relations of each label.
+
+        Raises:
+            InvalidArgument: the file exists.
+            BackendUnavailable: the library is not installed, or the file could not be completed.
+        """
 
     def query(
         self,
@@ -33,8 +61,8 @@ class GraphStore(Protocol):
     ) -> QueryResult:
         """Run one reading statement.
 
-        A node comes as a dict of its properties and ``_label``, a relation likewise, a path as ``nodes`` and
-        ``relations``. Engine-internal ids are left out.
+        A node is returned as a dict of its properties and ``_label``, a relation likewise, a path as ``nodes`` and
+        ``relations``. Internal ids of the engine are left out.
 
         Args:
             cypher: one statement that reads the graph.
@@ -43,8 +71,8 @@ class GraphStore(Protocol):
             max_rows: most rows to return.
 
         Raises:
-            InvalidArgument: a syntax error (the engine's message), a parameter without a value or without a
-                place, several statements, or a statement that writes, reads files or changes the engine.
+            InvalidArgument: a syntax error (the engine's message), a parameter that does not match the statement,
+                several statements, or a statement that writes, reads files or changes the engine.
             TimedOut: the statement ran past ``timeout_ms``.
             BackendUnavailable: the file is absent, damaged, or of another engine.
         """
@@ -53,35 +81,4 @@ class GraphStore(Protocol):
         """Return the number of nodes and relations of each label, in the order of the schema."""
 
     def close(self) -> None:
-        """Close the file. The store opens it again when it is used again."""
-
-
-@runtime_checkable
-class GraphEngine(Protocol):
-    """Builds graph files and opens them."""
-
-    @property
-    def name(self) -> str:
-        """The name in ``kb.toml`` and the suffix of the files."""
-
-    @property
-    def version(self) -> str:
-        """The library's version."""
-
-    def build(self, path: Path, tables: Mapping[str, pa.Table]) -> dict[str, int]:
-        """Write a new graph file.
-
-        Args:
-            path: where no file is yet.
-            tables: every table of ``store.schema.TABLES``.
-
-        Returns:
-            The number of nodes and relations of each label.
-
-        Raises:
-            InvalidArgument: the file exists.
-            BackendUnavailable: the engine is not installed, or could not finish the file.
-        """
-
-    def open(self, path: Path) -> GraphStore:
-        """Return a store for a finished file, which is opened, read-only, on first use."""
+        """Close the file. The next use opens it again."""

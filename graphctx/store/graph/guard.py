@@ -42,10 +42,11 @@ def check_reading(cypher: str, params: Collection[str]) -> None:
 
     Args:
         cypher: the statement.
-        params: the names of the given values.
+        params: the names of the parameters that have a value.
 
     Raises:
-        InvalidArgument: the statement is none, not the only one, does not only read, or does not match its parameters.
+        InvalidArgument: the text is empty, has several statements, does more than read, or does not fit its
+            parameters.
     """
     if "\x00" in cypher:
         raise InvalidArgument("A Cypher statement cannot hold a NUL character.")

@@ -114,31 +114,18 @@ def relation_rows(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
     entities, communities = tables["entities"], tables["communities"]
     mentions = tables["mentions"].group_by(["unit_row", "entity_row"], use_threads=False)
     pairs = mentions.aggregate([([], "count_all")])
-    related, links = tables["related"], tables["links"]
     return {
         "HAS_SECTION": _edges(sections["doc_id"], sections["id"]),
         "PARENT_OF": _tree(sections["parent_id"], sections["id"]),
         "HAS_UNIT": _edges(units["section_id"], units["id"]),
         "NEXT": _next(units),
         "MENTIONS": _edges(
-            _ids(units, pairs["unit_row"]),
-            _ids(entities, pairs["entity_row"]),
+            units["id"].take(pairs["unit_row"]),
+            entities["id"].take(pairs["entity_row"]),
             n_mentions=pairs["count_all"].cast(pa.int32()),
         ),
-        "RELATED": _edges(
-            _ids(entities, related["source_row"]),
-            _ids(entities, related["target_row"]),
-            weight=related["weight"],
-            n_facts=related["n_facts"],
-            n_units=related["n_units"],
-            similarity=related["similarity"],
-        ),
-        "LINKS_TO": _edges(
-            _ids(documents, links["source_row"]),
-            _ids(documents, links["target_row"]),
-            n_links=links["n_links"],
-            n_title_mentions=links["n_title_mentions"],
-        ),
+        "RELATED": _pairs(entities, tables["related"]),
+        "LINKS_TO": _pairs(documents, tables["links"]),
         "IN_COMMUNITY": _in_community(communities),
         "CHILD_OF": _tree(communities["id"], communities["parent_id"]),
     }
@@ -148,12 +135,14 @@ def _edges(source: pa.ChunkedArray, target: pa.ChunkedArray, **numbers: pa.Chunk
     return pa.table({"source": source, "target": target, **numbers})
 
 
-def _ids(table: pa.Table, rows: pa.ChunkedArray) -> pa.ChunkedArray:
-    return table["id"].take(rows)
+def _pairs(nodes: pa.Table, pairs: pa.Table) -> pa.Table:
+    """Return edges between rows of one table, with all numbers of the pairs."""
+    ids = {name: nodes["id"].take(pairs[f"{name}_row"]) for name in ("source", "target")}
+    return pa.table({**ids, **{name: pairs[name] for name in pairs.column_names[2:]}})
 
 
 def _tree(source: pa.ChunkedArray, target: pa.ChunkedArray) -> pa.Table:
-    """Return edges between things and their parents, where they have one."""
+    """Return edges between nodes and their parents; roots have none."""
     return _edges(source, target).drop_null()
 
 
