@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from graphctx.export.options import ExportFormat
-from graphctx.export.report import ExportReport
+from graphctx.export.options import ExportReport
 from graphctx.knowledge_base import KnowledgeBase
 
 SCRIPT = "</script><script>window.pwned=1</script>"
