@@ -40,6 +40,9 @@ _EMPTY = {
 """Why an answer is empty, and what to do."""
 
 _BAR = "│ "
+_WIDE = 10_000
+"""Columns: more than any label needs."""
+
 _TREE_LINES = 18
 """Communities that are listed by default: with the title and a hint, about 20 lines."""
 
@@ -217,7 +220,10 @@ def show_tree(console: Console, title: str, communities: Sequence[CommunityNode]
         label = Text(one_line(community.title)).append(f" · {_sizes(community)}{more} · {community.id}", style="dim")
         branches[community.id] = branches.get(community.parent_id or "", root).add(label)
     # A terminal wraps long labels below their branch; a pipe gets each label on one line.
-    console.print(root, width=None if console.is_terminal else 10_000)
+    width = console.width
+    console.width = width if console.is_terminal else _WIDE
+    console.print(root)
+    console.width = width
     if hidden and not whole:
         cut = f"the {len(shown)} largest of {len(ordered):,} are shown; " if len(shown) < len(ordered) else ""
         console.print(f"{cut}--all shows every level, --level N one level, and an id one community", style="dim")
