@@ -17,7 +17,6 @@ from graphctx.cli.console import output_console, print_json
 from graphctx.cli.guard import EXIT_ERROR
 from graphctx.cli.options import DEFAULT_KB, JsonOption, KbOption
 from graphctx.errors import GraphctxError
-from graphctx.store.config import has_snapshots
 
 Outcome = Literal["ok", "failed", "skipped"]
 
@@ -91,11 +90,13 @@ def _checks(kb: Path) -> list[Check]:
         Check("ingest and ask", _round_trip, "Repair what failed above first; else run with GRAPHCTX_DEBUG=1."),
     ]
     if _is_kb(kb):
-        every.append(Check(f"knowledge base {kb}", lambda: _knowledge_base(kb), "See the cause: graphctx status"))
+        every.append(Check(f"knowledge base {kb}", lambda: _knowledge_base(kb), "See what it says: graphctx status"))
     return every
 
 
 def _is_kb(folder: Path) -> bool:
+    from graphctx.store.config import has_snapshots
+
     return (folder / "kb.toml").exists() or has_snapshots(folder)
 
 
