@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 
 from tests.conftest import REPO
 
@@ -33,21 +34,24 @@ ROWS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.fixture(scope="module")
-def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A golden file with its documents beside it."""
-    folder = tmp_path_factory.mktemp("suite")
-    (folder / "docs").mkdir()
-    for name, text in DOCUMENTS.items():
-        (folder / "docs" / name).write_text(text)
-    (folder / "light.suite.toml").write_text('corpus = "docs"\n')
-    return write(folder / "light.jsonl", ROWS)
+@pytest.fixture(scope="session")
+def suite(run_folder: Path) -> Path:
+    """A golden file with its documents beside it; ``work`` beside it holds its knowledge base."""
+    folder = run_folder / "suite"
+    with FileLock(run_folder / "suite.lock"):
+        if not folder.exists():
+            (folder / "docs").mkdir(parents=True)
+            for name, text in DOCUMENTS.items():
+                (folder / "docs" / name).write_text(text)
+            (folder / "light.suite.toml").write_text('corpus = "docs"\n')
+            evaluate(write(folder / "light.jsonl", ROWS), "--work", folder / "work", "--ranking-only")
+    return folder / "light.jsonl"
 
 
-@pytest.fixture(scope="module")
-def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="session")
+def work(suite: Path) -> Path:
     """Where the one knowledge base of the suite is kept."""
-    return tmp_path_factory.mktemp("work")
+    return suite.parent / "work"
 
 
 def write(path: Path, rows: list[dict[str, Any]]) -> Path:
@@ -56,7 +60,7 @@ def write(path: Path, rows: list[dict[str, Any]]) -> Path:
 
 
 def evaluate(*words: object, code: int = 0) -> Done:
-    done = run("eval", *words)
+    done = run("eval", *words, env={"GRAPHCTX_INGEST__PROCESSES": "1"})
     assert done.code == code, done.out + done.err
     return done
 
