@@ -39,9 +39,8 @@ from graphctx.settings import Settings, layers_folder, load_settings
 from graphctx.store.config import KbConfig, read_config
 
 if TYPE_CHECKING:
-    from graphctx.export.options import ExportFormat
+    from graphctx.export.options import ExportFormat, ExportReport
     from graphctx.export.options import OnProgress as OnExport
-    from graphctx.export.report import ExportReport
     from graphctx.ingest.communities import Summariser
     from graphctx.ingest.pipeline import Ingest
     from graphctx.ingest.report import IngestPlan, IngestReport, OnProgress

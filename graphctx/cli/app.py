@@ -1,31 +1,14 @@
-"""The command ``graphctx``: its commands, in the order in which one meets them."""
+"""The command ``graphctx``: its commands, in the order in which a user meets them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
 
 import graphctx
-from graphctx.cli import (
-    ask,
-    call,
-    communities,
-    cypher,
-    demo,
-    doctor,
-    evaluate,
-    export,
-    ingest,
-    layers,
-    mcp_config,
-    purge,
-    search,
-    serve,
-    snapshots,
-    status,
-    tools,
-)
+from graphctx.cli import demo, doctor, evaluate, export, ingest, layers, query, serve, snapshots, tools
 from graphctx.cli.console import guard_streams, print_text
 from graphctx.cli.guard import GuardedCommand, GuardedGroup
 from graphctx.store.processes import end_with_parent
@@ -38,7 +21,7 @@ app = typer.Typer(
     epilog="Start with: graphctx ingest FOLDER, then graphctx ask 'your question'.",
     no_args_is_help=True,
     add_completion=False,
-    pretty_exceptions_enable=False,  # GuardedCommand reports every error in its own way
+    pretty_exceptions_enable=False,  # GuardedCommand reports errors
     rich_markup_mode=None,  # brackets of help texts are printed, and paragraphs wrap once
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -59,20 +42,24 @@ def _common(
     """Options before the command."""
 
 
-app.command("ingest", cls=GuardedCommand)(ingest.ingest)
-app.command("ask", cls=GuardedCommand)(ask.ask)
-app.command("search", cls=GuardedCommand)(search.search)
-app.command("communities", cls=GuardedCommand)(communities.communities)
-app.command("serve", cls=GuardedCommand)(serve.serve)
-app.command("tools", cls=GuardedCommand)(tools.tools)
-app.command("call", cls=GuardedCommand)(call.call)
-app.command("mcp-config", cls=GuardedCommand)(mcp_config.mcp_config)
-app.command("eval", cls=GuardedCommand)(evaluate.evaluate)
-app.command("status", cls=GuardedCommand)(status.status)
-app.command("doctor", cls=GuardedCommand)(doctor.doctor)
-app.command("cypher", cls=GuardedCommand)(cypher.cypher)
-app.command("export", cls=GuardedCommand)(export.export)
-app.command("purge", cls=GuardedCommand)(purge.purge)
+_COMMANDS: dict[str, Callable[..., None]] = {
+    "ingest": ingest.ingest,
+    "ask": query.ask,
+    "search": query.search,
+    "communities": query.communities,
+    "serve": serve.serve,
+    "tools": tools.tools,
+    "call": tools.call,
+    "mcp-config": serve.mcp_config,
+    "eval": evaluate.evaluate,
+    "status": snapshots.status,
+    "doctor": doctor.doctor,
+    "cypher": query.cypher,
+    "export": export.export,
+    "purge": snapshots.purge,
+}
+for name, command in _COMMANDS.items():
+    app.command(name, cls=GuardedCommand)(command)
 app.add_typer(snapshots.app, name="snapshots")
 app.add_typer(layers.app, name="layers")
 app.command("demo", cls=GuardedCommand, hidden=True)(demo.demo)

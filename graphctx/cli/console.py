@@ -1,25 +1,28 @@
-"""Where the command line writes: results on standard output, everything else on standard error."""
+"""Output: results on standard output, everything else on standard error, and nothing that acts on the terminal."""
 
 from __future__ import annotations
 
 import json
 import sys
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, TextIO
 
-from graphctx.text.printable import printable_json, visible
+from graphctx.text.printable import one_line, printable_json, visible
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
     from rich.console import Console
 
+_LIST_LINES = 20
+"""Longest list that is printed; the JSON output holds all of it."""
+
 
 class SafeStream:
-    """Standard output or error, on which nothing that is written acts on the terminal.
+    """A stand-in for ``sys.stdout`` or ``sys.stderr`` that makes control characters visible.
 
-    It stands in for ``sys.stdout`` and ``sys.stderr``, so that it is also the way of tracebacks, logs, warnings and
-    usage errors. rich looks for ``rich_proxied_file`` and writes its own escape sequences there, around text that
-    `SafeConsole` has made visible.
+    Tracebacks, logs, warnings and usage errors pass through it too. rich looks for ``rich_proxied_file`` and writes its
+    own escape sequences there, around text that the console of `output_console` has made visible.
     """
 
     def __init__(self, stream: TextIO) -> None:
@@ -39,7 +42,7 @@ class SafeStream:
 
 
 def guard_streams() -> None:
-    """Put safe streams in the place of standard output and standard error, for the rest of the process."""
+    """Replace standard output and standard error by safe streams, for the rest of the process."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if (reconfigure := getattr(stream, "reconfigure", None)) is not None:
@@ -48,30 +51,46 @@ def guard_streams() -> None:
         setattr(sys, name, SafeStream(stream))
 
 
+@cache
+def _console_class() -> type[Console]:
+    """Return the class of both consoles. rich is imported when something is printed, not for a help page."""
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.segment import Segment
+    from rich.text import Text
+
+    class SafeConsole(Console):
+        """Prints text as it is: without markup, emoji codes and highlighting, with control characters visible."""
+
+        def print(self, *objects: Any, **options: Any) -> None:
+            # A terminal breaks long lines of text, and a pipe keeps them; tables, trees and panels fit the width.
+            options.setdefault("soft_wrap", all(isinstance(one, str | Text) for one in objects))
+            super().print(*objects, **options)
+
+        def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+            for text, style, control in super().render(renderable, options):
+                yield Segment(text if control else visible(text), style, control)
+
+    return SafeConsole
+
+
 def output_console() -> Console:
     """Return the console of standard output."""
-    from graphctx.cli.rich_console import SafeConsole
-
-    return SafeConsole()
+    return _console_class()(markup=False, emoji=False, highlight=False)
 
 
 def errors_console() -> Console:
     """Return the console of standard error."""
-    from graphctx.cli.rich_console import SafeConsole
+    return _console_class()(stderr=True, markup=False, emoji=False, highlight=False)
 
-    return SafeConsole(stderr=True)
+
+def warn(text: str) -> None:
+    """Print a warning on standard error."""
+    errors_console().print(text, style="yellow")
 
 
 def print_text(text: str) -> None:
     """Print lines on standard output as they are, without the layout of a console."""
     print(visible(text), flush=True)  # a reader that has gone shows at once, not at exit
-
-
-def named(count: int, plural: str) -> str:
-    """What so many things are called, by what several are called: ``entity`` for 1 of ``entities``."""
-    if count != 1:
-        return plural
-    return f"{plural[:-3]}y" if plural.endswith("ies") else plural.removesuffix("s")
 
 
 def print_json(value: BaseModel | dict[str, Any]) -> None:
@@ -98,5 +117,23 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     for column in columns:
         table.add_column(Text(column), overflow="fold")
     for row in lines:
-        table.add_row(*(Text(cell) for cell in row))
+        table.add_row(*map(Text, row))
     console.print(table)
+
+
+def print_list(console: Console, title: str, lines: Sequence[str]) -> None:
+    """Print a list below its title and length, at most 20 lines of it; nothing if it is empty."""
+    if not lines:
+        return
+    console.print(f"{title}, {len(lines):,}:", style="yellow")
+    for line in lines[:_LIST_LINES]:
+        console.print(f"  {one_line(line)}")
+    if len(lines) > _LIST_LINES:
+        console.print(f"  and {len(lines) - _LIST_LINES:,} more (all of them with --json)")
+
+
+def counted(count: int, plural: str) -> str:
+    """Return a number with its noun: ``1 entity``, ``2,000 entities``."""
+    if count == 1:
+        plural = f"{plural[:-3]}y" if plural.endswith("ies") else plural.removesuffix("s")
+    return f"{count:,} {plural}"

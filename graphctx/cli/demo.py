@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphctx.cli.mcp_config import program
+from graphctx.cli.console import output_console
+from graphctx.cli.serve import program
 from graphctx.errors import BackendUnavailable, InvalidArgument
-from graphctx.model.answers import EvidenceAnswer
 from graphctx.model.documents import has_file_lines
 from graphctx.store.processes import start_process
 from graphctx.text.printable import one_line
@@ -20,8 +20,10 @@ from graphctx.text.printable import one_line
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from graphctx.model.answers import EvidenceAnswer
+
 CALL_SECONDS = 60
-"""Clients commonly give up on a call after this time."""
+"""Seconds after which clients commonly give up on a call."""
 
 
 def demo(
@@ -32,15 +34,15 @@ def demo(
     ] = None,
     question: Annotated[
         list[str], typer.Option("--question", "-q", metavar="QUESTION", help="What to ask; may be repeated.")
-    ] = [],  # noqa: B006 - typer copies the default
+    ] = [],
 ) -> None:
     """Ingest a folder, then ask questions through an MCP client that starts the server, as an editor would."""
     import anyio
 
-    from graphctx.cli.console import output_console
-
     if not question:
-        raise InvalidArgument('Say what to ask: make run DOCS=/some/folder Q="a question".', field="question")
+        raise InvalidArgument(
+            'There is no question to ask: make run DOCS=/some/folder Q="a question".', field="question"
+        )
     documents = folder.expanduser()  # not every shell expands ~ in make's DOCS=~/notes
     base = kb or _own_place(documents)
     console = output_console()
@@ -58,23 +60,25 @@ def demo(
 
 
 def _own_place(documents: Path) -> Path:
-    """A knowledge base for one folder: two folders of one name do not share it."""
+    """Return the default knowledge base of a folder; two folders with the same name have different ones."""
     place = documents.resolve()
     return Path(".kb", f"{place.name}-{hashlib.sha256(str(place).encode()).hexdigest()[:6]}")
 
 
 def _say(console: Console, arguments: list[str]) -> None:
-    console.print(f"\n$ graphctx {shlex.join(arguments)}", style="bold green", soft_wrap=True)
+    console.print(f"\n$ graphctx {shlex.join(arguments)}", style="bold green")
 
 
 async def _ask_all(console: Console, command: list[str], questions: list[str]) -> None:
     from mcp import Client, StdioServerParameters
     from mcp.client.stdio import stdio_client
 
+    from graphctx.model.answers import EvidenceAnswer
+
     parameters = StdioServerParameters(command=command[0], args=command[1:])
     async with Client(stdio_client(parameters), read_timeout_seconds=CALL_SECONDS) as client:
         tools = [tool.name for tool in (await client.list_tools()).tools]
-        console.print(f"The server offers: {', '.join(tools)}\n", soft_wrap=True)
+        console.print(f"The server offers: {', '.join(tools)}\n")
         for question in questions:
             result = await client.call_tool("kb_retrieve_evidence", {"question": question, "max_quotes": 3})
             if result.is_error or not result.structured_content:
@@ -84,17 +88,16 @@ async def _ask_all(console: Console, command: list[str], questions: list[str]) -
 
 
 def _show(console: Console, question: str, answer: EvidenceAnswer) -> None:
-    console.print(f"Q: {question}", style="bold", soft_wrap=True)
+    console.print(f"Q: {question}", style="bold")
     if not answer.quotes:
-        console.print(f"   No evidence: {answer.empty_reason}\n", soft_wrap=True)
+        console.print(f"   No evidence: {answer.empty_reason}\n")
     for quote in answer.quotes:
         for line in quote.quote.split("\n"):
-            console.print(f"   │ {line}", soft_wrap=True)
+            console.print(f"   │ {line}")
         heading = f" › {quote.heading}" if quote.heading else ""
         span = f"characters {quote.start_char}–{quote.end_char}"
         line = f":{quote.line}" if has_file_lines(quote.doc_uri) else ""
         console.print(
             f"   {one_line(quote.title + heading)} — {one_line(quote.doc_uri)}{line} ({span})\n",
             style="dim",
-            soft_wrap=True,
         )

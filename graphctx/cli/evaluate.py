@@ -1,21 +1,23 @@
-"""``graphctx eval``: golden questions asked of a knowledge base, and what came back measured."""
+"""``graphctx eval``: golden questions to a knowledge base, and measures of the answers."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from graphctx.cli.console import errors_console, output_console, print_json, print_table, warn
 from graphctx.cli.guard import EXIT_ERROR
-from graphctx.cli.options import DEFAULT_KB, JsonOption
+from graphctx.cli.options import DEFAULT_KB, JsonOption, require_choice
+from graphctx.cli.progress import ProgressView, progress_view
 from graphctx.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from graphctx.cli.progress import ProgressView
     from graphctx.eval.baseline import Regression
+    from graphctx.eval.global_explain import Losses
     from graphctx.eval.run import Measured, Where
     from graphctx.eval.suites import Judge, Suite
 
@@ -26,7 +28,7 @@ def evaluate(
     suites: Annotated[
         list[Path],
         typer.Argument(metavar="SUITE", help="Golden files (JSONL), or folders with corpus.jsonl and questions.jsonl."),
-    ] = [],  # noqa: B006 - typer copies the default
+    ] = [],
     kb: Annotated[
         Path | None,
         typer.Option(
@@ -91,7 +93,6 @@ def evaluate(
     Shares are in percent and are means over the questions that a measure applies to. Variants are compared with
     hybrid_local, or with the first where that is not among them.
     """
-    from graphctx.cli.console import print_json
     from graphctx.eval.run import Where
     from graphctx.eval.suites import load_suite
     from graphctx.retrieve.variants import variant_named
@@ -101,8 +102,7 @@ def evaluate(
         variant_named(name)
     if not names:
         raise InvalidArgument("--variants names none.", field="variants", value=variants)
-    if judge not in ("auto", "documents", "units"):
-        raise InvalidArgument(f"--judge is {judge!r}; use auto, documents or units.", field="judge", value=judge)
+    require_choice("--judge", judge, ("auto", "documents", "units"))
     _check_options(kb, corpus, explain, {"--html": html, "--baseline": baseline, "--write-baseline": write_baseline})
     loaded = [
         load_suite(path, corpus=corpus, judge=cast("Judge", judge), blank_titles=blank_titles, limit=limit)
@@ -123,7 +123,7 @@ def evaluate(
         from graphctx.eval.report import write_html
 
         write_html(html, measured.runs, measured.comparisons, measured.misses)
-        _tell(f"report written to {html}")
+        errors_console().print(f"report written to {html}", style="dim")
     if as_json:
         print_json(_as_json(measured, regressions))
     else:
@@ -133,26 +133,18 @@ def evaluate(
 
 
 def _check_options(kb: Path | None, corpus: Path | None, explain: str | None, files: Mapping[str, Path | None]) -> None:
-    """Refuse options that exclude each other, and files that could not be written or read, before anything is asked."""
+    """Raise InvalidArgument for options that exclude each other and for files that could not be written."""
     if kb is not None and corpus is not None:
-        raise InvalidArgument(
-            "--kb asks a knowledge base that is there, and --corpus makes one. Give only one of them."
-        )
+        raise InvalidArgument("--kb asks an existing knowledge base, and --corpus makes one. Give only one of them.")
     given = [name for name, file in files.items() if file is not None]
     if explain is not None and given:
-        raise InvalidArgument(f"--explain measures nothing, so {given[0]} has no meaning with it. Leave one out.")
+        raise InvalidArgument(f"--explain measures nothing, so {given[0]} has no effect with it. Leave one out.")
     for name in ("--html", "--write-baseline"):
         file = files[name]
         if file is not None and not file.expanduser().parent.is_dir():
             raise InvalidArgument(
                 f"{name} {file}: there is no folder {file.parent}. Make it first.", field=name, value=str(file)
             )
-
-
-def _tell(line: str, style: str = "dim") -> None:
-    from graphctx.cli.console import errors_console
-
-    errors_console().print(line, style=style, soft_wrap=True)
 
 
 def _check_names(suites: list[Suite]) -> None:
@@ -169,20 +161,17 @@ def _check_names(suites: list[Suite]) -> None:
 def _measured(
     suites: list[Suite], variants: list[str], where: Where, *, ranking_only: bool, with_misses: bool
 ) -> Measured:
-    from graphctx.cli.console import errors_console
-    from graphctx.cli.progress import progress_view
     from graphctx.eval.run import Measured
-    from graphctx.ingest.report import Progress
 
     measured = Measured()
     for suite in suites:
-        errors_console().print(suite.name, style="bold", soft_wrap=True)
+        errors_console().print(suite.name, style="bold")
         for warning in suite.warnings:
-            _tell(f"warning: {suite.path.name}: {warning}", "yellow")
+            warn(f"warning: {suite.path.name}: {warning}")
         with progress_view() as view:
 
             def asked(variant: str, done: int, total: int, view: ProgressView = view) -> None:
-                view(Progress(cast(Any, variant), done, total, "questions"))  # shown like a step of an ingest
+                view.step(variant, done, total, "questions")
 
             measured.add(
                 suite,
@@ -197,20 +186,20 @@ def _measured(
 
 
 def _with_baselines(measured: Measured, baseline: Path | None, fresh: Path | None, *, partly: bool) -> list[Regression]:
-    """Check against one baseline, then write another: both may be the same file, unless the run fell below it."""
+    """Check against one baseline, then write another; a run that fell below a baseline does not replace it."""
     from graphctx.eval.baseline import check, not_asked, write
 
     if not measured.runs and (baseline or fresh):
         raise InvalidArgument("Baselines hold suites of questions; none was named.")
     regressions = check(baseline, measured.runs, partly=partly) if baseline else []
     if baseline and partly and (count := not_asked(baseline, measured.runs)):
-        _tell(f"--limit: {count:,} of the baseline's questions were not asked, and are not compared", "yellow")
+        warn(f"--limit: {count:,} of the baseline's questions were not asked, and are not compared")
     same = fresh is not None and baseline is not None and fresh.resolve() == baseline.resolve()
     if same and (regressions or partly):
-        _tell(f"{fresh} is kept: a run that is worse, or of some questions only, replaces no baseline", "yellow")
+        warn(f"{fresh} is kept: a run that is worse, or of some questions only, replaces no baseline")
     elif fresh is not None:
         write(fresh, measured.runs)
-        _tell(f"baseline written to {fresh}")
+        errors_console().print(f"baseline written to {fresh}", style="dim")
     return regressions
 
 
@@ -229,7 +218,6 @@ def _as_json(measured: Measured, regressions: list[Regression]) -> dict[str, Any
 
 
 def _show(measured: Measured, regressions: list[Regression], *, compared_with: Path | None) -> None:
-    from graphctx.cli.console import errors_console, output_console, print_table
     from graphctx.eval.show import (
         comparisons_table,
         comparisons_tables,
@@ -259,24 +247,31 @@ def _show(measured: Measured, regressions: list[Regression], *, compared_with: P
     if suites:
         console.print()
     for line in (*notes(suites), *(few(suites) if measured.comparisons else ())):
-        console.print(line, style="dim", soft_wrap=True)
+        console.print(line, style="dim")
     for one in regressions:
-        errors_console().print(f"worse than {compared_with}: {one}", style="red", soft_wrap=True)
+        errors_console().print(f"worse than {compared_with}: {one}", style="red")
     if compared_with and not regressions:
-        console.print(f"No measure is significantly below {compared_with}.", style="green", soft_wrap=True)
+        console.print(f"No measure is significantly below {compared_with}.", style="green")
 
 
 def _explain(question: str, suites: list[Suite], where: Where, variant: str, *, as_json: bool) -> None:
-    from graphctx.cli.console import output_console, print_json
-    from graphctx.cli.progress import progress_view
     from graphctx.eval.explain import explain
     from graphctx.eval.explain_text import show_explanation
+    from graphctx.eval.global_explain import as_dict, explain_points
     from graphctx.eval.run import open_for
     from graphctx.eval.suites import Suite
 
     suite = suites[0] if suites else Suite("", where.default_kb, "questions")
     if suite.kind == "points":
-        _explain_points(question, suite, where, as_json=as_json)
+        with (
+            progress_view() as view,
+            open_for(suite, kb=where.kb, default_kb=where.default_kb, work=where.work, on_progress=view) as kb,
+        ):
+            lost = explain_points(suite, kb, question)
+        if as_json:
+            print_json(as_dict(suite.name, lost))
+        else:
+            _show_points(lost)
         return
     known = {item.row.id: item.row.question for item in suite.rows}
     if question == "all" and question not in known:
@@ -287,7 +282,7 @@ def _explain(question: str, suites: list[Suite], where: Where, variant: str, *, 
             value=question,
         )
     if known and question not in known and " " not in question.strip():
-        _tell(f"{suite.name} has no question of the id {question!r}; it is taken as a question.", "yellow")
+        warn(f"{suite.name} has no question of the id {question!r}; it is taken as a question.")
     with (
         progress_view() as view,
         open_for(suite, kb=where.kb, default_kb=where.default_kb, work=where.work, on_progress=view) as kb,
@@ -299,27 +294,16 @@ def _explain(question: str, suites: list[Suite], where: Where, variant: str, *, 
         show_explanation(output_console(), found)
 
 
-def _explain_points(question: str, suite: Suite, where: Where, *, as_json: bool) -> None:
-    from graphctx.cli.console import output_console, print_json, print_table
-    from graphctx.cli.progress import progress_view
-    from graphctx.eval.global_explain import as_dict, explain_points, headline, points_table, totals_table
-    from graphctx.eval.run import open_for
+def _show_points(explained: Sequence[Losses]) -> None:
+    from graphctx.eval.global_explain import headline, points_table, totals_table
 
-    with (
-        progress_view() as view,
-        open_for(suite, kb=where.kb, default_kb=where.default_kb, work=where.work, on_progress=view) as kb,
-    ):
-        found = explain_points(suite, kb, question)
-    if as_json:
-        print_json(as_dict(suite.name, found))
-        return
     console = output_console()
-    for one in found:
+    for one in explained:
         title, *lines = headline(one)
-        console.print(title, style="bold", soft_wrap=True)
+        console.print(title, style="bold")
         for line in lines:
-            console.print(line, style="dim", soft_wrap=True)
+            console.print(line, style="dim")
         print_table(*points_table(one))
         console.print()
-    console.print(f"Where {sum(len(one.points) for one in found):,} points ended", style="bold")
-    print_table(*totals_table(found))
+    console.print(f"Where {sum(len(one.points) for one in explained):,} points ended", style="bold")
+    print_table(*totals_table(explained))

@@ -1,24 +1,26 @@
-"""``graphctx export``: what is published, for other programs and for people."""
+"""``graphctx export``: the published snapshot for other programs and for people."""
 
 from __future__ import annotations
 
 import re
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import Annotated, Any, cast
 
 import typer
 
-from graphctx.cli.options import DEFAULT_KB, JsonOption, KbOption, PathPrefixOption, TagOption
+from graphctx.cli.console import counted, output_console, print_json, warn
+from graphctx.cli.options import DEFAULT_KB, JsonOption, KbOption, PathPrefixOption, TagOption, require_choice
+from graphctx.cli.places import uri_prefix
+from graphctx.cli.progress import progress_view
 from graphctx.errors import InvalidArgument
+from graphctx.export.options import DEFAULT_MAX_ENTITIES, DEFAULT_MAX_QUOTES, FORMATS, ExportReport
 
-if TYPE_CHECKING:
-    from graphctx.export.report import ExportReport
+_NAMES = {"graphml": "{}.graphml", "parquet": "{}-tables", "html": "{}.html"}
+"""Default names of exports, with the project's name."""
 
-_PLACES = {"graphml": "{}.graphml", "parquet": "{}-tables", "html": "{}.html"}
-"""What an export is called by default, after the project."""
-
-_OF_ONE_FORMAT = {"documents": "graphml", "max_entities": "html", "max_quotes": "html"}
+_FORMAT_OF = {"documents": "graphml", "max_entities": "html", "max_quotes": "html"}
+"""The only format that an option has an effect on."""
 
 
 def export(
@@ -40,54 +42,60 @@ def export(
         ),
     ] = None,
     kb: KbOption = DEFAULT_KB,
-    tag: TagOption = [],  # noqa: B006 - typer copies the default
+    tag: TagOption = [],
     path_prefix: PathPrefixOption = None,
     documents: Annotated[
-        bool, typer.Option("--documents", help="graphml: documents are nodes too, with what they mention.")
+        bool, typer.Option("--documents", help="graphml: add documents as nodes, with what they mention.")
     ] = False,
     max_entities: Annotated[
         int | None,
         typer.Option(
-            "--max-entities", metavar="N", min=1, max=20_000, help="html: show at most N entities; 2,000 by default."
+            "--max-entities",
+            metavar="N",
+            min=1,
+            max=20_000,
+            help=f"html: show at most N entities; {DEFAULT_MAX_ENTITIES:,} by default.",
         ),
     ] = None,
     max_quotes: Annotated[
         int | None,
         typer.Option(
-            "--max-quotes", metavar="N", min=0, max=20, help="html: at most N quotes of each entity; 3 by default."
+            "--max-quotes",
+            metavar="N",
+            min=0,
+            max=20,
+            help=f"html: at most N quotes of each entity; {DEFAULT_MAX_QUOTES} by default.",
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace what an export left there before.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an earlier export.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Write what is published as GraphML, as Parquet tables, or as one page to look at.
+    """Write the published snapshot as GraphML, as Parquet tables, or as one page to look at.
 
-    graphml and html hold what may be seen within the boundary of the settings; parquet holds every table whole, and is
-    for the owner of the knowledge base. The JSON object has path, files with their checksums, counts and left_out.
+    graphml and html hold what the boundary of the settings allows; parquet holds every table whole, and is for the
+    owner of the knowledge base. The JSON object has path, files with their checksums, counts and left_out.
     """
-    from graphctx.cli.console import print_json
-    from graphctx.cli.places import uri_prefix
-    from graphctx.cli.progress import progress_view
-    from graphctx.ingest.report import Progress
     from graphctx.knowledge_base import KnowledgeBase
 
-    limits = {"documents": documents or None, "max_entities": max_entities, "max_quotes": max_quotes}
-    given = {name: value for name, value in limits.items() if value is not None}
-    _check(format_, given)
+    options = {"documents": documents or None, "max_entities": max_entities, "max_quotes": max_quotes}
+    limits: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    require_choice("--format", format_, FORMATS)
+    for name in limits:
+        if _FORMAT_OF[name] != format_:
+            option = f"--{name.replace('_', '-')}"
+            raise InvalidArgument(
+                f"{option} has an effect with --format {_FORMAT_OF[name]} only. Leave it out.", field=name
+            )
     began = time.monotonic()
     with KnowledgeBase.open(kb) as base, progress_view() as view:
-
-        def told(step: str, done: int, total: int, unit: str) -> None:
-            view(Progress(cast(Any, step), done, total, unit))  # shown like a step of an ingest
-
         report = base.export(
-            out or Path(_PLACES[format_].format(_as_file_name(base.project_id))),
+            out or Path(_NAMES[format_].format(_file_name(base.project_id))),
             cast(Any, format_),
             doc_tag=tag,
             path_prefix=uri_prefix(base, path_prefix),
             replace=force,
-            on_progress=told,
-            **given,
+            on_progress=view.step,
+            **limits,
         )
     if as_json:
         print_json(report)
@@ -95,38 +103,16 @@ def export(
         _show(report, time.monotonic() - began)
 
 
-def _check(format_: str, given: dict[str, Any]) -> None:
-    if format_ not in _PLACES:
-        raise InvalidArgument(
-            f"--format is {format_!r}; use graphml, parquet or html.",
-            field="format",
-            value=format_,
-            allowed=list(_PLACES),
-        )
-    for name in given:
-        if _OF_ONE_FORMAT[name] != format_:
-            option = f"--{name.replace('_', '-')}"
-            raise InvalidArgument(
-                f"{option} has a meaning for --format {_OF_ONE_FORMAT[name]} only. Leave it out.", field=name
-            )
-
-
-def _as_file_name(project_id: str) -> str:
-    """The project as a file's name: without what separates folders or is hidden, and not too long."""
+def _file_name(project_id: str) -> str:
+    """Return the project as a visible file name of at most 80 characters without separators of folders."""
     return re.sub(r"[^\w.-]+", "-", project_id).strip(".-")[:80] or "graphctx"
 
 
 def _show(report: ExportReport, seconds: float) -> None:
-    from graphctx.cli.console import errors_console, named, output_console
-
     size = sum(file.bytes for file in report.files)
-    counts = ", ".join(f"{count:,} {named(count, name)}" for name, count in report.counts.items())
+    shown = f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{size / 1e3:,.0f} kB"
     console = output_console()
-    console.print(f"{report.path}  {_size(size)}, {seconds:.1f} s", style="bold", soft_wrap=True)
-    console.print(counts, soft_wrap=True)
+    console.print(f"{report.path}  {shown}, {seconds:.1f} s", style="bold")
+    console.print(", ".join(counted(count, name) for name, count in report.counts.items()))
     for sentence in (*report.left_out, *report.notes):
-        errors_console().print(sentence, style="yellow", soft_wrap=True)
-
-
-def _size(n_bytes: int) -> str:
-    return f"{n_bytes / 1e6:,.1f} MB" if n_bytes >= 1e6 else f"{n_bytes / 1e3:,.0f} kB"
+        warn(sentence)

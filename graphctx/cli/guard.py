@@ -1,4 +1,4 @@
-"""How a command fails: one readable panel or one JSON object, an exit code, and never a traceback."""
+"""How a command fails: one readable message or one JSON object, an exit code, and no traceback."""
 
 from __future__ import annotations
 
@@ -23,41 +23,42 @@ _HINTS = {
     "BACKEND_UNAVAILABLE": "graphctx status and graphctx doctor say more.",
     "TIMEOUT": "Ask for less, or raise the limit.",
     "BUDGET_EXCEEDED": "Ask for fewer or shorter quotes, or raise [server] max_tokens and max_bytes.",
-    "INTERNAL_ERROR": "This is a fault of graphctx. GRAPHCTX_DEBUG=1 shows where; graphctx doctor checks the rest.",
+    "INTERNAL_ERROR": "This is a bug in graphctx. GRAPHCTX_DEBUG=1 shows where; graphctx doctor checks the rest.",
 }
 
-_OF_A_FOLDER = ("kb.toml", "CURRENT")
-"""Files of a knowledge base of which a fault may mean that another folder was meant."""
+_KB_FILES = ("kb.toml", "CURRENT")
+"""If one of these is missing or damaged, the user may have meant another folder."""
 
-_IN_QUOTES = {
+_QUOTED = {
     "ask": 'the question in quotes: {command} "What is …"',
     "search": 'the question in quotes: {command} "What is …"',
     "communities": 'the title in quotes: {command} "One, another"',
 }
-"""Commands that take a text of several words, and how it is to be given."""
+"""Commands whose argument is a text of several words, with the correct form."""
 
-_OF_FILES = frozenset({"rule", "line", "faults", "skipped", "path", "question", "suite"})
-"""Details of errors in what a file holds: how the command is used does not help there."""
-
-
-def _first_paragraph(command: TyperCommand | TyperGroup) -> str:
-    """Return what a command is for, whole, for the list of commands, where it wraps."""
-    return " ".join((command.help or "").partition("\n\n")[0].split())
+_CONTENT_DETAILS = frozenset({"rule", "line", "faults", "skipped", "path", "question", "suite"})
+"""Details of errors in a file's content, for which the help of the command is no hint."""
 
 
-class GuardedCommand(TyperCommand):
-    """A command whose errors are reported by their code."""
+class _Described:
+    """A command or group whose first paragraph of help is shown whole in the list of commands."""
+
+    help: str | None
 
     def get_short_help_str(self, limit: int = 45) -> str:
         """Return the first paragraph of the help, uncut."""
-        return _first_paragraph(self)
+        return " ".join((self.help or "").partition("\n\n")[0].split())
+
+
+class GuardedCommand(_Described, TyperCommand):
+    """A command that reports its errors by their code."""
 
     def collect_usage_pieces(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]
-        """Return the parts of the usage line; arguments stand without the braces that Typer puts around them."""
+        """Return the parts of the usage line, without the braces that Typer puts around arguments."""
         return [piece.replace("{", "").replace("}", "") for piece in super().collect_usage_pieces(ctx)]
 
     def format_options(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]
-        """Write arguments and options with their help; an argument's name says enough without its Python type."""
+        """Write arguments and options with their help, without the Python types of arguments."""
         for title, kind in (("Arguments", "argument"), ("Options", "option")):
             parameters = [one for one in self.get_params(ctx) if one.param_type_name == kind]
             records = [record for one in parameters if (record := one.get_help_record(ctx)) is not None]
@@ -66,15 +67,15 @@ class GuardedCommand(TyperCommand):
                     formatter.write_dl([(name.partition(" <")[0], text) for name, text in records])
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
-        """Read the arguments; words beyond a question most likely lack its quotes."""
+        """Parse the arguments; if there are too many words, say that a text needs quotes."""
         words = [word for word in args if not word.startswith("-")]
         try:
             return super().parse_args(ctx, args)
         except Exception as error:
-            told = str(getattr(error, "message", ""))
-            if "unexpected extra argument" in told and len(words) > 1 and self.name in _IN_QUOTES:
-                remedy = _IN_QUOTES[self.name].format(command=ctx.command_path)
-                error.message = f"{told}. Put {remedy}"  # type: ignore[attr-defined]
+            message = str(getattr(error, "message", ""))
+            if "unexpected extra argument" in message and len(words) > 1 and self.name in _QUOTED:
+                remedy = _QUOTED[self.name].format(command=ctx.command_path)
+                error.message = f"{message}. Put {remedy}"  # type: ignore[attr-defined]
             raise
 
     def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
@@ -83,9 +84,12 @@ class GuardedCommand(TyperCommand):
             try:
                 return super().invoke(ctx)
             except BaseExceptionGroup as group:
-                raise _alone(group) from None
+                error: BaseException = group
+                while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+                    error = error.exceptions[0]
+                raise error from None
         except GraphctxError as error:
-            _debug_trace()
+            _print_debug_trace()
             _report(error, ctx)
         except KeyboardInterrupt:
             errors_console().print("stopped", style="yellow")
@@ -95,23 +99,18 @@ class GuardedCommand(TyperCommand):
             # complains at exit when it flushes.
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         except Exception as error:
-            if type(error).__module__.startswith(("click", "typer")):  # usage errors and exits have their own way
+            if type(error).__module__.startswith(("click", "typer")):  # usage errors and exits
                 raise
-            _debug_trace()
-            inside = InternalError(f"{type(error).__name__}: {error}", exception=type(error).__name__)
-            _report(inside, ctx)
+            _print_debug_trace()
+            _report(InternalError(f"{type(error).__name__}: {error}", exception=type(error).__name__), ctx)
         raise typer.Exit(EXIT_ERROR)
 
 
-class GuardedGroup(TyperGroup):
-    """Commands, before which an option of theirs is told where it belongs."""
-
-    def get_short_help_str(self, limit: int = 45) -> str:
-        """Return the first paragraph of the help, uncut."""
-        return _first_paragraph(self)
+class GuardedGroup(_Described, TyperGroup):
+    """A group of commands that says where an option belongs that stands before the command."""
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
-        """Read what stands before the command."""
+        """Parse what stands before the command."""
         try:
             return super().parse_args(ctx, args)
         except Exception as error:
@@ -122,29 +121,24 @@ class GuardedGroup(TyperGroup):
             raise
 
 
-def _alone(error: BaseException) -> BaseException:
-    """What went wrong, without the groups that concurrent work wraps around it."""
-    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
-        error = error.exceptions[0]
-    return error
-
-
 def _report(error: GraphctxError, ctx: typer.Context) -> None:
-    """Tell of an error: the envelope on standard output with ``--json``, else a panel on standard error."""
+    """Print an error: the envelope on standard output with ``--json``, else a message on standard error."""
     where = ""
-    if error.details.get("file") in _OF_A_FOLDER and "kb" in ctx.params:
+    if error.details.get("file") in _KB_FILES and "kb" in ctx.params:
         folder = ctx.params["kb"] or os.environ.get("GRAPHCTX_KB") or DEFAULT_KB
         where = f"Looked in {folder}. --kb DIR or $GRAPHCTX_KB names another folder."
     if ctx.params.get("as_json"):
-        told = error.envelope()
+        envelope = error.envelope()
         if where:
-            told["error"]["details"] = {**error.details, "hint": where}
-        print_json(told)
+            envelope["error"]["details"] = {**error.details, "hint": where}
+        print_json(envelope)
         return
-    hint = where or ("" if error.details.keys() & _OF_FILES else _HINTS[error.code].format(command=ctx.command_path))
+    hint = where
+    if not hint and not error.details.keys() & _CONTENT_DETAILS:
+        hint = _HINTS[error.code].format(command=ctx.command_path)
     console = errors_console()
     if not console.is_terminal:
-        console.print(f"error: {error.code} {error.message}" + (f"\nhint: {hint}" if hint else ""), soft_wrap=True)
+        console.print(f"error: {error.code} {error.message}" + (f"\nhint: {hint}" if hint else ""))
         return
     from rich.panel import Panel
     from rich.text import Text
@@ -153,6 +147,6 @@ def _report(error: GraphctxError, ctx: typer.Context) -> None:
     console.print(Panel(body, title=f"error: {error.code}", title_align="left", border_style="red", expand=False))
 
 
-def _debug_trace() -> None:
+def _print_debug_trace() -> None:
     if os.environ.get("GRAPHCTX_DEBUG", "") not in ("", "0"):
         traceback.print_exc()

@@ -5,30 +5,76 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from pydantic import BaseModel, ConfigDict, Field
 
-from graphctx.cli.mcp_config import program
+from graphctx.cli.console import counted, errors_console, output_console, print_json, print_list
+from graphctx.cli.guard import EXIT_STOPPED
 from graphctx.cli.options import DEFAULT_KB, JsonOption
+from graphctx.cli.progress import progress_view
+from graphctx.cli.serve import program
 from graphctx.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from graphctx.cli.jobs import Job
-    from graphctx.ingest.report import IngestPlan
+    from graphctx.ingest.report import IngestPlan, IngestReport
     from graphctx.knowledge_base import KnowledgeBase
 
 
+class IngestJob(BaseModel):
+    """A job file: an ingest for ``--pipeline``. Paths in it are relative to the file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    paths: list[str] = Field(min_length=1, description="Files and folders to ingest.")
+    kb: str | None = Field(None, description="The knowledge base's folder; --kb wins over it.")
+    project_id: str | None = Field(None, min_length=1, max_length=200, description="Of a fresh knowledge base.")
+    prune: bool = Field(False, description="Drop documents whose file has gone.")
+    prune_most: bool = Field(False, description="Prune even if that drops more than half of the documents.")
+    ingest: dict[str, Any] = Field(
+        default_factory=dict, description="Settings of the group [ingest] for this run; they win over kb.toml."
+    )
+
+
+def read_job(file: Path) -> IngestJob:
+    """Read a job file and make its paths absolute.
+
+    Raises:
+        InvalidArgument: the file is missing, is not TOML, has an unknown key or a wrong value.
+    """
+    from graphctx.model.arguments import parse_arguments
+    from graphctx.settings import IngestSettings
+
+    try:
+        data = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InvalidArgument(f"The job file {file} cannot be read: {error}.", file=str(file)) from error
+    try:
+        job = parse_arguments(IngestJob, data)
+        parse_arguments(IngestSettings, job.ingest)
+    except InvalidArgument as error:
+        raise InvalidArgument(f"The job file {file}: {error.message}", file=str(file), **error.details) from error
+    folder = file.resolve().parent
+    return job.model_copy(
+        update={
+            "paths": [str(folder / Path(path).expanduser()) for path in job.paths],
+            "kb": str(folder / Path(job.kb).expanduser()) if job.kb else None,
+        }
+    )
+
+
 def ingest(
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Files and folders to read.")] = [],  # noqa: B006
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Files and folders to read.")] = [],
     kb: Annotated[
         Path | None,
         typer.Option(
             "--kb",
             envvar="GRAPHCTX_KB",
             metavar="DIR",
-            help="The knowledge base's folder; made if there is none.",
+            help="The knowledge base's folder; created if it does not exist.",
             show_default=str(DEFAULT_KB),
         ),
     ] = None,
@@ -43,11 +89,11 @@ def ingest(
     ] = None,
     project_id: Annotated[
         str | None,
-        typer.Option("--project-id", metavar="ID", help="The project; fixed when the knowledge base is made."),
+        typer.Option("--project-id", metavar="ID", help="The project; fixed when the knowledge base is created."),
     ] = None,
     graph_engine: Annotated[
         str | None,
-        typer.Option("--graph-engine", metavar="kuzu|ladybug", help="The graph engine of a fresh knowledge base."),
+        typer.Option("--graph-engine", metavar="kuzu|ladybug", help="The graph engine of a new knowledge base."),
     ] = None,
     engine: Annotated[
         str, typer.Option("--engine", metavar="local|dask", help="Where the work is done; dask is not available yet.")
@@ -56,7 +102,7 @@ def ingest(
         bool,
         typer.Option(
             "--dry-run",
-            help="Only say what would be added, replaced and dropped. Where a language model is set, also what "
+            help="Only show what would be added, replaced and dropped. Where a language model is set, also what "
             "phrasing the summaries would cost: for this all steps before it are done, into the cache.",
         ),
     ] = False,
@@ -64,46 +110,44 @@ def ingest(
 ) -> None:
     """Read documents, index them and publish a snapshot.
 
-    A later ingest into the same knowledge base adds and replaces documents; what has not changed is not worked on
-    again. What was published before stays in use until the fresh snapshot is complete, and stays if the ingest
-    fails or is stopped.
+    A later ingest into the same knowledge base adds and replaces documents; unchanged ones are not processed again.
+    The published snapshot stays in use until the new one is complete, and stays if the ingest fails or is stopped.
     """
-    from graphctx.cli.console import errors_console, output_console, print_json
-    from graphctx.cli.jobs import Job, read_job
-    from graphctx.cli.progress import progress_view
-    from graphctx.cli.summary import show_plan, show_report
-
-    _check_engine(engine)
+    if engine != "local":
+        reason = " is not available yet. Leave it out: the work is spread over the cores of this machine."
+        raise InvalidArgument(
+            f"--engine {engine}{reason}" if engine == "dask" else f"--engine is {engine!r}; use local.",
+            field="engine",
+            value=engine,
+            allowed=["local"],
+        )
     if (pipeline is None) == (not paths):
         raise InvalidArgument("Give either paths or --pipeline FILE, and only one of them: graphctx ingest FOLDER.")
-    job = read_job(pipeline) if pipeline else Job(paths=[str(path) for path in paths])
+    job = read_job(pipeline) if pipeline else IngestJob(paths=[str(path) for path in paths])
     if missing := [path for path in job.paths if not os.path.exists(path)]:  # noqa: PTH110 - `Path.exists` may raise
         raise InvalidArgument(f"There is no such file or folder: {', '.join(missing)}.", paths=missing)
     folder = kb or Path(job.kb or DEFAULT_KB)
     project = job.project_id if project_id is None else project_id
-    made = not dry_run and not folder.expanduser().exists()
+    prune = prune or job.prune
+    created = not dry_run and not folder.expanduser().exists()
     try:
         if dry_run:
-            plan = _plan(folder, job, project, graph_engine, prune=prune or job.prune, processes=processes)
+            plan = _plan(folder, job, project, graph_engine, prune=prune, processes=processes)
             if as_json:
                 print_json(plan)
             else:
-                show_plan(output_console(), plan)
+                _show_plan(plan)
             return
         with _opened(folder, project, graph_engine, job.ingest) as base, progress_view() as view:
             report = base.ingest(
-                job.paths,
-                prune=prune or job.prune,
-                prune_most=yes or job.prune_most,
-                processes=processes,
-                on_progress=view,
+                job.paths, prune=prune, prune_most=yes or job.prune_most, processes=processes, on_progress=view
             )
     except KeyboardInterrupt:
-        errors_console().print(_stopped(folder.expanduser()), style="yellow", soft_wrap=True)
-        raise typer.Exit(130) from None
+        errors_console().print(_stopped(folder.expanduser()), style="yellow")
+        raise typer.Exit(EXIT_STOPPED) from None
     except InvalidArgument:
-        if made:
-            _unmake(folder.expanduser())
+        if created:
+            _remove_empty(folder.expanduser())
         raise
     if not report.added + report.replaced + report.removed + report.unchanged:
         raise InvalidArgument(
@@ -114,10 +158,10 @@ def ingest(
     if as_json:
         print_json(report)
         return
-    show_report(output_console(), report)
-    where = "" if folder == DEFAULT_KB else f" --kb {shlex.quote(str(folder))}"
+    _show_report(report)
+    option = "" if folder == DEFAULT_KB else f" --kb {shlex.quote(str(folder))}"
     command = "graphctx" if shutil.which("graphctx") else shlex.join(program())
-    output_console().print(f'\nNext: {command} ask{where} "your question"', style="green", soft_wrap=True)
+    output_console().print(f'\nNext: {command} ask{option} "your question"', style="green")
 
 
 def _stopped(folder: Path) -> str:
@@ -128,22 +172,10 @@ def _stopped(folder: Path) -> str:
     return "stopped; nothing is published yet. What was done is kept, and the next run goes on from there"
 
 
-def _unmake(folder: Path) -> None:
-    """Take away a knowledge base that this command has made and put nothing into."""
+def _remove_empty(folder: Path) -> None:
+    """Delete a knowledge base that this command created and that holds no documents."""
     if {path.name for path in folder.glob("*")} <= {"kb.toml", "ingest.lock", "cache"}:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def _check_engine(engine: str) -> None:
-    if engine == "dask":
-        raise InvalidArgument(
-            "--engine dask is not available yet. Leave it out: the work is spread over the cores of this machine.",
-            field="engine",
-            value=engine,
-            allowed=["local"],
-        )
-    if engine != "local":
-        raise InvalidArgument(f"--engine is {engine!r}; use local.", field="engine", value=engine, allowed=["local"])
 
 
 def _opened(
@@ -160,21 +192,79 @@ def _opened(
 
 
 def _plan(
-    folder: Path, job: Job, project_id: str | None, graph_engine: str | None, *, prune: bool, processes: int | None
+    folder: Path,
+    job: IngestJob,
+    project_id: str | None,
+    graph_engine: str | None,
+    *,
+    prune: bool,
+    processes: int | None,
 ) -> IngestPlan:
-    """The plan for a knowledge base; one that is not there is planned for in a place that is gone afterwards."""
+    """Plan an ingest; one into a knowledge base that does not exist is planned in a temporary folder."""
     from tempfile import TemporaryDirectory
 
-    from graphctx.cli.progress import progress_view
     from graphctx.store.config import has_snapshots
 
     place = folder.expanduser().resolve()
     with TemporaryDirectory(prefix="graphctx-") as temporary:
-        # Under the same names, so that a fresh one gets the project that it will get.
+        # The same folder names, from which a new knowledge base derives its project.
         stand_in = Path(temporary) / (place.parent.name or "root") / place.name
-        there = (place / "kb.toml").exists() or has_snapshots(place)
+        exists = (place / "kb.toml").exists() or has_snapshots(place)
         with (
-            _opened(place if there else stand_in, project_id, graph_engine, job.ingest, create=not there) as base,
+            _opened(place if exists else stand_in, project_id, graph_engine, job.ingest, create=not exists) as base,
             progress_view() as view,
         ):
             return base.plan_ingest(job.paths, prune=prune, processes=processes, on_progress=view)
+
+
+def _show_report(report: IngestReport) -> None:
+    """Print what an ingest did and what the knowledge base holds."""
+    from rich.table import Table
+
+    console = output_console()
+    outcome = "published" if report.changed else "nothing to do: the published snapshot is up to date"
+    console.print(f"{report.project_id} · snapshot {report.snapshot_id} · {outcome}", style="bold")
+    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+    table.add_column(justify="right")
+    table.add_column()
+    changes = ", ".join(
+        f"{count:,} {name}"
+        for name in ("added", "replaced", "removed", "unchanged")
+        if (count := getattr(report, name))
+    )
+    names = ("words", "sections", "units", "sentences", "entities", "mentions", "facts", "edges", "communities")
+    for name in ("documents", *names):
+        number, noun = counted(getattr(report, name), name).split(" ", 1)
+        table.add_row(number, f"{noun} ({changes})" if name == "documents" and changes else noun)
+    console.print(table)
+    steps = ", ".join(f"{step} {seconds:.1f}" for step, seconds in report.seconds.items())
+    console.print(f"{report.total_seconds:.1f} s in all: {steps}")
+    if (done := report.phrasing) is not None:
+        price = f", {done.cost:.4f} at the prices set" if done.cost else ""
+        console.print(
+            f"{done.model} phrased {done.answered:,} of {done.asked:,} summaries, {done.from_memo:,} more were kept "
+            f"from before: {done.input_tokens:,} tokens in, {done.output_tokens:,} out{price}"
+        )
+    _show_remarks(report)
+
+
+def _show_plan(plan: IngestPlan) -> None:
+    """Print what an ingest would do."""
+    console = output_console()
+    published = f"snapshot {plan.snapshot_id} stays" if plan.snapshot_id else "nothing is published yet"
+    outcome = "would publish" if plan.builds else "nothing to do"
+    console.print(f"{plan.project_id} · dry run: {outcome} · {published}", style="bold")
+    console.print(f"{counted(plan.documents, 'documents')} afterwards, {plan.unchanged:,} of them read and unchanged")
+    print_list(console, "Would be added", plan.added)
+    print_list(console, "Would be replaced", plan.replaced)
+    print_list(console, "Would be dropped", plan.removed)
+    if plan.phrasing is not None:
+        console.print(plan.phrasing.sentence)
+    _show_remarks(plan)
+
+
+def _show_remarks(done: IngestReport | IngestPlan) -> None:
+    console = output_console()
+    print_list(console, "Skipped", [f"{item.uri}: {item.reason}" for item in done.skipped])
+    print_list(console, "Notes", done.notes)
+    print_list(console, "No longer found (kept; --prune drops them)", done.no_longer_found)

@@ -1,10 +1,9 @@
-"""How far an ingest is: bars on a terminal, plain lines elsewhere. Everything on standard error."""
+"""Progress of long work, on standard error: bars on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
 import time
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from graphctx.cli.console import errors_console
 
@@ -15,36 +14,45 @@ if TYPE_CHECKING:
     from graphctx.ingest.report import Progress
 
 _PLAIN_SECONDS = 10.0
-"""Without a terminal, a step that takes long says so this often: enough to see life, too rare to fill a log."""
+"""Seconds between two lines about one step without a terminal: enough to see life, too rare to fill a log."""
 
 
-class ProgressView(Protocol):
-    """A context manager that is told of progress."""
+class ProgressView:
+    """Shows how far a step is. A context manager; a step that raises is not shown as done.
+
+    Usage::
+
+        with progress_view() as view:
+            base.ingest(folder, on_progress=view)
+            base.export(path, "html", on_progress=view.step)
+    """
 
     def __call__(self, progress: Progress) -> None:
-        """Take notice."""
+        """Show the progress of an ingest."""
+        self.step(progress.step, progress.done, progress.total, progress.unit)
+
+    def step(self, step: str, done: int, total: int, unit: str) -> None:
+        """Show that ``done`` of ``total`` units of a step are done; ``total`` is 0 if it is unknown."""
+        raise NotImplementedError
 
     def __enter__(self) -> ProgressView:
-        """Begin to show."""
+        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Stop showing; also when the ingest fails."""
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        raise NotImplementedError
 
 
 def progress_view() -> ProgressView:
-    """Bars if standard error is a terminal, else lines without control codes."""
+    """Return bars if standard error is a terminal, else lines without control codes."""
     console = errors_console()
     return _Bars(console) if console.is_terminal else _Lines(console)
 
 
-class _Bars:
+class _Bars(ProgressView):
     def __init__(self, console: Console) -> None:
-        from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
-        from rich.progress import Progress as Bars
+        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-        self._bars = Bars(
+        self._bars = Progress(
             SpinnerColumn(finished_text="✓"),
             TextColumn("{task.description:<8}"),
             BarColumn(bar_width=28),
@@ -56,18 +64,13 @@ class _Bars:
         self._step = ""
         self._task: TaskID | None = None
 
-    def __call__(self, progress: Progress) -> None:
-        if progress.step != self._step:
+    def step(self, step: str, done: int, total: int, unit: str) -> None:
+        if self._task is None or step != self._step:
             self._finish()
-            self._step = progress.step
-            self._task = self._bars.add_task(progress.step, total=None, count="", rate="")
-        if self._task is None:
-            return
-        task = self._bars.tasks[self._task]
-        rate = _rate(progress, task.elapsed or 0.0)
-        self._bars.update(
-            self._task, completed=progress.done, total=progress.total or None, count=_count(progress), rate=rate
-        )
+            self._step = step
+            self._task = self._bars.add_task(step, total=None, count="", rate="")
+        rate = _rate(done, self._bars.tasks[self._task].elapsed or 0.0)
+        self._bars.update(self._task, completed=done, total=total or None, count=_count(done, total, unit), rate=rate)
 
     def _finish(self) -> None:
         if self._task is not None:
@@ -75,7 +78,7 @@ class _Bars:
             self._bars.update(self._task, completed=total, total=total)
             self._bars.stop_task(self._task)
 
-    def __enter__(self) -> _Bars:
+    def __enter__(self) -> ProgressView:
         self._bars.start()
         return self
 
@@ -85,45 +88,42 @@ class _Bars:
         self._bars.stop()
 
 
-class _Lines:
+class _Lines(ProgressView):
     def __init__(self, console: Console) -> None:
         self._console = console
-        self._last: Progress | None = None
-        self._began = self._told = 0.0
+        self._last: tuple[str, int, int, str] | None = None
+        self._began = self._printed = 0.0
 
-    def __call__(self, progress: Progress) -> None:
+    def step(self, step: str, done: int, total: int, unit: str) -> None:
         now = time.monotonic()
-        if self._last is None or progress.step != self._last.step:
+        if self._last is None or step != self._last[0]:
             self._finish(now)
-            self._began = self._told = now
-        elif now - self._told >= _PLAIN_SECONDS:
-            self._told = now
-            self._say(progress, now, "…")
-        self._last = progress
+            self._began = self._printed = now
+        elif now - self._printed >= _PLAIN_SECONDS:
+            self._printed = now
+            self._print(step, done, total, unit, now, "…")
+        self._last = (step, done, total, unit)
 
     def _finish(self, now: float) -> None:
         if self._last is not None:
-            self._say(self._last, now)
+            self._print(*self._last, now)
 
-    def _say(self, progress: Progress, now: float, more: str = "") -> None:
+    def _print(self, step: str, done: int, total: int, unit: str, now: float, more: str = "") -> None:
         seconds = now - self._began
-        count = _count(progress) if progress.done else ""
-        parts = [f"{progress.step:<8}", count, _rate(progress, seconds), f"{seconds:.1f} s{more}"]
-        self._console.print("  ".join(part for part in parts if part), soft_wrap=True)
-
-    def __enter__(self) -> _Lines:
-        return self
+        count = _count(done, total, unit) if done else ""
+        parts = [f"{step:<8}", count, _rate(done, seconds), f"{seconds:.1f} s{more}"]
+        self._console.print("  ".join(part for part in parts if part))
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         if kind is None:
             self._finish(time.monotonic())
 
 
-def _count(progress: Progress) -> str:
-    if progress.total:
-        return f"{progress.done:,}/{progress.total:,} {progress.unit}"
-    return f"{progress.done:,} {progress.unit}" if progress.done else progress.unit
+def _count(done: int, total: int, unit: str) -> str:
+    if total:
+        return f"{done:,}/{total:,} {unit}"
+    return f"{done:,} {unit}" if done else unit
 
 
-def _rate(progress: Progress, seconds: float) -> str:
-    return f"{progress.done / seconds:,.0f}/s" if progress.done and seconds > 0.05 else ""
+def _rate(done: int, seconds: float) -> str:
+    return f"{done / seconds:,.0f}/s" if done and seconds > 0.05 else ""

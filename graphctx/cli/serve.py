@@ -1,15 +1,22 @@
-"""``graphctx serve``: the knowledge base as an MCP server."""
+"""``graphctx serve`` and ``mcp-config``: the MCP server, and the configuration with which clients start it."""
 
 from __future__ import annotations
 
+import json
 import os
+import shlex
+import shutil
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from graphctx.cli.options import DEFAULT_KB, KbOption
-from graphctx.errors import InvalidArgument
+from graphctx.cli.console import errors_console, print_text, warn
+from graphctx.cli.options import DEFAULT_KB, KbOption, require_choice
+from graphctx.errors import BackendUnavailable, InvalidArgument
 
 if TYPE_CHECKING:
     from graphctx.server.config import ServerConfig
@@ -46,19 +53,19 @@ def serve(
         typer.Option(
             "--allowed-host",
             metavar="NAME:PORT",
-            help="A Host header to let in; required where --host is not local; may be repeated (http).",
+            help="A Host header to allow; required where --host is not local; may be repeated (http).",
         ),
-    ] = [],  # noqa: B006 - typer copies the default
+    ] = [],
     allowed_origin: Annotated[
         list[str],
-        typer.Option("--allowed-origin", metavar="URL", help="A browser's Origin to let in; may be repeated (http)."),
-    ] = [],  # noqa: B006
+        typer.Option("--allowed-origin", metavar="URL", help="A browser's Origin to allow; may be repeated (http)."),
+    ] = [],
     token_file: Annotated[
         Path | None,
         typer.Option(
             "--token-file",
             metavar="FILE",
-            help="Bearer tokens to let in, a line `name token` each, instead of [server] tokens (http).",
+            help="Accepted bearer tokens, a line `name token` each, instead of [server] tokens (http).",
         ),
     ] = None,
     allow_anonymous: Annotated[
@@ -80,63 +87,42 @@ def serve(
 ) -> None:
     """Serve the knowledge base, and layers, over MCP.
 
-    With stdio, nothing but protocol is on standard output and logs are on standard error. The server answers
-    tools/list at once and opens the knowledge base in the background; if it cannot be opened, calls say why, and
-    work as soon as the cause is gone. With --layers and no knowledge base, the tools of the layers are served alone.
-    With http the endpoint is /mcp. Without bearer tokens it lets in whoever can
-    reach it, so it is bound to a local address unless --allow-anonymous says that something in front authenticates.
+    With stdio, standard output holds the protocol alone, and logs are on standard error. The server answers tools/list
+    at once and opens the knowledge base in the background; if it cannot be opened, calls say why, and work as soon as
+    the cause is gone. With --layers and no knowledge base, the tools of the layers are served alone.
+
+    With http the endpoint is /mcp. Without bearer tokens it accepts everybody who can reach it, so it is bound to a
+    local address unless --allow-anonymous says that something in front authenticates.
     """
-    if transport not in ("stdio", "http"):
-        raise InvalidArgument(
-            f"--transport is {transport!r}; use stdio or http.",
-            field="transport",
-            value=transport,
-            allowed=["stdio", "http"],
-        )
-    given: dict[str, Any] = {}
+    require_choice("--transport", transport, ("stdio", "http"))
+    overrides: dict[str, Any] = {}
     if tool_names is not None:
-        given["tool_names"] = tool_names
+        overrides["tool_names"] = tool_names
     if toolsets is not None:
-        given["toolsets"] = [name.strip() for name in toolsets.split(",") if name.strip()]
+        overrides["toolsets"] = [name.strip() for name in toolsets.split(",") if name.strip()]
     if token_file is not None:
         from graphctx.server.auth import read_token_file
 
-        given["tokens"] = read_token_file(token_file)
-    config = _config(kb, transport, given, layers)
+        overrides["tokens"] = read_token_file(token_file)
+    config = _config(kb, transport, overrides, layers)
     if transport == "stdio":
         from graphctx.server.stdio import serve_stdio
 
         serve_stdio(kb, config)
-    else:
-        from graphctx.cli.console import errors_console
-        from graphctx.server.auth import Tokens
-        from graphctx.server.http import Door, serve_http
+        return
+    from graphctx.server.auth import Tokens
+    from graphctx.server.http import Door, serve_http
 
-        door = Door(host, port, allowed_host, allowed_origin, allow_anonymous)
-        door.check(Tokens(config.tokens))
-        if token_file is not None:
-            _warn_if_open(token_file)
-        url = f"http://{f'[{host}]' if ':' in host else host}:{port}/mcp"
-        serve_http(kb, config, door, lambda: errors_console().print(f"MCP at {url} (stop with Ctrl-C)", soft_wrap=True))
-
-
-def _warn_if_open(token_file: Path) -> None:
-    """Say so where others on this machine may read the tokens."""
-    from graphctx.cli.console import errors_console
-
-    if os.name == "posix" and token_file.stat().st_mode & 0o077:
-        errors_console().print(
-            f"warning: others on this machine may read or change {token_file}: chmod 600 {token_file}",
-            style="yellow",
-            soft_wrap=True,
-        )
+    door = Door(host, port, allowed_host, allowed_origin, allow_anonymous)
+    door.check(Tokens(config.tokens))
+    if token_file is not None and os.name == "posix" and token_file.stat().st_mode & 0o077:
+        warn(f"warning: others on this machine may read or change {token_file}: chmod 600 {token_file}")
+    url = f"http://{f'[{host}]' if ':' in host else host}:{port}/mcp"
+    serve_http(kb, config, door, lambda: errors_console().print(f"MCP at {url} (stop with Ctrl-C)"))
 
 
-def _config(kb: Path, transport: str, given: dict[str, Any], layers: Path | None) -> ServerConfig:
-    """The settings of the knowledge base, and what the command line says instead."""
-    from typing import cast
-
-    from graphctx.errors import BackendUnavailable
+def _config(kb: Path, transport: str, overrides: dict[str, Any], layers: Path | None) -> ServerConfig:
+    """Return the settings of the knowledge base, with those of the command line in their place."""
     from graphctx.model.arguments import parse_arguments
     from graphctx.server.config import ServerConfig, Transport
     from graphctx.settings import ServerSettings, layers_folder, load_settings
@@ -144,8 +130,8 @@ def _config(kb: Path, transport: str, given: dict[str, Any], layers: Path | None
 
     try:
         tables = read_config(kb).settings
-    except BackendUnavailable:  # calls tell of it; a client that starts before the first ingest must not fail
-        if transport == "http" and has_snapshots(kb):  # once it can be read again, its tokens would be missing here
+    except BackendUnavailable:  # calls report it; a client that starts before the first ingest must not fail
+        if transport == "http" and has_snapshots(kb):  # its tokens would be missing, and everybody accepted
             raise
         tables = {}
     loaded = load_settings(tables)
@@ -154,15 +140,15 @@ def _config(kb: Path, transport: str, given: dict[str, Any], layers: Path | None
     else:
         _check_layers(layers, loaded)
         if is_absent(kb) and "toolsets" not in loaded.server.model_fields_set:
-            given = {"toolsets": ["layers"], **given}
-    settings = parse_arguments(ServerSettings, {**loaded.server.model_dump(), **given})
+            overrides = {"toolsets": ["layers"], **overrides}
+    settings = parse_arguments(ServerSettings, {**loaded.server.model_dump(), **overrides})
     return ServerConfig.from_settings(
         settings, transport=cast(Transport, transport), layers=layers, layers_writable=loaded.layers.writable
     )
 
 
 def _check_layers(layers: Path, settings: Settings) -> None:
-    """Refuse a folder that is not there, and layers beside a boundary that cannot bind them."""
+    """Raise InvalidArgument if the folder does not exist, or if a boundary is set, which cannot hold for layers."""
     if not layers.is_dir():
         raise InvalidArgument(
             f"--layers is {str(layers)!r}, which is no folder; name the one that holds AGENTS.db, or is to hold it.",
@@ -171,9 +157,86 @@ def _check_layers(layers: Path, settings: Settings) -> None:
         )
     if (settings.server.doc_tags or settings.server.repositories) and not settings.layers.despite_boundary:
         raise InvalidArgument(
-            "--layers: [server] doc_tags or repositories draw a boundary, and layers have neither tags nor folders "
-            "that it could bind. Set [layers] despite_boundary to offer them all the same.",
+            "--layers: [server] doc_tags or repositories set a boundary, and layers have neither tags nor folders "
+            "to which it could apply. Set [layers] despite_boundary to offer them anyway.",
             field="layers",
             value=str(layers),
             setting="layers.despite_boundary",
         )
+
+
+_NAME = "graphctx"
+
+
+@dataclass(frozen=True, slots=True)
+class McpClient:
+    """An MCP client and the form of its configuration.
+
+    Attributes:
+        place: the configuration's file, or where to find it; empty if ``render`` returns a shell command.
+        render: a function from the server's command line to the text of the configuration.
+    """
+
+    place: str
+    render: Callable[[list[str]], str]
+
+
+def _under(key: str, **extra: Any) -> Callable[[list[str]], str]:
+    def render(command: list[str]) -> str:
+        entry = {**extra, "command": command[0], "args": command[1:]}
+        return json.dumps({key: {_NAME: entry}}, indent=2, ensure_ascii=False)
+
+    return render
+
+
+def _toml(command: list[str]) -> str:
+    # A JSON string or array of strings is also a TOML one.
+    arguments = json.dumps(command[1:], ensure_ascii=False)
+    return f"[mcp_servers.{_NAME}]\ncommand = {json.dumps(command[0], ensure_ascii=False)}\nargs = {arguments}"
+
+
+CLIENTS: dict[str, McpClient] = {
+    "claude-code": McpClient("", lambda command: f"claude mcp add {_NAME} -- {shlex.join(command)}"),
+    "claude-desktop": McpClient("Settings › Developer › Edit Config", _under("mcpServers")),
+    "codex": McpClient("~/.codex/config.toml", _toml),
+    "copilot-cli": McpClient("~/.copilot/mcp-config.json", _under("mcpServers", type="local", tools=["*"])),
+    "cursor": McpClient("~/.cursor/mcp.json, or .cursor/mcp.json in a project", _under("mcpServers")),
+    "gemini-cli": McpClient("~/.gemini/settings.json", _under("mcpServers")),
+    "vscode": McpClient(".vscode/mcp.json", _under("servers", type="stdio")),
+    "zed": McpClient("Zed's settings.json", _under("context_servers")),
+}
+
+
+def mcp_config(
+    client: Annotated[str, typer.Argument(metavar="CLIENT", help=f"One of: {', '.join(CLIENTS)}.")],
+    kb: KbOption = DEFAULT_KB,
+) -> None:
+    """Print the configuration with which an MCP client starts this server.
+
+    The configuration is on standard output; where to put it, on standard error.
+    """
+    if client not in CLIENTS:
+        raise InvalidArgument(
+            f"There is no client {client!r} here; known: {', '.join(CLIENTS)}. Most others accept the form of "
+            "claude-desktop.",
+            field="client",
+            value=client,
+            allowed=list(CLIENTS),
+        )
+    known = CLIENTS[client]
+    command = [*program(), "serve", "--kb", str(kb.expanduser().resolve())]
+    instruction = f"Put this into: {known.place}" if known.place else "Run this in a shell:"
+    errors_console().print(instruction, style="dim")
+    if not (kb.expanduser() / "kb.toml").exists():
+        warn(f"There is no knowledge base in {kb} yet: graphctx ingest FOLDER --kb {kb} creates it.")
+    print_text(known.render(command))
+
+
+def program() -> list[str]:
+    """Return the command line that starts graphctx from anywhere: its script by absolute path, else the interpreter."""
+    beside = Path(sys.executable).with_name("graphctx")
+    if beside.exists():
+        return [str(beside)]
+    if (found := shutil.which("graphctx")) is not None:
+        return [str(Path(found).absolute())]
+    return [sys.executable, "-m", "graphctx.cli"]

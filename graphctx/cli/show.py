@@ -1,4 +1,4 @@
-"""Answers as a person reads them: what was asked, each quote in a block, where it stands, what was left out."""
+"""Answers as a person reads them: quotes with their places, points below their themes, communities as a tree."""
 
 from __future__ import annotations
 
@@ -6,28 +6,25 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from graphctx.cli.console import counted
 from graphctx.cli.places import place_of, shown_path
 from graphctx.text.printable import one_line, visible
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.tree import Tree
 
     from graphctx.model.answers import EvidenceAnswer, Quote, SearchAnswer, SearchResult
-    from graphctx.model.themes import Point
+    from graphctx.model.themes import CommunityNode, GlobalAnswer, Point
     from graphctx.store.config import SourceEntry
 
+_OTHER_WORDS = "Try the words that the documents would use, or graphctx search with a few key words."
 _EMPTY = {
-    "no_snapshot": (
-        "nothing is published in this knowledge base yet",
-        "Put some documents in: graphctx ingest FOLDER",
-    ),
-    "empty_knowledge_base": (
-        "there are no documents in this knowledge base yet",
-        "Put some in: graphctx ingest FOLDER",
-    ),
+    "no_snapshot": ("nothing is published in this knowledge base yet", "Add documents: graphctx ingest FOLDER"),
+    "empty_knowledge_base": ("this knowledge base has no documents yet", "Add some: graphctx ingest FOLDER"),
     "nothing_in_scope": (
-        "no document is in the scope that this knowledge base is asked in",
-        "Look at [server] in its kb.toml: doc_tags and repositories say what may be seen.",
+        "no document is within the boundary of this knowledge base",
+        "Check [server] doc_tags and repositories in its kb.toml.",
     ),
     "filtered_out": (
         "no document passes the filters",
@@ -37,41 +34,40 @@ _EMPTY = {
         "there are no communities here",
         "The documents are too few for any; add some with graphctx ingest. For a detail, ask without --global.",
     ),
-    "no_match": (
-        "nothing in the documents fits",
-        "Try the words that the documents would use, or graphctx search with a few key words.",
-    ),
-    "no_evidence": (
-        "nothing in the documents bears on the question",
-        "Try the words that the documents would use, or graphctx search with a few key words.",
-    ),
+    "no_match": ("nothing in the documents matches", _OTHER_WORDS),
+    "no_evidence": ("nothing in the documents bears on the question", _OTHER_WORDS),
 }
+"""Why an answer is empty, and what to do."""
+
 _BAR = "│ "
+_WIDE = 10_000
+"""Columns: more than any label needs."""
+
+_TREE_LINES = 18
+"""Communities that are listed by default: with the title and a hint, about 20 lines."""
 
 
 def show_evidence(console: Console, question: str, answer: EvidenceAnswer, sources: Sequence[SourceEntry]) -> None:
     """Print quotes with their citations."""
     from graphctx.model.answers import LOW_CONFIDENCE
 
-    console.print(f"Question: {question}\n", style="bold", soft_wrap=True)
+    console.print(f"Question: {question}\n", style="bold")
     if not answer.quotes:
-        show_empty(console, "No evidence found", answer.empty_reason or "no_match")
+        _show_empty(console, "No evidence found", answer.empty_reason)
         if answer.nearest:
-            console.print(
-                f"Nearest, though not near, come: {one_line(', '.join(answer.nearest))}", style="dim", soft_wrap=True
-            )
+            console.print(f"Nearest, though not near: {one_line(', '.join(answer.nearest))}", style="dim")
         return
     for number, quote in enumerate(answer.quotes, start=1):
-        cut = " · shortened" if quote.truncated else ""
-        show_span(console, number, quote, quote.quote, f"confidence {quote.confidence:.2f}{cut}", sources)
+        note = f"confidence {quote.confidence:.2f}{_shortened(quote)}"
+        _show_span(console, number, quote, quote.quote, note, sources)
     if all(quote.confidence < LOW_CONFIDENCE for quote in answer.quotes):
         console.print("None of these fits the question well: the documents may not hold the answer.", style="yellow")
     if answer.limit_reason != "none":
-        console.print(_cut(answer), style="dim", soft_wrap=True)
+        console.print(_limit_hint(answer), style="dim")
 
 
-def _cut(answer: EvidenceAnswer) -> str:
-    """What of an answer was not shown, and which option shows it."""
+def _limit_hint(answer: EvidenceAnswer) -> str:
+    """Return what a limit left out, and which option shows it."""
     if answer.limit_reason in ("page_size", "node_cap"):
         return f"More quotes fit the question than the {len(answer.quotes)} shown; --max-quotes shows up to 20."
     if answer.limit_reason == "passage_cap":
@@ -83,19 +79,68 @@ def _cut(answer: EvidenceAnswer) -> str:
 
 def show_search(console: Console, query: str, answer: SearchAnswer, sources: Sequence[SourceEntry]) -> None:
     """Print previews with their citations."""
-    console.print(f"Query: {query}\n", style="bold", soft_wrap=True)
+    console.print(f"Query: {query}\n", style="bold")
     if not answer.results:
-        show_empty(console, "No results", answer.empty_reason or "no_match")
+        _show_empty(console, "No results", answer.empty_reason)
         return
     for result in answer.results:
-        show_span(console, result.rank, result, result.preview, f"score {result.score:.3f}", sources)
+        _show_span(console, result.rank, result, result.preview, f"score {result.score:.3f}", sources)
     if answer.limit_reason == "doc_cap":
         console.print("More of these documents fits the query; --max-per-doc shows more of each.", style="dim")
     elif answer.limit_reason != "none":
         console.print("More results fit the query than are shown; --top-k shows up to 50.", style="dim")
 
 
-def show_span(
+def show_global(console: Console, question: str, answer: GlobalAnswer, sources: Sequence[SourceEntry]) -> None:
+    """Print points with their citations, theme by theme, and how they were found."""
+    from rich.text import Text
+
+    from graphctx.model.themes import LOW_RATING
+
+    console.print(f"Question: {question}\n", style="bold")
+    if not answer.points:
+        _show_empty(console, "No points found", answer.empty_reason)
+        return
+    if answer.phrased:
+        console.print("In a language model's words; the numbers are of the points below:\n", style="dim")
+        for sentence in answer.phrased:
+            cited = "".join(f"[{number}]" for number in sentence.points)
+            console.print(Text(sentence.text).append(f" {cited}", style="cyan"))
+        console.print()
+    titles = {
+        theme.id: Text(one_line(theme.title), style="bold magenta").append(
+            f" · {theme.id} · rating {theme.rating:.2f}\n", style="dim"
+        )
+        for theme in answer.themes
+    }
+    themes = [point.community_id if point.community_id in titles else "" for point in answer.points]
+    titles[""] = Text("Of no single theme\n", style="bold magenta")
+    for theme in dict.fromkeys(themes):  # the theme of the first point comes first
+        console.print(titles[theme])
+        for number, (own, point) in enumerate(zip(themes, answer.points, strict=True), start=1):
+            if own == theme:
+                note = f"rating {point.rating:.2f}{_shortened(point)}"
+                _show_span(console, number, point, point.quote, note, sources)
+    if all(point.rating < LOW_RATING for point in answer.points):
+        console.print("None of these fits the question well: the documents may not treat of it.", style="yellow")
+    counts = answer.diagnostics
+    origin = "phrased by a language model" if answer.phrased else "extractive: every word is of a document"
+    note = f" ({answer.note})" if answer.note else ""
+    console.print(
+        f"{origin}{note} · of {counts.communities} communities {counts.rated} rated, {counts.descended} descended "
+        f"into, {counts.dropped} dropped",
+        style="dim",
+    )
+    if answer.limit_reason != "none":
+        console.print("More points fit than the limits allow (--points-tokens, --max-points).", style="dim")
+    console.print("One theme: graphctx communities ID", style="dim")
+
+
+def _shortened(item: Quote | Point) -> str:
+    return " · shortened" if item.truncated else ""
+
+
+def _show_span(
     console: Console,
     number: int,
     item: Quote | SearchResult | Point,
@@ -103,13 +148,12 @@ def show_span(
     note: str,
     sources: Sequence[SourceEntry],
 ) -> None:
-    """Print a span of a document in a block, with the place where it stands."""
+    """Print a span of a document in a block, with its place."""
     from rich.text import Text
 
-    where = f"{item.title} › {item.heading}" if item.heading else item.title
-    console.print(Text(f"[{number}] ", style="bold cyan").append(one_line(where), style="bold"), soft_wrap=True)
-    for line in span_lines(console, text):
-        console.print(Text("    ").append(_BAR, style="cyan").append(line), soft_wrap=True)
+    title = f"{item.title} › {item.heading}" if item.heading else item.title
+    console.print(Text(f"[{number}] ", style="bold cyan").append(one_line(title), style="bold"))
+    show_block(console, span_lines(console, text))
     place = place_of(sources, item.doc_uri, item.line, text)
     shown, style = one_line(item.doc_uri), ""
     if place.path is not None:
@@ -120,12 +164,20 @@ def show_span(
         note = f"page {item.page} · {note}"
     if "#" in item.doc_uri:
         note = f"{one_line(item.doc_uri.partition('#')[2])} · {note}"
-    console.print(Text("    ").append(shown, style=style).append(f" · {note}", style="dim"), soft_wrap=True)
+    console.print(Text("    ").append(shown, style=style).append(f" · {note}", style="dim"))
     console.print()
 
 
+def show_block(console: Console, lines: Sequence[str]) -> None:
+    """Print lines behind a bar."""
+    from rich.text import Text
+
+    for line in lines:
+        console.print(Text("    ").append(_BAR, style="cyan").append(line))
+
+
 def span_lines(console: Console, text: str) -> list[str]:
-    """The lines of a span; on a terminal, those that are too long are wrapped, and no other is touched."""
+    """Return the lines of a span; on a terminal those that are too long are wrapped."""
     lines = visible(text).split("\n")
     if not console.is_terminal:
         return lines
@@ -137,8 +189,82 @@ def span_lines(console: Console, text: str) -> list[str]:
     ]
 
 
-def show_empty(console: Console, what: str, reason: str) -> None:
-    """Say why there is nothing, and what to do."""
-    why, remedy = _EMPTY[reason]
-    console.print(f"{what}: {why}.", style="yellow", soft_wrap=True)
-    console.print(remedy, style="dim", soft_wrap=True)
+def _show_empty(console: Console, what: str, reason: str | None) -> None:
+    why, remedy = _EMPTY[reason or "no_match"]
+    console.print(f"{what}: {why}.", style="yellow")
+    console.print(remedy, style="dim")
+
+
+def show_tree(console: Console, title: str, communities: Sequence[CommunityNode], *, whole: bool) -> None:
+    """Print communities as a tree; one whose parent is not among them stands at the top.
+
+    Args:
+        console: where to print.
+        title: the first line.
+        communities: those of one level in their order of size.
+        whole: whether to print all of them; by default at most 18, with a hint how to see more.
+    """
+    from rich.text import Text
+    from rich.tree import Tree
+
+    root = Tree(Text(title, style="bold"), guide_style="dim")
+    parents = {community.parent_id for community in communities}
+    branches: dict[str, Tree] = {}
+    ordered = sorted(communities, key=lambda one: one.level)  # stable
+    shown = ordered if whole else ordered[:_TREE_LINES]
+    hidden = len(ordered) - len(shown)
+    for community in shown:
+        below = 0 if community.id in parents else community.n_children
+        hidden += below
+        more = f" · {below} below" if below else ""
+        label = Text(one_line(community.title)).append(f" · {_sizes(community)}{more} · {community.id}", style="dim")
+        branches[community.id] = branches.get(community.parent_id or "", root).add(label)
+    # A terminal wraps long labels below their branch; a pipe gets each label on one line.
+    width = console.width
+    console.width = width if console.is_terminal else _WIDE
+    console.print(root)
+    console.width = width
+    if hidden and not whole:
+        cut = f"the {len(shown)} largest of {len(ordered):,} are shown; " if len(shown) < len(ordered) else ""
+        console.print(f"{cut}--all shows every level, --level N one level, and an id one community", style="dim")
+
+
+def show_community(
+    console: Console, community: CommunityNode, parents: Sequence[CommunityNode], sources: Sequence[SourceEntry]
+) -> None:
+    """Print what a community is about, with its summary and the place of each sentence."""
+    from rich.text import Text
+
+    console.print(Text(one_line(community.title), style="bold magenta"))
+    console.print(f"{community.id} · level {community.level} · {_sizes(community)}", style="dim")
+    for parent in parents:
+        console.print(f"part of {one_line(parent.title)} · {parent.id}", style="dim")
+    if community.formerly:
+        console.print(f"formerly {', '.join(community.formerly)}", style="dim")
+    names = ", ".join(key.name for key in community.key_entities)
+    console.print(Text("\nKey entities: ", style="bold").append(names, style="not bold"))
+    if community.key_facts:
+        console.print("\nFacts", style="bold")
+        for fact in community.key_facts:
+            console.print(f"  - {fact}")
+    if community.phrased:
+        console.print("\nIn a language model's words (the numbers are of the sentences below)", style="bold")
+        console.print(community.phrased)
+    if community.summary:
+        console.print("\nSummary, word for word\n", style="bold")
+    for number, sentence in enumerate(community.summary, start=1):
+        mark = f"[{number}] "
+        for line in span_lines(console, sentence.text):
+            console.print(Text(mark, style="bold cyan").append(line, style="not bold default"))
+            mark = "    "
+        place = place_of(sources, sentence.doc_uri, sentence.line, sentence.text)
+        shown = one_line(sentence.doc_uri) if place.path is None else shown_path(place.path)
+        if place.line is not None:
+            shown += f":{place.line}"
+        elif sentence.page is not None:
+            shown += f" · page {sentence.page}"
+        console.print(f"    {shown}", style="dim")
+
+
+def _sizes(community: CommunityNode) -> str:
+    return f"{counted(community.n_entities, 'entities')}, {counted(community.n_units, 'units')}"

@@ -1,51 +1,101 @@
-"""``graphctx snapshots``: what was published, going back, and making room."""
+"""``graphctx status``, ``snapshots`` and ``purge``: what a knowledge base holds, going back, and erasing."""
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict
-from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphctx.cli.guard import GuardedCommand, GuardedGroup
+from graphctx.cli.console import counted, output_console, print_json, print_table, warn
+from graphctx.cli.guard import EXIT_ERROR, GuardedCommand, GuardedGroup
 from graphctx.cli.options import DEFAULT_KB, JsonOption, KbOption
+from graphctx.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from graphctx.store.history import PurgeReport
+    from graphctx.store.status import Status
 
 app = typer.Typer(cls=GuardedGroup, help="List snapshots, go back to one, or drop old ones.", no_args_is_help=True)
+
+
+def status(kb: KbOption = DEFAULT_KB, as_json: JsonOption = False) -> None:
+    """Show project, snapshot, counts, sizes and sources, and verify the published snapshot.
+
+    Exits with 1 if the published snapshot is damaged.
+    """
+    from graphctx.knowledge_base import KnowledgeBase
+
+    with KnowledgeBase.open(kb) as base:
+        found = base.status()
+    if as_json:
+        print_json(found)
+    else:
+        _show_status(found)
+    if found.fault:
+        raise typer.Exit(EXIT_ERROR)
+
+
+def _show_status(found: Status) -> None:
+    from rich.text import Text
+
+    rows = {
+        "project": found.project_id,
+        "snapshot": found.snapshot_id or "none yet: graphctx ingest FOLDER makes one",
+        "created": found.created_at or "",
+        "counts": ", ".join(counted(count, name) for name, count in found.counts.items()),
+        "themes": "; ".join(
+            f"level {one.level}: {counted(one.communities, 'communities')} of at most {one.largest:,} entities, "
+            f"modularity {one.modularity:.3f}"
+            for one in found.community_levels
+        ),
+        "on disk": ", ".join(f"{size / 1e6:,.1f} MB {part}" for part, size in found.bytes_by_part.items()),
+        "engine": found.engine,
+        "embedder": found.embedder,
+        "sources": ", ".join(f"{source.path} ({source.name})" for source in found.sources),
+        "verified": "sizes and hashes of all files are right" if found.verified else found.fault or "",
+        "note": " ".join(found.notes),
+    }
+    console = output_console()
+    for name, value in rows.items():
+        if value:
+            console.print(
+                Text(f"{name:<10}", style="dim").append(value, style="red" if value == found.fault else "default")
+            )
 
 
 @app.command("list", cls=GuardedCommand)
 def list_all(kb: KbOption = DEFAULT_KB, as_json: JsonOption = False) -> None:
     """List the snapshots, the newest first."""
-    from graphctx.cli.console import errors_console, output_console, print_json, print_table
+    from graphctx.store.config import read_config
     from graphctx.store.history import list_snapshots
     from graphctx.store.snapshot import recovery_note
 
-    _require(kb)
+    read_config(kb)
     found = list_snapshots(kb)
     if any(info.current for info in found) and (note := recovery_note(kb)):
-        errors_console().print(note, style="yellow", soft_wrap=True)
+        warn(note)
     if as_json:
         print_json({"snapshots": [asdict(info) for info in found]})
-        return
-    if not found:
+    elif not found:
         output_console().print("No snapshot yet. Make one: graphctx ingest FOLDER")
-        return
-    print_table(
-        ("", "snapshot", "created", "documents", "MB", "engine", "problem"),
-        [
-            (
-                "→" if info.current else "",
-                info.id,
-                info.created_at,
-                str(info.counts.get("documents", "")),
-                f"{info.size_bytes / 1e6:.1f}",
-                info.engine,
-                info.problem or "",
-            )
-            for info in found
-        ],
-    )
+    else:
+        print_table(
+            ("", "snapshot", "created", "documents", "MB", "engine", "problem"),
+            [
+                (
+                    "→" if info.current else "",
+                    info.id,
+                    info.created_at,
+                    str(info.counts.get("documents", "")),
+                    f"{info.size_bytes / 1e6:.1f}",
+                    info.engine,
+                    info.problem or "",
+                )
+                for info in found
+            ],
+        )
 
 
 @app.command("rollback", cls=GuardedCommand)
@@ -55,11 +105,11 @@ def rollback(
     as_json: JsonOption = False,
 ) -> None:
     """Verify an older snapshot and make it the published one."""
-    from graphctx.cli.console import output_console, print_json
     from graphctx.store import history
+    from graphctx.store.config import read_config
     from graphctx.store.lock import IngestLock
 
-    _require(kb)
+    read_config(kb)
     with IngestLock(kb):
         history.rollback(kb, snapshot_id)
     if as_json:
@@ -77,11 +127,11 @@ def prune(
     as_json: JsonOption = False,
 ) -> None:
     """Delete all but the newest snapshots and the published one."""
-    from graphctx.cli.console import output_console, print_json
     from graphctx.store import history
+    from graphctx.store.config import read_config
     from graphctx.store.lock import IngestLock
 
-    _require(kb)
+    read_config(kb)
     with IngestLock(kb):
         dropped = history.prune(kb, keep)
     if as_json:
@@ -90,8 +140,44 @@ def prune(
         output_console().print(f"{len(dropped)} deleted: {', '.join(dropped)}" if dropped else "Nothing to delete.")
 
 
-def _require(kb: Path) -> None:
-    """Fail if this folder is no knowledge base, before anything is made in it."""
+def purge(
+    kb: KbOption = DEFAULT_KB,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be erased.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Erase what the published snapshot does not hold: older snapshots, their memoised results, damaged copies.
+
+    After `graphctx ingest --prune`, nothing of the dropped documents is left in the knowledge base's folder. This
+    cannot be undone: `snapshots rollback` has nothing to go back to. Exits with 1 if something could not be erased.
+    """
     from graphctx.store.config import read_config
+    from graphctx.store.history import purge as erase
 
     read_config(kb)
+    if not (dry_run or yes):
+        if as_json or not sys.stdin.isatty():
+            raise InvalidArgument("A purge cannot be undone. Add --yes to do it, or --dry-run to see what would go.")
+        _show_purge(erase(kb, dry_run=True))
+        typer.confirm("Erase this for good?", abort=True)
+    report = erase(kb, dry_run=dry_run)
+    if as_json:
+        print_json(report)
+    else:
+        _show_purge(report)
+    if report.kept_back:
+        raise typer.Exit(EXIT_ERROR)
+
+
+def _show_purge(report: PurgeReport) -> None:
+    console = output_console()
+    verb = "Would erase" if report.dry_run else "Erased"
+    rows = ", ".join(f"{count:,} of {kind}" for kind, count in report.memo_rows.items() if count)
+    parts = {"older snapshots": ", ".join(report.snapshots), "leftovers": ", ".join(report.files), "memoised": rows}
+    for name, what in parts.items():
+        console.print(f"{verb} {name}: {what or 'none'}")
+    freed = f"{report.freed_bytes / 1e6:,.1f} MB"
+    console.print(f"At least {freed} would be freed." if report.dry_run else f"{freed} freed.")
+    for item in report.kept_back:
+        console.print(f"Not erased: {item.name}: {item.reason}", style="red")
+    console.print(f"Out of reach of a purge: {'; '.join(report.out_of_reach)}.", style="dim")

@@ -1,8 +1,8 @@
-"""The entity graph as GraphML, written node by node, so that its size is bounded by the disk only.
+"""The entity graph as GraphML, written node by node, so that memory does not limit its size.
 
-One undirected graph. Nodes are entities, and documents where they are asked for; edges are RELATED between entities and
-MENTIONS between a document and what it names. Equal content gives equal bytes: nodes stand in the order of their ids,
-edges in that of their ends, weights have six digits.
+One undirected graph. Nodes are entities, and documents if they are asked for; edges are RELATED between entities and
+MENTIONS between a document and an entity. Equal content gives equal bytes: nodes are in the order of their ids, edges
+in that of their ends, and weights have six digits.
 """
 
 from __future__ import annotations
@@ -15,19 +15,26 @@ from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 
-from graphctx.export.communities import SeenCommunity, seen_communities
 from graphctx.export.options import OnProgress
-from graphctx.export.relations import Edges, Said, edges_between
-from graphctx.export.seen import SeenEntity, rows_of, seen_entities
+from graphctx.export.visible import (
+    PairFacts,
+    Relations,
+    VisibleCommunity,
+    VisibleEntity,
+    relations_between,
+    rows_of,
+    visible_communities,
+    visible_entities,
+)
 from graphctx.model.interrupt import checkpoint
 from graphctx.retrieve.graph.view import GraphView
 from graphctx.store.walk import gather
 
 _BATCH = 10_000
-"""Lines that are written, and told of, at once."""
+"""Lines between two writes and two calls of progress."""
 
-_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What XML 1.0 has no way to write (its production Char); U+FFFD stands in its place."""
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that XML 1.0 cannot represent (its production Char); U+FFFD replaces them."""
 
 _HEAD = (
     '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -55,54 +62,53 @@ _EDGE: tuple[Attribute, ...] = (
     ("predicates", "edge", "string"),
 )
 
-LIST_SEPARATOR = "; "
-"""Between the parts of an attribute that has several."""
+_SEPARATOR = "; "
+"""Between the values of an attribute that has several."""
 
 
 def write_graphml(view: GraphView, file: BinaryIO, *, documents: bool, on_progress: OnProgress) -> dict[str, int]:
-    """Write the graph.
+    """Write the graph as UTF-8.
 
     Args:
-        view: what may be seen.
-        file: to write UTF-8 to.
+        view: the graph within a scope.
+        file: the file to write to.
         documents: whether documents are nodes too.
-        on_progress: called as it advances.
+        on_progress: called with each step's progress.
 
     Returns:
-        How many entities, communities, relations, and documents with their mentions were written.
+        The number of entities, communities and relations, and of documents and their mentions.
     """
-    entities = seen_entities(view)
-    communities = seen_communities(view)
-    edges, said = edges_between(view, rows_of(entities)), Said(view)
+    entities = visible_entities(view)
+    communities = visible_communities(view)
+    relations = relations_between(view, rows_of(entities))
     levels = 1 + max((community.level for community in communities), default=-1)
-    counts = {"entities": len(entities), "communities": len(communities), "relations": len(edges)}
+    counts = {"entities": len(entities), "communities": len(communities), "relations": len(relations)}
     file.write(_HEAD.encode())
-    attributes = [*_NODE, *_of_communities(levels), *(_DOCUMENT if documents else ()), *_EDGE]
+    communities_of = [f"community_{level}{part}" for level in range(levels) for part in ("", "_title")]
+    attributes = [
+        *_NODE,
+        *((name, "node", "string") for name in communities_of),
+        *(_DOCUMENT if documents else ()),
+        *_EDGE,
+    ]
     for name, domain, kind in attributes:
         file.write(f'  <key id="{name}" for="{domain}" attr.name="{name}" attr.type="{kind}"/>\n'.encode())
     file.write(b'  <graph id="graphctx" edgedefault="undirected">\n')
     _write(file, _entity_nodes(entities, communities), len(entities), "entities", on_progress)
     if documents:
-        seen = [row for row in range(len(view.tables.documents)) if view.sees_document(row)]
-        _write(file, _document_nodes(view, seen), len(seen), "documents", on_progress)
-        counts["documents"] = len(seen)
+        rows = [row for row in range(len(view.tables.documents)) if view.sees_document(row)]
+        counts["documents"] = _write(file, _document_nodes(view, rows), len(rows), "documents", on_progress)
     ids = {entity.row: entity.id for entity in entities}
-    _write(file, _related(edges, said, ids), len(edges), "relations", on_progress)
+    _write(file, _related(view, relations, ids), len(relations), "relations", on_progress)
     if documents:
-        counts["mentions"] = _write(file, _mentions(view, entities), 0, "mentions", on_progress)
+        counts["mentions"] = _write(file, _mentions(view, ids), 0, "mentions", on_progress)
     file.write(b"  </graph>\n</graphml>\n")
     return counts
 
 
 def xml_text(text: str) -> str:
-    """Text as it stands between tags; what XML cannot hold becomes U+FFFD."""
-    return escape(_NO_XML.sub("\ufffd", text), {"\r": "&#13;"})
-
-
-def _of_communities(levels: int) -> Iterator[Attribute]:
-    for level in range(levels):
-        yield f"community_{level}", "node", "string"
-        yield f"community_{level}_title", "node", "string"
+    """Return text to be written between tags; characters that XML cannot represent become U+FFFD."""
+    return escape(_NOT_XML.sub("\ufffd", text), {"\r": "&#13;"})
 
 
 def _write(file: BinaryIO, lines: Iterable[str], total: int, what: str, on_progress: OnProgress) -> int:
@@ -138,7 +144,7 @@ def _edge(source: str, target: str, values: Mapping[str, Value]) -> str:
     return f"    <edge source={quoteattr(source)} target={quoteattr(target)}>{_data(values)}</edge>\n"
 
 
-def _entity_nodes(entities: Sequence[SeenEntity], communities: Sequence[SeenCommunity]) -> Iterator[str]:
+def _entity_nodes(entities: Sequence[VisibleEntity], communities: Sequence[VisibleCommunity]) -> Iterator[str]:
     places: dict[int, dict[str, str]] = defaultdict(dict)
     for community in communities:
         for row in community.entities:
@@ -149,7 +155,7 @@ def _entity_nodes(entities: Sequence[SeenEntity], communities: Sequence[SeenComm
             "kind": "entity",
             "name": entity.name,
             "label": entity.label,
-            "aliases": LIST_SEPARATOR.join(entity.aliases),
+            "aliases": _SEPARATOR.join(entity.aliases),
             "n_mentions": entity.n_mentions,
             "n_units": entity.n_units,
         }
@@ -160,27 +166,25 @@ def _document_nodes(view: GraphView, rows: Sequence[int]) -> Iterator[str]:
     table = view.index.documents
     for row in rows:
         place = {name: table[name][row].as_py() for name in ("id", "uri", "title", "tags")}
-        tags = LIST_SEPARATOR.join(place["tags"])
+        tags = _SEPARATOR.join(place["tags"])
         yield _node(place["id"], {"kind": "document", "name": place["title"], "uri": place["uri"], "tags": tags})
 
 
-def _related(edges: Edges, said: Said, ids: Mapping[int, str]) -> Iterator[str]:
-    """The edges; ``predicates`` tells which way each is said: → of the source, ← of the target."""
-    for near, far, weight in zip(edges.near.tolist(), edges.far.tolist(), edges.weight.tolist(), strict=True):
-        told = [f"{'→' if outward else '←'} {predicate}" for outward, predicate in said.predicates(near, far)]
+def _related(view: GraphView, relations: Relations, ids: Mapping[int, str]) -> Iterator[str]:
+    facts = PairFacts(view)
+    for near, far, weight in relations:
         values: dict[str, Value] = {
             "type": "RELATED",
             "weight": float(f"{weight:.6g}"),
-            "n_facts": said.facts(near, far),
-            "predicates": LIST_SEPARATOR.join(told),
+            "n_facts": facts.count(near, far),
+            "predicates": _SEPARATOR.join(facts.predicates(near, far)),
         }
         yield _edge(ids[near], ids[far], values)
 
 
-def _mentions(view: GraphView, entities: Sequence[SeenEntity]) -> Iterator[str]:
-    """From each document to each entity that its text mentions; the weight is how often."""
+def _mentions(view: GraphView, ids: Mapping[int, str]) -> Iterator[str]:
+    """Yield an edge from each document to each entity that it mentions; the weight is how often."""
     documents = view.tables.documents
-    ids = {entity.row: entity.id for entity in entities}
     rows = np.array(sorted(ids), dtype=np.int64)
     positions, _ = gather(view.walk.entity_ptr, rows)
     pairs = view.walk.entity_pair[positions].astype(np.int64)

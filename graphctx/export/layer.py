@@ -1,4 +1,4 @@
-"""A knowledge base's units as a base layer of AGENTS.db, with the vectors that they have."""
+"""The units of a knowledge base as a base layer of AGENTS.db, with their vectors."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ def units_layer(
     i8: bool = False,
     on_progress: OnProgress = no_progress,
 ) -> LayerContent:
-    """The units that may be seen, in the order of the knowledge base.
+    """Return the units of an index as a layer, in the order of the knowledge base.
 
-    A chunk is one contiguous span of its document: the unit, and its heading where the unit is the first below it.
-    Its source is the document's URI and the line where it begins.
+    A chunk is one contiguous span of its document: the unit, and its heading if the unit is the first below it. Its
+    source is the document's URI and the line where it begins.
 
     Args:
-        index: of the units.
-        kind, created_at_unix_ms, i8: as `chunks_of` and `compiled` take them.
-        on_progress: called as it advances.
+        index: the units within a scope.
+        kind, created_at_unix_ms, i8: see `chunks_of` and `compiled`.
+        on_progress: called with the progress.
 
     Raises:
-        InvalidArgument: there is no unit, or ``kind`` is not acceptable.
+        InvalidArgument: there is no unit, or ``kind`` is reserved.
     """
     units = index.snapshot.table("units", ["section_id", "doc_row", "start_char", "end_char"])
     sections, doc_rows, starts, ends = (units[name].to_pylist() for name in units.column_names)
     heads = index.snapshot.table("sections", ["id", "start_char", "level"])
     columns = zip(*(heads[name].to_pylist() for name in heads.column_names), strict=True)
-    head_of = {section: start for section, start, level in columns if level}  # what is before any heading has none
+    head_of = {section: start for section, start, level in columns if level}  # text before any heading has level 0
     rows = index.visible_rows.tolist()
     passages = []
     for done, row in enumerate(rows):
@@ -68,7 +68,7 @@ def units_layer(
 
 
 def _profiled(embedder: Embedder) -> ProfiledEmbedder:
-    """An embedder of knowledge bases with the profile of its vectors."""
+    """Return the embedder of a knowledge base with the profile of its vectors."""
     own = built_in()
     if own.embedder.fingerprint == embedder.fingerprint:
         return own

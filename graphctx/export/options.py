@@ -1,4 +1,4 @@
-"""What may be asked of an export."""
+"""Options of an export, and the report about it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ExportFormat = Literal["graphml", "parquet", "html"]
 FORMATS: tuple[ExportFormat, ...] = get_args(ExportFormat)
 
 DEFAULT_MAX_ENTITIES = 2_000
-"""Circles that a browser pans and zooms smoothly, and names that make a page of about 3 MB with their quotes."""
+"""As many circles as a browser pans and zooms smoothly; with their quotes they make a page of about 3 MB."""
 
 DEFAULT_MAX_QUOTES = 3
 
@@ -21,10 +21,10 @@ OnProgress = Callable[[str, int, int, str], None]
 
 
 class ExportOptions(BaseModel):
-    """An export, as it is asked for.
+    """Options of an export.
 
-    ``doc_tag`` and ``path_prefix`` narrow it as a search's filters do; ``documents`` adds documents to GraphML;
-    ``max_entities`` and ``max_quotes`` (of each entity) bound the page.
+    ``doc_tag`` and ``path_prefix`` filter as in a search; ``documents`` adds documents to GraphML; ``max_entities`` and
+    ``max_quotes`` (of each entity) bound the page.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -40,4 +40,28 @@ class ExportOptions(BaseModel):
 
 
 def no_progress(step: str, done: int, total: int, unit: str) -> None:
-    """Tell nobody."""
+    """Report nothing."""
+
+
+class ExportedFile(BaseModel):
+    """A file that was written."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str = Field(description="Relative to the folder that was written, or the file's own name.")
+    bytes: int = Field(ge=0)
+    sha256: str
+
+
+class ExportReport(BaseModel):
+    """Report of an export: what was written, from which snapshot, and what was left out."""
+
+    model_config = ConfigDict(frozen=True)
+
+    format: ExportFormat
+    path: str
+    snapshot_id: str
+    files: list[ExportedFile]
+    counts: dict[str, int] = Field(description="What is in it: entities, relations, communities, quotes, rows.")
+    left_out: list[str] = Field(description="One sentence for each limit that left something out.")
+    notes: list[str] = Field([], description="Other remarks for the reader.")

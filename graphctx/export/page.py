@@ -1,7 +1,7 @@
-"""The page: one HTML file that needs nothing else and reaches nothing else.
+"""The page: one HTML file that needs no other file and opens no connection.
 
-Its policy forbids every connection, and every script and style but its own, by their hashes. What documents and names
-say is in it as JSON only, from which the page makes text nodes: no text of a document is ever markup.
+Its policy forbids every connection, and every script and style but its own, by their hashes. Texts and names of
+documents are in it as JSON only, from which the page makes text nodes: no text of a document is ever markup.
 """
 
 from __future__ import annotations
@@ -25,31 +25,31 @@ _POLICY = (
 )
 
 _UNSAFE = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
-"""Characters that end a script, begin a comment, or end a line of one: in JSON they are written as escapes."""
+"""Escapes for JSON in a script: characters that end the script, begin a comment, or end a line."""
 
 
 def write_page(
     view: GraphView, project_id: str, options: ExportOptions, file: BinaryIO, on_progress: OnProgress
 ) -> tuple[dict[str, int], list[str]]:
-    """Write the page.
+    """Write the page as UTF-8.
 
     Args:
-        view: what may be seen.
-        project_id: its title.
-        options: its limits.
-        file: to write UTF-8 to.
-        on_progress: called as it advances.
+        view: the graph within a scope.
+        project_id: the title.
+        options: the limits.
+        file: the file to write to.
+        on_progress: called with each step's progress.
 
     Returns:
-        How much of what is in it, and what was left out.
+        The counts of the page's content, and a sentence for each limit that left something out.
     """
-    gathered = page_data(view, project_id, options, on_progress)
-    file.write(page(gathered.data).encode())
-    return gathered.counts, gathered.left_out
+    content = page_data(view, project_id, options, on_progress)
+    file.write(page(content.data).encode())
+    return content.counts, content.left_out
 
 
 def page(data: dict[str, Any]) -> str:
-    """The page for what `graphctx.export.page_data` gathered."""
+    """Return the page for the data of `graphctx.export.page_data`."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     style, library = _asset("page.css"), _asset("d3.min.js")
@@ -68,7 +68,7 @@ def page(data: dict[str, Any]) -> str:
 
 
 def embedded(data: dict[str, Any]) -> str:
-    """JSON that may stand in a ``<script>`` element, whatever its strings hold."""
+    """Return JSON that is safe in a ``<script>`` element, whatever its strings hold."""
     return json.dumps(data, ensure_ascii=False, separators=(",", ":")).translate(_UNSAFE)
 
 

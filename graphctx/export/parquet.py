@@ -1,6 +1,6 @@
-"""The tables of a snapshot as a folder of Parquet files, with what their columns are and their checksums.
+"""The tables of a snapshot as a folder of Parquet files, with a description of their columns and checksums.
 
-The files are the snapshot's own, byte for byte: they hold every document, whatever boundary the settings draw.
+The files are the snapshot's own, byte for byte: they hold every document, also those outside of the boundary.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ if TYPE_CHECKING:
 
     from graphctx.store.snapshot import Snapshot
 
-README_NAME = "README.md"
+_README = "README.md"
 
-_WHAT = {
+_ROWS = {
     "documents": "one row for each document, with its text; sorted by uri",
-    "sections": "headings with what stands below them; sorted by document, then ordinal",
+    "sections": "headings with the text below them; sorted by document, then ordinal",
     "units": "the passages that answers come from; sorted by document, then ordinal",
-    "sentences": "the least that is quoted; sorted by unit, then ordinal",
-    "entities": "what documents name; sorted by id",
-    "mentions": "where an entity is named; sorted by unit, then position",
+    "sentences": "the smallest spans that are quoted; sorted by unit, then ordinal",
+    "entities": "things that documents name; sorted by id",
+    "mentions": "places where an entity is named; sorted by unit, then position",
     "facts": "subject, predicate, object, and the sentence that states it",
     "related": "pairs of related entities, the smaller row first",
-    "links": "from document to document: hyperlinks, and mentions of its title",
+    "links": "from document to document: hyperlinks, and mentions of a title",
     "communities": "groups of entities; level 0 is the root level, deeper ones are finer",
 }
-"""What a row of each table is; tests hold that none is missing."""
+"""The rows of each table."""
 
 _INTRO = """# Tables of snapshot {snapshot}
 
-Made by graphctx; format {version}. Every document of the knowledge base is here, whatever boundary its settings draw.
+Made by graphctx; format {version}. It has every document of the knowledge base, also those outside of its boundary.
 
 - A column `…_row` is the place of a row in another table, counted from 0: `facts.unit_row` in `units`.
 - Spans (`start_char`, `end_char`) count Unicode characters in `documents.text`, the end not included.
@@ -49,13 +49,10 @@ Made by graphctx; format {version}. Every document of the knowledge base is here
 
 
 def write_parquet(snapshot: Snapshot, folder: Path, *, on_progress: OnProgress) -> dict[str, int]:
-    """Copy the tables into an empty folder, and describe them.
-
-    Returns:
-        The rows of each table.
+    """Copy the tables into an empty folder, describe them, and return the number of rows of each.
 
     Raises:
-        BackendUnavailable: a table is not what was published.
+        BackendUnavailable: a table is not the published one.
     """
     import pyarrow.parquet as pq
 
@@ -71,8 +68,8 @@ def write_parquet(snapshot: Snapshot, folder: Path, *, on_progress: OnProgress) 
         with pq.ParquetFile(folder / file) as copied:
             counts[name], schemas[name] = copied.metadata.num_rows, copied.schema_arrow
         on_progress("tables", done, len(TABLES), "tables")
-    (folder / README_NAME).write_text(_readme(snapshot.id, counts, schemas), "utf-8", newline="\n")
-    files = [*(f"{name}.parquet" for name in TABLES), README_NAME]
+    (folder / _README).write_text(_readme(snapshot.id, counts, schemas), "utf-8", newline="\n")
+    files = [*(f"{name}.parquet" for name in TABLES), _README]
     sums = "".join(f"{sha256_of(folder / file)}  {file}\n" for file in sorted(files))
     (folder / SUMS_NAME).write_text(sums, "ascii", newline="\n")
     return counts
@@ -81,7 +78,7 @@ def write_parquet(snapshot: Snapshot, folder: Path, *, on_progress: OnProgress) 
 def _readme(snapshot_id: str, counts: Mapping[str, int], schemas: Mapping[str, pa.Schema]) -> str:
     parts = [_INTRO.format(snapshot=snapshot_id, version=FORMAT_VERSION, sums=SUMS_NAME)]
     for name, schema in schemas.items():
-        lines = [f"## {name}.parquet", "", f"{counts[name]:,} rows: {_WHAT[name]}.", "", "| column | type | null |"]
+        lines = [f"## {name}.parquet", "", f"{counts[name]:,} rows: {_ROWS[name]}.", "", "| column | type | null |"]
         lines += ["|---|---|---|"]
         lines += [f"| `{field.name}` | {field.type} | {'yes' if field.nullable else 'no'} |" for field in schema]
         parts.append("\n".join(lines) + "\n")

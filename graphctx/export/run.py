@@ -1,4 +1,4 @@
-"""An export, from the check of its place to its report."""
+"""An export, from the check of its target to its report."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphctx.errors import InvalidArgument
-from graphctx.export.options import ExportOptions, OnProgress, no_progress
-from graphctx.export.report import ExportedFile, ExportReport
+from graphctx.export.options import ExportedFile, ExportOptions, ExportReport, OnProgress, no_progress
 from graphctx.export.target import check_target, written_file, written_folder
 from graphctx.model.requests import Filters, Scope
 from graphctx.retrieve.graph.view import GraphView
@@ -16,24 +15,25 @@ from graphctx.store.files import files_below, sha256_of
 if TYPE_CHECKING:
     from graphctx.retrieve.searcher import Searcher
 
-_OWNERS = (
-    "The tables hold every document of the knowledge base, whatever boundary its settings draw: they are for its owner."
+_FOR_THE_OWNER = (
+    "The tables hold every document of the knowledge base, also those outside the boundary of its settings: they are "
+    "for its owner."
 )
 
 
 def export(
     searcher: Searcher, project_id: str, options: ExportOptions, on_progress: OnProgress = no_progress
 ) -> ExportReport:
-    """Write what is published.
+    """Write the published snapshot.
 
     Args:
         searcher: of the published snapshot, within the boundary of the settings.
-        project_id: what it is called.
+        project_id: the title of the page.
         options: what to write, and where.
-        on_progress: called as it advances.
+        on_progress: called with each step's progress.
 
     Raises:
-        InvalidArgument: the place cannot be used, tables were to be narrowed, or the filters leave no document.
+        InvalidArgument: the target cannot be used, filters were set for tables, or they leave no document.
         BackendUnavailable: the disk refuses the write.
     """
     path = options.path.expanduser()
@@ -66,7 +66,7 @@ def _tables(searcher: Searcher, options: ExportOptions, path: Path, on_progress:
 
     if options.doc_tag or options.path_prefix:
         raise InvalidArgument(
-            "Tables are exported whole: --tag and --path-prefix narrow graphml and html only. Leave them out.",
+            "Tables are exported whole: --tag and --path-prefix apply to graphml and html only. Leave them out.",
             field="doc_tag" if options.doc_tag else "path_prefix",
         )
     snapshot = searcher.index.snapshot
@@ -79,7 +79,7 @@ def _tables(searcher: Searcher, options: ExportOptions, path: Path, on_progress:
         files=[_file(file, file.relative_to(path).as_posix()) for file in files_below(path)],
         counts=counts,
         left_out=[],
-        notes=[_OWNERS],
+        notes=[_FOR_THE_OWNER],
     )
 
 
@@ -88,8 +88,7 @@ def _view(searcher: Searcher, options: ExportOptions) -> GraphView:
     nothing = searcher.index.empty_reason(Scope(), filters)
     if nothing is not None and nothing.filtered_by:
         raise InvalidArgument(
-            f"No document is left by {' and '.join(nothing.filtered_by)}, so there is nothing to export. "
-            "Widen the filter.",
+            f"No document passes {' and '.join(nothing.filtered_by)}, so there is nothing to export. Widen the filter.",
             filtered_by=list(nothing.filtered_by),
         )
     return GraphView(searcher.index.within(Scope(), filters), searcher.graph.tables)

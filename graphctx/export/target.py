@@ -1,41 +1,49 @@
-"""Where an export goes: a file or a folder that is either wholly there or not at all."""
+"""Targets of exports: files and folders that are either complete or not there at all.
+
+A folder that exists is moved aside and the new one takes its name. If the process is killed between the two, the next
+export to the same place, or the next check of it, restores the old folder.
+"""
 
 from __future__ import annotations
 
 import os
+import re
+import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 from graphctx.errors import BackendUnavailable, InvalidArgument
-from graphctx.export.siblings import WRITTEN, beside, put_in_place, recover, remove
 from graphctx.store.files import atomic_file, files_below, fsync_path, fsync_tree
 
 SUMS_NAME = "SHA256SUMS"
-"""In a folder that an export wrote: by it such a folder is known, and no other is ever replaced."""
+"""A file in every folder that an export wrote. A folder without it is never replaced."""
 
 _MARKS = {
     b"<!doctype html>": b'<meta name="generator" content="graphctx ',
     b"<?xml ": b'<graph id="graphctx" ',
     b"{": b'"agentsdb.export.',
 }
-"""How a file begins that an export wrote, and what stands in its head: by it such a file is known."""
+"""The beginning of each kind of exported file, and a mark in its head. A file without it is never replaced."""
 
-_HEAD = 1 << 14
-"""Bytes in which the mark stands; GraphML declares its attributes before, 80 bytes each."""
+_HEAD_BYTES = 1 << 14
+"""Where the mark is; GraphML declares its attributes before it, 80 bytes each."""
+
+_WRITTEN, _ASIDE = "tmp", "old"
+"""Suffixes of what is being written and of what was at the target before."""
 
 
 def check_target(path: Path, *, folder: bool, replace: bool) -> None:
-    """Refuse a place that cannot be written, before any work is done; what a killed export left there is mended first.
+    """Check before any work that a target can be written, after clearing what a killed export left there.
 
     Args:
         path: a file, or a folder where ``folder`` is true.
-        folder: what the format makes.
-        replace: whether what is there may be replaced.
+        folder: whether the format makes a folder.
+        replace: whether an earlier export may be replaced.
 
     Raises:
-        InvalidArgument: its folder is missing, it is of the other kind, or it is there and may not be replaced: no
+        InvalidArgument: its folder does not exist, it is of the other kind, or it exists and may not be replaced: no
             export wrote it, or ``replace`` is false.
         BackendUnavailable: its folder may not be written to.
     """
@@ -47,35 +55,34 @@ def check_target(path: Path, *, folder: bool, replace: bool) -> None:
             f"The folder {parent} may not be written to. Choose another place with --out, or change its permissions.",
             path=str(path),
         )
-    recover(path)
-    if folder and path.exists() and not path.is_dir():
+    _recover(path)
+    if not path.exists():
+        return
+    if folder and not path.is_dir():
         raise InvalidArgument(f"{path} is a file, and this format makes a folder. Name another.", path=str(path))
     if not folder and path.is_dir():
         raise InvalidArgument(f"{path} is a folder, and this format makes one file. Name a file.", path=str(path))
-    if folder and path.is_dir():
+    if folder:
         if not any(path.iterdir()):
             return
-        if not (path / SUMS_NAME).is_file():
-            raise InvalidArgument(
-                f"{path} holds files that no export wrote, so it is never replaced. Name another folder.",
-                path=str(path),
-            )
-    if not folder and path.exists() and not _exported(path):
+        exported, what = (path / SUMS_NAME).is_file(), "folder"
+    else:
+        exported, what = _is_export(path), "file"
+    if not exported:
         raise InvalidArgument(
-            f"{path} is there already, and no export wrote it, so it is never replaced. Name another file.",
-            path=str(path),
+            f"No export wrote the {what} {path}, so it is never replaced. Name another.", path=str(path)
         )
-    if path.exists() and not replace:
-        raise InvalidArgument(f"{path} is there already. Replace it with --force, or name another.", path=str(path))
+    if not replace:
+        raise InvalidArgument(f"{path} exists already. Replace it with --force, or name another.", path=str(path))
 
 
-def _exported(path: Path) -> bool:
-    """Whether a file is an export's, or empty."""
+def _is_export(path: Path) -> bool:
+    """Return whether a file is an export, or empty."""
     if not path.is_file():
         return False  # a device or a pipe
     try:
         with path.open("rb") as file:
-            head = file.read(_HEAD)
+            head = file.read(_HEAD_BYTES)
     except OSError:
         return False
     return not head or any(head.startswith(begin) and mark in head for begin, mark in _MARKS.items())
@@ -83,37 +90,44 @@ def _exported(path: Path) -> bool:
 
 @contextmanager
 def written_file(path: Path) -> Iterator[BinaryIO]:
-    """A file to write to, which takes its place when the block ends well and leaves nothing when it does not.
+    """Open a file that replaces the target when the block ends, and is deleted if the block raises.
 
     Raises:
         BackendUnavailable: the disk is full or refuses the write.
     """
-    recover(path)
+    _recover(path)
     with _write_errors(path), atomic_file(path) as file:
         yield file
 
 
 @contextmanager
 def written_folder(path: Path) -> Iterator[Path]:
-    """An empty folder to write into, which takes its place when the block ends well.
-
-    What was at its place goes in the same step where that can be done, and is then deleted.
+    """Make an empty folder that replaces the target when the block ends, and is deleted if the block raises.
 
     Raises:
         BackendUnavailable: the disk is full or refuses the write.
     """
-    recover(path)
-    temporary = beside(path, WRITTEN)
+    _recover(path)
+    written, aside = _beside(path, _WRITTEN), _beside(path, _ASIDE)
     with _write_errors(path):
         try:
-            remove(temporary)
-            temporary.mkdir()
-            yield temporary
-            fsync_tree(files_below(temporary))
-            put_in_place(temporary, path)
+            _remove(written)
+            written.mkdir()
+            yield written
+            fsync_tree(files_below(written))
+            try:
+                if path.exists():
+                    path.rename(aside)
+                written.rename(path)
+            except BaseException:  # an interrupt too
+                if aside.exists() and not path.exists():
+                    aside.rename(path)
+                raise
             fsync_path(path.parent)
         finally:
-            remove(temporary)
+            _remove(written)
+            if path.exists():
+                _remove(aside)
 
 
 @contextmanager
@@ -127,3 +141,46 @@ def _write_errors(path: Path) -> Iterator[None]:
             path=str(path),
             errno=error.errno,
         ) from error
+
+
+def _beside(target: Path, suffix: str) -> Path:
+    return target.with_name(f".{target.name}.{os.getpid()}.{suffix}")
+
+
+def _remove(path: Path) -> None:
+    """Delete a file, a link or a folder as far as that is possible."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+
+
+def _recover(target: Path) -> None:
+    """Restore what a killed process moved aside, and delete what it left unfinished, as far as that is possible."""
+    pattern = re.compile(rf"{re.escape(f'.{target.name}.')}(\d+)\.({_WRITTEN}|{_ASIDE})")
+    try:
+        found = [(path, match) for path in target.parent.iterdir() if (match := pattern.fullmatch(path.name))]
+        left = [path for path, match in found if not _runs(int(match[1]))]
+        left.sort(key=lambda path: (path.suffix != f".{_ASIDE}", -path.lstat().st_mtime_ns, path.name))
+    except OSError:  # another process may be deleting the same files
+        return
+    for path in left:
+        if path.suffix == f".{_ASIDE}" and not target.exists():
+            with suppress(OSError):
+                path.rename(target)
+        else:
+            _remove(path)
+
+
+def _runs(process: int) -> bool:
+    """Return whether a process of this number exists; true where that cannot be known."""
+    if os.name == "nt":  # there the question would end it
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True

@@ -15,6 +15,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from graphctx.cli.console import SafeStream, errors_console, output_console, print_json, print_table, print_text
+from graphctx.cli.progress import progress_view
 
 OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 STYLES = re.compile("\x1b\\[[0-9;]*m")
@@ -73,3 +74,40 @@ def test_tracebacks_logs_and_prints_of_others_pass_the_same_way(monkeypatch: pyt
     errors_console().print(text)
     assert raw.getvalue().count("␛]0;title␇ \\u009b2J") == 5  # rich drops the bell of a text before it is rendered
     assert not OBEYED.search(raw.getvalue())
+
+
+def test_without_a_terminal_each_step_is_one_plain_line(capsys: pytest.CaptureFixture[str]) -> None:
+    with progress_view() as view:
+        view.step("read", 0, 0, "")
+        for done in range(1, 4):
+            view.step("read", done, 3, "files")
+        view.step("split", 3, 3, "documents")
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert [line.split()[:3] for line in shown.err.splitlines()] == [
+        ["read", "3/3", "files"],
+        ["split", "3/3", "documents"],
+    ]
+    assert "\x1b" not in shown.err
+
+
+def test_a_step_that_fails_is_not_reported_as_done(capsys: pytest.CaptureFixture[str]) -> None:
+    def fail() -> None:
+        with progress_view() as view:
+            view.step("read", 1, 3, "files")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
+    assert capsys.readouterr().err == ""
+
+
+def test_on_a_terminal_bars_are_drawn(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm-256color")
+    with progress_view() as view:
+        view.step("embed", 2, 4, "texts")
+    shown = capsys.readouterr().err
+    assert "embed" in shown
+    assert "texts" in shown
+    assert "\x1b[" in shown

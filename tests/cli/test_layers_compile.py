@@ -13,25 +13,9 @@ from graphctx.knowledge_base import KnowledgeBase
 from graphctx.layers import Chunk, LayerFile, built_in
 from tests.layers.world import content, note, stack
 
-from .layers_world import layers, layers_typed
+from .conftest import HARBOUR
+from .runner import layers
 
-HARBOUR = """---
-title: Harbour
----
-# Harbour
-
-The lights are lit at dusk.
-
-## Fees
-
-Ships pay by length, and boats pay nothing.
-
-## Empty above
-
-### Gulls
-
-Gulls are not fed.
-"""
 FAST = ("--embedder", "hash")
 
 
@@ -55,7 +39,7 @@ def digest(path: Path) -> str:
 
 
 def test_sections_become_chunks_that_say_where_they_stand(repository: Path) -> None:
-    done = layers_typed(repository, "compile", "docs", "AGENTS.md", "--json")
+    done = layers(repository, "compile", "docs", "AGENTS.md", "--json")
     assert done.code == 0
     assert "embed" in done.err
     told = done.json
@@ -190,15 +174,15 @@ def test_other_kinds_cuts_and_files_can_be_had(repository: Path) -> None:
         (["docs", "--out", "AGENTS.user.db"], "grows by promotion"),
         (["docs", "--out", "docs"], "is a folder"),
         (["docs", "--out", "no/where.db"], "There is no folder no"),
-        (["docs", "--include", "*.rst"], "fits *.rst"),
+        (["docs", "--include", "*.rst"], "matches *.rst"),
         (["docs", "--kind", "tombstone"], "kept for tools"),
         (["docs", "--kind", " "], "empty"),
-        (["docs", "--split", "pages"], "sections, units, files"),
-        (["docs", "--embedder", "gpt"], "minilm, hash"),
+        (["docs", "--split", "pages"], "sections, units or files"),
+        (["docs", "--embedder", "gpt"], "minilm or hash"),
         (["docs", "--created-at", "yesterday"], "ISO 8601"),
         (["docs", "--created-at", "1969-01-01"], "from 1970 on"),
-        (["docs", "--tag", "x"], "--tag has a meaning for a knowledge base only"),
-        (["--kb", "kb", "--split", "units"], "--split has a meaning for documents only"),
+        (["docs", "--tag", "x"], "--tag has an effect on a knowledge base only"),
+        (["--kb", "kb", "--split", "units"], "--split has an effect on documents only"),
         (["--kb", "kb"], "kb.toml is missing"),
         (["..", "--dir", "docs"], "lies outside"),
         (["empty.md"], "no text"),
@@ -222,53 +206,33 @@ def test_a_base_layer_that_parts_the_layers_is_told(repository: Path) -> None:
     assert "cannot be searched" not in layers(repository, "compile", "docs", *FAST).err  # nothing was written
 
 
-@pytest.fixture(scope="module")
-def kb(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A knowledge base of two documents, one of which has a tag."""
-    folder = tmp_path_factory.mktemp("kb")
-    (folder / "docs").mkdir()
-    (folder / "docs" / "harbour #1.md").write_text(HARBOUR, "utf-8")
-    (folder / "docs" / "tides.md").write_text("---\ntags: [sea]\n---\nTides are told by the hour.\n", "utf-8")
-    with KnowledgeBase.open(folder / "kb", create=True, project_id="harbour") as made:
-        made.ingest(folder / "docs", processes=1)
-    return folder / "kb"
-
-
-def test_a_knowledge_base_gives_its_units_with_its_vectors(kb: Path, tmp_path: Path) -> None:
-    done = layers_typed(tmp_path, "compile", "--kb", str(kb), "--json")
-    assert done.code == 0
+def test_a_knowledge_base_gives_its_units_with_its_vectors(lighthouse: Path, tmp_path: Path) -> None:
+    arguments = ("compile", "--kb", lighthouse, "--path-prefix", "harbour")
+    assert layers(tmp_path, *arguments).code == 0
     made = chunks(tmp_path / "AGENTS.db")
     assert {(c.content, *c.sources) for c in made} == {
         ("# Harbour\n\nThe lights are lit at dusk.", "harbour #1.md:4"),
         ("## Fees\n\nShips pay by length, and boats pay nothing.", "harbour #1.md:8"),
         ("### Gulls\n\nGulls are not fed.", "harbour #1.md:14"),
-        ("Tides are told by the hour.", "tides.md:4"),
     }
-    with KnowledgeBase.open(kb) as base, LayerFile.open(tmp_path / "AGENTS.db") as layer:
-        assert np.array_equal(layer.matrix[layer.rows], base.layer().matrix)
-        [found] = base.search("who feeds gulls", top_k=1).results
-        whole = base.document(found.doc_uri).text
-    assert all(c.content in whole for c in made if "tides" not in str(c.sources[0]))
-    again = layers(tmp_path, "compile", "--kb", str(kb), "--json")
-    assert (again.code, again.json["changed"]) == (0, False)
+    assert all(c.content in HARBOUR for c in made)
+    with KnowledgeBase.open(lighthouse) as base, LayerFile.open(tmp_path / "AGENTS.db") as layer:
+        assert np.array_equal(layer.matrix[layer.rows], base.layer(path_prefix="harbour").matrix)
+    assert not layers(tmp_path, *arguments, "--json").json["changed"]
     hit = layers(tmp_path, "search", "are gulls fed", "-k", "1", "--json").json["chunks"][0]
     assert hit["sources"] == ["harbour #1.md:14"]
 
 
-def test_a_part_of_a_knowledge_base_is_named_by_tag_and_path(kb: Path, tmp_path: Path) -> None:
-    layers(tmp_path, "compile", "--kb", str(kb), "--tag", "sea")
-    assert [c.sources for c in chunks(tmp_path / "AGENTS.db")] == [("tides.md:4",)]
-    error = layers(tmp_path, "compile", "--kb", str(kb), "--tag", "none", "--out", "x.db", "--json").error
+@pytest.mark.parametrize("by", ["tag", "boundary"])
+def test_a_part_of_a_knowledge_base_is_chosen_by_a_tag_or_by_its_boundary(
+    lighthouse: Path, tmp_path: Path, by: str
+) -> None:
+    options = ("--tag", "sea") if by == "tag" else ()
+    env = {} if by == "tag" else {"GRAPHCTX_SERVER__DOC_TAGS": '["sea"]'}
+    assert layers(tmp_path, "compile", "--kb", lighthouse, *options, env=env).code == 0
+    assert [c.sources for c in chunks(tmp_path / "AGENTS.db")] == [("in/b#.md:4",)]
+    error = layers(tmp_path, "compile", "--kb", lighthouse, "--tag", "none", "--out", "x.db", "--json", env=env).error
     assert "no text" in error["message"]
-
-
-def test_a_boundary_of_the_settings_holds_for_layers_too(kb: Path, tmp_path: Path) -> None:
-    shutil.copytree(kb, tmp_path / "kb")
-    with (tmp_path / "kb" / "kb.toml").open("a", encoding="utf-8") as file:
-        file.write('\n[server]\ndoc_tags = ["sea"]\n')
-    done = layers(tmp_path, "compile", "--kb", "kb", "--out", "x.db", "--json")
-    assert done.code == 0, done.out
-    assert [c.sources for c in chunks(tmp_path / "x.db")] == [("tides.md:4",)]
 
 
 def test_every_file_that_is_passed_over_is_reported_with_the_reason(repository: Path) -> None:
@@ -276,7 +240,7 @@ def test_every_file_that_is_passed_over_is_reported_with_the_reason(repository: 
     (repository / "docs" / "AGENTS.db").write_bytes(b"AGDB")
     (repository / "docs" / "bad.md").write_bytes(b"caf\xe9 " * 10)
     done = layers(repository, "compile", "docs", *FAST, "--json")
-    unfit = "its name fits none of *.md, *.markdown, *.mdx; --include takes other files"
+    unfit = "its name matches none of *.md, *.markdown, *.mdx; --include adds other files"
     [bad] = [item for item in done.json["skipped"] if item["uri"] == "docs/bad.md"]
     assert [item for item in done.json["skipped"] if item != bad] == [
         {"uri": "docs/AGENTS.db", "reason": "a database or a layer; layers are made of documents"},

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -40,36 +39,25 @@ def test_a_row_is_placed_in_the_file_that_holds_it(sources: list[SourceEntry], t
     assert place_of(sources, "rows.jsonl#7", 1, "x y").path == tmp_path / "one" / "rows.jsonl"
 
 
-@pytest.fixture
-def base(sources: list[SourceEntry], tmp_path: Path) -> Iterator[KnowledgeBase]:
-    (tmp_path / "one" / "in").mkdir()
-    (tmp_path / "one" / "in" / "b#.md").write_text("# Deep\n\nAn island.\n")
-    with KnowledgeBase.open(tmp_path / "kb", create=True) as kb:
-        kb.ingest([Path(source.path) for source in sources], processes=1)
-        yield kb
-
-
 def test_a_path_as_it_is_printed_is_the_prefix_of_its_documents(
-    base: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    lighthouse: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    for path, prefix in {
-        "one/in": "in",
-        "one/in/": "in/",
-        "one/in/b#.md": "in/b%23.md",
-        "one/in/b#.md:3": "in/b%23.md",
-        "./one/../one/in": "in",
-        str(tmp_path / "one" / "in"): "in",
-        "in/": "in/",
-        "nowhere/": "nowhere/",
-        "one/nothing": "one/nothing",
-    }.items():
-        assert uri_prefix(base, path) == prefix
-    assert uri_prefix(base, None) is None
-    two = uri_prefix(base, "two/a.md")
-    assert two is not None
-    assert two in base.searcher().index.documents["uri"].to_pylist()
-    assert base.search("line", filters={"path_prefix": two}).results
+    folder = lighthouse.parent
+    monkeypatch.chdir(folder)
+    with KnowledgeBase.open(lighthouse) as base:
+        for path, prefix in {
+            "docs/in": "in",
+            "./more/../docs/in/": "in/",
+            "docs/in/b#.md": "in/b%23.md",
+            "docs/in/b#.md:3": "in/b%23.md",
+            str(folder / "docs" / "in"): "in",
+            "more/lamp.md:1": "more/lamp.md",
+            "in/": "in/",
+            "nowhere/": "nowhere/",
+            "docs/nothing": "docs/nothing",
+        }.items():
+            assert uri_prefix(base, path) == prefix
+        assert uri_prefix(base, None) is None
 
 
 def test_a_file_that_has_gone_has_no_place(sources: list[SourceEntry]) -> None:

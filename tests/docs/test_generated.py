@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from graphctx.cli.reference.files import check, write
+from graphctx.cli.reference import check, write
 
 ROOT = Path(__file__).parents[2]
 
@@ -35,7 +35,7 @@ def test_every_command_and_option_is_documented() -> None:
     from typer.main import get_command
 
     from graphctx.cli.app import app
-    from graphctx.cli.reference.commands import visible_commands
+    from graphctx.cli.reference import visible_commands
 
     text = page("commands")
     found = visible_commands(get_command(app), "graphctx")

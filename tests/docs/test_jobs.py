@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from graphctx.cli.jobs import read_job
+from graphctx.cli.ingest import read_job
 
 JOBS = sorted((Path(__file__).parents[2] / "pipelines").glob("*.toml"))
 

@@ -1,4 +1,4 @@
-"""A small knowledge base whose documents do their worst: markup, scripts and controls in names, titles and texts."""
+"""A small knowledge base of hostile documents: markup, scripts and controls in names, titles and texts."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import igraph
 import pytest
+from filelock import FileLock
 
-from graphctx.export.options import ExportFormat
-from graphctx.export.report import ExportReport
+from graphctx.export.options import ExportFormat, ExportReport
 from graphctx.knowledge_base import KnowledgeBase
 
 SCRIPT = "</script><script>window.pwned=1</script>"
@@ -29,24 +30,25 @@ DOCUMENTS = {
     f"Brannoch Quay fears `{SCRIPT}` and `ctl\x0b\x1f\x01x`.\n",
 }
 
-
-@pytest.fixture(scope="session")
-def kb_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the knowledge base; nobody may change it."""
-    folder = tmp_path_factory.mktemp("export")
-    for name, text in DOCUMENTS.items():
-        path = folder / "docs" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
-    with KnowledgeBase.open(folder / "kb", create=True, project_id=f"light {IMAGE}") as kb:
-        kb.ingest(folder / "docs", processes=1)
-    return folder / "kb"
-
-
 Export = Callable[..., ExportReport]
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
+def kb_path(run_folder: Path) -> Path:
+    """The folder of the knowledge base; nobody may change it."""
+    folder = run_folder / "export"
+    with FileLock(run_folder / "export.lock"):
+        if not (folder / "kb" / "CURRENT").exists():
+            for name, text in DOCUMENTS.items():
+                path = folder / "docs" / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text, "utf-8")
+            with KnowledgeBase.open(folder / "kb", create=True, project_id=f"light {IMAGE}") as kb:
+                kb.ingest(folder / "docs", processes=1)
+    return folder / "kb"
+
+
+@pytest.fixture(scope="session")
 def export(kb_path: Path) -> Export:
     """Export the knowledge base: ``export(path, "html", max_entities=3)``."""
 
@@ -57,8 +59,30 @@ def export(kb_path: Path) -> Export:
     return run
 
 
+@pytest.fixture(scope="session")
+def page(export: Export, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The whole knowledge base as a page."""
+    path = tmp_path_factory.mktemp("page") / "x.html"
+    export(path, "html")
+    return path
+
+
+@pytest.fixture(scope="session")
+def graph_file(export: Export, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The whole knowledge base as GraphML, with documents."""
+    path = tmp_path_factory.mktemp("graph") / "x.graphml"
+    export(path, "graphml", documents=True)
+    return path
+
+
+@pytest.fixture(scope="session")
+def graph(graph_file: Path) -> igraph.Graph:
+    """That GraphML as igraph reads it."""
+    return igraph.Graph.Read_GraphML(str(graph_file))
+
+
 def data_of(page: Path) -> dict[str, Any]:
-    """What a page embeds."""
+    """The data that a page embeds."""
     found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page.read_text("utf-8"), re.S)
     assert found is not None
     data: dict[str, Any] = json.loads(found[1])

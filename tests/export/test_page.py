@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphctx.export.page import embedded, page
-from graphctx.export.quotes import MAX_CHARS
+from graphctx.export.page import embedded
+from graphctx.export.page import page as rendered
+from graphctx.export.page_data import MAX_QUOTE_CHARS
 from graphctx.knowledge_base import KnowledgeBase
 from tests.conftest import REPO
 from tests.export.conftest import IMAGE, SCRIPT, Export, data_of
@@ -36,57 +37,53 @@ class Elements(HTMLParser):
             self.raw.append((self.elements[-1][0], data))
 
 
-@pytest.fixture
-def written(export: Export, tmp_path: Path) -> Path:
-    export(tmp_path / "x.html", "html")
-    return tmp_path / "x.html"
+@pytest.fixture(scope="module")
+def handbook(handbook_kb: KnowledgeBase, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The data of the handbook's page."""
+    path = tmp_path_factory.mktemp("handbook") / "x.html"
+    handbook_kb.export(path, "html")
+    return data_of(path)
 
 
-def test_every_quote_is_the_span_of_its_document(handbook_kb: KnowledgeBase, tmp_path: Path) -> None:
-    handbook_kb.export(tmp_path / "x.html", "html")
-    data = data_of(tmp_path / "x.html")
-    assert len(data["quotes"]) > 300
-    for quote in data["quotes"]:
-        document = handbook_kb.document(data["documents"][quote["document"]]["uri"])
+def test_every_quote_is_the_span_of_its_document(handbook_kb: KnowledgeBase, handbook: dict[str, Any]) -> None:
+    assert len(handbook["quotes"]) > 300
+    for quote in handbook["quotes"]:
+        document = handbook_kb.document(handbook["documents"][quote["document"]]["uri"])
         start, end = quote["span"]
         assert document.text[start:end] == quote["text"]
-        assert 0 < len(quote["text"]) <= MAX_CHARS
+        assert 0 < len(quote["text"]) <= MAX_QUOTE_CHARS
         assert quote.get("line", document.line(start)) == document.line(start)
 
 
-def test_quotes_of_an_entity_name_it(handbook_kb: KnowledgeBase, tmp_path: Path) -> None:
-    handbook_kb.export(tmp_path / "x.html", "html")
-    data = data_of(tmp_path / "x.html")
-    gannet = next(entity for entity in data["entities"] if entity["name"] == "Gannet")
+def test_quotes_of_an_entity_name_it(handbook: dict[str, Any]) -> None:
+    gannet = next(entity for entity in handbook["entities"] if entity["name"] == "Gannet")
     assert len(gannet["quotes"]) == 3
-    assert all("gannet" in data["quotes"][at]["text"].casefold() for at in gannet["quotes"])
+    assert all("gannet" in handbook["quotes"][at]["text"].casefold() for at in gannet["quotes"])
 
 
-def test_a_community_shows_the_sentences_of_its_summary(handbook_kb: KnowledgeBase, tmp_path: Path) -> None:
-    handbook_kb.export(tmp_path / "x.html", "html")
-    data = data_of(tmp_path / "x.html")
+def test_a_community_shows_the_sentences_of_its_summary(handbook_kb: KnowledgeBase, handbook: dict[str, Any]) -> None:
     table = handbook_kb.searcher().index.snapshot.table("communities", ["id", "title", "summary"]).to_pylist()
     rows = {row["id"]: row for row in table}
-    assert len(data["communities"]) == len(rows)
-    for community in data["communities"]:
+    assert len(handbook["communities"]) == len(rows)
+    for community in handbook["communities"]:
         summary = " ".join(rows[community["id"]]["summary"].split())
-        quotes = [data["quotes"][at] for at in community.get("quotes", [])]
+        quotes = [handbook["quotes"][at] for at in community.get("quotes", [])]
         assert community["title"] == rows[community["id"]]["title"]
         assert bool(quotes) == (summary != community["title"])
         assert all(" ".join(quote["text"].split()) in summary for quote in quotes)
 
 
-def test_no_text_of_a_document_is_markup(written: Path) -> None:
-    found = Elements(written.read_text("utf-8"))
-    names = {entity["name"] for entity in data_of(written)["entities"]}
+def test_no_text_of_a_document_is_markup(page: Path) -> None:
+    found = Elements(page.read_text("utf-8"))
+    names = {entity["name"] for entity in data_of(page)["entities"]}
     assert {SCRIPT, IMAGE} <= names
     assert [tag for tag, _ in found.elements].count("script") == 3
     assert not [tag for tag, _ in found.elements if tag == "img"]
     assert not [name for _, attributes in found.elements for name in attributes if name.startswith("on")]
 
 
-def test_the_page_reaches_nothing_else(written: Path) -> None:
-    found = Elements(written.read_text("utf-8"))
+def test_the_page_reaches_nothing_else(page: Path) -> None:
+    found = Elements(page.read_text("utf-8"))
     links = [(tag, attributes.get(name)) for tag, attributes in found.elements for name in ("src", "href", "srcset")]
     assert {link for link in links if link[1] is not None} == {("link", "data:,")}
     style = next(text for tag, text in found.raw if tag == "style")
@@ -94,8 +91,8 @@ def test_the_page_reaches_nothing_else(written: Path) -> None:
     assert "@import" not in style
 
 
-def test_the_policy_forbids_connections_and_foreign_scripts(written: Path) -> None:
-    found = Elements(written.read_text("utf-8"))
+def test_the_policy_forbids_connections_and_foreign_scripts(page: Path) -> None:
+    found = Elements(page.read_text("utf-8"))
     policy = next(
         attributes["content"] or ""
         for tag, attributes in found.elements
@@ -114,7 +111,7 @@ def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def test_limits_hold_and_what_they_leave_out_is_said(export: Export, tmp_path: Path) -> None:
+def test_limits_hold_and_what_they_leave_out_is_said(export: Export, page: Path, tmp_path: Path) -> None:
     report = export(tmp_path / "x.html", "html", max_entities=3, max_quotes=1)
     data = data_of(tmp_path / "x.html")
     assert len(data["entities"]) == 3
@@ -122,13 +119,8 @@ def test_limits_hold_and_what_they_leave_out_is_said(export: Export, tmp_path: P
     assert data["leftOut"] == report.left_out
     assert re.search(r"The 3 names .* of 19 ", report.left_out[0])
     assert "communities" in report.left_out[1]
-    units = {entity["name"]: entity["units"] for entity in _whole(export, tmp_path)["entities"]}
+    units = {entity["name"]: entity["units"] for entity in data_of(page)["entities"]}
     assert min(units[entity["name"]] for entity in data["entities"]) >= sorted(units.values())[-3]
-
-
-def _whole(export: Export, tmp_path: Path) -> dict[str, Any]:
-    export(tmp_path / "whole.html", "html")
-    return data_of(tmp_path / "whole.html")
 
 
 def test_every_reference_leads_somewhere(export: Export, tmp_path: Path) -> None:
@@ -145,10 +137,9 @@ def test_every_reference_leads_somewhere(export: Export, tmp_path: Path) -> None
         assert used == set(range(len(data["quotes"])))
 
 
-def test_equal_content_gives_an_equal_page(export: Export, tmp_path: Path) -> None:
-    export(tmp_path / "a", "html")
-    export(tmp_path / "b", "html")
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+def test_equal_content_gives_an_equal_page(export: Export, page: Path, tmp_path: Path) -> None:
+    export(tmp_path / "again", "html")
+    assert (tmp_path / "again").read_bytes() == page.read_bytes()
 
 
 @given(st.recursive(st.text(), lambda inside: st.lists(inside) | st.dictionaries(st.text(), inside)))
@@ -159,7 +150,7 @@ def test_any_text_is_embedded_safely(value: Any) -> None:
 
 
 def test_a_project_is_escaped_in_the_title() -> None:
-    found = Elements(page({"project": "</title><img src=x>"}))
+    found = Elements(rendered({"project": "</title><img src=x>"}))
     assert "img" not in [tag for tag, _ in found.elements]
 
 

@@ -1,4 +1,4 @@
-"""What lies outside the boundary of the settings, or outside the filters, is in no GraphML and on no page."""
+"""Nothing outside the boundary of the settings or the filters is in GraphML or on a page."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from graphctx.errors import InvalidArgument
 from graphctx.export.options import ExportFormat
 from graphctx.knowledge_base import KnowledgeBase
+from graphctx.model.requests import DescribeInput, Filters
 from tests.export.conftest import Export, data_of
 
 OUTSIDE = ("Nightjar", "Dorothea", "Hollow Rock", "secret")
@@ -20,12 +21,15 @@ OUTSIDE = ("Nightjar", "Dorothea", "Hollow Rock", "secret")
 def test_filters_leave_nothing_from_outside(
     export: Export, tmp_path: Path, format_: ExportFormat, narrowed: dict[str, Any]
 ) -> None:
-    export(tmp_path / "all", format_)
     export(tmp_path / "part", format_, **narrowed)
-    whole, part = (tmp_path / name for name in ("all", "part"))
-    assert all(word in whole.read_text("utf-8") for word in OUTSIDE)
-    assert not [word for word in OUTSIDE if word in part.read_text("utf-8")]
-    assert "Ada Merriweather" in part.read_text("utf-8")
+    part = (tmp_path / "part").read_text("utf-8")
+    assert not [word for word in OUTSIDE if word in part]
+    assert "Ada Merriweather" in part
+
+
+def test_without_filters_everything_is_exported(page: Path, graph_file: Path) -> None:
+    for file in (page, graph_file):
+        assert all(word in file.read_text("utf-8") for word in OUTSIDE)
 
 
 @pytest.mark.parametrize("format_", ["graphml", "html"])
@@ -40,22 +44,15 @@ def test_the_boundary_of_the_settings_holds_without_any_filter(
     assert not [word for word in OUTSIDE if word in (tmp_path / "x").read_text("utf-8")]
 
 
-def test_counts_are_of_what_may_be_seen(export: Export, kb_path: Path, tmp_path: Path) -> None:
+def test_counts_are_of_what_is_within_the_filters(export: Export, kb_path: Path, page: Path, tmp_path: Path) -> None:
     export(tmp_path / "part.html", "html", path_prefix="open/")
     entities = {entity["name"]: entity for entity in data_of(tmp_path / "part.html")["entities"]}
     with KnowledgeBase.open(kb_path) as kb:
-        from graphctx.model.requests import DescribeInput, Filters
-
         asked = DescribeInput(node_ids=[entities["Kittiwake"]["id"]], filters=Filters(path_prefix="open/"))
         told = kb.searcher().graph.describe(asked).items[0]
     assert (entities["Kittiwake"]["units"], entities["Kittiwake"]["mentions"]) == (told.n_units, told.n_mentions)
-    whole = {entity["name"]: entity for entity in _whole(export, tmp_path)["entities"]}
+    whole = {entity["name"]: entity for entity in data_of(page)["entities"]}
     assert whole["Kittiwake"]["mentions"] > entities["Kittiwake"]["mentions"]
-
-
-def _whole(export: Export, tmp_path: Path) -> dict[str, Any]:
-    export(tmp_path / "whole.html", "html")
-    return data_of(tmp_path / "whole.html")
 
 
 def test_tables_are_whole_whatever_the_boundary(

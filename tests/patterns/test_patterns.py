@@ -39,7 +39,7 @@ OF_ARGUMENTS = {
     "eval/entities_gold.py",
     "eval/golden.py",
     "eval/report.py",
-    "export/siblings.py",
+    "export/target.py",
     "nlp/entities.py",
     "nlp/wordpieces.py",
     "server/names.py",

@@ -1,22 +1,14 @@
-"""``graphctx layers``: files of layered context (AGENTS.db), from their making to their signature."""
+"""``graphctx layers``: files of layered context (AGENTS.db)."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import typer
 
 from graphctx.cli.guard import GuardedCommand, GuardedGroup
-from graphctx.cli.layers.check import validate
-from graphctx.cli.layers.compact import compact
-from graphctx.cli.layers.compare import diff
-from graphctx.cli.layers.compiling import compile_base
-from graphctx.cli.layers.exchange import export, import_layers
-from graphctx.cli.layers.inspect import inspect
-from graphctx.cli.layers.listing import list_chunks
-from graphctx.cli.layers.promote import promote
-from graphctx.cli.layers.proposals import proposals
-from graphctx.cli.layers.search import search
-from graphctx.cli.layers.signing import key, sign, verify
-from graphctx.cli.layers.write import tombstone, write
+from graphctx.cli.layers import compile as compiling
+from graphctx.cli.layers import exchange, read, write
 
 app = typer.Typer(
     cls=GuardedGroup,
@@ -24,19 +16,23 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
-app.command("compile", cls=GuardedCommand)(compile_base)
-app.command("validate", cls=GuardedCommand)(validate)
-app.command("inspect", cls=GuardedCommand)(inspect)
-app.command("list", cls=GuardedCommand)(list_chunks)
-app.command("search", cls=GuardedCommand)(search)
-app.command("diff", cls=GuardedCommand)(diff)
-app.command("write", cls=GuardedCommand)(write)
-app.command("tombstone", cls=GuardedCommand)(tombstone)
-app.command("proposals", cls=GuardedCommand)(proposals)
-app.command("promote", cls=GuardedCommand)(promote)
-app.command("compact", cls=GuardedCommand)(compact)
-app.command("key", cls=GuardedCommand)(key)
-app.command("sign", cls=GuardedCommand)(sign)
-app.command("verify", cls=GuardedCommand)(verify)
-app.command("export", cls=GuardedCommand)(export)
-app.command("import", cls=GuardedCommand)(import_layers)
+_COMMANDS: dict[str, Callable[..., None]] = {
+    "compile": compiling.compile_base,
+    "validate": read.validate,
+    "inspect": read.inspect,
+    "list": read.list_chunks,
+    "search": read.search,
+    "diff": read.diff,
+    "write": write.write,
+    "tombstone": write.tombstone,
+    "proposals": write.proposals,
+    "promote": write.promote,
+    "compact": write.compact,
+    "key": exchange.key,
+    "sign": exchange.sign,
+    "verify": exchange.verify,
+    "export": exchange.export,
+    "import": exchange.import_layers,
+}
+for name, command in _COMMANDS.items():
+    app.command(name, cls=GuardedCommand)(command)
