@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from graphctx.model.knowledge import MentionKind
-from graphctx.nlp.candidates import Candidate, covering, surface_of
-from graphctx.nlp.parse import Parse
+from graphctx.nlp.parse import Candidate, Parse, covering, surface_of
 from graphctx.nlp.propers import capitalised
 from graphctx.text.names import is_acronym_of
 

@@ -9,12 +9,10 @@ from dataclasses import dataclass, replace
 from graphctx.model.documents import Document, TextUnit
 from graphctx.model.knowledge import EntityLabel, Mention, MentionKind
 from graphctx.nlp.aliases import expansions
-from graphctx.nlp.candidates import NAME_KINDS, Candidate, covering
 from graphctx.nlp.chunks import noun_chunks
 from graphctx.nlp.identifiers import code_identifiers, is_camel, is_capitals, is_identifier
-from graphctx.nlp.layout import sentence_kinds
-from graphctx.nlp.markup import MAX_CODE_SPAN_CHARS, mask_markup
-from graphctx.nlp.parse import Parse
+from graphctx.nlp.markup import MAX_CODE_SPAN_CHARS, mask_markup, sentence_kinds
+from graphctx.nlp.parse import NAME_KINDS, Candidate, Parse, covering
 from graphctx.nlp.propers import INSTITUTIONS, capitals_of, proper_spans, tagged_spans
 from graphctx.text.names import is_nameable, normalise_name, singular_of
 

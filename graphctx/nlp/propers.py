@@ -6,8 +6,7 @@ import re
 from itertools import pairwise
 
 from graphctx.model.knowledge import EntityLabel
-from graphctx.nlp.candidates import Candidate
-from graphctx.nlp.parse import EntitySpan, Parse
+from graphctx.nlp.parse import Candidate, EntitySpan, Parse
 
 LABELS: dict[str, EntityLabel] = {
     "PERSON": "person",
