@@ -34,15 +34,6 @@ _STAND_IN = "widget"
 
 
 _CONTRACTIONS = dict.fromkeys(("'s", "'re", "'m"), "be") | {"'ve": "have", "'d": "would", "'ll": "will"}
-    "'s": "be",
-    "'re": "be",
-    "'m": "be",
-    "'ve": "have",
-    "'d": "would",
-    "'ll": "will",
-    "ca": "can",
-    "wo": "will",
-}
 
 
 class SpacyExtractor:
