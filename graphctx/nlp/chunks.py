@@ -16,58 +16,44 @@ MAX_CHUNK_CHARS = 80
 
 GENERIC = frozenset(
     # what anything can be called
-    "way ways thing things lot lots kind kinds sort sorts part parts number numbers example examples case cases fact "
-    "facts bit reason reasons something anything nothing everything someone somebody anyone anybody everyone everybody "
-    "nobody people person one ones rest half variety series set sets item items piece pieces pair pairs couple dozen "
-    "group groups name names type types value values form forms level levels matter matters subject topic issue issues "
-    "question questions problem problems answer answers others course instance effect effects terms sense majority "
-    "amount amounts amounting member members aspect aspects feature features factor "
-    "factors detail details version versions copy copies manner fashion means approach approaches "
-    "result results use uses usage purpose purposes goal goals aim aims idea ideas concept concepts notion point "
-    "points side sides hand hands place places area areas position positions spot situation situations condition "
-    "conditions status circumstance circumstances basis base foundation role roles term nature "
-    "quality qualities character degree extent range scale size sizes length lengths height heights width depth "
-    "depths weight weights speed distance distances shape shapes colour colours color colors "
+    "way thing lot kind sort part number example case fact bit reason something anything nothing everything someone "
+    "somebody anyone anybody everyone everybody nobody people person one rest half variety series set item piece "
+    "pair couple dozen group name type value form level matter subject topic issue question problem answer other "
+    "course instance effect term sense majority amount amounting member aspect feature factor detail version copy "
+    "manner fashion means approach result use usage purpose goal aim idea concept notion point side hand place area "
+    "position spot situation condition status circumstance basis base foundation role nature quality character "
+    "degree extent range scale size siz length height width depth weight speed distance shape colour color "
     # doing and happening
-    "addition advance advantage advantages attempt attempts attention beginning behaviour behavior benefit benefits "
-    "care chance chances change changes choice choices comparison concern concerns confirmation connection consequence "
-    "consequences control cost costs deal decade difference differences difficulty difficulties discussion doubt "
-    "effort efforts end ends ending evidence exception exceptions experience explanation "
-    "exchange failure failures focus guess help hope impact importance influence interest interests "
-    "job jobs kindness knowledge lack lead limit limits load look loss luck meaning mention mistake mistakes move need "
-    "needs note notes opinion opinions option options order orders pause permission possibility practice "
-    "preference presence progress promise proof reading refusal relation relationship "
-    "requirement requirements responsibility restart return review risk risks "
-    "selection solution solutions start step steps story success support surprise talk thought "
-    "trouble try turn view views visit walk warning work works worry "
+    "addition advance advantage attempt attention beginning behaviour behavior benefit care chance change choice "
+    "comparison concern confirmation connection consequence control cost deal decade difference difficulty "
+    "discussion doubt effort end ending evidence exception experience explanation exchange failure focus guess help "
+    "hope impact importance influence interest job kindness knowledge lack lead limit load look loss luck meaning "
+    "mention mistake move need note opinion option order pause permission possibility practice preference presence "
+    "progress promise proof reading refusal relation relationship requirement responsibility restart return review "
+    "risk selection solution start step story success support surprise talk thought trouble try turn view visit walk "
+    "warning work worry "
     # time
-    "time times moment moments second seconds minute minutes hour hours day days night nights morning mornings "
-    "afternoon evening evenings midnight week weeks weekend month months quarter year years century centuries age "
-    "ages today tomorrow yesterday tonight while period periods season seasons date dates past present future spring "
-    "summer autumn fall winter interval deadline delay "
+    "time moment second minute hour day night morning afternoon evening midnight week weekend month quarter year "
+    "century age today tomorrow yesterday tonight while period season date past present future spring summer autumn "
+    "fall winter interval deadline delay "
     # measures
-    "percent percentage per cent share shares metre metres meter meters kilometre kilometres mile miles foot feet inch "
-    "inches degree degrees knot knots kilo kilos kilogram kilograms gram grams ton tons tonne tonnes litre litres "
-    "decimal decimals digit digits total totals sum average mean maximum minimum rate rates ratio count counts "
-    "figure figures dollar dollars euro euros cent cents price prices money "
+    "percent percentage per cent share metre meter kilometre mile foot feet inch knot kilo kilogram gram ton tonne "
+    "litre decimal digit total sum average mean maximum minimum rate ratio count figure dollar euro price money "
     # where on a page or in a text
-    "line lines list lists section sections chapter chapters page pages paragraph sentence word words letter letters "
-    "text texts title titles heading cell cells entry entries link links label "
-    "labels header footer box top bottom middle left right front back centre center edge corner "
+    "line list section chapter page paragraph sentence word letter text title heading cell entry link label header "
+    "footer box top bottom middle left right front back centre center edge corner "
     # anybody
-    "man men woman women boy boys girl girls child children guy guys friend friends body head eye eyes foot face voice "
-    "mind life lives death world home house room rooms door wall floor street "
-    "thanks hello please yes no etc".split()
+    "man men woman women boy girl child children guy friend body head eye face voice mind life live death world home "
+    "house room door wall floor street thank hello please yes no etc".split()
 )
-"""Written for this purpose: nouns that stand in texts of every sort and name nothing by themselves."""
+"""Common nouns, in the singular, that say nothing of the text that they are in: they become no entity."""
 
 VAGUE = frozenset(
-    "way ways thing things lot lots kind kinds sort sorts bit one ones while reason reasons time times moment moments "
-    "second seconds minute minutes hour hours day days night nights morning evening week weeks month months year years "
-    "decade decades rest half person people man men woman women somebody someone something place places end start "
-    "beginning hand hands chance look example examples case cases part parts amount majority".split()
+    "way thing lot kind sort bit one while reason time moment second minute hour day night morning evening week "
+    "month year decade rest half person people man men woman women somebody someone something place end start "
+    "beginning hand chance look example case part amount majority".split()
 )
-"""Heads that an adjective alone does not make a term: "long while", "dead one", "last few years"."""
+"""Heads, in the singular, that an adjective alone does not make a term: "long while", "dead one"."""
 
 _PHRASE_DEPS = frozenset("oprd nsubj dobj nsubjpass pcomp pobj dative appos attr ROOT npadvmod dep".split())
 _TRIMMED_TAGS = frozenset("DT PDT PRP PRP$ CD WDT WP WP$ RB RBR RBS IN CC TO EX WRB".split())
@@ -119,11 +105,7 @@ def _phrases(parse: Parse) -> Iterator[tuple[int, int]]:
 
 def _start(parse: Parse, first: int, head: int) -> int:
     for token in range(head - 1, first - 1, -1):
-        if (
-            parse.apart[token + 1]
-            or parse.words[token] in _BREAKS
-            or parse.tags[token] in ("POS", "MD", "VBZ", "VBP", "CC")
-        ):
+        if parse.apart[token + 1] or parse.words[token] in _BREAKS or parse.tags[token] in _BREAK_TAGS:
             first = token + 1
             break
     while first < head and (
@@ -139,6 +121,7 @@ def _start(parse: Parse, first: int, head: int) -> int:
 
 def _is_term(parse: Parse, first: int, head: int, key_terms: frozenset[str]) -> bool:
     word = parse.words[head].casefold()
+    one = singular_of(word)
     if not any(char.isalpha() for char in word) or len(word) < 2 or parse.code[head]:
         return False
     if (first == head and word[0].isdigit()) or sum(tag == "CD" for tag in parse.tags[first:head]) > 1:
@@ -146,6 +129,6 @@ def _is_term(parse: Parse, first: int, head: int, key_terms: frozenset[str]) -> 
     if parse.ends[head] - parse.starts[first] > MAX_CHUNK_CHARS:
         return False
     if first == head:
-        return word not in STOPWORDS and len(word) > 2 and (word not in GENERIC or singular_of(word) in key_terms)
+        return word not in STOPWORDS and len(word) > 2 and (one not in GENERIC or one in key_terms)
     described = any(parse.tags[token][:2] in ("NN", "FW") or parse.code[token] for token in range(first, head))
-    return described or word not in VAGUE
+    return described or one not in VAGUE

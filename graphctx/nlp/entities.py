@@ -13,7 +13,7 @@ from graphctx.nlp.chunks import noun_chunks
 from graphctx.nlp.identifiers import code_identifiers, is_camel, is_capitals, is_identifier
 from graphctx.nlp.markup import MAX_CODE_SPAN_CHARS, mask_markup, sentence_kinds
 from graphctx.nlp.parse import NAME_KINDS, Candidate, Parse, covering
-from graphctx.nlp.propers import INSTITUTIONS, capitals_of, proper_spans, tagged_spans
+from graphctx.nlp.propers import INSTITUTIONS, proper_spans, tagged_spans
 from graphctx.text.names import is_nameable, normalise_name, singular_of
 
 MAX_TITLE_WORDS = 10
@@ -23,9 +23,6 @@ MAX_KEY_TERM_WORDS = 4
 
 SHOUTED_SHARE = 0.5
 """In a sentence with a larger share of words in capitals, capitals make no acronym."""
-
-_FAMILY_PREFIXES = ("Mc", "Mac", "De", "Di", "La", "Le", "Van", "Fitz")
-"""Family names with a capital inside; what the tagger takes for a person and starts so is no identifier."""
 
 _FENCE = re.compile(r"(?:`{3,}|~{3,}).*\n?")
 _PRONOUN = re.compile(r"\b(?:he|she|his|her|hers|him|himself|herself)\b", re.IGNORECASE)
@@ -44,17 +41,15 @@ class About:
     Attributes:
         terms: normalised, singular names of what it is about.
         person: whom it is about, by the title; empty where it is about no one person.
-        capitals: words that it writes with a capital inside its sentences.
     """
 
     terms: frozenset[str]
     person: str
-    capitals: frozenset[str]
 
     @classmethod
     def of(cls, document: Document) -> About:
         """Read it off a document."""
-        return cls(_key_terms(document), _subject_person(document), capitals_of(document.text))
+        return cls(_key_terms(document), _subject_person(document))
 
 
 def find_mentions(parse: Parse, document: Document, about: About) -> list[Candidate]:
@@ -69,7 +64,7 @@ def find_mentions(parse: Parse, document: Document, about: About) -> list[Candid
         about: what is known of the document as a whole.
     """
     shaped = _shaped(parse)
-    names = _longest([*shaped, *tagged_spans(parse), *proper_spans(parse, about.capitals)])
+    names = _longest([*shaped, *tagged_spans(parse), *proper_spans(parse)])
     names = _titled(parse, document, names)
     chunks = [chunk for chunk in noun_chunks(parse, about.terms) if not _is_one_of(chunk, names)]
     found = expansions(parse, [*names, *chunks])
@@ -162,7 +157,6 @@ def _key_terms(document: Document) -> frozenset[str]:
 def _shaped(parse: Parse) -> list[Candidate]:
     """Code spans, identifiers and words in capitals: single tokens, known by how they are written."""
     found = []
-    labels = {e.first: e.label for e in parse.entities if e.last == e.first + 1}
     for first, last in parse.segment_bounds():
         words = [parse.words[t] for t in range(first, last) if parse.words[t].isalpha() and len(parse.words[t]) > 1]
         shouted = sum(word.isupper() for word in words) > SHOUTED_SHARE * len(words) and len(words) > 2
@@ -172,8 +166,6 @@ def _shaped(parse: Parse) -> list[Candidate]:
                 if len(word) <= MAX_CODE_SPAN_CHARS:
                     found.append(Candidate.over(parse, token, token + 1, "code", "code"))
             elif is_identifier(word):
-                if labels.get(token) == "PERSON" and is_camel(word) and word.startswith(_FAMILY_PREFIXES):
-                    continue
                 shape: EntityLabel = "term" if is_camel(word) else "code"
                 found.append(Candidate.over(parse, token, token + 1, "identifier", shape))
             elif not shouted and is_capitals(word) and parse.tags[token][:2] in ("NN", "JJ", "FW"):

@@ -86,9 +86,10 @@ def find_facts(
 
 def _is_fact(one: Candidate, other: Candidate, key_terms: frozenset[str]) -> bool:
     names = [normalise_name(end.mention.surface) for end in (one, other)]
-    terms = [singular_of(name) in key_terms for name in names]
-    generic = any(name in GENERIC and not term for name, term in zip(names, terms, strict=True))
-    return names[0] != names[1] and not generic and (one.is_name or other.is_name or any(terms))
+    singular = [singular_of(name) for name in names]
+    if names[0] == names[1] or any(name in GENERIC and name not in key_terms for name in singular):
+        return False
+    return one.is_name or other.is_name or any(name in key_terms for name in singular)
 
 
 def _written(parse: Parse, token: int, end: Candidate) -> tuple[int, int]:

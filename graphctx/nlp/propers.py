@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 
 from graphctx.model.knowledge import EntityLabel
@@ -29,12 +28,6 @@ TITLE_CASE_SHARE = 0.8
 """A sentence of at least five words with a larger share of capitals is a title line: its capitals mark nothing."""
 
 _HONORIFICS = frozenset("mr mr. mrs mrs. ms ms. dr dr. sir dame prof prof. st. rev rev. gen. sen. gov. rep.".split())
-_FIRST_OF_NAMES = frozenset(
-    "old new great big little upper lower inner outer north south east west lake mount fort port cape storm hurricane "
-    "typhoon cyclone saint san santa".split()
-)
-"""First words of names of things that go on like a person's: "Old Margaret", "Storm Halina", "Port Averil"."""
-
 _CONNECTORS = frozenset("of for de da do del di der von van du la le & bin ibn al".split())
 INSTITUTIONS = frozenset(
     "airport award awards prize medal university college school institute foundation center centre museum library "
@@ -52,7 +45,6 @@ _CALENDAR = frozenset(
 )
 """A run of these words and of numbers is a date or a time; one of them alone may be a name ("May", "April")."""
 
-_INNER_CAPITAL = re.compile(r"(?<=[a-z,;] )[A-Z][\w'’-]*")
 _BRACKETS = frozenset("()[]{}")
 _CLOSED_TAGS = frozenset("DT IN PRP PRP$ WDT WP WP$ WRB CC MD TO EX UH RB RBR VBZ VBD VBP VB".split())
 _EDGE_PUNCTUATION = frozenset("-–—,.;:!?\"'`“”‘’()[]{}/*_~<>|&%$+=") | {"``", "''", "'s", "’s"}
@@ -99,14 +91,10 @@ def is_date(parse: Parse, first: int, last: int) -> bool:
     return len(words) > 1 and all(not word or word.isdigit() or word in _CALENDAR for word in words)
 
 
-def proper_spans(parse: Parse, capitals: frozenset[str] = frozenset()) -> list[Candidate]:
+def proper_spans(parse: Parse) -> list[Candidate]:
     """Runs of capitalised words, joined by small words ("University of Copenhagen"), with a number behind them.
 
     A run that ends in a person's name and only puts a title before it ("President Lincoln") is left to the tagger.
-
-    Args:
-        parse: the parsed unit.
-        capitals: words that the document writes with a capital inside its sentences.
     """
     quantity = [False] * len(parse.words)
     people = {}
@@ -122,7 +110,6 @@ def proper_spans(parse: Parse, capitals: frozenset[str] = frozenset()) -> list[C
         if entity.label in ("PERSON", "ORG"):
             ends = people_end if entity.label == "PERSON" else bodies_end
             ends.add(trimmed(parse, entity.first, entity.last)[1])
-    tagged = {token for entity in parse.entities for token in range(entity.first, entity.last)}
     places = {entity.first for entity in parse.entities if entity.label == "GPE"}
     found = []
     for first, last in _stretches(parse):
@@ -140,21 +127,13 @@ def proper_spans(parse: Parse, capitals: frozenset[str] = frozenset()) -> list[C
                     end = of
                     break
             start, end = trimmed(parse, token, end)
-            person_at = people.get(end, start) if start < end else start
-            if person_at > start and not (person_at == start + 1 and parse.words[start].casefold() in _FIRST_OF_NAMES):
+            if people.get(end, start) > start:
                 start = end
-            if end - start == 1 and start not in tagged and token == first and _is_label(parse, start, capitals):
-                start = end  # a noun chunk, if anything
             if start < end and not is_date(parse, start, end):
                 person = start in given and parse.words[end - 1].casefold() not in INSTITUTIONS
                 found.append(Candidate.over(parse, start, end, "proper", "person" if person else "term"))
             token = max(end, token + 1)
     return found
-
-
-def capitals_of(text: str) -> frozenset[str]:
-    """The words that a text writes with a capital inside its sentences."""
-    return frozenset(_INNER_CAPITAL.findall(text))
 
 
 def _stretches(parse: Parse) -> list[tuple[int, int]]:
@@ -164,14 +143,6 @@ def _stretches(parse: Parse) -> list[tuple[int, int]]:
         cuts = [token for token in range(first + 1, last) if parse.apart[token]]
         bounds += list(pairwise([first, *cuts, last]))
     return bounds
-
-
-def _is_label(parse: Parse, token: int, capitals: frozenset[str]) -> bool:
-    """Whether a capital at the start only shows that something starts there: a cell, a caption, an imperative.
-
-    A subject without a determiner is a name, and so is what has a capital elsewhere; little else is.
-    """
-    return parse.deps[token] not in ("nsubj", "nsubjpass", "poss") and parse.words[token] not in capitals
 
 
 def capitalised(word: str) -> bool:
