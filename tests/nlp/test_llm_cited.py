@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphctx.nlp.llm.base import ChatFailed, Cited, Completion
-from graphctx.nlp.llm.cited import Reading, read_cited
+from graphctx.nlp.llm.citations import Cited, CitedAnswer, read_cited
+from graphctx.nlp.llm.client import ChatFailed, Completion
 from graphctx.nlp.llm.prompts import SUMMARY_SENTENCES, Prompt, Prompts
 from graphctx.nlp.tokens import WordPieceCounter
 
@@ -19,7 +19,7 @@ SUMMARY = PROMPTS.summary("Kestrel", ("Kestrel", "Heron"), SENTENCES)
 QUESTION = PROMPTS.points("Who leads Kestrel's 7 teams?", SENTENCES, 3)
 
 
-def read(text: str, prompt: Prompt = SUMMARY, finished: bool = True) -> Reading:
+def read(text: str, prompt: Prompt = SUMMARY, finished: bool = True) -> CitedAnswer:
     return read_cited(Completion(text, finished), prompt)
 
 
@@ -59,7 +59,7 @@ def test_each_sentence_keeps_its_citations(text: str, cited: list[tuple[str, tup
     ],
 )
 def test_a_sentence_that_does_not_rest_on_what_it_was_given_is_dropped(bad: str) -> None:
-    assert read(f"Ana leads it [3].\n{bad}") == Reading((Cited("Ana leads it.", (2,)),), 1)
+    assert read(f"Ana leads it [3].\n{bad}") == CitedAnswer((Cited("Ana leads it.", (2,)),), 1)
     with pytest.raises(ChatFailed) as caught:
         read(bad)
     assert caught.value.kind == "uncited"
@@ -109,7 +109,7 @@ def test_more_sentences_than_were_asked_for_and_repetitions_are_dropped() -> Non
 
 
 def test_nothing_is_an_answer_to_a_question_and_no_summary() -> None:
-    assert read("NONE.", QUESTION) == Reading((), 0)
+    assert read("NONE.", QUESTION) == CitedAnswer((), 0)
     with pytest.raises(ChatFailed):
         read("NONE")
 

@@ -9,9 +9,8 @@ import pytest
 
 from graphctx.errors import InvalidArgument, TimedOut
 from graphctx.model.interrupt import stoppable
-from graphctx.nlp.llm.asking import BREAK_AFTER, Answer, Outcome, ask_all
-from graphctx.nlp.llm.base import ChatFailed, ChatModel
-from graphctx.nlp.llm.openai_compatible import make_chat_model
+from graphctx.nlp.llm.asking import BREAK_AFTER, ModelAnswer, Outcome, ask_all
+from graphctx.nlp.llm.client import ChatFailed, ChatModel, make_chat_model
 from graphctx.nlp.llm.prompts import Prompt, Prompts
 from graphctx.nlp.tokens import WordPieceCounter
 from graphctx.settings import LlmSettings, load_settings
@@ -58,7 +57,7 @@ def test_a_request_says_what_was_asked_repeatably_and_with_the_key_of_the_settin
 
 def test_tokens_are_counted_as_the_endpoint_tells_them(stub: Stub) -> None:
     answer = ask(stub.model())[0]
-    assert isinstance(answer, Answer)
+    assert isinstance(answer, ModelAnswer)
     assert (answer.completion.input_tokens, answer.completion.output_tokens) == (100, 10)
 
 
@@ -165,7 +164,7 @@ def test_outcomes_belong_to_their_prompts_in_whatever_order_they_come(stub: Stub
 
     stub.otherwise = backwards
     outcomes = ask(stub.model(concurrency=4), count=4, concurrency=4)
-    texts = [outcome.reading.sentences[0].text for outcome in outcomes if isinstance(outcome, Answer)]
+    texts = [outcome.cited.sentences[0].text for outcome in outcomes if isinstance(outcome, ModelAnswer)]
     assert texts == [f"Ana{'x' * at} leads the team." for at in range(4)]
 
 
@@ -259,8 +258,8 @@ def test_the_key_is_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_nothing_that_talks_to_an_endpoint_is_imported_before_one_is_opened(python: object) -> None:
     code = """
 import sys
-from graphctx.nlp.llm.openai_compatible import make_chat_model
-from graphctx.nlp.llm import phrase, summarise
+from graphctx.nlp.llm.client import make_chat_model
+from graphctx.nlp.llm import phrase
 from graphctx.settings import LlmSettings
 make_chat_model(LlmSettings(base_url="http://localhost/v1", model="m"))
 print(sorted({"openai", "httpx2", "anyio"} & set(sys.modules)))
@@ -273,7 +272,7 @@ def test_an_absent_package_is_a_failure_that_says_what_to_install(python: object
 import sys
 sys.modules["openai"] = None
 from graphctx.nlp.llm.asking import ask_all
-from graphctx.nlp.llm.openai_compatible import make_chat_model
+from graphctx.nlp.llm.client import make_chat_model
 from graphctx.nlp.llm.prompts import Prompts
 from graphctx.nlp.tokens import WordPieceCounter
 from graphctx.settings import LlmSettings

@@ -4,9 +4,8 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from graphctx.nlp.llm.base import ChatFailed, Completion
-from graphctx.nlp.llm.cited import read_cited
-from graphctx.nlp.llm.links import adds_figures, adds_links
+from graphctx.nlp.llm.citations import adds_figures, adds_links, read_cited
+from graphctx.nlp.llm.client import ChatFailed, Completion
 from graphctx.nlp.llm.prompts import Prompts
 from graphctx.nlp.tokens import WordPieceCounter
 

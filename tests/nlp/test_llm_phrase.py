@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from graphctx.nlp.llm.base import Cited
+from graphctx.nlp.llm.citations import Cited
 from graphctx.nlp.llm.phrase import Phrased, PhraserLlm
 
 from . import llm_stub

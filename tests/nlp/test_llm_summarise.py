@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from graphctx.nlp.llm.base import Cited
-from graphctx.nlp.llm.summarise import CommunityText, SummariserLlm
-from graphctx.nlp.llm.tally import Estimate
+from graphctx.nlp.llm.asking import Estimate
+from graphctx.nlp.llm.citations import Cited
+from graphctx.nlp.llm.phrase import CommunityText, SummariserLlm
 from graphctx.nlp.tokens import WordPieceCounter
 from graphctx.store.cache import Memo
 

@@ -4,12 +4,12 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from graphctx.nlp.wordpieces import WordPieces
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from graphctx.nlp import wordpieces
 from graphctx.nlp.tokens import encodable, load_tokenizer
-from graphctx.nlp.wordpieces import WordPieces
 
 from .embedder_conformance import ODD_TEXTS, TEXTS
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from graphctx.model.ids import fingerprint
-from graphctx.nlp.llm.base import Message
+from graphctx.nlp.llm.client import Message
 from graphctx.nlp.tokens import WordPieceCounter
 
 PROMPT_VERSION = 2
