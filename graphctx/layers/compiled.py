@@ -24,7 +24,7 @@ _ID_BITS = 31  # the upper half of the ids stays free for those that later layer
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class DocumentPassage:
     """A piece of a document.
 
     Attributes:
@@ -38,7 +38,7 @@ class Passage:
     source: str
 
 
-def chunks_of(passages: Sequence[Passage], kind: str = CANONICAL, created_at_unix_ms: int = 0) -> list[Chunk]:
+def chunks_of(passages: Sequence[DocumentPassage], kind: str = CANONICAL, created_at_unix_ms: int = 0) -> list[Chunk]:
     """Passages as chunks, in their order. Equal arguments give equal chunks.
 
     Args:
@@ -80,13 +80,13 @@ def compiled(
     return LayerContent(chunks, quantised(vectors, scale), scale, metadata)
 
 
-def _ids(passages: Sequence[Passage], kind: str) -> list[int]:
+def _ids(passages: Sequence[DocumentPassage], kind: str) -> list[int]:
     """An id for each passage, which it keeps as long as its document and its text stay, wherever it moves there."""
-    seen: Counter[Passage] = Counter()
+    seen: Counter[DocumentPassage] = Counter()
     taken: set[int] = set()
     ids = []
     for passage in passages:
-        same = Passage(passage.content, passage.document, "")
+        same = DocumentPassage(passage.content, passage.document, "")
         seen[same] += 1
         key = "\0".join((kind, passage.document, str(seen[same]), passage.content))
         number = int.from_bytes(hashlib.sha256(key.encode()).digest()[:4], "little") >> (32 - _ID_BITS)

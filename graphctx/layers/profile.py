@@ -52,6 +52,9 @@ class Profile:
         backend = self.backend.casefold()
         return ("weights" if backend in _RUNTIMES else backend, self.model.rpartition("/")[2].casefold(), self.dim)
 
+    def __str__(self) -> str:
+        return f"{self.backend} {self.model}".strip() + f" ({self.dim} dimensions)"
+
     def as_json(self) -> dict[str, Any]:
         """The ``embedding_profile`` of the metadata."""
         told = asdict(self)

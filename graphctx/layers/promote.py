@@ -23,8 +23,7 @@ from graphctx.layers.names import FILES, LayerName
 from graphctx.layers.reader import LayerFile
 from graphctx.layers.stack import LayerStack
 from graphctx.layers.tables import LayerContent
-from graphctx.layers.vectors import vectors_for
-from graphctx.layers.write import free_id, free_ids, now_ms, used_ids, without_vectors
+from graphctx.layers.write import free_id, free_ids, now_ms, used_ids, vectors_for, without_vectors
 
 Status = Literal["pending", "accepted", "rejected"]
 Approver = Literal["human", "ci"]

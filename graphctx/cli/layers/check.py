@@ -13,7 +13,7 @@ from graphctx.cli.layers.places import DirOption, FilesArgument, files_of, folde
 from graphctx.cli.options import JsonOption
 
 if TYPE_CHECKING:
-    from graphctx.layers import Finding
+    from graphctx.layers import FileFinding
 
 
 def validate(files: FilesArgument = [], dir_: DirOption = None, as_json: JsonOption = False) -> None:  # noqa: B006
@@ -53,7 +53,7 @@ def why_apart(paths: list[Path]) -> str | None:
     """Why layers cannot be searched together, if they cannot."""
     from graphctx.errors import InvalidArgument
     from graphctx.layers import LayerFile, LayerView
-    from graphctx.layers.compatible import require_compatible
+    from graphctx.layers.stack import require_compatible
 
     try:
         require_compatible([LayerView("base", LayerFile.open(path)) for path in paths])
@@ -62,7 +62,7 @@ def why_apart(paths: list[Path]) -> str | None:
     return None
 
 
-def _show(path: Path, findings: list[Finding]) -> None:
+def _show(path: Path, findings: list[FileFinding]) -> None:
     from graphctx.cli.console import output_console
     from graphctx.cli.layers.shown import counted
     from graphctx.cli.places import shown_path

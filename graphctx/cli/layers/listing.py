@@ -11,7 +11,7 @@ from graphctx.cli.options import JsonOption
 from graphctx.text.printable import one_line
 
 if TYPE_CHECKING:
-    from graphctx.layers import Entry, LayerView
+    from graphctx.layers import LayerEntry, LayerView
 
 KindOption = Annotated[
     list[str], typer.Option("--kind", metavar="KIND", help="Only chunks of one of these kinds; may be repeated.")
@@ -88,5 +88,5 @@ def layer_json(view: LayerView) -> dict[str, Any]:
     }
 
 
-def _is_live(view: LayerView, entry: Entry) -> bool:
+def _is_live(view: LayerView, entry: LayerEntry) -> bool:
     return not entry.retracted_by and not view.bookkeeping[entry.record]

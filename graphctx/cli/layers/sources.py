@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from graphctx.ingest.read import Skipped, SourceFile
     from graphctx.layers import Chunk, ProfiledEmbedder
-    from graphctx.layers.compiled import Passage
+    from graphctx.layers.compiled import DocumentPassage
     from graphctx.model.documents import Document
 
 Split = Literal["units", "sections", "files"]
@@ -33,7 +33,7 @@ _BATCH = 64  # texts that are embedded between two calls of progress
 class Sources:
     """Passages of files, the number of these files, and what was left out."""
 
-    passages: tuple[Passage, ...]
+    passages: tuple[DocumentPassage, ...]
     files: int
     skipped: tuple[Skipped, ...]
 
@@ -56,7 +56,7 @@ def read_sources(
     from graphctx.ingest.read import read_file
 
     files, skipped = _found(paths, root, include)
-    passages: list[Passage] = []
+    passages: list[DocumentPassage] = []
     for done, (file, uri) in enumerate(files):
         on_progress("read", done, len(files), "files")
         documents, refused = read_file(file, uri)
@@ -128,8 +128,8 @@ def _fits(name: str, patterns: Sequence[str]) -> bool:
     return any(fnmatch(name, pattern) for pattern in patterns)
 
 
-def _passages(document: Document, split: Split) -> list[Passage]:
-    from graphctx.layers.compiled import Passage
+def _passages(document: Document, split: Split) -> list[DocumentPassage]:
+    from graphctx.layers.compiled import DocumentPassage
     from graphctx.model.documents import line_of, line_starts
 
     lines = line_starts(document.text)
@@ -138,7 +138,7 @@ def _passages(document: Document, split: Split) -> list[Passage]:
         text = document.text[start:end]
         begin = start + len(text) - len(text.lstrip())
         if content := text.strip():
-            made.append(Passage(content, document.uri, f"{document.uri}:{line_of(lines, begin)}"))
+            made.append(DocumentPassage(content, document.uri, f"{document.uri}:{line_of(lines, begin)}"))
     return made
 
 
