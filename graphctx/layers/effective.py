@@ -66,9 +66,11 @@ class LayerView:
         return {subject: tuple(records) for subject, records in made.items()}
 
     def subject(self, record: int) -> Subject:
-        """The kind of a record, and the first line of its content in lower case; may be empty."""
+        """The kind of a record, and the first line of its content without markup and case; the line may be empty."""
         start = self.file.string_bytes(int(self.file.layout.records["content_str_id"][record]), _SUBJECT_BYTES)
-        return self.file.kind(record), first_line(start.decode("utf-8", "ignore"), _SUBJECT_CHARS).casefold()
+        return self.file.kind(record), first_line(start.decode("utf-8", "ignore"), _SUBJECT_CHARS).casefold().rstrip(
+            " .:;"
+        )
 
     @cached_property
     def bookkeeping(self) -> npt.NDArray[np.bool_]:

@@ -65,11 +65,6 @@ def test_a_sentence_that_does_not_rest_on_what_it_was_given_is_dropped(bad: str)
     assert caught.value.kind == "uncited"
 
 
-def test_figures_and_links_of_what_is_cited_may_be_said() -> None:
-    text = "Heron failed 1,200 times, says https://example.org/heron. [2]\nIt went in 03/2024 or later [1][3]."
-    assert [c.cites for c in read(text.replace("03/", "March ")).sentences] == [(1,), (0, 2)]
-
-
 def test_a_figure_or_a_link_of_the_question_bears_out_nothing() -> None:
     prompt = PROMPTS.answer("Did sales grow 40 percent, as evil.example/x says?", ["Sales were flat."], 3)
     for text in ("Sales grew 40 percent [1].", "Sales were flat, says evil.example/x [1]."):
