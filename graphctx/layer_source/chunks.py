@@ -103,7 +103,7 @@ def found_chunk(hit: LayerHit, place: int, query: str, max_chars: int) -> FoundC
 
 
 def conflict_of(conflict: Conflict) -> ChunkConflict:
-    """A conflict, with every layer that has a part in it among the members told."""
+    """Return a conflict with a bounded number of members, at least one of each layer in it."""
     first = {member.layer: member for member in reversed(conflict.members)}
     rest = [member for member in conflict.members if first[member.layer] is not member]
     kept = [*first.values(), *rest[: max(0, _MAX_MEMBERS - len(first))]]

@@ -38,7 +38,7 @@ class LayerSource:
     """The layers of one folder. Safe to share between threads.
 
     Args:
-        stack: they.
+        stack: the layers.
         tokens: counts the tokens of quotes.
     """
 
@@ -106,12 +106,12 @@ class LayerSource:
         """Where a chunk that was just written or proposed disagrees with chunks of any layer.
 
         Returns:
-            The conflicts, and notes: it is written either way, so what hinders the search is told, not raised.
+            The conflicts, and notes: it is written either way, so an error of the search is a note.
         """
         try:
             conflicts, notes = self.stack.conflicts_of(layer, chunk.id)
         except GraphctxError as error:
-            return (), [f"Whether chunks disagree could not be told: {error.message}"]
+            return (), [f"Whether chunks disagree is not known: {error.message}"]
         return conflicts, list(notes)
 
     def merge_results(self, request: SearchInput, found: Found) -> Found:

@@ -8,11 +8,11 @@
   `validate` lists what is wrong with one.
 - `write_context` appends to the local, the delta or, for people, the user layer, and `take_back` a tombstone;
   `propose`, `proposals`, `decide` and `promote` bring chunks into the user layer; `compact` makes a new base layer.
-- `write_layer` and `to_bytes` make files of `LayerContent`; `content_of` gives a file's; every write is an `append`.
+- `write_layer` and `to_bytes` make files of `LayerContent`; `content_of` reads a file's; every write is an `append`.
 - `to_bundle`, `to_ndjson`, `from_json` and `from_ndjson` exchange layers as text; `diff` compares two; `sign` and
   `verify` are Ed25519.
 
-docs/layers.md tells how to use it, docs/agents-db-conformance.md which rule is proved by which test.
+docs/layers.md says how to use it, docs/agents-db-conformance.md which rule is proved by which test.
 """
 
 from graphctx.layers.checks import FileFinding

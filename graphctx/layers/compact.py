@@ -93,7 +93,7 @@ def compact(stack: LayerStack, layers: Sequence[str] = ("base", "user")) -> Comp
 
 
 def _archive(folder: Path, file: Path) -> str:
-    """Copy a file into the archive, synced; gives its path below the folder."""
+    """Copy a file into the archive, synced; return its path below the folder."""
     digest = hashlib.sha256(file.read_bytes()).hexdigest()[:16]
     place = folder / ARCHIVE / digest
     place.mkdir(parents=True, exist_ok=True)
@@ -230,4 +230,4 @@ def _touched(named: set[int], ids: Mapping[LayerName, Mapping[int, int]]) -> Ite
     """The merged chunks, by layer and old id, one of whose ids is among some."""
     if not named:
         return []
-    return [(name, old) for name, told in ids.items() for old, now in told.items() if old in named or now in named]
+    return [(name, old) for name, by_old in ids.items() for old, now in by_old.items() if old in named or now in named]

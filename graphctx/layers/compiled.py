@@ -1,6 +1,6 @@
 """Passages of documents as the content of a base layer (RFC section 15.1).
 
-Nothing but the passages and what is said of them decides the bytes: ids come from the contents, and times are given.
+The passages and the arguments alone decide the bytes: ids derive from the contents, and times are arguments.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class DocumentPassage:
     Attributes:
         content: its text.
         document: the document's URI.
-        source: where it stands, as ``file:line``.
+        source: its place, as ``file:line``.
     """
 
     content: str

@@ -318,7 +318,7 @@ def _room(one: Number, other: Number) -> bool:
 
 
 def _value(one: Claim, other: Claim, ones: Sequence[Token], others: Sequence[Token]) -> tuple[str, str] | None:
-    """What stands in the one place in which two claims differ, if what they are about has one value there."""
+    """What is in the one place in which two claims differ, if what they are about has one value there."""
     start = _alike(ones, others)
     end = _alike(ones[start:][::-1], others[start:][::-1])
     left, right = ones[start : len(ones) - end], others[start : len(others) - end]

@@ -16,7 +16,7 @@ from graphctx.nlp.base import Embedder, Vectors
 
 @dataclass(frozen=True, slots=True)
 class ProfiledEmbedder:
-    """An embedder and the profile under which its vectors stand in layers.
+    """An embedder and the profile of its vectors in layers.
 
     Attributes:
         embedder: what embeds.

@@ -132,7 +132,7 @@ def holders(layer: LayerFile, query: str) -> npt.NDArray[np.int64]:
 
 
 def _holding(layer: LayerFile, needle: bytes, starts: npt.NDArray[np.int64], ends: npt.NDArray[np.int64]) -> list[int]:
-    """Which of some strings, given in the order of the text, hold a needle; the first 256."""
+    """Which of some strings, in the order of the text, hold a needle; the first 256."""
     view, first = memoryview(layer.data), layer.layout.blob_start
     found: list[int] = []
     at, last = 0, layer.layout.blob_length

@@ -134,25 +134,25 @@ def retractors(views: Mapping[LayerName, LayerView], view: LayerView, record: in
     What an agent writes does not hide what others wrote, so a tombstone by ``mcp`` counts in its own layer alone.
     """
     chunk_id = int(view.file.ids[record])
-    told: list[tuple[LayerName, int]] = []
+    found: list[tuple[LayerName, int]] = []
     for other in views.values():
         if other.name == view.name:
-            told += [(other.name, tombstone) for tombstone in other.retractions.get(chunk_id, ())]
+            found += [(other.name, tombstone) for tombstone in other.retractions.get(chunk_id, ())]
         elif rank(other.name) < rank(view.name) and chunk_id not in other.records:
-            told += [(other.name, tombstone) for tombstone in other.retractions_below.get(chunk_id, ())]
-    return tuple(told)
+            found += [(other.name, tombstone) for tombstone in other.retractions_below.get(chunk_id, ())]
+    return tuple(found)
 
 
 def left_out_note(left_out: Sequence[LayerHit]) -> tuple[str, ...]:
     """What a search of what is live says about chunks that tombstones kept out, if there are any."""
     if not left_out:
         return ()
-    told = [
+    named = [
         f"{hit.layer} {hit.chunk.id} (by {', '.join(f'{layer} {number}' for layer, number in by)})"
         for hit, by in ((hit, hit.retracted_by[:_NAMED]) for hit in left_out[:_NAMED])
     ]
     more = f" and {len(left_out) - _NAMED} more" if len(left_out) > _NAMED else ""
-    return (f"Left out, because tombstones take them back: {', '.join(told)}{more}.",)
+    return (f"Left out, because tombstones take them back: {', '.join(named)}{more}.",)
 
 
 def similarity_kept(metric: Metric, value: float) -> float:

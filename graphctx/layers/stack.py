@@ -105,11 +105,11 @@ class LayerStack:
             return None
         with self._lock:
             try:
-                told = path.stat()
+                status = path.stat()
             except FileNotFoundError:
                 self._views.pop(name, None)
                 return None
-            stamp = (told.st_ino, told.st_mtime_ns, told.st_size)
+            stamp = (status.st_ino, status.st_mtime_ns, status.st_size)
             known = self._views.get(name)
             if known is None or known[0] != stamp:
                 known = (stamp, LayerView(name, LayerFile.open(path)))
@@ -133,8 +133,8 @@ class LayerStack:
             for _, record in sorted(view.records.items()):
                 if wanted and view.file.kind(record) not in wanted:
                     continue
-                chunk, told = view.file.chunk(record), retractors(views, view, record)
-                yield LayerEntry(view.name, record, chunk, view.revisions(record), told)
+                chunk, tombstones = view.file.chunk(record), retractors(views, view, record)
+                yield LayerEntry(view.name, record, chunk, view.revisions(record), tombstones)
 
     def conflicts(self, layers: Iterable[str] = LAYERS) -> list[Conflict]:
         """Every conflict of ids and subjects between layers."""

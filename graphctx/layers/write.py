@@ -292,6 +292,6 @@ def _is_place(source: str) -> bool:
     return bool(file.strip()) and _LINES.fullmatch(lines) is not None
 
 
-def now_ms(given: int | None = None) -> int:
-    """A time in milliseconds since 1970: the given one, or now."""
-    return time.time_ns() // 1_000_000 if given is None else given
+def now_ms(at: int | None = None) -> int:
+    """Return a time in milliseconds since 1970: the argument, or now."""
+    return time.time_ns() // 1_000_000 if at is None else at

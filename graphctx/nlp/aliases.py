@@ -19,14 +19,14 @@ _ALSO_KNOWN = re.compile(
     r"(?: an?| the)?[\s\"“‘`]*",
     re.IGNORECASE,
 )
-"""What stands between two names of one thing."""
+"""The words between two names of one thing."""
 
 
 def expansions(parse: Parse, candidates: Sequence[Candidate]) -> list[Candidate]:
     """Mark the aliases that the unit states; a long form that was no mention yet becomes one.
 
     Returns:
-        The given candidates, some with ``alias_of`` set, and long forms that were missing.
+        The candidates, some with ``alias_of`` set, and long forms that were missing.
     """
     found = list(candidates)
     for opening, word in enumerate(parse.words):

@@ -92,7 +92,7 @@ def identifiers_of_code(document: Document, unit: TextUnit) -> list[Mention]:
 
 
 def named_headings(document: Document, unit: TextUnit) -> list[Mention]:
-    """The headings that stand inside a unit's text, as names of what the unit is about."""
+    """The headings inside a unit's text, as names of what the unit is about."""
     mentions = []
     for heading in document.headings:
         if not unit.start_char <= heading.start_char < heading.end_char <= unit.end_char:
@@ -174,7 +174,7 @@ def _shaped(parse: Parse) -> list[Candidate]:
 
 
 def _longest(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """Keep the longest of overlapping names; of equal spans the first given, with the better label."""
+    """Keep the longest of overlapping names; of equal spans the first, with the better label."""
     ranked = sorted(enumerate(candidates), key=lambda pair: (pair[1].first - pair[1].last, pair[0]))
     kept: list[Candidate] = []
     owner: dict[int, int] = {}

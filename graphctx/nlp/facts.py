@@ -323,7 +323,7 @@ def _antecedents(parse: Parse, headed: dict[int, Candidate]) -> dict[int, Candid
             if fitting:
                 best = max(fitting, key=lambda s: (s.segment, s.segment == segment or s.main, s.token))
                 rivals = {s.candidate.mention.surface for s in fitting if s.segment == best.segment}
-                # Which of several people in one sentence is meant cannot be told without understanding it.
+                # Which of several people in one sentence is meant is unknown without understanding it.
                 if best.main or len(rivals) == 1 or best.candidate.mention.label != "person":
                     found[token] = best.candidate
         if parse.deps[token] in _SUBJECTS:

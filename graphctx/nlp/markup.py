@@ -21,7 +21,7 @@ _HTML_TAGS = (
 _CODE_SPAN = re.compile(r"(?<!`)(`{1,2})(?!`)([^`\n]+(?:\n(?!\s*\n)[^`\n]+)*)\1(?!`)")
 
 _LINKED = re.compile(r"([^<>]*[^<>\s])\s*<[^<>\s]+>")
-"""What stands between the back ticks of a reStructuredText link: its label and its target."""
+"""What is between the back ticks of a reStructuredText link: its label and its target."""
 
 # Each pattern masks its whole match, or only its groups where it has any.
 _MASKED = tuple(
@@ -69,10 +69,10 @@ def mask_markup(text: str) -> Masked:
     """Blank out the inline markup of Markdown, HTML and reStructuredText.
 
     Labels of links and the words inside emphasis stay; targets, tags, comments, bare URLs and table bars go.
-    What stands between back ticks is left as it is, whatever it looks like.
+    Text between back ticks is left as it is.
 
     Args:
-        text: prose as it stands in a document.
+        text: prose as it is in a document.
 
     Returns:
         A string of the same length, and the code spans.
@@ -190,7 +190,7 @@ def segments_of(document: Document, unit: TextUnit) -> list[Segment]:
 def layout_breaks(text: str, masked: str) -> list[int]:
     """Where the layout of plain text starts something else: in a column, or in the line below a term.
 
-    A line that hangs below the column or the bullet of the line before it goes on with what stands there.
+    A line that hangs below the column or the bullet of the line before it continues it.
 
     Args:
         text: as it is written; gaps that only masking leaves are no columns.

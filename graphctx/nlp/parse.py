@@ -31,7 +31,7 @@ class Parse:
         segments: index of what was parsed as one sentence: a sentence, or one cell of a table row.
         tags, deps: fine part-of-speech tag and dependency label.
         heads: index of the head; the root is its own head.
-        code: whether the token stands between back ticks.
+        code: whether the token is between back ticks.
         apart: whether the layout sets the token apart from the one before it; no name reaches across.
         lemmas: lemma of verbs, the lower-case form of other tokens.
         entities: spans of the tagger, in order.

@@ -51,9 +51,9 @@ HUGE = 10**400
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "is no JSON"),
-        ("[" * 100_000, "is no JSON"),
-        ("[]", "is no JSON object"),
+        ("", "is not JSON"),
+        ("[" * 100_000, "is not JSON"),
+        ("[]", "is not a JSON object"),
         (changed("format", value="v2"), r"agentsdb\.export\.v1"),
         (changed("layers", value={}), "layers"),
         (changed("layers", 0, "path", value=""), "path"),

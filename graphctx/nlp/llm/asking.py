@@ -23,7 +23,7 @@ BREAK_AFTER = 5
 follow the instructions, costs no more than these."""
 
 _LOOK_SECONDS = 0.2
-"""How often a waiting caller looks whether it has been given up."""
+"""How often a waiting caller looks whether its call was cancelled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def ask_all(
 ) -> Generator[tuple[int, Outcome], None, None]:
     """Ask all prompts.
 
-    Leaving the iterator early gives up what is still asked.
+    Leaving the iterator early cancels what is still asked.
 
     Args:
         model: opened once for all.
@@ -62,7 +62,7 @@ def ask_all(
         The index of each prompt, once, with its outcome, in the order in which they come.
 
     Raises:
-        TimedOut: at a checkpoint, when the caller's call was given up.
+        TimedOut: at a checkpoint, if the caller's call was cancelled.
     """
     if not prompts:
         return
@@ -189,7 +189,7 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class LlmReport:
-    """What came of asking. ``asked`` = ``answered`` + the counts of ``reasons``; tokens as the endpoint told them."""
+    """The result of asking. ``asked`` = ``answered`` + the counts of ``reasons``; the endpoint counts the tokens."""
 
     model: str
     asked: int
@@ -220,7 +220,7 @@ def cost(settings: LlmSettings, input_tokens: int, output_tokens: int) -> float:
 
 
 def report(settings: LlmSettings, model: str, outcomes: Iterable[Outcome], from_memo: int = 0) -> LlmReport:
-    """Count outcomes, given in the order of their prompts."""
+    """Count outcomes in the order of their prompts."""
     outcomes = list(outcomes)
     answers = [outcome for outcome in outcomes if isinstance(outcome, ModelAnswer)]
     failures = [outcome for outcome in outcomes if isinstance(outcome, ChatFailed)]

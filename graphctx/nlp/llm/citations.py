@@ -47,7 +47,7 @@ _INSIDE = re.compile(r"[()\[\]{}<>\"`|]+")
 _MARKED = re.compile(r"!?\[([^\[\]]*)\]\(([^()]*(?:\([^()]*\)[^()]*)*)\)")
 _AUTOLINK = re.compile(r"<([a-z][a-z0-9+.-]*:[^\s<>]+|[^\s<>@]+@[^\s<>]+)>", re.IGNORECASE)
 _NESTED = 3
-"""An image in a link in a link; what is nested deeper stays as it is, and is no link that a source has."""
+"""An image in a link in a link; what is nested deeper stays as it is, and is not a link that a source has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ def without_markup(text: str) -> str:
 
 
 def adds_links(text: str, source: str) -> bool:
-    """Whether a text has a link, or a tag, that does not stand as a whole in its source."""
+    """Whether a text has a link, or a tag, that its source does not have as a whole."""
     said, known = _folded(text), _folded(source)
     if any(tag not in known for tag in _TAG.findall(said)):
         return True
@@ -161,5 +161,5 @@ def _folded(text: str) -> str:
 
 
 def _tokens(folded: str) -> set[str]:
-    """What stands between spaces, without the marks around it."""
+    """The words between spaces, without the marks around it."""
     return {_OWNER.sub("", token.strip(_AROUND)) for token in folded.split()}

@@ -96,7 +96,7 @@ class SummariserLlm:
         Args:
             communities: in any order; the same text is asked about once.
             memory: answers of earlier ingests; grows while this runs.
-            on_done: told, in this thread, how many distinct texts of how many are done.
+            on_done: called in this thread with how many distinct texts of how many are done.
         """
         keys, prompts = self._prompts_by_key(communities)
         readings = _remembered(prompts, memory)
@@ -204,8 +204,8 @@ class PhraserLlm:
         self, question: str, points: Sequence[str], *, max_sentences: int, within_seconds: float
     ) -> tuple[Phrased, LlmReport]:
         """The reduce step: one text out of points. Citations are indices of points, whose own sources stay theirs."""
-        made, told = self._ask([self._prompts.answer(question, points, max_sentences)], within_seconds)
-        return made[0], told
+        made, found = self._ask([self._prompts.answer(question, points, max_sentences)], within_seconds)
+        return made[0], found
 
     def _ask(self, prompts: Sequence[Prompt], within_seconds: float) -> tuple[list[Phrased], LlmReport]:
         rows = [row for row, prompt in enumerate(prompts) if prompt.given]

@@ -24,8 +24,7 @@ from graphctx.nlp.tokens import WordPieceCounter
 from graphctx.settings import IngestSettings
 from graphctx.store.communities import levels_of, read_phrased
 from graphctx.store.snapshot import open_snapshot
-from graphctx.text.names import normalise_name
-from graphctx.text.titles import shown_name
+from graphctx.text.names import normalise_name, shown_name
 
 
 class World:
