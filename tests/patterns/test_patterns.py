@@ -40,6 +40,7 @@ OF_ARGUMENTS = {
     "eval/golden.py",
     "eval/report.py",
     "export/siblings.py",
+    "ingest/read/code_languages.py",
     "nlp/entities.py",
     "server/names.py",
     "store/files.py",

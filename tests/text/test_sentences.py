@@ -12,38 +12,10 @@ BULLET = re.compile(r"(?m)^[ \t>]*(?:[-*+•‣◦]|\d{1,3}[.)]|[A-Za-z][.)])[ \
 RULE = re.compile(r"(?m)^[\s|:+=-]*$")
 
 FRAGMENTS = st.sampled_from(
-    [
-        "Dr. Smith",
-        "the 3.5 mm pin",
-        "e.g. rope",
-        "e.g.",
-        "Stop!",
-        "Why?",
-        "“Yes.”",
-        "J. R. Tolkien",
-        "a.b.c",
-        "...",
-        "今日は。",
-        "明日は",
-        "`x = 1`",
-        "\n",
-        "\n\n",
-        "\n- ",
-        "\n1. ",
-        "\n  * ",
-        ". ",
-        "! ",
-        " ",
-        "\t",
-        "|",
-        "---",
-        "Alice: ",
-        "é",
-        "😀",
-        "(a)",
-        "x" * 130,
-    ]
-)
+    ["Dr. Smith", "the 3.5 mm pin", "e.g. rope", "e.g.", "Stop!", "Why?", "“Yes.”", "J. R. Tolkien", "a.b.c", "...",
+     "今日は。", "明日は", "`x = 1`", "\n", "\n\n", "\n- ", "\n1. ", "\n  * ", ". ", "! ", " ", "\t", "|", "---", "Alice: ",
+     "é", "😀", "(a)", "x" * 130]
+)  # fmt: skip
 BLOCKS = st.lists(FRAGMENTS, max_size=40).map("".join) | st.text(max_size=200)
 KINDS: st.SearchStrategy[BlockKind] = st.sampled_from(["prose", "list", "code", "table"])
 
