@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from graphctx.nlp.parse import Candidate, Parse
-from graphctx.nlp.propers import QUANTITIES
+from graphctx.nlp.propers import quantities
 from graphctx.text.names import STOPWORDS, singular_of
 
 MAX_CHUNK_TOKENS = 6
@@ -73,10 +73,7 @@ def noun_chunks(parse: Parse, key_terms: frozenset[str] = frozenset()) -> list[C
         parse: the parsed unit.
         key_terms: normalised, singular names of what the document is about; these are terms however common.
     """
-    quantity = [False] * len(parse.words)
-    for entity in parse.entities:
-        if entity.label in QUANTITIES:
-            quantity[entity.first : entity.last] = [True] * (entity.last - entity.first)
+    quantity = quantities(parse)
     found = []
     for first, head in _phrases(parse):
         start = _start(parse, first, head)

@@ -175,25 +175,18 @@ def _shaped(parse: Parse) -> list[Candidate]:
 
 def _longest(candidates: Iterable[Candidate]) -> list[Candidate]:
     """Keep the longest of overlapping names; of equal spans the first, with the better label."""
-    ranked = sorted(enumerate(candidates), key=lambda pair: (pair[1].first - pair[1].last, pair[0]))
-    kept: list[Candidate] = []
-    owner: dict[int, int] = {}
-    for _, candidate in ranked:
-        tokens = range(candidate.first, candidate.last)
-        if not any(token in owner for token in tokens):
-            owner.update(dict.fromkeys(tokens, len(kept)))
-            kept.append(candidate)
-            continue
-        other = kept[owner[candidate.first]] if candidate.first in owner else None
-        if (
-            other is not None
-            and (other.first, other.last) == (candidate.first, candidate.last)
-            and other.mention.label == "term"
-            and candidate.mention.label != "term"
-        ):
-            index = owner[candidate.first]
-            kept[index] = other.with_mention(replace(other.mention, label=candidate.mention.label))
-    return kept
+    kept: dict[tuple[int, int], Candidate] = {}
+    taken: set[int] = set()
+    for candidate in sorted(candidates, key=lambda c: c.first - c.last):
+        span = candidate.first, candidate.last
+        if span in kept:
+            if kept[span].mention.label == "term":
+                better = replace(kept[span].mention, label=candidate.mention.label)
+                kept[span] = kept[span].with_mention(better)
+        elif taken.isdisjoint(range(*span)):
+            kept[span] = candidate
+            taken.update(range(*span))
+    return list(kept.values())
 
 
 def _titled(parse: Parse, document: Document, names: list[Candidate]) -> list[Candidate]:

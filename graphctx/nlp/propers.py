@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from graphctx.model.knowledge import EntityLabel
-from graphctx.nlp.parse import Candidate, EntitySpan, Parse
+from graphctx.nlp.parse import Candidate, Parse
 
 LABELS: dict[str, EntityLabel] = {
     "PERSON": "person",
@@ -91,26 +91,27 @@ def is_date(parse: Parse, first: int, last: int) -> bool:
     return len(words) > 1 and all(not word or word.isdigit() or word in _CALENDAR for word in words)
 
 
+def quantities(parse: Parse) -> list[bool]:
+    """Return for each token whether the tagger takes it for a number, a date or an amount."""
+    inside = [False] * len(parse.words)
+    for entity in parse.entities:
+        if entity.label in QUANTITIES:
+            inside[entity.first : entity.last] = [True] * (entity.last - entity.first)
+    return inside
+
+
 def proper_spans(parse: Parse) -> list[Candidate]:
     """Runs of capitalised words, joined by small words ("University of Copenhagen"), with a number behind them.
 
     A run that ends in a person's name and only puts a title before it ("President Lincoln") is left to the tagger.
     """
-    quantity = [False] * len(parse.words)
-    people = {}
-    given: dict[int, EntitySpan] = {}
-    people_end: set[int] = set()
-    bodies_end: set[int] = set()
-    for entity in parse.entities:
-        if entity.label in QUANTITIES:
-            quantity[entity.first : entity.last] = [True] * (entity.last - entity.first)
-        if entity.label == "PERSON":
-            people[trimmed(parse, entity.first, entity.last)[1]] = entity.first
-            given[entity.first] = entity
-        if entity.label in ("PERSON", "ORG"):
-            ends = people_end if entity.label == "PERSON" else bodies_end
-            ends.add(trimmed(parse, entity.first, entity.last)[1])
-    places = {entity.first for entity in parse.entities if entity.label == "GPE"}
+    quantity = quantities(parse)
+    ends = {
+        label: {trimmed(parse, e.first, e.last)[1]: e.first for e in parse.entities if e.label == label}
+        for label in ("PERSON", "ORG")
+    }
+    people, bodies = ends["PERSON"], ends["ORG"]
+    starts = {label: {e.first for e in parse.entities if e.label == label} for label in ("PERSON", "GPE")}
     found = []
     for first, last in _stretches(parse):
         if _is_title_line(parse, first, last):
@@ -120,17 +121,17 @@ def proper_spans(parse: Parse) -> list[Candidate]:
             if quantity[token] or not _opens_name(parse, token, token == first):
                 token += 1
                 continue
-            end = _run_end(parse, token, last, quantity, given[token].last if token in given else -1)
+            end = _run_end(parse, token, last, quantity)
             for of in range(token + 1, end - 1):
                 # The tagger ends a name here: "Analyst Ada Poe of the Harbour Team", "Pacific Marine Inc. of Houston".
-                if parse.words[of] in ("of", "for") and (of in people_end or (of in bodies_end and of + 1 in places)):
+                if parse.words[of] in ("of", "for") and (of in people or (of in bodies and of + 1 in starts["GPE"])):
                     end = of
                     break
             start, end = trimmed(parse, token, end)
             if people.get(end, start) > start:
                 start = end
             if start < end and not is_date(parse, start, end):
-                person = start in given and parse.words[end - 1].casefold() not in INSTITUTIONS
+                person = start in starts["PERSON"] and parse.words[end - 1].casefold() not in INSTITUTIONS
                 found.append(Candidate.over(parse, start, end, "proper", "person" if person else "term"))
             token = max(end, token + 1)
     return found
@@ -179,11 +180,8 @@ def _after_quote(parse: Parse, token: int) -> bool:
     return token > 0 and parse.words[token - 1] in ("“", '"', "``", "‘", ":", "(", "•", "*")
 
 
-def _run_end(parse: Parse, token: int, last: int, quantity: list[bool], person: int) -> int:
-    """The end of the run of name words that starts at a token; what belongs to a person is not in the name.
-
-    "Ada Poe of the Harbour Team" is Ada Poe; ``person`` is the end of the person's name that starts here, or -1.
-    """
+def _run_end(parse: Parse, token: int, last: int, quantity: list[bool]) -> int:
+    """The end of the run of name words that starts at a token."""
     end = token + 1
     while end < last and end - token < MAX_NAME_TOKENS:
         word = parse.words[end]
@@ -192,7 +190,7 @@ def _run_end(parse: Parse, token: int, last: int, quantity: list[bool], person: 
         if _continues(parse, end, quantity):
             end += 1
             continue
-        if word == "-" or (word.casefold() in _CONNECTORS and not (end == person and word in ("of", "for"))):
+        if word == "-" or (word.casefold() in _CONNECTORS):
             after = end + 1
             if after < last and parse.apart[after]:
                 break
