@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from eval.bench import table
-from graphctx.layers.contradictions import contradiction
+from graphctx.layers.conflicts import contradiction
 
 PAIRS = Path(__file__).with_suffix(".jsonl")
 

@@ -473,8 +473,8 @@ class KnowledgeBase:
         llm = self.settings.llm
         if not llm.enabled:
             return None
-        from graphctx.nlp.llm.openai_compatible import make_chat_model
-        from graphctx.nlp.llm.summarise import SummariserLlm
+        from graphctx.nlp.llm.client import make_chat_model
+        from graphctx.nlp.llm.phrase import SummariserLlm
 
         return SummariserLlm(make_chat_model(llm), llm)
 

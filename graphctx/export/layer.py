@@ -9,7 +9,7 @@ import numpy as np
 
 from graphctx.export.options import OnProgress, no_progress
 from graphctx.layers import Profile, ProfiledEmbedder, built_in, metadata_for
-from graphctx.layers.compiled import CANONICAL, Passage, chunks_of, compiled
+from graphctx.layers.compiled import CANONICAL, DocumentPassage, chunks_of, compiled
 from graphctx.model.documents import has_file_lines
 
 if TYPE_CHECKING:
@@ -57,7 +57,9 @@ def units_layer(
         content = document.text[start : ends[row]]
         start += len(content) - len(content.lstrip())
         file = unquote(document.uri) if has_file_lines(document.uri) else document.uri
-        passages.append(Passage(document.text[start : ends[row]], document.uri, f"{file}:{document.line(start)}"))
+        passages.append(
+            DocumentPassage(document.text[start : ends[row]], document.uri, f"{file}:{document.line(start)}")
+        )
     on_progress("units", len(rows), len(rows), "units")
     chunks = chunks_of(passages, kind, created_at_unix_ms)
     embedder = _profiled(index.embedder)

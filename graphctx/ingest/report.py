@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from graphctx.nlp.llm.tally import Estimate, LlmReport
+from graphctx.nlp.llm.asking import Estimate, LlmReport
 from graphctx.store.communities import CommunityLevel
 
 StepName = Literal[

@@ -18,7 +18,7 @@ from graphctx.ingest.report import StepName
 from graphctx.ingest.resolve import Resolution
 from graphctx.model.knowledge import Community, CommunitySummary, Extraction
 from graphctx.nlp.base import Embedder, Extractor, Vectors
-from graphctx.nlp.llm.tally import LlmReport
+from graphctx.nlp.llm.asking import LlmReport
 from graphctx.settings import IngestSettings
 from graphctx.store.cache import Memo
 from graphctx.store.config import KbConfig

@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from graphctx.errors import GraphctxError, InvalidArgument
-from graphctx.layer_source.fuse import fused
-from graphctx.layer_source.spans import best_span
-from graphctx.layer_source.told import PREFIX, disagreement, mark_of, section_id, uri, when
+from graphctx.layer_source.chunks import PREFIX, best_span, disagreement, mark_of, section_id, uri, when
 from graphctx.layers import FILES, Chunk, Conflict, LayerAnswer, LayerHit, LayerName, LayerStack, layer_named
 from graphctx.layers.chunk import is_bookkeeping
 from graphctx.layers.names import rank
@@ -31,11 +29,16 @@ _COPIES = 3  # chunks more for each that is wanted, up to 50 in all: what severa
 _ENOUGH = 50
 
 
+# Cormack, Clarke and Büttcher, Reciprocal Rank Fusion outperforms Condorcet and individual Rank Learning Methods,
+# SIGIR 2009: 1 / (60 + rank).
+_RANK_OFFSET = 60
+
+
 class LayerSource:
     """The layers of one folder. Safe to share between threads.
 
     Args:
-        stack: they.
+        stack: the layers.
         tokens: counts the tokens of quotes.
     """
 
@@ -103,12 +106,12 @@ class LayerSource:
         """Where a chunk that was just written or proposed disagrees with chunks of any layer.
 
         Returns:
-            The conflicts, and notes: it is written either way, so what hinders the search is told, not raised.
+            The conflicts, and notes: it is written either way, so an error of the search is a note.
         """
         try:
             conflicts, notes = self.stack.conflicts_of(layer, chunk.id)
         except GraphctxError as error:
-            return (), [f"Whether chunks disagree could not be told: {error.message}"]
+            return (), [f"Whether chunks disagree is not known: {error.message}"]
         return conflicts, list(notes)
 
     def merge_results(self, request: SearchInput, found: Found) -> Found:
@@ -121,7 +124,7 @@ class LayerSource:
         results = [self._result(request, hit) for hit in hits]
         said = [result.preview for result in found.items]
         own = [result for result in results if not any(result.preview in preview for preview in said)]
-        ranked = fused(_of_layers(own), _with_rows(found), request.top_k)
+        ranked = _fused(_of_layers(own), _with_rows(found), request.top_k)
         items = [
             result.model_copy(update={"rank": place, "score": score})
             for place, ((result, _), score) in enumerate(ranked, start=1)
@@ -147,7 +150,7 @@ class LayerSource:
         quotes = [self._quote(request.question, request, self._text(hit), hit) for hit in hits]
         said = [quote.quote for quote in evidence.items]
         own = [quote for quote in quotes if not any(quote.quote in text for text in said)]
-        ranked = fused(_of_layers(own), _with_rows(evidence), request.max_quotes)
+        ranked = _fused(_of_layers(own), _with_rows(evidence), request.max_quotes)
         items = [quote for (quote, _), _ in ranked]
         return replace(
             evidence,
@@ -277,3 +280,19 @@ def _unknown(section: str) -> InvalidArgument:
         value=section[:200],
         allowed=f"a section_id of an answer, such as {PREFIX}delta:12",
     )
+
+
+def _fused(chunks: Sequence[Item], documents: Sequence[Item], limit: int) -> list[tuple[Item, float]]:
+    """Two rankings as one, by reciprocal rank, each item with its score; of two that tie, the layer's chunk first.
+
+    The scores of the two have nothing in common, and an item is in one of them only, so what counts is how far up each
+    ranking has it.
+
+    Args:
+        chunks: of layers, the best first.
+        documents: what the documents gave, the best first.
+        limit: items at most.
+    """
+    both = [(rank, origin, item) for origin, items in enumerate((chunks, documents)) for rank, item in enumerate(items)]
+    both.sort(key=lambda placed: placed[:2])
+    return [(item, round(1 / (_RANK_OFFSET + 1 + rank), 6)) for rank, _, item in both[:limit]]

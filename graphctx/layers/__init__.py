@@ -8,13 +8,14 @@
   `validate` lists what is wrong with one.
 - `write_context` appends to the local, the delta or, for people, the user layer, and `take_back` a tombstone;
   `propose`, `proposals`, `decide` and `promote` bring chunks into the user layer; `compact` makes a new base layer.
-- `write_layer` and `to_bytes` make files of `LayerContent`; `content_of` gives a file's; every write is an `append`.
+- `write_layer` and `to_bytes` make files of `LayerContent`; `content_of` reads a file's; every write is an `append`.
 - `to_bundle`, `to_ndjson`, `from_json` and `from_ndjson` exchange layers as text; `diff` compares two; `sign` and
   `verify` are Ed25519.
 
-docs/layers.md tells how to use it, docs/agents-db-conformance.md which rule is proved by which test.
+docs/layers.md says how to use it, docs/agents-db-conformance.md which rule is proved by which test.
 """
 
+from graphctx.layers.checks import FileFinding
 from graphctx.layers.chunk import Chunk, Source
 from graphctx.layers.compact import Compacted, compact
 from graphctx.layers.conflicts import Conflict, Member
@@ -23,17 +24,15 @@ from graphctx.layers.effective import LayerView
 from graphctx.layers.embedders import ProfiledEmbedder, built_in, embedder_for, hashed
 from graphctx.layers.exchange import chunk_json, from_json, from_ndjson, to_bundle, to_ndjson
 from graphctx.layers.files import append, to_bytes, write_layer
-from graphctx.layers.findings import Finding
 from graphctx.layers.hashing import HashEmbedder
 from graphctx.layers.names import FILES, LAYERS, PRECEDENCE, WRITABLE, LayerName, layer_named, layer_of_file
 from graphctx.layers.profile import Profile, cache_key, metadata_for
 from graphctx.layers.promote import Promoted, Proposal, decide, promote, proposals, propose
-from graphctx.layers.reader import LayerFile
+from graphctx.layers.reader import LayerFile, validate
 from graphctx.layers.search import LayerAnswer, LayerHit
 from graphctx.layers.sign import make_key, sign, verify
-from graphctx.layers.stack import Entry, LayerStack
+from graphctx.layers.stack import LayerEntry, LayerStack
 from graphctx.layers.tables import LayerContent, content_of
-from graphctx.layers.validate import validate
 from graphctx.layers.write import TakenBack, Written, take_back, write_context
 
 __all__ = [
@@ -45,12 +44,12 @@ __all__ = [
     "Chunk",
     "Compacted",
     "Conflict",
-    "Entry",
-    "Finding",
+    "FileFinding",
     "HashEmbedder",
     "LayerAnswer",
     "LayerContent",
     "LayerDiff",
+    "LayerEntry",
     "LayerFile",
     "LayerHit",
     "LayerName",

@@ -100,7 +100,7 @@ def checked_confidence(value: float) -> float:
     """A confidence as 32 bits hold it.
 
     Raises:
-        InvalidArgument: it is no number from 0 to 1.
+        InvalidArgument: it is not a number from 0 to 1.
     """
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not is_number or not 0.0 <= value <= 1.0:  # which neither NaN nor a whole number of any length is

@@ -1,6 +1,6 @@
 """Claims: the sentences of a chunk as words, numbers with their units, negations and modality.
 
-A claim is what `contradictions` compares. It is read from tokens alone, without a parser, so that the same text gives
+A claim is what `contradictions` compares. It is read from tokens alone, without a parser, so that the same text has
 the same claim on every machine and thousands are read in a second.
 """
 
@@ -116,7 +116,7 @@ class Token:
         text: as written.
         before: the function word before it; empty where there is none.
         flipped: whether it is the opposite of its stem, as ``disabled`` of ``enabled``.
-        denied: whether a negation stands before it.
+        denied: whether a negation is before it.
         name: whether it is written like a name, a path or a value.
         number: where it is one.
     """
@@ -137,7 +137,7 @@ class Claim:
     Attributes:
         text: as written.
         tokens: the words that say something, in order.
-        copula: how many of them stand before the first form of ``be``, ``=`` or ``:``; -1 where there is none.
+        copula: how many of them are before the first form of ``be``, ``=`` or ``:``; -1 where there is none.
         force: its modality.
         forbids: whether it denies permission.
         limits: words that limit it, such as ``only`` and ``unless``.

@@ -1,6 +1,6 @@
 """Passages of documents as the content of a base layer (RFC section 15.1).
 
-Nothing but the passages and what is said of them decides the bytes: ids come from the contents, and times are given.
+The passages and the arguments alone decide the bytes: ids derive from the contents, and times are arguments.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _ID_BITS = 31  # the upper half of the ids stays free for those that later layer
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class DocumentPassage:
     """A piece of a document.
 
     Attributes:
         content: its text.
         document: the document's URI.
-        source: where it stands, as ``file:line``.
+        source: its place, as ``file:line``.
     """
 
     content: str
@@ -38,7 +38,7 @@ class Passage:
     source: str
 
 
-def chunks_of(passages: Sequence[Passage], kind: str = CANONICAL, created_at_unix_ms: int = 0) -> list[Chunk]:
+def chunks_of(passages: Sequence[DocumentPassage], kind: str = CANONICAL, created_at_unix_ms: int = 0) -> list[Chunk]:
     """Passages as chunks, in their order. Equal arguments give equal chunks.
 
     Args:
@@ -80,13 +80,13 @@ def compiled(
     return LayerContent(chunks, quantised(vectors, scale), scale, metadata)
 
 
-def _ids(passages: Sequence[Passage], kind: str) -> list[int]:
+def _ids(passages: Sequence[DocumentPassage], kind: str) -> list[int]:
     """An id for each passage, which it keeps as long as its document and its text stay, wherever it moves there."""
-    seen: Counter[Passage] = Counter()
+    seen: Counter[DocumentPassage] = Counter()
     taken: set[int] = set()
     ids = []
     for passage in passages:
-        same = Passage(passage.content, passage.document, "")
+        same = DocumentPassage(passage.content, passage.document, "")
         seen[same] += 1
         key = "\0".join((kind, passage.document, str(seen[same]), passage.content))
         number = int.from_bytes(hashlib.sha256(key.encode()).digest()[:4], "little") >> (32 - _ID_BITS)

@@ -7,15 +7,17 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from graphctx.layers.chunk import TOMBSTONE, is_bookkeeping
+from graphctx.layers.chunk import TOMBSTONE, first_line, is_bookkeeping
 from graphctx.layers.hashing import WordVectors
 from graphctx.layers.names import LayerName
 from graphctx.layers.reader import LayerFile
-from graphctx.layers.similarity import Metric, cosines, norms, products
-from graphctx.layers.subject import subject_of
+from graphctx.layers.scoring import Metric, cosines, norms, products
 
 Subject = tuple[str, str]
 """Kind and first line."""
+
+_SUBJECT_BYTES = 1024  # of a content, in which its first line is looked for
+_SUBJECT_CHARS = 200
 
 
 class LayerView:
@@ -59,9 +61,16 @@ class LayerView:
         """The newest records about each subject, by id; without those of bookkeeping."""
         made: dict[Subject, list[int]] = {}
         for _, record in sorted(self.records.items()):
-            if not self.bookkeeping[record] and (text := subject_of(self.file, record)):
-                made.setdefault((self.file.kind(record), text), []).append(record)
+            if not self.bookkeeping[record] and (subject := self.subject(record))[1]:
+                made.setdefault(subject, []).append(record)
         return {subject: tuple(records) for subject, records in made.items()}
+
+    def subject(self, record: int) -> Subject:
+        """The kind of a record, and the first line of its content without markup and case; the line may be empty."""
+        start = self.file.string_bytes(int(self.file.layout.records["content_str_id"][record]), _SUBJECT_BYTES)
+        return self.file.kind(record), first_line(start.decode("utf-8", "ignore"), _SUBJECT_CHARS).casefold().rstrip(
+            " .:;"
+        )
 
     @cached_property
     def bookkeeping(self) -> npt.NDArray[np.bool_]:

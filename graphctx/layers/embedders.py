@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from graphctx.nlp.base import Embedder, Vectors
 
 @dataclass(frozen=True, slots=True)
 class ProfiledEmbedder:
-    """An embedder and the profile under which its vectors stand in layers.
+    """An embedder and the profile of its vectors in layers.
 
     Attributes:
         embedder: what embeds.
@@ -36,8 +35,7 @@ class ProfiledEmbedder:
     @property
     def metadata(self) -> bytes:
         """The metadata of a layer made with it."""
-        told: dict[str, Any] = dict(self.audit)
-        return metadata_for(self.profile, told)
+        return metadata_for(self.profile, dict(self.audit))
 
 
 @lru_cache(maxsize=1)
@@ -90,13 +88,8 @@ def embedder_for(profile: Profile, offered: ProfiledEmbedder | None = None) -> P
         return built_in()
     active = offered.profile if offered is not None else built_in().profile
     raise InvalidArgument(
-        f"The layer's vectors were made by {told(profile)} and queries are embedded by {told(active)}: they cannot be "
+        f"The layer's vectors were made by {profile} and queries are embedded by {active}: they cannot be "
         "compared. Give the query as a vector of the layer's model, or embed the layer anew.",
         layer_profile=profile.as_json(),
         active_profile=active.as_json(),
     )
-
-
-def told(profile: Profile) -> str:
-    """A profile in a sentence."""
-    return f"{profile.backend} {profile.model}".strip() + f" ({profile.dim} dimensions)"

@@ -5,7 +5,7 @@ A bundle is ``{"format": "agentsdb.export.v1", "tool", "layers"}``. A layer has 
 ``layer`` line for each layer and a ``chunk`` line for each chunk, so that neither side holds a whole layer as text.
 
 Numbers of f32 vectors are written exactly, as the double that each is. What such a list cannot say (i8, or numbers
-that are not finite) stands in ``embedding_base64``, the row's bytes, which counts where both are given.
+that are not finite) is in ``embedding_base64``, the row's bytes, which counts where both are given.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _ELEMENTS = {"f32": f.F32, "i8": f.I8}
 
 
 def to_bundle(layers: Iterable[LayerFile]) -> dict[str, Any]:
-    """Layers as one JSON object: every record, revisions included, in the order of the file."""
+    """Return layers as one JSON object: every record, revisions included, in the order of the file."""
     made = [
         {**_layer_json(layer), "chunks": [chunk_json(layer, record) for record in range(len(layer))]}
         for layer in layers
@@ -46,7 +46,7 @@ def to_bundle(layers: Iterable[LayerFile]) -> dict[str, Any]:
 
 
 def to_ndjson(layers: Iterable[LayerFile]) -> Iterator[str]:
-    """Layers as lines of JSON, each without its line break."""
+    """Yield layers as lines of JSON, each without its line break."""
     yield _line({"type": "header", "format": NDJSON_FORMAT, "tool": _tool()})
     for layer in layers:
         yield _line({"type": "layer", **_layer_json(layer)})
@@ -55,15 +55,15 @@ def to_ndjson(layers: Iterable[LayerFile]) -> Iterator[str]:
 
 
 def chunk_json(layer: LayerFile, record: int, *, vectors: bool = True) -> dict[str, Any]:
-    """A record as JSON.
+    """Return a record as JSON.
 
     Args:
         layer: its file.
         record: its number.
-        vectors: whether its vector is told.
+        vectors: whether to include its vector.
     """
     chunk = layer.chunk(record)
-    told: dict[str, Any] = {
+    value: dict[str, Any] = {
         "id": chunk.id,
         "kind": chunk.kind,
         "content": chunk.content,
@@ -76,33 +76,33 @@ def chunk_json(layer: LayerFile, record: int, *, vectors: bool = True) -> dict[s
     if vectors:
         vector = layer.vector(record)
         finite = bool(np.isfinite(vector).all())
-        told["embedding"] = vector.tolist() if finite else None
+        value["embedding"] = vector.tolist() if finite else None
         if layer.layout.element == f.I8 or not finite:
             row = np.ascontiguousarray(layer.matrix[layer.rows[record]])
-            told["embedding_base64"] = base64.b64encode(row.tobytes()).decode()
-    return told
+            value["embedding_base64"] = base64.b64encode(row.tobytes()).decode()
+    return value
 
 
 def from_json(text: str) -> dict[str, LayerContent]:
-    """Layers of a JSON bundle by the paths it gives them, which may be any: take the last part to write files.
+    """Return the layers of a JSON bundle by their paths, which may be any: take the last part to write files.
 
     Raises:
-        InvalidArgument: this is no bundle; the message names the layer, the chunk and the field.
+        InvalidArgument: this is not a bundle; the message names the layer, the chunk and the field.
     """
     bundle = _object(_parsed(text, "the bundle"), "the bundle")
     if bundle.get("format") != JSON_FORMAT:
         raise _wrong("the bundle", "format", bundle.get("format"), JSON_FORMAT)
     made: dict[str, LayerContent] = {}
-    for told in _list(bundle, "layers", "the bundle"):
-        layer = _Import(_object(told, "a layer"), made)
-        for chunk in _list(layer.told, "chunks", layer.name):
+    for value in _list(bundle, "layers", "the bundle"):
+        layer = _Import(_object(value, "a layer"), made)
+        for chunk in _list(layer.fields, "chunks", layer.name):
             layer.add(chunk)
         made[layer.name] = layer.content()
     return made
 
 
 def from_ndjson(lines: Iterable[str]) -> dict[str, LayerContent]:
-    """Layers of NDJSON by the paths it gives them, which may be any: take the last part to write files.
+    """Return the layers of NDJSON by their paths, which may be any: take the last part to write files.
 
     Raises:
         InvalidArgument: a line is not what it should be; the message says which.
@@ -113,17 +113,17 @@ def from_ndjson(lines: Iterable[str]) -> dict[str, LayerContent]:
         if not line.strip():
             continue
         where = f"line {number}"
-        told = _object(_parsed(line, where), where)
-        kind = told.get("type")
+        value = _object(_parsed(line, where), where)
+        kind = value.get("type")
         if not header:
-            if kind != "header" or told.get("format") != NDJSON_FORMAT:
-                raise _wrong(where, "format", told.get("format"), NDJSON_FORMAT)
+            if kind != "header" or value.get("format") != NDJSON_FORMAT:
+                raise _wrong(where, "format", value.get("format"), NDJSON_FORMAT)
             header = True
         elif kind == "layer":
-            layer = _Import(told, made)
+            layer = _Import(value, made)
             made[layer.name] = layer
-        elif kind == "chunk" and isinstance(path := told.get("layer_path"), str) and path in made:
-            made[path].add(told.get("chunk"))
+        elif kind == "chunk" and isinstance(path := value.get("layer_path"), str) and path in made:
+            made[path].add(value.get("chunk"))
         else:
             raise _wrong(where, "type", kind, "layer, or chunk with the layer_path of a layer before it")
     return {name: layer.content() for name, layer in made.items()}
@@ -132,16 +132,16 @@ def from_ndjson(lines: Iterable[str]) -> dict[str, LayerContent]:
 class _Import:
     """A layer as it is read."""
 
-    def __init__(self, told: dict[str, Any], others: Container[str]) -> None:
-        self.told = told
-        path = told.get("path")
+    def __init__(self, value: dict[str, Any], others: Container[str]) -> None:
+        self.fields = value
+        path = value.get("path")
         if not isinstance(path, str) or not path:
             raise _wrong("a layer", "path", path, "the name of a file")
         utf8(path, "path")
         if path in others:
             raise _wrong("a layer", "path", path, "another than that of a layer before it")
         self.name = path
-        schema = _object(told.get("schema"), f"{path}: schema")
+        schema = _object(value.get("schema"), f"{path}: schema")
         dim, element = schema.get("dim"), schema.get("element_type")
         if not _is_whole(dim) or not 1 <= dim <= f.MAX_DIM:
             raise _wrong(path, "schema.dim", dim, f"1 to {f.MAX_DIM}")
@@ -150,17 +150,17 @@ class _Import:
         self._dim: int = dim
         self._element = _ELEMENTS[element]
         self._scale = _scale(path, schema.get("quant_scale", 1.0), self._element)
-        self._metadata = _metadata(path, told.get("layer_metadata_json"))
-        self._minor = told.get("version_minor", 0)
+        self._metadata = _metadata(path, value.get("layer_metadata_json"))
+        self._minor = value.get("version_minor", 0)
         if not _is_whole(self._minor) or not 0 <= self._minor < 1 << 16:
             raise _wrong(path, "version_minor", self._minor, "0 to 65535")
         self._chunks: list[Chunk] = []
         self._rows: list[npt.NDArray[Any]] = []
 
-    def add(self, told: Any) -> None:
+    def add(self, value: Any) -> None:
         """Add a chunk."""
         where = f"{self.name}: chunk {len(self._chunks) + 1}"
-        fields = _object(told, where)
+        fields = _object(value, where)
         content, kind, author = (fields.get(key) for key in ("content", "kind", "author"))
         if not isinstance(content, str) or not isinstance(kind, str) or not isinstance(author, str):
             raise _wrong(where, "content, kind and author", [content, kind, author], "texts")
@@ -223,12 +223,12 @@ def _source_json(source: Source) -> dict[str, Any]:
     return {"type": "source_string", "value": source}
 
 
-def _source(told: Any, where: str) -> Source:
-    fields = _object(told, f"{where}: a source")
+def _source(source: Any, where: str) -> Source:
+    fields = _object(source, f"{where}: a source")
     value = fields.get({"chunk_id": "id", "source_string": "value"}.get(str(fields.get("type")), ""))
     if (fields.get("type") == "chunk_id") == _is_whole(value) and (_is_whole(value) or isinstance(value, str)):
         return value
-    raise _wrong(where, "sources", told, "chunk_id with id, or source_string with value")
+    raise _wrong(where, "sources", source, "chunk_id with id, or source_string with value")
 
 
 def _scale(path: str, value: Any, element: int) -> float:
@@ -273,20 +273,20 @@ def _tool() -> dict[str, str]:
     return {"name": "graphctx", "version": __version__}
 
 
-def _line(told: dict[str, Any]) -> str:
-    return json.dumps(told, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+def _line(value: dict[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def _parsed(text: str, where: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InvalidArgument(f"{where} is no JSON: {error}. Export the layer again.", where=where) from None
+        raise InvalidArgument(f"{where} is not JSON: {error}. Export the layer again.", where=where) from None
 
 
 def _object(value: Any, where: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise InvalidArgument(f"{where} is no JSON object. Export the layer again.", where=where)
+        raise InvalidArgument(f"{where} is not a JSON object. Export the layer again.", where=where)
     return value
 
 

@@ -18,7 +18,7 @@ LOCK_SECONDS = 30.0
 
 
 def to_bytes(content: LayerContent) -> bytes:
-    """The file that holds a content. Equal contents give equal bytes, and reading them back gives the content.
+    """Return a content as the bytes of a file. Equal contents have equal bytes, which read back as the content.
 
     Raises:
         InvalidArgument: a chunk or a vector does not fit into the format.
@@ -59,11 +59,11 @@ def append(path: Path | str, make: Callable[[LayerFile | None], LayerContent | N
 
     Args:
         path: the layer; not the base layer, which is never changed, nor a link to it.
-        make: gives what to add, or ``None`` for nothing. It sees the layer as it is, ``None`` where there is none yet,
+        make: returns what to add, or ``None`` for nothing. It gets the layer as it is, ``None`` if there is none yet,
             and nobody else changes it meanwhile.
 
     Returns:
-        What ``make`` gave.
+        What ``make`` returned.
 
     Raises:
         InvalidArgument: this is the base layer, it breaks a rule of the format, or what is added does not fit.
@@ -96,7 +96,7 @@ def append(path: Path | str, make: Callable[[LayerFile | None], LayerContent | N
 
 @contextmanager
 def locked(path: Path) -> Iterator[Path]:
-    """Keep other writers of a layer out; gives the file itself where the path is a link.
+    """Keep other writers of a layer out; yields the file itself if the path is a link.
 
     The lock is the operating system's and goes with its holder. Its file, ``.<name>.lock``, holds nothing.
 
@@ -107,13 +107,13 @@ def locked(path: Path) -> Iterator[Path]:
     from filelock import FileLock, Timeout
 
     target = path.resolve()
-    told, meant = layer_of_file(path), layer_of_file(target)
-    if told is not None and meant is not None and told != meant:
+    named, actual = layer_of_file(path), layer_of_file(target)
+    if named is not None and actual is not None and named != actual:
         raise InvalidArgument(
-            f"{path.name} is a link to {target.name}, the {meant} layer, which is not written to in the name of the "
-            f"{told} layer; remove the link.",
+            f"{path.name} is a link to {target.name}, the {actual} layer, which is not written to in the name of the "
+            f"{named} layer; remove the link.",
             file=path.name,
-            layer=meant,
+            layer=actual,
         )
     if not target.parent.is_dir():
         raise BackendUnavailable(

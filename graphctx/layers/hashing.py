@@ -75,7 +75,7 @@ class HashEmbedder:
         return vectors
 
     def sparse(self, text: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
-        """A text's vector as the places that are not 0, ascending, and what stands there."""
+        """A text's vector as the places that are not 0, ascending, and their values."""
         hashes = np.fromiter(map(self._hash, _words(text)), np.int64)
         places, inverse = np.unique(hashes % self._dimension, return_inverse=True)
         counts = np.bincount(inverse, np.where(hashes >> 31, -1.0, 1.0), len(places)).astype(np.float32)

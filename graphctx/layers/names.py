@@ -34,7 +34,7 @@ def rank(layer: LayerName) -> int:
 
 
 def layer_named(value: str) -> LayerName:
-    """A layer by its name.
+    """Return a layer by its name.
 
     Raises:
         InvalidArgument: there is no such layer.
@@ -51,6 +51,6 @@ def layer_named(value: str) -> LayerName:
 
 
 def layer_of_file(path: Path | str) -> LayerName | None:
-    """The layer that a file's name stands for, or ``None``."""
+    """Return the layer whose standard file name this is, or ``None``."""
     name = Path(path).name
     return next((layer for layer, file in FILES.items() if file == name), None)

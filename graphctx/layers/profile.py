@@ -17,7 +17,7 @@ HASH = "hash"
 """The backend of vectors that count words; see `HashEmbedder`."""
 
 CACHE_KEY = "sha256_profile_json_v1_null_content_utf8"
-"""The name of what `cache_key` computes, as metadata gives it."""
+"""The name of what `cache_key` computes, in the metadata."""
 
 # Runtimes that run a model's published weights. In the development files the vectors that candle made of
 # all-MiniLM-L6-v2 have a cosine of at least 0.995 with those of the 8-bit weights shipped here, over all chunks.
@@ -52,21 +52,24 @@ class Profile:
         backend = self.backend.casefold()
         return ("weights" if backend in _RUNTIMES else backend, self.model.rpartition("/")[2].casefold(), self.dim)
 
+    def __str__(self) -> str:
+        return f"{self.backend} {self.model}".strip() + f" ({self.dim} dimensions)"
+
     def as_json(self) -> dict[str, Any]:
         """The ``embedding_profile`` of the metadata."""
-        told = asdict(self)
-        return told | {"model": self.model or None, "revision": self.revision or None}
+        fields = asdict(self)
+        return fields | {"model": self.model or None, "revision": self.revision or None}
 
 
 def profile_of(metadata: Mapping[str, Any]) -> Profile | None:
     """The profile in a layer's metadata, or ``None`` where it says none that can be read."""
-    told = metadata.get("embedding_profile")
-    if not isinstance(told, dict):
+    fields = metadata.get("embedding_profile")
+    if not isinstance(fields, dict):
         return None
-    backend, dim = told.get("backend"), told.get("dim")
+    backend, dim = fields.get("backend"), fields.get("dim")
     if not isinstance(backend, str) or not isinstance(dim, int) or isinstance(dim, bool) or dim < 1:
         return None
-    words = [told.get(key) for key in ("model", "revision", "output_norm")]
+    words = [fields.get(key) for key in ("model", "revision", "output_norm")]
     model, revision, norm = (word if isinstance(word, str) else "" for word in words)
     return Profile(backend, model, revision, dim, norm or "none")
 
@@ -78,18 +81,18 @@ def metadata_for(profile: Profile, embedder: Mapping[str, Any] | None = None) ->
         profile: of the layer's vectors.
         embedder: how they were computed, for audits.
     """
-    told: dict[str, Any] = {"v": 1, "embedding_profile": profile.as_json(), "cache_key_alg": CACHE_KEY}
+    fields: dict[str, Any] = {"v": 1, "embedding_profile": profile.as_json(), "cache_key_alg": CACHE_KEY}
     if embedder:
-        told["embedder_metadata"] = dict(embedder)
-    told |= {"tool_name": "graphctx", "tool_version": __version__}
-    return json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode()
+        fields["embedder_metadata"] = dict(embedder)
+    fields |= {"tool_name": "graphctx", "tool_version": __version__}
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def cache_key(profile: Profile, content: str) -> str:
     """The hex key under which a content's vector may be cached (RFC section 9.1).
 
-    The norm is no part of the key there; ours keeps to it.
+    The norm is not part of the key, as in the RFC.
     """
-    told = {"v": 1, "backend": profile.backend, "model": profile.model or None, "revision": profile.revision or None}
-    text = json.dumps(told | {"dim": profile.dim}, ensure_ascii=False, separators=(",", ":"))
+    fields = {"v": 1, "backend": profile.backend, "model": profile.model or None, "revision": profile.revision or None}
+    text = json.dumps(fields | {"dim": profile.dim}, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode() + b"\x00" + content.encode()).hexdigest()

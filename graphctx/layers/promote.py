@@ -23,8 +23,7 @@ from graphctx.layers.names import FILES, LayerName
 from graphctx.layers.reader import LayerFile
 from graphctx.layers.stack import LayerStack
 from graphctx.layers.tables import LayerContent
-from graphctx.layers.vectors import vectors_for
-from graphctx.layers.write import free_id, free_ids, now_ms, used_ids, without_vectors
+from graphctx.layers.write import free_id, free_ids, now_ms, used_ids, vectors_for, without_vectors
 
 Status = Literal["pending", "accepted", "rejected"]
 Approver = Literal["human", "ci"]
@@ -170,8 +169,10 @@ def decide(
 
     append(stack.written_path("delta"), make)
     (proposal,) = decided
-    told = replace(proposal, status=_DECISIONS[action], decided_by=approved_by, decided_at_unix_ms=at, reason=reason)
-    return told, tuple(done)
+    proposal = replace(
+        proposal, status=_DECISIONS[action], decided_by=approved_by, decided_at_unix_ms=at, reason=reason
+    )
+    return proposal, tuple(done)
 
 
 def promote(
@@ -288,11 +289,11 @@ def _decided(event: dict[str, Any], made: dict[int, Proposal]) -> list[int]:
 
 def _changed(view: LayerView, record: int, event: dict[str, Any], context_id: int) -> bool:
     """Whether a chunk is another than when the event of a record proposed it."""
-    told = event.get("content_sha256")
-    if not isinstance(told, str) or context_id not in view.records:
+    digest = event.get("content_sha256")
+    if not isinstance(digest, str) or context_id not in view.records:
         return False
     now = view.file.chunk(view.records[context_id])
-    if _digest(now.content) != told:
+    if _digest(now.content) != digest:
         return True
     before = np.flatnonzero(view.file.ids[:record] == context_id)  # for what the content does not say, as its kind
     proposed = view.file.chunk(int(before[-1])) if len(before) else now
@@ -320,11 +321,11 @@ def _digest(content: str) -> str:
 
 
 def _event(action: str, context_id: int, at: int, actor: str, reason: str, **more: int | str) -> str:
-    told: dict[str, Any] = {"action": action, **more, "context_id": context_id, "from_path": FILES["delta"]}
-    told |= {"to_path": FILES["user"], "created_at_unix_ms": at, "actor": actor}
+    fields: dict[str, Any] = {"action": action, **more, "context_id": context_id, "from_path": FILES["delta"]}
+    fields |= {"to_path": FILES["user"], "created_at_unix_ms": at, "actor": actor}
     if reason:
-        told["reason"] = reason
-    return json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+        fields["reason"] = reason
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
 
 
 def _parsed(content: str) -> dict[str, Any]:

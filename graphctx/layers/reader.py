@@ -16,24 +16,11 @@ import numpy.typing as npt
 
 from graphctx.errors import BackendUnavailable, InvalidArgument
 from graphctx.layers import format as f
-from graphctx.layers.checks import chunks_of, metadata_of, relations_of, strings_of
+from graphctx.layers.checks import Data, FileFinding, Layout, examine
 from graphctx.layers.chunk import Chunk, Source
-from graphctx.layers.findings import Findings, refusal
-from graphctx.layers.layout import Data, Layout, Reader, header_of, matrix_of
 from graphctx.layers.profile import Profile, profile_of
 
 _KEPT = 256  # strings kept as text for each open file
-
-
-def examine(data: Data) -> tuple[Layout, Findings]:
-    """Check a whole file; the tables that could be read, and everything that is wrong with them."""
-    reader, layout = Reader(data, len(data)), Layout()
-    if header_of(reader, layout):
-        done = [strings_of(reader, layout), matrix_of(reader, layout)]
-        done += [relations_of(reader, layout), metadata_of(reader, layout)]
-        if all(done):
-            chunks_of(reader, layout)
-    return layout, reader.found
 
 
 class LayerFile:
@@ -71,9 +58,10 @@ class LayerFile:
         Raises:
             InvalidArgument: they break a rule of the format.
         """
-        layout, found = examine(data)
-        if errors := found.errors:
-            raise refusal(name, errors[0])
+        layout, findings = examine(data)
+        for finding in findings:
+            if finding.severity == "error":
+                raise finding.refusal(name)
         return cls(name, layout, data)
 
     def close(self) -> None:
@@ -238,3 +226,12 @@ def map_file(path: Path) -> Data:
             file=path.name,
             errno=error.errno,
         ) from error
+
+
+def validate(path: Path | str) -> list[FileFinding]:
+    """Return what is wrong with a file, errors and warnings, in the order of its tables; empty if nothing is.
+
+    Raises:
+        BackendUnavailable: it is not there or cannot be read.
+    """
+    return examine(map_file(Path(path)))[1]

@@ -19,9 +19,8 @@ import numpy.typing as npt
 from graphctx.layers.chunk import Chunk
 from graphctx.layers.conflicts import Conflict
 from graphctx.layers.effective import LayerView
-from graphctx.layers.lexical import coverage, holders
 from graphctx.layers.names import LayerName, rank
-from graphctx.layers.similarity import Metric
+from graphctx.layers.scoring import Metric, coverage, holders
 
 _SIMILARITY, _COVERAGE, _VERBATIM = 0.3, 0.2, 0.5
 _CANDIDATES = 200  # nearest records of a layer whose words are looked at, or four times what is asked for
@@ -85,7 +84,7 @@ class LayerAnswer:
 
 
 @dataclass(slots=True)
-class Candidate:
+class ChunkCandidate:
     """A record on its way to a hit."""
 
     view: LayerView
@@ -98,16 +97,16 @@ class Candidate:
 
 def candidates(
     view: LayerView, allowed: npt.NDArray[np.bool_], similarities: npt.NDArray[np.float32], text: str, k: int
-) -> list[Candidate]:
+) -> list[ChunkCandidate]:
     """The allowed records of a layer that may come among the first ``k``: the nearest, and those that hold the text."""
     places = np.flatnonzero(allowed)
     nearest = places[_largest(similarities[places], max(_CANDIDATES, 4 * k))]
     found = dict.fromkeys(nearest.tolist())
     found |= dict.fromkeys(record for record in holders(view.file, text).tolist() if allowed[record])
-    return [Candidate(view, record, float(similarities[record])) for record in found]
+    return [ChunkCandidate(view, record, float(similarities[record])) for record in found]
 
 
-def ranked(found: Sequence[Candidate], text: str, *, words: bool) -> list[Candidate]:
+def ranked(found: Sequence[ChunkCandidate], text: str, *, words: bool) -> list[ChunkCandidate]:
     """Candidates by score; ties by precedence, then by id.
 
     Args:
@@ -135,25 +134,25 @@ def retractors(views: Mapping[LayerName, LayerView], view: LayerView, record: in
     What an agent writes does not hide what others wrote, so a tombstone by ``mcp`` counts in its own layer alone.
     """
     chunk_id = int(view.file.ids[record])
-    told: list[tuple[LayerName, int]] = []
+    found: list[tuple[LayerName, int]] = []
     for other in views.values():
         if other.name == view.name:
-            told += [(other.name, tombstone) for tombstone in other.retractions.get(chunk_id, ())]
+            found += [(other.name, tombstone) for tombstone in other.retractions.get(chunk_id, ())]
         elif rank(other.name) < rank(view.name) and chunk_id not in other.records:
-            told += [(other.name, tombstone) for tombstone in other.retractions_below.get(chunk_id, ())]
-    return tuple(told)
+            found += [(other.name, tombstone) for tombstone in other.retractions_below.get(chunk_id, ())]
+    return tuple(found)
 
 
 def left_out_note(left_out: Sequence[LayerHit]) -> tuple[str, ...]:
     """What a search of what is live says about chunks that tombstones kept out, if there are any."""
     if not left_out:
         return ()
-    told = [
+    named = [
         f"{hit.layer} {hit.chunk.id} (by {', '.join(f'{layer} {number}' for layer, number in by)})"
         for hit, by in ((hit, hit.retracted_by[:_NAMED]) for hit in left_out[:_NAMED])
     ]
     more = f" and {len(left_out) - _NAMED} more" if len(left_out) > _NAMED else ""
-    return (f"Left out, because tombstones take them back: {', '.join(told)}{more}.",)
+    return (f"Left out, because tombstones take them back: {', '.join(named)}{more}.",)
 
 
 def similarity_kept(metric: Metric, value: float) -> float:

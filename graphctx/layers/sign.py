@@ -40,10 +40,10 @@ def make_key(private: Path | str, public: Path | str) -> None:
 
 
 def sign(layer: Path | str, private: Path | str, signature: Path | str | None = None) -> Path:
-    """Sign a valid layer file; gives the signature's file, ``<file>.sig`` by default.
+    """Sign a valid layer file; return the signature's file, ``<file>.sig`` by default.
 
     Raises:
-        InvalidArgument: the layer breaks a rule of the format, or the key is no Ed25519 private key.
+        InvalidArgument: the layer breaks a rule of the format, or the key is not an Ed25519 private key.
         BackendUnavailable: a file cannot be read.
     """
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -63,7 +63,7 @@ def verify(layer: Path | str, public: Path | str, signature: Path | str | None =
     """Whether a signature is of this file, as it is, by the owner of this key.
 
     Raises:
-        InvalidArgument: the key is no Ed25519 public key.
+        InvalidArgument: the key is not an Ed25519 public key.
         BackendUnavailable: a file cannot be read.
     """
     from cryptography.exceptions import InvalidSignature
@@ -74,11 +74,11 @@ def verify(layer: Path | str, public: Path | str, signature: Path | str | None =
     if not isinstance(key, Ed25519PublicKey):
         raise _no_key(Path(public), _PUBLIC)
     data = bytes(map_file(Path(layer)))
-    given = bytes(map_file(Path(signature) if signature is not None else Path(f"{layer}{SUFFIX}")))
-    if len(given) != _SIZE:
+    signature_bytes = bytes(map_file(Path(signature) if signature is not None else Path(f"{layer}{SUFFIX}")))
+    if len(signature_bytes) != _SIZE:
         return False
     try:
-        key.verify(given, data)
+        key.verify(signature_bytes, data)
     except InvalidSignature:
         return False
     return True

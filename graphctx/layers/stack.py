@@ -12,14 +12,14 @@ import numpy.typing as npt
 
 from graphctx.errors import GraphctxError, InvalidArgument
 from graphctx.layers.chunk import Chunk
-from graphctx.layers.compatible import lacking_profiles, require_compatible
-from graphctx.layers.conflicts import Conflict, Nearby, Place, all_conflicts, conflicts_of
+from graphctx.layers.conflicts import ChunkPlace, Conflict, Nearby, all_conflicts, conflicts_of
 from graphctx.layers.effective import LayerView
 from graphctx.layers.embedders import ProfiledEmbedder, built_in, embedder_for, hashed
 from graphctx.layers.names import FILES, LAYERS, LayerName, layer_named, rank
 from graphctx.layers.reader import LayerFile
+from graphctx.layers.scoring import Metric
 from graphctx.layers.search import (
-    Candidate,
+    ChunkCandidate,
     LayerAnswer,
     LayerHit,
     candidates,
@@ -28,14 +28,13 @@ from graphctx.layers.search import (
     retractors,
     similarity_kept,
 )
-from graphctx.layers.similarity import Metric
 
 _COMPARED = 20  # nearest chunks of each layer, or twice what is asked for, that hits are compared with
 _COMPARED_WITH_ONE = 200  # nearest chunks of each layer that one chunk is compared with
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LayerEntry:
     """A chunk of the effective view: the newest record of its id in its layer."""
 
     layer: LayerName
@@ -106,11 +105,11 @@ class LayerStack:
             return None
         with self._lock:
             try:
-                told = path.stat()
+                status = path.stat()
             except FileNotFoundError:
                 self._views.pop(name, None)
                 return None
-            stamp = (told.st_ino, told.st_mtime_ns, told.st_size)
+            stamp = (status.st_ino, status.st_mtime_ns, status.st_size)
             known = self._views.get(name)
             if known is None or known[0] != stamp:
                 known = (stamp, LayerView(name, LayerFile.open(path)))
@@ -126,7 +125,7 @@ class LayerStack:
         wanted = sorted({layer_named(name) for name in layers}, key=rank)
         return {name: view for name in wanted if (view := self.view(name)) is not None}
 
-    def entries(self, layers: Iterable[str] = LAYERS, kinds: Iterable[str] = ()) -> Iterator[Entry]:
+    def entries(self, layers: Iterable[str] = LAYERS, kinds: Iterable[str] = ()) -> Iterator[LayerEntry]:
         """The effective view: every layer's newest records, by precedence and then by id. No layer hides another's."""
         views = self.views(layers)
         wanted = frozenset(kinds)
@@ -134,8 +133,8 @@ class LayerStack:
             for _, record in sorted(view.records.items()):
                 if wanted and view.file.kind(record) not in wanted:
                     continue
-                chunk, told = view.file.chunk(record), retractors(views, view, record)
-                yield Entry(view.name, record, chunk, view.revisions(record), told)
+                chunk, tombstones = view.file.chunk(record), retractors(views, view, record)
+                yield LayerEntry(view.name, record, chunk, view.revisions(record), tombstones)
 
     def conflicts(self, layers: Iterable[str] = LAYERS) -> list[Conflict]:
         """Every conflict of ids and subjects between layers."""
@@ -194,8 +193,8 @@ class LayerStack:
         _check(query, k, vector, metric)
         views = self.views(wanted)
         require_compatible(list(views.values()))
-        found: list[Candidate] = []
-        lost: list[Candidate] = []
+        found: list[ChunkCandidate] = []
+        lost: list[ChunkCandidate] = []
         for view in views.values():
             likeness = view.similarities(query, self._query_vector(view, query, vector), metric)
             text = query if vector is None else ""
@@ -205,7 +204,7 @@ class LayerStack:
             found += kept
             lost += candidates(view, gone, likeness, text, k) if gone.any() else []
 
-        def hit(candidate: Candidate) -> LayerHit:
+        def hit(candidate: ChunkCandidate) -> LayerHit:
             view, record = candidate.view, candidate.record
             return LayerHit(
                 view.name,
@@ -281,7 +280,7 @@ class LayerStack:
         vector: npt.NDArray[np.float32] | None,
         kinds: Sequence[str],
         number: int,
-    ) -> Iterator[Place]:
+    ) -> Iterator[ChunkPlace]:
         """The chunks in effect that come nearest to a text, so many of each layer.
 
         A layer of another model is compared by its words.
@@ -344,3 +343,45 @@ def _check(query: str, k: int, vector: npt.NDArray[np.float32] | None, metric: s
         raise InvalidArgument(f"k is {k!r}; give a whole number of 1 or more.", field="k", value=k, range="1..")
     if metric not in ("cosine", "dot"):
         raise InvalidArgument(f"metric is {metric!r}; give cosine or dot.", field="metric", value=metric)
+
+
+def require_compatible(views: Sequence[LayerView]) -> None:
+    """Refuse layers whose vectors cannot be compared.
+
+    A schema is the format's major version, which opening has checked, and the length of the vectors. i8 and f32 are
+    two ways to store the same numbers and are compared after the scale was applied. A layer without a profile fits
+    any: its chunks are compared by their words.
+
+    Raises:
+        InvalidArgument: two layers differ; the message names both files and what differs.
+    """
+    if not views:
+        return
+    first = views[0].file
+    for view in views[1:]:
+        if view.file.dim != first.dim:
+            raise InvalidArgument(
+                f"{first.name} has vectors of {first.dim} numbers and {view.file.name} of {view.file.dim}: their "
+                "schemas differ, so they cannot be searched together. Name layers that agree, or embed one anew.",
+                files=[first.name, view.file.name],
+                dims=[first.dim, view.file.dim],
+            )
+    profiles = [(view.file, view.file.profile) for view in views if view.file.profile is not None]
+    for file, profile in profiles[1:]:
+        one, its = profiles[0]
+        if its is not None and profile is not None and its.space != profile.space:
+            raise InvalidArgument(
+                f"{one.name} was embedded by {its} and {file.name} by {profile}: their vectors cannot be "
+                "compared. Name layers that agree, or embed one of them anew.",
+                files=[one.name, file.name],
+                profiles=[its.as_json(), profile.as_json()],
+            )
+
+
+def lacking_profiles(views: Iterable[LayerView]) -> tuple[str, ...]:
+    """A note for each layer that does not say how its vectors were made."""
+    return tuple(
+        f"{view.file.name} carries no embedding profile: its chunks are compared by their words."
+        for view in views
+        if view.file.profile is None and len(view.file)
+    )

@@ -137,8 +137,8 @@ class Tables:
                 (f.SOURCE_STRING, strings.number(source)) if isinstance(source, str) else (f.SOURCE_CHUNK, source)
                 for source in chunk.sources
             ]
-            told = (chunk.id, kind, content, author, chunk.confidence, chunk.created_at_unix_ms, base + i + 1)
-            records[i] = (*told, 0, first, len(chunk.sources), 0)
+            fields = (chunk.id, kind, content, author, chunk.confidence, chunk.created_at_unix_ms, base + i + 1)
+            records[i] = (*fields, 0, first, len(chunk.sources), 0)
         self.records.append(records)
         self.relations.append(np.array(relations, dtype=f.RELATION))
         self.has_relations = self.has_relations or bool(relations)

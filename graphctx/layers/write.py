@@ -7,7 +7,7 @@ import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -184,6 +184,34 @@ def without_vectors(
     )
 
 
+def vectors_for(
+    stack: LayerStack, target: LayerView | None, source: LayerView, records: Sequence[int]
+) -> npt.NDArray[Any]:
+    """Vectors of a layer's records as another layer needs them, ``[len(records), dim]``.
+
+    Args:
+        stack: whose embedder makes them where they cannot be taken over.
+        target: the layer that gets them; ``None`` for one that is made like the source.
+        source: the layer that has the records.
+        records: which.
+
+    Returns:
+        The stored rows, bit for bit, where both layers hold the same numbers of the same profile, or numbers made of
+        them where only the storage differs; else vectors made anew from the contents.
+    """
+    file = source.file
+    if target is not None and not _same_space(target.file, file):
+        return stack.embedder_of(target).embed([file.content(record) for record in records])
+    if target is None or (target.file.element_type, target.file.scale) == (file.element_type, file.scale):
+        return file.matrix[file.rows[np.array(records, np.int64)]]
+    return np.stack([file.vector(record) for record in records])
+
+
+def _same_space(one: LayerFile, other: LayerFile) -> bool:
+    profile, its = one.profile, other.profile
+    return profile is not None and its is not None and profile.space == its.space and one.dim == other.dim
+
+
 def free_id(stack: LayerStack, layer: LayerName, old: LayerFile | None) -> int:
     """An id that no layer of the stack uses: the one after the largest, else the smallest.
 
@@ -264,6 +292,6 @@ def _is_place(source: str) -> bool:
     return bool(file.strip()) and _LINES.fullmatch(lines) is not None
 
 
-def now_ms(given: int | None = None) -> int:
-    """A time in milliseconds since 1970: the given one, or now."""
-    return time.time_ns() // 1_000_000 if given is None else given
+def now_ms(at: int | None = None) -> int:
+    """Return a time in milliseconds since 1970: the argument, or now."""
+    return time.time_ns() // 1_000_000 if at is None else at

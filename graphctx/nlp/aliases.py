@@ -2,35 +2,31 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from graphctx.model.knowledge import MentionKind
-from graphctx.nlp.candidates import Candidate, covering, surface_of
-from graphctx.nlp.parse import Parse
+from graphctx.nlp.parse import Candidate, Parse, covering, surface_of
 from graphctx.nlp.propers import capitalised
 from graphctx.text.names import is_acronym_of
 
 MAX_EXPANSION_TOKENS = 9
 
-_ALSO = (
-    ("also", "known", "as"),
-    ("better", "known", "as"),
-    ("formerly", "known", "as"),
-    ("also", "called"),
-    ("a.k.a.",),
-    ("aka",),
-    ("abbreviated", "as"),
-    ("abbreviated",),
-    ("shortened", "to"),
+_ALSO_KNOWN = re.compile(
+    r"[,(\s]*(?:(?:also|better|formerly) known as|also called|a\.k\.a\.|aka|abbreviated(?: as)?|shortened to)"
+    r"(?: an?| the)?[\s\"“‘`]*",
+    re.IGNORECASE,
 )
+"""The words between two names of one thing."""
 
 
 def expansions(parse: Parse, candidates: Sequence[Candidate]) -> list[Candidate]:
     """Mark the aliases that the unit states; a long form that was no mention yet becomes one.
 
     Returns:
-        The given candidates, some with ``alias_of`` set, and long forms that were missing.
+        The candidates, some with ``alias_of`` set, and long forms that were missing.
     """
     found = list(candidates)
     for opening, word in enumerate(parse.words):
@@ -93,37 +89,25 @@ def _equate(
 
 
 def _also_known(parse: Parse, candidates: list[Candidate]) -> list[Candidate]:
-    """Two names around "also known as" and its like name one thing."""
-    ends = {c.last: c for c in candidates if c.is_name and _stands_alone(parse, c)}
-    starts = {c.first: c for c in candidates if c.is_name}
+    """Make the name behind "also known as" an alias of the name before it, if that phrase is said of that name.
+
+    It is not in "Acme, Ohio, also known as …" and in "a lake in Ohio, also known as …".
+    """
+    names = sorted((c for c in candidates if c.is_name), key=lambda c: c.first)
     aliases: dict[int, str] = {}
-    for last, name in ends.items():
-        at = last
-        while at < len(parse.words) and parse.words[at] in (",", "("):
-            at += 1
-        for phrase in _ALSO:
-            words = tuple(word.casefold() for word in parse.words[at : at + len(phrase)])
-            if words != phrase:
-                continue
-            at += len(phrase)
-            while at < len(parse.words) and (parse.words[at] in ("“", '"', "``", "‘") or parse.tags[at] == "DT"):
-                at += 1
-            other = starts.get(at)
-            if other is not None and parse.segments[at] == parse.segments[name.first]:
-                aliases[at] = name.mention.surface
-            break
+    for one, other in pairwise(names):
+        before = one.first - 1
+        joined = before >= 0 and (parse.words[before] == "," or parse.tags[before] in ("CC", "IN"))
+        if (
+            one.last < other.first
+            and parse.segments[one.first] == parse.segments[other.first]
+            and _ALSO_KNOWN.fullmatch(" ".join(parse.words[one.last : other.first]))
+            and not (joined and parse.segments[before] == parse.segments[one.first])
+            and parse.deps[one.last - 1] != "pobj"
+            and one.mention.surface != other.mention.surface
+        ):
+            aliases[other.first] = one.mention.surface
     return [
-        c.with_mention(replace(c.mention, alias_of=aliases[c.first]))
-        if c.is_name and c.first in aliases and c.mention.surface != aliases[c.first]
-        else c
+        c.with_mention(replace(c.mention, alias_of=aliases[c.first])) if c.is_name and c.first in aliases else c
         for c in candidates
     ]
-
-
-def _stands_alone(parse: Parse, name: Candidate) -> bool:
-    """Whether what follows a name is said of it: not in "Acme, Ohio, also known as …" and "lake in Ohio, also …"."""
-    before = name.first - 1
-    joined = before >= 0 and (parse.words[before] == "," or parse.tags[before] in ("CC", "IN"))
-    if joined and parse.segments[before] == parse.segments[name.first]:
-        return False
-    return parse.deps[name.last - 1] != "pobj"

@@ -1,4 +1,4 @@
-"""The protocols behind which models stand."""
+"""The protocols of models."""
 
 from __future__ import annotations
 

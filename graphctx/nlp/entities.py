@@ -9,13 +9,11 @@ from dataclasses import dataclass, replace
 from graphctx.model.documents import Document, TextUnit
 from graphctx.model.knowledge import EntityLabel, Mention, MentionKind
 from graphctx.nlp.aliases import expansions
-from graphctx.nlp.candidates import NAME_KINDS, Candidate, covering
 from graphctx.nlp.chunks import noun_chunks
 from graphctx.nlp.identifiers import code_identifiers, is_camel, is_capitals, is_identifier
-from graphctx.nlp.layout import sentence_kinds
-from graphctx.nlp.markup import MAX_CODE_SPAN_CHARS, mask_markup
-from graphctx.nlp.parse import Parse
-from graphctx.nlp.propers import INSTITUTIONS, capitals_of, proper_spans, tagged_spans
+from graphctx.nlp.markup import MAX_CODE_SPAN_CHARS, mask_markup, sentence_kinds
+from graphctx.nlp.parse import NAME_KINDS, Candidate, Parse, covering
+from graphctx.nlp.propers import INSTITUTIONS, proper_spans, tagged_spans
 from graphctx.text.names import is_nameable, normalise_name, singular_of
 
 MAX_TITLE_WORDS = 10
@@ -25,9 +23,6 @@ MAX_KEY_TERM_WORDS = 4
 
 SHOUTED_SHARE = 0.5
 """In a sentence with a larger share of words in capitals, capitals make no acronym."""
-
-_FAMILY_PREFIXES = ("Mc", "Mac", "De", "Di", "La", "Le", "Van", "Fitz")
-"""Family names with a capital inside; what the tagger takes for a person and starts so is no identifier."""
 
 _FENCE = re.compile(r"(?:`{3,}|~{3,}).*\n?")
 _PRONOUN = re.compile(r"\b(?:he|she|his|her|hers|him|himself|herself)\b", re.IGNORECASE)
@@ -46,17 +41,15 @@ class About:
     Attributes:
         terms: normalised, singular names of what it is about.
         person: whom it is about, by the title; empty where it is about no one person.
-        capitals: words that it writes with a capital inside its sentences.
     """
 
     terms: frozenset[str]
     person: str
-    capitals: frozenset[str]
 
     @classmethod
     def of(cls, document: Document) -> About:
         """Read it off a document."""
-        return cls(_key_terms(document), _subject_person(document), capitals_of(document.text))
+        return cls(_key_terms(document), _subject_person(document))
 
 
 def find_mentions(parse: Parse, document: Document, about: About) -> list[Candidate]:
@@ -71,7 +64,7 @@ def find_mentions(parse: Parse, document: Document, about: About) -> list[Candid
         about: what is known of the document as a whole.
     """
     shaped = _shaped(parse)
-    names = _longest([*shaped, *tagged_spans(parse), *proper_spans(parse, about.capitals)])
+    names = _longest([*shaped, *tagged_spans(parse), *proper_spans(parse)])
     names = _titled(parse, document, names)
     chunks = [chunk for chunk in noun_chunks(parse, about.terms) if not _is_one_of(chunk, names)]
     found = expansions(parse, [*names, *chunks])
@@ -99,7 +92,7 @@ def identifiers_of_code(document: Document, unit: TextUnit) -> list[Mention]:
 
 
 def named_headings(document: Document, unit: TextUnit) -> list[Mention]:
-    """The headings that stand inside a unit's text, as names of what the unit is about."""
+    """The headings inside a unit's text, as names of what the unit is about."""
     mentions = []
     for heading in document.headings:
         if not unit.start_char <= heading.start_char < heading.end_char <= unit.end_char:
@@ -164,7 +157,6 @@ def _key_terms(document: Document) -> frozenset[str]:
 def _shaped(parse: Parse) -> list[Candidate]:
     """Code spans, identifiers and words in capitals: single tokens, known by how they are written."""
     found = []
-    labels = {e.first: e.label for e in parse.entities if e.last == e.first + 1}
     for first, last in parse.segment_bounds():
         words = [parse.words[t] for t in range(first, last) if parse.words[t].isalpha() and len(parse.words[t]) > 1]
         shouted = sum(word.isupper() for word in words) > SHOUTED_SHARE * len(words) and len(words) > 2
@@ -174,8 +166,6 @@ def _shaped(parse: Parse) -> list[Candidate]:
                 if len(word) <= MAX_CODE_SPAN_CHARS:
                     found.append(Candidate.over(parse, token, token + 1, "code", "code"))
             elif is_identifier(word):
-                if labels.get(token) == "PERSON" and is_camel(word) and word.startswith(_FAMILY_PREFIXES):
-                    continue
                 shape: EntityLabel = "term" if is_camel(word) else "code"
                 found.append(Candidate.over(parse, token, token + 1, "identifier", shape))
             elif not shouted and is_capitals(word) and parse.tags[token][:2] in ("NN", "JJ", "FW"):
@@ -184,26 +174,19 @@ def _shaped(parse: Parse) -> list[Candidate]:
 
 
 def _longest(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """Keep the longest of overlapping names; of equal spans the first given, with the better label."""
-    ranked = sorted(enumerate(candidates), key=lambda pair: (pair[1].first - pair[1].last, pair[0]))
-    kept: list[Candidate] = []
-    owner: dict[int, int] = {}
-    for _, candidate in ranked:
-        tokens = range(candidate.first, candidate.last)
-        if not any(token in owner for token in tokens):
-            owner.update(dict.fromkeys(tokens, len(kept)))
-            kept.append(candidate)
-            continue
-        other = kept[owner[candidate.first]] if candidate.first in owner else None
-        if (
-            other is not None
-            and (other.first, other.last) == (candidate.first, candidate.last)
-            and other.mention.label == "term"
-            and candidate.mention.label != "term"
-        ):
-            index = owner[candidate.first]
-            kept[index] = other.with_mention(replace(other.mention, label=candidate.mention.label))
-    return kept
+    """Keep the longest of overlapping names; of equal spans the first, with the better label."""
+    kept: dict[tuple[int, int], Candidate] = {}
+    taken: set[int] = set()
+    for candidate in sorted(candidates, key=lambda c: c.first - c.last):
+        span = candidate.first, candidate.last
+        if span in kept:
+            if kept[span].mention.label == "term":
+                better = replace(kept[span].mention, label=candidate.mention.label)
+                kept[span] = kept[span].with_mention(better)
+        elif taken.isdisjoint(range(*span)):
+            kept[span] = candidate
+            taken.update(range(*span))
+    return list(kept.values())
 
 
 def _titled(parse: Parse, document: Document, names: list[Candidate]) -> list[Candidate]:

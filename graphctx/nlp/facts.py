@@ -1,26 +1,40 @@
-"""Subject–predicate–object triples by rules on the dependency parse.
+"""Subject-predicate-object triples by rules on the dependency parse.
 
-Read are: active and passive clauses, copulas, prepositional objects, relative and participial clauses, conjunctions
-of subjects, objects and verbs, appositions to a person, an organisation or a place, roles before a person's name,
-and "City, Country". Conditions and questions state nothing and give no fact.
+Rules cover active and passive clauses, copulas, prepositional objects, relative and participial clauses, conjunctions,
+appositions and roles of names, and "City, Country". Conditions and questions state no fact.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from graphctx.model.documents import Sentence
 from graphctx.model.knowledge import RawFact
-from graphctx.nlp.candidates import Candidate
-from graphctx.nlp.clauses import Clause, clauses_of, expand, objects_of, prepositions_of
-from graphctx.nlp.generic import GENERIC
-from graphctx.nlp.parse import Parse
-from graphctx.nlp.pronouns import Antecedents
+from graphctx.nlp.chunks import GENERIC
+from graphctx.nlp.parse import Candidate, Parse
 from graphctx.text.names import normalise_name, singular_of
 
-_APPOSABLE = frozenset({"person", "organization", "location"})
+Triple = tuple[int, str, int]
+"""Subject token, predicate, object token."""
+
+LOOKBACK_SENTENCES = 2
+"""How many sentences back an antecedent may be; farther ones are mostly wrong."""
+
 MAX_ROLE_WORDS = 3
-_PASSIVE_AGENT = "by"
+
+_SUBJECTS = ("nsubj", "nsubjpass")
+_OBJECTS = ("dobj", "attr", "oprd", "dative")
+_RELATIVE_TAGS = ("WDT", "WP")
+_CONDITIONS = ("if", "unless", "whether", "lest")
+_APPOSABLE = ("person", "organization", "location")
+_SILENT_PREPOSITIONS = frozenset(
+    "like than despite without except per because unlike but including such during until since before after "
+    "following amid throughout".split()
+)
+"""Prepositions after which a noun takes no part in what the verb states; they say when, or what it is not."""
+
+_PEOPLE, _THING, _MANY = ("he", "she", "him", "her"), ("it",), ("they", "them")
 
 
 def find_facts(
@@ -40,118 +54,241 @@ def find_facts(
     Returns:
         Facts in no particular order, without duplicates.
     """
-    ends = _Ends(candidates, key_terms)
-    antecedents = Antecedents(parse, ends.at, candidates)
+    headed = {c.last - 1: c for c in candidates if c.mention.kind == "noun_chunk"}
+    for candidate in candidates:
+        if candidate.is_name:
+            for token in range(candidate.first, candidate.last):
+                headed.setdefault(token, candidate)
+    antecedents = _antecedents(parse, headed)
     facts: dict[tuple[int, int, int, str], RawFact] = {}
     for first, last in parse.segment_bounds():
         if parse.words[last - 1] == "?":
-            antecedents.close(first, last)
             continue
-        triples = [*_clause_triples(parse, first, last), *_noun_triples(parse, ends, first, last)]
-        for subject, predicate, thing in triples:
-            fact = _fact(parse, ends, antecedents, sentences, subject, predicate, thing)
-            if fact is not None:
-                facts.setdefault((fact.sentence, fact.subject_start, fact.object_start, fact.predicate), fact)
-        antecedents.close(first, last)
+        for subject, predicate, thing in _triples(parse, headed, first, last):
+            one, other = (antecedents.get(t) if parse.tags[t] == "PRP" else headed.get(t) for t in (subject, thing))
+            if one is None or other is None or not _is_fact(one, other, key_terms):
+                continue
+            sentence = sentences[parse.sentences[subject]]
+            fact = RawFact(
+                parse.unit_id,
+                parse.sentences[subject],
+                one.mention.surface,
+                predicate,
+                other.mention.surface,
+                *_written(parse, subject, one),
+                *_written(parse, thing, other),
+                sentence.start_char,
+                sentence.end_char,
+            )
+            facts.setdefault((fact.sentence, fact.subject_start, fact.object_start, predicate), fact)
     return list(facts.values())
 
 
-class _Ends:
-    """Which mention a token heads."""
-
-    def __init__(self, candidates: Sequence[Candidate], key_terms: frozenset[str]) -> None:
-        self._key_terms = key_terms
-        self._at: dict[int, Candidate] = {}
-        for candidate in candidates:
-            if candidate.mention.kind == "noun_chunk":
-                self._at[candidate.last - 1] = candidate
-        for candidate in candidates:
-            if candidate.is_name:
-                for token in range(candidate.first, candidate.last):
-                    self._at.setdefault(token, candidate)
-
-    def at(self, token: int) -> Candidate | None:
-        """The mention with this token as its head, or the name around it."""
-        return self._at.get(token)
-
-    def is_key(self, candidate: Candidate) -> bool:
-        """Whether a fact may be about it: a name, or a term that the document is about."""
-        return candidate.is_name or self.is_term(normalise_name(candidate.mention.surface))
-
-    def is_term(self, name: str) -> bool:
-        """Whether a normalised name is a term that the document is about."""
-        return singular_of(name) in self._key_terms
+def _is_fact(one: Candidate, other: Candidate, key_terms: frozenset[str]) -> bool:
+    names = [normalise_name(end.mention.surface) for end in (one, other)]
+    singular = [singular_of(name) for name in names]
+    if names[0] == names[1] or any(name in GENERIC and name not in key_terms for name in singular):
+        return False
+    return one.is_name or other.is_name or any(name in key_terms for name in singular)
 
 
-def _fact(
-    parse: Parse,
-    ends: _Ends,
-    antecedents: Antecedents,
-    sentences: Sequence[Sentence],
-    subject: int,
-    predicate: str,
-    thing: int,
-) -> RawFact | None:
-    one = antecedents.resolve(subject) if parse.tags[subject] == "PRP" else ends.at(subject)
-    other = antecedents.resolve(thing) if parse.tags[thing] == "PRP" else ends.at(thing)
-    if one is None or other is None or not (ends.is_key(one) or ends.is_key(other)):
-        return None
-    names = normalise_name(one.mention.surface), normalise_name(other.mention.surface)
-    if names[0] == names[1] or any(name in GENERIC and not ends.is_term(name) for name in names):
-        return None
-    sentence = sentences[parse.sentences[subject]]
-    here = one if parse.tags[subject] != "PRP" else None
-    there = other if parse.tags[thing] != "PRP" else None
-    return RawFact(
-        unit_id=parse.unit_id,
-        sentence=parse.sentences[subject],
-        subject=one.mention.surface,
-        predicate=predicate,
-        object=other.mention.surface,
-        subject_start=here.mention.start_char if here else parse.starts[subject],
-        subject_end=here.mention.end_char if here else parse.ends[subject],
-        object_start=there.mention.start_char if there else parse.starts[thing],
-        object_end=there.mention.end_char if there else parse.ends[thing],
-        start_char=sentence.start_char,
-        end_char=sentence.end_char,
-    )
+def _written(parse: Parse, token: int, end: Candidate) -> tuple[int, int]:
+    """Where the text has one end of a fact: the pronoun, or the mention."""
+    if parse.tags[token] == "PRP":
+        return parse.starts[token], parse.ends[token]
+    return end.mention.start_char, end.mention.end_char
 
 
-def _clause_triples(parse: Parse, first: int, last: int) -> Iterator[tuple[int, str, int]]:
-    """Triples ``(subject token, predicate, object token)`` of the verbs of a sentence."""
-    for clause in clauses_of(parse, first, last):
-        yield from _of_clause(parse, clause)
+def _triples(parse: Parse, headed: dict[int, Candidate], first: int, last: int) -> Iterator[Triple]:
+    for token in range(first, last):
+        if parse.tags[token][:2] == "VB" and parse.deps[token] not in ("aux", "auxpass", "amod", "compound"):
+            yield from _of_clause(parse, token)
+        if parse.deps[token] == "appos":
+            yield from _of_apposition(parse, headed, token)
+        if (named := headed.get(token)) is not None and named.is_name and named.last == token + 1:
+            if named.mention.label == "person":
+                yield from _of_role_before(parse, named, first)
+            if named.mention.label == "location" and _is_within(parse, headed, named, first, last):
+                yield token, "be in", token + 2
 
 
-def _of_clause(parse: Parse, clause: Clause) -> Iterator[tuple[int, str, int]]:
-    stated = [(clause.predicate(), thing) for thing in objects_of(parse, clause)]
-    direct = parse.child(clause.verb, "dobj")
-    noun = (
-        _noun(parse, direct) if direct != -1 and parse.tags[direct] in ("NN", "NNS") and not parse.code[direct] else ""
-    )
-    for subject in clause.subjects:
-        for predicate, thing in stated:
-            turned = list(_role_first(parse, clause, subject, thing))
-            if turned:
-                yield from turned
+def _of_clause(parse: Parse, verb: int) -> Iterator[Triple]:
+    passive = _is_passive(parse, verb)
+    subjects = list(dict.fromkeys(_subjects_of(parse, verb, passive)))
+    if not subjects or _is_condition(parse, verb):
+        return
+    particle = parse.child(verb, "prt")
+    ending = f" {parse.words[particle].lower()}" if particle != -1 else ""
+    denied = "not " if _is_negated(parse, verb) else ""
+    active = denied + _governed(parse, verb) + parse.lemmas[verb] + ending
+    said = f"{denied}be {parse.words[verb].lower()}{ending}" if passive else active
+    direct = parse.child(verb, "dobj")
+    noun = f" {_noun(parse, direct)}" if direct != -1 and parse.tags[direct] in ("NN", "NNS") else ""
+    things = [
+        one
+        for child in parse.children[verb]
+        if parse.deps[child] in _OBJECTS and parse.tags[child] != "IN"
+        for one in _conjuncts(parse, child)
+        if one not in subjects
+    ]
+    for subject in subjects:
+        for thing in things:
+            turned = parse.lemmas[verb] == "be" and parse.tags[subject] == "NN" and parse.tags[thing][:3] == "NNP"
+            roles = list(_prepositions(parse, subject)) if turned else []
+            if roles:  # "the capital of France is Paris" says of Paris that it is the capital of France
+                yield from ((thing, f"{denied}be {_noun(parse, subject)} {word}", inner) for word, inner in roles)
                 continue
-            yield subject, predicate, thing
-            for preposition, inner in prepositions_of(parse, thing):
-                yield subject, f"{predicate} {_noun(parse, thing)} {preposition}", inner
-        for preposition, thing in prepositions_of(parse, clause.verb):
-            if clause.passive and preposition == _PASSIVE_AGENT:
-                yield thing, clause.active(), subject
-            else:
-                yield subject, clause.predicate(f"{noun} {preposition}" if noun else preposition), thing
+            yield subject, said, thing
+            for word, inner in _prepositions(parse, thing):
+                yield subject, f"{said} {_noun(parse, thing)} {word}", inner
+        for word, thing in _prepositions(parse, verb):
+            yield (thing, active, subject) if passive and word == "by" else (subject, f"{said}{noun} {word}", thing)
 
 
-def _role_first(parse: Parse, clause: Clause, subject: int, thing: int) -> Iterator[tuple[int, str, int]]:
-    """ "The capital of France is Paris" says of Paris that it is the capital of France."""
-    if clause.lemma == "be" and parse.tags[subject] == "NN" and parse.tags[thing].startswith("NNP"):
-        for preposition, inner in prepositions_of(parse, subject):
-            if parse.tags[inner].startswith("NNP"):
-                denied = "not " if clause.negated else ""
-                yield thing, f"{denied}be {_noun(parse, subject)} {preposition}", inner
+def _of_apposition(parse: Parse, headed: dict[int, Candidate], token: int) -> Iterator[Triple]:
+    for named, role in ((parse.heads[token], token), (token, parse.heads[token])):
+        one, other = headed.get(named), headed.get(role)
+        if one is None or other is None or other.is_name or one.mention.label not in _APPOSABLE:
+            continue
+        if parse.tags[role] == "NN":
+            yield named, "be", role
+            for word, thing in _prepositions(parse, role):
+                if thing != named:
+                    yield named, f"be {_noun(parse, role)} {word}", thing
+            return
+
+
+def _of_role_before(parse: Parse, person: Candidate, start: int) -> Iterator[Triple]:
+    """A role right before a person's name: "the actor John Booth", "Acme's CEO Ada Poe".
+
+    It is read off the words, as the parser ties such roles in many ways.
+    """
+    token = person.last - 1
+    role = first = person.first - 1
+    if role < start or parse.tags[role] not in ("NN", "NNP") or parse.code[role]:
+        return
+    while first > start and role - first < MAX_ROLE_WORDS and parse.tags[first] in ("NN", "NNP", "JJ"):
+        first -= 1
+    if parse.tags[first] == "POS" and first > start:
+        yield token, f"be {_noun(parse, role)} of", first - 1
+    elif parse.tags[role] == "NN" and parse.deps[role] in ("compound", "nmod") and parse.heads[role] == token:
+        yield token, "be", role
+
+
+def _is_within(parse: Parse, headed: dict[int, Candidate], place: Candidate, first: int, last: int) -> bool:
+    """Whether a place is followed by the one around it: "Berlin, Germany", and not an enumeration."""
+    comma = place.last
+    if comma >= last - 1 or parse.words[comma] != ",":
+        return False
+    around = headed.get(comma + 1)
+    if around is None or around.mention.label != "location" or around.first != comma + 1:
+        return False
+    enumerated = around.last < last and parse.tags[around.last] == "CC"
+    return not enumerated and not (place.first > first and parse.words[place.first - 1] == ",")
+
+
+def _subjects_of(parse: Parse, verb: int, passive: bool) -> Iterator[int]:
+    own = [child for child in parse.children[verb] if parse.deps[child] in _SUBJECTS]
+    head, relation = parse.heads[verb], parse.deps[verb]
+    participle = parse.tags[verb] in ("VBN", "VBG")
+    if own:
+        for subject in own:
+            for noun in _conjuncts(parse, subject):
+                yield from _described(parse, noun) if parse.tags[subject] in _RELATIVE_TAGS else (noun,)
+    elif relation == "acl" and participle and parse.tags[head][:2] == "NN":
+        yield from _described(parse, head)
+    elif parse.tags[head][:2] == "VB" and (
+        relation == "conj"
+        or (relation == "xcomp" and parse.child(head, "dobj") == -1)
+        or (relation == "advcl" and participle)
+    ):
+        yield from _subjects_of(parse, head, passive)
+
+
+def _described(parse: Parse, noun: int) -> list[int]:
+    """What a descriptive noun describes: the subject of its copula, or the name beside it; else itself.
+
+    "Acme is a shop based in Oslo" says of Acme that it is based in Oslo.
+    """
+    head = parse.heads[noun]
+    if parse.tags[noun][:3] != "NNP":
+        if parse.deps[noun] == "attr" and parse.lemmas[head] == "be" and parse.child(head, "neg") == -1:
+            subjects = [one for s in parse.children[head] if parse.deps[s] == "nsubj" for one in _conjuncts(parse, s)]
+            return [subject for subject in subjects if subject != noun] or [noun]
+        if parse.deps[noun] == "appos" and parse.tags[head][:3] == "NNP":
+            return [head]
+    return [noun]
+
+
+def _conjuncts(parse: Parse, token: int) -> Iterator[int]:
+    """A noun with those joined to it by "and", "or" or commas; a relative pronoun as the noun that it stands for."""
+    if parse.tags[token] in _RELATIVE_TAGS:
+        at = token
+        while parse.heads[at] != at and parse.deps[at] != "relcl":
+            at = parse.heads[at]
+        token = parse.heads[at] if parse.deps[at] == "relcl" else token
+    seen = [token]
+    for noun in seen:
+        if parse.tags[noun].startswith(("NN", "PRP")):
+            yield noun
+        seen += [c for c in parse.children[noun] if parse.deps[c] == "conj" and c > noun and c not in seen]
+
+
+def _prepositions(parse: Parse, token: int) -> Iterator[tuple[str, int]]:
+    """Pairs ``(preposition, noun)`` that depend on a verb or a noun; the owner of a role as "of"."""
+    for child in parse.children[token]:
+        if parse.deps[child] == "poss" and parse.tags[token] == "NN":
+            yield from (("of", one) for one in _conjuncts(parse, child))
+        if parse.deps[child] not in ("prep", "agent", "dative") or parse.tags[child] not in ("IN", "TO"):
+            continue
+        word = parse.words[child].lower()
+        if word not in _SILENT_PREPOSITIONS:
+            for noun in parse.children[child]:
+                if parse.deps[noun] == "pobj":
+                    yield from ((word, one) for one in _conjuncts(parse, noun))
+
+
+def _is_passive(parse: Parse, verb: int) -> bool:
+    """Whether a verb form is passive: by its auxiliary, or as a bare participle after a noun or a passive."""
+    if parse.child(verb, "auxpass", "nsubjpass") != -1:
+        return True
+    if parse.tags[verb] != "VBN" or parse.child(verb, "aux", *_SUBJECTS) != -1:
+        return False
+    if parse.deps[verb] == "conj":
+        return _is_passive(parse, parse.heads[verb])
+    return parse.deps[verb] in ("acl", "advcl")
+
+
+def _is_negated(parse: Parse, verb: int) -> bool:
+    denied = parse.child(verb, "neg") != -1 or any(
+        parse.words[word].lower() in ("no", "neither")
+        for child in parse.children[verb]
+        if parse.deps[child] in ("dobj", *_SUBJECTS)
+        for word in parse.children[child]
+    )
+    return denied or (parse.deps[verb] == "xcomp" and _is_negated(parse, parse.heads[verb]))
+
+
+def _is_condition(parse: Parse, verb: int) -> bool:
+    """Whether a verb is part of an "if" clause, or depends on one."""
+
+    def opens(at: int) -> bool:
+        marks = (c for c in parse.children[at] if parse.deps[c] in ("mark", "advmod"))
+        return parse.tags[at][:2] == "VB" and any(parse.words[c].lower() in _CONDITIONS for c in marks)
+
+    above = [verb]
+    while parse.deps[above[-1]] in ("conj", "xcomp", "ccomp", "advcl"):
+        above.append(parse.heads[above[-1]])
+    return any(map(opens, (*above, *parse.children[verb])))
+
+
+def _governed(parse: Parse, verb: int) -> str:
+    """The verbs above an infinitive that shares their subject: ``plan to``."""
+    head = parse.heads[verb]
+    if parse.deps[verb] != "xcomp" or parse.tags[head][:2] != "VB" or parse.child(verb, *_SUBJECTS) != -1:
+        return ""
+    joint = " to " if any(parse.tags[c] == "TO" for c in parse.children[verb]) else " "
+    return _governed(parse, head) + parse.lemmas[head] + joint
 
 
 def _noun(parse: Parse, token: int) -> str:
@@ -159,65 +296,56 @@ def _noun(parse: Parse, token: int) -> str:
     return word if word.isupper() else word.lower()
 
 
-def _noun_triples(parse: Parse, ends: _Ends, first: int, last: int) -> Iterator[tuple[int, str, int]]:
-    """Triples that noun phrases state: appositions, roles and places within places."""
-    for token in range(first, last):
-        if parse.deps[token] == "appos":
-            yield from _of_apposition(parse, ends, parse.heads[token], token)
-        yield from _of_role_before(parse, ends, token)
-        if parse.words[token] == "," and first < token < last - 1:
-            place, within = ends.at(token - 1), ends.at(token + 1)
-            if (
-                place is not None
-                and within is not None
-                and place.mention.label == within.mention.label == "location"
-                and place.last == token
-                and within.first == token + 1
-                and not (within.last < last and parse.tags[within.last] == "CC")  # an enumeration
-                and not (place.first > first and parse.words[place.first - 1] == ",")
-            ):
-                yield token - 1, "be in", token + 1
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    segment: int
+    token: int
+    main: bool
+    plural: bool
+    candidate: Candidate
 
 
-def _of_apposition(parse: Parse, ends: _Ends, head: int, token: int) -> Iterator[tuple[int, str, int]]:
-    one, other = ends.at(head), ends.at(token)
-    if one is None or other is None:
-        return
-    if one.mention.label in _APPOSABLE and not other.is_name and parse.tags[token] == "NN":
-        named, role = head, token
-    elif other.mention.label in _APPOSABLE and not one.is_name and parse.tags[head] == "NN":
-        named, role = token, head
-    else:
-        return
-    yield named, "be", role
-    yield from _of_role(parse, named, role)
+def _antecedents(parse: Parse, headed: dict[int, Candidate]) -> dict[int, Candidate]:
+    """What each personal pronoun stands for: the nearest subject that it agrees with, if there is one."""
+    found: dict[int, Candidate] = {}
+    subjects: list[_Subject] = []
+    for token, (tag, segment) in enumerate(zip(parse.tags, parse.segments, strict=True)):
+        agrees = _agreement(parse.words[token].lower()) if tag == "PRP" else None
+        if agrees is not None:
+            # Not the subject of the pronoun's own verb: "Ada saw her" is not about Ada.
+            fitting = [
+                s
+                for s in subjects
+                if segment - s.segment <= LOOKBACK_SENTENCES
+                and parse.heads[s.token] != parse.heads[token]
+                and agrees(s)
+            ]
+            if fitting:
+                best = max(fitting, key=lambda s: (s.segment, s.segment == segment or s.main, s.token))
+                rivals = {s.candidate.mention.surface for s in fitting if s.segment == best.segment}
+                # Which of several people in one sentence is meant is unknown without understanding it.
+                if best.main or len(rivals) == 1 or best.candidate.mention.label != "person":
+                    found[token] = best.candidate
+        if parse.deps[token] in _SUBJECTS:
+            nouns = list(_conjuncts(parse, token))
+            main = parse.deps[parse.heads[token]] == "ROOT"
+            for noun in nouns:
+                candidate = found.get(noun) if parse.tags[noun] == "PRP" else headed.get(noun)
+                if candidate is not None:
+                    plural = len(nouns) > 1 or parse.tags[noun] in ("NNS", "NNPS")
+                    subjects.append(_Subject(segment, noun, main, plural, candidate))
+    return found
 
 
-def _of_role(parse: Parse, named: int, role: int) -> Iterator[tuple[int, str, int]]:
-    """What a role belongs to: "head of X", "X's head"."""
-    for preposition, thing in prepositions_of(parse, role):
-        if thing != named:
-            yield named, f"be {_noun(parse, role)} {preposition}", thing
-    owner = parse.child(role, "poss")
-    if owner != -1:
-        for thing in expand(parse, owner):
-            yield named, f"be {_noun(parse, role)} of", thing
-
-
-def _of_role_before(parse: Parse, ends: _Ends, token: int) -> Iterator[tuple[int, str, int]]:
-    """A role right before a person's name: "the actor John Booth", "Acme's CEO Ada Poe".
-
-    Read off the words, as the parser ties such roles in many ways.
-    """
-    person = ends.at(token)
-    if person is None or person.last != token + 1 or not person.is_name or person.mention.label != "person":
-        return
-    role = first = person.first - 1
-    if role < 0 or parse.tags[role] not in ("NN", "NNP") or parse.code[role]:
-        return
-    while first > 0 and role - first < MAX_ROLE_WORDS and parse.tags[first] in ("NN", "NNP", "JJ"):
-        first -= 1
-    if parse.tags[first] == "POS" and first > 0 and parse.segments[first] == parse.segments[token]:
-        yield token, f"be {_noun(parse, role)} of", first - 1
-    elif parse.tags[role] == "NN" and parse.deps[role] in ("compound", "nmod") and parse.heads[role] == token:
-        yield token, "be", role
+def _agreement(pronoun: str) -> Callable[[_Subject], bool] | None:
+    """Whether a subject agrees with a pronoun in number and kind; ``None`` for a pronoun that is not resolved."""
+    if pronoun in _PEOPLE:
+        return lambda s: s.candidate.mention.label == "person"
+    if pronoun in _MANY:
+        return lambda s: (
+            (s.plural and s.candidate.mention.label != "person")
+            or s.candidate.mention.label in ("group", "organization")
+        )
+    if pronoun in _THING:
+        return lambda s: s.candidate.mention.label != "person" and not s.plural
+    return None

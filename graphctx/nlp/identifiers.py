@@ -61,7 +61,7 @@ def is_capitals(word: str) -> bool:
 
 
 def code_identifiers(text: str) -> Iterator[tuple[int, int]]:
-    """Spans of the distinct identifiers of a code block, each where it first stands.
+    """Spans of the distinct identifiers of a code block, each at its first place.
 
     Plain words of code are mostly keywords and variables, so only what is defined by a keyword before it and what
     has the shape of an identifier is taken.

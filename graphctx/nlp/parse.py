@@ -1,9 +1,11 @@
-"""The parse of one text unit as plain lists, so that the rules on it need no parser at hand."""
+"""The parse of one text unit as plain lists, and mentions together with the tokens that they cover."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+
+from graphctx.model.knowledge import EntityLabel, Mention, MentionKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,7 @@ class Parse:
         segments: index of what was parsed as one sentence: a sentence, or one cell of a table row.
         tags, deps: fine part-of-speech tag and dependency label.
         heads: index of the head; the root is its own head.
-        code: whether the token stands between back ticks.
+        code: whether the token is between back ticks.
         apart: whether the layout sets the token apart from the one before it; no name reaches across.
         lemmas: lemma of verbs, the lower-case form of other tokens.
         entities: spans of the tagger, in order.
@@ -77,3 +79,49 @@ class Parse:
                 bounds.append((first, token))
                 first = token
         return bounds
+
+
+NAME_KINDS: frozenset[MentionKind] = frozenset({"ner", "proper", "identifier", "code", "acronym", "title"})
+"""Kinds that name one thing; a noun chunk describes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A mention over the tokens ``first:last`` (half open)."""
+
+    first: int
+    last: int
+    mention: Mention
+
+    @classmethod
+    def over(cls, parse: Parse, first: int, last: int, kind: MentionKind, label: EntityLabel) -> Candidate:
+        """Make the mention of a span of tokens; its surface is their words, spaced as the source spaces them."""
+        surface = surface_of(parse, first, last)
+        mention = Mention(
+            parse.unit_id, parse.sentences[first], surface, label, kind, parse.starts[first], parse.ends[last - 1]
+        )
+        return cls(first, last, mention)
+
+    def with_mention(self, mention: Mention) -> Candidate:
+        """The same tokens with another mention."""
+        return Candidate(self.first, self.last, mention)
+
+    @property
+    def is_name(self) -> bool:
+        """Whether it names one thing."""
+        return self.mention.kind in NAME_KINDS
+
+
+def surface_of(parse: Parse, first: int, last: int) -> str:
+    """The words of a span, joined by one space where the source has any gap between them."""
+    parts = [parse.words[first]]
+    for token in range(first + 1, last):
+        if parse.starts[token] > parse.ends[token - 1]:
+            parts.append(" ")
+        parts.append(parse.words[token])
+    return "".join(parts)
+
+
+def covering(candidates: Iterable[Candidate], first: int, last: int) -> list[Candidate]:
+    """The candidates that share a token with ``first:last``."""
+    return [c for c in candidates if c.first < last and first < c.last]

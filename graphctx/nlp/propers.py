@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 
 from graphctx.model.knowledge import EntityLabel
-from graphctx.nlp.candidates import Candidate
-from graphctx.nlp.parse import EntitySpan, Parse
+from graphctx.nlp.parse import Candidate, Parse
 
 LABELS: dict[str, EntityLabel] = {
     "PERSON": "person",
@@ -30,12 +28,6 @@ TITLE_CASE_SHARE = 0.8
 """A sentence of at least five words with a larger share of capitals is a title line: its capitals mark nothing."""
 
 _HONORIFICS = frozenset("mr mr. mrs mrs. ms ms. dr dr. sir dame prof prof. st. rev rev. gen. sen. gov. rep.".split())
-_FIRST_OF_NAMES = frozenset(
-    "old new great big little upper lower inner outer north south east west lake mount fort port cape storm hurricane "
-    "typhoon cyclone saint san santa".split()
-)
-"""First words of names of things that go on like a person's: "Old Margaret", "Storm Halina", "Port Averil"."""
-
 _CONNECTORS = frozenset("of for de da do del di der von van du la le & bin ibn al".split())
 INSTITUTIONS = frozenset(
     "airport award awards prize medal university college school institute foundation center centre museum library "
@@ -53,7 +45,6 @@ _CALENDAR = frozenset(
 )
 """A run of these words and of numbers is a date or a time; one of them alone may be a name ("May", "April")."""
 
-_INNER_CAPITAL = re.compile(r"(?<=[a-z,;] )[A-Z][\w'’-]*")
 _BRACKETS = frozenset("()[]{}")
 _CLOSED_TAGS = frozenset("DT IN PRP PRP$ WDT WP WP$ WRB CC MD TO EX UH RB RBR VBZ VBD VBP VB".split())
 _EDGE_PUNCTUATION = frozenset("-–—,.;:!?\"'`“”‘’()[]{}/*_~<>|&%$+=") | {"``", "''", "'s", "’s"}
@@ -100,31 +91,27 @@ def is_date(parse: Parse, first: int, last: int) -> bool:
     return len(words) > 1 and all(not word or word.isdigit() or word in _CALENDAR for word in words)
 
 
-def proper_spans(parse: Parse, capitals: frozenset[str] = frozenset()) -> list[Candidate]:
+def quantities(parse: Parse) -> list[bool]:
+    """Return for each token whether the tagger takes it for a number, a date or an amount."""
+    inside = [False] * len(parse.words)
+    for entity in parse.entities:
+        if entity.label in QUANTITIES:
+            inside[entity.first : entity.last] = [True] * (entity.last - entity.first)
+    return inside
+
+
+def proper_spans(parse: Parse) -> list[Candidate]:
     """Runs of capitalised words, joined by small words ("University of Copenhagen"), with a number behind them.
 
     A run that ends in a person's name and only puts a title before it ("President Lincoln") is left to the tagger.
-
-    Args:
-        parse: the parsed unit.
-        capitals: words that the document writes with a capital inside its sentences.
     """
-    quantity = [False] * len(parse.words)
-    people = {}
-    given: dict[int, EntitySpan] = {}
-    people_end: set[int] = set()
-    bodies_end: set[int] = set()
-    for entity in parse.entities:
-        if entity.label in QUANTITIES:
-            quantity[entity.first : entity.last] = [True] * (entity.last - entity.first)
-        if entity.label == "PERSON":
-            people[trimmed(parse, entity.first, entity.last)[1]] = entity.first
-            given[entity.first] = entity
-        if entity.label in ("PERSON", "ORG"):
-            ends = people_end if entity.label == "PERSON" else bodies_end
-            ends.add(trimmed(parse, entity.first, entity.last)[1])
-    tagged = {token for entity in parse.entities for token in range(entity.first, entity.last)}
-    places = {entity.first for entity in parse.entities if entity.label == "GPE"}
+    quantity = quantities(parse)
+    ends = {
+        label: {trimmed(parse, e.first, e.last)[1]: e.first for e in parse.entities if e.label == label}
+        for label in ("PERSON", "ORG")
+    }
+    people, bodies = ends["PERSON"], ends["ORG"]
+    starts = {label: {e.first for e in parse.entities if e.label == label} for label in ("PERSON", "GPE")}
     found = []
     for first, last in _stretches(parse):
         if _is_title_line(parse, first, last):
@@ -134,28 +121,20 @@ def proper_spans(parse: Parse, capitals: frozenset[str] = frozenset()) -> list[C
             if quantity[token] or not _opens_name(parse, token, token == first):
                 token += 1
                 continue
-            end = _run_end(parse, token, last, quantity, given[token].last if token in given else -1)
+            end = _run_end(parse, token, last, quantity)
             for of in range(token + 1, end - 1):
                 # The tagger ends a name here: "Analyst Ada Poe of the Harbour Team", "Pacific Marine Inc. of Houston".
-                if parse.words[of] in ("of", "for") and (of in people_end or (of in bodies_end and of + 1 in places)):
+                if parse.words[of] in ("of", "for") and (of in people or (of in bodies and of + 1 in starts["GPE"])):
                     end = of
                     break
             start, end = trimmed(parse, token, end)
-            person_at = people.get(end, start) if start < end else start
-            if person_at > start and not (person_at == start + 1 and parse.words[start].casefold() in _FIRST_OF_NAMES):
+            if people.get(end, start) > start:
                 start = end
-            if end - start == 1 and start not in tagged and token == first and _is_label(parse, start, capitals):
-                start = end  # a noun chunk, if anything
             if start < end and not is_date(parse, start, end):
-                person = start in given and parse.words[end - 1].casefold() not in INSTITUTIONS
+                person = start in starts["PERSON"] and parse.words[end - 1].casefold() not in INSTITUTIONS
                 found.append(Candidate.over(parse, start, end, "proper", "person" if person else "term"))
             token = max(end, token + 1)
     return found
-
-
-def capitals_of(text: str) -> frozenset[str]:
-    """The words that a text writes with a capital inside its sentences."""
-    return frozenset(_INNER_CAPITAL.findall(text))
 
 
 def _stretches(parse: Parse) -> list[tuple[int, int]]:
@@ -165,14 +144,6 @@ def _stretches(parse: Parse) -> list[tuple[int, int]]:
         cuts = [token for token in range(first + 1, last) if parse.apart[token]]
         bounds += list(pairwise([first, *cuts, last]))
     return bounds
-
-
-def _is_label(parse: Parse, token: int, capitals: frozenset[str]) -> bool:
-    """Whether a capital at the start only shows that something starts there: a cell, a caption, an imperative.
-
-    A subject without a determiner is a name, and so is what has a capital elsewhere; little else is.
-    """
-    return parse.deps[token] not in ("nsubj", "nsubjpass", "poss") and parse.words[token] not in capitals
 
 
 def capitalised(word: str) -> bool:
@@ -209,11 +180,8 @@ def _after_quote(parse: Parse, token: int) -> bool:
     return token > 0 and parse.words[token - 1] in ("“", '"', "``", "‘", ":", "(", "•", "*")
 
 
-def _run_end(parse: Parse, token: int, last: int, quantity: list[bool], person: int) -> int:
-    """The end of the run of name words that starts at a token; what belongs to a person is not in the name.
-
-    "Ada Poe of the Harbour Team" is Ada Poe; ``person`` is the end of the person's name that starts here, or -1.
-    """
+def _run_end(parse: Parse, token: int, last: int, quantity: list[bool]) -> int:
+    """The end of the run of name words that starts at a token."""
     end = token + 1
     while end < last and end - token < MAX_NAME_TOKENS:
         word = parse.words[end]
@@ -222,7 +190,7 @@ def _run_end(parse: Parse, token: int, last: int, quantity: list[bool], person: 
         if _continues(parse, end, quantity):
             end += 1
             continue
-        if word == "-" or (word.casefold() in _CONNECTORS and not (end == person and word in ("of", "for"))):
+        if word == "-" or (word.casefold() in _CONNECTORS):
             after = end + 1
             if after < last and parse.apart[after]:
                 break

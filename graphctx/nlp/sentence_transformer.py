@@ -74,7 +74,7 @@ class SentenceTransformerEmbedder:
 
     @property
     def name(self) -> str:
-        """``st:`` and the model as it was given."""
+        """``st:`` and the model's folder or name."""
         return PREFIX + self._source
 
     @property

@@ -1,28 +1,52 @@
-"""Count, locate and clip tokens with the vocabulary of the embedder that comes with graphctx."""
+"""Count, locate and clip tokens with the vocabulary of the embedder that comes with graphctx.
+
+`WordPieceCounter` counts what the embedder reads: units and sentences are measured in it. `AnswerCounter` counts about
+what language models see of a text, in any script: all limits of answers are measured in it.
+"""
 
 from __future__ import annotations
 
 import re
 import threading
-import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import regex
+
 from graphctx.errors import BackendUnavailable, InvalidArgument
 from graphctx.nlp import weights
+from graphctx.text.graphemes import ceil, is_boundary
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-    from graphctx.nlp.wordpieces import WordPieces
+Spans = tuple[tuple[int, int], ...]
 
 # Lone surrogates come out of JSON escapes and cannot be encoded. U+FFFD is also one code point, so that
 # offsets stay, and the tokenizer drops it.
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
-# A clip of n tokens looks first at this many characters per token; English has about five.
 _CHARS_PER_TOKEN = 12
+"""Characters that a clip looks at first for each token; English has about five."""
+
+_WORD = re.compile(r"[^ \n\t]+")
+
+MAX_WORDS = 40_000
+"""Words whose pieces are kept, some 7 MB; beyond that they are collected anew."""
+
+MAX_WORD_CHARS = 64
+"""Longer words are not kept: they are seldom seen twice."""
+
+MAX_PIECED_CHARS = 100
+"""The tokenizer makes one unknown piece of a longer word."""
+
+_DROPPED = regex.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\p{Co}\uFFFD]+|(?<=[\p{Mn}\p{Cf}]{2})[\p{Mn}\p{Cf}]+")
+"""What the tokenizer drops and a language model sees: controls and private characters; marks and formatting characters
+from the third in a row on, since those before it belong to the writing of languages whose pieces were measured."""
+
+_FREE = regex.compile(r"[\s\p{Mn}\p{Cf}]+")
 
 
 def load_tokenizer(folder: Path = weights.FOLDER) -> Tokenizer:
@@ -46,7 +70,7 @@ def load_tokenizer(folder: Path = weights.FOLDER) -> Tokenizer:
 
 
 def encodable(text: str) -> str:
-    """The text with every lone surrogate replaced by U+FFFD, of the same length."""
+    """Replace every lone surrogate by U+FFFD; the length stays."""
     return _SURROGATE.sub("\ufffd", text)
 
 
@@ -54,32 +78,34 @@ class WordPieceCounter:
     """Counts and locates word pieces. Loads its vocabulary on first use; safe to share between threads.
 
     The tokens that the model itself puts around a text are not counted.
+
+        WordPieceCounter().count("The dog runs.")  # 4
     """
 
     def __init__(self, folder: Path = weights.FOLDER) -> None:
         self._folder = folder
         self._lock = threading.Lock()
-        self._loaded: WordPieces | None = None
+        self._loaded: _WordPieces | None = None
 
     def count(self, text: str) -> int:
-        """The number of tokens of a text."""
-        return self._load().count(encodable(text))
+        """Return the number of tokens of a text."""
+        return self.count_many([text])[0]
 
     def count_many(self, texts: Sequence[str]) -> list[int]:
-        """The number of tokens of each text; faster than one call for each."""
-        return self._load().counts([encodable(text) for text in texts])
+        """Return the number of tokens of each text; faster than one call for each."""
+        return self._pieces().counts([encodable(text) for text in texts])
 
     def offsets(self, text: str) -> list[tuple[int, int]]:
-        """``(start_char, end_char)`` of each token, half open, in code points of ``text``.
+        """Return ``(start_char, end_char)`` of each token, half open, in code points of ``text``.
 
         Tokens come in order. Characters that the vocabulary drops (white space, controls, accents that stand
         alone) may lie between two tokens. Tokens of one character that is decomposed, such as a Hangul
         syllable, all have the span of that character.
         """
-        return self._load().spans(encodable(text))
+        return self._pieces().spans(encodable(text))
 
     def clip(self, text: str, max_tokens: int) -> int:
-        """Where the longest prefix of at most ``max_tokens`` tokens ends.
+        """Return where the longest prefix of at most ``max_tokens`` tokens ends.
 
         Args:
             text: any text, however long: only about as much of it as is kept is looked at.
@@ -87,8 +113,7 @@ class WordPieceCounter:
 
         Returns:
             ``len(text)`` if the whole text fits. Else the end of a token, after the marks that belong to its
-            last character, and never within what is read as one character (letter and combining marks, emoji
-            sequence, flag, conjoining Hangul); 0 if not even the first one fits.
+            last character, and never within a grapheme; 0 if not even the first one fits.
 
         Raises:
             InvalidArgument: ``max_tokens`` is negative.
@@ -106,78 +131,134 @@ class WordPieceCounter:
                 return len(text)
             window *= 4
 
-    def _load(self) -> WordPieces:
+    def _pieces(self) -> _WordPieces:
         with self._lock:
             if self._loaded is None:
-                self._loaded = self._pieces()
+                self._loaded = self._load()
             return self._loaded
 
-    def _pieces(self) -> WordPieces:
-        from graphctx.nlp.wordpieces import WordPieces
-
-        return WordPieces(load_tokenizer(self._folder))
+    def _load(self) -> _WordPieces:
+        return _WordPieces(load_tokenizer(self._folder))
 
 
 class AnswerCounter(WordPieceCounter):
-    """Counts what language models see of a text, for all limits of answers, quotes and excerpts.
+    """Counts word pieces, and by its bytes what the vocabulary lacks: about as many tokens as language models see.
 
-    Word pieces are about that where the vocabulary has the words; the others are charged by their bytes, as
-    `graphctx.nlp.charged` says. What is made of documents (units, sentences) is measured in plain word pieces, which
-    the embedder reads.
+    The vocabulary has one piece, ``[UNK]``, for a whole word with a letter that it lacks, for a word beyond 100
+    characters and for any row of emoji, and none for what its tokenizer drops. Byte pairs of language models take all
+    of it apart, about two bytes to a token (docs/decisions/0016-what-an-answer-weighs.md). Of a text that has none of
+    this, every figure is that of `WordPieceCounter`.
     """
 
     def clip(self, text: str, max_tokens: int) -> int:
-        """As `WordPieceCounter.clip`; and what is kept is no more than ``max_tokens`` by itself."""
+        """Return where the prefix ends, as `WordPieceCounter.clip`; the prefix alone has at most ``max_tokens``."""
         aim, end = max_tokens, super().clip(text, max_tokens)
         while end and self.count(text[:end]) > max_tokens:  # the start of an unknown word can be more than in it
             aim -= 1
             end = super().clip(text, aim)
         return end
 
-    def _pieces(self) -> WordPieces:
-        from graphctx.nlp.charged import ChargedPieces
+    def _load(self) -> _WordPieces:
+        return _ByteFallback(load_tokenizer(self._folder))
 
-        return ChargedPieces(load_tokenizer(self._folder))
+
+class _WordPieces:
+    """The pieces of texts by one tokenizer. No piece crosses a space, so those of each word are looked up once.
+
+    That is five times as fast as running the tokenizer again.
+    """
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+        self._known: dict[str, Spans] = {}
+
+    def counts(self, texts: Sequence[str]) -> list[int]:
+        words = [_WORD.findall(text) for text in texts]
+        known = self._with(list(chain.from_iterable(words)))
+        return [sum(map(len, map(known.__getitem__, of))) for of in words]
+
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        words = [(match.start(), match.group()) for match in _WORD.finditer(text)]
+        known = self._with([word for _, word in words])
+        return [(at + first, at + end) for at, word in words for first, end in known[word]]
+
+    def _with(self, words: list[str]) -> dict[str, Spans]:
+        """A dictionary that knows all of these words."""
+        known = self._known
+        missing = set(words).difference(known)
+        if not missing:
+            return known
+        fresh = {word: self._encode(word) for word in missing}
+        kept = {word: pieces for word, pieces in fresh.items() if len(word) <= MAX_WORD_CHARS}
+        if len(known) + len(kept) > MAX_WORDS:
+            # Another dictionary: a thread that took the one before goes on with it.
+            self._known = known = {word: known[word] for word in words if word in known}
+        known.update(kept)
+        return known if len(kept) == len(fresh) else {**{word: known.get(word, ()) for word in words}, **fresh}
+
+    def _encode(self, text: str) -> Spans:
+        return tuple(self._tokenizer.encode(text, add_special_tokens=False).offsets)
+
+
+class _ByteFallback(_WordPieces):
+    """The pieces of texts, with tokens of its own bytes in place of each unknown piece."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        super().__init__(tokenizer)
+        self._unknown = tokenizer.token_to_id("[UNK]")
+
+    def _encode(self, text: str) -> Spans:
+        encoded = self._tokenizer.encode(text, add_special_tokens=False)
+        spans: list[tuple[int, int]] = []
+        hidden, seen = list(text), 0
+        for piece, (start, end) in zip(encoded.ids, encoded.offsets, strict=True):
+            if piece == self._unknown:
+                spans += self._lacked(text, start, end)
+                hidden[start:end] = "x" * (end - start)  # counted by its bytes already
+            else:
+                spans.append((start, end))
+        rest = "".join(hidden)
+        for match in _DROPPED.finditer(rest):
+            spans += _by_bytes(text, *match.span())
+        for first, last in (*encoded.offsets, (len(text), len(text))):
+            for at in range(seen, first):
+                # The tokenizer's tables are older than some characters: it drops them as it does controls.
+                if not _FREE.match(rest, at, at + 1) and not _DROPPED.match(rest, at):
+                    spans += _by_bytes(text, at, at + 1)
+            seen = max(seen, last)
+        return tuple(sorted(spans))
+
+    def _lacked(self, text: str, start: int, end: int) -> Iterable[tuple[int, int]]:
+        """The tokens of an unknown piece."""
+        if end - start <= MAX_PIECED_CHARS or min(text[start:end]) >= "\x80":
+            return _by_bytes(text, start, end)
+        # There may be words in it: it is cut into parts that the tokenizer looks up.
+        return (
+            (at + first, at + last)
+            for at in range(start, end, MAX_PIECED_CHARS)
+            for first, last in self._encode(text[at : min(end, at + MAX_PIECED_CHARS)])
+        )
+
+
+def _by_bytes(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """Tokens of a stretch by its bytes: two to a token, four characters of ASCII, one control character."""
+    spans: list[tuple[int, int]] = []
+    quarters = 0
+    for at in range(start, end):
+        code = ord(text[at])
+        quarters += 1 if 0x20 <= code < 0x7F else 4 if code < 0x800 else 6 if code < 0x10000 else 8
+        due = -(-quarters // 4) - len(spans)
+        if due:
+            spans += [(at, at + 1)] * due
+        else:
+            spans[-1] = (spans[-1][0], at + 1)
+    return spans
 
 
 def _last_boundary(text: str, spans: Sequence[tuple[int, int]], max_tokens: int) -> int:
     """The end of the last of the first ``max_tokens`` spans at which the text may be cut, or 0."""
     for index in range(max_tokens - 1, -1, -1):
-        end, following = spans[index][1], spans[index + 1][0]
-        while end < following and _continues(text, end):
-            end += 1
-        if end <= following and not _continues(text, end):
+        end = ceil(text, spans[index][1])
+        if end <= spans[index + 1][0] and is_boundary(text, end):
             return end
     return 0
-
-
-def _continues(text: str, position: int) -> bool:
-    """Whether the character at ``position`` is read as part of the one before it.
-
-    These are the rules of Unicode Standard Annex 29, section 3.1.1, which matter to written text: extending
-    marks, joiners, emoji modifiers and tags, conjoining Hangul and pairs of regional indicators.
-    """
-    if position <= 0 or position >= len(text):
-        return False
-    before, char = text[position - 1], text[position]
-    if before == "\u200d" or char in "\u200c\u200d" or unicodedata.category(char).startswith("M"):
-        return True
-    code = ord(char)
-    if 0x1F3FB <= code <= 0x1F3FF or 0xE0020 <= code <= 0xE007F:
-        return True
-    if 0x1100 <= code <= 0x11FF or 0xD7B0 <= code <= 0xD7FF or 0xA960 <= code <= 0xA97F:
-        return _is_hangul(before)
-    if _is_flag_letter(char) and _is_flag_letter(before):
-        start = position
-        while start > 0 and _is_flag_letter(text[start - 1]):
-            start -= 1
-        return (position - start) % 2 == 1
-    return False
-
-
-def _is_hangul(char: str) -> bool:
-    return "\u1100" <= char <= "\u11ff" or "\uac00" <= char <= "\ud7ff" or "\ua960" <= char <= "\ua97f"
-
-
-def _is_flag_letter(char: str) -> bool:
-    return "\U0001f1e6" <= char <= "\U0001f1ff"

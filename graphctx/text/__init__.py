@@ -5,6 +5,8 @@
 ``spans``      lexical evidence as the tool contract defines it: ``best_spans``, ``split_spans``, ``question_tokens``
 ``graphemes``  where a text may be cut: ``cut_end``, ``cut_start``, ``floor``, ``ceil``, ``is_boundary``
 ``lexical``    index terms: ``terms``, ``words``, ``fold``, ``stem``
-``names``      names as they are compared: ``normalise_name`` and what resolution asks of them
+``names``      names as they are compared and as titles show them: ``normalise_name``, ``shown_name``
+``prose``      which sentences can be read alone: ``stands_alone``
+``printable``  text as a terminal shows it: ``visible``, ``one_line``
 ``gazetteer``  dictionary matching: ``Gazetteer``, ``name_words``
 """

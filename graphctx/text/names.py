@@ -1,4 +1,4 @@
-"""Names as they are compared: pure functions on the surface of an entity.
+"""Names as they are compared, and as titles show them: pure functions on the surface of an entity.
 
 Two surfaces are the same name where `normalise_name` maps both to one string. Resolution, definitions and the
 dictionary match of a question all compare that string.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 DETERMINERS = frozenset(
     "the a an this that these those my your his her its our their some any each every no another such".split()
@@ -74,6 +75,13 @@ _DROPPED = re.compile(r"[`*\"“”„«»,;!?()\[\]{}|\\]+")
 _APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "´": "'", "ʼ": "'"})
 _DIGITS = re.compile(r"\d+")
 _LETTER = re.compile(r"[^\W\d_]")
+
+
+TITLE_NAMES = 3
+TITLE_CHARS = 60
+"""A title that is longer with a third name has two."""
+
+_CALL = re.compile(r"\(\s*\)$")
 
 
 def normalise_name(surface: str) -> str:
@@ -222,3 +230,33 @@ def singular_of(name: str) -> str:
     else:
         last = last[:-1]
     return f"{head} {last}" if head else last
+
+
+def shown_name(name: str) -> str:
+    """A name as a title shows it: on one line, without a leading article, call brackets and angle brackets around."""
+    shown = " ".join(name.split())
+    if (bare := _CALL.sub("", shown)) and normalise_name(bare):
+        shown = bare
+    if shown.startswith("<") and shown.endswith(">") and normalise_name(shown[1:-1]):
+        shown = shown[1:-1]
+    first, _, rest = shown.partition(" ")
+    if first.casefold() in ("the", "a", "an") and rest and normalise_name(rest) == normalise_name(shown):
+        return rest
+    return shown
+
+
+def title_words(name: str) -> frozenset[str]:
+    """The words of a name for comparing, those inside an identifier too."""
+    return frozenset(
+        singular_of(word) for whole in normalise_name(name).split() for word in re.split(r"::|[./]", whole) if word
+    )
+
+
+def says_nothing_beside(key: frozenset[str], others: Sequence[frozenset[str]]) -> bool:
+    """Whether a name, by its words, is part of a name of a title or contains one, or has no words."""
+    return not key or any(key <= other or other <= key for other in others)
+
+
+def too_long(names: Sequence[str]) -> bool:
+    """Whether some names are more than a title holds."""
+    return len(", ".join(names)) > TITLE_CHARS

@@ -60,7 +60,7 @@ PRONOUN_SHARE, CONNECTIVE_SHARE, POINTING_SHARE, PERSONAL_SHARE, LOWER_SHARE = 0
 to the reader, or begins in the middle."""
 
 LATE_PRONOUN_SHARE, LABEL_SHARE, REFERENCE_SHARE, EXCLAIMED_SHARE, OPEN_SHARE = 0.55, 0.6, 0.6, 0.6, 0.5
-"""The same for one that has a pronoun before the first name could explain it, stands behind a label, is full of
+"""The same for one that has a pronoun before the first name could explain it, follows a label, is full of
 addresses, is cried out, or has a bracket without its other half."""
 
 

@@ -83,9 +83,9 @@ def test_an_export_cannot_lead_out_of_the_folder(repository: Path, path: str) ->
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (b"", "no JSON"),
+        (b"", "not JSON"),
         (b"{}", "format"),
-        (b"[]", "no JSON object"),
+        (b"[]", "not a JSON object"),
         (b"\xff\xfe", "byte 0 is not UTF-8"),
         (b'{"format":"agentsdb.export.v1","layers":[]}', "holds no layer"),
         (b'{"type":"header","format":"agentsdb.export.ndjson.v1"}\n{"type":"chunk"', "line 2"),

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphctx.layer_source.spans import best_span, piece_of
+from graphctx.layer_source.chunks import best_span, piece_of
 from graphctx.text.graphemes import is_boundary
 
 PAGES = "".join(f"Station {n} reports each hour. It stands on rock {n}.\n\n" for n in range(5000))

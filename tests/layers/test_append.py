@@ -8,13 +8,12 @@ import select
 import stat
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from graphctx.errors import BackendUnavailable, InvalidArgument
+from graphctx.errors import InvalidArgument
 from graphctx.layers import LayerContent, LayerFile, append, to_bytes, write_layer
 
 from .world import REPO, content, note
@@ -83,21 +82,6 @@ def test_writers_in_several_processes_follow_one_another(tmp_path: Path) -> None
     for n in range(1, 4):  # each writer's own are in its order
         own = [number for number in ids if number // 1000 == n]
         assert own == sorted(own)
-
-
-def test_writers_in_several_threads_follow_one_another(tmp_path: Path) -> None:
-    path = tmp_path / "AGENTS.local.db"
-
-    def work(first: int) -> None:
-        for i in range(first, first + 10):
-            append(path, lambda _, i=i: content(note(i, f"chunk {i}")))
-
-    threads = [threading.Thread(target=work, args=(100 * n,)) for n in range(1, 5)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(LayerFile.open(path).ids.tolist()) == [100 * n + i for n in range(1, 5) for i in range(10)]
 
 
 def test_the_base_layer_is_never_appended_to(tmp_path: Path) -> None:
@@ -171,11 +155,6 @@ def test_permissions_and_links_stay(tmp_path: Path) -> None:
     assert link.is_symlink()
     assert stat.S_IMODE(real.stat().st_mode) == 0o640
     assert len(LayerFile.open(real)) == 2
-
-
-def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
-    with pytest.raises(BackendUnavailable, match=r"AGENTS\.local\.db cannot be written"):
-        append(tmp_path / "no" / "AGENTS.local.db", lambda _: content(note(1, "one")))
 
 
 def test_nothing_but_layers_and_empty_locks_is_left_beside_them(tmp_path: Path) -> None:

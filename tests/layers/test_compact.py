@@ -87,24 +87,6 @@ def test_chunks_whose_id_is_taken_get_another_and_what_refers_to_them_follows(tm
     assert sources[2] == (1,)
 
 
-def test_what_both_layers_hold_is_kept_once(tmp_path: Path) -> None:
-    made = stack(tmp_path, base=content(note(1, "same")), user=content(note(4, "same"), note(5, "new", sources=(4,))))
-    assert compact(made).folded == {"user": 1}
-    with LayerFile.open(tmp_path / "AGENTS.db") as layer:
-        assert [(chunk.id, chunk.sources) for chunk in layer.chunks()] == [(1, ()), (5, (1,))]
-
-
-def test_a_live_copy_does_not_fold_into_one_that_was_taken_back(tmp_path: Path) -> None:
-    made = stack(
-        tmp_path,
-        base=content(note(1, "promoted"), note(2, "gone", kind="tombstone", sources=(1,))),
-        user=content(note(3, "promoted")),
-    )
-    compact(made)
-    live = {hit.chunk.id for hit in made.search("promoted", live=True).hits}
-    assert live == {3}
-
-
 def test_a_chunk_that_was_taken_back_folds_into_one_that_was_too_and_not_into_a_live_one(tmp_path: Path) -> None:
     made = stack(
         tmp_path,
@@ -114,17 +96,6 @@ def test_a_chunk_that_was_taken_back_folds_into_one_that_was_too_and_not_into_a_
     compact(made)
     assert records(tmp_path) == {1: ("a", ()), 2: ("gone", (1,)), 3: ("b", ()), 8: ("b", ()), 9: ("gone", (1, 8))}
     assert {hit.chunk.id for hit in made.search("a b", live=True).hits} == {3}
-
-
-def test_tombstones_that_say_the_same_of_other_chunks_are_all_kept(tmp_path: Path) -> None:
-    made = stack(
-        tmp_path,
-        base=content(note(1, "fact one"), note(3, "retracted", kind="tombstone", sources=(1,))),
-        user=content(note(5, "secret"), note(6, "retracted", kind="tombstone", sources=(5,))),
-    )
-    compact(made)
-    assert records(tmp_path)[6] == ("retracted", (5,))
-    assert made.search("secret fact", live=True).hits == ()
 
 
 def test_a_tombstone_takes_back_afterwards_what_it_took_back_before_and_nothing_else(tmp_path: Path) -> None:
@@ -161,46 +132,6 @@ def test_what_a_layer_that_is_not_merged_takes_back_does_not_change(tmp_path: Pa
     assert not (tmp_path / "agents-archive").exists()
     compact(made, ["user", "local"])
     assert made.search("one", live=True).hits == ()
-
-
-def test_compacting_again_changes_nothing(tmp_path: Path) -> None:
-    made = stack(tmp_path, base=content(note(1, "one")), user=content(note(2, "two")))
-    compact(made)
-    first = (tmp_path / "AGENTS.db").read_bytes()
-    compact(made)
-    assert (tmp_path / "AGENTS.db").read_bytes() == first
-
-
-def test_a_compaction_that_stopped_before_the_folded_layer_went_folds_it_into_one(tmp_path: Path) -> None:
-    made = stack(tmp_path, base=content(note(1, "one")), user=content(note(1, "two")))
-    user = (tmp_path / "AGENTS.user.db").read_bytes()
-    compact(made)
-    expected = base(tmp_path)
-    (tmp_path / "AGENTS.user.db").write_bytes(user)
-    compact(made)
-    assert base(tmp_path) == expected == {1: "one", 2: "two"}
-
-
-def test_so_it_is_with_what_was_taken_back(tmp_path: Path) -> None:
-    made = stack(
-        tmp_path,
-        base=content(note(1, "fact"), note(2, "gone", kind="tombstone", sources=(1,)), note(3, "kept")),
-        user=content(
-            note(1, "secret"),
-            note(5, "fact"),
-            note(6, "gone", kind="tombstone", sources=(1,)),
-            note(7, "gone", kind="tombstone", sources=(3,)),
-            note(8, "gone", kind="tombstone", sources=(6, 7)),
-        ),
-    )
-    user = (tmp_path / "AGENTS.user.db").read_bytes()
-    compact(made)
-    expected = records(tmp_path)
-    for _ in range(2):
-        (tmp_path / "AGENTS.user.db").write_bytes(user)
-        compact(made)
-        assert records(tmp_path) == expected
-    assert [hit.chunk.content for hit in made.search("secret fact kept", live=True).hits] == ["fact"]
 
 
 written = st.builds(
@@ -245,11 +176,6 @@ def test_vectors_go_along_bit_for_bit_and_into_the_bases_storage(tmp_path: Path)
     with LayerFile.open(tmp_path / "b" / "AGENTS.db") as layer:
         assert layer.element_type == "i8"
         assert layer.vector(1) == pytest.approx(vectors[0], abs=1 / 128)
-
-
-def test_a_user_layer_alone_becomes_the_base(tmp_path: Path) -> None:
-    compact(stack(tmp_path, user=content(note(4, "four"))))
-    assert base(tmp_path) == {4: "four"}
 
 
 def test_nothing_cannot_be_compacted(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from eval.contradictions import pairs, rates
-from graphctx.layers.contradictions import contradiction
+from graphctx.layers.conflicts import contradiction
 
 
 def test_four_of_five_contradictions_are_found_and_hardly_a_pair_that_agrees_is_taken_for_one() -> None:

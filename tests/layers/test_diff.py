@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from hypothesis import given
 
 from graphctx.layers import LayerContent, LayerFile, LayerView, diff, to_bytes
@@ -35,8 +33,3 @@ def test_a_layer_differs_in_nothing_from_itself(made: LayerContent) -> None:
     found = diff(view(made), view(made))
     assert (found.added, found.removed, found.changed, found.moved) == ((), (), (), ())
     assert found.same == len({chunk.id for chunk in made.chunks})
-
-
-def test_a_diff_does_not_need_the_layers_to_be_of_one_model(tmp_path: Path) -> None:
-    found = diff(view(content(note(1, "x"), dim=3)), view(content(note(1, "x"), dim=5)))
-    assert found.same == 1

@@ -51,9 +51,9 @@ HUGE = 10**400
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "is no JSON"),
-        ("[" * 100_000, "is no JSON"),
-        ("[]", "is no JSON object"),
+        ("", "is not JSON"),
+        ("[" * 100_000, "is not JSON"),
+        ("[]", "is not a JSON object"),
         (changed("format", value="v2"), r"agentsdb\.export\.v1"),
         (changed("layers", value={}), "layers"),
         (changed("layers", 0, "path", value=""), "path"),
@@ -126,25 +126,12 @@ def test_lines_are_refused_by_their_number() -> None:
             from_ndjson(wrong)
 
 
-def test_several_layers_and_blank_lines_are_one_export() -> None:
-    other = LayerFile.parse(to_bytes(content(note(9, "nine"), dim=3)), "AGENTS.db")
-    lines = [line for text in to_ndjson([LAYER, other]) for line in (text, "", "\n")]
-    for made in (from_ndjson(lines), from_json(json.dumps(to_bundle([LAYER, other])))):
-        assert list(made) == ["AGENTS.user.db", "AGENTS.db"]
-        assert to_bytes(made["AGENTS.db"]) == other.data
-
-
 def test_numbers_of_i8_layers_are_read_from_lists_too() -> None:
     made = LayerContent((note(1, "x"),), np.array([[5, -7]], np.int8), 0.5)
     told = to_bundle([LayerFile.parse(to_bytes(made), "a.db")])
     assert told["layers"][0]["chunks"][0]["embedding"] == [2.5, -3.5]
     del told["layers"][0]["chunks"][0]["embedding_base64"]
     assert to_bytes(from_json(json.dumps(told))["a.db"]) == to_bytes(made)
-
-
-def test_revisions_are_exported_in_their_order() -> None:
-    layer = LayerFile.parse(to_bytes(content(note(1, "old"), note(1, "new"))), "a.db")
-    assert [chunk["content"] for chunk in to_bundle([layer])["layers"][0]["chunks"]] == ["old", "new"]
 
 
 scalars = (
@@ -197,21 +184,6 @@ def test_any_json_in_any_place_gives_layers_that_we_read_or_a_clean_error(
             continue
     try:
         opened(from_json(json.dumps(told)))
-    except InvalidArgument as error:
-        json.dumps([error.message, error.details], ensure_ascii=False).encode()
-
-
-@settings(max_examples=max(20, int(300 * EFFORT)), deadline=None)
-@given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["type", "layer_path", "chunk", "path", ""]), values)))
-def test_any_lines_give_layers_that_we_read_or_a_clean_error(edits: list[tuple[int, str, Any]]) -> None:
-    lines: list[Any] = [json.loads(line) for line in to_ndjson([LAYER])]
-    for number, key, value in edits:
-        if not key:
-            lines[number] = value
-        elif isinstance(lines[number], dict):
-            lines[number][key] = value
-    try:
-        opened(from_ndjson(json.dumps(line) for line in lines))
     except InvalidArgument as error:
         json.dumps([error.message, error.details], ensure_ascii=False).encode()
 

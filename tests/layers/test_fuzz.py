@@ -93,9 +93,3 @@ def test_every_bit_of_the_tables_of_a_small_file_may_be_flipped() -> None:
         made = bytearray(data)
         made[bit // 8] ^= 1 << bit % 8
         use(bytes(made))
-
-
-def test_a_file_of_noise_is_refused() -> None:
-    draw = random.Random(7)
-    for size in range(0, 400, 7):
-        assert not use(draw.randbytes(size))

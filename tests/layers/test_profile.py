@@ -7,8 +7,6 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from graphctx.errors import InvalidArgument
 from graphctx.layers import (
@@ -19,7 +17,6 @@ from graphctx.layers import (
     cache_key,
     embedder_for,
     hashed,
-    metadata_for,
 )
 from graphctx.layers.profile import profile_of
 from graphctx.nlp.base import Embedder
@@ -29,17 +26,6 @@ def test_a_cache_key_is_the_digest_of_profile_and_content() -> None:
     profile = Profile("onnxruntime", "all-minilm-l6-v2", "", 384, "l2")
     head = b'{"v":1,"backend":"onnxruntime","model":"all-minilm-l6-v2","revision":null,"dim":384}'
     assert cache_key(profile, "héllo") == hashlib.sha256(head + b"\x00" + "héllo".encode()).hexdigest()
-
-
-def test_cache_keys_differ_where_profile_or_content_do() -> None:
-    profiles = [
-        Profile("a", "m", "r", 3),
-        Profile("b", "m", "r", 3),
-        Profile("a", "n", "r", 3),
-        Profile("a", "m", "s", 3),
-    ]
-    profiles.append(Profile("a", "m", "r", 4))
-    assert len({cache_key(profile, text) for profile in profiles for text in ("x", "y", "")}) == 15
 
 
 def test_metadata_says_the_profile_and_no_time() -> None:
@@ -97,16 +83,3 @@ def test_the_hash_is_fnv_1a_with_its_top_bit_as_the_sign() -> None:
         vector = HashEmbedder(1000).embed([word])[0]
         assert np.flatnonzero(vector).tolist() == [code % 1000]
         assert vector[code % 1000] == -1
-
-
-@given(st.lists(st.text(st.characters(exclude_categories=["Cs"])), max_size=6), st.integers(1, 64))
-def test_a_text_is_embedded_alone_with_length_one_or_zero(texts: list[str], dim: int) -> None:
-    made = HashEmbedder(dim).embed(texts)
-    assert made.shape == (len(texts), dim)
-    for row, text in zip(made, texts, strict=True):
-        assert row.tobytes() == HashEmbedder(dim).embed([text])[0].tobytes()
-        assert np.linalg.norm(row) == pytest.approx(1, abs=1e-5) or not row.any()
-
-
-def test_no_profile_gives_the_dimension_of_another_embedder() -> None:
-    assert metadata_for(hashed(5).profile) != metadata_for(hashed(6).profile)

@@ -74,12 +74,6 @@ def test_only_a_chunk_of_the_delta_layer_can_be_proposed(tmp_path: Path, number:
     assert proposals(made) == []
 
 
-def test_a_proposal_cannot_be_proposed(tmp_path: Path) -> None:
-    made = world(tmp_path)
-    with pytest.raises(InvalidArgument, match="to propose"):
-        propose(made, propose(made, 10).id)
-
-
 def test_a_pending_proposal_is_not_recorded_twice(tmp_path: Path) -> None:
     made = world(tmp_path)
     assert propose(made, 10) == propose(made, 10)
@@ -249,32 +243,3 @@ def test_what_was_edited_after_it_was_proposed_is_not_accepted_until_it_is_propo
     assert [(p.id, p.status) for p in proposals(made)] == [(first.id, "rejected"), (second.id, "accepted")]
     (entry,) = made.entries(["user"])
     assert getattr(entry.chunk, field) == (other[field] if field != "sources" else ())
-
-
-def test_an_edit_that_says_the_same_leaves_the_proposal_as_it_was(tmp_path: Path) -> None:
-    made = world(tmp_path)
-    first = propose(made, 10)
-    told: dict[str, Any] = {"content": "Requests carry a header.", "kind": "invariant", "confidence": 0.8}
-    write_context(made, **told, sources=["a:1", 1], scope="delta", edit=10)
-    assert propose(made, 10) == first
-    _, done = decide(made, first.id, "accept", approved_by="ci")
-    assert [item.id for item in done] == [10]
-
-
-def test_an_event_without_the_contents_hash_is_decided_as_other_implementations_do(tmp_path: Path) -> None:
-    made = world(tmp_path)
-    event = note(20, '{"action":"propose","context_id":10,"actor":"mcp"}', kind="meta.proposal_event")
-    append(tmp_path / "AGENTS.delta.db", lambda _: content(event))
-    write_context(made, content="edited", kind="note", confidence=0.5, scope="delta", edit=10)
-    decide(made, 20, "accept", approved_by="human")
-    assert [entry.chunk.content for entry in made.entries(["user"])] == ["edited"]
-
-
-def test_an_edited_chunk_that_somebody_promoted_as_it_is_may_be_accepted(tmp_path: Path) -> None:
-    made = world(tmp_path)
-    proposal = propose(made, 10)
-    write_context(made, content="edited", kind="note", confidence=0.5, scope="delta", edit=10)
-    promote(made, [10], approved_by="human")
-    told, done = decide(made, proposal.id, "accept", approved_by="human")
-    assert (told.status, [item.already for item in done]) == ("accepted", [True])
-    assert [entry.chunk.content for entry in made.entries(["user"])] == ["edited"]

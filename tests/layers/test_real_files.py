@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 
@@ -15,11 +14,7 @@ from graphctx.layers import (
     LayerStack,
     append,
     content_of,
-    from_json,
-    from_ndjson,
-    to_bundle,
     to_bytes,
-    to_ndjson,
     validate,
 )
 from graphctx.text.sentences import split_sentences
@@ -44,14 +39,6 @@ def test_sources_are_places_and_chunks() -> None:
         assert layer.chunk(1).sources == ("docs/WORKFLOW.md:1",)
         assert layer.chunk(11).sources == (1589018952,)
         assert layer.chunk(0).sources == ()
-
-
-def test_the_profile_of_a_layer_is_read() -> None:
-    with LayerFile.open(REAL / "AGENTS.delta.db") as layer:
-        assert layer.profile is not None
-        assert (layer.profile.backend, layer.profile.model, layer.profile.dim) == ("candle", "all-minilm-l6-v2", 384)
-    with LayerFile.open(REAL / "AGENTS.db") as layer:
-        assert layer.profile is None
 
 
 @every_file
@@ -111,16 +98,6 @@ def test_the_shipped_model_gives_nearly_the_vectors_of_the_other_implementation(
         theirs = np.stack([layer.vector(record) for record in range(len(layer))])
     cosines = np.einsum("ij,ij->i", ours, theirs) / np.linalg.norm(theirs, axis=1)
     assert cosines.min() > 0.99
-
-
-@every_file
-def test_an_export_comes_back_as_the_same_file(name: str) -> None:
-    with LayerFile.open(REAL / name) as layer:
-        bundle = json.dumps(to_bundle([layer]))
-        lines = list(to_ndjson([layer]))
-    assert len(lines) == 2 + COUNTS[name]
-    for imported in (from_json(bundle), from_ndjson(lines)):
-        assert to_bytes(imported[name]) == (REAL / name).read_bytes()
 
 
 def test_a_tombstone_marks_what_it_takes_back_and_hides_it_on_request() -> None:

@@ -26,12 +26,6 @@ def test_a_signature_is_64_bytes_beside_the_file_and_verifies(signed: Path) -> N
     assert verify(signed / "AGENTS.db", signed / "key.pub")
 
 
-def test_signing_again_gives_the_same_bytes(signed: Path) -> None:
-    first = (signed / "AGENTS.db.sig").read_bytes()
-    sign(signed / "AGENTS.db", signed / "key.pem", signed / "other.sig")
-    assert (signed / "other.sig").read_bytes() == first
-
-
 def test_any_other_byte_in_file_or_signature_does_not_verify(signed: Path) -> None:
     layer, signature = signed / "AGENTS.db", signed / "AGENTS.db.sig"
     for path in (layer, signature):
@@ -45,11 +39,6 @@ def test_any_other_byte_in_file_or_signature_does_not_verify(signed: Path) -> No
         assert not verify(layer, signed / "key.pub")
         path.write_bytes(good)
     assert verify(layer, signed / "key.pub")
-
-
-def test_another_key_does_not_verify(signed: Path) -> None:
-    make_key(signed / "b.pem", signed / "b.pub")
-    assert not verify(signed / "AGENTS.db", signed / "b.pub")
 
 
 def test_the_private_key_is_its_owners_and_no_key_is_replaced(signed: Path) -> None:
@@ -68,12 +57,6 @@ def test_what_is_no_key_is_refused(signed: Path) -> None:
             verify(signed / "AGENTS.db", signed / path)
     with pytest.raises(BackendUnavailable, match=r"none\.pem cannot be read"):
         sign(signed / "AGENTS.db", signed / "none.pem")
-
-
-def test_a_damaged_layer_is_not_signed(signed: Path) -> None:
-    (signed / "AGENTS.db").write_bytes(b"AGDB")
-    with pytest.raises(InvalidArgument, match="no valid layer file"):
-        sign(signed / "AGENTS.db", signed / "key.pem")
 
 
 def test_a_missing_signature_is_told(signed: Path) -> None:

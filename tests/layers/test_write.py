@@ -80,11 +80,6 @@ def test_ids_are_free_in_every_layer(tmp_path: Path) -> None:
     assert write_context(made, **{**GOOD, "scope": "delta"}).chunk.id == 92
 
 
-def test_where_the_largest_id_is_taken_the_smallest_free_one_is(tmp_path: Path) -> None:
-    made = stack(tmp_path, local=content(note(1, "x"), note(2, "x"), note(MAX_U32, "x")))
-    assert write_context(made, **GOOD).chunk.id == 3
-
-
 def test_an_edit_appends_a_record_with_the_same_id_and_keeps_the_old_one(tmp_path: Path) -> None:
     made = stack(tmp_path, local=content(note(5, "old")))
     written = write_context(made, **{**GOOD, "content": "new"}, edit=5)
@@ -92,13 +87,6 @@ def test_an_edit_appends_a_record_with_the_same_id_and_keeps_the_old_one(tmp_pat
     with LayerFile.open(tmp_path / "AGENTS.local.db") as layer:
         assert [(chunk.id, chunk.content) for chunk in layer.chunks()] == [(5, "old"), (5, "new")]
     assert [entry.chunk.content for entry in made.entries()] == ["new"]
-
-
-def test_only_what_is_there_can_be_edited(tmp_path: Path) -> None:
-    made = stack(tmp_path, local=content(note(5, "old")))
-    for scope, number in (("local", 6), ("delta", 5)):
-        with pytest.raises(InvalidArgument, match=f"no chunk {number}|no {scope} layer yet"):
-            write_context(made, **{**GOOD, "scope": scope}, edit=number)
 
 
 @pytest.mark.parametrize("kind", ["meta.proposal_event", "meta.other", "tombstone", "options"])
@@ -138,15 +126,3 @@ def test_the_first_layer_of_a_folder_is_embedded_by_the_shipped_model(tmp_path: 
     assert (view.file.dim, view.file.element_type) == (384, "f32")
     assert "embedder_metadata" in view.file.metadata
     assert made.search("refunds").hits[0].chunk.content.startswith("Money")
-
-
-def test_a_layer_of_a_model_that_is_not_here_is_not_written_to(tmp_path: Path) -> None:
-    from graphctx.layers import Profile, metadata_for
-
-    other = metadata_for(Profile("openai", "text-embedding-3-small", "", 4, "l2"))
-    path = tmp_path / "AGENTS.local.db"
-    write_layer(path, LayerContent((note(1, "x"),), np.ones((1, 4), np.float32), metadata=other))
-    before = path.read_bytes()
-    with pytest.raises(InvalidArgument, match="cannot be compared"):
-        write_context(LayerStack(tmp_path), **GOOD)
-    assert path.read_bytes() == before

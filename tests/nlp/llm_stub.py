@@ -15,8 +15,7 @@ from typing import Any
 
 import pytest
 
-from graphctx.nlp.llm.base import ChatModel
-from graphctx.nlp.llm.openai_compatible import make_chat_model
+from graphctx.nlp.llm.client import ChatModel, make_chat_model
 from graphctx.settings import LlmSettings
 
 DRIP_SECONDS = 0.02

@@ -12,10 +12,5 @@ def test_a_word_outside_the_vocabulary_is_rare() -> None:
     assert expected_mentions("dunmarrow", 10_000) == 0.0
 
 
-def test_a_plural_is_as_common_as_its_singular_where_it_has_no_rank() -> None:
-    assert rank_of("propellers") in (rank_of("propeller"), rank_of("propellers"))
-    assert rank_of("kettles") == rank_of("kettle") > 0
-
-
 def test_a_longer_text_has_more_of_every_common_word() -> None:
     assert expected_mentions("office", 2_000) == 2 * expected_mentions("office", 1_000) > 0

@@ -17,12 +17,6 @@ def test_the_default_is_the_shipped_model() -> None:
     assert make_embedder(embedder.name).fingerprint == embedder.fingerprint
 
 
-def test_a_sentence_transformers_model_is_named_with_its_prefix() -> None:
-    embedder = make_embedder("st:some/model")
-    assert embedder.name == "st:some/model"
-    assert make_embedder(embedder.name).name == embedder.name
-
-
 @pytest.mark.parametrize("name", ["", "st:", "minilm", "MINILM-INT8"])
 def test_an_unknown_name_lists_the_choices(name: str) -> None:
     with pytest.raises(InvalidArgument, match="minilm-int8, st:") as caught:

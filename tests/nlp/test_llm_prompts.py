@@ -23,12 +23,6 @@ def test_material_of_documents_stands_between_markers_that_it_cannot_write() -> 
     assert len(lines) == 6
 
 
-def test_the_question_stands_outside_of_the_material_on_one_line() -> None:
-    prompt = PROMPTS.points("Who\nleads?", ("Ana leads.",), 3)
-    assert prompt.messages[1].content.splitlines()[-1] == "Question: Who leads?"
-    assert "at most 3 sentences" in prompt.messages[0].content
-
-
 def test_instructions_call_the_material_no_orders() -> None:
     for prompt in (
         PROMPTS.summary("T", (), ("S.",)),
@@ -43,12 +37,6 @@ def test_instructions_call_the_material_no_orders() -> None:
 def test_numbers_in_brackets_of_a_document_are_not_taken_for_ours() -> None:
     prompt = PROMPTS.summary("T", (), ("It is so [2], and [3, 4].", "Other."))
     assert prompt.given[0] == "It is so (2), and (3, 4)."
-
-
-def test_no_more_sentences_are_given_than_a_small_context_holds_and_always_the_first() -> None:
-    long = "word " * 900
-    assert len(PROMPTS.summary("T", (), [long] * 5).given) == 3
-    assert len(PROMPTS.summary("T", (), ["word " * 9000, "x"]).given) == 1
 
 
 def test_a_key_changes_with_everything_that_is_sent_and_with_nothing_else() -> None:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from graphctx.nlp.llm.base import Cited
-from graphctx.nlp.llm.summarise import CommunityText, SummariserLlm
-from graphctx.nlp.llm.tally import Estimate
+from graphctx.nlp.llm.asking import Estimate
+from graphctx.nlp.llm.citations import Cited
+from graphctx.nlp.llm.phrase import CommunityText, SummariserLlm
 from graphctx.nlp.tokens import WordPieceCounter
 from graphctx.store.cache import Memo
 
@@ -65,13 +65,6 @@ def test_another_model_another_text_and_another_limit_are_asked_anew(stub: Stub,
     assert len(stub.requests) == 4
 
 
-def test_a_failure_is_not_remembered(stub: Stub, memo: Memo) -> None:
-    stub.script = [says("No citation.")]
-    one = [community("Kestrel")]
-    assert summariser(stub).summarise(one, memo).texts == ((),)
-    assert summariser(stub).summarise(one, memo).texts == EXPECTED[:1]
-
-
 def test_each_community_that_fails_stays_extractive_alone_and_the_report_says_why(stub: Stub, memo: Memo) -> None:
     stub.script = [
         llm_stub.first_sentence,
@@ -92,13 +85,6 @@ def test_each_community_that_fails_stays_extractive_alone_and_the_report_says_wh
     (note,) = made.report.notes()
     assert note.startswith("4 of 7 texts stay extractive, since stub gave none.")
     assert "2 × server_error: The endpoint failed with 500." in note
-
-
-def test_an_endpoint_that_is_not_there_leaves_everything_extractive(stub: Stub, memo: Memo) -> None:
-    url = f"http://127.0.0.1:{llm_stub.closed_port()}/v1"
-    made = summariser(stub, base_url=url, concurrency=1).summarise(COMMUNITIES, memo)
-    assert made.texts == ((),) * 7
-    assert [(reason.kind, reason.count) for reason in made.report.reasons] == [("unreachable", 5), ("skipped", 2)]
 
 
 def test_communities_of_the_same_text_are_asked_about_once_and_those_without_any_never(stub: Stub, memo: Memo) -> None:
@@ -130,18 +116,6 @@ def test_what_was_answered_before_an_interruption_is_kept(stub: Stub, memo: Memo
     assert summariser(stub).estimate(COMMUNITIES, memo).calls == 4
 
 
-def test_a_remembered_answer_that_cannot_be_read_is_asked_again(stub: Stub) -> None:
-    class Garbled:
-        def get_many(self, kind: str, keys: object) -> dict[str, bytes]:
-            return dict.fromkeys(keys, b'{"not": "ours"}')  # type: ignore[attr-defined]
-
-        def put_many(self, kind: str, items: object) -> None:
-            """Forget."""
-
-    made = SummariserLlm(stub.model(), stub.settings()).summarise(COMMUNITIES, Garbled())
-    assert made.texts == EXPECTED
-
-
 def test_an_estimate_asks_nobody_and_counts_what_will_be_sent(stub: Stub, memo: Memo) -> None:
     prices = {"input_price": 2.0, "output_price": 10.0, "max_output_tokens": 100}
     asking = summariser(stub, **prices)
@@ -152,13 +126,6 @@ def test_an_estimate_asks_nobody_and_counts_what_will_be_sent(stub: Stub, memo: 
     tokens = sum(WordPieceCounter().count_many(sent))
     assert estimate == Estimate("stub", 7, 0, tokens, 700, pytest.approx((tokens * 2 + 700 * 10) / 1e6))
     assert asking.estimate(COMMUNITIES, memo) == Estimate("stub", 0, 7, 0, 0, 0.0)
-
-
-def test_an_estimate_without_prices_names_no_cost(stub: Stub, memo: Memo) -> None:
-    estimate = summariser(stub).estimate(COMMUNITIES, memo)
-    assert estimate.cost == 0
-    assert "price" not in estimate.sentence()
-    assert "stub would be asked 7 times" in estimate.sentence()
 
 
 def test_orders_inside_a_document_stay_material_and_their_effect_without_citation_is_dropped(

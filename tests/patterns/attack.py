@@ -32,7 +32,7 @@ class Attacks:
         self._random = random.Random(seed)
         tree = parser.parse(pattern, flags)
         literals = sorted(set(_literals(tree)))
-        letters = _told_apart(pattern, flags, [*dict.fromkeys([*literals, *ALPHABET])])
+        letters = _told_apart(tree, [*dict.fromkeys([*literals, *ALPHABET])])
         self.prefixes: dict[str, None] = {"": None}
         pumps: dict[str, None] = dict.fromkeys(letters)
         for before, body in _repeats(tree, []):
@@ -118,69 +118,56 @@ def use(compiled: Any, methods: Iterable[str], text: str) -> None:
             getattr(compiled, method)(given)
 
 
+_REPEATS = (c.MAX_REPEAT, c.MIN_REPEAT, c.POSSESSIVE_REPEAT)
+
+
+def _subtrees(kind: Any, value: Any) -> list[Any]:
+    if kind in _REPEATS:
+        return [value[2]]
+    if kind is c.SUBPATTERN:
+        return [value[3]]
+    if kind is c.BRANCH:
+        return list(value[1])
+    if kind in (c.ASSERT, c.ASSERT_NOT):
+        return [value[1]]
+    return [value] if kind is c.ATOMIC_GROUP else []
+
+
+def _nodes(tree: Any) -> Iterator[tuple[Any, Any]]:
+    for kind, value in tree:
+        yield kind, value
+        for subtree in _subtrees(kind, value):
+            yield from _nodes(subtree)
+
+
 def _repeats(tree: Any, before: list[Any]) -> Iterator[tuple[list[Any], Any]]:
     """Each repeat's body, with what stands before it."""
     parts: list[Any] = list(before)
     for kind, value in tree:
-        if kind in (c.MAX_REPEAT, c.MIN_REPEAT, c.POSSESSIVE_REPEAT):
+        if kind in _REPEATS:
             yield parts, value[2]
-            yield from _repeats(value[2], parts)
-        elif kind is c.SUBPATTERN:
-            yield from _repeats(value[3], parts)
-        elif kind is c.ATOMIC_GROUP:
-            yield from _repeats(value, parts)
-        elif kind is c.BRANCH:
-            for branch in value[1]:
-                yield from _repeats(branch, parts)
-        elif kind in (c.ASSERT, c.ASSERT_NOT):
-            yield from _repeats(value[1], parts)
+        for subtree in _subtrees(kind, value):
+            yield from _repeats(subtree, parts)
         parts = [*parts, [(kind, value)]]
 
 
 def _literals(tree: Any) -> Iterator[str]:
-    for kind, value in tree:
+    for kind, value in _nodes(tree):
         if kind in (c.LITERAL, c.NOT_LITERAL):
             yield chr(value)
         elif kind is c.IN:
-            yield from _literals(value)
-        elif kind is c.RANGE:
-            yield from map(chr, value)
-        elif kind is c.SUBPATTERN:
-            yield from _literals(value[3])
-        elif kind is c.ATOMIC_GROUP:
-            yield from _literals(value)
-        elif kind is c.BRANCH:
-            for branch in value[1]:
-                yield from _literals(branch)
-        elif kind in (c.MAX_REPEAT, c.MIN_REPEAT, c.POSSESSIVE_REPEAT):
-            yield from _literals(value[2])
-        elif kind in (c.ASSERT, c.ASSERT_NOT):
-            yield from _literals(value[1])
+            for member, held in value:
+                if member in (c.LITERAL, c.RANGE):
+                    yield from map(chr, (held,) if member is c.LITERAL else held)
 
 
-def _told_apart(pattern: str, flags: int, chars: list[str]) -> list[str]:
+def _told_apart(tree: Any, chars: list[str]) -> list[str]:
     """One character of each group that every set and literal of the pattern treats alike."""
-    sets: list[Any] = []
-
-    def gather(tree: Any) -> None:
-        for kind, value in tree:
-            if kind in (c.LITERAL, c.NOT_LITERAL):
-                sets.append([(c.LITERAL, value)])
-            elif kind is c.IN:
-                sets.append([item for item in value if item[0] is not c.NEGATE])
-            elif kind is c.SUBPATTERN:
-                gather(value[3])
-            elif kind is c.ATOMIC_GROUP:
-                gather(value)
-            elif kind is c.BRANCH:
-                for branch in value[1]:
-                    gather(branch)
-            elif kind in (c.MAX_REPEAT, c.MIN_REPEAT, c.POSSESSIVE_REPEAT):
-                gather(value[2])
-            elif kind in (c.ASSERT, c.ASSERT_NOT):
-                gather(value[1])
-
-    gather(parser.parse(pattern, flags))
+    sets = [
+        [(c.LITERAL, value)] if kind is not c.IN else [item for item in value if item[0] is not c.NEGATE]
+        for kind, value in _nodes(tree)
+        if kind in (c.LITERAL, c.NOT_LITERAL, c.IN)
+    ]
     seen: dict[tuple[bool, ...], str] = {}
     for char in chars:
         seen.setdefault((*(_holds(items, char) for items in sets), char == "\n"), char)

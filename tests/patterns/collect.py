@@ -1,7 +1,6 @@
-"""Every regular expression of the package: found in the source, compiled as the package compiles it.
+"""Every regular expression of the package: found in the source, and compiled with the names of its module.
 
-What a module compiles when it is imported is recorded with the line that compiles it. A call inside a function is
-evaluated in the names of its module. The rest depends on arguments, and the tests give examples of it.
+Patterns that a module keeps in a table are taken from the table. What remains depends on arguments.
 """
 
 from __future__ import annotations
@@ -10,11 +9,10 @@ import ast
 import importlib
 import pkgutil
 import re
-import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-from types import FrameType, ModuleType
+from types import ModuleType
 from typing import Any
 
 import regex
@@ -23,7 +21,9 @@ import graphctx
 
 MATCHING = frozenset(("match", "fullmatch"))
 SEARCHING = frozenset(("search", "findall", "finditer", "sub", "subn", "split"))
-_COMPILERS = (re, regex)
+_BOTH = frozenset(("search", "match"))
+_LIBRARIES = {"re": re, "regex": regex}
+_COMPILED = (re.Pattern, type(regex.compile("")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,101 +49,73 @@ class Pattern:
 
 def collect() -> tuple[list[Pattern], list[str]]:
     """All patterns of the package, and the places of calls whose pattern is known only when they run."""
-    recorded = _recorded()
     patterns: list[Pattern] = []
     unknown: list[str] = []
-    for name in _modules():
-        module = sys.modules[name]
+    for info in pkgutil.walk_packages(graphctx.__path__, "graphctx."):
+        if info.name.endswith("__main__"):
+            continue
+        module = importlib.import_module(info.name)
         path = Path(str(module.__file__))
-        tree = ast.parse(path.read_text("utf-8"))
-        for call in _calls(tree):
-            file = path.relative_to(Path(graphctx.__file__).parent).as_posix()
-            lines = range(call.lineno, (call.end_lineno or call.lineno) + 1)
-            found = [one for line in lines for one in recorded.get((str(path), line), ())] or _evaluated(call, module)
-            if not found:
+        file = path.relative_to(Path(graphctx.__file__).parent).as_posix()
+        source = path.read_text("utf-8")
+        for function, assigned, call in _calls(ast.parse(source), "", ""):
+            compiled = _evaluated(call, module)
+            if compiled is not None:
+                patterns.append(Pattern(file, call.lineno, assigned, compiled, _methods(call, assigned, source)))
+            elif function:
                 unknown.append(f"{file}:{call.lineno}")
-            name, methods = _use(tree, call)
-            patterns += [Pattern(file, call.lineno, name, one, methods) for one in found]
-    return list({(p.file, p.line, p.compiled.pattern): p for p in patterns}.values()), unknown
+        for name, value in vars(module).items():
+            if not isinstance(value, _COMPILED) and re.search(rf"(?m)^{name}\b.*=", source):
+                patterns += [Pattern(file, 0, name, one, _BOTH) for one in _held(value)]
+    # A pattern of a table is also an evaluated call of the same module in most cases.
+    return list({(p.file, p.compiled.pattern, p.compiled.flags): p for p in reversed(patterns)}.values()), unknown
 
 
-def _modules() -> Iterator[str]:
-    yield from sorted(
-        module.name
-        for module in pkgutil.walk_packages(graphctx.__path__, "graphctx.")
-        if not module.name.endswith("__main__")
-    )
+def _held(value: Any) -> Iterator[Any]:
+    """The patterns in a table."""
+    if isinstance(value, _COMPILED):
+        yield value
+    elif isinstance(value, list | tuple | dict):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _held(one)
+    elif is_dataclass(value) and not isinstance(value, type):
+        for field in fields(value):
+            yield from _held(getattr(value, field.name))
 
 
-def _recorded() -> dict[tuple[str, int], list[Any]]:
-    """What is compiled while the whole package is imported anew, by file and line."""
-    recorded: dict[tuple[str, int], list[Any]] = {}
-
-    def recording(compiler: Any) -> Any:
-        def compile(*args: Any, **kwargs: Any) -> Any:
-            compiled = compiler(*args, **kwargs)
-            frame: FrameType = sys._getframe(1)
-            recorded.setdefault((frame.f_code.co_filename, frame.f_lineno), []).append(compiled)
-            return compiled
-
-        return compile
-
-    originals = {library: library.compile for library in _COMPILERS}
-    for name in [name for name in sys.modules if name.partition(".")[0] == "graphctx"]:
-        del sys.modules[name]
-    try:
-        for library, original in originals.items():
-            library.compile = recording(original)
-        for name in ("graphctx", *_modules()):
-            importlib.import_module(name)
-    finally:
-        for library, original in originals.items():
-            library.compile = original
-    return recorded
-
-
-def _calls(tree: ast.AST) -> Iterator[ast.Call]:
-    """Calls of a function of a library of regular expressions with a pattern, in order."""
-    names = {library.__name__ for library in _COMPILERS}
-    functions = MATCHING | SEARCHING | {"compile"}
-    for node in ast.walk(tree):
+def _calls(tree: ast.AST, function: str, assigned: str) -> Iterator[tuple[str, str, ast.Call]]:
+    """Calls with a pattern, each with the function that it is in and the constant that it is assigned to."""
+    for node in ast.iter_child_nodes(tree):
+        inside, name = function, assigned
         match node:
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=library), attr=function)):
-                if library in names and function in functions:
-                    yield node
+            case ast.FunctionDef(name=inside) | ast.AsyncFunctionDef(name=inside):
+                name = ""
+            case ast.Assign(targets=[ast.Name(id=name)]):
+                pass
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=library), attr=called)):
+                if library in _LIBRARIES and called in MATCHING | SEARCHING | {"compile"}:
+                    yield function, assigned, node
+        yield from _calls(node, inside, name)
 
 
-def _evaluated(call: ast.Call, module: ModuleType) -> list[Any]:
+def _evaluated(call: ast.Call, module: ModuleType) -> Any:
     library = getattr(module, call.func.value.id)  # type: ignore[attr-defined]
     flags = [word.value for word in call.keywords if word.arg == "flags"]
-    if call.func.attr != "compile":  # type: ignore[attr-defined]
-        # The flags of re.search, re.match, re.split and the like are the last that is given without a name.
-        flags += [arg for arg in call.args[2:] if "re." in ast.unparse(arg)]
+    rest = call.args[1:] if call.func.attr == "compile" else call.args[2:]  # type: ignore[attr-defined]
+    flags += [arg for arg in rest if "re." in ast.unparse(arg)]
     try:
-        pattern, *rest = (
+        pattern, *given = (
             eval(compile(ast.Expression(node), "<pattern>", "eval"), vars(module)) for node in (call.args[0], *flags)
         )
     except NameError:
-        return []
-    return [library.compile(pattern, *rest)]
+        return None
+    return library.compile(pattern, *given)
 
 
-def _use(tree: ast.AST, call: ast.Call) -> tuple[str, frozenset[str]]:
-    """The constant that holds the pattern of a call, and how it is used; both ways if that is not to be seen."""
+def _methods(call: ast.Call, name: str, source: str) -> frozenset[str]:
+    """How a pattern is used; both ways if that is not to be seen."""
     function = call.func.attr  # type: ignore[attr-defined]
-    if function != "compile":
-        return "", _methods([function])
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assign) and node.value is call and isinstance(node.targets[0], ast.Name):
-            name = node.targets[0].id
-            uses = [
-                n for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load)
-            ]
-            called = [n for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n.value in uses]
-            known = [n.attr for n in called if n.attr != "pattern"]
-            return name, _methods(known) if known and len(called) == len(uses) else _methods(["search", "match"])
-    return "", _methods(["search", "match"])
-
-
-def _methods(names: list[str]) -> frozenset[str]:
-    return frozenset(name if name in MATCHING else "search" for name in names)
+    names = [function] if function != "compile" else re.findall(rf"(?<!\w){name}\.(\w+)\(", source) if name else []
+    if function == "compile" and len(names) != len(re.findall(rf"(?<!\w){name}(?!\w)", source)) - 1:
+        return _BOTH
+    return frozenset(one if one in MATCHING else "search" for one in names) or _BOTH

@@ -37,14 +37,6 @@ def test_a_possessive_belongs_to_the_name() -> None:
     assert found("Maren Halloran’s boat, the Harbour's edge") == [(7, "Maren Halloran’s"), (2, "Harbour's")]
 
 
-def test_hyphens_and_case_do_not_matter() -> None:
-    assert found("FW-17 and the harbour-gate") == [(4, "FW-17"), (1, "harbour-gate")]
-
-
-def test_accents_do_not_matter() -> None:
-    assert found("Café Zoë opened", {"cafe zoe": 9}) == [(9, "Café Zoë")]
-
-
 def test_the_capital_of_a_first_word_is_no_sign_of_a_name_in_a_question() -> None:
     assert not counts_as_name("Gate open?", 0, 4, 1, first_word=True)
     assert counts_as_name("Gate open?", 0, 4, 1)
@@ -60,13 +52,6 @@ def test_matches_are_names_of_the_dictionary_in_order_without_overlap(parts: lis
     by_words = {tuple(word for word, _, _ in name_words(name)): value for name, value in NAMES.items()}
     for match in matches:
         assert by_words[tuple(word for word, _, _ in name_words(text[match.start : match.end]))] == match.value
-
-
-@given(st.text(max_size=100))
-def test_the_spans_of_words_lie_in_the_text_in_order(text: str) -> None:
-    spans = [(start, end) for _, start, end in name_words(text)]
-    assert spans == sorted(spans)
-    assert all(0 <= start < end <= len(text) for start, end in spans)
 
 
 @pytest.mark.parametrize("text", ["run `tail` now", "run --tail now", "run tail() now", "run `--tail=3` now"])

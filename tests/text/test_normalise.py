@@ -24,14 +24,6 @@ def test_the_result_can_be_stored_and_is_composed(text: str) -> None:
     assert unicodedata.is_normalized("NFC", result)
 
 
-def test_line_ends_become_newlines() -> None:
-    assert normalise("a\r\nb\rc\n\r\n") == "a\nb\nc\n\n"
-
-
-def test_the_byte_order_mark_goes_but_one_inside_the_text_stays() -> None:
-    assert normalise("\ufeffa\ufeffb") == "a\ufeffb"
-
-
 def test_nul_and_lone_surrogates_are_replaced() -> None:
     assert normalise("a\x00b") == "a\ufffdb"
     assert normalise("a\ud800é") == "a\ufffdé"

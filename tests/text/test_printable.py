@@ -27,12 +27,6 @@ def test_no_text_holds_what_a_terminal_obeys(text: str) -> None:
     assert not OBEYED.search(one_line(text))
 
 
-@given(st.text(st.characters(exclude_categories=["Cc", "Cf", "Cs", "Zl", "Zp"])))
-def test_a_text_without_control_characters_is_unchanged(text: str) -> None:
-    assert visible(f"{text}\n\t{text}") == f"{text}\n\t{text}"
-    assert one_line(text) == text
-
-
 @given(st.dictionaries(NASTY, st.one_of(NASTY, st.lists(NASTY), st.floats(allow_nan=False), st.none())))
 def test_printed_json_parses_to_the_same_value(value: dict[str, object]) -> None:
     printed = printable_json(json.dumps(value, indent=2, ensure_ascii=False))

@@ -1,6 +1,5 @@
 import itertools
 import re
-import time
 
 import pytest
 from hypothesis import given
@@ -13,38 +12,10 @@ BULLET = re.compile(r"(?m)^[ \t>]*(?:[-*+•‣◦]|\d{1,3}[.)]|[A-Za-z][.)])[ \
 RULE = re.compile(r"(?m)^[\s|:+=-]*$")
 
 FRAGMENTS = st.sampled_from(
-    [
-        "Dr. Smith",
-        "the 3.5 mm pin",
-        "e.g. rope",
-        "e.g.",
-        "Stop!",
-        "Why?",
-        "“Yes.”",
-        "J. R. Tolkien",
-        "a.b.c",
-        "...",
-        "今日は。",
-        "明日は",
-        "`x = 1`",
-        "\n",
-        "\n\n",
-        "\n- ",
-        "\n1. ",
-        "\n  * ",
-        ". ",
-        "! ",
-        " ",
-        "\t",
-        "|",
-        "---",
-        "Alice: ",
-        "é",
-        "😀",
-        "(a)",
-        "x" * 130,
-    ]
-)
+    ["Dr. Smith", "the 3.5 mm pin", "e.g. rope", "e.g.", "Stop!", "Why?", "“Yes.”", "J. R. Tolkien", "a.b.c", "...",
+     "今日は。", "明日は", "`x = 1`", "\n", "\n\n", "\n- ", "\n1. ", "\n  * ", ". ", "! ", " ", "\t", "|", "---", "Alice: ",
+     "é", "😀", "(a)", "x" * 130]
+)  # fmt: skip
 BLOCKS = st.lists(FRAGMENTS, max_size=40).map("".join) | st.text(max_size=200)
 KINDS: st.SearchStrategy[BlockKind] = st.sampled_from(["prose", "list", "code", "table"])
 
@@ -73,13 +44,6 @@ def test_nothing_is_left_out_but_white_space_bullet_marks_and_table_rules(block:
     assert not lost
 
 
-@given(st.text(st.characters(categories=("L", "P", "Zs")), max_size=3000))
-def test_code_stays_whole_up_to_the_cap(code: str) -> None:
-    spans = split_sentences(code, "code")
-    if 0 < len(code.strip()) <= MAX_SENTENCE_CHARS:
-        assert [code[a:b] for a, b in spans] == [code.strip()]
-
-
 @pytest.mark.parametrize(
     "sentences",
     [
@@ -106,11 +70,6 @@ def test_scripts_without_spaces_are_split_at_their_own_full_stops() -> None:
         "と聞いた？",
         "終わり",
     ]
-
-
-def test_arabic_and_hindi_marks_end_a_sentence() -> None:
-    assert texts("هل هذا صحيح؟ نعم.") == ["هل هذا صحيح؟", "نعم."]
-    assert texts("यह एक है। यह दो है।") == ["यह एक है।", "यह दो है।"]
 
 
 def test_a_chat_log_is_split_at_each_speaker() -> None:
@@ -148,21 +107,6 @@ def test_code_that_is_too_long_is_cut_at_line_ends() -> None:
     assert "\n".join(pieces) == code.strip()
 
 
-@pytest.mark.parametrize(
-    "pattern", ["a", "a ", ".", ". ", ".)", "a. ", "!\n", "- ", "\n", " ", "A: b\n", "(", "\n \n", " >\n", "。"]
-)
-def test_work_grows_with_the_length_of_a_text_and_no_faster(pattern: str) -> None:
-    def seconds(size: int) -> float:
-        block = (pattern * size)[:size]
-        started = time.thread_time()
-        for kind in ("prose", "table", "code"):
-            split_sentences(block, kind)  # type: ignore[arg-type]
-        return time.thread_time() - started
-
-    # Quadratic work would take hundreds of times as long on the 32 times longer text, where this allows 100.
-    assert seconds(2_000_000) < 100 * max(seconds(62_500), 0.02)
-
-
 def test_prose_that_is_wrapped_at_a_great_width_is_split_at_full_stops() -> None:
     lines = [
         "The harbour board of Port Averil keeps one register of moorings and another of the boats that lie at them, and it",
@@ -173,9 +117,3 @@ def test_prose_that_is_wrapped_at_a_great_width_is_split_at_full_stops() -> None
     text = "\n".join(lines).replace("one register", "one register (the red one)")
     assert max(map(len, text.split("\n"))) > 120
     assert [text[start:end].split()[0] for start, end in split_sentences(text)] == ["The", "Whoever", "Nothing"]
-
-
-def test_long_lines_that_fill_no_width_are_texts_of_their_own() -> None:
-    records = ["x" * 130, "stopped", "started again"]
-    text = "\n".join(records)
-    assert [text[start:end] for start, end in split_sentences(text)] == records

@@ -4,7 +4,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphctx.text.spans import best_spans, overlap, question_tokens, split_spans
+from graphctx.text.spans import best_spans, question_tokens, split_spans
 
 PASSAGES = st.lists(
     st.sampled_from(
@@ -49,10 +49,6 @@ def test_fenced_code_is_one_span_and_prose_is_split_at_blank_lines_bullets_and_s
     ]
 
 
-def test_a_fence_that_is_never_closed_runs_to_the_end() -> None:
-    assert texts("Before.\n```\ncode. more\n\nstill code") == ["Before.", "```\ncode. more\n\nstill code"]
-
-
 def test_the_number_of_a_list_item_is_no_span_of_its_own() -> None:
     assert texts("1. open the gate\n2. close it. Now\n10) rest") == ["open the gate", "close it.", "Now", "rest"]
 
@@ -87,20 +83,3 @@ def test_the_ranking_is_by_share_of_tokens_then_length_then_position(
     expected = sorted(key for key in every if key[0] < 0)[:limit]
     assert [(-s.score, s.end_char - s.start_char, s.start_char, s.passage) for s in found] == expected
     assert all(0 < s.score <= 1 for s in found)
-
-
-def test_of_equal_spans_the_shorter_wins_then_the_earlier() -> None:
-    passages = ["The gate opens slowly. The gate.", "A gate."]
-    best = best_spans("gate", passages, 3)
-    assert [passages[s.passage][s.start_char : s.end_char] for s in best] == [
-        "A gate.",
-        "The gate.",
-        "The gate opens slowly.",
-    ]
-    twice = best_spans("gate", ["x. A gate.", "A gate."], 2)
-    assert [(s.passage, s.start_char) for s in twice] == [(1, 0), (0, 3)]
-
-
-def test_a_question_without_tokens_finds_nothing() -> None:
-    assert best_spans("is it?", ["It is."], 5) == []
-    assert overlap((), "It is.") == 0.0

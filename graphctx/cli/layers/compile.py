@@ -22,7 +22,7 @@ from graphctx.errors import InvalidArgument
 if TYPE_CHECKING:
     from graphctx.ingest.read import Skipped, SourceFile
     from graphctx.layers import Chunk, LayerContent
-    from graphctx.layers.compiled import Passage
+    from graphctx.layers.compiled import DocumentPassage
     from graphctx.model.documents import Document
 
 OnProgress = Callable[[str, int, int, str], None]
@@ -247,13 +247,13 @@ def _files(
 
 def _read(
     files: Sequence[tuple[SourceFile, str]], skipped: list[Skipped], split: str, on_progress: OnProgress
-) -> list[Passage]:
+) -> list[DocumentPassage]:
     """Read files and divide them into passages; append what cannot be read to ``skipped``."""
     from graphctx.ingest.read import read_file
-    from graphctx.layers.compiled import Passage
+    from graphctx.layers.compiled import DocumentPassage
     from graphctx.model.documents import line_of, line_starts
 
-    passages: list[Passage] = []
+    passages: list[DocumentPassage] = []
     for done, (file, uri) in enumerate(files):
         on_progress("read", done, len(files), "files")
         documents, refused = read_file(file, uri)
@@ -264,7 +264,7 @@ def _read(
                 text = document.text[start:end]
                 if content := text.strip():
                     line = line_of(lines, start + len(text) - len(text.lstrip()))
-                    passages.append(Passage(content, document.uri, f"{document.uri}:{line}"))
+                    passages.append(DocumentPassage(content, document.uri, f"{document.uri}:{line}"))
     on_progress("read", len(files), len(files), "files")
     if not passages:
         reasons = "; ".join(f"{item.uri}: {item.reason}" for item in skipped[:5])

@@ -37,7 +37,7 @@ from graphctx.errors import InvalidArgument
 from graphctx.text.printable import one_line, visible
 
 if TYPE_CHECKING:
-    from graphctx.layers import Change, Chunk, Finding, LayerStack, LayerView
+    from graphctx.layers import Change, Chunk, FileFinding, LayerStack, LayerView
 
 _MAX_CONFLICTS = 20
 """Conflicts that are printed; the JSON object has all."""
@@ -77,7 +77,7 @@ def validate(files: FilesArgument = [], dir_: DirOption = None, as_json: JsonOpt
         raise typer.Exit(EXIT_ERROR)
 
 
-def _show_findings(path: Path, findings: list[Finding]) -> None:
+def _show_findings(path: Path, findings: list[FileFinding]) -> None:
     from graphctx.layers import LayerFile
 
     console = output_console()

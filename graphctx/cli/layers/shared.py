@@ -159,7 +159,7 @@ def stack_in(folder: Path) -> LayerStack:
 def incompatibility(paths: Sequence[Path]) -> str | None:
     """Return why layers cannot be searched together, or None if they can."""
     from graphctx.layers import LayerFile, LayerView
-    from graphctx.layers.compatible import require_compatible
+    from graphctx.layers.stack import require_compatible
 
     try:
         require_compatible([LayerView("base", LayerFile.open(path)) for path in paths])

@@ -9,9 +9,9 @@ from typing import Protocol
 from graphctx.errors import TimedOut
 from graphctx.ingest.communities.evidence import CommunityEvidence
 from graphctx.model.knowledge import CommunitySummary
-from graphctx.nlp.llm.base import Cited, Memory
-from graphctx.nlp.llm.summarise import CommunityText, Summaries
-from graphctx.nlp.llm.tally import Estimate, LlmReport, Reason
+from graphctx.nlp.llm.asking import Estimate, LlmReport, Reason
+from graphctx.nlp.llm.citations import Cited
+from graphctx.nlp.llm.phrase import CommunityText, Memory, Summaries
 from graphctx.store.communities import PhrasedSentence, write_phrased
 
 

@@ -11,8 +11,7 @@ import numpy as np
 
 from graphctx.ingest.communities.evidence import CommunityEvidence, Int, Real
 from graphctx.nlp.commonness import rank_of
-from graphctx.text.names import reads_as_clause
-from graphctx.text.titles import TITLE_NAMES, says_nothing_beside, shown_name, title_words, too_long
+from graphctx.text.names import TITLE_NAMES, reads_as_clause, says_nothing_beside, shown_name, title_words, too_long
 
 THIRD_SHARE = 0.35
 """Weight that a third name needs, as a share of the second's, to enter the title."""

@@ -1,11 +1,6 @@
 """An optional language model that phrases what was found. Off unless ``[llm] base_url`` and ``model`` are set.
 
-- ``base``: the protocols ``ChatModel``, ``Chat`` and ``Memory``; what goes in and comes out.
-- ``openai_compatible``: ``make_chat_model``, any OpenAI-compatible endpoint; ``bounded``: its HTTP client.
-- ``prompts``: what is asked, versioned; ``cited``: what of an answer is believed.
-- ``asking``: many prompts concurrently, with a circuit breaker.
-- ``summarise``: ``SummariserLlm`` for communities; ``phrase``: ``PhraserLlm`` for global search.
-- ``tally``: estimates and reports.
-
-Nothing is imported here, and the packages that talk to an endpoint only when one is opened.
+``client`` talks to the endpoint, ``prompts`` says what is asked, ``asking`` asks many prompts concurrently and reports,
+``citations`` checks answers, ``phrase`` makes summaries and answers. Nothing is imported here, and the packages that
+talk to an endpoint only when one is opened.
 """

@@ -1,6 +1,6 @@
 """What a language model is asked, in one place and with a version.
 
-Every prompt has the same shape. The instructions are a system message. What comes from documents stands in the user
+Every prompt has the same shape. The instructions are a system message. What comes from documents is in the user
 message between two marker lines, one numbered sentence a line, and the instructions say that it is material to
 report on. The marker holds a hash of the material, which no author can write into it.
 """
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from graphctx.model.ids import fingerprint
-from graphctx.nlp.llm.base import Message
+from graphctx.nlp.llm.client import Message
 from graphctx.nlp.tokens import WordPieceCounter
 
 PROMPT_VERSION = 2

@@ -59,7 +59,7 @@ def phrase(
 def _phrased(
     config: PhraserConfig, question: str, quotes: Sequence[str], groups: Sequence[str]
 ) -> tuple[tuple[PhrasedSentence, ...], str]:
-    from graphctx.nlp.llm.openai_compatible import make_chat_model
+    from graphctx.nlp.llm.client import make_chat_model
     from graphctx.nlp.llm.phrase import PhraserLlm
     from graphctx.nlp.llm.prompts import MAX_GIVEN_TOKENS
     from graphctx.nlp.tokens import AnswerCounter

@@ -22,7 +22,7 @@ from graphctx.retrieve.graph.columns import CommunityHierarchy
 from graphctx.retrieve.graph.view import GraphView, Mask
 from graphctx.retrieve.index import SearchIndex
 from graphctx.store.walk import gather
-from graphctx.text.titles import TITLE_NAMES, says_nothing_beside, shown_name, title_words, too_long
+from graphctx.text.names import TITLE_NAMES, says_nothing_beside, shown_name, title_words, too_long
 
 MAX_POINTS = 40
 """Sentences of a community within a scope, as many as the snapshot has of one."""

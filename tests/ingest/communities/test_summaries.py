@@ -16,16 +16,15 @@ from graphctx.ingest.pipeline import Ingest
 from graphctx.ingest.report import IngestReport
 from graphctx.knowledge_base import KnowledgeBase
 from graphctx.nlp.embedders import DEFAULT, make_embedder
-from graphctx.nlp.llm.base import Cited, Memory
-from graphctx.nlp.llm.summarise import CommunityText, Summaries
-from graphctx.nlp.llm.tally import Estimate, LlmReport
+from graphctx.nlp.llm.asking import Estimate, LlmReport
+from graphctx.nlp.llm.citations import Cited
+from graphctx.nlp.llm.phrase import CommunityText, Memory, Summaries
 from graphctx.nlp.spacy_extractor import SpacyExtractor
 from graphctx.nlp.tokens import WordPieceCounter
 from graphctx.settings import IngestSettings
 from graphctx.store.communities import levels_of, read_phrased
 from graphctx.store.snapshot import open_snapshot
-from graphctx.text.names import normalise_name
-from graphctx.text.titles import shown_name
+from graphctx.text.names import normalise_name, shown_name
 
 
 class World:

@@ -8,7 +8,7 @@ import pytest
 from graphctx.ingest.communities.evidence import CommunityEvidence
 from graphctx.ingest.communities.titles import title_of, title_share
 from graphctx.ingest.embed import Quantised
-from graphctx.text.titles import shown_name
+from graphctx.text.names import shown_name
 
 
 def evidence(names: list[str], label: str = "term", proper: float = 1.0) -> CommunityEvidence:

@@ -137,7 +137,7 @@ def test_a_fault_of_ours_is_a_note_and_says_nothing_of_what_it_held(
     def broken(settings: object) -> None:
         raise ValueError(SECRET)
 
-    monkeypatch.setattr("graphctx.nlp.llm.openai_compatible.make_chat_model", broken)
+    monkeypatch.setattr("graphctx.nlp.llm.client.make_chat_model", broken)
     answer = open_with().global_search(QUESTION)
     assert answer.points
     assert "ValueError" in answer.note

@@ -14,7 +14,7 @@ from graphctx.server.units import LAYER_ID
 
 
 def _run(context: CallContext, asked: AgentsContextProposeInput) -> Reply[ProposeAnswer]:
-    from graphctx.layer_source.told import when
+    from graphctx.layer_source.chunks import when
     from graphctx.layers import propose
 
     require_writer(context)

@@ -103,7 +103,7 @@ def recorded(
 
 
 def _said(context: CallContext, conflicts: Sequence[Conflict], notes: Sequence[str], kept: int) -> dict[str, Any]:
-    from graphctx.layer_source.told import conflict_of, more
+    from graphctx.layer_source.chunks import conflict_of, more
 
     return {
         "conflicts": [conflict_of(conflict) for conflict in conflicts[:kept]],

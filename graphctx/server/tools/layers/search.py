@@ -26,7 +26,7 @@ def _run(context: CallContext, asked: AgentsSearchInput) -> Reply[AgentsSearchAn
     listing = _listing(source, request, answer)
 
     def build(part: Part[FoundChunk]) -> AgentsSearchAnswer:
-        from graphctx.layer_source.told import MAX_CONFLICTS, conflict_of, conflicts_among, more
+        from graphctx.layer_source.chunks import MAX_CONFLICTS, conflict_of, conflicts_among, more
 
         conflicts = conflicts_among(answer.conflicts, part.items)
         return AgentsSearchAnswer(
@@ -56,7 +56,7 @@ def _check_scope(asked: AgentsSearchInput) -> None:
 
 
 def _listing(source: LayerSource, request: AgentsSearchInput, answer: LayerAnswer) -> Listing[FoundChunk]:
-    from graphctx.layer_source.told import found_chunk
+    from graphctx.layer_source.chunks import found_chunk
 
     items = [
         found_chunk(hit, place, request.query, request.max_content_chars)

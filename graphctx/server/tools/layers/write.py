@@ -14,7 +14,7 @@ from graphctx.server.units import LAYER_ID
 
 
 def _run(context: CallContext, asked: AgentsContextWriteInput) -> Reply[WriteAnswer]:
-    from graphctx.layer_source.told import when
+    from graphctx.layer_source.chunks import when
     from graphctx.layers import write_context
 
     require_writer(context)

@@ -1,4 +1,4 @@
-"""Brute-force search: cosine and dot, f32 and i8, the same numbers whatever the storage."""
+"""Cosine and dot, f32 and i8, the same numbers whatever the storage; and what holds a query letter for letter."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphctx.errors import InvalidArgument
-from graphctx.layers import LayerContent, LayerFile, LayerStack, to_bytes, write_layer
-from graphctx.layers.similarity import cosines, norms, products
+from graphctx.layers import LayerContent, LayerFile, LayerStack, scoring, to_bytes, write_layer
+from graphctx.layers.scoring import cosines, coverage, holders, norms, products
 
-from .world import note
+from .world import content, note
 
 RNG = np.random.default_rng(20260801)
 
@@ -70,13 +70,6 @@ def test_any_bits_give_a_cosine_from_minus_one_to_one(raw: bytes, dim: int) -> N
         assert np.isfinite(products(layer, np.nan_to_num(query))).all()
 
 
-def test_very_large_and_very_small_vectors_have_their_direction() -> None:
-    matrix = np.array([[3e38, 3e38], [1e-40, 0], [0, 0], [np.inf, 1]], np.float32)
-    layer = layer_of(matrix)
-    found = cosines(layer, np.array([1, 0], np.float32), norms(layer))
-    assert found.tolist() == pytest.approx([0.5**0.5, 1, 0, 0], abs=1e-6)
-
-
 def test_a_vector_may_be_asked_with_either_metric(tmp_path: Path) -> None:
     matrix = np.array([[10, 10], [1, 0], [0, 1]], np.float32)
     write_layer(tmp_path / "AGENTS.local.db", LayerContent(tuple(note(i, f"{i}") for i in (1, 2, 3)), matrix))
@@ -87,3 +80,27 @@ def test_a_vector_may_be_asked_with_either_metric(tmp_path: Path) -> None:
     assert [(hit.chunk.id, hit.similarity) for hit in dot] == [(1, 10), (2, 1), (3, 0)]
     with pytest.raises(InvalidArgument, match="2 numbers"):
         stack.search(vector=np.ones(3, np.float32))
+
+
+words = st.text("ab é", min_size=1, max_size=6)
+
+
+@given(st.lists(st.tuples(words, words), max_size=12), words, st.integers(1, 9))
+def test_holders_are_the_records_whose_content_has_the_query(
+    told: list[tuple[str, str]], query: str, window: int
+) -> None:
+    chunks = [note(i, text, sources=(source,)) for i, (text, source) in enumerate(told, 1)]
+    layer = LayerFile.parse(to_bytes(content(*chunks, dim=2)), "a.db")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scoring, "_WINDOW", window)  # so that a small text has many windows
+        found = holders(layer, query).tolist()
+    assert found == [i for i, (text, _) in enumerate(told) if query.strip() and query.strip() in text]
+
+
+def test_rare_words_cover_more_and_all_words_cover_all() -> None:
+    texts = ["common rare", "common", "common other", ""]
+    found = coverage("Common RARE", texts).tolist()
+    assert found[0] == pytest.approx(1)
+    assert 0 < found[1] < 0.5
+    assert found[1] == found[2]
+    assert found[3] == 0
