@@ -58,6 +58,10 @@ class DocxReader:
         metadata = _check(data, uri)
         try:
             html = _to_html(data)
+        except RecursionError as error:
+            raise InvalidArgument(
+                f"{uri} nests tables or other elements too deeply to be read. Flatten them and save it again.", uri=uri
+            ) from error
         except Exception as error:  # the library raises whatever a damaged file leads it to
             raise InvalidArgument(
                 f"{uri} is damaged or not a Word document: {type(error).__name__}.", uri=uri

@@ -9,12 +9,14 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
 from graphctx.errors import InvalidArgument
-from graphctx.ingest.read import SourceFile, discover, read_file, readers
+from graphctx.ingest.read import ReadFile, Skipped, SourceFile, discover, read_file, readers, registry
 
 
 def make(root: Path, **files: str | bytes) -> None:
@@ -236,3 +238,20 @@ def test_a_file_of_one_endless_line_is_data_and_no_document(tmp_path: Path) -> N
     documents, (skipped,) = read_file(one(tmp_path, "dump.txt", b"word " * 2_000_001), "dump.txt")
     assert documents == []
     assert skipped.reason == "one of its lines has more than 10,000,000 characters: data, not text to read"
+
+
+class BrokenReader:
+    media_types: ClassVar[Mapping[str, str]] = {".broken": "text/x-broken"}
+    version: ClassVar[int] = 1
+
+    def read(self, data: bytes, uri: str) -> ReadFile:
+        raise KeyError("page 7")
+
+
+def test_an_unexpected_error_of_a_reader_skips_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "READERS", [*registry.READERS, BrokenReader()])
+    (tmp_path / "a.broken").write_text("x", "utf-8")
+    (file,) = discover([tmp_path]).files
+    documents, (skipped,) = read_file(file, "a.broken")
+    assert documents == []
+    assert skipped == Skipped("a.broken", "the reader of .broken files failed: KeyError: 'page 7'")
