@@ -1,8 +1,7 @@
-"""Definitions: the units that define a name, found by titles, headings and definitional first sentences.
+"""Definitions: the names that a unit is about, by its title, heading and first sentence (docs/retrieval.md, step 3).
 
-The values are those of docs/retrieval.md, step 2: a title is worth 1, what stands before its comma 0.7, a lead
-subject 0.9 in an untitled document and 0.7 in a titled one. A heading is a title of its section. What documentation
-adds is weaker: terms that it defines (`graphctx.ingest.defined_terms`), and the name of its file.
+The lead subject of a text is what its first sentence defines: "Port Averil (founded 1340) is a town" is about *Port
+Averil*. The sentence is read up to its first *is*, *was*, *are* or *were* outside brackets.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ from pathlib import PurePosixPath
 from urllib.parse import unquote
 
 from graphctx.ingest.defined_terms import DefinedTerms, identifier_of
-from graphctx.ingest.subjects import WINDOW, lead_subjects
 from graphctx.model.documents import Document, Section, TextUnit
 from graphctx.text.lexical import STOPWORDS
 from graphctx.text.names import normalise_name
@@ -41,11 +39,29 @@ FILE_STEM = 0.4
 _FOLDER_FILES = frozenset(("index", "readme", "_index", "summary", "contents", "toc", "main", "__init__"))
 
 MAX_NAME_WORDS = 10
+MAX_SUBJECT_WORDS = 8
 MIN_SINGLE_WORD_CHARS = 3
+WINDOW = 500
+"""Characters within which the verb must come: long brackets may stand before it."""
 
 _CODE = re.compile(r"`([^`]+)`")
 _CODE_ALONE = re.compile(r"[#\s*]*`+[^`]+`+[#\s*:]*(?:\{[^}]*\})?(?:\n.*)?")
-_SIGNATURE = re.compile(r"[A-Za-z_$][\w.:$]*\(|-{1,2}[A-Za-z]")
+_OPENING, _CLOSING = "([", ")]"
+_TOKEN = re.compile(r"[(\[\])]|(?<![\w'’])(?:is|was|are|were)(?![\w'’])")
+_ADVERB = r"(?:often|also|generally|commonly|usually|currently|formerly|originally|officially|still|now|both|widely)"
+_KIND = r"(?:a|an|the|one|any|born|best known|known|called|considered|located|situated|published|founded|released)"
+_DEFINES = re.compile(rf"\s+(?:{_ADVERB}\s+)?{_KIND}\b")
+_SENTENCE_END = re.compile(r"(?<!\b[A-Z])(?<!\b(?:St|Dr|Mr|Ms|Mt|Jr|Sr))(?<!\b(?:Mrs|vol))\.\s+(?=[A-Z“\"])|\n\s*\n")
+_MARKS = "\"“”'¡¿*_"
+_NO_SUBJECT = frozenset(
+    "in on at during after before although though while when where if as since there here it he she they we you i "
+    "this that these those some many most few several one all both each every another such other under over from to "
+    "by for with without of and but or so yet because despite among between what which who how why its his her their "
+    "our my your then thus however today".split()
+)
+_SMALL = frozenset(
+    "of the and for in on at to a an de do da dos del di la le les et y du der von van & with or as from is by".split()
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,13 +166,68 @@ def _heading_names(section: Section, written: str) -> Iterator[tuple[str, float]
     for code in _CODE.findall(written):
         yield code, CODE_IN_HEADING
         yield identifier_of(code), CODE_IN_HEADING
-    if _SIGNATURE.match(title):
-        yield identifier_of(title), CODE_IN_HEADING
 
 
 def _lead_subject(document: Document, unit: TextUnit) -> Iterator[tuple[str, float]]:
-    if unit.kind != "prose":
-        return
-    value = LEAD_TITLED if document.titled else LEAD_UNTITLED
-    for subject in lead_subjects(document.text[unit.start_char : min(unit.end_char, unit.start_char + WINDOW)]):
-        yield subject.name, value * subject.value
+    if unit.kind == "prose":
+        value = LEAD_TITLED if document.titled else LEAD_UNTITLED
+        text = document.text[unit.start_char : min(unit.end_char, unit.start_char + WINDOW)]
+        yield from ((name, value) for name in lead_subjects(text))
+
+
+def lead_subjects(text: str) -> list[str]:
+    """Return the names of what the first sentence of a text defines; none if it defines nothing.
+
+    Args:
+        text: of a unit, from its start; only its first `WINDOW` characters are read.
+    """
+    whole = _before_verb(text[:WINDOW]).strip(" ,;:*_\n\t")
+    head, _, tail = whole.partition(", ")
+    apposition = bool(tail) and not tail[:1].isupper() and not tail[:1].isdigit() and len(tail.split()) > 2
+    if apposition or not _is_name(whole):  # "Ramon, sometimes called the Saint"
+        whole = head
+    if not _is_name(whole.strip(" *_")):
+        return []
+    names = (name.strip(f" ,;{_MARKS}") for name in (whole, head))
+    return [name for name in dict.fromkeys(names) if name and len(name.split()) <= MAX_SUBJECT_WORDS]
+
+
+def _before_verb(window: str) -> str:
+    """Return what stands before the defining verb, outside brackets; nothing if there is no such verb."""
+    depth, at = 0, 0
+    outside: list[str] = []
+    for token in _TOKEN.finditer(window):
+        if not depth:
+            outside.append(window[at : token.start()])
+        at = token.end()
+        if token[0] in _OPENING:
+            depth += 1
+        elif token[0] in _CLOSING:
+            depth = max(0, depth - 1)
+        elif not depth:
+            subject = "".join(outside)
+            if _SENTENCE_END.search(subject.lstrip()):
+                return ""
+            if subject.strip() and _DEFINES.match(window, token.end()):
+                return " ".join(subject.split())
+            if len(subject.split()) >= MAX_SUBJECT_WORDS:
+                return ""
+            outside.append(token[0])  # a title may hold a verb: "Who Is Who is a book"
+    return ""
+
+
+def _is_name(text: str) -> bool:
+    """Whether a subject reads as a name: it opens with a capital, and what is not small is mostly capital."""
+    words = text.split()
+    if not words or len(words) > MAX_SUBJECT_WORDS:
+        return False
+    first = words[0].strip(_MARKS)
+    if not (first[:1].isupper() or first[:1].isdigit()):
+        return False
+    if words[0].casefold() in ("the", "a", "an"):
+        return any(word[:1].isupper() for word in words[1:]) or len(words) <= 4
+    rest = [word.strip(_MARKS) for word in words[1:] if word.casefold() not in _SMALL]
+    capital = sum(1 for word in rest if word[:1].isupper() or word[:1].isdigit() or not word[:1].isalpha())
+    if first.casefold() in _NO_SUBJECT:  # the start of a sentence, or of a title: "His Last Haul"
+        return len(words) > 1 and words[1][:1].isupper() and capital == len(rest)
+    return not rest or capital * 2 >= len(rest) or len(words) <= 3

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from graphctx.ingest.corpus import Corpus
 from graphctx.ingest.embed import Quantised, naming_title
-from graphctx.ingest.link import Linked, MentionRows
+from graphctx.ingest.link import Linked
 from graphctx.ingest.outline import outline_of
 from graphctx.model.ids import fingerprint
 from graphctx.model.knowledge import Community, CommunitySummary, Fact
@@ -37,10 +37,10 @@ def build_tables(
         "units": _units(corpus),
         "sentences": _sentences(corpus),
         "entities": _records(schema.ENTITIES, linked.entities),
-        "mentions": _mentions(linked.mentions),
-        "facts": _facts(corpus, facts, linked.entity_row),
+        "mentions": linked.mentions,
+        "facts": _facts(corpus, facts, linked.entity_rows()),
         "related": related,
-        "links": pa.table([pa.array(column.astype(np.int32)) for column in linked.links.T], schema=schema.LINKS),
+        "links": linked.links,
     }
 
 
@@ -171,13 +171,6 @@ def _sentences(corpus: Corpus) -> pa.Table:
     ends = np.array(spans, dtype=np.int32).reshape(-1, 2)
     columns = [rows.astype(np.int32), ordinals.astype(np.int32), ends[:, 0], ends[:, 1]]
     return pa.table([pa.array(column) for column in columns], schema=schema.SENTENCES)
-
-
-def _mentions(mentions: MentionRows) -> pa.Table:
-    numbers = (mentions.unit, mentions.sentence, mentions.entity)
-    columns = [pa.array(column.astype(np.int32)) for column in numbers]
-    spans = [pa.array(column.astype(np.int32)) for column in (mentions.columns[:, 3], mentions.columns[:, 4])]
-    return pa.table([*columns, pa.array(mentions.kind, pa.string()), *spans], schema=schema.MENTIONS)
 
 
 def _facts(corpus: Corpus, facts: Sequence[Fact], entity_row: Mapping[str, int]) -> pa.Table:
