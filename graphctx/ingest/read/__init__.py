@@ -6,10 +6,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from graphctx.errors import InvalidArgument
-from graphctx.ingest.read.base import DocumentReader, ReadFile, Skipped, suffix_of
-from graphctx.ingest.read.dates import iso_moment
+from graphctx.ingest.read.base import DocumentReader, ReadFile, Skipped, iso_moment, suffix_of
+from graphctx.ingest.read.discover import MAX_FILE_BYTES, Discovery, SourceFile, discover
 from graphctx.ingest.read.registry import read_version, reader_for, readers
-from graphctx.ingest.read.source import MAX_FILE_BYTES, Discovery, SourceFile, discover
 from graphctx.model.documents import Document
 
 MAX_LINE_CHARS = 10_000_000

@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from graphctx.errors import InvalidArgument
-from graphctx.ingest.read.base import Metadata, ReadFile, make_document
-from graphctx.ingest.read.dates import iso_date
+from graphctx.ingest.read.base import Metadata, ReadFile, iso_date, make_document
 from graphctx.ingest.read.html import parse_html
 from graphctx.text.normalise import normalise
 
