@@ -41,6 +41,12 @@ _FOLDER_FILES = frozenset(("index", "readme", "_index", "summary", "contents", "
 MAX_NAME_WORDS = 10
 MAX_SUBJECT_WORDS = 8
 MIN_SINGLE_WORD_CHARS = 3
+SHORTENED = 0.7
+"""For the first and last of three or more names of a person."""
+
+LIFE_REACH = 40
+"""Characters after the verb within which a birth is stated."""
+
 WINDOW = 500
 """Characters within which the verb must come: long brackets may stand before it."""
 
@@ -52,6 +58,13 @@ _ADVERB = r"(?:often|also|generally|commonly|usually|currently|formerly|original
 _KIND = r"(?:a|an|the|one|any|born|best known|known|called|considered|located|situated|published|founded|released)"
 _DEFINES = re.compile(rf"\s+(?:{_ADVERB}\s+)?{_KIND}\b")
 _SENTENCE_END = re.compile(r"(?<!\b[A-Z])(?<!\b(?:St|Dr|Mr|Ms|Mt|Jr|Sr))(?<!\b(?:Mrs|vol))\.\s+(?=[A-Z“\"])|\n\s*\n")
+_QUOTED = re.compile(r"(?<!\s)\s*+[\"“”]([^\"“”]{1,30})[\"“”]\s*")
+_HONORIFIC = re.compile(
+    r"^(?:Sir|Dame|Lord|Lady|Dr\.?|Prof(?:essor|\.)?|Sheikha?|Saint|St\.|Rev(?:erend|\.)?|Captain|Colonel|General"
+    r"|President|Prince(?:ss)?|Queen|King|Mr\.?|Mrs\.?|Ms\.?)\s+(?=\w+\s+\w)"
+)
+_LIFE = re.compile(r"\bborn\b|\b\d{4}\s*[–-]\s*(?:\w+\s+){0,3}\d{4}|\bdied\b")
+_PERSON = re.compile(r"(?:[A-ZÀ-Þ][\w'’.-]*\s+){2,}(?![IVX]+$)[A-ZÀ-Þ][\w'’-]+")
 _MARKS = "\"“”'¡¿*_"
 _NO_SUBJECT = frozenset(
     "in on at during after before although though while when where if as since there here it he she they we you i "
@@ -172,28 +185,47 @@ def _lead_subject(document: Document, unit: TextUnit) -> Iterator[tuple[str, flo
     if unit.kind == "prose":
         value = LEAD_TITLED if document.titled else LEAD_UNTITLED
         text = document.text[unit.start_char : min(unit.end_char, unit.start_char + WINDOW)]
-        yield from ((name, value) for name in lead_subjects(text))
+        yield from ((name, value * share) for name, share in lead_subjects(text).items())
 
 
-def lead_subjects(text: str) -> list[str]:
-    """Return the names of what the first sentence of a text defines; none if it defines nothing.
+def lead_subjects(text: str) -> dict[str, float]:
+    """Return the names of what the first sentence of a text defines, with their values in 0..1.
 
     Args:
         text: of a unit, from its start; only its first `WINDOW` characters are read.
     """
-    whole = _before_verb(text[:WINDOW]).strip(" ,;:*_\n\t")
+    window = text[:WINDOW]
+    subject, verb_end = _before_verb(window)
+    whole = subject.strip(" ,;:*_\n\t")
     head, _, tail = whole.partition(", ")
     apposition = bool(tail) and not tail[:1].isupper() and not tail[:1].isdigit() and len(tail.split()) > 2
     if apposition or not _is_name(whole):  # "Ramon, sometimes called the Saint"
         whole = head
     if not _is_name(whole.strip(" *_")):
-        return []
-    names = (name.strip(f" ,;{_MARKS}") for name in (whole, head))
-    return [name for name in dict.fromkeys(names) if name and len(name.split()) <= MAX_SUBJECT_WORDS]
+        return {}
+    variants = (variant for name in (whole, head) for variant in (name, *_without_extras(name)))
+    names = {name.strip(f" ,;'{_MARKS}"): 1.0 for name in variants if len(name.split()) <= MAX_SUBJECT_WORDS}
+    if _LIFE.search(window[: verb_end + LIFE_REACH]):
+        for name in filter(_PERSON.fullmatch, list(names)):
+            first, *_, last = name.split()
+            names.setdefault(f"{first} {last}", SHORTENED)
+    names.pop("", None)
+    return names
 
 
-def _before_verb(window: str) -> str:
-    """Return what stands before the defining verb, outside brackets; nothing if there is no such verb."""
+def _without_extras(name: str) -> Iterator[str]:
+    """The same name without an honorific, without a nickname in quotes, and with the nickname for the first names."""
+    plain = _HONORIFIC.sub("", name)
+    yield plain
+    match = _QUOTED.search(plain)
+    before, after = (plain[: match.start()].strip(), plain[match.end() :].strip()) if match else ("", "")
+    if match and before and after:
+        yield f"{before} {after}"
+        yield f"{match[1]} {after.split()[-1]}"
+
+
+def _before_verb(window: str) -> tuple[str, int]:
+    """Return what stands before the defining verb, outside brackets, and where the verb ends; ("", 0) without one."""
     depth, at = 0, 0
     outside: list[str] = []
     for token in _TOKEN.finditer(window):
@@ -207,13 +239,13 @@ def _before_verb(window: str) -> str:
         elif not depth:
             subject = "".join(outside)
             if _SENTENCE_END.search(subject.lstrip()):
-                return ""
-            if subject.strip() and _DEFINES.match(window, token.end()):
-                return " ".join(subject.split())
+                break
+            if subject.strip() and _DEFINES.match(window, at):
+                return " ".join(subject.split()), at
             if len(subject.split()) >= MAX_SUBJECT_WORDS:
-                return ""
+                break
             outside.append(token[0])  # a title may hold a verb: "Who Is Who is a book"
-    return ""
+    return "", 0
 
 
 def _is_name(text: str) -> bool:

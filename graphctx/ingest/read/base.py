@@ -67,8 +67,8 @@ class Outline:
 
     def text_spans(self) -> list[tuple[int, int]]:
         """Return the spans of headings and of blocks other than code, sorted."""
-        blocks = [block for block in self.blocks if block.kind != "code"]
-        return sorted((span.start_char, span.end_char) for span in [*self.headings, *blocks])
+        spans: list[Heading | Block] = [*self.headings, *(block for block in self.blocks if block.kind != "code")]
+        return sorted((span.start_char, span.end_char) for span in spans)
 
 
 @dataclass(frozen=True, slots=True)
