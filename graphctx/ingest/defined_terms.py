@@ -24,9 +24,6 @@ LISTED_TERM = 0.7
 CODE_TERM = 0.6
 """A code span that opens a list item, a table row or a paragraph: often an example of something else."""
 
-OPTION_LINE = 0.6
-"""A line of a command's help text, ``--flag  explanation``."""
-
 CELL_TERM = 0.5
 """The plain first cell of a table row: many tables list facts, not terms."""
 
@@ -56,13 +53,6 @@ _DIRECTIVE = re.compile(
     r"(?m)^[ \t]*\.\. (?:[a-z]+:)?(?:function|method|class|data|attribute|option|envvar|confval|setting|exception"
     r"|module|macro|type|decorator|property|describe|object)::[ \t]+(?P<name>\S[^\n]{0,120})$"
 )
-# A backslash behind an option goes on with a command, and explains nothing.
-_OPTION = re.compile(
-    r"(?m)^[ \t]{0,8}(?:-\w(?:[ =]\S+)?,[ \t]+)?(?P<name>--[A-Za-z][\w-]*)(?:[ =\[][^\s].{0,40}?)?[ \t]{2,}[^\s\\]"
-)
-_HTML_TERM = re.compile(r"(?:^|\n\n)(?P<name>`[^`\n]{2,80}`|[^\n.:;,?!|`]{2,60})(?=\n\n[^\n\0|-][^\n]{30})")
-"""What is left of ``<dt>`` and ``<dd>`` in the text of a page: a short line, and a longer one below it."""
-
 _IDENTIFIER = re.compile(r"(?P<name>-{1,2}[A-Za-z][\w-]*|[A-Za-z_$@][\w.:$-]*\w|[A-Za-z])\s*(?:[(\[{=<:].*)?")
 _FLAG = re.compile(r"(?:-\w,\s*)?(?P<name>--?[A-Za-z][\w-]*)(?:[ =\[].*)?")
 _LETTERS = re.compile(r"[^\W\d_]{2}")
@@ -92,9 +82,7 @@ class DefinedTerms:
             yield from ((name, BOLD_TERM) for name in _bold(text) if name not in self._labels)
         if "`" in text:
             yield from _code(text)
-        if "--" in written:  # the help text of a command is code
-            yield from ((match["name"], OPTION_LINE) for match in _OPTION.finditer(written))
-        if document.media_type == "text/x-rst":  # so are the arguments of directives, though not the directives
+        if document.media_type == "text/x-rst":  # the arguments of directives are code, the directives are not
             for match in _DIRECTIVE.finditer(written):
                 if text[match.start()] != _HIDDEN:
                     yield identifier_of(match["name"]), LISTED_TERM
@@ -118,14 +106,8 @@ class DefinedTerms:
 
     @cached_property
     def _labels(self) -> frozenset[str]:
-        """What opens lines in bold and is no term.
-
-        A term is explained once; what opens several lines is a speaker or a label. Where that is most of the lines,
-        the others are such, too: somebody says but one thing in a conversation.
-        """
-        count = Counter(_bold(self._outside_code))
-        again = frozenset(name for name, times in count.items() if times > 1)
-        return frozenset(count) if 2 * sum(count[name] for name in again) > count.total() else again
+        """What opens several lines in bold: a term is explained once, so it is a speaker or a label."""
+        return frozenset(name for name, times in Counter(_bold(self._outside_code)).items() if times > 1)
 
 
 def identifier_of(code: str) -> str:
@@ -165,11 +147,6 @@ def _listed(media_type: str, text: str) -> Iterator[tuple[str, float]]:
         name = match["name"].strip("`*_ ")
         if _is_term(name) and name[-1] not in ".:;,?!|" and name[0] not in ".-*+#|>":
             yield name, LISTED_TERM
-    if media_type == "text/html":
-        for match in _HTML_TERM.finditer(text):
-            name = identifier_of(match["name"]) if match["name"].startswith("`") else match["name"]
-            if _is_term(name):
-                yield name, CELL_TERM
 
 
 def _cells(text: str) -> Iterator[tuple[str, float]]:

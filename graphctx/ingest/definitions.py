@@ -1,8 +1,7 @@
-"""Definitions: the units that define a name, found by titles, headings and definitional first sentences.
+"""Definitions: the names that a unit is about, by its title, heading and first sentence (docs/retrieval.md, step 3).
 
-The values are those of docs/retrieval.md, step 2: a title is worth 1, what stands before its comma 0.7, a lead
-subject 0.9 in an untitled document and 0.7 in a titled one. A heading is a title of its section. What documentation
-adds is weaker: terms that it defines (`graphctx.ingest.defined_terms`), and the name of its file.
+The lead subject of a text is what its first sentence defines: "Port Averil (founded 1340) is a town" is about *Port
+Averil*. The sentence is read up to its first *is*, *was*, *are* or *were* outside brackets.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ from pathlib import PurePosixPath
 from urllib.parse import unquote
 
 from graphctx.ingest.defined_terms import DefinedTerms, identifier_of
-from graphctx.ingest.subjects import WINDOW, lead_subjects
 from graphctx.model.documents import Document, Section, TextUnit
 from graphctx.text.lexical import STOPWORDS
 from graphctx.text.names import normalise_name
@@ -41,11 +39,42 @@ FILE_STEM = 0.4
 _FOLDER_FILES = frozenset(("index", "readme", "_index", "summary", "contents", "toc", "main", "__init__"))
 
 MAX_NAME_WORDS = 10
+MAX_SUBJECT_WORDS = 8
 MIN_SINGLE_WORD_CHARS = 3
+SHORTENED = 0.7
+"""For the first and last of three or more names of a person."""
+
+LIFE_REACH = 40
+"""Characters after the verb within which a birth is stated."""
+
+WINDOW = 500
+"""Characters within which the verb must come: long brackets may stand before it."""
 
 _CODE = re.compile(r"`([^`]+)`")
 _CODE_ALONE = re.compile(r"[#\s*]*`+[^`]+`+[#\s*:]*(?:\{[^}]*\})?(?:\n.*)?")
-_SIGNATURE = re.compile(r"[A-Za-z_$][\w.:$]*\(|-{1,2}[A-Za-z]")
+_OPENING, _CLOSING = "([", ")]"
+_TOKEN = re.compile(r"[(\[\])]|(?<![\w'’])(?:is|was|are|were)(?![\w'’])")
+_ADVERB = r"(?:often|also|generally|commonly|usually|currently|formerly|originally|officially|still|now|both|widely)"
+_KIND = r"(?:a|an|the|one|any|born|best known|known|called|considered|located|situated|published|founded|released)"
+_DEFINES = re.compile(rf"\s+(?:{_ADVERB}\s+)?{_KIND}\b")
+_SENTENCE_END = re.compile(r"(?<!\b[A-Z])(?<!\b(?:St|Dr|Mr|Ms|Mt|Jr|Sr))(?<!\b(?:Mrs|vol))\.\s+(?=[A-Z“\"])|\n\s*\n")
+_QUOTED = re.compile(r"(?<!\s)\s*+[\"“”]([^\"“”]{1,30})[\"“”]\s*")
+_HONORIFIC = re.compile(
+    r"^(?:Sir|Dame|Lord|Lady|Dr\.?|Prof(?:essor|\.)?|Sheikha?|Saint|St\.|Rev(?:erend|\.)?|Captain|Colonel|General"
+    r"|President|Prince(?:ss)?|Queen|King|Mr\.?|Mrs\.?|Ms\.?)\s+(?=\w+\s+\w)"
+)
+_LIFE = re.compile(r"\bborn\b|\b\d{4}\s*[–-]\s*(?:\w+\s+){0,3}\d{4}|\bdied\b")
+_PERSON = re.compile(r"(?:[A-ZÀ-Þ][\w'’.-]*\s+){2,}(?![IVX]+$)[A-ZÀ-Þ][\w'’-]+")
+_MARKS = "\"“”'¡¿*_"
+_NO_SUBJECT = frozenset(
+    "in on at during after before although though while when where if as since there here it he she they we you i "
+    "this that these those some many most few several one all both each every another such other under over from to "
+    "by for with without of and but or so yet because despite among between what which who how why its his her their "
+    "our my your then thus however today".split()
+)
+_SMALL = frozenset(
+    "of the and for in on at to a an de do da dos del di la le les et y du der von van & with or as from is by".split()
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,13 +179,87 @@ def _heading_names(section: Section, written: str) -> Iterator[tuple[str, float]
     for code in _CODE.findall(written):
         yield code, CODE_IN_HEADING
         yield identifier_of(code), CODE_IN_HEADING
-    if _SIGNATURE.match(title):
-        yield identifier_of(title), CODE_IN_HEADING
 
 
 def _lead_subject(document: Document, unit: TextUnit) -> Iterator[tuple[str, float]]:
-    if unit.kind != "prose":
-        return
-    value = LEAD_TITLED if document.titled else LEAD_UNTITLED
-    for subject in lead_subjects(document.text[unit.start_char : min(unit.end_char, unit.start_char + WINDOW)]):
-        yield subject.name, value * subject.value
+    if unit.kind == "prose":
+        value = LEAD_TITLED if document.titled else LEAD_UNTITLED
+        text = document.text[unit.start_char : min(unit.end_char, unit.start_char + WINDOW)]
+        yield from ((name, value * share) for name, share in lead_subjects(text).items())
+
+
+def lead_subjects(text: str) -> dict[str, float]:
+    """Return the names of what the first sentence of a text defines, with their values in 0..1.
+
+    Args:
+        text: of a unit, from its start; only its first `WINDOW` characters are read.
+    """
+    window = text[:WINDOW]
+    subject, verb_end = _before_verb(window)
+    whole = subject.strip(" ,;:*_\n\t")
+    head, _, tail = whole.partition(", ")
+    apposition = bool(tail) and not tail[:1].isupper() and not tail[:1].isdigit() and len(tail.split()) > 2
+    if apposition or not _is_name(whole):  # "Ramon, sometimes called the Saint"
+        whole = head
+    if not _is_name(whole.strip(" *_")):
+        return {}
+    variants = (variant for name in (whole, head) for variant in (name, *_without_extras(name)))
+    names = {name.strip(f" ,;'{_MARKS}"): 1.0 for name in variants if len(name.split()) <= MAX_SUBJECT_WORDS}
+    if _LIFE.search(window[: verb_end + LIFE_REACH]):
+        for name in filter(_PERSON.fullmatch, list(names)):
+            first, *_, last = name.split()
+            names.setdefault(f"{first} {last}", SHORTENED)
+    names.pop("", None)
+    return names
+
+
+def _without_extras(name: str) -> Iterator[str]:
+    """The same name without an honorific, without a nickname in quotes, and with the nickname for the first names."""
+    plain = _HONORIFIC.sub("", name)
+    yield plain
+    match = _QUOTED.search(plain)
+    before, after = (plain[: match.start()].strip(), plain[match.end() :].strip()) if match else ("", "")
+    if match and before and after:
+        yield f"{before} {after}"
+        yield f"{match[1]} {after.split()[-1]}"
+
+
+def _before_verb(window: str) -> tuple[str, int]:
+    """Return what stands before the defining verb, outside brackets, and where the verb ends; ("", 0) without one."""
+    depth, at = 0, 0
+    outside: list[str] = []
+    for token in _TOKEN.finditer(window):
+        if not depth:
+            outside.append(window[at : token.start()])
+        at = token.end()
+        if token[0] in _OPENING:
+            depth += 1
+        elif token[0] in _CLOSING:
+            depth = max(0, depth - 1)
+        elif not depth:
+            subject = "".join(outside)
+            if _SENTENCE_END.search(subject.lstrip()):
+                break
+            if subject.strip() and _DEFINES.match(window, at):
+                return " ".join(subject.split()), at
+            if len(subject.split()) >= MAX_SUBJECT_WORDS:
+                break
+            outside.append(token[0])  # a title may hold a verb: "Who Is Who is a book"
+    return "", 0
+
+
+def _is_name(text: str) -> bool:
+    """Whether a subject reads as a name: it opens with a capital, and what is not small is mostly capital."""
+    words = text.split()
+    if not words or len(words) > MAX_SUBJECT_WORDS:
+        return False
+    first = words[0].strip(_MARKS)
+    if not (first[:1].isupper() or first[:1].isdigit()):
+        return False
+    if words[0].casefold() in ("the", "a", "an"):
+        return any(word[:1].isupper() for word in words[1:]) or len(words) <= 4
+    rest = [word.strip(_MARKS) for word in words[1:] if word.casefold() not in _SMALL]
+    capital = sum(1 for word in rest if word[:1].isupper() or word[:1].isdigit() or not word[:1].isalpha())
+    if first.casefold() in _NO_SUBJECT:  # the start of a sentence, or of a title: "His Last Haul"
+        return len(words) > 1 and words[1][:1].isupper() and capital == len(rest)
+    return not rest or capital * 2 >= len(rest) or len(words) <= 3

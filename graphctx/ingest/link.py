@@ -1,21 +1,23 @@
-"""Links between units, names and entities as the walk arrays, and links between documents."""
+"""The link step: mentions of entities, the arrays that a search walks on, and links between documents."""
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
-from graphctx.ingest.addresses import Addresses, link_definitions
 from graphctx.ingest.corpus import Corpus
 from graphctx.ingest.definitions import Definition, find_definitions
-from graphctx.model.documents import Document
+from graphctx.ingest.link_targets import LinkTargets, link_definitions
 from graphctx.model.ids import content_id
 from graphctx.model.knowledge import LABELS, Entity, Extraction
 from graphctx.nlp.tokens import AnswerCounter
+from graphctx.store.schema import LINKS, MENTIONS
 from graphctx.store.walk import Long, WalkArrays, name_hash, pointers, proper_share
 from graphctx.text.gazetteer import Gazetteer, is_identifier, name_words
 from graphctx.text.names import normalise_name, reads_as_clause
@@ -31,48 +33,7 @@ MAX_LABEL_VALUE = 0.5
 MAX_DEFINITIONS = 3
 """A term that more documents define is a common label ("Note:", ``--help``) and is ignored."""
 
-
-@dataclass(frozen=True, slots=True)
-class MentionRows:
-    """Mentions, sorted by unit, span and entity.
-
-    ``columns`` is int64 [n, 6]: unit row, sentence row, entity row, start, end, and whether it is capitalised.
-    """
-
-    columns: Long
-    kind: list[str]
-
-    @classmethod
-    def sort(cls, columns: Long, kind: Sequence[str]) -> MentionRows:
-        """Sort mentions."""
-        order = np.lexsort((columns[:, 2], columns[:, 4], columns[:, 3], columns[:, 0]))
-        return cls(columns[order], [kind[at] for at in order])
-
-    def with_entities(self, entity: Long) -> MentionRows:
-        """The same mentions, of entities with other rows."""
-        columns = self.columns.copy()
-        columns[:, 2] = entity
-        return MentionRows.sort(columns, self.kind)
-
-    @property
-    def unit(self) -> Long:
-        """Unit rows."""
-        return self.columns[:, 0]
-
-    @property
-    def sentence(self) -> Long:
-        """Sentence rows."""
-        return self.columns[:, 1]
-
-    @property
-    def entity(self) -> Long:
-        """Entity rows."""
-        return self.columns[:, 2]
-
-    @property
-    def capital(self) -> Long:
-        """1 where the mention has a capital, else 0."""
-        return self.columns[:, 5]
+_UNIT, _SENTENCE, _ENTITY, _START, _END, _CAPITAL = range(6)  # columns of mentions while they are gathered
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,17 +42,19 @@ class Linked:
 
     Attributes:
         entities: sorted by id.
-        entity_row: the row of each entity id.
-        mentions: of entity rows.
+        mentions: schema ``MENTIONS``.
+        links: schema ``LINKS``.
         arrays: the walk arrays.
-        links: int64 [n, 4], sorted: source row and target row of documents, hyperlinks, title mentions.
     """
 
     entities: list[Entity]
-    entity_row: dict[str, int]
-    mentions: MentionRows
+    mentions: pa.Table
+    links: pa.Table
     arrays: WalkArrays
-    links: Long
+
+    def entity_rows(self) -> dict[str, int]:
+        """Return the row of each entity id."""
+        return {entity.id: row for row, entity in enumerate(self.entities)}
 
 
 def link_corpus(
@@ -107,93 +70,126 @@ def link_corpus(
         extractions: one for each document, in row order.
         resolved: entities of the resolve step.
         mention_entity: for each mention in order, the position of its entity in ``resolved``, or -1.
+
+    Returns:
+        The resolved entities and those that only a definition names, without those that nothing mentions.
     """
-    addresses = Addresses([document.uri for document in corpus.documents])
-    definitions = _definitions(corpus, addresses)
-    names = {
+    targets = LinkTargets([document.uri for document in corpus.documents])
+    definitions = _definitions(corpus, targets)
+    entities, number_of = _entities(corpus, resolved, definitions)
+    defined = {d.key: number_of[d.key] for d in definitions if d.key in number_of}
+    gazetteer = Gazetteer(defined)
+    mentions, kinds = _mentions(corpus, extractions, mention_entity, gazetteer)
+    own = [defined.get(normalise_name(document.title)) if document.titled else None for document in corpus.documents]
+    titled = [
+        (unit, entity)
+        for row, document in enumerate(corpus.documents)
+        for entity in {match.value for match in gazetteer.find(document.title)} | ({own[row]} - {None})
+        for unit in range(corpus.first_unit[row], corpus.first_unit[row + 1])
+    ]
+    defining: dict[tuple[int, int], float] = defaultdict(float)
+    for definition in definitions:
+        if definition.key in defined:
+            pair = definition.unit_row, defined[definition.key]
+            defining[pair] = max(defining[pair], definition.value)
+    # From here on entities are known by their rows: those that something mentions, sorted by id.
+    used = {*mentions[:, _ENTITY].tolist(), *(entity for _, entity in [*titled, *defining])}
+    kept = sorted(used, key=lambda number: entities[number].id)
+    row_of = np.full(len(entities), -1, dtype=np.int64)
+    row_of[kept] = np.arange(len(kept))
+    mentions[:, _ENTITY] = row_of[mentions[:, _ENTITY]]
+    order = np.lexsort((mentions[:, _ENTITY], mentions[:, _END], mentions[:, _START], mentions[:, _UNIT]))
+    mentions = mentions[order]
+    arrays = _arrays(
+        corpus,
+        [LABELS.index(entities[number].label) for number in kept],
+        mentions,
+        [(unit, int(row_of[entity])) for unit, entity in titled],
+        {(unit, int(row_of[entity])): value for (unit, entity), value in defining.items()},
+        {name: int(row_of[number]) for name, number in number_of.items() if row_of[number] >= 0},
+    )
+    n_units = np.diff(arrays.entity_ptr)
+    n_mentions = np.bincount(mentions[:, _ENTITY], minlength=len(kept))
+    columns = [pa.array(mentions[:, at].astype(np.int32)) for at in (_UNIT, _SENTENCE, _ENTITY, _START, _END)]
+    columns.insert(3, pa.array([kinds[at] for at in order], pa.string()))
+    return Linked(
+        [
+            replace(entities[number], n_mentions=int(n_mentions[row]), n_units=int(n_units[row]))
+            for row, number in enumerate(kept)
+        ],
+        pa.table(columns, schema=MENTIONS),
+        _document_links(corpus, targets, [None if one is None else int(row_of[one]) for one in own], arrays),
+        arrays,
+    )
+
+
+def _definitions(corpus: Corpus, targets: LinkTargets) -> list[Definition]:
+    """All definitions, without the labels that many documents define."""
+    definitions: list[Definition] = []
+    definers: dict[str, set[int]] = defaultdict(set)
+    for row, document in enumerate(corpus.documents):
+        for definition in find_definitions(
+            document, corpus.sections_of(row), corpus.units_of(row), corpus.first_unit[row]
+        ):
+            definitions.append(definition)
+            if not definition.own:
+                definers[definition.key].add(row)
+    kept = [one for one in definitions if one.own or len(definers[one.key]) <= MAX_DEFINITIONS]
+    return kept + link_definitions(corpus, targets)
+
+
+def _entities(
+    corpus: Corpus, resolved: Sequence[Entity], definitions: Sequence[Definition]
+) -> tuple[list[Entity], dict[str, int]]:
+    """The resolved entities and those that definitions add, and the number of each by its normalised names."""
+    entities = list(resolved)
+    number_of = {
         normalise_name(surface): number
         for number, entity in reversed(list(enumerate(resolved)))
         for surface in (*entity.aliases, entity.name)
     }
-    entities = list(resolved)
     titles = {normalise_name(document.title) for document in corpus.documents if document.titled}
     for definition in definitions:
+        key, surface = definition.key, definition.surface
         if (
-            definition.key not in names
-            and _is_short(definition)
-            and (definition.key in titles or not reads_as_clause(definition.surface))
+            key not in number_of
+            and (definition.own or definition.value > MAX_LABEL_VALUE)
+            and len(key.split()) <= MAX_HEADING_ENTITY_WORDS
+            and not surface.rstrip().endswith(("?", "!", ":"))
+            and (key in titles or not reads_as_clause(surface))
         ):
-            names[definition.key] = len(entities)
-            entities.append(Entity(content_id("e", definition.key), definition.surface, "term", (), 0, 0))
-    definitions = [definition for definition in definitions if definition.key in names]
-    definition_names = {definition.key: names[definition.key] for definition in definitions}
-    found = _mentions(corpus, extractions, mention_entity, Gazetteer(definition_names))
-    return _finish(corpus, entities, names, definitions, found, definition_names, addresses)
-
-
-def _definitions(corpus: Corpus, addresses: Addresses) -> list[Definition]:
-    """All definitions, without the labels that many documents define."""
-    definitions: list[Definition] = []
-    definers: dict[str, set[int]] = defaultdict(set)
-    for number, document in enumerate(corpus.documents):
-        sections, units = corpus.sections_of(number), corpus.units_of(number)
-        for definition in find_definitions(document, sections, units, corpus.first_unit[number]):
-            definitions.append(definition)
-            if not definition.own:
-                definers[definition.key].add(number)
-    kept = [
-        definition for definition in definitions if definition.own or len(definers[definition.key]) <= MAX_DEFINITIONS
-    ]
-    return kept + link_definitions(corpus, addresses)
-
-
-def _is_short(definition: Definition) -> bool:
-    """Whether an unmentioned definition may become an entity. Questions, long headings and labels may not."""
-    return (
-        (definition.own or definition.value > MAX_LABEL_VALUE)
-        and len(definition.key.split()) <= MAX_HEADING_ENTITY_WORDS
-        and not definition.surface.rstrip().endswith(("?", "!", ":"))
-    )
+            number_of[key] = len(entities)
+            entities.append(Entity(content_id("e", key), surface, "term", (), 0, 0))
+    return entities, number_of
 
 
 def _mentions(
     corpus: Corpus, extractions: Sequence[Extraction], mention_entity: npt.NDArray[np.int32], gazetteer: Gazetteer
-) -> MentionRows:
-    rows: list[tuple[int, int, int, int, int, bool]] = []
+) -> tuple[Long, list[str]]:
+    """The mentions that were extracted, and further ones of defined names: their columns, int64 [n, 6], and kinds."""
+    rows: list[tuple[int, ...]] = []
     kinds: list[str] = []
     unit_row = {unit.id: row for row, unit in enumerate(corpus.units)}
-    at = 0
-    for number, (document, extraction) in enumerate(zip(corpus.documents, extractions, strict=True)):
+    numbers = iter(mention_entity.tolist())
+    for document_row, (document, extraction) in enumerate(zip(corpus.documents, extractions, strict=True)):
         taken: set[tuple[int, int]] = set()
-        for mention in extraction.mentions:
-            entity = int(mention_entity[at])
-            at += 1
+        found: list[tuple[int, int, int, int, int, str]] = []
+        for mention, entity in zip(extraction.mentions, islice(numbers, len(extraction.mentions)), strict=True):
             row = unit_row.get(mention.unit_id)
-            if entity < 0 or row is None:
-                continue
-            rows.append(
-                (
-                    row,
-                    corpus.first_sentence[row] + mention.sentence,
-                    entity,
-                    mention.start_char,
-                    mention.end_char,
-                    _is_proper(document.text, mention.start_char, mention.end_char),
-                )
-            )
-            kinds.append(mention.kind)
-            taken.add((mention.start_char, entity))
-        for row, unit in enumerate(corpus.units_of(number), corpus.first_unit[number]):
-            for order, sentence in enumerate(unit.sentences):
-                text = document.text[sentence.start_char : sentence.end_char]
-                for match in gazetteer.find(text):
-                    start = sentence.start_char + match.start
-                    if (start, match.value) not in taken:
-                        end = sentence.start_char + match.end
-                        capital = _is_proper(document.text, start, end)
-                        rows.append((row, corpus.first_sentence[row] + order, match.value, start, end, capital))
-                        kinds.append("proper")
-    return MentionRows.sort(np.array(rows, dtype=np.int64).reshape(-1, 6), kinds)
+            if entity >= 0 and row is not None:
+                found.append((row, mention.sentence, entity, mention.start_char, mention.end_char, mention.kind))
+                taken.add((mention.start_char, entity))
+        for row, unit in enumerate(corpus.units_of(document_row), corpus.first_unit[document_row]):
+            for ordinal, sentence in enumerate(unit.sentences):
+                at = sentence.start_char
+                for match in gazetteer.find(document.text[at : sentence.end_char]):
+                    if (at + match.start, match.value) not in taken:
+                        found.append((row, ordinal, match.value, at + match.start, at + match.end, "proper"))
+        for row, ordinal, entity, start, end, kind in found:
+            capital = _is_proper(document.text, start, end)
+            rows.append((row, corpus.first_sentence[row] + ordinal, entity, start, end, capital))
+            kinds.append(kind)
+    return np.array(rows, dtype=np.int64).reshape(-1, 6), kinds
 
 
 def _is_proper(text: str, start: int, end: int) -> bool:
@@ -204,125 +200,71 @@ def _is_proper(text: str, start: int, end: int) -> bool:
     return surface[:1].isalpha() and not any(c.isspace() for c in surface) and is_identifier(text, start, end)
 
 
-def _finish(
-    corpus: Corpus,
-    entities: list[Entity],
-    names: Mapping[str, int],
-    definitions: Sequence[Definition],
-    mentions: MentionRows,
-    definition_names: Mapping[str, int],
-    addresses: Addresses,
-) -> Linked:
-    """Drop entities that nothing mentions, sort the rest by id, and build the arrays over the new rows."""
-    gazetteer = Gazetteer(definition_names)
-    titles = [
-        sorted({names_in.value for names_in in gazetteer.find(document.title)} | _own(document, definition_names))
-        for document in corpus.documents
-    ]
-    title_pairs = [
-        (row, entity)
-        for number in range(len(corpus.documents))
-        for row in range(corpus.first_unit[number], corpus.first_unit[number] + len(corpus.units_of(number)))
-        for entity in titles[number]
-    ]
-    definition_pairs = {(definition.unit_row, definition_names[definition.key]): 0.0 for definition in definitions}
-    for definition in definitions:
-        pair = (definition.unit_row, definition_names[definition.key])
-        definition_pairs[pair] = max(definition_pairs[pair], definition.value)
-    used = np.zeros(len(entities), dtype=bool)
-    used[mentions.entity] = True
-    for _, entity in [*title_pairs, *definition_pairs]:
-        used[entity] = True
-    kept = sorted((entity.id, number) for number, entity in enumerate(entities) if used[number])
-    new_row = np.full(len(entities), -1, dtype=np.int64)
-    for row, (_, number) in enumerate(kept):
-        new_row[number] = row
-    mentions = mentions.with_entities(new_row[mentions.entity])
-    arrays = _arrays(
-        corpus,
-        len(kept),
-        mentions,
-        [(unit, int(new_row[entity])) for unit, entity in title_pairs],
-        {(unit, int(new_row[entity])): value for (unit, entity), value in definition_pairs.items()},
-        {name: int(new_row[entity]) for name, entity in names.items() if new_row[entity] >= 0},
-        np.array([LABELS.index(entities[number].label) for _, number in kept], dtype=np.int8),
-    )
-    n_units = np.diff(arrays.entity_ptr)
-    n_mentions = np.bincount(mentions.entity, minlength=len(kept))
-    final = [
-        replace(entities[number], n_mentions=int(n_mentions[row]), n_units=int(n_units[row]))
-        for row, (_, number) in enumerate(kept)
-    ]
-    entity_row = {entity.id: row for row, entity in enumerate(final)}
-    links = _document_links(corpus, addresses, definition_names, arrays, new_row)
-    return Linked(final, entity_row, mentions, arrays, links)
-
-
-def _own(document: Document, definition_names: Mapping[str, int]) -> set[int]:
-    key = normalise_name(document.title)
-    return {definition_names[key]} if document.titled and key in definition_names else set()
-
-
 def _arrays(
     corpus: Corpus,
-    n_entities: int,
-    mentions: MentionRows,
-    title_pairs: Sequence[tuple[int, int]],
-    definitions: Mapping[tuple[int, int], float],
+    labels: Sequence[int],
+    mentions: Long,
+    titled: Sequence[tuple[int, int]],
+    defining: Mapping[tuple[int, int], float],
     names: Mapping[str, int],
-    labels: npt.NDArray[np.int8],
 ) -> WalkArrays:
-    n_units = len(corpus.units)
-    width = max(n_entities, 1)
-    mention_key = mentions.unit * width + mentions.entity
-    title_key = np.array([unit * width + entity for unit, entity in title_pairs], dtype=np.int64)
-    definition_key = np.array([unit * width + entity for unit, entity in definitions], dtype=np.int64)
+    """Lay out the walk arrays.
+
+    Args:
+        corpus: documents and units.
+        labels: of each entity, as a position in ``LABELS``.
+        mentions: sorted by unit.
+        titled, defining: pairs of unit and entity rows.
+        names: entity rows by normalised name.
+    """
+    n_entities, width = len(labels), max(len(labels), 1)
+
+    def keys(pairs: npt.ArrayLike) -> Long:
+        unit, entity = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+        return np.asarray(unit * width + entity)
+
+    mention_key, title_key = keys(mentions[:, [_UNIT, _ENTITY]]), keys(titled)
+    definition_key = keys(list(defining))
     pair_key = np.unique(np.concatenate([mention_key, title_key, definition_key]))
     pair_unit, pair_entity = pair_key // width, pair_key % width
-    place = np.full(len(pair_key), PLACE_ELSEWHERE, dtype=np.float32)
-    first = np.isin(mentions.sentence, np.asarray(corpus.first_sentence[:-1], dtype=np.int64))
-    place[np.searchsorted(pair_key, mention_key[first])] = PLACE_FIRST_SENTENCE
-    place[np.searchsorted(pair_key, title_key)] = PLACE_TITLE
-    definition_value = np.fromiter(definitions.values(), dtype=np.float32, count=len(definitions))
-    pair_definition = np.zeros(len(pair_key), dtype=np.float32)
-    pair_definition[np.searchsorted(pair_key, definition_key)] = definition_value
-    by_pair = np.unique(
-        np.stack([np.searchsorted(pair_key, mention_key), mentions.sentence], axis=1).reshape(-1, 2), axis=0
-    )
-    by_entity = np.lexsort((pair_unit, pair_entity))
-    defining = by_entity[pair_definition[by_entity] > 0]
     mention_pair = np.searchsorted(pair_key, mention_key)
+    place = np.full(len(pair_key), PLACE_ELSEWHERE, dtype=np.float32)
+    place[mention_pair[np.isin(mentions[:, _SENTENCE], corpus.first_sentence[:-1])]] = PLACE_FIRST_SENTENCE
+    place[np.searchsorted(pair_key, title_key)] = PLACE_TITLE
+    definition = np.zeros(len(pair_key), dtype=np.float32)
+    definition[np.searchsorted(pair_key, definition_key)] = list(defining.values())
+    pair_sentence = np.unique(np.stack([mention_pair, mentions[:, _SENTENCE]], axis=1).reshape(-1, 2), axis=0)
+    by_entity = np.lexsort((pair_unit, pair_entity))
+    defined = by_entity[definition[by_entity] > 0]
     counts = np.bincount(mention_pair, minlength=len(pair_key))
-    capitals = np.bincount(mention_pair[mentions.capital > 0], minlength=len(pair_key))
+    capitals = np.bincount(mention_pair[mentions[:, _CAPITAL] > 0], minlength=len(pair_key))
     hashes = np.array([name_hash([word for word, _, _ in name_words(name)]) for name in names], dtype=np.uint64)
-    name_order = np.argsort(hashes, kind="stable")
-    n_docs_units = np.repeat(
-        np.arange(len(corpus.documents)), [len(corpus.units_of(i)) for i in range(len(corpus.documents))]
-    )
+    by_hash = np.argsort(hashes, kind="stable")
+    spans = np.array([(s.start_char, s.end_char) for unit in corpus.units for s in unit.sentences], dtype=np.int32)
     return WalkArrays(
-        unit_doc=n_docs_units.astype(np.int32),
-        unit_sentence=np.asarray(corpus.first_sentence, dtype=np.int32),
-        sentence_start=np.array([s.start_char for u in corpus.units for s in u.sentences], dtype=np.int32),
-        sentence_end=np.array([s.end_char for u in corpus.units for s in u.sentences], dtype=np.int32),
+        unit_doc=np.repeat(np.arange(len(corpus.documents), dtype=np.int32), np.diff(corpus.first_unit)),
+        unit_sentence=np.array(corpus.first_sentence, dtype=np.int32),
+        sentence_start=spans.reshape(-1, 2)[:, 0].copy(),
+        sentence_end=spans.reshape(-1, 2)[:, 1].copy(),
         sentence_tokens=_token_counts(corpus),
-        unit_pair=pointers(pair_unit, n_units),
+        unit_pair=pointers(pair_unit, len(corpus.units)),
         pair_unit=pair_unit.astype(np.int32),
         pair_entity=pair_entity.astype(np.int32),
         pair_place=place,
-        pair_definition=pair_definition,
-        pair_sentence_ptr=pointers(by_pair[:, 0], len(pair_key)),
-        pair_sentence=by_pair[:, 1].astype(np.int32),
+        pair_definition=definition,
+        pair_sentence_ptr=pointers(pair_sentence[:, 0], len(pair_key)),
+        pair_sentence=pair_sentence[:, 1].astype(np.int32),
         entity_ptr=pointers(pair_entity[by_entity], n_entities),
         entity_pair=by_entity.astype(np.int32),
-        definition_ptr=pointers(pair_entity[defining], n_entities),
-        definition_unit=pair_unit[defining].astype(np.int32),
-        definition_value=pair_definition[defining],
+        definition_ptr=pointers(pair_entity[defined], n_entities),
+        definition_unit=pair_unit[defined].astype(np.int32),
+        definition_value=definition[defined],
         entity_proper=proper_share(pair_entity, counts, capitals, n_entities),
-        entity_label=labels,
-        name_hash=hashes[name_order],
-        name_entity=np.array(list(names.values()), dtype=np.int32)[name_order],
-        pair_mentions=_small(counts),
-        pair_capitals=_small(capitals),
+        entity_label=np.array(labels, dtype=np.int8),
+        name_hash=hashes[by_hash],
+        name_entity=np.array(list(names.values()), dtype=np.int32)[by_hash],
+        pair_mentions=_smallest(counts),
+        pair_capitals=_smallest(capitals),
     )
 
 
@@ -337,31 +279,29 @@ def _token_counts(corpus: Corpus) -> npt.NDArray[np.uint16]:
     return np.minimum(np.array(counts, dtype=np.int64), np.iinfo(np.uint16).max).astype(np.uint16)
 
 
-def _small(counts: Long) -> npt.NDArray[np.integer]:
+def _smallest(counts: Long) -> npt.NDArray[np.integer]:
     """Counts in the smallest type that holds them."""
     return counts.astype(np.min_scalar_type(int(counts.max(initial=0))))
 
 
-def _document_links(
-    corpus: Corpus, addresses: Addresses, definition_names: Mapping[str, int], arrays: WalkArrays, new_row: Long
-) -> Long:
-    """Hyperlinks that lead to another document of the corpus, and mentions of other documents' titles."""
+def _document_links(corpus: Corpus, targets: LinkTargets, own: Sequence[int | None], arrays: WalkArrays) -> pa.Table:
+    """Hyperlinks to other documents of the corpus, and mentions of other documents' titles.
+
+    ``own`` is the entity that each document's title names. One of several documents counts for none of them.
+    """
     counts: dict[tuple[int, int], list[int]] = {}
     for row, document in enumerate(corpus.documents):
-        for item in document.links:
-            other = addresses.target(document, item.target)
-            if other is not None and other != row:
-                counts.setdefault((row, other), [0, 0])[0] += 1
-    owner: dict[int, int] = {}
-    for row, document in enumerate(corpus.documents):
-        for named in _own(document, definition_names):
-            own = int(new_row[named])
-            owner[own] = -1 if own in owner else row
-    for entity, row in owner.items():
-        if row < 0:
+        for link in document.links:
+            target = targets.target(document, link.target)
+            if target is not None and target != row:
+                counts.setdefault((row, target), [0, 0])[0] += 1
+    documents = Counter(own)
+    for row, entity in enumerate(own):
+        if entity is None or documents[entity] > 1:
             continue
         pairs = arrays.entity_pair[arrays.entity_ptr[entity] : arrays.entity_ptr[entity + 1]]
-        for source in np.unique(arrays.unit_doc[arrays.pair_unit[pairs]]):
+        for source in np.unique(arrays.unit_doc[arrays.pair_unit[pairs]]).tolist():
             if source != row:
-                counts.setdefault((int(source), row), [0, 0])[1] += 1
-    return np.array([(*edge, *counts[edge]) for edge in sorted(counts)], dtype=np.int64).reshape(-1, 4)
+                counts.setdefault((source, row), [0, 0])[1] += 1
+    rows = [(*edge, *counts[edge]) for edge in sorted(counts)]
+    return pa.Table.from_pylist([dict(zip(LINKS.names, row, strict=True)) for row in rows], schema=LINKS)

@@ -5,27 +5,50 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from graphctx.errors import BackendUnavailable, InvalidArgument
 from graphctx.ingest.changes import Changes, write_sources
-from graphctx.ingest.communities import Summariser, texts_of
-from graphctx.ingest.report import IngestPlan, IngestReport, OnProgress, PhrasingEstimate, PhrasingReport, SkippedFile
-from graphctx.ingest.runner import Runner, memo_of
-from graphctx.ingest.state import Context
-from graphctx.ingest.versions import versions
+from graphctx.ingest.communities import CLUSTER_VERSION, SUMMARY_VERSION, Summariser, texts_of
+from graphctx.ingest.read import READ_VERSION
+from graphctx.ingest.report import (
+    IngestPlan,
+    IngestReport,
+    OnProgress,
+    PhrasingEstimate,
+    PhrasingReport,
+    Progress,
+    SkippedFile,
+    StepName,
+)
+from graphctx.ingest.resolve import RESOLVER_VERSION
+from graphctx.ingest.split import SPLIT_VERSION
+from graphctx.ingest.steps import STEPS, Context, DocumentsRefused, State, Step
+from graphctx.model.ids import fingerprint
 from graphctx.nlp.base import Embedder, Extractor
 from graphctx.settings import IngestSettings
 from graphctx.store.cache import Memo
 from graphctx.store.communities import levels_in
 from graphctx.store.config import read_config
+from graphctx.store.graph import graph_engine
 from graphctx.store.history import prune
-from graphctx.store.manifest import Manifest, read_manifest
+from graphctx.store.lock import IngestLock
+from graphctx.store.manifest import Manifest, Versions, read_manifest
 from graphctx.store.snapshot import current_or_none, open_snapshot, recovery_note, set_current
+from graphctx.text.lexical import LEXICAL_VERSION
+from graphctx.version import __version__
 
 _COUNTED = ("documents", "sections", "units", "sentences", "entities", "mentions", "facts", "communities")
 _EDGE_TABLES = ("related", "links", "mentions", "facts")
+
+FIRST_OF_DOCUMENTS: StepName = "split"
+"""Where the steps begin again when some documents are refused. Extractions of the others come from the memo."""
+
+LINK_VERSION = 9
+"""Of the steps embed, link, relate and write."""
+
+_BUILD_SETTINGS = ("unit_tokens", "max_community_size", "max_community_depth")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +138,7 @@ class Ingest:
 
     @contextmanager
     def _runner(self, paths: Sequence[Path]) -> Iterator[Runner]:
-        with memo_of(self.kb_dir) as memo:
+        with IngestLock(self.kb_dir), Memo(self.kb_dir / "cache" / "memo.sqlite") as memo:
             config = read_config(self.kb_dir)
             context = Context(
                 kb_dir=self.kb_dir,
@@ -208,4 +231,76 @@ def _prunes_most(changes: Changes) -> InvalidArgument:
         "(prune_most = true in a job file, prune_most=True in Python). --dry-run lists them.",
         pruned=changes.pruned,
         documents=changes.held,
+    )
+
+
+@dataclass(slots=True)
+class Runner:
+    """One pass through the steps.
+
+    Attributes:
+        context: what the steps use.
+        on_progress: called with the progress of each step.
+        steps: in order.
+        state: what the steps have made so far.
+        seconds: wall-clock time by step.
+    """
+
+    context: Context
+    on_progress: OnProgress
+    steps: Sequence[Step] = STEPS
+    state: State = field(default_factory=State)
+    seconds: dict[StepName, float] = field(default_factory=dict)
+    _next: int = 0
+
+    def run(self, through: StepName) -> State:
+        """Run the steps that have not run yet, up to and including one of them.
+
+        Raises:
+            GraphctxError: a step failed.
+        """
+        while self._next <= self._place(through):
+            step = self.steps[self._next]
+            self._next += 1
+            if step.applies(self.context):
+                try:
+                    self._run(step)
+                except DocumentsRefused as refused:
+                    self.state["changes"] = self.state["changes"].without(refused.reasons)
+                    self._next = self._place(FIRST_OF_DOCUMENTS)
+        return self.state
+
+    def _run(self, step: Step) -> None:
+        def progress(done: int, total: int, unit: str) -> None:
+            self.on_progress(Progress(step.name, done, total, unit))
+
+        progress(0, 0, "")
+        started = time.perf_counter()
+        try:
+            self.state.update(step.run(self.state, replace(self.context, progress=progress)))
+        finally:
+            self.seconds[step.name] = self.seconds.get(step.name, 0.0) + time.perf_counter() - started
+
+    def _place(self, name: StepName) -> int:
+        return [step.name for step in self.steps].index(name)
+
+
+def versions(
+    engine: str,
+    embedder: Embedder,
+    extractor: Extractor,
+    settings: IngestSettings,
+    summariser: Summariser | None = None,
+) -> Versions:
+    """The versions of everything that shapes an index."""
+    steps = (READ_VERSION, SPLIT_VERSION, RESOLVER_VERSION, LINK_VERSION, CLUSTER_VERSION, SUMMARY_VERSION)
+    chosen = [f"{name}={getattr(settings, name)}" for name in _BUILD_SETTINGS]
+    if summariser is not None:
+        chosen.append(f"summariser={summariser.fingerprint}")
+    return Versions(
+        graphctx=__version__,
+        engine=graph_engine(engine).version(),
+        embedder=embedder.fingerprint,
+        extractor=extractor.fingerprint,
+        settings=fingerprint([*map(str, (*steps, LEXICAL_VERSION)), *chosen]),
     )

@@ -38,20 +38,25 @@ def relate_entities(linked: Linked, facts: Sequence[Fact], vectors: Vectors) -> 
 
     Args:
         linked: entities and their mentions.
-        facts: those between entities; a fact whose end was pruned is ignored.
+        facts: those between entities; a fact with a pruned end is ignored.
         vectors: float32 [E, d], of the entities' names.
 
     Returns:
         A table of schema ``RELATED``.
     """
-    row = linked.entity_row
+    row = linked.entity_rows()
     mentioned = np.array([entity.n_mentions for entity in linked.entities], dtype=np.int64)
     ends = [
         (row[fact.subject_id], row[fact.object_id]) for fact in facts if {fact.subject_id, fact.object_id} <= row.keys()
     ]
     subject, thing = np.array(ends, dtype=np.int64).reshape(-1, 2).T
-    synonyms = near_synonyms(vectors, [entity.name for entity in linked.entities], mentioned)
-    return related_edges(linked.mentions.sentence, linked.mentions.entity, subject, thing, synonyms)
+    return related_edges(
+        linked.mentions["sentence_row"].to_numpy().astype(np.int64),
+        linked.mentions["entity_row"].to_numpy().astype(np.int64),
+        subject,
+        thing,
+        near_synonyms(vectors, [entity.name for entity in linked.entities], mentioned),
+    )
 
 
 def related_edges(

@@ -1,8 +1,7 @@
-"""Entity resolution: the mentions of a corpus become entities, by a ladder of ever weaker evidence.
+"""Entity resolution: the mentions of a corpus become entities.
 
-normalised exact → stated alias and acronym → containment with type agreement → spelling. A wrong merge puts the facts
-of two things on one node and cannot be detected later, so each rung prefers to keep two names apart: an ambiguous
-short name is resolved document by document or not at all.
+Names with one normalised form are one; `graphctx.ingest.merges` merges further names by rules. Names that are noise,
+and descriptions that name nothing of this corpus, are pruned.
 """
 
 from __future__ import annotations
@@ -14,29 +13,22 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from graphctx.ingest.resolution.aliases import merge_acronyms, merge_aliases
-from graphctx.ingest.resolution.containment import merge_kind_nouns, merge_people
-from graphctx.ingest.resolution.names import Name, NameTable, most_frequent
-from graphctx.ingest.resolution.similar import merge_plurals, merge_spellings
-from graphctx.ingest.resolution.union_find import UnionFind
+from graphctx.ingest.merges import merge_names
+from graphctx.ingest.names import Name, NameTable, UnionFind, most_frequent
 from graphctx.model.ids import content_id
 from graphctx.model.knowledge import Entity, EntityLabel, Extraction, Fact
 from graphctx.nlp.commonness import expected_mentions
 from graphctx.text.names import is_nameable
 
-RESOLVER_VERSION = "4"
+RESOLVER_VERSION = "5"
 """Counts up with every change that can change a resolution."""
 
 HUB_SHARE = 0.05
 """A description that stands in more of the units than this ("the user", "data") connects everything to everything.
 Names stay: their edges are weighted down by their frequency at query time."""
 
-CODE_HUB_SHARE = 0.2
-"""The same for identifiers: what stands in every fifth unit is scaffolding ("main.rs", an include directive)."""
-
 HUB_MIN_UNITS = 50
 """Units that a hub needs at least, since shares of a small corpus are unreliable."""
-
 
 WEIRDNESS = 6.0
 """So many times more often than in English at large must a single common noun be used here to be a term of the corpus
@@ -71,7 +63,6 @@ class _Cluster:
 
     mentions: int = 0
     named: int = 0
-    proper: int = 0
     capital: int = 0
     units: int = 0
     last_unit: str = ""
@@ -88,14 +79,7 @@ def resolve_names(extractions: Sequence[Extraction], *, n_units: int) -> Resolut
         n_units: text units of the corpus, the base of document frequencies.
     """
     table = NameTable.of(extractions)
-    same = UnionFind(len(table.names))
-    merge_aliases(table, same)
-    merge_acronyms(table, same)
-    merge_kind_nouns(table, same)
-    merge_people(table, same)
-    merge_plurals(table, same)
-    merge_spellings(table, same)
-
+    same = merge_names(table)
     roots, clusters = _gather(extractions, table, same)
     ends = list(_fact_ends(extractions, table, same))
     for subject, thing in ends:
@@ -143,7 +127,6 @@ def _gather(
             cluster.mentions += 1
             cluster.named += mention.kind != "noun_chunk" and not (mention.kind == "code" and " " in mention.surface)
             cluster.capital += mention.kind == "proper" and mention.label == "term"
-            cluster.proper += mention.kind not in ("noun_chunk", "code", "identifier")
             if cluster.last_unit != mention.unit_id:
                 cluster.last_unit = mention.unit_id
                 cluster.units += 1
@@ -182,10 +165,7 @@ def _is_kept(name: str, cluster: _Cluster, n_units: int, n_mentions: int) -> boo
         return False
     expected = expected_mentions(name, n_mentions) if " " not in name else 0.0
     if 2 * cluster.named >= cluster.mentions:
-        if cluster.capital == cluster.named and cluster.mentions < expected:
-            return False
-        scaffolding = 2 * cluster.proper < cluster.mentions and cluster.units > CODE_HUB_SHARE * n_units
-        return not (scaffolding and cluster.units > HUB_MIN_UNITS)
+        return cluster.capital < cluster.named or cluster.mentions >= expected
     if cluster.units > max(HUB_MIN_UNITS, HUB_SHARE * n_units):
         return False
     if " " in name:

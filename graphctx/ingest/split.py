@@ -10,6 +10,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import groupby
 from typing import Protocol
 
 from graphctx.model.documents import Block, BlockKind, Document, Heading, Section, Sentence, TextUnit
@@ -140,26 +141,13 @@ def _atoms(document: Document, counter: TokenCounter, whole_block_tokens: int) -
     flat = [(number, sentence) for number, group in enumerate(sentences) for sentence in group]
     counts = counter.count_many([document.text[start:end] for start, end in _stretches(blocks, flat)])
     atoms: list[_Atom] = []
-    whole: list[tuple[Sentence, int]] = []
-
-    def close(number: int) -> None:
-        """Turn the block that was just read into one atom, or into one atom for each sentence."""
-        total = sum(tokens for _, tokens in whole)
-        kind = blocks[number].kind
-        if whole and kind in ("code", "table") and total <= whole_block_tokens:
-            atoms.append(_Atom(kind, number, tuple(s for s, _ in whole), total))
+    for number, group in groupby(zip(flat, counts, strict=True), key=lambda item: item[0][0]):
+        parts = [(sentence, tokens) for (_, sentence), tokens in group]
+        kind, total = blocks[number].kind, sum(tokens for _, tokens in parts)
+        if kind in ("code", "table") and total <= whole_block_tokens:
+            atoms.append(_Atom(kind, number, tuple(sentence for sentence, _ in parts), total))
         else:
-            atoms.extend(_Atom(kind, number, (s,), tokens) for s, tokens in whole)
-        whole.clear()
-
-    last = -1
-    for (number, sentence), tokens in zip(flat, counts, strict=True):
-        if number != last and last >= 0:
-            close(last)
-        whole.append((sentence, tokens))
-        last = number
-    if last >= 0:
-        close(last)
+            atoms += [_Atom(kind, number, (sentence,), tokens) for sentence, tokens in parts]
     return atoms
 
 
@@ -191,25 +179,19 @@ def _lonely_headings(document: Document) -> list[Block]:
 def _pack(atoms: Sequence[_Atom], cap: int) -> list[list[_Atom]]:
     """Group atoms into units: whole blocks first, a block that is too long for one unit evenly into several."""
     groups: list[list[_Atom]] = []
-    current: list[_Atom] = []
-    size = 0
-    at = 0
-    while at < len(atoms):
-        end = at
-        while end < len(atoms) and atoms[end].block == atoms[at].block:
-            end += 1
-        block, at = atoms[at:end], end
+    room = -1  # tokens that still fit in the last group
+    for _, atoms_of_block in groupby(atoms, key=lambda atom: atom.block):
+        block = list(atoms_of_block)
         tokens = sum(atom.tokens for atom in block)
-        if size + tokens > cap and current:
-            groups.append(current)
-            current, size = [], 0
-        if tokens <= cap:
-            current += block
-            size += tokens
+        if tokens > cap:
+            groups += _evenly(block, tokens, cap)
+            room = -1
+        elif tokens <= room:
+            groups[-1] += block
+            room -= tokens
         else:
-            groups.extend(_evenly(block, tokens, cap))
-    if current:
-        groups.append(current)
+            groups.append(block)
+            room = cap - tokens
     return groups
 
 

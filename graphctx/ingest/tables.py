@@ -1,4 +1,4 @@
-"""The tables of a snapshot, laid out from what the steps have found."""
+"""The content of a snapshot: its tables, vectors, arrays, lexical index and texts."""
 
 from __future__ import annotations
 
@@ -8,10 +8,18 @@ import numpy as np
 import pyarrow as pa
 
 from graphctx.ingest.corpus import Corpus
-from graphctx.ingest.link import Linked, MentionRows
+from graphctx.ingest.embed import Quantised, naming_title
+from graphctx.ingest.link import Linked
 from graphctx.ingest.outline import outline_of
+from graphctx.model.ids import fingerprint
 from graphctx.model.knowledge import Community, CommunitySummary, Fact
+from graphctx.nlp.base import Vectors
 from graphctx.store import schema
+from graphctx.store.bm25 import write_bm25, write_sentence_terms
+from graphctx.store.publish import SnapshotContent
+from graphctx.store.texts import TEXTS_DIR, write_texts
+from graphctx.store.walk import WalkArrays
+from graphctx.text.lexical import terms
 
 
 def build_tables(
@@ -28,10 +36,10 @@ def build_tables(
         "units": _units(corpus),
         "sentences": _sentences(corpus),
         "entities": _records(schema.ENTITIES, linked.entities),
-        "mentions": _mentions(linked.mentions),
-        "facts": _facts(corpus, facts, linked.entity_row),
+        "mentions": linked.mentions,
+        "facts": _facts(corpus, facts, linked.entity_rows()),
         "related": related,
-        "links": pa.table([pa.array(column.astype(np.int32)) for column in linked.links.T], schema=schema.LINKS),
+        "links": linked.links,
     }
 
 
@@ -54,6 +62,50 @@ def communities_table(
         for community, summary in zip(communities, summaries, strict=True)
     ]
     return pa.Table.from_pylist(rows, schema=schema.COMMUNITIES)
+
+
+def snapshot_content(
+    corpus: Corpus,
+    tables: Mapping[str, pa.Table],
+    vectors: Mapping[str, Vectors],
+    sentence_vectors: Quantised,
+    arrays: WalkArrays,
+) -> SnapshotContent:
+    """Lay out a snapshot. Sentences get their terms while the snapshot is written."""
+    unit_terms = [
+        terms(f"{naming_title(document)}\n{heading}\n{document.text[unit.start_char : unit.end_char]}")
+        for document, heading, unit in corpus.placed_units()
+    ]
+    sentence_terms = (
+        terms(document.text[sentence.start_char : sentence.end_char])
+        for document, _, unit in corpus.placed_units()
+        for sentence in unit.sentences
+    )
+    return SnapshotContent(
+        tables=tables,
+        vectors={name: vectors[name] for name in ("units", "entities", "communities")},
+        arrays=arrays.as_dict(),
+        matrices={
+            "units": vectors["units"],
+            "communities": vectors["communities"],
+            "sentences": sentence_vectors.values,
+            "sentence_scale": sentence_vectors.scale,
+        },
+        extras={
+            "bm25": lambda directory: write_sentence_terms(
+                directory, sentence_terms, write_bm25(directory, unit_terms)
+            ),
+            TEXTS_DIR: lambda directory: write_texts(directory, tables["documents"]["text"]),
+        },
+    )
+
+
+def variant_of(communities: pa.Table) -> list[str]:
+    """Return what gives equal content a snapshot of its own: the words of a language model, and former ids."""
+    phrased = [text or "" for text in communities["phrased"].to_pylist()]
+    former = [",".join(ids) for ids in communities["formerly"].to_pylist()]
+    parts = (("phrased", phrased), ("formerly", former))
+    return [f"{name}={fingerprint(values)}" for name, values in parts if any(values)]
 
 
 def _records(table: pa.Schema, items: Sequence[object]) -> pa.Table:
@@ -118,13 +170,6 @@ def _sentences(corpus: Corpus) -> pa.Table:
     ends = np.array(spans, dtype=np.int32).reshape(-1, 2)
     columns = [rows.astype(np.int32), ordinals.astype(np.int32), ends[:, 0], ends[:, 1]]
     return pa.table([pa.array(column) for column in columns], schema=schema.SENTENCES)
-
-
-def _mentions(mentions: MentionRows) -> pa.Table:
-    numbers = (mentions.unit, mentions.sentence, mentions.entity)
-    columns = [pa.array(column.astype(np.int32)) for column in numbers]
-    spans = [pa.array(column.astype(np.int32)) for column in (mentions.columns[:, 3], mentions.columns[:, 4])]
-    return pa.table([*columns, pa.array(mentions.kind, pa.string()), *spans], schema=schema.MENTIONS)
 
 
 def _facts(corpus: Corpus, facts: Sequence[Fact], entity_row: Mapping[str, int]) -> pa.Table:

@@ -1,7 +1,7 @@
-"""The process that works on documents: tasks in, answers out, each task held to a limit of time and memory.
+"""The program of a worker process: receive a task, do it within its limits, send the result.
 
-The processor time of a task is limited by a timer of the kernel, whose signal ends the process also in the middle of
-a library's code. Its memory is limited by what the kernel lets the process allocate.
+A timer of the kernel limits the processor time of a task; its signal ends the process even inside a library's code.
+``RLIMIT_DATA`` limits its memory.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 from graphctx.store.processes import end_with_parent
 
 IDLE_SECONDS = 60.0
-"""A worker that is given nothing for so long ends; until then the next ingest of its parent need not start one."""
+"""A worker without a task for this long ends. Until then the next ingest of its parent can use it."""
 
 _MEMORY_IN_USE = Path("/proc/self/statm")
 _DATA_FIELD = 5  # pages of data, which RLIMIT_DATA limits (proc_pid_statm(5))
@@ -28,74 +28,63 @@ _DATA_FIELD = 5  # pages of data, which RLIMIT_DATA limits (proc_pid_statm(5))
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One document's part of a step.
+    """One step for one document.
 
     Attributes:
-        number: its place among the tasks of the step.
-        arguments: of the step's function.
+        number: its place among the documents.
+        run: the step's function.
+        arguments: of the function.
+        prepare: called before, within no limit.
         seconds: processor time that it may take.
         memory_mb: memory that it may take beside what the process holds already.
     """
 
     number: int
+    run: Callable[..., Any]
     arguments: tuple[Any, ...]
+    prepare: Callable[[], object] | None
     seconds: float
     memory_mb: int
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
-    """Tasks of one step, with its function and what the process does before its first task, within no limit."""
-
-    run: Callable[..., Any]
-    prepare: Callable[[], object] | None
-    tasks: tuple[Task, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class TaskResult:
-    """What came of a task: a value, an error to raise, or neither where its memory did not suffice."""
+    """A task's value, an error to raise, or neither if its memory did not suffice."""
 
-    number: int
     value: Any = None
     error: Exception | None = None
     out_of_memory: bool = False
 
 
 def main(descriptor: int) -> None:
-    """Serve until the parent closes the connection, or leaves this process idle."""
+    """Serve until the parent closes the connection, or sends nothing for `IDLE_SECONDS`."""
     end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides, and ends this process itself
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     with Connection(descriptor) as connection, suppress(EOFError, BrokenPipeError, ConnectionResetError):
         connection.send("ready")
         while connection.poll(IDLE_SECONDS):
-            batch: Batch = connection.recv()
-            for task in batch.tasks:
-                result = _run(batch, task)
-                connection.send(result)
-                if result.out_of_memory:
-                    return  # what the task left behind would weigh on the tasks after it
+            connection.send(_run(connection.recv()))
 
 
-def _run(batch: Batch, task: Task) -> TaskResult:
+def _run(task: Task) -> TaskResult:
     try:
-        if batch.prepare:
-            batch.prepare()
+        if task.prepare:
+            task.prepare()
         _limit_memory(task.memory_mb)
         signal.setitimer(signal.ITIMER_PROF, task.seconds)
-        return TaskResult(task.number, batch.run(*task.arguments))
+        return TaskResult(task.run(*task.arguments))
     except MemoryError:
-        return TaskResult(task.number, out_of_memory=True)
+        return TaskResult(out_of_memory=True)
     except Exception as error:  # the parent raises it
-        return TaskResult(task.number, error=error)
+        return TaskResult(error=error)
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         _limit_memory(None)
 
 
 def _limit_memory(megabytes: int | None) -> None:
-    """Limit what this process may hold beyond what it holds now; ``None`` lifts the limit. Linux alone can."""
+    """Limit the memory of this process beyond what it holds now; ``None`` lifts the limit. Works on Linux only."""
     if not _MEMORY_IN_USE.exists():
         return
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)

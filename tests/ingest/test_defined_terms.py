@@ -34,8 +34,6 @@ def defined(document: Document) -> set[str]:
         ("| Word | Meaning |\n|---|---|\n| Drift | how far she goes |", "Drift"),
         ("| Word | Meaning |\n|---|---|\n| [Drift](d.md) | how far she goes |", "Drift"),
         ("| Key | Meaning |\n|---|---|\n| `max_wave` | limit |", "max_wave"),
-        ("```\n  -t, --tail int   the last lines\n```", "--tail"),
-        ("```\n      --follow     goes on\n```", "--follow"),
     ],
 )
 def test_a_term_that_opens_its_explanation_is_defined(read_text: Read, line: str, name: str) -> None:
@@ -52,7 +50,6 @@ def test_a_term_that_opens_its_explanation_is_defined(read_text: Read, line: str
         "The `max_wave` setting is a number.",
         "`x = 1 + y; print(x)`: runs.",
         "| Year | Boats |\n|---|---|\n| 2023 | 55 in all of them |",
-        "```\ncat --tail /dev/null\n```",
     ],
 )
 def test_what_only_looks_like_it_defines_nothing(read_text: Read, line: str) -> None:
@@ -71,7 +68,6 @@ def test_what_only_looks_like_it_defines_nothing(read_text: Read, line: str) -> 
         ("a.md", "# Boats\n\nCount them.\n\n    **Drift**: how far she may go.\n\nThat is all.\n"),
         ("a.md", "# Boats\n\nHome | About us | All of our news\n"),
         ("a.txt", "Home | About us | All of our news\n"),
-        ("a.md", "# Boats\n\n```sh\nboats sail \\\n  --to saltby   \\\n  --crew 4\n```\n"),
         ("a.html", "<h1>Boats</h1><p>How to count</p><pre>for boat in boats: count all of them and say it</pre>"),
     ],
 )
@@ -79,20 +75,12 @@ def test_code_and_menus_define_nothing(read_text: Read, file: str, text: str) ->
     assert defined(read_text(file, text)) == set()
 
 
-def test_what_stands_beside_code_is_read_as_it_is(read_text: Read) -> None:
-    text = "# Words\n\n**Drift**: how far she may go.\n\n```sh\ncat a | sort by name | uniq -c\n```\n\n- `max_wave`: the limit.\n"
-    assert defined(read_text("a.md", text)) == {"Drift", "max_wave"}
-
-
 @pytest.mark.parametrize(
     ("file", "text"),
     [
         ("a.txt", "**Anna:** see you at nine\n**Ben:** at the gate\n"),
         ("a.jsonl", '{"id": "1", "text": "**Anna:** see you at nine"}\n'),
-        (
-            "a.md",
-            "**Anna:** see you at nine\n\n**Ben:** at the gate\n\n**Anna:** yes\n\n**Ben:** good\n\n**Kit:** me too\n",
-        ),
+        ("a.md", "**Anna:** see you at nine\n\n**Ben:** at the gate\n\n**Anna:** yes\n\n**Ben:** good\n"),
         ("a.md", "- **Note:** nobody swims here.\n- **Example**: a gate that is shut.\n"),
     ],
 )
@@ -104,14 +92,6 @@ def test_a_label_that_comes_again_leaves_the_terms_beside_it(read_text: Read) ->
     terms = "".join(f"**{name}**: how far she may go.\n\n*Unit*\n\n**Limit:** four.\n\n" for name in ("Drift", "Reach"))
     more = "**Gale flag**: a red cloth.\n\n**Spring tide**: the highest water.\n"
     assert defined(read_text("a.md", terms + more)) == {"Drift", "Reach", "Gale flag", "Spring tide"}
-
-
-def test_a_definition_list_of_a_page_defines_its_terms(read_text: Read) -> None:
-    page = (
-        "<h1>Words</h1><dl><dt>Gale flag</dt><dd>A red cloth that goes up when the wind is over eight.</dd>"
-        "<dt><code>gate.open(name, *, force=False)</code></dt><dd>Opens a gate, unless the wind forbids it.</dd></dl>"
-    )
-    assert defined(read_text("a.html", page)) == {"Gale flag", "gate.open"}
 
 
 def test_directives_and_definition_lists_of_restructured_text_define_their_names(read_text: Read) -> None:

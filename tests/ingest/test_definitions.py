@@ -3,8 +3,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from graphctx.ingest.definitions import find_definitions, title_names, usable
+from graphctx.ingest.definitions import MAX_SUBJECT_WORDS, find_definitions, lead_subjects, title_names, usable
 from graphctx.ingest.split import split_document
 from graphctx.model.documents import Document
 from graphctx.nlp.tokens import WordPieceCounter
@@ -82,18 +84,6 @@ def test_code_in_a_heading_is_at_home_below_it(read_text: Read) -> None:
 
 
 @pytest.mark.parametrize(
-    ("heading", "name"),
-    [
-        ("gate.open(name, *, force=False) -> Gate", "gate.open"),
-        ("`open_gate(name)`", "open_gate"),
-        ("--tail N", "--tail"),
-    ],
-)
-def test_a_signature_in_a_heading_is_known_by_the_name_in_it(read_text: Read, heading: str, name: str) -> None:
-    assert definitions(read_text("a.md", f"# T\n\nx\n\n## {heading}\n\nIt does something."))[name, 1] >= 0.7
-
-
-@pytest.mark.parametrize(
     ("key", "good"), [("", False), ("a", False), ("it", False), ("gate", True), ("a b", True), ("x " * 11, False)]
 )
 def test_a_name_must_be_specific(key: str, good: bool) -> None:
@@ -118,3 +108,59 @@ def test_only_titles_headings_and_subjects_are_a_units_own_names(read_text: Read
         definition.key for definition in find_definitions(document, split.sections, split.units, 0) if definition.own
     }
     assert own == {"words", "ledger"}
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Port Averil is a town on the Outer Hestra.", "Port Averil"),
+        ('"Evening Linnet" was the first ferry of the line.', "Evening Linnet"),
+        ("What's Left of Autumn? is a play in two acts.", "What's Left of Autumn?"),
+        ("His Last Ferry is an early silent film.", "His Last Ferry"),
+        ("Knots: A Manual is the oldest book in the loft.", "Knots: A Manual"),
+        ("Linnets (Linaria, formerly Carduelis) are often called the poor man's canary.", "Linnets"),
+        ("Vasslund [pronounced VAHS-lund (roughly)] is a village.", "Vasslund"),
+        ("Wenna Tregear, born in Port Averil, is a pilot.", "Wenna Tregear"),
+        ("The lock gate is an obstacle.", "The lock gate"),
+        ("7 is a number.", "7"),
+    ],
+)
+def test_the_subject_of_a_defining_sentence_is_what_the_text_is_about(text: str, name: str) -> None:
+    assert lead_subjects(text)[name] == 1.0
+
+
+def test_a_person_is_known_by_shorter_names_too() -> None:
+    found = lead_subjects('Sir Tomas Arvid "Tam" Okello (4 May 1931 – 2 June 1999), also known as Oak, was a pilot.')
+    assert found["Tomas Arvid Okello"] == found["Tam Okello"] == 1.0
+    assert found["Tomas Okello"] == 0.7
+
+
+def test_an_apposition_is_no_part_of_the_name() -> None:
+    assert set(lead_subjects("Skua, a fast boat with two masts, is the pride of the yard.")) == {"Skua"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "In 2014 a new pier was the talk of the town.",
+        "It is a town.",
+        "There was a storm.",
+        "During the night the mast was a danger to all.",
+        "He is one of us.",
+        "The board met on Friday. Nobody was a member yet.",
+        "Boats leave at seven. Linnet is a bird.",
+        "and then there is a pause",
+        "Averil competed in the regatta.",
+        "Most of the old houses that stand along the upper harbour road are a sorry sight.",
+    ],
+)
+def test_a_sentence_that_defines_nothing_gives_no_name(text: str) -> None:
+    assert lead_subjects(text) == {}
+
+
+@given(st.text(alphabet=st.sampled_from("AZaz1 ,.;:\"()[]iswa\n'’–é"), max_size=200) | st.text(max_size=200))
+def test_any_text_gives_short_names_of_its_own_words(text: str) -> None:
+    for name, value in lead_subjects(text + " is a").items():
+        assert 0 < value <= 1
+        assert 0 < len(name.split()) <= MAX_SUBJECT_WORDS

@@ -67,11 +67,6 @@ def test_another_model_never_gets_the_vectors_of_this_one(model: Embedder, tmp_p
         assert other.asked == ["the gate"]
 
 
-def test_no_text_at_all_gives_an_empty_matrix(model: Embedder, tmp_path: Path) -> None:
-    with Memo(tmp_path / "memo.sqlite") as memo:
-        assert embed_texts([], model, memo).shape == (0, model.dimension)
-
-
 def test_what_is_embedded_says_where_it_stands(read_text: Read) -> None:
     document = read_text("a.md", "# Harbour\n\n## Gate\n\n### Keys\n\nThere are two keys in the box. Yes.")
     split = split_document(document, WordPieceCounter())

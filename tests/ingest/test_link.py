@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -34,7 +36,11 @@ def build(read: Read, files: Mapping[str, str]) -> tuple[Corpus, Linked]:
 def links(read: Read, files: Mapping[str, str]) -> dict[tuple[str, str], tuple[int, int]]:
     corpus, linked = build(read, files)
     uris = [document.uri for document in corpus.documents]
-    return {(uris[a], uris[b]): (int(n), int(titles)) for a, b, n, titles in linked.links}
+    return {(uris[a], uris[b]): (int(n), int(titles)) for a, b, n, titles in rows(linked.links)}
+
+
+def rows(table: pa.Table) -> list[tuple[Any, ...]]:
+    return [tuple(row.values()) for row in table.to_pylist()]
 
 
 def named(linked: Linked, name: str) -> int:
@@ -108,8 +114,8 @@ def check(corpus: Corpus, linked: Linked) -> None:
         assert walk.definition_value[definitions].tolist() == walk.pair_definition[defining].tolist()
         assert linked.entities[entity].n_units == len(own)
     for pair, (unit, _) in enumerate(pairs):
-        rows = walk.pair_sentence[walk.pair_sentence_ptr[pair] : walk.pair_sentence_ptr[pair + 1]]
-        assert ((rows >= walk.unit_sentence[unit]) & (rows < walk.unit_sentence[unit + 1])).all()
+        sentences = walk.pair_sentence[walk.pair_sentence_ptr[pair] : walk.pair_sentence_ptr[pair + 1]]
+        assert ((sentences >= walk.unit_sentence[unit]) & (sentences < walk.unit_sentence[unit + 1])).all()
     assert ((walk.pair_definition >= 0) & (walk.pair_definition <= 1)).all()
     assert ((walk.pair_place > 0) & (walk.pair_place <= 0.7)).all()
     assert ((walk.entity_proper > 0) & (walk.entity_proper <= 1)).all()
@@ -118,14 +124,11 @@ def check(corpus: Corpus, linked: Linked) -> None:
     assert ((walk.name_entity >= 0) & (walk.name_entity < max(e, 1))).all()
     ids = [entity.id for entity in linked.entities]
     assert ids == sorted(set(ids))
-    assert {entity_id: row for row, entity_id in enumerate(ids)} == linked.entity_row
-    unit, sentence, entity, start, end, _ = (linked.mentions.columns[:, at] for at in range(6))
-    keys = list(zip(unit.tolist(), start.tolist(), end.tolist(), entity.tolist(), strict=True))
+    keys = [(unit, start, end, entity) for unit, _, entity, _, start, end in rows(linked.mentions)]
     assert keys == sorted(keys)
-    assert len(linked.mentions.kind) == len(keys)
-    assert ((walk.unit_sentence[unit] <= sentence) & (sentence < walk.unit_sentence[unit + 1])).all()
-    assert (start < end).all()
-    assert all(corpus.units[u].start_char <= s and t <= corpus.units[u].end_char for u, s, t, _ in keys)
+    for unit, sentence, _, _, start, end in rows(linked.mentions):
+        assert walk.unit_sentence[unit] <= sentence < walk.unit_sentence[unit + 1]
+        assert corpus.units[unit].start_char <= start < end <= corpus.units[unit].end_char
 
 
 def test_a_name_that_only_a_heading_introduces_is_found_wherever_it_is_mentioned(read_text: Read) -> None:

@@ -86,8 +86,7 @@ def test_a_process_that_was_killed_once_costs_no_document(tmp_path: Path) -> Non
 
 def test_the_results_are_the_same_with_any_number_of_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "SIZE_FOR_MORE_WORKERS", 0)
-    monkeypatch.setattr(workers, "BATCH_SIZE", 3000)
-    documents = [*"abcdef", "die", *"ghi", "fill", "j"]
+    documents = [*"abc", "die", *"def", "fill", "g"]
     assert run(*documents, processes=3) == run(*documents)
 
 

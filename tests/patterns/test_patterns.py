@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from graphctx.ingest.read.code import MAX_LINE_CHARS
-from graphctx.ingest.read.rst_links import MAX_TITLE_CHARS
+from graphctx.ingest.read.rst import MAX_TITLE_CHARS
 from graphctx.text.prose import MAX_CHARS
 from tests.conftest import EFFORT
 

@@ -7,12 +7,10 @@ the maximum size: at the last level that the depth allows, what is too large is 
 
 from __future__ import annotations
 
-import heapq
 import math
 import random
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
 Int = npt.NDArray[np.int64]
 Real = npt.NDArray[np.float64]
 
-CLUSTER_VERSION = 3
+CLUSTER_VERSION = 4
 MAX_COMMUNITY_SIZE = 40
 MAX_DEPTH = 6
 MIN_COMMUNITY_SIZE = 3
@@ -77,8 +75,10 @@ def cluster_entities(
     graph = igraph.Graph(n=len(entity_ids), edges=edges)
     graph.es["weight"] = weight
     graph.vs["row"] = list(range(len(entity_ids)))
-    with _seeded_igraph():
+    try:
         nodes = _hierarchy(graph, max_size, max_depth, on_done)
+    finally:  # `_leiden` has set igraph's source of random numbers, which the whole process shares
+        igraph.set_random_number_generator(random)
     on_done(len(entity_ids))  # including those in no community
     return _communities(nodes, entity_ids, edges, weight)
 
@@ -168,22 +168,11 @@ def _strength(edges: Int, weight: Real, count: int) -> Real:
     return sums
 
 
-@contextmanager
-def _seeded_igraph() -> Iterator[None]:
-    """Restore igraph's source of random numbers at the end, which the whole process shares."""
-    import igraph
-
-    try:
-        yield
-    finally:
-        igraph.set_random_number_generator(random)
-
-
 def _leiden(graph: igraph.Graph, resolution: float = 1.0) -> list[list[int]]:
     """The parts that Leiden finds by modularity, each a sorted list of vertices; the parts sorted by their first.
 
     Each call begins with the same random numbers, so that what is found depends on this graph alone and not on what
-    was divided before. Call it inside `_seeded_igraph`.
+    was divided before.
     """
     import igraph
 
@@ -218,33 +207,15 @@ def divide(graph: igraph.Graph, max_size: int) -> list[list[int]]:
 
 
 def _evenly(graph: igraph.Graph, max_size: int) -> list[list[int]]:
-    """Cut a graph into as few parts as fit, of equal size within one, along `_prim_order`."""
-    order = _prim_order(graph)
-    count = -(-len(order) // max_size)
-    return sorted(sorted(part.tolist()) for part in np.array_split(np.array(order), count))
-
-
-def _prim_order(graph: igraph.Graph) -> list[int]:
-    """All vertices, from the strongest on, next always the one with the strongest edge to those before (Prim 1957)."""
+    """Cut a graph into as few parts as fit, of equal size within one, along its maximum spanning trees."""
+    tree = graph.spanning_tree(weights=[-weight for weight in graph.es["weight"]])
     strength = graph.strength(weights="weight")
-    weight = graph.es["weight"]
-    starts = sorted(range(graph.vcount()), key=lambda vertex: (-strength[vertex], vertex))
-    seen: set[int] = set()
-    order: list[int] = []
-    for start in starts:
-        heap = [(0.0, start)]
-        while heap:
-            _, vertex = heapq.heappop(heap)
-            if vertex in seen:
-                continue
-            seen.add(vertex)
-            order.append(vertex)
-            for edge in graph.incident(vertex):
-                source, target = graph.es[edge].tuple
-                other = target if source == vertex else source
-                if other not in seen:
-                    heapq.heappush(heap, (-weight[edge], other))
-    return order
+    order: dict[int, None] = {}
+    for start in sorted(range(graph.vcount()), key=lambda vertex: (-strength[vertex], vertex)):
+        if start not in order:
+            order |= dict.fromkeys(tree.dfs(start)[0])
+    count = -(-len(order) // max_size)
+    return sorted(sorted(part.tolist()) for part in np.array_split(np.array(list(order)), count))
 
 
 def absorb_small_parts(graph: igraph.Graph, parts: list[list[int]], least: int, max_size: int) -> list[list[int]]:

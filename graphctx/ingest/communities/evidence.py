@@ -110,6 +110,51 @@ class CommunityEvidence:
         return f"{subject} {self.fact_predicate[row]} {target}"
 
 
+@dataclass(frozen=True, slots=True)
+class Level:
+    """The communities of one level over the entities, mentions and units.
+
+    Attributes:
+        owner: int64 [E], the position of the entity's community in this level, or -1.
+        count: how many communities there are.
+        units: int64 [count], how many units treat of each.
+        weight: float64 [E], how characteristic each entity is of its community.
+    """
+
+    owner: Int
+    count: int
+    units: Int
+    weight: Real
+
+    @classmethod
+    def of(cls, evidence: CommunityEvidence, owner: Int, count: int) -> Level:
+        """Count the mentions of each community's units: class-based TF-IDF (Grootendorst 2022, BERTopic).
+
+        A unit treats of a community if it names two of its entities or is about one; where no unit does, those
+        that name one do. The weight of an entity is ``tf * log(1 + A / f)``: ``tf`` its mentions in those units,
+        ``f`` all its mentions, ``A`` the mean of the communities' mentions.
+        """
+        n_units = len(evidence.unit_doc)
+        of_mention = owner[evidence.mention_entity]
+        kept = of_mention >= 0
+        place, entity = of_mention[kept], evidence.mention_entity[kept]
+        key = place * n_units + evidence.mention_unit[kept]
+        named = np.unique(np.stack([key, entity], axis=1), axis=0)
+        keys, distinct = np.unique(named[:, 0], return_counts=True)
+        of_definition = owner[evidence.definition_entity]
+        definitions = of_definition[of_definition >= 0] * n_units + evidence.definition_unit[of_definition >= 0]
+        treats = (distinct >= 2) | np.isin(keys, definitions)
+        having = np.bincount(keys[treats] // n_units, minlength=count) if n_units else np.zeros(count, np.int64)
+        if n_units:
+            treats |= having[keys // n_units] == 0
+        units = np.bincount(keys[treats] // n_units, minlength=count) if n_units else np.zeros(count, np.int64)
+        here = treats[np.searchsorted(keys, key)] if len(keys) else np.zeros(0, bool)
+        tf = np.bincount(entity[here], minlength=len(owner)).astype(np.float64)
+        f = np.maximum(np.bincount(evidence.mention_entity, minlength=len(owner)), 1)
+        mean = tf.sum() / max(count, 1)
+        return cls(owner, count, units.astype(np.int64), tf * np.log1p(mean / f))
+
+
 def _numbers(table: pa.Table, column: str) -> Int:
     numbers: Int = table[column].to_numpy().astype(np.int64)
     return numbers

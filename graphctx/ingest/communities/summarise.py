@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from graphctx.ingest.communities.evidence import CommunityEvidence, Int, Real
+from graphctx.ingest.communities.evidence import CommunityEvidence, Int, Level, Real
 from graphctx.ingest.communities.points import (
     COVERED_ENTITIES,
     MAX_CANDIDATES,
@@ -17,14 +17,14 @@ from graphctx.ingest.communities.points import (
     CandidateSentences,
     choose,
 )
-from graphctx.ingest.communities.titles import Level, title_of
+from graphctx.ingest.communities.titles import title_of
 from graphctx.model.interrupt import checkpoint
 from graphctx.model.knowledge import Community, CommunitySummary
 from graphctx.nlp.tokens import WordPieceCounter
 from graphctx.store.walk import gather
 from graphctx.text.prose import stands_alone
 
-SUMMARY_VERSION = 7
+SUMMARY_VERSION = 8
 KEY_ENTITIES = 10
 KEY_FACTS = 10
 BARE = frozenset(("be", "not be"))

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import heapq
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-import numpy as np
-
-from graphctx.ingest.communities.evidence import CommunityEvidence, Int, Real
+from graphctx.ingest.communities.evidence import CommunityEvidence, Real
 from graphctx.nlp.commonness import rank_of
 from graphctx.text.names import TITLE_NAMES, reads_as_clause, says_nothing_beside, shown_name, title_words, too_long
 
@@ -22,102 +18,25 @@ SAME_PART_SHARE = 0.5
 MAX_NAMES = 200
 """Candidate names for one title."""
 
-_CODE_SHARE = 0.6
-_CLAUSE_SHARE = 0.2
-_FILE_SHARE = 0.3
-_LONG_SHARE = 0.5
-_LONG_WORDS = 5
-_PLAIN_SHARE = 0.4
+CODE_SHARE = 0.6
+CLAUSE_SHARE = 0.2
+PLAIN_SHARE = 0.4
 """Weight factor of a bare noun: names written as names make better titles."""
 
-_NUMBERED_SHARE = 0.1
-_COMMON_SHARES = ((1_000, 0.4), (3_000, 0.6), (6_000, 0.8))
+COMMON_SHARES = ((1_000, 0.4), (3_000, 0.6), (6_000, 0.8))
 """Weight factors of a single word by its rank among the words of English: "range", "rest"."""
-
-_SHORT_CODE_SHARE = 0.5
-_SHORT_CODE = re.compile(r"[a-z_]{1,5}\d*|[a-z]+\d+|_\w+|--?[\w-]+|\w[^\W_]*+_\w[^\W_]*+_\w[^\W_]*+_\w+")
-"""Keywords and variables: ``let``, ``self``, ``user1``, ``--set``; and names of values, longer than one would say."""
-
-_LABELS = frozenset(
-    "author authors owner owners status date signed note notes version type name names title example examples section "
-    "page chapter table figure list item step reason result thing way case part kind sort number one other time day "
-    "warning tip info important default option options value values using use used uses help group else width height "
-    "true false null none filename listing "
-    "fix fixes remove bump tweak update updates upgrade add adds change changes refactor rename convert return returns "
-    "todo yes no first second third last next".split()
-)
-"""Names of columns, fields and parts of documents, which name no theme."""
-
-_NUMBERED = re.compile(
-    r"(?:chapter|appendix|section|part|table|figure|listing|example|step|task|item|line|row|page|level|version|note)s?"
-    r"\s+(?:\d[\w.-]*|[a-z][\d.-]*\d|[a-z])",
-    re.IGNORECASE,
-)
-_PICTURE = re.compile(r"[\u2190-\u2bff\U0001f000-\U0001faff]")
-_FILE = re.compile(r"\S+\.[a-z]{1,5}")
-
-
-@dataclass(frozen=True, slots=True)
-class Level:
-    """The communities of one level over the entities, mentions and units.
-
-    Attributes:
-        owner: int64 [E], the position of the entity's community in this level, or -1.
-        count: how many communities there are.
-        units: int64 [count], how many units treat of each.
-        weight: float64 [E], how characteristic each entity is of its community.
-    """
-
-    owner: Int
-    count: int
-    units: Int
-    weight: Real
-
-    @classmethod
-    def of(cls, evidence: CommunityEvidence, owner: Int, count: int) -> Level:
-        """Count the mentions of each community's units: class-based TF-IDF (Grootendorst 2022, BERTopic).
-
-        A unit treats of a community if it names two of its entities or is about one; where no unit does, those
-        that name one do. The weight of an entity is ``tf * log(1 + A / f)``: ``tf`` its mentions in those units,
-        ``f`` all its mentions, ``A`` the mean of the communities' mentions.
-        """
-        n_units = len(evidence.unit_doc)
-        of_mention = owner[evidence.mention_entity]
-        kept = of_mention >= 0
-        place, entity = of_mention[kept], evidence.mention_entity[kept]
-        key = place * n_units + evidence.mention_unit[kept]
-        named = np.unique(np.stack([key, entity], axis=1), axis=0)
-        keys, distinct = np.unique(named[:, 0], return_counts=True)
-        of_definition = owner[evidence.definition_entity]
-        definitions = of_definition[of_definition >= 0] * n_units + evidence.definition_unit[of_definition >= 0]
-        treats = (distinct >= 2) | np.isin(keys, definitions)
-        having = np.bincount(keys[treats] // n_units, minlength=count) if n_units else np.zeros(count, np.int64)
-        if n_units:
-            treats |= having[keys // n_units] == 0
-        units = np.bincount(keys[treats] // n_units, minlength=count) if n_units else np.zeros(count, np.int64)
-        here = treats[np.searchsorted(keys, key)] if len(keys) else np.zeros(0, bool)
-        tf = np.bincount(entity[here], minlength=len(owner)).astype(np.float64)
-        f = np.maximum(np.bincount(evidence.mention_entity, minlength=len(owner)), 1)
-        mean = tf.sum() / max(count, 1)
-        return cls(owner, count, units.astype(np.int64), tf * np.log1p(mean / f))
 
 
 def title_share(evidence: CommunityEvidence, entity: int) -> float:
     """Return how suitable the name of an entity is for a title, at most 2."""
     name = evidence.names[entity]
-    share = (_PLAIN_SHARE + (1 - _PLAIN_SHARE) * float(evidence.proper[entity])) * (1 + float(evidence.named[entity]))
-    if _FILE.fullmatch(name):
-        share *= _FILE_SHARE
-    elif evidence.label[entity] == "code":
-        share *= _CODE_SHARE * (_SHORT_CODE_SHARE if _SHORT_CODE.fullmatch(name) else 1.0)
-    if _NUMBERED.fullmatch(name):
-        share *= _NUMBERED_SHARE
-    share *= _uncommon(name)
-    if reads_as_clause(name) or name.casefold() in _LABELS or "," in name or _PICTURE.search(name):
-        share *= _CLAUSE_SHARE
-    if len(name.split()) > _LONG_WORDS:
-        share *= _LONG_SHARE
-    return share
+    share = (PLAIN_SHARE + (1 - PLAIN_SHARE) * float(evidence.proper[entity])) * (1 + float(evidence.named[entity]))
+    if evidence.label[entity] == "code":
+        share *= CODE_SHARE
+    if reads_as_clause(name) or "," in name:
+        share *= CLAUSE_SHARE
+    rank = rank_of(name.casefold()) if name.isalpha() else 0
+    return share * next((factor for most, factor in COMMON_SHARES if rank and rank <= most), 1.0)
 
 
 def title_of(evidence: CommunityEvidence, rows: Sequence[int], weight: Real, part: Sequence[int] = ()) -> str:
@@ -155,11 +74,3 @@ def title_of(evidence: CommunityEvidence, rows: Sequence[int], weight: Real, par
                 if part_of[other] == part_of[row]:
                     left[other] *= SAME_PART_SHARE
     return ", ".join(chosen) or shown_name(evidence.names[rows[0]])
-
-
-def _uncommon(name: str) -> float:
-    """Return the weight factor of a name for its rarity; 1 unless it is a single common word."""
-    word = name.casefold()
-    if not word.isalpha() or not (rank := rank_of(word)):
-        return 1.0
-    return next((share for most, share in _COMMON_SHARES if rank <= most), 1.0)

@@ -6,10 +6,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from graphctx.errors import InvalidArgument
-from graphctx.ingest.read.base import DocumentReader, ReadFile, Skipped
-from graphctx.ingest.read.dates import iso_moment
+from graphctx.ingest.read.base import DocumentReader, ReadFile, Skipped, iso_moment, suffix_of
+from graphctx.ingest.read.discover import MAX_FILE_BYTES, Discovery, SourceFile, discover
 from graphctx.ingest.read.registry import read_version, reader_for, readers
-from graphctx.ingest.read.source import MAX_FILE_BYTES, Discovery, SourceFile, discover
 from graphctx.model.documents import Document
 
 MAX_LINE_CHARS = 10_000_000
@@ -61,6 +60,10 @@ def read_file(file: SourceFile, uri: str) -> tuple[list[Document], list[Skipped]
         reading = reader.read(data, uri)
     except InvalidArgument as error:
         return [], [Skipped(uri, error.message)]
+    except MemoryError:
+        raise  # the worker reports its limit of memory
+    except Exception as error:  # a fault of a reader or of its library costs one file
+        return [], [Skipped(uri, f"the reader of {suffix_of(uri)} files failed: {type(error).__name__}: {error}")]
     mtime = iso_moment(modified)
     documents = [replace(document, mtime=mtime) for document in reading.documents if not _is_data(document)]
     skipped = [Skipped(document.uri, _DATA_REASON) for document in reading.documents if _is_data(document)]

@@ -8,8 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, ClassVar
 
 from graphctx.errors import InvalidArgument
-from graphctx.ingest.read.base import ReadFile, Skipped, heading_title, make_document
-from graphctx.ingest.read.dates import iso_moment
+from graphctx.ingest.read.base import ReadFile, Skipped, heading_title, iso_moment, make_document
 from graphctx.ingest.read.markdown import parse_markdown
 from graphctx.model.documents import Document
 from graphctx.text.normalise import normalise

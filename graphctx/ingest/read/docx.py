@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from graphctx.errors import InvalidArgument
-from graphctx.ingest.read.base import Metadata, ReadFile, make_document
-from graphctx.ingest.read.dates import iso_date
+from graphctx.ingest.read.base import Metadata, ReadFile, iso_date, make_document
 from graphctx.ingest.read.html import parse_html
 from graphctx.text.normalise import normalise
 
@@ -58,6 +57,10 @@ class DocxReader:
         metadata = _check(data, uri)
         try:
             html = _to_html(data)
+        except RecursionError as error:
+            raise InvalidArgument(
+                f"{uri} nests tables or other elements too deeply to be read. Flatten them and save it again.", uri=uri
+            ) from error
         except Exception as error:  # the library raises whatever a damaged file leads it to
             raise InvalidArgument(
                 f"{uri} is damaged or not a Word document: {type(error).__name__}.", uri=uri

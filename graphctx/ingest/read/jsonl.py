@@ -8,9 +8,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from graphctx.errors import InvalidArgument
-from graphctx.ingest.read.base import Metadata, ReadFile, Skipped, make_document
-from graphctx.ingest.read.dates import iso_date
-from graphctx.ingest.read.decode import decode
+from graphctx.ingest.read.base import Metadata, ReadFile, Skipped, decode, iso_date, make_document
 from graphctx.ingest.read.plain import outline_plain
 from graphctx.model.documents import Document
 from graphctx.text.normalise import normalise

@@ -7,14 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from graphctx.ingest.read.base import Metadata, Outline, ReadFile, make_document, suffix_of
-from graphctx.ingest.read.decode import decode
-from graphctx.ingest.read.frontmatter import front_matter_end, parse_front_matter
+from graphctx.ingest.read.base import Metadata, Outline, ReadFile, Slugger, decode, make_document, suffix_of
 from graphctx.ingest.read.lines import Lines, join_lists, trim
-from graphctx.ingest.read.markdown_links import Resolve, find_links
-from graphctx.ingest.read.markdown_mask import mask
-from graphctx.ingest.read.markup import bare_span, unwrapped_span, visible_span
-from graphctx.ingest.read.slugs import Slugger
+from graphctx.ingest.read.markdown_inline import Resolve, bare_span, find_links, unwrapped_span, visible_span
+from graphctx.ingest.read.markdown_source import front_matter_end, mask, parse_front_matter
 from graphctx.model.documents import Block, BlockKind, Heading
 
 if TYPE_CHECKING:
@@ -70,9 +66,7 @@ def parse_markdown(text: str, *, mdx: bool = False) -> tuple[Outline, Metadata]:
     outline = Outline(walk.headings, [], [])
     outline.blocks = join_lists(text, sorted(walk.run(), key=lambda b: (b.start_char, b.end_char)))
     resolve = _resolver(env.get("references", {}))
-    pieces = [(h.start_char, h.end_char) for h in outline.headings]
-    pieces += [(b.start_char, b.end_char) for b in outline.blocks if b.kind != "code"]
-    outline.links = [link for start, end in sorted(pieces) for link in find_links(text, start, end, resolve)]
+    outline.links = [link for start, end in outline.text_spans() for link in find_links(text, start, end, resolve)]
     return outline, metadata
 
 

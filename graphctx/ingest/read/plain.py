@@ -6,10 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
-from graphctx.ingest.read.base import Outline, ReadFile, make_document
-from graphctx.ingest.read.decode import decode
+from graphctx.ingest.read.base import Outline, ReadFile, Slugger, decode, make_document
 from graphctx.ingest.read.lines import Lines, join_lists
-from graphctx.ingest.read.slugs import Slugger
 from graphctx.model.documents import Block, BlockKind, Heading
 
 MAX_HEADING_CHARS = 120

@@ -8,8 +8,7 @@ from pathlib import PurePosixPath
 
 from graphctx.ingest.read.agents_db import AgentsDbReader
 from graphctx.ingest.read.base import DocumentReader, suffix_of
-from graphctx.ingest.read.code import CodeReader
-from graphctx.ingest.read.code_languages import FILE_NAMES
+from graphctx.ingest.read.code import FILE_NAMES, CodeReader
 from graphctx.ingest.read.docx import DocxReader
 from graphctx.ingest.read.html import HtmlReader
 from graphctx.ingest.read.jsonl import JsonlReader

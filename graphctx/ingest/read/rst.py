@@ -6,14 +6,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import ClassVar
 
-from graphctx.ingest.read.base import Metadata, Outline, ReadFile, make_document
-from graphctx.ingest.read.dates import iso_date
-from graphctx.ingest.read.decode import decode
+from graphctx.ingest.read.base import Metadata, Outline, ReadFile, Slugger, decode, iso_date, make_document
 from graphctx.ingest.read.lines import Lines, join_lists
-from graphctx.ingest.read.rst_directives import Directive, indent_of, role_of
-from graphctx.ingest.read.rst_links import find_links, link_targets, plain_title
-from graphctx.ingest.read.slugs import Slugger
-from graphctx.model.documents import Block, BlockKind, Heading
+from graphctx.model.documents import Block, BlockKind, Heading, Link
 
 _ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1*\s*")
 _TARGET = re.compile(r"\.\. _(`[^`]+`|(?:[^:\\]|\\.)+):(?:\s|$)")
@@ -26,6 +21,44 @@ _SIMPLE = re.compile(r"\s*=+(?:\s+=+)+\s*")
 _DATE_FIELDS = ("updated", "last-updated", "modified", "date")
 _NOT_IN_ID = re.compile(r"[\W_]+")
 _MAX_LEVEL = 6
+_DIRECTIVE = re.compile(r"\s*\.\.\s+(?:\|[^|]*\|\s+)?([A-Za-z][\w.:+-]*?)\s?::(?:\s++(.*))?$")
+_FOOTNOTE = re.compile(r"\s*\.\.\s+\[[^\]]{1,60}\]\s++(.*)$")
+_ROLES = {
+    name: role
+    for role, names in {
+        "code": "code code-block sourcecode parsed-literal math doctest testcode testoutput productionlist prompt "
+        "ipython",
+        "table": "table csv-table list-table flat-table",
+        "text": "note warning tip important hint caution danger attention error seealso todo admonition versionadded "
+        "versionchanged deprecated topic sidebar rubric epigraph highlights pull-quote compound centered",
+        "container": "container only glossary figure hlist tab tabs tab-set tab-item dropdown card grid class-desc",
+        "skip": "toctree contents image include literalinclude raw meta index currentmodule module highlight "
+        "default-role role replace unicode date sectnum section-numbering header footer title target-notes "
+        "tabularcolumns graphviz digraph graph automodule autoclass autofunction automethod autosummary plot "
+        "sectionauthor codeauthor testsetup testcleanup restructuredtext-test-directive cssclass rst-class",
+    }.items()
+    for name in names.split()
+}
+"""What becomes of a directive's body. That of ``text`` and ``container`` is text; of a container the argument is not.
+A directive that is not listed documents its argument, a signature."""
+
+_DEFINITION = re.compile(r"^[ \t]*\.\. _(`[^`\n]+`|[^:\n]+):[ \t]+(\S+)[ \t]*$", re.MULTILINE)
+_MARKUP = re.compile(
+    r"``.+?``"  # a literal
+    r"|:(?:[\w.+-]+:)?([\w.+-]+):`([^`]{1,1000})`"  # a role
+    r"|`([^`]{1,1000})`__?"  # a phrase reference
+    r"|(?<![\w`])([A-Za-z0-9](?:[\w.+-]{0,100}[A-Za-z0-9])?)_(?![\w`_])"  # a simple reference
+    r"|<?(https?://[^\s<>`]{1,2000})",
+    re.DOTALL,
+)
+_TARGETED = re.compile(r"\s*(.*?)\s*<([^<>]+)>\s*", re.DOTALL)
+_TITLE_MARKUP = re.compile(
+    r"``(.+?)``|(?::[\w.+-]+){1,2}:`([^`<]*?)\s*(?:<[^<>`]*>)?`|`([^`<]+?)\s*(?:<[^<>`]*>)?`_{0,2}"
+    r"|\*\*(.+?)\*\*|\*(.+?)\*"
+)
+
+MAX_TITLE_CHARS = 1000
+"""A longer title is a paragraph that was underlined; its markup stays."""
 
 
 class RstReader:
@@ -45,14 +78,13 @@ def parse_rst(text: str) -> tuple[Outline, Metadata]:
     """Find the structure of a normalised reStructuredText source, and what its opening fields say."""
     scan = _Scan(Lines(text))
     blocks = join_lists(text, scan.run())
-    pieces = [(h.start_char, h.end_char) for h in scan.headings]
-    pieces += [(b.start_char, b.end_char) for b in blocks if b.kind != "code"]
+    outline = Outline(scan.headings, blocks)
     targets = link_targets(text)
-    links = [link for start, end in sorted(pieces) for link in find_links(text, start, end, targets)]
+    outline.links = [link for start, end in outline.text_spans() for link in find_links(text, start, end, targets)]
     dates = [iso_date(scan.fields[name]) for name in _DATE_FIELDS if name in scan.fields]
     tags = tuple(tag for part in scan.fields.get("tags", "").split(",") if (tag := part.strip()))
     metadata = Metadata("", tags, next((date for date in dates if date), None))
-    return Outline(scan.headings, blocks, links), metadata
+    return outline, metadata
 
 
 class _Scan:
@@ -129,40 +161,39 @@ class _Scan:
         first, indent, self._target = self._at, indent_of(line), None
         if self._list is not None and indent <= self._list:
             self._list = None
-        directive = Directive.parse(line)
-        role = role_of(directive)
+        role, argument = _directive(line)
         if role == "skip":
             self._skip_indented(indent)
-        elif role == "flow":  # its body is text like any other
-            self._at += 1
-            while self._at < len(self._lines) and _FIELD.match(self._lines.lines[self._at]):
-                self._at += 1
-            yield from self._argument(directive, first)
-        else:
+        elif role in ("code", "table"):
             self._skip_indented(indent)
             body = first + 1
             while body < self._at and _FIELD.match(self._lines.lines[body]):
                 body += 1
             yield from self._lines.block("table" if role == "table" else "code", body, self._at)
+        else:  # its body is text like any other
+            self._at += 1
+            while self._at < len(self._lines) and _FIELD.match(self._lines.lines[self._at]):
+                self._at += 1
+            if argument and role != "container":
+                yield self._argument(role, argument, first)
 
-    def _argument(self, directive: Directive, number: int) -> Iterator[Block]:
-        """The text on the directive's own line: a signature is code, anything else prose."""
-        if directive.argument:
-            line = self._lines.lines[number]
-            start = self._lines.starts[number] + line.rindex(directive.argument)
-            end = start + len(directive.argument)
-            following = self._at
-            while (
-                directive.kind == "text"
-                and following < len(self._lines)
-                and self._lines.lines[following].strip()
-                and indent_of(self._lines.lines[following]) > indent_of(line)
-            ):
-                following += 1
-            if following > self._at:
-                end = self._lines.span(number, following)[1]
-                self._at = following
-            yield Block("code" if directive.kind == "signature" else "prose", start, end)
+    def _argument(self, role: str, argument: str, number: int) -> Block:
+        """The text on the directive's own line, and the lines that continue it: a signature is code."""
+        lines = self._lines.lines
+        start = self._lines.starts[number] + lines[number].rindex(argument)
+        end = start + len(argument)
+        following, indent = self._at, indent_of(lines[number])
+        while (
+            role == "text"
+            and following < len(lines)
+            and lines[following].strip()
+            and indent_of(lines[following]) > indent
+        ):
+            following += 1
+        if following > self._at:
+            end = self._lines.span(number, following)[1]
+            self._at = following
+        return Block("code" if role == "signature" else "prose", start, end)
 
     def _paragraph(self) -> Iterator[Block]:
         """A run of lines: prose, or the text of a list; then the literal block that it may announce."""
@@ -261,3 +292,73 @@ class _Scan:
                     break
                 self._at = at + 1
             at += 1
+
+
+def _directive(line: str) -> tuple[str, str]:
+    """What becomes of the body of an explicit markup line, and the text behind its name. A footnote is text."""
+    line = line.rstrip()
+    found = _DIRECTIVE.match(line)
+    if found is None:
+        footnote = _FOOTNOTE.match(line)
+        return ("text", footnote.group(1)) if footnote else ("skip", "")
+    if "|" in line.split("::")[0]:  # a substitution
+        return "skip", ""
+    return _ROLES.get(found.group(1).lower().rpartition(":")[2], "signature"), found.group(2) or ""
+
+
+def indent_of(line: str) -> int:
+    """The width of a line's indent; a tab goes to the next multiple of eight, as docutils counts."""
+    body = line.lstrip()
+    indent = line[: len(line) - len(body)]
+    return len(indent.expandtabs(8)) if "\t" in indent else len(indent)
+
+
+def link_targets(text: str) -> dict[str, str]:
+    """The explicit targets that name a URL, by their normalised name."""
+    return {_name(m.group(1)): m.group(2) for m in _DEFINITION.finditer(text) if not m.group(2).endswith("_")}
+
+
+def find_links(text: str, start: int, end: int, targets: Mapping[str, str]) -> Iterator[Link]:
+    """Find the links of ``text[start:end]``.
+
+    A ``:doc:`` target is the document's path as written, a ``:ref:`` target is ``#label`` (a label may belong to
+    another document), and a named reference is looked up in ``targets``.
+    """
+    for match in _MARKUP.finditer(text, start, end):
+        role, role_text, phrase, simple, url = match.groups()
+        if role in ("doc", "ref", "numref") and role_text:
+            yield from _targeted(role_text, match.start(2), "" if role == "doc" else "#")
+        elif phrase:
+            embedded = _TARGETED.fullmatch(phrase)
+            if embedded:
+                yield from _targeted(phrase, match.start(3), "", targets)
+            elif _name(phrase) in targets:
+                yield Link(targets[_name(phrase)], match.start(3), match.end(3))
+        elif simple and _name(simple) in targets:
+            yield Link(targets[_name(simple)], match.start(4), match.end(4))
+        elif url:
+            shown = url.rstrip(".,;:!?)'\"")
+            yield Link(shown, match.start(5), match.start(5) + len(shown))
+
+
+def plain_title(title: str) -> str:
+    """A section title without its inline markup."""
+    if len(title) > MAX_TITLE_CHARS:
+        return " ".join(title.split())
+    shown = _TITLE_MARKUP.sub(lambda m: next((g for g in m.groups() if g is not None), ""), title)
+    return " ".join(re.sub(r"\\(.)", r"\1", shown).split())
+
+
+def _targeted(body: str, at: int, prefix: str, targets: Mapping[str, str] | None = None) -> Iterator[Link]:
+    """``label <target>``, or a target alone, which is its own label."""
+    found = _TARGETED.fullmatch(body)
+    label_start, label_end = (found.start(1), found.end(1)) if found and found.group(1) else (0, len(body))
+    target = " ".join((found.group(2) if found else body).split())
+    if targets and target.endswith("_"):
+        target = targets.get(_name(target[:-1]), target)
+    if target.strip() and label_start < label_end:
+        yield Link(prefix + target, at + label_start, at + label_end)
+
+
+def _name(name: str) -> str:
+    return " ".join(name.strip("`").split()).casefold()

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 
 import igraph
 import numpy as np
@@ -128,20 +127,6 @@ def test_two_runs_give_the_same_and_leave_the_random_numbers_of_others_alone() -
     assert random.random() == drawn
     random.seed(99)
     assert run(related, 400) == first
-
-
-def test_another_process_with_another_hash_seed_gives_the_same(python: Callable[..., str]) -> None:
-    code = """
-import hashlib, numpy as np, pyarrow as pa
-from graphctx.ingest.communities import cluster_entities
-from graphctx.store.schema import RELATED
-rng = np.random.default_rng(5)
-pairs = sorted({(min(a, b), max(a, b)) for a, b in rng.integers(0, 300, (1500, 2)).tolist() if a != b})
-rows = [dict(source_row=a, target_row=b, weight=1.0 + a % 3, n_facts=1, n_units=1, similarity=0.0) for a, b in pairs]
-names = [f"e{i:03}" for i in range(300)]
-print(hashlib.sha256(repr(cluster_entities(pa.Table.from_pylist(rows, schema=RELATED), names)).encode()).hexdigest())
-"""
-    assert python(code, PYTHONHASHSEED="1") == python(code, PYTHONHASHSEED="2")
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 5])

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,47 +16,44 @@ def before(one: str, members: str, level: int = 0, *formerly: str) -> FormerComm
     return FormerCommunity(one, level, tuple(sorted(members)), formerly)
 
 
-def test_a_community_that_kept_its_id_needs_no_other() -> None:
-    assert former_ids([now("c_a", "abcd")], [before("c_a", "abc")]) == {"c_a": ()}
-
-
-def test_the_old_id_leads_to_the_community_with_most_of_its_entities() -> None:
-    found = former_ids([now("c_x", "abcd"), now("c_y", "efgh")], [before("c_old", "abce")])
-    assert found == {"c_x": ("c_old",), "c_y": ()}
-
-
-def test_too_little_in_common_is_no_descent() -> None:
-    assert former_ids([now("c_x", "abcdef")], [before("c_old", "abghij")]) == {"c_x": ()}
-
-
-def test_what_was_taken_in_by_a_larger_one_leads_to_it() -> None:
-    assert former_ids([now("c_x", "abcdefgh"), now("c_y", "ij")], [before("c_old", "abi")]) == {
-        "c_x": ("c_old",),
-        "c_y": (),
-    }
-    found = former_ids([now("c_x", "abcdefgh"), now("c_y", "abc", 1)], [before("c_old", "abcd")])
-    assert found == {"c_x": ("c_old",), "c_y": ()}
-    found = former_ids([now("c_x", "abcdefghij"), now("c_y", "abc", 1)], [before("c_old", "abcd")])
-    assert found == {"c_x": (), "c_y": ("c_old",)}
-
-
-def test_the_own_level_comes_first_though_another_has_more_in_common() -> None:
-    found = former_ids([now("c_x", "abcd", 0), now("c_y", "abc", 1)], [before("c_old", "abc", 0)])
-    assert found == {"c_x": ("c_old",), "c_y": ()}
-    found = former_ids([now("c_y", "abc", 1)], [before("c_old", "abc", 0)])
-    assert found == {"c_y": ("c_old",)}
-
-
-def test_older_ids_lead_on_and_the_latest_come_first() -> None:
-    found = former_ids([now("c_x", "abc")], [before("c_old", "abc", 0, "c_older", "c_oldest")])
-    assert found == {"c_x": ("c_old", "c_older", "c_oldest")}
-    kept = former_ids([now("c_x", "abc")], [before("c_x", "abc", 0, "c_older")])
-    assert kept == {"c_x": ("c_older",)}
-
-
-def test_an_id_that_is_in_use_again_is_nobodys_former_one() -> None:
-    found = former_ids([now("c_x", "abc"), now("c_older", "xyz")], [before("c_old", "abc", 0, "c_older")])
-    assert found == {"c_x": ("c_old",), "c_older": ()}
+@pytest.mark.parametrize(
+    ("communities", "former", "expected"),
+    [
+        ([now("c_a", "abcd")], before("c_a", "abc"), {}),
+        ([now("c_x", "abcd"), now("c_y", "efgh")], before("c_old", "abce"), {"c_x": ("c_old",)}),
+        ([now("c_x", "abcdef")], before("c_old", "abghij"), {}),
+        ([now("c_x", "abcdefgh"), now("c_y", "ij")], before("c_old", "abi"), {"c_x": ("c_old",)}),
+        ([now("c_x", "abcdefgh"), now("c_y", "abc", 1)], before("c_old", "abcd"), {"c_x": ("c_old",)}),
+        ([now("c_x", "abcdefghij"), now("c_y", "abc", 1)], before("c_old", "abcd"), {"c_y": ("c_old",)}),
+        ([now("c_x", "abcd", 0), now("c_y", "abc", 1)], before("c_old", "abc", 0), {"c_x": ("c_old",)}),
+        ([now("c_y", "abc", 1)], before("c_old", "abc", 0), {"c_y": ("c_old",)}),
+        ([now("c_x", "abc")], before("c_x", "abc", 0, "c_older"), {"c_x": ("c_older",)}),
+        (
+            [now("c_x", "abc")],
+            before("c_old", "abc", 0, "c_older", "c_oldest"),
+            {"c_x": ("c_old", "c_older", "c_oldest")},
+        ),
+        ([now("c_x", "abc"), now("c_older", "xyz")], before("c_old", "abc", 0, "c_older"), {"c_x": ("c_old",)}),
+    ],
+    ids=[
+        "the same id",
+        "most of its entities",
+        "too little in common",
+        "taken in by a larger one",
+        "taken in, though a deeper one overlaps",
+        "nearer than the one that took it in",
+        "its own level first",
+        "another level",
+        "older ids stay",
+        "the latest first",
+        "an id in use again",
+    ],
+)
+def test_an_earlier_id_leads_to_the_community_that_goes_on(
+    communities: list[Community], former: FormerCommunity, expected: dict[str, tuple[str, ...]]
+) -> None:
+    found = former_ids(communities, [former])
+    assert {one: ids for one, ids in found.items() if ids} == expected
 
 
 names = st.sampled_from([f"c_{letter}" for letter in "abcdefgh"])

@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Sequence
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
+from graphctx.ingest.communities import CommunityEvidence, phrase_summaries
 from graphctx.ingest.communities.points import MAX_POINTS
 from graphctx.ingest.communities.summarise import BARE, KEY_ENTITIES, KEY_FACTS, SUMMARY_SENTENCES, SUMMARY_TOKENS
-from graphctx.ingest.pipeline import Ingest
+from graphctx.ingest.embed import Quantised
 from graphctx.ingest.report import IngestReport
 from graphctx.knowledge_base import KnowledgeBase
+from graphctx.model.knowledge import CommunitySummary
 from graphctx.nlp.embedders import DEFAULT, make_embedder
 from graphctx.nlp.llm.asking import Estimate, LlmReport
 from graphctx.nlp.llm.citations import Cited
 from graphctx.nlp.llm.phrase import CommunityText, Memory, Summaries
-from graphctx.nlp.spacy_extractor import SpacyExtractor
 from graphctx.nlp.tokens import WordPieceCounter
-from graphctx.settings import IngestSettings
+from graphctx.store.cache import Memo
 from graphctx.store.communities import levels_of, read_phrased
+from graphctx.store.schema import TABLES
 from graphctx.store.snapshot import open_snapshot
+from graphctx.store.walk import WalkArrays
 from graphctx.text.names import normalise_name, shown_name
 
 
@@ -141,7 +144,7 @@ def leads_to(world: World, one: str) -> set[str]:
     return {row["id"] for row in world.communities if one == row["id"] or one in row["formerly"]}
 
 
-def test_a_reference_survives_a_document_that_comes_changes_and_goes(
+def test_a_reference_survives_a_document_that_comes_and_goes(
     handbook: World, handbook_path: Path, tmp_path: Path
 ) -> None:
     shutil.copytree(handbook_path, tmp_path / "kb")
@@ -152,14 +155,11 @@ def test_a_reference_survives_a_document_that_comes_changes_and_goes(
     told = "# The tide clock\n\nTomas Okello-Reyes hung the tide clock in the Winter Desk. Yuki Harrow winds it on Mondays."
     worlds = [handbook]
     with KnowledgeBase.open(tmp_path / "kb") as kb:
-        first = kb.ingest(more, processes=1).content_hash
-        for text in (told, told + " It was made by Greta Mulvane for the Winter Desk."):
-            clock.write_text(text, "utf-8")
-            assert kb.ingest(more, processes=1).changed
-            worlds.append(World(kb.path))
+        clock.write_text(told, "utf-8")
+        assert kb.ingest(more, processes=1).changed
+        worlds.append(World(kb.path))
         clock.unlink()
-        last = kb.ingest(more, prune=True, processes=1)
-        assert last.content_hash == first
+        assert kb.ingest(more, prune=True, processes=1).changed
         worlds.append(World(kb.path))
     for at, before in enumerate(worlds):
         for after in worlds[at + 1 :]:
@@ -206,7 +206,7 @@ def test_communities_of_two_themes_are_titled_by_their_own_names(make_kb: Callab
 
 @pytest.mark.parametrize(
     "files",
-    [{"a.md": "x"}, {"a.md": "1 2 3"}, {"a.md": "# Gate\n\nThe Harbour Gate opens."}, {"a.md": "```\nx = 1\n```"}],
+    [{"a.md": "x"}, {"a.md": "# Gate\n\nThe Harbour Gate opens."}],
 )
 def test_a_corpus_without_themes_has_none(make_kb: Callable[..., KnowledgeBase], files: dict[str, str]) -> None:
     world = World(make_kb(files).path)
@@ -254,36 +254,26 @@ def on_title(community: CommunityText, *cites: int) -> list[Cited]:
     ],
 )
 def test_what_a_language_model_does_not_phrase_stays_extractive_and_what_it_does_keeps_its_citations(
-    write_files: Callable[..., Path],
-    tmp_path: Path,
+    handbook_path: Path,
     answer: Callable[[Sequence[CommunityText]], Sequence[Sequence[Cited]]],
     phrased: int,
 ) -> None:
-    folder = write_files(THEMES)
-    KnowledgeBase.open(tmp_path / "kb", create=True, project_id="test").close()
-
-    def ingest(**options: Any) -> IngestReport:
-        made = Ingest(
-            kb_dir=tmp_path / "kb",
-            embedder=make_embedder(DEFAULT),
-            extractor=SpacyExtractor(),
-            settings=IngestSettings(processes=1),
-            **options,
-        )
-        return made.run([folder])
-
-    plain = ingest()
-    with_model = ingest(summariser=Model(answer))
-    assert with_model.content_hash == plain.content_hash
-    assert plain.phrasing is None
-    assert with_model.phrasing is not None
-    found = World(tmp_path / "kb").communities
-    assert with_model.communities == len(found) == 2
-    said = [(row, read_phrased(row["phrased"])) for row in found]
+    with open_snapshot(handbook_path) as snapshot:
+        vectors = Quantised(snapshot.matrix("sentences"), snapshot.matrix("sentence_scale"))
+        arrays = WalkArrays.from_dict(snapshot.arrays())
+        tables = {name: snapshot.table(name) for name in TABLES}
+        evidence = CommunityEvidence.of(tables, arrays, vectors)
+    names = [field.name for field in fields(CommunitySummary)]
+    rows = tables["communities"].select(names).slice(0, 2).to_pylist()
+    extractive = [CommunitySummary(**row) for row in rows]
+    with Memo(Path(":memory:")) as memo:
+        made, report = phrase_summaries(extractive, evidence, Model(answer), memo, lambda done, total: None)
+    assert report.asked == 2
+    assert [replace(one, phrased=None) for one in made] == extractive
+    said = [(one, read_phrased(one.phrased)) for one in made]
     assert sum(bool(sentences) for _, sentences in said) == phrased
-    for row, sentences in said:
-        assert row["summary_rows"]
-        assert [one.text for one in sentences] in ([], [f"On {row['title']}."])
-        for one in sentences:
-            assert one.rows
-            assert set(one.rows) <= set(row["summary_rows"])
+    for one, sentences in said:
+        assert [sentence.text for sentence in sentences] in ([], [f"On {one.title}."])
+        for sentence in sentences:
+            assert sentence.rows
+            assert set(sentence.rows) <= set(one.summary_rows)

@@ -125,12 +125,11 @@ def test_a_word_document_that_cannot_be_read_says_why(data: bytes, reason: str) 
         DOCX.read(data, "policy.docx")
 
 
-def repeated(part: str, paragraphs: int) -> bytes:
-    """A Word document whose text is one paragraph over and over, in a part of any name."""
+def word(body: str, part: str = "word/document.xml") -> bytes:
+    """A Word document of this body, in a part of any name."""
     types = "http://schemas.openxmlformats.org/package/2006"
     relation = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument"
     space = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
-    body = "<w:p><w:r><w:t>word</w:t></w:r></w:p>" * paragraphs
     return packed(
         **{
             "[Content_Types].xml": f'<Types xmlns="{types}/content-types"><Override PartName="/{part}" '
@@ -142,8 +141,21 @@ def repeated(part: str, paragraphs: int) -> bytes:
     )
 
 
+PARAGRAPH = "<w:p><w:r><w:t>word</w:t></w:r></w:p>"
+
+
+def nested_tables(depth: int) -> str:
+    return "<w:tbl><w:tr><w:tc>" * depth + PARAGRAPH + "</w:tc></w:tr></w:tbl>" * depth
+
+
 @pytest.mark.parametrize("part", ["word/document.xml", "word/document.bin"])
 def test_a_word_document_that_repeats_itself_as_no_author_does_is_refused_unread(part: str) -> None:
-    assert DOCX.read(repeated(part, 10), "policy.docx").documents[0].text.count("word") == 10
+    assert DOCX.read(word(PARAGRAPH * 10, part), "policy.docx").documents[0].text.count("word") == 10
     with pytest.raises(InvalidArgument, match="more than is safe"):
-        DOCX.read(repeated(part, 60_000), "policy.docx")
+        DOCX.read(word(PARAGRAPH * 60_000, part), "policy.docx")
+
+
+def test_a_word_document_that_nests_too_deeply_is_refused_with_that_reason() -> None:
+    assert "word" in DOCX.read(word(nested_tables(10)), "policy.docx").documents[0].text
+    with pytest.raises(InvalidArgument, match=r"policy\.docx nests tables .* too deeply"):
+        DOCX.read(word(nested_tables(300)), "policy.docx")

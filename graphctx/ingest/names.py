@@ -1,4 +1,4 @@
-"""Every name of a corpus with what is known of it: the ground on which the ladder stands."""
+"""The names of a corpus, and which of them stand for one thing."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Name:
 
     @property
     def label(self) -> EntityLabel:
-        """The most frequent label, where at least half of the mentions carry it; else ``term``."""
+        """The most frequent label if at least half of the mentions have it, else ``term``."""
         label = most_frequent(self.labels)
         return label if 2 * self.labels.get(label, 0) >= self.mentions else "term"
 
@@ -73,94 +73,112 @@ class Name:
         self.surfaces[mention.surface] = self.surfaces.get(mention.surface, 0) + 1
 
 
-@dataclass(frozen=True, slots=True)
-class StatedAlias:
-    """A document says that one name stands for another (indices of names)."""
-
-    document: int
-    alias: int
-    name: int
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentNames:
-    """The names of one document that name things: index to how often each label was given here."""
-
-    labels: dict[int, Counter[EntityLabel]]
-    acronyms: frozenset[int]
-
-
 @dataclass(slots=True)
 class NameTable:
     """All names of a corpus.
 
     Attributes:
         names: in order of first mention.
-        index: normalised form to its position in ``names``.
-        mentions: the name of each mention, in the order of the extractions; -1 where nothing is left of it.
-        stated: the aliases that documents state.
-        documents: the names of each document.
-        opened: pairs of a noun chunk and the name that it opens with, as in "the Drop trait".
+        mentions: the name of each mention, in the order of the extractions; -1 if nothing is left of it.
+        stated: ``(document, alias, name)``: a document says that one name stands for another.
+        labels: for each document, how often each label was given to each name that names a thing in it.
+        acronyms: the acronyms of each document.
     """
 
-    names: list[Name]
-    index: dict[str, int]
-    mentions: array[int]
-    stated: list[StatedAlias]
-    documents: list[DocumentNames]
-    opened: set[tuple[int, int]]
-    _known: dict[str, int] = field(default_factory=dict)
+    names: list[Name] = field(default_factory=list)
+    mentions: array[int] = field(default_factory=lambda: array("i"))
+    stated: list[tuple[int, int, int]] = field(default_factory=list)
+    labels: list[dict[int, Counter[EntityLabel]]] = field(default_factory=list)
+    acronyms: list[set[int]] = field(default_factory=list)
+    _by_text: dict[str, int] = field(default_factory=dict)
+    _by_surface: dict[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, extractions: Sequence[Extraction]) -> NameTable:
         """Gather the names of a corpus."""
-        table = cls([], {}, array("i"), [], [], set())
-        for number, extraction in enumerate(extractions):
-            labels: dict[int, Counter[EntityLabel]] = {}
+        table = cls()
+        for document, extraction in enumerate(extractions):
+            table.labels.append({})
+            table.acronyms.append(set())
             here: set[int] = set()
-            acronyms = set()
-            opener = (-1, -1)  # where the last name started, and which it was
             for mention in extraction.mentions:
-                at = table._intern(mention.surface)
+                at = table._add(mention.surface)
                 table.mentions.append(at)
                 if at < 0:
                     continue
                 here.add(at)
                 table.names[at].count(mention)
                 if mention.kind in _NAMING:
-                    labels.setdefault(at, Counter())[mention.label] += 1
-                    opener = (mention.start_char, at)
-                elif opener[0] == mention.start_char and opener[1] != at:
-                    table.opened.add((at, opener[1]))
+                    table.labels[document].setdefault(at, Counter())[mention.label] += 1
                 if mention.kind == "acronym":
-                    acronyms.add(at)
+                    table.acronyms[document].add(at)
                 if mention.alias_of is not None:
-                    name = table._intern(mention.alias_of)
+                    name = table._add(mention.alias_of)
                     if name not in (-1, at):
                         table.names[name].stated = table.names[name].stated or mention.alias_of
-                        table.stated.append(StatedAlias(number, at, name))
+                        table.stated.append((document, at, name))
             for at in here:
                 table.names[at].documents += 1
-            table.documents.append(DocumentNames(labels, frozenset(acronyms)))
         return table
 
-    def find(self, surface: str) -> int:
-        """The name of a surface, or -1."""
-        at = self._known.get(surface)
-        return self.index.get(normalise_name(surface), -1) if at is None else at
+    def row(self, text: str) -> int:
+        """Return the row of a normalised name, or -1."""
+        return self._by_text.get(text, -1)
 
-    def _intern(self, surface: str) -> int:
-        at = self._known.get(surface)
+    def find(self, surface: str) -> int:
+        """Return the row of a surface's name, or -1."""
+        at = self._by_surface.get(surface)
+        return self.row(normalise_name(surface)) if at is None else at
+
+    def _add(self, surface: str) -> int:
+        at = self._by_surface.get(surface)
         if at is None:
             text = normalise_name(surface)
-            at = self.index.get(text, -1)
+            at = self.row(text)
             if at == -1 and text:
-                at = self.index[text] = len(self.names)
+                at = self._by_text[text] = len(self.names)
                 self.names.append(Name(text))
-            self._known[surface] = at
+            self._by_surface[surface] = at
         return at
 
 
+class UnionFind:
+    """Sets of names that stand for one thing, each with its canonical name; single documents may differ.
+
+    Args:
+        size: how many names there are; at first each is its own canonical name.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._parent = list(range(size))
+        self._in_document: dict[tuple[int, int], int] = {}
+
+    def find(self, name: int) -> int:
+        """Return the canonical name of a name in the whole corpus."""
+        parent = self._parent
+        while parent[name] != name:
+            parent[name] = parent[parent[name]]
+            name = parent[name]
+        return name
+
+    def union(self, name: int, into: int) -> None:
+        """Merge a name into another one everywhere; that one's canonical name stays."""
+        self._parent[self.find(name)] = self.find(into)
+
+    def union_in(self, document: int, name: int, into: int) -> None:
+        """Merge a name into another one in one document only. The first merge of a name in a document holds."""
+        if self.find(name) != self.find(into):
+            self._in_document.setdefault((document, name), into)
+
+    def find_in(self, document: int, name: int, surface: str) -> int:
+        """Return the canonical name of a name in a document.
+
+        A surface in lower case is never a short form: in a text about Ms Snow, "the snow" is snow.
+        """
+        into = self._in_document.get((document, name)) if surface != surface.lower() else None
+        return self.find(name if into is None else into)
+
+
 def most_frequent(labels: dict[EntityLabel, int]) -> EntityLabel:
-    """The most frequent label, ties to the first in the alphabet; ``term`` where there is none."""
+    """Return the most frequent label, of equals the first in the alphabet; ``term`` if there is none."""
     return min(labels, key=lambda label: (-labels[label], label)) if labels else "term"

@@ -1,0 +1,144 @@
+"""The rules that merge names, strongest first. Each takes the names and adds unions to the union-find."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from graphctx.ingest.names import Name, NameTable, UnionFind
+from graphctx.text.names import acronym_of, digits_of, singular_of
+
+MIN_CORPUS_ACRONYM = 3
+"""Characters of an acronym that means the same in the whole corpus once one document says what. Shorter ones are too
+often reused, and hold in that document only."""
+
+MIN_JOINED_CHARS = 8
+"""Of a name that is merged with another one whatever its spaces are: in short ones they make other words."""
+
+_FIXED = frozenset({"person", "location", "organization", "group", "work"})
+
+
+def merge_names(table: NameTable) -> UnionFind:
+    """Apply all rules.
+
+    A wrong merge puts the facts of two things on one node and cannot be detected later, so each rule prefers to keep
+    two names apart: an ambiguous short name is resolved document by document or not at all.
+    """
+    same = UnionFind(len(table.names))
+    _merge_pairs(table, table.stated, same)
+    _merge_acronyms(table, same)
+    _merge_people(table, same)
+    _merge_plurals(table, same)
+    _merge_word_breaks(table, same)
+    return same
+
+
+def _merge_acronyms(table: NameTable, same: UnionFind) -> None:
+    """Merge an acronym with the one name of its document that it abbreviates."""
+    pairs = []
+    for document, acronyms in enumerate(table.acronyms):
+        if not acronyms:
+            continue
+        longs: dict[str, set[int]] = defaultdict(set)
+        for at in table.labels[document]:
+            name = table.names[at]
+            if " " in name.text and not name.code:
+                longs[acronym_of(name.text)].add(same.find(at))
+        for at in sorted(acronyms):
+            short = table.names[at].text.upper()
+            found = longs.get(short, set())
+            if len(short) >= MIN_CORPUS_ACRONYM and len(found) == 1 and same.find_in(document, at, short) == at:
+                pairs.append((document, at, next(iter(found))))
+    _merge_pairs(table, pairs, same)
+
+
+def _merge_pairs(table: NameTable, pairs: list[tuple[int, int, int]], same: UnionFind) -> None:
+    """Merge ``(document, alias, name)``: everywhere if the alias has one meaning only, else in the document.
+
+    A name of one document alone says nothing about the others: their "NHK" may be another one.
+    """
+    meanings: dict[int, set[int]] = defaultdict(set)
+    for _, alias, name in pairs:
+        meanings[alias].add(same.find(name))
+    for document, alias, name in pairs:
+        short, long = table.names[alias], table.names[name]
+        if len(meanings[alias]) == 1 and _holds_everywhere(short) and (long.documents > 1 or short.documents == 1):
+            same.union(alias, name)
+        else:
+            same.union_in(document, alias, name)
+
+
+def _holds_everywhere(name: Name) -> bool:
+    """Whether an alias is specific. A single word that is no acronym ("Cascade") names other things elsewhere."""
+    return len(name.text) >= MIN_CORPUS_ACRONYM if name.acronym else " " in name.text
+
+
+def _merge_people(table: NameTable, same: UnionFind) -> None:
+    """Merge a shortened name of a person into the one full name of its document that it fits."""
+    for document, labels in enumerate(table.labels):
+        people = [at for at in labels if _is_person(table, document, at)]
+        bearers: dict[str, set[int]] = defaultdict(set)
+        for at in people:
+            words = table.names[at].text.split()
+            if len(words) > 1 and "of" not in words and table.names[at].label == "person":
+                for word in {words[0], words[-1]}:
+                    if len(word) > 1:
+                        bearers[word].add(at)
+        for at in people:
+            name = table.names[at].text
+            found = bearers.get(name.split()[-1], set())
+            if " " in name:
+                found = {one for one in found if _is_shortened(name, table.names[one].text)}
+            if len(found) == 1:
+                same.union_in(document, at, next(iter(found)))
+
+
+def _is_person(table: NameTable, document: int, at: int) -> bool:
+    """Whether a document mentions a name as a person at least as often as anything else."""
+    name, labels = table.names[at], table.labels[document][at]
+    if name.code or name.acronym or any(char.isdigit() for char in name.text):
+        return False
+    others = max((count for label, count in labels.items() if label not in ("person", "term")), default=0)
+    return labels["person"] > 0 and labels["person"] >= others
+
+
+def _is_shortened(short: str, long: str) -> bool:
+    """Whether a name leaves out or shortens middle names: ``john booth``, ``john w booth``, ``john wilkes booth``."""
+    few, many = short.split(), long.split()
+    if len(few) >= len(many) or few[0] != many[0] or few[-1] != many[-1]:
+        return False
+    middle = iter(many[1:-1])
+    return all(any(full.startswith(part) for full in middle) for part in few[1:-1])
+
+
+def _merge_plurals(table: NameTable, same: UnionFind) -> None:
+    """Merge the plural of a common noun, a type or an acronym into its singular, if the corpus has both."""
+    for at, name in enumerate(table.names):
+        text = singular_of(name.text)
+        singular = table.row(text) if text != name.text else -1
+        if singular == -1 or name.label in _FIXED:
+            continue
+        one = table.names[singular]
+        if one.label in _FIXED and not one.acronym:
+            continue
+        if one.is_named and not one.acronym and not one.code and name.is_named and not name.code:
+            continue  # two proper names: "Beatle", "Beatles"
+        if one.acronym and one.is_named and not any(_has_capitals(surface) for surface in name.surfaces):
+            continue  # "SLOs" are of SLO, but "crowns" are not of CROWN
+        if not any(mark in text for mark in ("_", "::", ".", "--")):
+            same.union(at, singular)
+
+
+def _has_capitals(surface: str) -> bool:
+    return sum(char.isupper() for char in surface) > 1
+
+
+def _merge_word_breaks(table: NameTable, same: UnionFind) -> None:
+    """Merge names that differ in word breaks only: "data base"."""
+    joined: dict[str, int] = {}
+    fit = [at for at, name in enumerate(table.names) if not name.code]
+    for at in sorted(fit, key=lambda at: (-table.names[at].mentions, table.names[at].text)):
+        text = table.names[at].text.replace(" ", "")
+        if len(text) >= MIN_JOINED_CHARS:
+            other = joined.setdefault(text, at)
+            if other != at and digits_of(table.names[other].text) == digits_of(table.names[at].text):
+                same.union(at, other)
