@@ -169,10 +169,19 @@ class Merged:
         if view.name in tuple(self._views)[1:] and key in self._held:
             ids[chunk_id] = self._held[key]
             return
-        ids[chunk_id] = chunk_id if self._owner[chunk_id] == view.name else next(self._free)
+        keeps = self._owner[chunk_id] == view.name and not self._is_named_from_below(view, chunk_id)
+        ids[chunk_id] = chunk_id if keeps else next(self._free)
         if key is not None:
             self._held.setdefault(key, ids[chunk_id])
         self._fresh[view.name].append(record)
+
+    def _is_named_from_below(self, view: LayerView, chunk_id: int) -> bool:
+        """Whether a tombstone of a lower layer names an id that it does not take back, and would in the base layer.
+
+        It is still there if a compaction stops before the folded layers are removed.
+        """
+        lower = (other for other in self._views.values() if rank(view.name) < rank(other.name))
+        return any(chunk_id in other.retractions_below and chunk_id not in other.records for other in lower)
 
     def _key(self, view: LayerView, record: int) -> Hashable:
         """What records that may fold into one have in common; ``None`` for one that may not."""
