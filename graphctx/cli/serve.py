@@ -110,14 +110,14 @@ def serve(
     else:
         from graphctx.cli.console import errors_console
         from graphctx.server.auth import Tokens
-        from graphctx.server.http import Door, serve_http
+        from graphctx.server.http import HttpConfig, serve_http
 
-        door = Door(host, port, allowed_host, allowed_origin, allow_anonymous)
-        door.check(Tokens(config.tokens))
+        http = HttpConfig(host, port, allowed_host, allowed_origin, allow_anonymous)
+        http.check(Tokens(config.tokens))
         if token_file is not None:
             _warn_if_open(token_file)
         url = f"http://{f'[{host}]' if ':' in host else host}:{port}/mcp"
-        serve_http(kb, config, door, lambda: errors_console().print(f"MCP at {url} (stop with Ctrl-C)", soft_wrap=True))
+        serve_http(kb, config, http, lambda: errors_console().print(f"MCP at {url} (stop with Ctrl-C)", soft_wrap=True))
 
 
 def _warn_if_open(token_file: Path) -> None:

@@ -11,17 +11,17 @@ from graphctx.cli import serve
 from graphctx.cli.app import app
 from graphctx.server import http, stdio
 from graphctx.server.config import ServerConfig
-from graphctx.server.http import Door
+from graphctx.server.http import HttpConfig
 
 TOKEN = "ana-0123456789-abcdefgh"
 
 
 @pytest.fixture
-def started(monkeypatch: pytest.MonkeyPatch) -> list[tuple[ServerConfig, Door | None]]:
+def started(monkeypatch: pytest.MonkeyPatch) -> list[tuple[ServerConfig, HttpConfig | None]]:
     """What would be served: both transports are stopped at their door."""
-    seen: list[tuple[ServerConfig, Door | None]] = []
+    seen: list[tuple[ServerConfig, HttpConfig | None]] = []
     monkeypatch.setattr(stdio, "serve_stdio", lambda kb, config: seen.append((config, None)))
-    monkeypatch.setattr(http, "serve_http", lambda kb, config, door, on_listening: seen.append((config, door)))
+    monkeypatch.setattr(http, "serve_http", lambda kb, config, http, on_listening: seen.append((config, http)))
     return seen
 
 
@@ -34,7 +34,7 @@ def run(tmp_path: Path, *arguments: str) -> str:
 
 
 def test_toolsets_are_chosen_on_the_command_line_before_the_environment(
-    started: list[tuple[ServerConfig, Door | None]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    started: list[tuple[ServerConfig, HttpConfig | None]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GRAPHCTX_SERVER__TOOLSETS", '["connector"]')
     run(tmp_path)
@@ -44,14 +44,14 @@ def test_toolsets_are_chosen_on_the_command_line_before_the_environment(
 
 @pytest.mark.parametrize("toolsets", ["kb,everything", "", ",", "KB"])
 def test_a_toolset_that_is_not_there_is_refused_by_name(
-    started: list[tuple[ServerConfig, Door | None]], tmp_path: Path, toolsets: str
+    started: list[tuple[ServerConfig, HttpConfig | None]], tmp_path: Path, toolsets: str
 ) -> None:
     assert "toolsets" in run(tmp_path, "--toolsets", toolsets)
     assert started == []
 
 
 def test_tokens_come_from_a_file_and_open_a_public_address(
-    started: list[tuple[ServerConfig, Door | None]], tmp_path: Path
+    started: list[tuple[ServerConfig, HttpConfig | None]], tmp_path: Path
 ) -> None:
     public = ("--transport", "http", "--host", "0.0.0.0", "--allowed-host", "kb.example:*")
     assert "no bearer token" in run(tmp_path, *public)
@@ -60,14 +60,14 @@ def test_tokens_come_from_a_file_and_open_a_public_address(
     run(tmp_path, *public, "--token-file", str(tmp_path / "tokens"))
     (anonymous, door), (config, _) = started
     assert anonymous.tokens == {}
-    assert door == Door("0.0.0.0", 8765, ["kb.example:*"], [], allow_anonymous=True)
+    assert door == HttpConfig("0.0.0.0", 8765, ["kb.example:*"], [], allow_anonymous=True)
     assert config.tokens["ana"].get_secret_value() == TOKEN
 
 
 @pytest.mark.skipif(os.name != "posix", reason="files have modes on POSIX only")
 @pytest.mark.parametrize(("mode", "warned"), [(0o600, False), (0o640, True), (0o604, True)])
 def test_a_token_file_that_others_may_read_is_warned_of(
-    started: list[tuple[ServerConfig, Door | None]], tmp_path: Path, mode: int, warned: bool
+    started: list[tuple[ServerConfig, HttpConfig | None]], tmp_path: Path, mode: int, warned: bool
 ) -> None:
     file = tmp_path / "tokens"
     file.write_text(f"ana {TOKEN}\n")
@@ -102,7 +102,7 @@ def test_an_address_of_another_machine_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_token_that_cannot_be_used_stops_the_server_and_is_not_shown(
-    started: list[tuple[ServerConfig, Door | None]], tmp_path: Path
+    started: list[tuple[ServerConfig, HttpConfig | None]], tmp_path: Path
 ) -> None:
     (tmp_path / "tokens").write_text("ana hush-hush\n")
     said = run(tmp_path, "--transport", "http", "--token-file", str(tmp_path / "tokens"))
@@ -116,7 +116,7 @@ def test_the_command_says_what_it_means_to_have_no_tokens() -> None:
 
 
 def test_a_folder_of_layers_brings_their_tools_and_the_command_line_goes_before_the_settings(
-    started: list[tuple[ServerConfig, Door | None]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    started: list[tuple[ServerConfig, HttpConfig | None]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run(tmp_path)
     run(tmp_path, "--layers", str(tmp_path))  # where there is no knowledge base, and then where there is one
@@ -137,14 +137,14 @@ def test_a_folder_of_layers_brings_their_tools_and_the_command_line_goes_before_
 
 
 def test_a_folder_of_layers_that_is_not_there_is_refused(
-    started: list[tuple[ServerConfig, Door | None]], tmp_path: Path
+    started: list[tuple[ServerConfig, HttpConfig | None]], tmp_path: Path
 ) -> None:
     assert "is no folder" in run(tmp_path, "--layers", str(tmp_path / "nowhere"))
     assert started == []
 
 
 def test_a_boundary_of_documents_keeps_layers_out_unless_the_settings_say_otherwise(
-    started: list[tuple[ServerConfig, Door | None]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    started: list[tuple[ServerConfig, HttpConfig | None]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "kb" / "snapshots").mkdir(parents=True)
     monkeypatch.setenv("GRAPHCTX_SERVER__DOC_TAGS", '["public"]')

@@ -151,12 +151,12 @@ def test_whoever_holds_the_most_makes_room() -> None:
     assert stats.passages + stats.evicted_by_memory == 51
 
 
-def test_sessions_of_one_owner_share_memory_as_one() -> None:
-    store = ScratchStore(max_bytes=6000, ttl=60, owner=lambda session: session[:3])
-    modest = store.put("ben", "s", unit("only"))
+def test_the_sessions_of_a_principal_share_memory_as_one() -> None:
+    store = ScratchStore(max_bytes=6000, ttl=60)
+    modest = store.put("x_ben", "s", unit("only"))
     for number in range(50):
-        store.put(f"ana{number}", "s", unit("same"))
-    assert store.get("ben", modest.passage_id) == modest
+        store.put(f"x_{number}", "s", unit("same"), principal="ana")
+    assert store.get("x_ben", modest.passage_id) == modest
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 30), st.integers(1, 300)), max_size=150))

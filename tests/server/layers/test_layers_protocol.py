@@ -17,7 +17,7 @@ from graphctx.knowledge_base import KnowledgeBase
 from graphctx.layers import FILES
 from graphctx.server.app import build_server
 from graphctx.server.config import ServerConfig
-from graphctx.server.http import Door, http_app
+from graphctx.server.http import HttpConfig, http_app
 from graphctx.server.tools.layers.recorded import FILES as WRITABLE_FILES
 from graphctx.server.warmup import Warmup, open_engine
 
@@ -71,7 +71,7 @@ async def test_a_chunk_is_a_resource(layered: Any) -> None:
             assert (await client.read_resource(uri)).contents[0].text == OFFICER
 
 
-def layered_app(kb: KnowledgeBase, folder: Path, door: Door, **config: Any) -> Any:
+def layered_app(kb: KnowledgeBase, folder: Path, door: HttpConfig, **config: Any) -> Any:
     """The HTTP application of a server with layers."""
     settings = ServerConfig(toolsets=("kb", "layers"), layers=folder, **config)
     return http_app(warmup_with(kb, folder), settings, door)
@@ -84,7 +84,7 @@ NOTE = {"content": "Over the wire.", "kind": "note", "confidence": 1, "scope": "
 async def test_over_http_whoever_is_unknown_may_search_and_not_write(kb: KnowledgeBase, folder: Path, era: str) -> None:
     before = digests(folder)
     async with (
-        listening(layered_app(kb, folder, Door())) as url,
+        listening(layered_app(kb, folder, HttpConfig())) as url,
         Client(url, mode=era, read_timeout_seconds=30) as client,
     ):
         assert not (await client.call_tool("agents_search", {"query": "gulls"})).is_error
@@ -98,7 +98,7 @@ async def test_over_http_whoever_is_unknown_may_search_and_not_write(kb: Knowled
 @pytest.mark.anyio
 async def test_over_http_the_owner_of_a_token_writes(kb: KnowledgeBase, folder: Path, era: str) -> None:
     async with (
-        listening(layered_app(kb, folder, Door(), tokens={"ana": SecretStr(TOKEN)})) as url,
+        listening(layered_app(kb, folder, HttpConfig(), tokens={"ana": SecretStr(TOKEN)})) as url,
         as_bearer(url, TOKEN, era) as client,
     ):
         assert not (await client.call_tool("agents_context_write", NOTE)).is_error
@@ -108,7 +108,7 @@ async def test_over_http_the_owner_of_a_token_writes(kb: KnowledgeBase, folder: 
 @pytest.mark.anyio
 async def test_over_http_everybody_writes_where_a_proxy_authenticates(kb: KnowledgeBase, folder: Path) -> None:
     async with (
-        listening(layered_app(kb, folder, Door(allow_anonymous=True))) as url,
+        listening(layered_app(kb, folder, HttpConfig(allow_anonymous=True))) as url,
         Client(url, mode="auto", read_timeout_seconds=30) as client,
     ):
         assert not (await client.call_tool("agents_context_write", NOTE)).is_error
