@@ -41,6 +41,7 @@ serve_stdio("unused", warmup=Warmup(open_noisily))
 
 WAITING_SERVER = """
 import sys, threading
+from pathlib import Path
 from graphctx.server.config import ServerConfig
 from graphctx.server.stdio import serve_stdio
 from graphctx.server.warmup import Warmup, open_engine
@@ -52,7 +53,7 @@ class Telling(Waiting):
         threading.Timer({release}, self.released.set).start()
         return super().run(context, request)
 
-warmup = Warmup(lambda: open_engine(sys.argv[1]))
+warmup = Warmup(lambda: open_engine("none", Path(sys.argv[1])))  # no layers either: what waits needs nothing
 warmup.get()  # opening takes none of a call's time
 with Telling().offered():
     serve_stdio("unused", ServerConfig(workers=1, call_timeout={timeout}), warmup)
@@ -90,10 +91,10 @@ BEGIN = message(id=0, method="initialize", params=CLIENT) + message(method="noti
 
 
 @contextmanager
-def running(code: str, kb_path: Path, *lines: bytes) -> Iterator[subprocess.Popen[bytes]]:
+def running(code: str, folder: Path, *lines: bytes) -> Iterator[subprocess.Popen[bytes]]:
     """Run a server that has got some lines; it is ended in any case."""
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    with subprocess.Popen([sys.executable, "-c", code, str(kb_path)], env=environment(), **pipes) as process:  # type: ignore[call-overload]
+    with subprocess.Popen([sys.executable, "-c", code, str(folder)], env=environment(), **pipes) as process:  # type: ignore[call-overload]
         try:
             send(process, *lines)
             yield process
@@ -191,13 +192,13 @@ def test_nothing_but_protocol_is_on_standard_output_and_refused_lines_are_answer
 
 
 def test_a_cancelled_call_is_never_answered_and_one_in_flight_is_before_the_input_ends_the_process(
-    kb_path: Path,
+    tmp_path: Path,
 ) -> None:
     cancelled = message(method="notifications/cancelled", params={"requestId": 1})
-    found = call(2, "kb.search", query="ledger")
-    with running(WAITING_SERVER.format(release=1, timeout=45), kb_path, BEGIN, call(1, "kb.wait")) as process:
+    listed = message(id=2, method="tools/list")
+    with running(WAITING_SERVER.format(release=1, timeout=45), tmp_path, BEGIN, call(1, "kb.wait")) as process:
         wait_until_begun(process)
-        send(process, cancelled, found, call(3, "kb.wait"))
+        send(process, cancelled, listed, call(3, "kb.wait"))
         assert process.stdin is not None
         process.stdin.close()
         answers = answers_of(process)
@@ -206,24 +207,24 @@ def test_a_cancelled_call_is_never_answered_and_one_in_flight_is_before_the_inpu
 
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
-def test_a_call_in_flight_is_answered_before_a_signal_ends_the_process(kb_path: Path, name: str) -> None:
-    with running(WAITING_SERVER.format(release=0.3, timeout=45), kb_path, BEGIN, call(1, "kb.wait")) as process:
+def test_a_call_in_flight_is_answered_before_a_signal_ends_the_process(tmp_path: Path, name: str) -> None:
+    with running(WAITING_SERVER.format(release=0.3, timeout=45), tmp_path, BEGIN, call(1, "kb.wait")) as process:
         wait_until_begun(process)
         process.send_signal(signal.Signals[name])
         assert answers_of(process)[1]["result"]["structuredContent"] == {"done": True}
 
 
-def test_a_call_that_does_not_stop_holds_the_end_only_for_its_limit_of_time(kb_path: Path) -> None:
+def test_a_call_that_does_not_stop_holds_the_end_only_for_its_limit_of_time(tmp_path: Path) -> None:
     lines = (BEGIN, call(1, "kb.wait", deaf=True))
-    with running(WAITING_SERVER.format(release=3600, timeout=1), kb_path, *lines) as process:
+    with running(WAITING_SERVER.format(release=3600, timeout=1), tmp_path, *lines) as process:
         wait_until_begun(process)
         assert process.stdin is not None
         process.stdin.close()
         assert "TIMEOUT" in answers_of(process)[1]["result"]["content"][0]["text"]
 
 
-def test_a_client_that_has_gone_is_not_waited_for(kb_path: Path) -> None:
-    with running(WAITING_SERVER.format(release=0.3, timeout=45), kb_path, BEGIN, call(1, "kb.wait")) as process:
+def test_a_client_that_has_gone_is_not_waited_for(tmp_path: Path) -> None:
+    with running(WAITING_SERVER.format(release=0.3, timeout=45), tmp_path, BEGIN, call(1, "kb.wait")) as process:
         wait_until_begun(process)
         assert process.stdout is not None
         process.stdout.close()
@@ -232,8 +233,8 @@ def test_a_client_that_has_gone_is_not_waited_for(kb_path: Path) -> None:
         assert b"Traceback" not in process.stderr.read()
 
 
-def test_the_end_of_input_ends_a_server_whose_models_are_still_loading(kb_path: Path) -> None:
-    with running(LOADING_SERVER, kb_path) as process:
+def test_the_end_of_input_ends_a_server_whose_models_are_still_loading(tmp_path: Path) -> None:
+    with running(LOADING_SERVER, tmp_path) as process:
         wait_until_begun(process)
         assert process.stdin is not None
         process.stdin.close()
