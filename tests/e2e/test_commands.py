@@ -114,7 +114,7 @@ def test_a_job_file_says_what_to_ingest_relative_to_itself(tmp_path: Path) -> No
     (tmp_path / "jobs").mkdir()
     job = tmp_path / "jobs" / "light.toml"
     job.write_text('paths = ["../corpus"]\nkb = "../kb"\nproject_id = "gull"\n[ingest]\nprocesses = 1\n')
-    report = answer_of("ingest", "--pipeline", job, "--dry-run")
+    report = answer_of("ingest", "--pipeline", job)
     assert (report["project_id"], report["documents"]) == ("gull", 3)
     assert (tmp_path / "kb" / "CURRENT").exists()
 
