@@ -111,14 +111,14 @@ def serve(
         serve_stdio(kb, config)
         return
     from graphctx.server.auth import Tokens
-    from graphctx.server.http import Door, serve_http
+    from graphctx.server.http import HttpConfig, serve_http
 
-    door = Door(host, port, allowed_host, allowed_origin, allow_anonymous)
-    door.check(Tokens(config.tokens))
+    http = HttpConfig(host, port, allowed_host, allowed_origin, allow_anonymous)
+    http.check(Tokens(config.tokens))
     if token_file is not None and os.name == "posix" and token_file.stat().st_mode & 0o077:
         warn(f"warning: others on this machine may read or change {token_file}: chmod 600 {token_file}")
     url = f"http://{f'[{host}]' if ':' in host else host}:{port}/mcp"
-    serve_http(kb, config, door, lambda: errors_console().print(f"MCP at {url} (stop with Ctrl-C)"))
+    serve_http(kb, config, http, lambda: errors_console().print(f"MCP at {url} (stop with Ctrl-C)"))
 
 
 def _config(kb: Path, transport: str, overrides: dict[str, Any], layers: Path | None) -> ServerConfig:

@@ -12,7 +12,7 @@ import difflib
 import json
 import re
 import reprlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from typing import Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
@@ -34,8 +34,13 @@ _REPR.maxlevel, _REPR.maxdict, _REPR.maxlist = 2, 4, 4
 _REPR.maxstring = _REPR.maxother = _SHOWN_CHARS
 
 
-def parse_arguments(model: type[Model], arguments: Mapping[str, Any]) -> Model:
+def parse_arguments(model: type[Model], arguments: Mapping[str, Any], hidden: Container[str] = ()) -> Model:
     """Check arguments and make the input model of them.
+
+    Args:
+        model: The input model.
+        arguments: The arguments by name.
+        hidden: Names of fields that no error suggests.
 
     Raises:
         InvalidArgument: naming every offending field (the first `MAX_PROBLEMS`) with its value and what is allowed.
@@ -45,7 +50,7 @@ def parse_arguments(model: type[Model], arguments: Mapping[str, Any]) -> Model:
         return model.model_validate(_given(model, arguments))
     except ValidationError as error:
         found = error.errors(include_url=False, include_context=False)
-    problems = [_problem(model, item) for item in found[:MAX_PROBLEMS]]
+    problems = [_problem(model, item, hidden) for item in found[:MAX_PROBLEMS]]
     message = "; ".join(f"{p['field']} = {p['value']}: {p['allowed']}" for p in problems)
     more = f"; and {len(found) - MAX_PROBLEMS} more" if len(found) > MAX_PROBLEMS else ""
     raise InvalidArgument(f"{message}{more}.", **problems[0], problems=problems)
@@ -121,7 +126,7 @@ def _written(value: Any) -> Any:
     return [_written(item) if isinstance(item, str) else item for item in value] if isinstance(value, list) else value
 
 
-def _problem(model: type[BaseModel], item: Any) -> dict[str, str]:
+def _problem(model: type[BaseModel], item: Any, hidden: Container[str]) -> dict[str, str]:
     """One pydantic error as field, value and what is allowed there."""
     path: Path = item["loc"]
     where = ".".join(_short(str(part)) for part in path)
@@ -133,7 +138,7 @@ def _problem(model: type[BaseModel], item: Any) -> dict[str, str]:
         }
     value = _shown(item["input"])
     if item["type"] == "extra_forbidden":
-        return {"field": where, "value": value, "allowed": _known(model, path)}
+        return {"field": where, "value": value, "allowed": _known(model, path, hidden)}
     if item["type"] == "value_error":
         return {"field": where, "value": value, "allowed": item["msg"].removeprefix("Value error, ")}
     allowed = allowed_at(model, path)
@@ -142,12 +147,12 @@ def _problem(model: type[BaseModel], item: Any) -> dict[str, str]:
     return {"field": where, "value": value, "allowed": allowed}
 
 
-def _known(model: type[BaseModel], path: Path) -> str:
+def _known(model: type[BaseModel], path: Path, hidden: Container[str]) -> str:
     """What an unknown argument may have been meant for, and what there is."""
     *above, name = (_short(str(part)) for part in path)
-    here = {field: ".".join([*above, field]) for field in fields_at(model, path[:-1])}
+    here = {field: ".".join([*above, field]) for field in fields_at(model, path[:-1]) if field not in hidden}
     name = _MEANT[name] if _MEANT.get(name) in here else name
-    for places in (here, dict(_places(model))):
+    for places in (here, {field: place for field, place in _places(model) if field not in hidden}):
         if near := difflib.get_close_matches(name, places, n=1, cutoff=0.7):
             meant = f" (did you mean {places[near[0]]}?)"
             break

@@ -1,12 +1,14 @@
 """The MCP server: tools, resources and prompts over a knowledge base, on stdio or HTTP.
 
-- ``stdio``: `serve_stdio`; ``http``: `serve_http`, `http_app`, `Door`; ``auth``: `Tokens`, `read_token_file`.
-- ``app``: `build_server`, for any other transport of the SDK; ``config``: `ServerConfig`, made from settings.
-- ``warmup``: `Warmup` opens an `Engine` in the background, and tries again after a failure.
-- ``calls``: a call from its arguments to its result; ``workers``: its thread; ``failures``: its errors.
-- ``call_context``: `CallContext`, what the handler of a tool works with; ``sessions``, ``scratch``: its session.
-- ``tools``: `TOOLS` and `serve`; ``tool``: `Tool`, `Description`, `Reply`; ``schemas``: `tool_schema`.
-- ``listing``, ``names``: the listed form of tools; ``prompts``, ``completion``; ``resources``, ``reading``.
+A request passes from its transport (`stdio`, `http`) to `app`, which has a method for each method of the protocol.
+`dispatch` parses a tool call, finds its session (`sessions`), pins the published snapshot (`warmup`) and runs the
+tool's handler (`tools`) in a worker thread (`workers`). The handler works with a `call_context`, and returns an answer
+and its rendering.
+
+- `scratch`: the passages that a session has seen; `resources`, `reading`: what clients read by URI.
+- `tool`, `listing`, `schemas`, `names`: what a tool declares, and how clients list it; `prompts`, `completion`.
+- `config`, `auth`, `process`: settings, bearer tokens, the log and the end of the process; `local`: tools without a
+  server.
 
 Nothing is imported here, and listing tools imports neither NumPy nor a model nor a table format, so that a
 server answers its first ``tools/list`` at once.

@@ -1,29 +1,21 @@
-"""The MCP server: protocol methods on one side, tools, resources and prompts on the other.
-
-The SDK's low-level server validates nothing and shows uncaught exceptions to old clients, so every request is
-validated here, every failure becomes the error envelope, and every answer is validated before it leaves.
-"""
+"""The MCP server: the protocol's methods over tools, resources, prompts and completion."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict
 from functools import partial
-from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
 from mcp.server import Server
 from mcp.server.caching import CacheHint
-from mcp.server.context import ServerRequestContext
 
 from graphctx.errors import InvalidArgument
 from graphctx.model.requests import Scope
-from graphctx.server import held, prompts, resources
-from graphctx.server.calls import Calls
+from graphctx.server import prompts, resources
 from graphctx.server.completion import complete
 from graphctx.server.config import ServerConfig
-from graphctx.server.failures import protocol_error, told
+from graphctx.server.dispatch import Context, Dispatcher
 from graphctx.server.hierarchy import community_contents, hierarchy_contents
 from graphctx.server.listing import instructions, listed
 from graphctx.server.reading import (
@@ -33,52 +25,41 @@ from graphctx.server.reading import (
     status_contents,
     unit_contents,
 )
-from graphctx.server.scratch import ScratchStore
-from graphctx.server.sessions import Caller, Sessions
+from graphctx.server.sessions import Caller
 from graphctx.server.units import LAYER_ID, Units
 from graphctx.server.warmup import Warmup
-from graphctx.server.workers import Job, Workers, telling
+from graphctx.version import __version__
 
 if TYPE_CHECKING:
     from graphctx.retrieve.searcher import Searcher
 
-Context = ServerRequestContext[Any, Any]
-Done = TypeVar("Done")
-
 LIST_TTL_MS = 3_600_000
-"""Lists of tools, prompts and templates change only with the installed version and the settings."""
+"""Milliseconds that clients may cache lists of tools, prompts and templates, which change only with the installed
+version and the settings."""
 
 
 class GraphctxServer:
-    """The handlers of one server and what they share."""
+    """The handlers of one server; tool calls go to its `Dispatcher`."""
 
-    def __init__(self, warmup: Warmup, config: ServerConfig) -> None:
-        self.config = config
-        self.sessions = Sessions(config.scratch_ttl)
-        self.scratch = ScratchStore(config.scratch_bytes, config.scratch_ttl, owner=self.sessions.owner)
-        self.workers = Workers(config.workers, config.call_timeout)
-        self.calls = Calls(warmup, config, self.scratch, self.sessions, self.workers)
-        self._warmup = warmup
-        self._prompts = prompts.offered({tool.toolset for tool in self.calls.tools})
-        self._tools: list[types.Tool] | None = None
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        self._dispatcher = dispatcher
+        self._spelling = dispatcher.spelling
+        self._prompts = prompts.offered({tool.toolset for tool in dispatcher.tools})
+        self._tools: list[types.Tool] = []
 
     async def list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         """Answer ``tools/list``: always the same list in the same order."""
-        if self._tools is None:
-            self._tools = [listed(tool, self.calls.spelling, self.config) for tool in self.calls.tools]
+        tools, config = self._dispatcher.tools, self._dispatcher.config
+        self._tools = self._tools or [listed(tool, self._spelling, config) for tool in tools]
         return types.ListToolsResult(tools=self._tools)
-
-    async def call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        """Answer ``tools/call``. A failure of the tool is a result; an unknown tool is a protocol error."""
-        return await self.calls.answer(ctx, params)
 
     async def list_resources(
         self, ctx: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
         """Answer ``resources/list`` with a page of the passages that the connection's own session holds."""
-        own = self.sessions.caller(ctx).session_id
+        session_id = self._dispatcher.sessions.caller(ctx).session_id
         cursor = params.cursor if params else None
-        return await self._guarded(ctx, "Listing the resources", partial(self._list, own, cursor))
+        return await self._dispatcher.run(ctx, "resources/list", partial(self._list, session_id, cursor))
 
     async def list_templates(
         self, ctx: Context, params: types.PaginatedRequestParams | None
@@ -88,8 +69,8 @@ class GraphctxServer:
 
     async def read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         """Answer ``resources/read``. What cannot be read is a protocol error that carries the envelope."""
-        caller = self.sessions.caller(ctx)
-        contents = await self._guarded(ctx, "Reading the resource", partial(self._read, params.uri, caller))
+        caller = self._dispatcher.sessions.caller(ctx)
+        contents = await self._dispatcher.run(ctx, "resources/read", partial(self._read, params.uri, caller))
         return types.ReadResourceResult(contents=[contents])
 
     async def list_prompts(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
@@ -97,127 +78,106 @@ class GraphctxServer:
         return types.ListPromptsResult(prompts=[prompts.listed(playbook) for playbook in self._prompts])
 
     async def get_prompt(self, ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        """Answer ``prompts/get``: a prompt with its blanks filled in, in the tool names that are listed."""
+        """Answer ``prompts/get`` with a prompt whose blanks are filled in and whose tools have their listed names."""
 
         def fill() -> types.GetPromptResult:
-            return prompts.filled(prompts.find(self._prompts, params.name), params.arguments or {}, self.calls.spelling)
+            return prompts.filled(prompts.find(self._prompts, params.name), params.arguments or {}, self._spelling)
 
-        return await self._guarded(ctx, "Making the prompt", fill)
+        return await self._dispatcher.run(ctx, "prompts/get", fill)
 
     async def complete(self, ctx: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
         """Answer ``completion/complete``."""
-        return await self._guarded(ctx, "Completing", lambda: complete(params, self._prompts, self._searcher_and_scope))
+        work = partial(complete, params, self._prompts, self._searcher_and_scope)
+        return await self._dispatcher.run(ctx, "completion/complete", work)
 
-    def status(self) -> dict[str, Any]:
-        """What the server holds and has done since its start."""
-        searcher = self._warmup.get().searcher()
+    def _status(self) -> dict[str, Any]:
+        """Return what the server holds and has done since its start."""
+        searcher, dispatcher = self._dispatcher.warmup.get().searcher(), self._dispatcher
         return {
             "project_id": searcher.boundary.project_id,
             "environment": searcher.boundary.environment,
             "snapshot_id": searcher.snapshot_id,
-            "transport": self.config.transport,
-            "tools": [self.calls.spelling.name(tool.name) for tool in self.calls.tools],
-            "calls": self.workers.counts(),
-            "scratch": asdict(self.scratch.stats()),
-            "handles": len(self.sessions),
+            "transport": dispatcher.config.transport,
+            "tools": [self._spelling.name(tool.name) for tool in dispatcher.tools],
+            "calls": dispatcher.workers.counts(),
+            "scratch": asdict(dispatcher.scratch.stats()),
+            "handles": len(dispatcher.sessions),
         }
 
     def _list(self, session_id: str, cursor: str | None) -> types.ListResourcesResult:
-        """List a session's passages; runs in a worker thread."""
-        passages = self.scratch.passages(session_id) if session_id else []
+        passages = self._dispatcher.scratch.passages(session_id) if session_id else []
         if not passages and cursor is None:
-            return types.ListResourcesResult(resources=[])  # and opens nothing for that
-        return held.page(passages, cursor, *self._units_and_scope())
+            return types.ListResourcesResult(resources=[])  # without opening the knowledge base
+        return resources.page(passages, cursor, *self._units_and_scope())
 
     def _read(self, uri: str, caller: Caller) -> types.TextResourceContents:
-        """Read a resource; runs in a worker thread."""
-        named = resources.address(uri)
-        if named.kind == "scratch":
-            session_id, passage_id = named.parts
-            self.sessions.require(caller, session_id, uri)
-            passage = self.scratch.get(session_id, passage_id, "uri")
-            return unit_contents(uri, held.current(passage, *self._units_and_scope()).unit)
-        if named.kind == "section":
+        address = resources.parse_uri(uri)
+        kind, name = address.kind, address.parts[-1] if address.parts else ""
+        if kind == "status":
+            return status_contents(uri, self._status())
+        if kind == "scratch":
+            self._dispatcher.sessions.require(caller, address.parts[0], uri)
+            passage = self._dispatcher.scratch.get(address.parts[0], name, "uri")
+            return unit_contents(uri, resources.current(passage, *self._units_and_scope()).unit)
+        if kind == "section":
             units, scope = self._units_and_scope()
-            return unit_contents(uri, units.within(named.parts[0], scope, "uri"))
-        if named.kind == "status":
-            return status_contents(uri, self.status())
-        if named.kind == "document" and named.parts[0].startswith(LAYER_ID):
+            return unit_contents(uri, units.within(name, scope, "uri"))
+        if kind == "document" and name.startswith(LAYER_ID):
             try:
-                return chunk_contents(uri, self._units_and_scope()[0].unit(named.parts[0]))
+                return chunk_contents(uri, self._units_and_scope()[0].unit(name))
             except InvalidArgument:
-                raise resources.unknown("document", named.parts[0]) from None
+                raise resources.unknown("document", name) from None
         searcher, scope = self._searcher_and_scope()
-        if named.kind == "document":
-            return document_contents(uri, named.parts[0], searcher, scope)
-        if named.kind == "community":
-            return community_contents(uri, named.parts[0], searcher, scope, self.calls.spelling)
-        if named.kind == "hierarchy":
-            return hierarchy_contents(uri, named.parts[0], searcher, scope, self.calls.spelling)
-        return entity_contents(uri, named.parts[0], searcher, scope)
+        if kind == "document":
+            return document_contents(uri, name, searcher, scope)
+        if kind == "community":
+            return community_contents(uri, name, searcher, scope, self._spelling)
+        if kind == "hierarchy":
+            return hierarchy_contents(uri, name, searcher, scope, self._spelling)
+        return entity_contents(uri, name, searcher, scope)
 
     def _searcher_and_scope(self) -> tuple[Searcher, Scope]:
-        """The published snapshot, and all of it that the settings let anybody see."""
-        searcher = self._warmup.get().searcher()
+        """Pin the published snapshot; the scope is the boundary of the settings."""
+        searcher = self._dispatcher.warmup.get().searcher()
         return searcher, searcher.boundary.narrow(Scope())
 
     def _units_and_scope(self) -> tuple[Units, Scope]:
-        """The units of the published snapshot and of the layers, and what of them the settings let anybody see."""
         searcher, scope = self._searcher_and_scope()
-        return Units(searcher, self._warmup.get().layers), scope
-
-    async def _guarded(self, ctx: Context, what: str, work: Callable[[], Done]) -> Done:
-        """Do blocking work in a thread, tell of its progress, and of a failure as a protocol error without its insides.
-
-        Args:
-            ctx: of the request.
-            what: what is being done, in our words.
-            work: does it.
-        """
-        job = Job()
-
-        def watched(job: Job) -> Done:
-            job.doing = what
-            return work()
-
-        async with telling(ctx, job):  # raises nothing itself: it would wrap it in a group
-            try:
-                return await self.workers.run(watched, job)
-            except Exception as error:
-                failure = protocol_error(told(error, what), self.calls.spelling)
-        raise failure
-
-
-def _version() -> str:
-    try:
-        return version("graphctx")
-    except PackageNotFoundError:  # run from a source tree that is not installed
-        return "0"
+        return Units(searcher, self._dispatcher.warmup.get().layers), scope
 
 
 def build_server(warmup: Warmup, config: ServerConfig | None = None) -> Server[Any]:
-    """Make the MCP server over a knowledge base.
+    """Build the MCP server over a knowledge base, for any transport of the SDK.
 
     Args:
-        warmup: opens the knowledge base; the caller starts it.
-        config: the server's settings.
+        warmup: Opens the knowledge base; the caller starts it.
+        config: The server's settings.
 
     Raises:
-        InvalidArgument: the settings name a toolset that there is not.
+        InvalidArgument: The settings name an unknown toolset.
+
+    ```python
+    from mcp import Client
+
+    warmup = Warmup(lambda: open_engine("handbook/.graphctx"))
+    async with Client(build_server(warmup)) as client:
+        result = await client.call_tool("kb.search", {"query": "duty officer"})
+    ```
     """
     config = config or ServerConfig()
-    handlers = GraphctxServer(warmup, config)
+    dispatcher = Dispatcher(warmup, config)
+    handlers = GraphctxServer(dispatcher)
     shared = config.transport == "http" and not config.tokens
     lists = CacheHint(ttl_ms=LIST_TTL_MS, scope="public" if shared else "private")
     return Server(
         "graphctx",
-        version=_version(),
+        version=__version__,
         title="graphctx",
-        instructions=instructions(handlers.calls.tools, config, handlers.calls.spelling),
+        instructions=instructions(dispatcher.tools, config, dispatcher.spelling),
         cache_hints={"tools/list": lists, "resources/templates/list": lists, "prompts/list": lists},
-        get_tool_input_schema=handlers.calls.input_schema,
+        get_tool_input_schema=dispatcher.input_schema,
         on_list_tools=handlers.list_tools,
-        on_call_tool=handlers.call_tool,
+        on_call_tool=dispatcher.call_tool,
         on_list_resources=handlers.list_resources,
         on_list_resource_templates=handlers.list_templates,
         on_read_resource=handlers.read_resource,

@@ -1,7 +1,7 @@
-"""Who may ask over HTTP: bearer tokens that the operator gives out, each under its owner's name.
+"""Bearer tokens for HTTP: a list that the operator writes, each token under its owner's name.
 
-The SDK's middleware reads the header, answers 401 with ``WWW-Authenticate`` and ties a protocol session to whoever
-began it; here is only the list of tokens. There is no OAuth: a server that needs it stands behind a proxy which has it.
+The SDK's middleware reads the header, answers 401 with ``WWW-Authenticate`` and binds a protocol session to the
+principal who began it. There is no OAuth: a server that needs it runs behind a proxy that has it.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
     from pydantic import SecretStr
 
 MIN_TOKEN_CHARS = 20
-"""Twenty random characters of 64 are 120 bits; less is for guessing."""
+"""Twenty random characters of 64 are 120 bits."""
 
-_TOKEN = re.compile(rf"[A-Za-z0-9._~+/-]{{{MIN_TOKEN_CHARS},512}}=*")  # what a bearer header can carry (RFC 6750, 2.1)
+_TOKEN = re.compile(rf"[A-Za-z0-9._~+/-]{{{MIN_TOKEN_CHARS},512}}=*")  # RFC 6750, section 2.1
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
 
 
 class Tokens:
-    """A list of bearer tokens; a ``TokenVerifier`` of the SDK.
+    """Bearer tokens and their owners; a ``TokenVerifier`` of the SDK.
 
     Args:
-        tokens: by the name of their owner, who is the principal of the calls made with them.
+        tokens: Tokens by the name of their owner, who is the principal of the calls made with them.
 
     Raises:
-        InvalidArgument: a name or a token cannot be used, or two owners have one token. No message shows a token.
+        InvalidArgument: A name or a token is invalid, or two owners have the same token. No message shows a token.
     """
 
     def __init__(self, tokens: Mapping[str, SecretStr]) -> None:
@@ -57,7 +57,7 @@ class Tokens:
         return len(self._owners)
 
     def owner(self, token: str) -> str | None:
-        """Whose token this is. How long that takes does not depend on how much of it is right."""
+        """Return the owner of a token, if any, in a time that does not depend on how much of the token is right."""
         asked, found = _digest(token), None
         for digest, name in self._owners.items():
             if hmac.compare_digest(digest, asked):
@@ -65,7 +65,7 @@ class Tokens:
         return found
 
     async def verify_token(self, token: str) -> AccessToken | None:
-        """What the SDK asks: the owner as a client id, or nothing."""
+        """Return the owner as a client id, or nothing; called by the SDK."""
         from mcp.server.auth.provider import AccessToken
 
         name = self.owner(token)
@@ -73,10 +73,10 @@ class Tokens:
 
 
 def read_token_file(path: Path) -> dict[str, SecretStr]:
-    """Read a file of tokens: a name and a token a line; empty lines and those that start with ``#`` are skipped.
+    """Read a file with a name and a token on each line; empty lines and lines that start with ``#`` are skipped.
 
     Raises:
-        InvalidArgument: the file cannot be read, or a line is not of that form.
+        InvalidArgument: The file cannot be read, or a line has another form.
     """
     from pydantic import SecretStr
 
@@ -84,7 +84,7 @@ def read_token_file(path: Path) -> dict[str, SecretStr]:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidArgument(
-            f"The token file {path} cannot be read: {getattr(error, 'strerror', None) or 'it is no UTF-8 text'}.",
+            f"The token file {path} cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8 text'}.",
             field="token_file",
             value=str(path),
         ) from None

@@ -1,4 +1,4 @@
-"""The context of one call: pinned snapshot, session, scope and budget."""
+"""The context of one tool call: its pinned snapshot, session, scope and budget."""
 
 from __future__ import annotations
 
@@ -25,17 +25,26 @@ if TYPE_CHECKING:
 _RANDOM_ID = re.compile(r"\b([px]_)([0-9A-Za-z]{11,16})\b")
 
 
-def _steady(text: str) -> str:
-    """The text with every random id replaced by one of the same length."""
+def _with_fixed_ids(text: str) -> str:
+    """Replace every random id by one of the same length, so that no budget depends on chance."""
     return _RANDOM_ID.sub(lambda found: found[1] + HEAVIEST_ID[: len(found[2])], text)
 
 
 @dataclass(frozen=True, slots=True)
 class CallContext:
-    """What the handler of a tool works with.
+    """What a tool's handler works with.
 
-    ``principal`` is the owner of the call's bearer token, if it has one; ``layers`` are those of AGENTS.db, if any;
-    ``session_note`` says that the ``session_id`` of the call was ignored, if it was.
+    Attributes:
+        searcher: The pinned snapshot, to ask.
+        count: Counts the tokens of a text.
+        scratch: Holds the passages that the session has seen.
+        session_id: The session of the call.
+        config: The server's settings.
+        spelling: The names of tools as the client knows them.
+        cursors: Makes and reads cursors.
+        layers: The layers of AGENTS.db, if any are served.
+        principal: The owner of the call's bearer token, or empty.
+        session_note: Says that the ``session_id`` of the call was ignored, if it was.
     """
 
     searcher: Searcher
@@ -51,29 +60,29 @@ class CallContext:
 
     @property
     def pager(self) -> Pager:
-        """Cuts this session's answers to their pages and budgets."""
+        """The pager that cuts this session's answers to their pages and budgets."""
         return Pager(
-            self.config.limits, self.count, self.session_id, self.cursors, _steady, self.sent, self.session_note
+            self.config.limits, self.count, self.session_id, self.cursors, _with_fixed_ids, self.sent, self.session_note
         )
 
     def sent(self, text: str, structure: str) -> list[str]:
-        """What of an answer is sent: without structured output, the structure alone and as text."""
+        """Return the parts of an answer that are sent: without structured output, the structure alone."""
         return [text, structure] if self.config.structured_output else [structure]
 
     def say(self, sentence: str) -> str:
-        """A sentence of the server's own with the names of tools as this client knows them."""
+        """Return a sentence of the server's own with the names of tools as this client knows them."""
         return self.spelling.text(sentence)
 
     def scope(self, asked: Scope) -> Scope:
         """Return the scope that applies: what was asked for, within the boundary of the settings.
 
         Raises:
-            ScopeViolation: it asks for something outside.
+            ScopeViolation: The call asks for something outside.
         """
         return self.searcher.boundary.narrow(asked)
 
     def passages(self, listing: Listing[Any]) -> list[Passage]:
-        """Hold the passages of a listing's items in this session; ``section_id`` names the item of a layer."""
+        """Hold the passages of a listing's items in this session; an item without a row is a layer's."""
         rows = listing.rows or [-1] * len(listing.items)
         return [
             self._shelved(self.searcher.unit_at(row) if row >= 0 else self._units.unit(item.section_id))
@@ -84,40 +93,40 @@ class CallContext:
         """Return the layers.
 
         Raises:
-            BackendUnavailable: there are none here.
+            BackendUnavailable: None are served.
         """
         if self.layers is None:
             raise BackendUnavailable(NO_LAYERS, setting="layers.folder")
         return self.layers
 
     def document_text(self, unit: UnitText) -> str:
-        """The text that a unit's span counts in; a chunk is its own document."""
+        """Return the text that the offsets of a unit refer to; a layer's chunk is its own document."""
         return unit.text if is_chunk(unit) else self.searcher.document_text(unit.doc_id)
 
     def section_id(self, ref: str, argument: str) -> str:
-        """The section id that a reference stands for: a passage id's own, and anything else unchanged.
+        """Return the section id of a passage id, and any other reference unchanged.
 
         Args:
-            ref: what the caller named.
-            argument: as which argument.
+            ref: The reference, as the caller wrote it.
+            argument: The argument that holds it, for errors.
 
         Raises:
-            InvalidArgument: this session has no such passage, or its text is no longer published.
+            InvalidArgument: This session has no such passage, or its text is no longer published.
         """
         return self._held(ref, argument).unit.section_id if ref.startswith("p_") else ref
 
     def passage(self, asked: str, scope: Scope, argument: str = "passage_id") -> Passage:
-        """The passage that a caller names by its passage id or by its section id, as it is published now.
+        """Return a passage by its passage id or section id, as it is published now.
 
         Args:
-            asked: what the caller named.
-            scope: that applies.
-            argument: as which argument.
+            asked: The id, as the caller wrote it.
+            scope: The scope that applies.
+            argument: The argument that holds it, for errors.
 
         Raises:
-            InvalidArgument: this session has no such passage, or its text is no longer published; or no such section
-                lies within ``scope``.
-            ScopeViolation: this session has the passage, and it lies outside ``scope``.
+            InvalidArgument: This session has no such passage, its text is no longer published, or the scope has no
+                such section.
+            ScopeViolation: This session has the passage, and it lies outside the scope.
         """
         if asked.startswith("p_"):
             held = self._held(asked, argument)
@@ -140,4 +149,4 @@ class CallContext:
         return self._units.current(self.scratch.get(self.session_id, passage_id, argument), argument)
 
     def _shelved(self, unit: UnitText) -> Passage:
-        return self.scratch.put(self.session_id, self._units.edition(unit), unit)
+        return self.scratch.put(self.session_id, self._units.edition(unit), unit, self.principal)

@@ -1,4 +1,4 @@
-"""Completing what somebody types: names of documents, entities and communities for resource templates and prompts."""
+"""Completion of arguments: names of documents, entities and communities for resource templates and prompts."""
 
 from __future__ import annotations
 
@@ -17,10 +17,8 @@ if TYPE_CHECKING:
     from graphctx.retrieve.searcher import Searcher
 
 MAX_VALUES = 100
-"""As many as the protocol allows."""
+"""The protocol's maximum."""
 MAX_TYPED_CHARS = 300
-
-_NOTHING = Names((), 0)
 
 
 def complete(
@@ -28,36 +26,35 @@ def complete(
     playbooks: tuple[prompts.Playbook, ...],
     opened: Callable[[], tuple[Searcher, Scope]],
 ) -> types.CompleteResult:
-    """The values that complete an argument, at most a hundred, and none from outside the scope.
+    """Return the values that complete an argument: at most `MAX_VALUES`, all within the scope.
 
-    Documents are completed to their URIs, entities to their names and communities to their titles, which people know
-    and which resources and prompts take as well as ids; what starts like an id (``d_``, ``e_``, ``c_``) is completed to
-    ids. An argument that can be anything is completed to nothing.
+    Documents are completed to their URIs, entities to their names and communities to their titles, which resources and
+    prompts accept as well as ids; what starts like an id (``d_``, ``e_``, ``c_``) is completed to ids. An argument of
+    free text is completed to nothing.
 
     Args:
-        params: which argument of which template or prompt, and what has been typed.
-        playbooks: the prompts that there are.
-        opened: gives what is published, and the scope; only asked for a template or prompt that there is.
+        params: The argument of a template or prompt, and the text typed so far.
+        playbooks: The prompts that the server offers.
+        opened: Returns the pinned snapshot and the scope; called only for an argument that exists.
 
     Raises:
-        InvalidArgument: there is no such template, prompt or argument.
+        InvalidArgument: There is no such template, prompt or argument.
     """
-    what = _what(params, playbooks)
+    kind = _kind(params, playbooks)
     searcher, scope = opened()
     typed = params.argument.value[:MAX_TYPED_CHARS]
-    names = _NOTHING
-    if what != "level" and not searcher.snapshot_id:
-        names = _NOTHING
-    elif what == "entity":
-        names = searcher.catalog.entities(typed, scope, MAX_VALUES)
-    elif what == "document":
-        names = searcher.catalog.documents(typed, scope, MAX_VALUES)
-    elif what == "community":
-        names = searcher.catalog.communities(typed, scope, MAX_VALUES)
-    elif what == "level":
+    names = Names((), 0)
+    if kind == "level":
         levels = [*LEVELS, *(str(number) for number in range(1, len(LEVELS) + 1))]
-        named = tuple(level for level in levels if level.startswith(typed.casefold()))
-        names = Names(named, len(named))
+        found = tuple(level for level in levels if level.startswith(typed.casefold()))
+        names = Names(found, len(found))
+    elif searcher.snapshot_id:
+        if kind == "entity":
+            names = searcher.catalog.entities(typed, scope, MAX_VALUES)
+        elif kind == "document":
+            names = searcher.catalog.documents(typed, scope, MAX_VALUES)
+        elif kind == "community":
+            names = searcher.catalog.communities(typed, scope, MAX_VALUES)
     return types.CompleteResult(
         completion=types.Completion(
             values=list(names.values), total=names.total, has_more=names.total > len(names.values)
@@ -65,8 +62,8 @@ def complete(
     )
 
 
-def _what(params: types.CompleteRequestParams, playbooks: tuple[prompts.Playbook, ...]) -> str:
-    """What the argument names: ``entity``, ``document``, ``community``, ``level`` or ``nothing``."""
+def _kind(params: types.CompleteRequestParams, playbooks: tuple[prompts.Playbook, ...]) -> str:
+    """Return what the argument names: ``entity``, ``document``, ``community``, ``level`` or ``nothing``."""
     ref, argument = params.ref, params.argument.name
     if isinstance(ref, types.PromptReference):
         playbook = prompts.find(playbooks, ref.name)
@@ -82,5 +79,5 @@ def _what(params: types.CompleteRequestParams, playbooks: tuple[prompts.Playbook
     raise _unknown(f"there is no resource template {ref.uri[:200]!r}", [template.uri for template in TEMPLATES])
 
 
-def _unknown(what: str, known: list[str]) -> InvalidArgument:
-    return InvalidArgument(f"Nothing to complete: {what}; known: {', '.join(known)}.", allowed=known)
+def _unknown(problem: str, known: list[str]) -> InvalidArgument:
+    return InvalidArgument(f"Nothing to complete: {problem}; known: {', '.join(known)}.", allowed=known)

@@ -1,4 +1,4 @@
-"""The server's settings, with their defaults and where those come from."""
+"""The server's configuration, made of settings and the command line."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 Transport = Literal["stdio", "http"]
 Toolset = Literal["kb", "graph", "compat", "connector", "layers"]
-"""Groups of tools: evidence and excerpts; the graph; the older names of both; ``search`` and ``fetch``; the layers of
-AGENTS.db."""
+"""Groups of tools: evidence and excerpts; the graph; the older names of both; ``search`` and ``fetch`` of connectors;
+the layers of AGENTS.db."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,21 +26,21 @@ class ServerConfig:
     """How the server behaves.
 
     Attributes:
-        tool_names: the form of tools' names in lists and texts; both forms can always be called.
-        transport: ``stdio`` is one client and one session a process; ``http`` is many.
-        limits: what one response may weigh.
-        call_timeout: seconds after which a call gives ``TIMEOUT``; clients commonly give up after 60.
-        workers: calls that run at the same time; further ones wait.
-        scratch_ttl: seconds that a passage id lives after its last use (tool contract, section 5.1).
-        scratch_bytes: memory for passages, all sessions together (256 MB, the same section).
-        toolsets: which tools are offered.
-        kb_v2: off, only the older names of the tools are.
-        structured_output: off, answers are JSON text alone.
-        cursor_key: signs cursors; empty for the key that the knowledge base keeps.
-        tokens: bearer tokens by the name of their owner; over HTTP only, and without any everybody is let in.
-        layers: the folder of AGENTS.db and its layers; ``None`` is none.
-        layers_writable: whether tools may append to layers.
-        anonymous_writes: over HTTP, let callers without a token do so.
+        tool_names: The form of tools' names in lists and texts; both forms can always be called.
+        transport: ``stdio`` has one client and one session in a process; ``http`` has many.
+        limits: Tokens and bytes of one response.
+        call_timeout: Seconds after which a call fails with ``TIMEOUT``; clients commonly give up after 60.
+        workers: Calls that run at the same time; further ones wait.
+        scratch_ttl: Seconds that a passage id lives after its last use (tool contract, section 5.1).
+        scratch_bytes: Memory for the passages of all sessions (256 MB, the same section).
+        toolsets: The tools to offer.
+        kb_v2: If false, offer only the older names of the tools.
+        structured_output: If false, answers are JSON text alone.
+        cursor_key: Signs cursors; empty for the knowledge base's own key.
+        tokens: Bearer tokens by the name of their owner, for HTTP; without any, everybody is let in.
+        layers: The folder of AGENTS.db and its layers, if there is one.
+        layers_writable: Whether tools may append to layers.
+        anonymous_writes: Over HTTP, whether callers without a token may append to layers.
     """
 
     tool_names: ToolNames = "underscore"
@@ -67,13 +67,13 @@ class ServerConfig:
         layers: Path | None = None,
         layers_writable: bool = True,
     ) -> ServerConfig:
-        """Take the ``[server]`` settings of a knowledge base.
+        """Build the configuration from the ``[server]`` settings of a knowledge base.
 
         Args:
-            settings: they.
-            transport: how clients come.
-            layers: the folder of the layers, whose tools are offered then.
-            layers_writable: whether these tools may append to them.
+            settings: The settings.
+            transport: The transport.
+            layers: The folder of the layers; their tools are then offered too.
+            layers_writable: Whether these tools may append to the layers.
         """
         toolsets = settings.toolsets
         return cls(

@@ -1,7 +1,8 @@
-"""The streamable HTTP transport: many clients, on this machine unless told so, with bearer tokens if there are any."""
+"""The streamable HTTP transport: many clients, on this machine by default, with bearer tokens if there are any."""
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import dataclasses
 import errno
@@ -12,22 +13,32 @@ import socket
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import h11
+import uvicorn
+from mcp.server.auth.settings import AuthSettings
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from graphctx.errors import BackendUnavailable, GraphctxError, InvalidArgument
+from graphctx.server.app import build_server
 from graphctx.server.auth import Tokens
 from graphctx.server.config import ServerConfig
 from graphctx.server.process import configure_log, leave
 from graphctx.server.warmup import Warmup, open_engine
 
-if TYPE_CHECKING:
-    from starlette.applications import Starlette
-    from starlette.requests import Request
-    from starlette.responses import Response
-
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1")
+REQUEST_SECONDS = 30.0
+"""Seconds from the connection, or from the first byte of a request on a kept connection, to the last byte of its body
+(at most 4 MB)."""
 SHUTDOWN_SECONDS = 3
-"""How long calls may go on after SIGTERM or Ctrl-C; streams that clients keep open would hold it up for good."""
+"""Seconds that calls may take after SIGTERM or Ctrl-C; streams that clients keep open would never end."""
 HEALTH_PATH = "/healthz"
 BROWSER_HEADERS = (
     "Authorization",
@@ -38,23 +49,23 @@ BROWSER_HEADERS = (
     "Mcp-Protocol-Version",
     "Mcp-Session-Id",
 )
-"""What a page may send besides what any page may: the headers of the protocol's transport in both eras."""
+"""Headers that a page may send beyond those that CORS always allows: the transport's, in both eras of the protocol."""
 PREFLIGHT_SECONDS = 600
-"""How long a browser remembers what a preflight allowed."""
+"""Seconds that a browser caches the answer to a preflight."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Door:
-    """Where the server listens and whom it lets in.
+class HttpConfig:
+    """The address that the server binds, and whom it lets in.
 
     Attributes:
-        host: the address that is bound. On a local one only local ``Host`` headers are let in.
-        port: the port that is bound.
-        allowed_hosts: ``Host`` headers to let in, required for any other address (``name:port``, ``name:*``).
-        allowed_origins: ``Origin`` headers to let in from browsers (``https://name``, ``http://name:*``): their pages
-            may call and read answers (CORS), others may not.
-        allow_anonymous: whether an address that is not local may be served without bearer tokens: right where a
-            proxy in front asks who is there, and nobody can go around it. Such callers may also write into layers.
+        host: The address to bind. On a local one, only local ``Host`` headers are let in.
+        port: The port to bind.
+        allowed_hosts: ``Host`` headers to let in (``name:port``, ``name:*``); required for any other address.
+        allowed_origins: ``Origin`` headers of browsers to let in (``https://name``, ``http://name:*``): their pages
+            may call the server and read its answers (CORS).
+        allow_anonymous: Serve an address that is not local without bearer tokens: right where a proxy in front
+            authenticates, and nobody can go around it. Such callers may also write into layers.
     """
 
     host: str = "127.0.0.1"
@@ -64,82 +75,70 @@ class Door:
     allow_anonymous: bool = False
 
     def check(self, tokens: Tokens) -> None:
-        """Refuse to open the door to everybody by accident.
+        """Refuse to serve everybody by accident.
 
         Raises:
-            InvalidArgument: an address that is not local has no ``allowed_hosts``, which would let DNS rebinding in,
-                or neither tokens nor ``allow_anonymous``, which would let anybody in who reaches it.
+            InvalidArgument: An address that is not local has no ``allowed_hosts``, which would allow DNS rebinding, or
+                neither tokens nor ``allow_anonymous``.
         """
         if self.host in LOCAL_HOSTS:
             return
         if not self.allowed_hosts:
-            raise InvalidArgument(
-                f"host {self.host!r} is not local: name the Host headers to let in (allowed_hosts, --allowed-host), or "
-                "bind 127.0.0.1.",
-                field="host",
-                value=self.host,
-                allowed=list(LOCAL_HOSTS),
+            problem = "name the Host headers to let in (allowed_hosts, --allowed-host), or bind 127.0.0.1."
+        elif not len(tokens) and not self.allow_anonymous:
+            problem = (
+                "there is no bearer token, so whoever reaches it could read everything. Set tokens ([server] tokens, "
+                "--token-file), or let a proxy in front authenticate (allow_anonymous, --allow-anonymous), or bind "
+                "127.0.0.1."
             )
-        if not len(tokens) and not self.allow_anonymous:
-            raise InvalidArgument(
-                f"host {self.host!r} is not local, and there is no bearer token: whoever reaches it could read "
-                "everything. Give tokens ([server] tokens, --token-file), or say that something in front "
-                "authenticates (allow_anonymous, --allow-anonymous), or bind 127.0.0.1.",
-                field="host",
-                value=self.host,
-                allowed=list(LOCAL_HOSTS),
-            )
+        else:
+            return
+        raise InvalidArgument(
+            f"host {self.host!r} is not local: {problem}", field="host", value=self.host, allowed=list(LOCAL_HOSTS)
+        )
 
 
-def http_app(warmup: Warmup, config: ServerConfig | None = None, door: Door | None = None) -> Starlette:
-    """Make the ASGI application; MCP is at ``/mcp``, and `HEALTH_PATH` says to anybody that the server is there.
+def http_app(warmup: Warmup, config: ServerConfig | None = None, http: HttpConfig | None = None) -> Starlette:
+    """Build the ASGI application: MCP at ``/mcp``, and at `HEALTH_PATH` whether the server is ready, for anybody.
 
-    Answers are event streams where the client takes them: progress needs that, and so does hearing that a client has
-    gone.
+    Answers are event streams where the client accepts them: progress needs that, and so does noticing that a client
+    has gone.
 
     Args:
-        warmup: opens the knowledge base; the caller starts it.
-        config: the server's settings; its transport is taken as ``http``.
-        door: where it listens and whom it lets in.
+        warmup: Opens the knowledge base; the caller starts it.
+        config: The server's settings; its transport becomes ``http``.
+        http: The address, and whom to let in.
 
     Raises:
-        InvalidArgument: the door would be open to everybody, or a token cannot be used.
+        InvalidArgument: The server would be open to everybody, or a token is invalid.
     """
-    from mcp.server.auth.settings import AuthSettings
-    from mcp.server.transport_security import TransportSecuritySettings
-    from starlette.routing import Route
-
-    from graphctx.server.app import build_server
-
-    door = door or Door()
-    config = dataclasses.replace(config or ServerConfig(), transport="http", anonymous_writes=door.allow_anonymous)
+    http = http or HttpConfig()
+    config = dataclasses.replace(config or ServerConfig(), transport="http", anonymous_writes=http.allow_anonymous)
     tokens = Tokens(config.tokens)
-    door.check(tokens)
+    http.check(tokens)
     security = None
-    if door.allowed_hosts or door.allowed_origins:
-        local = [] if door.host not in LOCAL_HOSTS else ["127.0.0.1:*", "localhost:*", "[::1]:*"]
+    if http.allowed_hosts or http.allowed_origins:
+        local = ["127.0.0.1:*", "localhost:*", "[::1]:*"] if http.host in LOCAL_HOSTS else []
         security = TransportSecuritySettings(
-            allowed_hosts=[*local, *door.allowed_hosts],
-            allowed_origins=[*(f"http://{name}" for name in local), *door.allowed_origins],
+            allowed_hosts=[*local, *http.allowed_hosts],
+            allowed_origins=[*(f"http://{name}" for name in local), *http.allowed_origins],
         )
-    # The SDK asks for an issuer and says nothing of it where there is no resource URL: our tokens come from no OAuth.
-    auth = AuthSettings.model_validate({"issuer_url": f"http://localhost:{door.port}", "resource_server_url": None})
+    # The SDK requires an issuer, and does not use it where there is no resource URL: our tokens come from no OAuth.
+    auth = AuthSettings.model_validate({"issuer_url": f"http://localhost:{http.port}", "resource_server_url": None})
     app = build_server(warmup, config).streamable_http_app(
-        host=door.host,
+        host=http.host,
         transport_security=security,
         auth=auth if len(tokens) else None,
         token_verifier=tokens if len(tokens) else None,
         custom_starlette_routes=[Route(HEALTH_PATH, partial(_health, warmup), methods=["GET"])],
     )
-    _let_browsers_in(app, door.allowed_origins)
+    if http.allowed_origins:
+        _allow_origins(app, http.allowed_origins)
     return app
 
 
 async def _health(warmup: Warmup, request: Request) -> Response:
-    """Whether the knowledge base is open, and whether anything is published in it; nothing of what it holds."""
-    from starlette.concurrency import run_in_threadpool
-    from starlette.responses import JSONResponse
-
+    """Answer whether the knowledge base is open and something is published, and nothing about its content."""
     engine = warmup.opened()
     published = False
     if engine is not None:
@@ -148,14 +147,10 @@ async def _health(warmup: Warmup, request: Request) -> Response:
     return JSONResponse({"status": "opening" if engine is None else "ok", "published": published})
 
 
-def _let_browsers_in(app: Starlette, origins: Sequence[str]) -> None:
-    """Answer preflights of these origins and allow them to read answers, those too that ask for a token."""
-    from starlette.middleware.cors import CORSMiddleware
-
-    if not origins:
-        return
+def _allow_origins(app: Starlette, origins: Sequence[str]) -> None:
+    """Answer preflights of these origins, and let their pages read answers, refusals for want of a token too."""
     patterns = [re.escape(name[:-2]) + r":\d+" if name.endswith(":*") else re.escape(name) for name in origins]
-    app.add_middleware(  # outside of the others: a preflight carries no token
+    app.add_middleware(  # outermost, as a preflight carries no token
         CORSMiddleware,
         allow_origin_regex="|".join(patterns),
         allow_methods=["GET", "POST", "DELETE", "OPTIONS"],
@@ -168,105 +163,146 @@ def _let_browsers_in(app: Starlette, origins: Sequence[str]) -> None:
 def serve_http(
     kb_path: str | Path,
     config: ServerConfig | None = None,
-    door: Door | None = None,
+    http: HttpConfig | None = None,
     on_listening: Callable[[], None] = lambda: None,
 ) -> None:
-    """Serve a knowledge base over streamable HTTP until the process is told to end, then end it.
+    """Serve a knowledge base over streamable HTTP until the process gets SIGTERM or SIGINT, then end it.
 
     Args:
-        kb_path: its folder.
-        config: the server's settings.
-        door: where it listens and whom it lets in.
-        on_listening: called as soon as clients can connect.
+        kb_path: The knowledge base's folder. It is opened in the background, so its errors show in calls.
+        config: The server's settings.
+        http: The address, and whom to let in.
+        on_listening: Called as soon as clients can connect.
 
     Raises:
-        InvalidArgument: the door would be open to everybody, a token cannot be used, or the address cannot be bound.
-        BackendUnavailable: the server did not start.
+        InvalidArgument: The server would be open to everybody, a token is invalid, or the address cannot be bound.
+        BackendUnavailable: The server did not start.
+
+    ```python
+    serve_http("handbook/.graphctx", http=HttpConfig(port=9000))
+    ```
     """
-    import uvicorn
-
-    from graphctx.server.deadlines import DeadlineProtocol
-
-    configure_log(_worth_logging)
-    door, config = door or Door(), config or ServerConfig()
+    configure_log(_is_worth_logging)
+    http, config = http or HttpConfig(), config or ServerConfig()
     warmup = Warmup(lambda: open_engine(str(kb_path), config.layers))
-    app = http_app(warmup, config, door)
     server = uvicorn.Server(
         uvicorn.Config(
-            app,
-            host=door.host,
-            port=door.port,
-            http=DeadlineProtocol,
+            http_app(warmup, config, http),
+            http=RequestDeadline,
             ws="none",
-            log_config=None,  # as everything is logged
+            log_config=None,  # logs as configured above
             access_log=False,
             timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         )
     )
     with contextlib.ExitStack() as closing:
-        sockets = [closing.enter_context(bound) for bound in bound_sockets(door)]
-        # uvicorn ends in order, and raises the signal again for whoever handled it before.
+        sockets = [closing.enter_context(bound) for bound in bound_sockets(http)]
+        # uvicorn shuts down in order, and then raises the signal again for the handler that was there before.
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         on_listening()
         warmup.start()
         with contextlib.suppress(KeyboardInterrupt):
             server.run(sockets=sockets)
             if not server.started:
-                raise BackendUnavailable("The server did not start; what is said above tells why.")
+                raise BackendUnavailable("The HTTP server did not start; see the log above.")
     leave()
 
 
-def _worth_logging(record: logging.LogRecord) -> bool:
-    """Whether a record tells of more than a client that left before its request had arrived.
-
-    The SDK and uvicorn log that as an error, with its traceback; to a server it is nothing unusual.
-    """
-    from starlette.requests import ClientDisconnect
-
+def _is_worth_logging(record: logging.LogRecord) -> bool:
+    """Skip the tracebacks that the SDK and uvicorn log where a client left in the middle of its request."""
     return not (record.exc_info and isinstance(record.exc_info[1], ClientDisconnect))
 
 
-def bound_sockets(door: Door) -> list[socket.socket]:
-    """Sockets that listen at the addresses of the door's host, such as both of localhost.
+def bound_sockets(http: HttpConfig) -> list[socket.socket]:
+    """Return sockets that listen at every address of the host, such as both of ``localhost``.
 
-    One that this machine does not have is passed over if there is another; where one is in use, none is left open.
+    An address that this machine does not have is skipped if there is another one; an address in use is an error.
+
+    Raises:
+        InvalidArgument: An address is in use, or none can be bound.
     """
-    with contextlib.ExitStack() as undo:
+    with contextlib.ExitStack() as opened:
         bound: list[socket.socket] = []
         absent = None
         try:
-            found = socket.getaddrinfo(door.host, door.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+            found = socket.getaddrinfo(http.host, http.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
             for family, address in dict.fromkeys((family, address) for family, _, _, _, address in found):
                 try:
-                    listening = undo.enter_context(socket.create_server(address[:2], family=family))
-                    # Connections inherit it. asyncio sets it only where a socket names its protocol, which these do
-                    # not, and without it an answer in several parts waits 40 ms for the client's acknowledgement.
-                    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                    bound.append(listening)
+                    listening = opened.enter_context(socket.create_server(address[:2], family=family))
                 except OSError as error:
                     if error.errno not in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
                         raise
                     absent = error
+                    continue
+                # Connections inherit it. asyncio sets it only on sockets that name their protocol, and without it an
+                # answer in several parts waits 40 ms for the client's acknowledgement.
+                listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                bound.append(listening)
+            if absent and not bound:
+                raise absent
         except OSError as error:
-            raise _unbound(door, error) from None
-        if absent and not bound:
-            raise _unbound(door, absent)
-        undo.pop_all()
+            raise _unbound(http, error) from None
+        opened.pop_all()
         return bound
 
 
-def _unbound(door: Door, error: OSError) -> InvalidArgument:
+def _unbound(http: HttpConfig, error: OSError) -> InvalidArgument:
     if error.errno == errno.EADDRINUSE:
         return InvalidArgument(
-            f"Port {door.port} of {door.host} is in use, most likely by another server. Stop that one, or choose "
+            f"Port {http.port} of {http.host} is in use, most likely by another server. Stop that one, or choose "
             "another port with --port.",
             field="port",
-            value=door.port,
+            value=http.port,
         )
     reason = str(error.strerror or error).partition(" (while")[0]  # Python adds the address again
     return InvalidArgument(
-        f"{door.host}:{door.port} cannot be bound: {reason}. Choose another address with --host, or another "
-        "port with --port.",
+        f"{http.host}:{http.port} cannot be bound: {reason}. Choose another address with --host, or another port with "
+        "--port.",
         field="host",
-        value=door.host,
+        value=http.host,
     )
+
+
+class RequestDeadline(H11Protocol):
+    """HTTP/1.1 with a time limit for each request to arrive; after it, the answer is 408 and the connection is closed.
+
+    uvicorn limits the size of a request, and the time between two of them, but not the time that one takes to arrive.
+    """
+
+    _deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Start the limit with the connection."""
+        super().connection_made(transport)
+        self._start()
+
+    def data_received(self, data: bytes) -> None:
+        """End the limit with the last byte of a request, and start it with the first byte of the next."""
+        super().data_received(data)
+        if self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
+            self._end()
+        elif self._deadline is None:
+            self._start()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End the limit with the connection."""
+        self._end()
+        super().connection_lost(exc)
+
+    def _start(self) -> None:
+        self._deadline = self.loop.call_later(REQUEST_SECONDS, self._expire)
+
+    def _end(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _expire(self) -> None:
+        self._deadline = None
+        if self.transport.is_closing():
+            return
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            headers = [(b"content-length", b"0"), (b"connection", b"close")]
+            refusal = h11.Response(status_code=408, headers=headers, reason=b"Request Timeout")
+            self.transport.write((self.conn.send(refusal) or b"") + (self.conn.send(h11.EndOfMessage()) or b""))
+        self.transport.close()

@@ -44,13 +44,17 @@ def instructions(tools: Iterable[AnyTool], config: ServerConfig, spelling: Spell
 
 
 _OF_LAYERS = frozenset({"layers", "layer", "layer_notes"})
-"""Arguments and fields of answers that say something only where layers of AGENTS.db are served."""
+
+
+def hidden_fields(tool: AnyTool, config: ServerConfig) -> frozenset[str]:
+    """Return the arguments and fields of answers that mean nothing here: those of layers where none are served."""
+    return _OF_LAYERS if config.layers is None and tool.toolset != "layers" else frozenset()
 
 
 def _schema(tool: AnyTool, direction: Direction, spelling: Spelling, config: ServerConfig) -> Schema:
-    schema = tool_schema(tool.input if direction == "input" else tool.output, direction)
-    if config.layers is None and tool.toolset != "layers":
-        schema = without(schema, _OF_LAYERS)
+    schema = without(
+        tool_schema(tool.input if direction == "input" else tool.output, direction), hidden_fields(tool, config)
+    )
     described: Schema = spelling.schema(schema)
     return described
 

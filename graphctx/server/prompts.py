@@ -1,4 +1,4 @@
-"""Prompts that teach a model the way from a question to a cited answer: a person picks one and fills in its blanks."""
+"""Prompts that lead a model from a question to a cited answer; a person picks one and fills in its arguments."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from graphctx.errors import InvalidArgument
 from graphctx.server.names import Spelling
 
 MAX_ARGUMENT_CHARS = 4000
-"""As long as the question that a tool takes."""
+"""The maximum length of a tool's question."""
 
 
 @dataclass(frozen=True, slots=True)
 class Blank:
-    """An argument of a prompt; ``completes`` is what its values may be completed from."""
+    """An argument of a prompt; ``completes`` names what its values are completed from."""
 
     name: str
     title: str
@@ -27,7 +27,7 @@ class Blank:
 
 @dataclass(frozen=True, slots=True)
 class Playbook:
-    """A prompt: a text with blanks."""
+    """A prompt: a text with blanks in braces."""
 
     name: str
     title: str
@@ -105,12 +105,12 @@ PLAYBOOKS = (
 
 
 def offered(toolsets: set[str]) -> tuple[Playbook, ...]:
-    """The prompts whose tools a server with these toolsets has."""
+    """Return the prompts whose tools a server with these toolsets offers."""
     return tuple(p for p in PLAYBOOKS if "kb" in toolsets and (not p.needs_graph or "graph" in toolsets))
 
 
 def listed(playbook: Playbook) -> types.Prompt:
-    """A prompt as clients are told of it."""
+    """Return a prompt as clients list it."""
     return types.Prompt(
         name=playbook.name,
         title=playbook.title,
@@ -123,17 +123,17 @@ def listed(playbook: Playbook) -> types.Prompt:
 
 
 def find(playbooks: tuple[Playbook, ...], name: str) -> Playbook:
-    """The prompt of a name.
+    """Return the prompt of a name.
 
     Raises:
-        InvalidArgument: there is none here.
+        InvalidArgument: There is no such prompt.
     """
     for playbook in playbooks:
         if playbook.name == name:
             return playbook
     known = [playbook.name for playbook in playbooks]
     raise InvalidArgument(
-        f"There is no prompt {name[:100]!r} here; known: {', '.join(known) or 'none'}.",
+        f"There is no prompt {name[:100]!r}; known: {', '.join(known) or 'none'}.",
         field="name",
         value=name[:200],
         allowed=known,
@@ -141,10 +141,10 @@ def find(playbooks: tuple[Playbook, ...], name: str) -> Playbook:
 
 
 def filled(playbook: Playbook, arguments: Mapping[str, str], spelling: Spelling) -> types.GetPromptResult:
-    """A prompt with its blanks filled in.
+    """Return a prompt with its blanks filled in.
 
     Raises:
-        InvalidArgument: a blank is left empty or is too long, or there is no such blank.
+        InvalidArgument: An argument is missing, empty, too long or unknown.
     """
     known = [blank.name for blank in playbook.blanks]
     for name in [*known, *arguments]:

@@ -1,12 +1,12 @@
-"""What can be read by its URI: passages, documents, entities, communities, and the server's own counters.
+"""Resources: their URIs and templates, and the list of the passages that a session holds.
 
-All lie within the boundary of the settings: what is outside is as unknown as what is not there.
+All lie within the boundary of the settings: what is outside is as unknown as what does not exist.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -15,17 +15,22 @@ from urllib.parse import quote, unquote
 import mcp_types as types
 
 from graphctx.errors import InvalidArgument
+from graphctx.model.budgets import DEFAULT_MAX_BYTES
+from graphctx.model.requests import Scope
 from graphctx.server.scratch import URI_SCHEME, Passage
+from graphctx.server.units import Units, seen
 
 TEXT = "text/plain"
 JSON = "application/json"
 MARKDOWN = "text/markdown"
 MAX_URI_CHARS = 2000
+MAX_LISTED = 50
+"""Passages on one page of the list: about 20 KB, and as many as one search can find."""
 STATUS_URI = f"{URI_SCHEME}://status"
 
 Level = Literal["concept", "section", "unit"]
 LEVELS: tuple[Level, ...] = ("concept", "section", "unit")
-"""Of the hierarchy, from broad to fine; the first is level 1."""
+"""The levels of the hierarchy, from broad to fine; the first is level 1."""
 
 _PRIORITY = 0.1  # large and better read in excerpts (tool contract, section 5.2)
 _SCRATCH = re.compile(rf"{URI_SCHEME}://scratch/(x_[a-z2-7]{{16}})/(p_[a-z2-7]{{16}})")
@@ -34,7 +39,7 @@ _NAMED = re.compile(rf"{URI_SCHEME}://(section|document|entity|community|hierarc
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A form of URI; ``completes`` says of each of its variables what it names."""
+    """A URI template; ``completes`` holds for each of its variables what completes it."""
 
     uri: str
     name: str
@@ -102,14 +107,14 @@ TEMPLATES = (
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """What a URI names: the kind of resource, and the ids or the name in it."""
+    """A parsed URI: the kind of resource, and the ids or the name in it."""
 
     kind: str
     parts: tuple[str, ...] = ()
 
 
 def templates() -> list[types.ResourceTemplate]:
-    """All templates, as clients are told of them."""
+    """Return all templates as clients list them."""
     return [
         types.ResourceTemplate(
             uri_template=template.uri,
@@ -123,11 +128,11 @@ def templates() -> list[types.ResourceTemplate]:
     ]
 
 
-def address(uri: str) -> Address:
-    """What a URI names.
+def parse_uri(uri: str) -> Address:
+    """Parse the URI of a resource.
 
     Raises:
-        InvalidArgument: it is none of this server's.
+        InvalidArgument: This server has no such resource.
     """
     if len(uri) <= MAX_URI_CHARS:
         if uri == STATUS_URI:
@@ -138,7 +143,7 @@ def address(uri: str) -> Address:
             return Address(match[1], (unquote(match[2]),))
     forms = [template.uri for template in TEMPLATES] + [STATUS_URI]
     raise InvalidArgument(
-        f"{uri[:120]!r} is no resource of this server; its resources are {', '.join(forms)}.",
+        f"This server has no resource {uri[:120]!r}; its resources are {', '.join(forms)}.",
         field="uri",
         value=uri[:200],
         allowed=forms,
@@ -146,32 +151,32 @@ def address(uri: str) -> Address:
 
 
 def section_uri(section_id: str) -> str:
-    """The resource of a passage, which needs no session."""
+    """Return the URI of a passage, which needs no session."""
     return f"{URI_SCHEME}://section/{quote(section_id, safe='<>:')}"
 
 
 def document_uri(doc_id: str) -> str:
-    """The resource of a document."""
+    """Return the URI of a document."""
     return f"{URI_SCHEME}://document/{quote(doc_id, safe='')}"
 
 
 def entity_uri(entity_id: str) -> str:
-    """The resource of an entity."""
+    """Return the URI of an entity."""
     return f"{URI_SCHEME}://entity/{quote(entity_id, safe='')}"
 
 
 def community_uri(community_id: str) -> str:
-    """The resource of a community."""
+    """Return the URI of a community."""
     return f"{URI_SCHEME}://community/{quote(community_id, safe='')}"
 
 
 def hierarchy_uri(level: str) -> str:
-    """The resource of a level of the hierarchy."""
+    """Return the URI of a level of the hierarchy."""
     return f"{URI_SCHEME}://hierarchy/{level}"
 
 
 def ambiguous(kinds: str, name: str, candidates: Mapping[str, str]) -> InvalidArgument:
-    """The error about a name of several things, given by their URIs with what they are called."""
+    """Return the error about a name of several things; ``candidates`` holds their labels by URI."""
     shown = ", ".join(f"{uri} ({called})" for uri, called in candidates.items())
     return InvalidArgument(
         f"{name!r} is the name of several {kinds}. Read one of them: {shown}.",
@@ -182,7 +187,7 @@ def ambiguous(kinds: str, name: str, candidates: Mapping[str, str]) -> InvalidAr
 
 
 def unknown(kind: str, name: str) -> InvalidArgument:
-    """The error about a name that the boundary does not hold, the same whether it lies outside or nowhere."""
+    """Return the error about an unknown name, the same whether it lies outside of the boundary or does not exist."""
     return InvalidArgument(
         f"There is no {kind} {name[:200]!r} in this knowledge base. Complete the template's argument, or search for "
         "it.",
@@ -196,11 +201,11 @@ _NAMES = {"document": "URI", "entity": "name", "community": "title"}
 
 
 def for_assistants(last_modified: str) -> types.Annotations:
-    """For the assistant, and not to be put into its context unasked.
+    """Return annotations of a resource for the assistant, with a low priority for its context.
 
     Args:
-        last_modified: an ISO 8601 date or moment; without a zone it counts as UTC. Clients refuse what is not a whole
-            date-time of RFC 3339.
+        last_modified: An ISO 8601 date or time, UTC if it has no zone. Clients accept only a whole date-time of
+            RFC 3339, so it becomes one.
     """
     moment = datetime.fromisoformat(last_modified)
     stamp = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
@@ -212,7 +217,7 @@ def for_assistants(last_modified: str) -> types.Annotations:
 
 
 def listed(passage: Passage) -> types.Resource:
-    """A passage as an entry of the resource list."""
+    """Return a passage as clients list it."""
     unit = passage.unit
     return types.Resource(
         uri=passage.uri,
@@ -228,7 +233,57 @@ def listed(passage: Passage) -> types.Resource:
 def text_contents(
     uri: str, text: str, mime_type: str, meta: dict[str, Any] | None = None
 ) -> types.TextResourceContents:
-    """What was read, with what is to be said about it under our own name in ``_meta``."""
+    """Return the contents of a resource, with facts about it under graphctx's key in ``_meta``."""
     return types.TextResourceContents(
         uri=uri, mime_type=mime_type, text=text, _meta={f"{URI_SCHEME}/resource": meta} if meta else None
+    )
+
+
+def current(held: Passage, units: Units, boundary: Scope) -> Passage:
+    """Return a held passage as it is published now.
+
+    Raises:
+        InvalidArgument: Its text is no longer published within the boundary.
+    """
+    return units.current(held, "uri", lambda unit: seen(unit, boundary))
+
+
+def page(held: Sequence[Passage], cursor: str | None, units: Units, boundary: Scope) -> types.ListResourcesResult:
+    """Return one page of a session's passages without those that are no longer published.
+
+    Args:
+        held: The passages, the newest first.
+        cursor: The id of the last passage of the page before.
+        units: The published units.
+        boundary: The boundary of the settings.
+
+    Raises:
+        InvalidArgument: The session does not hold the passage of the cursor.
+    """
+    start = 0
+    if cursor is not None:
+        start = next((place for place, passage in enumerate(held, start=1) if passage.passage_id == cursor), 0)
+        if not start:
+            raise InvalidArgument(
+                f"cursor {cursor[:60]!r} does not continue this list: it was altered, or the session no longer holds "
+                "the passage that it continues from. List the resources again without cursor.",
+                field="cursor",
+                value=cursor[:200],
+                allowed="the nextCursor of the previous page",
+            )
+    entries: list[types.Resource] = []
+    size = 0
+    for passage in held[start : start + MAX_LISTED]:
+        try:
+            entry = listed(current(passage, units, boundary))
+        except InvalidArgument:
+            start += 1
+            continue
+        size += len(entry.model_dump_json(by_alias=True, exclude_none=True).encode("utf-8", "surrogatepass"))
+        if entries and size > DEFAULT_MAX_BYTES:
+            break
+        entries.append(entry)
+        start += 1
+    return types.ListResourcesResult(
+        resources=entries, next_cursor=held[start - 1].passage_id if start < len(held) else None
     )

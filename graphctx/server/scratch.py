@@ -1,19 +1,17 @@
 """The scratch store: passages that a session has seen, held in memory under unguessable ids.
 
-Answers carry previews and quotes; the whole passages wait here until somebody reads an excerpt. Entries leave
-when they have not been used for a while, or when memory runs short: then whoever holds the most loses what was not
-used for longest, so that nobody can push out all that others hold.
+Answers carry previews and quotes; the whole passages stay here for later calls that read excerpts. A passage expires
+some time after its last use, or is evicted when memory runs short.
 """
 
 from __future__ import annotations
 
 import base64
-import itertools
+import hashlib
 import logging
 import secrets
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -21,25 +19,35 @@ from typing import Literal
 
 from graphctx.errors import BudgetExceeded, InvalidArgument
 from graphctx.model.found import UnitText
+from graphctx.server.lru import FairLru
 
 log = logging.getLogger(__name__)
 
 URI_SCHEME = "graphctx"
 PRESSURE_EVICTIONS = 100
-"""A warning is logged each time memory has pushed out this many further passages."""
+"""A warning is logged each time this many further passages have been evicted."""
 
-_ID_BYTES = 10  # 80 random bits: 16 base32 characters, the shape of the other ids
-_OVERHEAD_BYTES = 512  # the entry's objects beside its text, measured on CPython 3.11 and rounded up
+_ID_BYTES = 10  # 80 bits: 16 base32 characters, the shape of the other ids
+_OVERHEAD_BYTES = 512  # of an entry beside its text, measured on CPython 3.11 and rounded up
 
 
 def new_id(prefix: Literal["p", "x"]) -> str:
-    """A random id: ``p_…`` for a passage, ``x_…`` for a session."""
-    return f"{prefix}_{base64.b32encode(secrets.token_bytes(_ID_BYTES)).decode('ascii').lower()}"
+    """Return a random id: ``p_…`` for a passage, ``x_…`` for a session."""
+    return _formatted(prefix, secrets.token_bytes(_ID_BYTES))
+
+
+def keyed_id(prefix: Literal["p", "x"], key: bytes, *parts: str) -> str:
+    """Return an id that looks random to whoever does not know the key, and is the same for the same parts."""
+    return _formatted(prefix, hashlib.blake2b("\0".join(parts).encode(), key=key, digest_size=_ID_BYTES).digest())
+
+
+def _formatted(prefix: str, digest: bytes) -> str:
+    return f"{prefix}_{base64.b32encode(digest).decode('ascii').lower()}"
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A text unit as one session holds it."""
+    """A text unit that one session holds."""
 
     passage_id: str
     session_id: str
@@ -49,18 +57,18 @@ class Passage:
 
     @property
     def uri(self) -> str:
-        """The resource that holds the whole passage."""
+        """The URI of the resource that holds the whole passage."""
         return f"{URI_SCHEME}://scratch/{self.session_id}/{self.passage_id}"
 
     @property
     def size_bytes(self) -> int:
-        """UTF-8 bytes of the passage's text."""
+        """The size of the passage's text in bytes of UTF-8."""
         return len(self.unit.text.encode("utf-8", "surrogatepass"))
 
 
 @dataclass(frozen=True, slots=True)
 class ScratchStats:
-    """Counters since the start, and what is held now."""
+    """What the store holds now, in passages and bytes, and its counters since the start."""
 
     passages: int
     bytes: int
@@ -69,34 +77,14 @@ class ScratchStats:
     expired: int
 
 
-@dataclass(slots=True)
-class _Entry:
-    passage: Passage
-    weight: int
-    used_at: float
-    owner: str
-    number: int
-
-
-@dataclass(slots=True)
-class _Share:
-    """What one owner holds: the ids of its passages, least recently used first, and their weight."""
-
-    ids: OrderedDict[str, None]
-    bytes: int = 0
-
-
 class ScratchStore:
-    """Passages by id, each readable only by the session that it was made for.
-
-    Safe for use from several threads and tasks: one lock, held only for dictionary operations.
+    """Passages by id, each readable only by its own session. Thread-safe.
 
     Args:
-        max_bytes: memory for all passages of all sessions, their overhead included.
-        ttl: seconds that an entry lives after its last use.
-        clock: monotonic seconds.
-        now: wall-clock time, shown in resource listings only.
-        owner: which sessions share memory as one; each is alone by default.
+        max_bytes: Memory for all passages of all sessions, overhead included.
+        ttl: Seconds that a passage lives after its last use.
+        clock: Returns monotonic seconds.
+        now: Returns the wall-clock time, which only resource listings show.
     """
 
     def __init__(
@@ -105,37 +93,27 @@ class ScratchStore:
         ttl: float,
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
-        owner: Callable[[str], str] = str,
     ) -> None:
         self._max_bytes = max_bytes
         self._ttl = ttl
-        self._clock = clock
         self._now = now
-        self._owner = owner
+        self._key = secrets.token_bytes(32)
         self._lock = threading.Lock()
-        self._entries: OrderedDict[str, _Entry] = OrderedDict()  # least recently used first
-        self._shares: dict[str, _Share] = {}
-        self._ids: dict[tuple[str, str, str], str] = {}  # (session, snapshot, unit) -> passage id
-        self._numbers = itertools.count()
-        self._bytes = 0
-        self._evicted = 0
-        self._expired = 0
+        self._passages: FairLru[tuple[str, str], Passage] = FairLru(max_bytes, ttl, clock)
 
-    def put(self, session_id: str, snapshot_id: str, unit: UnitText) -> Passage:
-        """Hold a unit for a session. The same unit keeps its id for as long as it is held.
+    def put(self, session_id: str, snapshot_id: str, unit: UnitText, principal: str = "") -> Passage:
+        """Hold a unit for a session. The same unit has the same id.
+
+        Args:
+            session_id: The session.
+            snapshot_id: The snapshot of the unit.
+            unit: The unit.
+            principal: Who shares memory as one over all sessions; each session is alone where it is empty.
 
         Raises:
-            BudgetExceeded: the unit alone is larger than the whole store.
+            BudgetExceeded: The unit alone is larger than the whole store.
         """
-        key = (session_id, snapshot_id, unit.section_id)
-        passage = Passage(
-            passage_id=new_id("p"),
-            session_id=session_id,
-            snapshot_id=snapshot_id,
-            unit=unit,
-            created_at=self._now().isoformat(timespec="seconds"),
-        )
-        weight = 4 * len(unit.text) + _OVERHEAD_BYTES  # CPython holds a code point in up to four bytes
+        weight = 4 * len(unit.text) + _OVERHEAD_BYTES  # CPython stores a character in up to four bytes
         if weight > self._max_bytes:
             raise BudgetExceeded(
                 f"The passage {unit.section_id} needs {weight} bytes and the scratch store holds "
@@ -143,47 +121,45 @@ class ScratchStore:
                 section_id=unit.section_id,
                 max_bytes=self._max_bytes,
             )
-        owner = self._owner(session_id)
+        passage_id = keyed_id("p", self._key, session_id, snapshot_id, unit.section_id)
         with self._lock:
-            self._drop_expired()
-            if (known := self._ids.get(key)) is not None:
-                return self._touch(known)
-            self._entries[passage.passage_id] = _Entry(passage, weight, self._clock(), owner, next(self._numbers))
-            self._ids[key] = passage.passage_id
-            share = self._shares.setdefault(owner, _Share(OrderedDict()))
-            share.ids[passage.passage_id] = None
-            share.bytes += weight
-            self._bytes += weight
-            warn = self._make_room(passage.passage_id)
-        if warn:
+            held = self._passages.get((session_id, passage_id))
+            if held is not None:
+                return held
+            created_at = self._now().isoformat(timespec="seconds")
+            passage = Passage(passage_id, session_id, snapshot_id, unit, created_at)
+            before = self._passages.evicted // PRESSURE_EVICTIONS
+            owner = f"principal {principal}" if principal else session_id
+            self._passages.put((session_id, passage_id), passage, owner, weight)
+            evicted = self._passages.evicted
+        if evicted // PRESSURE_EVICTIONS != before:
             log.warning(
-                "scratch memory (%d bytes) is short: %d passages pushed out so far; raise [server] scratch_mb",
+                "scratch memory (%d bytes) is short: %d passages evicted so far; raise [server] scratch_mb",
                 self._max_bytes,
-                warn,
+                evicted,
             )
         return passage
 
     def get(self, session_id: str, passage_id: str, argument: str = "passage_id") -> Passage:
-        """The passage that a session knows by this id.
+        """Return the passage of a session with this id.
 
         Args:
-            session_id: of the session.
-            passage_id: as it was given.
-            argument: that gave it.
+            session_id: The session.
+            passage_id: The id, as the caller wrote it.
+            argument: The argument that holds it, for errors.
 
         Raises:
-            InvalidArgument: the id never was, is another session's, has expired or was pushed out. These are
-                told apart to nobody: an id of another session must look like none at all.
+            InvalidArgument: The id is unknown, another session's, expired or evicted; the message is the same for all,
+                so that an id of another session looks like an unknown one.
         """
         with self._lock:
-            self._drop_expired()
-            entry = self._entries.get(passage_id)
-            if entry is not None and entry.passage.session_id == session_id:
-                return self._touch(passage_id)
+            passage = self._passages.get((session_id, passage_id))
+        if passage is not None:
+            return passage
         raise InvalidArgument(
             f"{argument}: {passage_id[:60]!r} is unknown in this session, or no longer held (passages are kept for "
-            f"{self._ttl / 60:g} minutes after their last use, as memory allows). Pass the section_id that stands "
-            "beside it, which works in every session. Or repeat the kb.search or kb.retrieve_evidence call that "
+            f"{self._ttl / 60:g} minutes after their last use, as memory allows). Pass the section_id beside it in the "
+            "answer, which works in every session. Or repeat the kb.search or kb.retrieve_evidence call that "
             "returned it and use the new passage_id.",
             field=argument,
             value=passage_id[:200],
@@ -192,54 +168,12 @@ class ScratchStore:
         )
 
     def passages(self, session_id: str) -> list[Passage]:
-        """Everything that a session holds, the newest first; to be listed is not to be used."""
+        """Return the passages of a session, the newest first; this does not count as a use."""
         with self._lock:
-            self._drop_expired()
-            own = [entry for entry in self._entries.values() if entry.passage.session_id == session_id]
-        return [entry.passage for entry in sorted(own, key=lambda entry: entry.number, reverse=True)]
+            return [passage for passage in reversed(self._passages.values()) if passage.session_id == session_id]
 
     def stats(self) -> ScratchStats:
-        """Counters for operators."""
+        """Return what the store holds, and its counters."""
         with self._lock:
-            self._drop_expired()
-            return ScratchStats(len(self._entries), self._bytes, self._max_bytes, self._evicted, self._expired)
-
-    def _touch(self, passage_id: str) -> Passage:
-        entry = self._entries[passage_id]
-        entry.used_at = self._clock()
-        self._entries.move_to_end(passage_id)
-        self._shares[entry.owner].ids.move_to_end(passage_id)
-        return entry.passage
-
-    def _drop_expired(self) -> None:
-        deadline = self._clock() - self._ttl
-        while self._entries:
-            passage_id, entry = next(iter(self._entries.items()))
-            if entry.used_at > deadline:
-                return
-            self._remove(passage_id)
-            self._expired += 1
-
-    def _make_room(self, newest: str) -> int:
-        """Push out what whoever holds the most has not used for longest; the total to warn about, else 0.
-
-        The passage that has just come in stays, whoever brought it: its answer is about to name it.
-        """
-        before = self._evicted
-        while self._bytes > self._max_bytes:
-            others = (share for share in self._shares.values() if len(share.ids) > 1 or newest not in share.ids)
-            self._remove(next(iter(max(others, key=lambda share: share.bytes).ids)))
-            self._evicted += 1
-        crossed = before // PRESSURE_EVICTIONS != self._evicted // PRESSURE_EVICTIONS
-        return self._evicted if crossed else 0
-
-    def _remove(self, passage_id: str) -> None:
-        entry = self._entries.pop(passage_id)
-        share = self._shares[entry.owner]
-        del share.ids[passage_id]
-        share.bytes -= entry.weight
-        if not share.ids:
-            del self._shares[entry.owner]
-        self._bytes -= entry.weight
-        passage = entry.passage
-        del self._ids[(passage.session_id, passage.snapshot_id, passage.unit.section_id)]
+            count, held = len(self._passages.values()), self._passages
+            return ScratchStats(count, held.weight, self._max_bytes, held.evicted, held.expired)

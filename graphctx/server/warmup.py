@@ -1,7 +1,7 @@
-"""Opening the knowledge base in the background, so that the server answers from its first second.
+"""Warm-up: opening the knowledge base in the background, so that the server answers ``tools/list`` at once.
 
-Listing tools needs no model and no table. A call that comes before the warm-up is done waits for it; one that
-failed is tried again by the next call, since the cause (no index yet, a lock) may be gone by then.
+A call that comes before the warm-up is done waits for it. After a failure the next call tries again, since the cause
+(no index yet, a lock) may be gone by then.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _POLL_SECONDS = 0.05
-"""How often a call that waits for another one to open the engine looks whether anybody waits for it still."""
+"""Seconds between the checkpoints of a call that waits for another one to open the engine."""
 
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """What calls run on.
+    """An open knowledge base, or layers alone, as tool calls use it.
 
     Attributes:
-        searcher: pins the published snapshot.
-        warm: loads models and opens tables.
-        count: estimates tokens.
-        layers: the layers of AGENTS.db, if there are any.
-        cursor_key: signs cursors, unless the settings name another key.
+        searcher: Pins the published snapshot.
+        warm: Loads models and opens tables.
+        count: Estimates the tokens of a text.
+        layers: The layers of AGENTS.db, if there are any.
+        cursor_key: Signs cursors, unless the settings name another key.
     """
 
     searcher: Callable[[], Searcher]
@@ -48,10 +48,10 @@ class Engine:
 
 
 class Warmup:
-    """An engine that is opened once, by whoever comes first.
+    """An engine that is opened once, by the first thread that needs it.
 
     Args:
-        open_engine: opens it; may take seconds, may raise the typed errors.
+        open_engine: Opens the engine; may take seconds, and may raise typed errors.
     """
 
     def __init__(self, open_engine: Callable[[], Engine]) -> None:
@@ -60,22 +60,22 @@ class Warmup:
         self._engine: Engine | None = None
 
     def start(self) -> None:
-        """Begin to open and warm the engine in a background thread."""
+        """Open and warm the engine in a background thread."""
         threading.Thread(target=self._warm, name="graphctx-warmup", daemon=True).start()
 
     def opened(self) -> Engine | None:
-        """The engine if it is open; else begin to open it, unless somebody does, and do not wait."""
+        """Return the engine if it is open; else start to open it, unless another thread does. Never blocks."""
         if self._engine is None and not self._lock.locked():
             self.start()
         return self._engine
 
     def get(self) -> Engine:
-        """The engine; blocks until it is open.
+        """Return the engine; blocks until it is open.
 
-        Whoever opens it does so to the end, even if its own call is given up meanwhile: others wait for it.
+        The thread that opens it goes on to the end even if its own call is abandoned, as others wait for it.
 
         Raises:
-            GraphctxError: what opening raised.
+            GraphctxError: Opening failed.
         """
         while self._engine is None:
             if self._lock.acquire(timeout=_POLL_SECONDS):
@@ -96,16 +96,19 @@ class Warmup:
     def _warm(self) -> None:
         try:
             self.get()
-        except Exception as error:  # whatever it is, the next call meets it again and reports it
-            log.warning("the knowledge base is not ready yet: %s", error)
+        except Exception as error:  # the next call tries again and reports it
+            log.warning("the knowledge base cannot be opened yet: %s", error)
 
 
 def open_engine(kb_path: str, layers: Path | None = None) -> Engine:
-    """Open the knowledge base at a path, with the WordPiece tokenizer's counts as the estimate of tokens.
+    """Open the knowledge base at a path, or layers alone where there is none.
 
     Args:
-        kb_path: its folder; where it holds no knowledge base, layers are served alone.
-        layers: the folder of the layers beside it.
+        kb_path: The knowledge base's folder.
+        layers: The folder of the layers beside it.
+
+    Raises:
+        BackendUnavailable: There is no knowledge base and there are no layers, or it cannot be read.
     """
     from graphctx.knowledge_base import KnowledgeBase
     from graphctx.store.config import is_absent
@@ -118,7 +121,7 @@ def open_engine(kb_path: str, layers: Path | None = None) -> Engine:
 
 
 def _open_layers(folder: Path) -> Engine:
-    """Serve layers without documents; the project is named after their folder."""
+    """Open layers without documents; the project has the name of their folder."""
     from graphctx.layer_source.source import LayerSource
     from graphctx.layers import LayerStack
     from graphctx.model.scope import Boundary

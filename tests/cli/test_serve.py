@@ -13,11 +13,11 @@ import pytest
 from graphctx.cli.serve import CLIENTS
 from graphctx.server import http, stdio
 from graphctx.server.config import ServerConfig
-from graphctx.server.http import Door
+from graphctx.server.http import HttpConfig
 
 from . import runner
 
-Started = list[tuple[ServerConfig, Door | None]]
+Started = list[tuple[ServerConfig, HttpConfig | None]]
 
 TOKEN = "ana-0123456789-abcdefgh"
 
@@ -27,7 +27,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Started:
     """What would be served: both transports are stopped at their door."""
     seen: Started = []
     monkeypatch.setattr(stdio, "serve_stdio", lambda kb, config: seen.append((config, None)))
-    monkeypatch.setattr(http, "serve_http", lambda kb, config, door, on_listening: seen.append((config, door)))
+    monkeypatch.setattr(http, "serve_http", lambda kb, config, http, on_listening: seen.append((config, http)))
     return seen
 
 
@@ -62,7 +62,7 @@ def test_tokens_come_from_a_file_and_open_a_public_address(started: Started, tmp
     run(tmp_path, *public, "--token-file", str(tmp_path / "tokens"))
     (anonymous, door), (config, _) = started
     assert anonymous.tokens == {}
-    assert door == Door("0.0.0.0", 8765, ["kb.example:*"], [], allow_anonymous=True)
+    assert door == HttpConfig("0.0.0.0", 8765, ["kb.example:*"], [], allow_anonymous=True)
     assert config.tokens["ana"].get_secret_value() == TOKEN
 
 

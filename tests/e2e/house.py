@@ -1,4 +1,4 @@
-"""The command line as users run it, in processes of its own, and what the tests look at afterwards."""
+"""The command line, in this process and in processes of its own, and a small corpus."""
 
 from __future__ import annotations
 
@@ -7,8 +7,13 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import chdir
 from pathlib import Path
 from typing import Any
+
+from typer.testing import CliRunner
+
+from graphctx.cli.app import app
 
 ROOT = Path(__file__).parents[2]
 HANDBOOK = ROOT / "eval" / "corpora" / "handbook"
@@ -25,13 +30,22 @@ LIGHTHOUSE = {
 
 
 def environment(**extra: str) -> dict[str, str]:
-    """The process environment without settings of the person who runs the tests."""
+    """Return the environment without graphctx settings of the person who runs the tests."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GRAPHCTX_")}
     return {**kept, "PYTHONPATH": str(ROOT), "COLUMNS": "100", **extra}
 
 
 def graphctx(*arguments: object, cwd: Path | None = None, **extra: str) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end."""
+    """Run a command in this process: most commands take longer to start than to run."""
+    inherited = [name for name in os.environ if name.startswith("GRAPHCTX_")]
+    settings = {**dict.fromkeys(inherited), "COLUMNS": "100", **extra}
+    with chdir(cwd or Path.cwd()):
+        shown = CliRunner().invoke(app, list(map(str, arguments)), env=settings)
+    return subprocess.CompletedProcess(arguments, shown.exit_code, shown.stdout, shown.stderr)
+
+
+def graphctx_process(*arguments: object, cwd: Path | None = None, **extra: str) -> subprocess.CompletedProcess[str]:
+    """Run a command in a process of its own, as users do."""
     return subprocess.run(
         [*COMMAND, *map(str, arguments)],
         capture_output=True,
@@ -69,18 +83,18 @@ def wait_for_step(process: subprocess.Popen[str], step: str) -> list[str]:
 
 
 def succeeded(done: subprocess.CompletedProcess[str]) -> str:
-    """Standard output of a command that must have ended well."""
+    """Return the standard output of a command that must have ended well."""
     assert done.returncode == 0, done.stderr + done.stdout
     return done.stdout
 
 
 def answer_of(*arguments: object, **extra: str) -> dict[str, Any]:
-    """The JSON object that a command prints."""
+    """Return the JSON object that a command prints."""
     return json.loads(succeeded(graphctx(*arguments, "--json", **extra)))
 
 
 def error_of(*arguments: object) -> dict[str, Any]:
-    """The error that a command reports as JSON; it must exit with 1 and show no traceback."""
+    """Return the error that a command reports as JSON; it must exit with 1 and show no traceback."""
     done = graphctx(*arguments, "--json")
     assert done.returncode == 1, done.stdout + done.stderr
     assert "Traceback" not in done.stderr
@@ -97,7 +111,7 @@ def write_lighthouse(folder: Path) -> Path:
 
 
 def published(kb: Path) -> dict[str, str]:
-    """What readers see: the name and the hash of ``CURRENT`` and of every file of the snapshot that it names."""
+    """Return the hashes of ``CURRENT`` and of every file of the snapshot that it names."""
     current = (kb / "CURRENT").read_text().strip()
     files = [kb / "CURRENT", *sorted(path for path in (kb / "snapshots" / current).rglob("*") if path.is_file())]
     return {path.relative_to(kb).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}

@@ -8,7 +8,11 @@ from pathlib import Path
 import pytest
 
 from graphctx.knowledge_base import KnowledgeBase
-from tests.export.browser import Page, opened_browser
+from tests.export.browser import Page, browser_path, opened_browser
+
+pytestmark = pytest.mark.skipif(
+    browser_path() is None, reason="no Chromium or Chrome is installed; $GRAPHCTX_BROWSER names one that is elsewhere"
+)
 
 HOSTILE = "</script><script>window.pwned=1</script>"
 DOCUMENTS = {

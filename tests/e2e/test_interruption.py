@@ -26,13 +26,13 @@ from .house import (
 )
 
 
-@pytest.mark.parametrize("step", ["split", "write"], ids=["in-extraction", "in-publication"])
+@pytest.mark.parametrize("step", [pytest.param("split", marks=pytest.mark.slow), "write"])
 def test_ctrl_c_leaves_the_published_snapshot_and_no_process(own_kb: Path, step: str) -> None:
     before = published(own_kb)
     with started("ingest", HANDBOOK / "people", "--kb", own_kb) as process:
         wait_for_step(process, step)
         os.killpg(process.pid, signal.SIGINT)  # as the terminal does
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=SECONDS)
     assert process.returncode == 130
     assert errors.strip().splitlines()[-1] == "stopped; the published snapshot is untouched"
     assert "Traceback" not in errors
@@ -42,11 +42,12 @@ def test_ctrl_c_leaves_the_published_snapshot_and_no_process(own_kb: Path, step:
     assert answer_of("ask", "Who lit the lamp?", "--kb", own_kb)["quotes"]
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_a_first_ingest_says_that_nothing_is_published_and_what_is_kept(tmp_path: Path) -> None:
     with started("ingest", HANDBOOK / "people", "--kb", tmp_path / "kb") as process:
         wait_for_step(process, "split")
         os.killpg(process.pid, signal.SIGINT)
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=SECONDS)
     assert process.returncode == 130
     assert "nothing is published yet" in errors.strip().splitlines()[-1]
 
@@ -57,7 +58,7 @@ def test_a_second_ingest_at_the_same_time_is_refused_and_a_killed_one_does_no_ha
         wait_for_step(first, "split")
         error = error_of("ingest", HANDBOOK / "notes", "--kb", own_kb)
         os.killpg(first.pid, signal.SIGKILL)
-        first.communicate(timeout=60)
+        first.communicate(timeout=SECONDS)
     assert error["code"] == "BACKEND_UNAVAILABLE"
     assert str(first.pid) in error["message"]
     assert published(own_kb) == before
@@ -77,6 +78,7 @@ def child_with(parent: psutil.Popen, module: str, library: str) -> psutil.Proces
     raise AssertionError(f"no child ran {module}")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="a stopped process is killed with its parent on Linux")
 @pytest.mark.parametrize(
     ("module", "library"),

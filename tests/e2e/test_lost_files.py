@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from .house import answer_of, error_of, graphctx, succeeded, write_lighthouse
-from .test_mcp import client
+from .house import answer_of, error_of, graphctx, graphctx_process, succeeded, write_lighthouse
 
 
 @pytest.fixture(scope="module")
@@ -36,31 +35,19 @@ def kb(eight: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(eight / "kb", tmp_path / "kb"))
 
 
-@pytest.mark.anyio
-async def test_a_lost_current_is_no_empty_knowledge_base(kb: Path, documents: Path) -> None:
+def test_a_lost_current_is_no_empty_knowledge_base(kb: Path, documents: Path) -> None:
     newest = (kb / "CURRENT").read_text().strip()
     (kb / "CURRENT").unlink()
-    asked = graphctx("ask", "Who lit the lamp?", "--kb", kb)
+    asked = graphctx_process("ask", "Who lit the lamp?", "--kb", kb)
     assert "Ada Merriweather" in succeeded(asked)
     assert asked.stderr.startswith("CURRENT, which names the published snapshot, is missing. The newest whole snap")
     status = answer_of("status", "--kb", kb)
     assert (status["snapshot_id"], status["counts"]["documents"], status["verified"]) == (newest, 8, True)
     assert newest in status["notes"][0]
-    assert "is missing" in graphctx("snapshots", "list", "--kb", kb).stderr
-    last = answer_of("doctor", "--kb", kb)["checks"][-1]
-    assert last["outcome"] == "ok"
-    assert "CURRENT" in last["detail"]
-    async with client(kb, "auto") as session:
-        result = await session.call_tool("kb.search", {"query": "lamp"})
-        assert result.structured_content["results"]
+    assert answer_of("call", "kb.search", "query=lamp", "--kb", kb)["results"]
     plan = answer_of("ingest", documents, "--kb", kb, "--dry-run")
     assert (plan["documents"], plan["builds"]) == (8, False)
     assert not (kb / "CURRENT").exists()
-    (kb.parent / "ninth.md").write_text("# Ninth\n\nThe ninth page is about gulls.\n")
-    report = answer_of("ingest", kb.parent / "ninth.md", "--kb", kb)
-    assert (report["documents"], report["added"]) == (9, 1)
-    assert newest in report["notes"][0]
-    assert answer_of("ingest", documents, "--kb", kb)["notes"] == []
 
 
 def test_an_ingest_that_changes_nothing_writes_a_lost_current_again(kb: Path, documents: Path) -> None:
@@ -86,10 +73,9 @@ def test_without_kb_toml_nothing_is_answered_until_an_ingest_restores_it_with_it
         assert "kb.toml is missing beside published snapshots" in error["message"]
     refused = graphctx("serve", "--transport", "http", "--port", "1", "--kb", kb)
     assert (refused.returncode, "kb.toml is missing" in refused.stderr) == (1, True)
-    assert "failed" in [check["outcome"] for check in doctor(kb)]
     assert not (kb / "kb.toml").exists()
 
-    done = graphctx("ingest", documents, "--kb", kb)
+    done = graphctx_process("ingest", documents, "--kb", kb)
     assert "8 unchanged" in succeeded(done)
     assert "kb.toml was missing. It is restored as the last ingest knew it: project 'gull'" in done.stderr
     assert answer_of("status", "--kb", kb)["project_id"] == "gull"
@@ -107,10 +93,3 @@ def test_without_kb_toml_and_its_copy_an_ingest_makes_up_no_other_project(kb: Pa
     assert error["code"] == "BACKEND_UNAVAILABLE"
     assert "MANIFEST.json" in error["message"]
     assert not (kb / "kb.toml").exists()
-
-
-def doctor(kb: Path) -> list[dict[str, str]]:
-    import json
-
-    checks: list[dict[str, str]] = json.loads(graphctx("doctor", "--kb", kb, "--json").stdout)["checks"]
-    return checks

@@ -102,7 +102,7 @@ def serving(tracer: Tracer, kb: Path, *options: object) -> Iterator[subprocess.P
         **arguments,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
     ) as process:
@@ -150,7 +150,7 @@ def test_servers_that_have_answered_stay_on_this_machine_and_in_their_places(
     kb, port = own_kb.resolve(), free_port()
     with serving(tracer, kb) as stdio, serving(tracer, kb, "--transport", "http", "--port", port) as http:
         assert "Thornby" in ask_over_stdio(stdio)
-        wait_until_listening(http, port)
+        wait_until_listening(http)
         assert "Thornby" in anyio.run(ask_over_http, f"http://127.0.0.1:{port}/mcp")
         for server, time_left in ((stdio, seconds), (http, 0.1)):  # what libraries send, they send after a while
             with pytest.raises(subprocess.TimeoutExpired):

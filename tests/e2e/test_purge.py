@@ -11,6 +11,7 @@ from pathlib import Path
 import lancedb
 import numpy as np
 import pyarrow.parquet as pq
+import pytest
 
 from graphctx.nlp.embedders import make_embedder
 
@@ -20,6 +21,7 @@ WORDS = ("Zorvanquil", "Blethermoke", "Quandrixel")
 SENTENCE = "Zorvanquil of Blethermoke invented the Quandrixel in 1931."
 
 
+@pytest.mark.slow
 def test_no_byte_of_a_deleted_document_is_left_after_a_purge(tmp_path: Path) -> None:
     kb, documents = tmp_path / "kb", write_lighthouse(tmp_path / "documents")
     (documents / "secret.md").write_text(f"# Secret\n\n{SENTENCE} Blethermoke praised Zorvanquil for the Quandrixel.\n")

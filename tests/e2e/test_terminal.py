@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from .house import graphctx, succeeded
+from .house import graphctx, graphctx_process, succeeded
 
 CLEAR, TITLE, LINK = "\x1b[2J", "\x1b]0;owned\x07", "\x1b]8;;https://evil.example\x1b\\here\x1b]8;;\x1b\\"
 HOSTILE = f"{CLEAR}{TITLE}{LINK}\x9b31m\x9d2;owned\x9c\u202e"
@@ -28,7 +28,7 @@ def hostile_kb(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (documents / NAME).write_text(f"# Ada {HOSTILE} Merriweather\n\n{born}\n", "utf-8")
     (documents / "lamp.md").write_text(f"# The {HOSTILE} lamp\n\nAda Merriweather lit the lamp {HOSTILE}.\n", "utf-8")
     (documents / f"broken{NAME}.docx").write_bytes(b"no archive")
-    done = graphctx("ingest", "documents", "--kb", root / "kb", "--project-id", f"p{HOSTILE}", cwd=root)
+    done = graphctx_process("ingest", "documents", "--kb", root / "kb", "--project-id", f"p{HOSTILE}", cwd=root)
     check(done.stdout + done.stderr)
     assert re.search(r"^  broken.*␛\[2J", succeeded(done), re.MULTILINE)
     return root / "kb"
@@ -40,26 +40,31 @@ def check(shown: str) -> None:
     assert "\nerror: forged" not in shown
 
 
+SHOWN = {
+    ("ask", "Where was Ada Merriweather born?"): r"^    documents/keeper␊error: forged ␛\[2J\\u009b31m\.md:3 · c",
+    ("snapshots", "rollback", HOSTILE): "INVALID_ARGUMENT",
+    ("ask", "x", f"--{HOSTILE}"): "No such option",
+}
+SHOWN_TOO = {
+    ("search", f"Ada {HOSTILE} born"): r"^\[1\] .*Ada",
+    ("ask", "--global", "What is told of Ada Merriweather?"): "Question",
+    ("communities",): "communit",
+    ("status",): "documents",
+    ("cypher", "MATCH (d:Document) RETURN d.uri, d.title"): "keeper error: forged",
+    ("call", "kb.search", f"query=Ada {HOSTILE}"): "Ada",
+    ("snapshots", "list"): "snapshot",
+    (HOSTILE,): "No such command",
+}
+
+
 @pytest.mark.parametrize(
     ("command", "found"),
-    [
-        (("ask", "Where was Ada Merriweather born?"), r"^    documents/keeper␊error: forged ␛\[2J\\u009b31m\.md:3 · c"),
-        (("search", f"Ada {HOSTILE} born"), r"^\[1\] .*Ada"),
-        (("ask", "--global", "What is told of Ada Merriweather?"), "Question"),
-        (("communities",), "communit"),
-        (("status",), "documents"),
-        (("cypher", "MATCH (d:Document) RETURN d.uri, d.title"), "keeper error: forged"),
-        (("call", "kb.search", f"query=Ada {HOSTILE}"), "Ada"),
-        (("snapshots", "list"), "snapshot"),
-        (("snapshots", "rollback", HOSTILE), "INVALID_ARGUMENT"),
-        (("ask", "x", f"--{HOSTILE}"), "No such option"),
-        ((HOSTILE,), "No such command"),
-    ],
+    [*SHOWN.items(), *(pytest.param(*case, marks=pytest.mark.slow) for case in SHOWN_TOO.items())],
     ids=lambda value: value[0].replace("\x1b", "")[:12] if isinstance(value, tuple) else "",
 )
 def test_no_command_lets_a_document_act_on_the_terminal(hostile_kb: Path, command: tuple[str, ...], found: str) -> None:
     kb = () if command[0] == HOSTILE else ("--kb", hostile_kb)
-    done = graphctx(
+    done = graphctx_process(
         *command, *kb, cwd=hostile_kb.parent, GRAPHCTX_DEBUG="1", FORCE_COLOR="1", TERM="xterm", COLUMNS="400"
     )
     check(done.stdout + done.stderr)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from typing import Any
 
 import httpx2
@@ -13,14 +12,14 @@ import uvicorn
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from graphctx.server.http import HttpConfig, bound_sockets
+
 
 @asynccontextmanager
 async def listening(app: Any) -> AsyncIterator[str]:
-    """A real HTTP server on a free port: where its endpoint is."""
-    # asyncio switches Nagle's algorithm off for sockets that name their protocol, and it costs 40 ms an answer.
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
-        listener.bind(("127.0.0.1", 0))
-        listener.listen()  # connections queue until the server takes them
+    """Serve an application on a free port; yields the URL of its endpoint."""
+    with ExitStack() as closing:
+        [listener] = [closing.enter_context(one) for one in bound_sockets(HttpConfig(port=0))]
         server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
         task = asyncio.create_task(server.serve(sockets=[listener]))
         try:
@@ -32,9 +31,9 @@ async def listening(app: Any) -> AsyncIterator[str]:
 
 @asynccontextmanager
 async def as_bearer(url: str, token: str, mode: str) -> AsyncIterator[Client]:
-    """A client that shows a bearer token."""
+    """Connect a client that sends a bearer token."""
     async with (
         httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}) as http,
-        Client(streamable_http_client(url, http_client=http), mode=mode, read_timeout_seconds=30) as client,
+        Client(streamable_http_client(url, http_client=http), mode=mode, read_timeout_seconds=60) as client,
     ):
         yield client

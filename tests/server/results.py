@@ -1,4 +1,4 @@
-"""Looking at results of tools, and at both of their halves."""
+"""Texts and errors in results of tools."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def text_of(result: CallToolResult) -> str:
 
 
 def error_of(result: CallToolResult) -> dict[str, Any]:
-    """The inside of the error envelope, which is the text and nothing but the text."""
+    """Return the inside of the error envelope, which is the whole text."""
     assert result.is_error
     assert result.structured_content is None
     envelope = json.loads(text_of(result))

@@ -4,8 +4,10 @@ import re
 
 import pytest
 from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS
 
 from graphctx.server.config import ServerConfig
+from graphctx.server.tools import TOOLSETS
 
 from .conftest import Connect
 
@@ -24,8 +26,8 @@ async def test_everything_that_a_client_reads_names_tools_as_they_are_listed(con
         for name, arguments in (
             ("kb.search", {"query": "ledger"}),
             ("kb.search", {"query": "ledger", "session_id": "x_gone"}),
-            ("kb.retrieve_evidence", {"question": "Who is the duty officer for the ledger?"}),
-            ("kb.retrieve_evidence", {"question": "Who is the duty officer for the ledger?", "max_tokens": 700}),
+            ("kb.retrieve_evidence", {"question": QUESTION}),
+            ("kb.retrieve_evidence", {"question": QUESTION, "max_tokens": 700}),
             ("kb.read_excerpt", {"passage_id": "p_aaaaaaaaaaaaaaaa"}),
             ("kb.global_search", {"question": "What is it about?"}),
             ("graph.communities", {}),
@@ -38,3 +40,16 @@ async def test_everything_that_a_client_reads_names_tools_as_they_are_listed(con
         read.append(caught.value.error.model_dump_json())
     for text in read:
         assert not re.search(r"\b(kb|graph)\.(?!toml)[a-z]", text), text[:500]
+
+
+async def test_without_kb_v2_only_the_older_names_are_there(connect: Connect) -> None:
+    async with connect(ServerConfig(kb_v2=False, toolsets=("kb", "graph", "connector"))) as client:
+        listed = [tool.name for tool in (await client.list_tools()).tools]
+        assert listed == [tool.name for tool in TOOLSETS["compat"]]
+        assert not (await client.call_tool("search_sections", {"query": "ledger"})).is_error
+        for name in ("kb.search", "kb_search", "graph.describe"):
+            with pytest.raises(MCPError) as caught:
+                await client.call_tool(name, {"query": "ledger"})
+            assert caught.value.error.code == INVALID_PARAMS
+        assert (await client.list_prompts()).prompts == []
+        assert "kb." not in (client.instructions or "")

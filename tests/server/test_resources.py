@@ -10,7 +10,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, TextResourceContents
 
 from graphctx.knowledge_base import KnowledgeBase
-from graphctx.server import held, reading
+from graphctx.server import reading, resources
 from graphctx.server.app import build_server
 from graphctx.server.config import ServerConfig
 from graphctx.server.resources import listed
@@ -189,7 +189,7 @@ async def test_the_status_counts_what_is_held_and_done(connect: Connect, kb: Kno
 async def test_the_list_of_passages_has_pages_with_the_newest_first(
     kb: KnowledgeBase, era: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(held, "MAX_LISTED", 4)
+    monkeypatch.setattr(resources, "MAX_LISTED", 4)
     async with Client(build_server(warmup_over(kb)), mode=era, cache=None) as client:
 
         async def passage_of(section: str) -> str:

@@ -110,9 +110,3 @@ def test_whoever_takes_the_most_handles_loses_the_oldest_of_their_own(sessions: 
     assert len(sessions) == 5
     assert sessions.holds(BEN, bens)
     assert [sessions.holds(ANA, handle) for handle in anas] == [False] * 16 + [True] * 4
-
-
-def test_a_principal_shares_memory_as_one_and_others_by_session(sessions: Sessions) -> None:
-    first, second, free = sessions.new_handle("ana"), sessions.new_handle("ana"), sessions.new_handle(ANONYMOUS)
-    assert sessions.owner(first) == sessions.owner(second) != sessions.owner(free) == free
-    assert sessions.owner(CONNECTED.session_id) == CONNECTED.session_id

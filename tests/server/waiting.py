@@ -1,4 +1,4 @@
-"""A tool that waits, to see what becomes of calls that take long."""
+"""A tool that waits, for tests of calls that take long."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from graphctx.server.tool import Description, Reply, Tool
 
 NAME = "kb.wait"
 HANG = 60
-"""Seconds after which a test is taken to hang."""
+"""Seconds after which a test counts as hanging."""
 
 
 class WaitInput(Request):

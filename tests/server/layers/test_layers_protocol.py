@@ -17,7 +17,7 @@ from graphctx.knowledge_base import KnowledgeBase
 from graphctx.layers import FILES
 from graphctx.server.app import build_server
 from graphctx.server.config import ServerConfig
-from graphctx.server.http import Door, http_app
+from graphctx.server.http import HttpConfig, http_app
 from graphctx.server.tools.layers.recorded import FILES as WRITABLE_FILES
 from graphctx.server.warmup import Warmup, open_engine
 
@@ -71,10 +71,10 @@ async def test_a_chunk_is_a_resource(layered: Any) -> None:
             assert (await client.read_resource(uri)).contents[0].text == OFFICER
 
 
-def layered_app(kb: KnowledgeBase, folder: Path, door: Door, **config: Any) -> Any:
+def layered_app(kb: KnowledgeBase, folder: Path, http: HttpConfig, **config: Any) -> Any:
     """The HTTP application of a server with layers."""
     settings = ServerConfig(toolsets=("kb", "layers"), layers=folder, **config)
-    return http_app(warmup_with(kb, folder), settings, door)
+    return http_app(warmup_with(kb, folder), settings, http)
 
 
 NOTE = {"content": "Over the wire.", "kind": "note", "confidence": 1, "scope": "local"}
@@ -84,7 +84,7 @@ NOTE = {"content": "Over the wire.", "kind": "note", "confidence": 1, "scope": "
 async def test_over_http_whoever_is_unknown_may_search_and_not_write(kb: KnowledgeBase, folder: Path, era: str) -> None:
     before = digests(folder)
     async with (
-        listening(layered_app(kb, folder, Door())) as url,
+        listening(layered_app(kb, folder, HttpConfig())) as url,
         Client(url, mode=era, read_timeout_seconds=30) as client,
     ):
         assert not (await client.call_tool("agents_search", {"query": "gulls"})).is_error
@@ -98,7 +98,7 @@ async def test_over_http_whoever_is_unknown_may_search_and_not_write(kb: Knowled
 @pytest.mark.anyio
 async def test_over_http_the_owner_of_a_token_writes(kb: KnowledgeBase, folder: Path, era: str) -> None:
     async with (
-        listening(layered_app(kb, folder, Door(), tokens={"ana": SecretStr(TOKEN)})) as url,
+        listening(layered_app(kb, folder, HttpConfig(), tokens={"ana": SecretStr(TOKEN)})) as url,
         as_bearer(url, TOKEN, era) as client,
     ):
         assert not (await client.call_tool("agents_context_write", NOTE)).is_error
@@ -108,7 +108,7 @@ async def test_over_http_the_owner_of_a_token_writes(kb: KnowledgeBase, folder: 
 @pytest.mark.anyio
 async def test_over_http_everybody_writes_where_a_proxy_authenticates(kb: KnowledgeBase, folder: Path) -> None:
     async with (
-        listening(layered_app(kb, folder, Door(allow_anonymous=True))) as url,
+        listening(layered_app(kb, folder, HttpConfig(allow_anonymous=True))) as url,
         Client(url, mode="auto", read_timeout_seconds=30) as client,
     ):
         assert not (await client.call_tool("agents_context_write", NOTE)).is_error
@@ -116,21 +116,20 @@ async def test_over_http_everybody_writes_where_a_proxy_authenticates(kb: Knowle
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("mode", ["legacy", "auto"], ids=["handshake-era", "2026-era"])
-async def test_one_process_writes_and_the_next_one_finds_it(handbook_path: Path, tmp_path: Path, mode: str) -> None:
+async def test_one_process_writes_and_the_next_one_finds_it(kb_path: Path, tmp_path: Path) -> None:
     from mcp.client.stdio import stdio_client
 
-    command = ["-m", "graphctx.cli", "serve", "--kb", str(handbook_path), "--layers", str(tmp_path)]
+    command = ["-m", "graphctx.cli", "serve", "--kb", str(kb_path), "--layers", str(tmp_path)]
     root = Path(__file__).parents[3]
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GRAPHCTX_")}
     parameters = StdioServerParameters(command=sys.executable, args=command, env={**kept, "PYTHONPATH": str(root)})
     note = {"content": "Buoy 7 was replaced in the spring.", "kind": "note", "confidence": 0.9, "scope": "delta"}
-    async with Client(stdio_client(parameters), mode=mode, read_timeout_seconds=60) as client:
+    async with Client(stdio_client(parameters), mode="auto", read_timeout_seconds=120) as client:
         assert "agents_search" in {tool.name for tool in (await client.list_tools()).tools}
         written = (await client.call_tool("agents_context_write", note)).structured_content
         assert not (await client.call_tool("agents_context_propose", {"context_id": written["id"]})).is_error
     assert [path.name for path in tmp_path.glob("*.db")] == ["AGENTS.delta.db"]
-    async with Client(stdio_client(parameters), mode=mode, read_timeout_seconds=60) as client:
+    async with Client(stdio_client(parameters), mode="auto", read_timeout_seconds=120) as client:
         found = (await client.call_tool("agents_search", {"query": "When was buoy 7 replaced?"})).structured_content
         assert [chunk["id"] for chunk in found["chunks"]] == [written["id"]]
         asked = {"question": "When was buoy 7 replaced?", "options": {"layers": ["delta"]}}
@@ -138,11 +137,11 @@ async def test_one_process_writes_and_the_next_one_finds_it(handbook_path: Path,
         assert quotes[0]["quote"] == note["content"]
 
 
-def test_the_facade_asks_layers_too(handbook_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with KnowledgeBase.open(handbook_path) as kb, pytest.raises(InvalidArgument, match=r"\[layers\] folder"):
+def test_the_facade_asks_layers_too(kb_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with KnowledgeBase.open(kb_path) as kb, pytest.raises(InvalidArgument, match=r"\[layers\] folder"):
         kb.search("gulls", layers=["base"])
     monkeypatch.setenv("GRAPHCTX_LAYERS__FOLDER", str(folder))
-    with KnowledgeBase.open(handbook_path) as kb:
+    with KnowledgeBase.open(kb_path) as kb:
         first = kb.search("Gulls are fed", layers=["base", "delta"]).results[0]
         assert first.layer is not None
         quotes = kb.retrieve_evidence("Where is the vault key kept?", layers=["base"]).quotes

@@ -1,7 +1,7 @@
+"""Cancellation, time limits and progress of calls."""
+
 from __future__ import annotations
 
-import contextlib
-import json
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -22,10 +22,10 @@ from graphctx.server import workers
 from graphctx.server.app import build_server
 from graphctx.server.config import ServerConfig
 from graphctx.server.warmup import Engine, Warmup
-from graphctx.server.workers import Job, Workers
+from graphctx.server.workers import CallProgress, Workers
 
 from .calls import engine_over, units_of
-from .conftest import Connect
+from .conftest import Connect, each_era
 from .results import error_of
 from .waiting import HANG, NAME, Waiting
 
@@ -39,7 +39,7 @@ async def happened(event: threading.Event) -> bool:
 
 @asynccontextmanager
 async def calling(client: Client, tool: str = NAME, **arguments: object) -> AsyncIterator[anyio.CancelScope]:
-    """A call that goes on while the block runs; give its scope, by which the client cancels it."""
+    """Call a tool while the block runs; the scope that it yields cancels the call."""
     with anyio.CancelScope() as scope:
         async with anyio.create_task_group() as group:
             group.start_soon(client.call_tool, tool, arguments)
@@ -47,6 +47,7 @@ async def calling(client: Client, tool: str = NAME, **arguments: object) -> Asyn
             scope.cancel()
 
 
+@each_era
 async def test_a_cancelled_call_is_stopped_at_its_next_checkpoint(connect: Connect, waiting: Waiting) -> None:
     async with connect() as client:
         async with calling(client) as scope:
@@ -68,114 +69,102 @@ async def test_a_call_that_cannot_be_stopped_gives_its_slot_back_all_the_same(
 
 
 async def test_a_call_past_its_time_is_answered_and_stopped(connect: Connect, waiting: Waiting) -> None:
-    async with connect(ServerConfig(call_timeout=1)) as client:
+    async with connect(ServerConfig(call_timeout=0.2)) as client:
         error = error_of(await client.call_tool(NAME))
         assert error["code"] == "TIMEOUT"
-        assert error["details"]["timeout_seconds"] == 1
+        assert error["details"]["timeout_seconds"] == 0.2
         assert await happened(waiting.stopped)
 
 
 class PausingCounter:
-    """The real counter, which waits at the first long text until it is released, and tells how much it counted."""
+    """The real counter, which waits at the first long text until it is released, and then tells when it is stopped."""
 
     def __init__(self) -> None:
-        self.began, self.released = threading.Event(), threading.Event()
-        self.sizes: list[int] = []
+        self.began, self.released, self.stopped = threading.Event(), threading.Event(), threading.Event()
         self._counter = AnswerCounter()
 
     def __call__(self, text: str) -> int:
         if len(text) < 1_000:  # what warms it up
             return self._counter.count(text)
-        self.sizes.append(len(text))
         self.began.set()
-        assert self.released.wait(30)
+        assert self.released.wait(HANG)
+        try:
+            checkpoint()
+        except TimedOut:
+            self.stopped.set()
+            raise
         return self._counter.count(text)
 
 
-@pytest.mark.parametrize(
-    ("tool", "argument", "whole"),
-    [("fetch", "id", True), ("fetch", "id", False), ("kb.expand_excerpt", "passage_id", False)],
-)
 @pytest.mark.parametrize("given_up", ["cancelled", "timed out"])
-async def test_work_on_a_large_document_ends_when_its_call_is_given_up(
-    connect: Connect, kb: KnowledgeBase, tool: str, argument: str, whole: bool, given_up: str
+@pytest.mark.parametrize(("tool", "argument"), [("fetch", "id"), ("kb.expand_excerpt", "passage_id")])
+async def test_work_on_a_large_text_ends_when_its_call_is_given_up(
+    connect: Connect, kb: KnowledgeBase, tool: str, argument: str, given_up: str
 ) -> None:
     unit, counter = units_of(kb, "odd/line.txt")[0], PausingCounter()
-    arguments = {argument: unit.doc_id if whole else unit.section_id}
-    config = ServerConfig(toolsets=("kb", "connector"), call_timeout=1 if given_up == "timed out" else 60)
-    opened = replace(engine_over(kb), count=counter)
-    async with connect(server=build_server(Warmup(lambda: opened), config)) as client:
+    config = ServerConfig(toolsets=("kb", "connector"), call_timeout=0.2 if given_up == "timed out" else HANG)
+    engine = replace(engine_over(kb), count=counter)
+    async with connect(server=build_server(Warmup(lambda: engine), config)) as client:
         if given_up == "cancelled":
-            async with calling(client, tool, **arguments) as scope:
+            async with calling(client, tool, **{argument: unit.section_id}) as scope:
                 assert await happened(counter.began)
                 scope.cancel()
         else:
-            assert error_of(await client.call_tool(tool, arguments))["code"] == "TIMEOUT"
+            error = error_of(await client.call_tool(tool, {argument: unit.section_id}))
+            assert error["code"] == "TIMEOUT"
         counter.released.set()
-        with anyio.fail_after(60):
-            while (await calls_of(client))["running"] > 1:  # the one that reads this
-                pass
-    assert len(counter.sizes) <= 2  # a text and a structure were being weighed; no further try
-
-
-async def calls_of(client: Client) -> dict[str, int]:
-    """How calls ended so far, and how many run now."""
-    return json.loads((await client.read_resource("graphctx://status")).contents[0].text)["calls"]
+        assert await happened(counter.stopped)
 
 
 async def test_a_call_that_waits_for_a_worker_says_so() -> None:
-    pool, gate, second = Workers(1, HANG), threading.Event(), Job()
-    async with anyio.create_task_group() as group:
-        group.start_soon(pool.run, lambda _: gate.wait(HANG))
-        while not pool.counts()["running"]:
-            await anyio.sleep(0)
-        with anyio.move_on_after(0.05):
-            await pool.run(lambda _: pytest.fail("there is one worker, and it is busy"), second)
-        assert second.doing == "waiting for a free worker"
+    pool, began, gate, messages = Workers(1, HANG), threading.Event(), threading.Event(), []
+
+    def block(_: CallProgress) -> None:
+        began.set()
+        assert gate.wait(HANG)
+
+    async def hear(seconds: float, message: str) -> None:
+        messages.append(message)
         gate.set()
-    assert pool.counts() == {"finished": 1, "failed": 0, "timed_out": 0, "cancelled": 1, "running": 0}
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(workers, "FIRST_PROGRESS_SECONDS", 0)
+        async with anyio.create_task_group() as group:
+            group.start_soon(pool.run, block)
+            assert await happened(began)
+            assert await pool.run(lambda _: 7, hear) == 7
+    assert messages[0].startswith("waiting for a free worker")
+    assert pool.counts() == {"finished": 2, "failed": 0, "timed_out": 0, "cancelled": 0, "running": 0}
 
 
-async def test_progress_is_told_of_a_call_that_takes_longer(
-    connect: Connect, waiting: Waiting, monkeypatch: pytest.MonkeyPatch
+@each_era
+async def test_progress_of_a_call_says_what_the_server_does(
+    connect: Connect, kb: KnowledgeBase, waiting: Waiting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(workers, "FIRST_PROGRESS_SECONDS", 0.05)
-    monkeypatch.setattr(workers, "PROGRESS_SECONDS", 0.05)
-    heard: list[tuple[float, str | None]] = []
+    monkeypatch.setattr(workers, "FIRST_PROGRESS_SECONDS", 0.01)
+    monkeypatch.setattr(workers, "PROGRESS_SECONDS", 0.01)
+    heard: list[tuple[float, str]] = []
+    opening = threading.Event()
 
     async def hear(progress: float, total: float | None, message: str | None) -> None:
-        heard.append((progress, message))
-        if len(heard) == 3:
+        heard.append((progress, message or ""))
+        if "opening the knowledge base" in heard[-1][1]:
+            opening.set()
+        if "kb.wait" in heard[-1][1]:
             waiting.released.set()
 
-    async with connect() as client:
-        assert not (await client.call_tool(NAME, progress_callback=hear)).is_error
-    assert len(heard) >= 3
-    assert [at for at, _ in heard] == sorted(at for at, _ in heard)
-    assert "kb.wait" in (heard[-1][1] or "")
-
-
-async def test_progress_says_that_the_knowledge_base_is_being_opened(
-    connect: Connect, kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(workers, "FIRST_PROGRESS_SECONDS", 0.02)
-    heard: list[str | None] = []
-    released = threading.Event()
-
-    async def hear(progress: float, total: float | None, message: str | None) -> None:
-        heard.append(message)
-        if "opening the knowledge base" in (message or ""):
-            released.set()
-
     def open_slowly() -> Engine:
-        assert released.wait(HANG)
+        assert opening.wait(HANG)
         return engine_over(kb)
 
     async with connect(server=build_server(Warmup(open_slowly))) as client:
-        await client.call_tool("kb.search", {"query": "ledger"}, progress_callback=hear)
-    assert released.is_set(), heard
+        assert not (await client.call_tool(NAME, progress_callback=hear)).is_error
+    assert [at for at, _ in heard] == sorted(at for at, _ in heard)
+    assert opening.is_set()
+    assert waiting.released.is_set()
 
 
+@each_era
 async def test_a_resource_or_a_completion_past_its_time_is_given_up_too(connect: Connect, kb: KnowledgeBase) -> None:
     released = threading.Event()
 
@@ -213,25 +202,24 @@ async def test_an_opening_that_its_first_caller_gave_up_serves_the_next(kb: Know
 
 
 async def test_a_flood_of_calls_that_never_stop_is_turned_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers, "MAX_LEFT_BEHIND", 2)
-    pool, gate = Workers(1, 0.02), threading.Event()
+    monkeypatch.setattr(workers, "MAX_ABANDONED", 2)
+    pool, gate = Workers(1, HANG), threading.Event()
+    ended = [threading.Event() for _ in range(3)]
 
-    def deaf(job: Job) -> None:
+    def abandoned(number: int, began: threading.Event) -> None:
+        began.set()
         gate.wait(HANG)
+        ended[number].set()
 
-    while pool.counts()["running"] < 3:
-        with pytest.raises(TimedOut):
-            await pool.run(deaf)
+    for number in range(3):
+        began = threading.Event()
+        async with anyio.create_task_group() as group:
+            group.start_soon(pool.run, lambda _, n=number, b=began: abandoned(n, b))
+            assert await happened(began)
+            group.cancel_scope.cancel()
     with pytest.raises(BackendUnavailable, match="busy"):
-        await pool.run(deaf)
+        await pool.run(lambda _: 7)
     gate.set()
-    while pool.counts()["running"]:
-        await anyio.sleep(0)
-    counts = pool.counts()
-    assert counts["timed_out"] >= 3
-    assert (counts["finished"], counts["failed"], counts["cancelled"]) == (0, 0, 0)
-    with anyio.fail_after(HANG):
-        while True:
-            with contextlib.suppress(TimedOut):  # a slow machine may take longer than that to start a thread
-                assert await pool.run(lambda _: 7) == 7
-                return
+    for event in ended:
+        assert await happened(event)
+    assert pool.counts()["cancelled"] == 3

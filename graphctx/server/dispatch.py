@@ -1,0 +1,182 @@
+"""Dispatch: from a request of the protocol to the code that answers it, and from exceptions to errors of the protocol.
+
+A tool call is parsed, bound to its session and to the published snapshot, and run in a worker thread within a time
+limit. The SDK's low-level server validates nothing and shows uncaught exceptions to clients of the handshake era, so
+arguments are checked and every failure becomes a typed error here.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from mcp.shared.exceptions import MCPError
+from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
+
+from graphctx.errors import GraphctxError, InternalError
+from graphctx.model.arguments import parse_arguments
+from graphctx.model.cursors import Cursors
+from graphctx.server.call_context import CallContext
+from graphctx.server.config import ServerConfig
+from graphctx.server.listing import hidden_fields
+from graphctx.server.names import Spelling
+from graphctx.server.process import log_call
+from graphctx.server.schemas import Schema, tool_schema
+from graphctx.server.scratch import ScratchStore
+from graphctx.server.sessions import Caller, Sessions, client_name, ignored_session
+from graphctx.server.tool import AnyTool
+from graphctx.server.tools import TOOLS, serve
+from graphctx.server.warmup import Warmup
+from graphctx.server.workers import CallProgress, Workers
+
+log = logging.getLogger(__name__)
+
+Context = ServerRequestContext[Any, Any]
+Result = TypeVar("Result")
+
+
+class Dispatcher:
+    """The tools that a server offers, and what its requests share.
+
+    Args:
+        warmup: Opens the knowledge base.
+        config: The server's settings.
+
+    Raises:
+        InvalidArgument: The settings name an unknown toolset.
+    """
+
+    def __init__(self, warmup: Warmup, config: ServerConfig) -> None:
+        self.config = config
+        self.warmup = warmup
+        self.tools = serve(config.toolsets, config.kb_v2)
+        self.spelling = Spelling.of((tool.name for tool in TOOLS), config.tool_names)
+        self.sessions = Sessions(config.scratch_ttl)
+        self.scratch = ScratchStore(config.scratch_bytes, config.scratch_ttl)
+        self.workers = Workers(config.workers, config.call_timeout)
+        self._by_name = {name: tool for tool in self.tools for name in tool.names}
+
+    def input_schema(self, name: str) -> Schema | None:
+        """Return the schema of a tool's arguments, or ``None`` for an unknown name."""
+        tool = self._by_name.get(name)
+        return None if tool is None else tool_schema(tool.input, "input")
+
+    async def call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        """Answer ``tools/call``. A failure of the tool is a result that holds the error envelope.
+
+        Raises:
+            MCPError: There is no such tool.
+        """
+        caller, tool = self.sessions.caller(ctx), self._by_name.get(params.name)
+        with log_call(tool.name if tool else params.name, caller.principal, client_name(ctx)) as record:
+            if tool is None:
+                record.outcome = "UNKNOWN_TOOL"
+                known = ", ".join(self.spelling.name(tool.name) for tool in self.tools)
+                raise MCPError(code=INVALID_PARAMS, message=f"Unknown tool: {params.name[:100]}. Known: {known}")
+
+            def work(progress: CallProgress) -> tuple[types.CallToolResult, int | None]:
+                return self._call(tool, params.arguments or {}, caller, progress)
+
+            try:
+                result, record.tokens = await self.workers.run(work, ctx.session.report_progress)
+                record.outcome = "ok"
+            except Exception as error:
+                failure = typed_error(error, self.spelling.name(tool.name))
+                record.outcome = failure.code
+                # Clients hold structured content against the tool's output schema even where the result is an error,
+                # so the envelope is text alone.
+                result = _text_result(_minified(_envelope(failure, self.spelling)), is_error=True)
+        return result
+
+    async def run(self, ctx: Context, method: str, work: Callable[[], Result]) -> Result:
+        """Run the blocking work of any other request in a worker thread.
+
+        Args:
+            ctx: The request's context.
+            method: The protocol's name of the request, such as ``resources/read``.
+            work: What to run.
+
+        Raises:
+            MCPError: The work failed; its data is the error envelope.
+        """
+
+        def watched(progress: CallProgress) -> Result:
+            progress.message = f"working on {method}"
+            return work()
+
+        try:
+            return await self.workers.run(watched, ctx.session.report_progress)
+        except Exception as error:
+            failure = typed_error(error, method)
+            envelope = _envelope(failure, self.spelling)
+            code = INVALID_PARAMS if failure.code in ("INVALID_ARGUMENT", "SCOPE_VIOLATION") else INTERNAL_ERROR
+            raise MCPError(code=code, message=envelope["error"]["message"], data=envelope) from None
+
+    def _call(
+        self, tool: AnyTool, arguments: dict[str, Any], caller: Caller, progress: CallProgress
+    ) -> tuple[types.CallToolResult, int | None]:
+        """Parse, bind and run one tool call in a worker thread; return its result and the tokens of its answer."""
+        request = parse_arguments(tool.input, arguments, hidden_fields(tool, self.config))
+        session_id = self.sessions.of(caller, request)
+        progress.message = "opening the knowledge base"
+        engine = self.warmup.get()
+        searcher = engine.searcher()
+        progress.message = f"working on {self.spelling.name(tool.name)}"
+        context = CallContext(
+            searcher,
+            engine.count,
+            self.scratch,
+            session_id,
+            self.config,
+            self.spelling,
+            Cursors(self.config.cursor_key.encode("utf-8") or engine.cursor_key),
+            layers=engine.layers,
+            principal=caller.principal,
+            session_note=ignored_session(request, session_id),
+        )
+        reply = tool.run(context, request)
+        budget = getattr(reply.answer, "budget", None)  # the answers of connectors have none
+        structure = reply.answer.model_dump(mode="json")
+        if self.config.structured_output:
+            result = _text_result(reply.text, structure)
+        else:
+            result = _text_result(_minified(structure))
+        return result, budget.tokens if budget else None
+
+
+def typed_error(error: Exception, what: str) -> GraphctxError:
+    """Return graphctx errors unchanged; log others and wrap them as `InternalError`.
+
+    An unknown exception's message may hold paths or text of documents. So the client sees none of it, and the log
+    shows its type and where it was raised; its message only at level ``debug``.
+
+    Args:
+        error: The exception.
+        what: The name of the tool or of the protocol's method that failed.
+    """
+    if isinstance(error, GraphctxError):
+        return error
+    frames = reversed(traceback.extract_tb(error.__traceback__))
+    places = " < ".join(f"{Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in frames)
+    log.error("internal error in %s: %s at %s", what, type(error).__qualname__, places)
+    log.debug("the internal error in %s", what, exc_info=error)
+    return InternalError(f"Internal error in {what}; see the server log.")
+
+
+def _envelope(error: GraphctxError, spelling: Spelling) -> dict[str, Any]:
+    plain: dict[str, Any] = json.loads(json.dumps(spelling.error(error).envelope(), default=str))
+    return plain
+
+
+def _minified(value: dict[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _text_result(text: str, structure: dict[str, Any] | None = None, is_error: bool = False) -> types.CallToolResult:
+    return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=structure, is_error=is_error)
