@@ -1,4 +1,4 @@
-"""Documents after an ingest: those of the published snapshot merged with those of the given paths."""
+"""Documents after an ingest: those of the published snapshot merged with those of the paths."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def gather_documents(
     prune_missing: bool,
     progress: Callable[[int, int, str], None],
 ) -> Changes:
-    """Read the paths and merge what they give with the published documents, by URI.
+    """Read the paths and merge their documents with the published ones, by URI.
 
     Raises:
         InvalidArgument: a path does not exist, or nothing could be read and nothing is published.
@@ -121,7 +121,7 @@ def gather_documents(
         for uri, source in source_of.items()
         if uri not in fresh and source in by_name and not _still_there(uri, by_name[source])
     }
-    # Rows that a file no longer gives are removed, unless a faulty line may hide them.
+    # Rows that a file no longer holds are removed, unless a faulty line may hide them.
     faulty = {_file_uri(item.uri) for item in left_out}
     gave_rows = {_file_uri(uri) for uri in fresh if "#" in uri}
     lost = {uri for uri in before if "#" in uri and uri not in fresh and _file_uri(uri) in gave_rows}

@@ -1,4 +1,4 @@
-"""DefinedTerms: the terms and identifiers that a text explains at the place where it opens a line with them.
+"""Defined terms: the terms and identifiers that open a line of a text and are explained there.
 
 Glossaries, option lists, API references and tables give a term, then its explanation. The term is recognised by its
 markup (bold, code, a table's first cell, a definition list), never by a bare colon: "Anna: see you at nine" defines
@@ -76,7 +76,7 @@ class DefinedTerms:
     def of(self, unit: TextUnit) -> Iterator[tuple[str, float]]:
         """The names that a unit explains, with their values in 0..1; a name may come more than once."""
         document = self.document
-        start = document.text.rfind("\n", 0, unit.start_char) + 1  # a bullet or a directive is no part of a unit
+        start = document.text.rfind("\n", 0, unit.start_char) + 1  # a unit begins after its bullet or directive
         written, text = document.text[start : unit.end_char], self._outside_code[start : unit.end_char]
         if self._bold and ("**" in text or "__" in text):
             yield from ((name, BOLD_TERM) for name in _bold(text) if name not in self._labels)
@@ -113,8 +113,7 @@ class DefinedTerms:
 def identifier_of(code: str) -> str:
     """The name in a piece of code: a flag without its value, a function without its arguments.
 
-    ``--tail N`` gives ``--tail``, ``open(path)`` gives ``open``, ``helm install`` stays; a longer expression gives
-    nothing.
+    ``--tail`` of ``--tail N``, ``open`` of ``open(path)``, ``helm install`` as it is; nothing of a longer expression.
     """
     code = code.strip().strip("`")
     flag = _FLAG.fullmatch(code)

@@ -95,7 +95,7 @@ class Definition:
 def find_definitions(
     document: Document, sections: Sequence[Section], units: Sequence[TextUnit], first_row: int
 ) -> list[Definition]:
-    """The definitions in one document.
+    """Return the definitions in one document.
 
     Args:
         document: whose units they are.
@@ -133,7 +133,7 @@ def find_definitions(
 
 
 def title_names(title: str) -> Iterator[tuple[str, float]]:
-    """The names that a title gives its document, with their values."""
+    """Yield the names of a document by its title, with their values."""
     yield title, TITLE
     bare = _without_parenthesis(title)
     if bare and bare != title:
@@ -151,7 +151,7 @@ def _without_parenthesis(title: str) -> str:
 
 
 def file_names(document: Document) -> Iterator[tuple[str, float]]:
-    """The names that its file gives a document, with their values: none for a text without headings, or for a row."""
+    """Yield the names of a document by its file, with their values: none for a text without headings, or for a row."""
     path = PurePosixPath(unquote(document.uri))
     if "#" in document.uri or not document.headings:
         return
@@ -225,7 +225,7 @@ def _without_extras(name: str) -> Iterator[str]:
 
 
 def _before_verb(window: str) -> tuple[str, int]:
-    """Return what stands before the defining verb, outside brackets, and where the verb ends; ("", 0) without one."""
+    """Return the text before the defining verb, outside brackets, and where the verb ends; ("", 0) without one."""
     depth, at = 0, 0
     outside: list[str] = []
     for token in _TOKEN.finditer(window):

@@ -81,7 +81,7 @@ def extract_all(
 ) -> list[Extraction | Refused]:
     """Extract from documents.
 
-    The result of a document is the same whatever the number of processes and whatever stands beside it.
+    The result for a document depends neither on the number of processes nor on the other documents.
 
     Args:
         items: documents with their units.
@@ -103,7 +103,7 @@ def extract_all(
 
 
 def extraction_to_bytes(extraction: Extraction) -> bytes:
-    """Write an extraction compactly for the memo; the same extraction gives the same bytes."""
+    """Write an extraction compactly for the memo; equal extractions have equal bytes."""
     units = {unit: number for number, unit in enumerate(dict.fromkeys(_unit_ids(extraction)))}
     document = {
         "format": _FORMAT,

@@ -1,4 +1,4 @@
-"""The rules that merge names, strongest first. Each takes the names and adds unions to the union-find."""
+"""The rules that merge names, strongest first. Each adds unions to the union-find."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _merge_pairs(table: NameTable, pairs: list[tuple[int, int, int]], same: Unio
 
 
 def _holds_everywhere(name: Name) -> bool:
-    """Whether an alias is specific. A single word that is no acronym ("Cascade") names other things elsewhere."""
+    """Whether an alias is specific. A single word that is not an acronym ("Cascade") names other things elsewhere."""
     return len(name.text) >= MIN_CORPUS_ACRONYM if name.acronym else " " in name.text
 
 

@@ -1,4 +1,4 @@
-"""The names of a corpus, and which of them stand for one thing."""
+"""The names of a corpus, and which of them name one thing."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Name:
         mentions: how often it is mentioned.
         documents: in how many documents.
         named: how many of these mentions name a thing rather than describe it.
-        labels: how often each label other than ``term`` was given.
+        labels: how often it has each label other than ``term``.
         surfaces: how often each written form occurs.
-        stated: how a document writes it that says what another name stands for; it need not be mentioned itself.
+        stated: its form in a document that states it as the meaning of another name.
         lower: whether a mention that names a thing is ever written without a capital.
         code: whether it is ever written as code or as an identifier.
         acronym: whether it is ever written as an acronym.
@@ -81,7 +81,7 @@ class NameTable:
         names: in order of first mention.
         mentions: the name of each mention, in the order of the extractions; -1 if nothing is left of it.
         stated: ``(document, alias, name)``: a document says that one name stands for another.
-        labels: for each document, how often each label was given to each name that names a thing in it.
+        labels: for each document, how often each name that names a thing in it has each label.
         acronyms: the acronyms of each document.
     """
 
@@ -143,7 +143,7 @@ class NameTable:
 
 
 class UnionFind:
-    """Sets of names that stand for one thing, each with its canonical name; single documents may differ.
+    """Sets of names of one thing, each with its canonical name; single documents may differ.
 
     Args:
         size: how many names there are; at first each is its own canonical name.

@@ -10,7 +10,7 @@ from graphctx.model.documents import Block, Document, Heading, Link
 
 
 def outline_of(document: Document) -> str:
-    """Headings, blocks and links as JSON; the same structure gives the same string."""
+    """Return headings, blocks and links as JSON; equal structures have equal strings."""
     outline = {
         "headings": [[h.level, h.title, h.anchor, h.start_char, h.end_char] for h in document.headings],
         "blocks": [[b.kind, b.start_char, b.end_char] for b in document.blocks],
@@ -20,7 +20,7 @@ def outline_of(document: Document) -> str:
 
 
 def document_from_row(row: Mapping[str, Any]) -> Document:
-    """The document of a row of the ``documents`` table."""
+    """Return the document of a row of the ``documents`` table."""
     outline = json.loads(row["outline"])
     return Document(
         id=row["id"],

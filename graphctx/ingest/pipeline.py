@@ -78,7 +78,7 @@ class Ingest:
     summariser: Summariser | None = None
 
     def run(self, paths: Sequence[Path]) -> IngestReport:
-        """Ingest files and folders and publish a snapshot. The published one stays where nothing has changed.
+        """Ingest files and folders and publish a snapshot. The published one stays if nothing has changed.
 
         Raises:
             InvalidArgument: a path does not exist, there is nothing to read, or more than half of the documents would

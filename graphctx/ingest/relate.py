@@ -1,7 +1,7 @@
 """The entity graph: which entities are related, and how strongly.
 
-Two entities are related where a fact joins them, where sentences name both more often than chance would have it
-(positive pointwise mutual information), or where their names are near-synonyms.
+Two entities are related if a fact joins them, if sentences name both more often than chance would have it
+(positive pointwise mutual information), or if their names are near-synonyms.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def related_edges(
     Args:
         mention_sentence, mention_entity: rows, one for each mention.
         fact_subject, fact_object: entity rows, one for each fact.
-        synonyms: entity rows, entity rows and cosines, as `near_synonyms` gives them.
+        synonyms: entity rows, entity rows and cosines, as `near_synonyms` returns them.
 
     Returns:
         A table of schema ``RELATED``. ``weight = log(1 + facts) + npmi * log(1 + sentences) + similarity``, where

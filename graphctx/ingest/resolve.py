@@ -24,7 +24,7 @@ RESOLVER_VERSION = "5"
 """Counts up with every change that can change a resolution."""
 
 HUB_SHARE = 0.05
-"""A description that stands in more of the units than this ("the user", "data") connects everything to everything.
+"""A description in a larger share of the units than this ("the user", "data") connects everything to everything.
 Names stay: their edges are weighted down by their frequency at query time."""
 
 HUB_MIN_UNITS = 50
@@ -43,12 +43,12 @@ LABEL_SHARE = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """What the mentions of a corpus stand for.
+    """The entities that the mentions of a corpus name.
 
     Attributes:
         entities: sorted by id.
         mention_entity: for each mention, in the order of the extractions and of the mentions inside them, the
-            position of its entity in ``entities``, or -1 where it was pruned.
+            position of its entity in ``entities``, or -1 if it was pruned.
         facts: those whose ends are both entities, in the order of the extractions, without duplicates.
     """
 
@@ -59,7 +59,7 @@ class Resolution:
 
 @dataclass(slots=True)
 class _Cluster:
-    """What the mentions of one canonical name add up to."""
+    """Sums over the mentions of one canonical name."""
 
     mentions: int = 0
     named: int = 0
@@ -109,7 +109,7 @@ def resolve_names(extractions: Sequence[Extraction], *, n_units: int) -> Resolut
 def _gather(
     extractions: Sequence[Extraction], table: NameTable, same: UnionFind
 ) -> tuple[array[int], dict[int, _Cluster]]:
-    """The canonical name of each mention, and what the mentions of each add up to."""
+    """Return the canonical name of each mention, and the sums over the mentions of each."""
     roots: array[int] = array("i")
     clusters: dict[int, _Cluster] = {}
     at = 0

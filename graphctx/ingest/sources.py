@@ -1,9 +1,9 @@
 """Sources of documents, and the URIs of their files.
 
-A document's URI is its path below the folder that was ingested, so that a copy of the folder elsewhere gives the
-same index. Only where that would clash with a document of another folder does the second folder's name stand in
-front. A file below a known source's folder belongs to that source, whichever folder was given. ``%`` and ``#`` in a
-file's name are percent-encoded, since ``#`` begins the id of a JSONL row.
+A document's URI is its path below the folder that was ingested, so that a copy of the folder elsewhere has the same
+index. If that would clash with a document of another folder, the second folder's name is put in front. A file below a
+known source's folder belongs to that source, whichever folder is ingested. ``%`` and ``#`` in a file's name are
+percent-encoded, since ``#`` begins the id of a JSONL row.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Located:
 def locate(
     files: Sequence[SourceFile], known: Sequence[SourceEntry], owners: Mapping[str, str]
 ) -> tuple[list[Located], tuple[SourceEntry, ...]]:
-    """Give every file its URI.
+    """Return the URI of every file.
 
     Args:
         files: what was found.
@@ -62,7 +62,7 @@ def locate(
 
 
 def paths_of(uri: str, source: SourceEntry) -> list[Path]:
-    """The files that a document's URI may have come from, in a source."""
+    """Return the files of a source that a document's URI may have come from."""
     file_uri = uri.partition("#")[0]
     below = [file_uri.removeprefix(f"{front}/") for front in {source.prefix, source.name} if front]
     if not source.prefix:
@@ -112,7 +112,7 @@ def _fresh(
 
 
 def encoded(rel: str) -> str:
-    """A relative path as it stands in a URI."""
+    """Return a relative path percent-encoded for a URI."""
     return rel.replace("%", "%25").replace("#", "%23")
 
 

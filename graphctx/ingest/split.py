@@ -152,7 +152,7 @@ def _atoms(document: Document, counter: TokenCounter, whole_block_tokens: int) -
 
 
 def _stretches(blocks: Sequence[Block], flat: Sequence[tuple[int, Sentence]]) -> list[tuple[int, int]]:
-    """Each sentence with what stands between it and the one before in its block: bullets and rules weigh too."""
+    """Spans that end with each sentence and include the bullets and rules before it, whose tokens count too."""
     at, last = 0, -1
     stretches = []
     for number, sentence in flat:

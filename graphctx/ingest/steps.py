@@ -103,7 +103,7 @@ class Step:
 
     Attributes:
         name: of the step, in progress and reports.
-        run: takes the state and the context, and returns the parts that it adds or replaces.
+        run: called with the state and the context; returns the parts that it adds or replaces.
         applies: whether an ingest in this context has the step.
     """
 

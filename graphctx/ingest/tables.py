@@ -101,7 +101,7 @@ def snapshot_content(
 
 
 def variant_of(communities: pa.Table) -> list[str]:
-    """Return what gives equal content a snapshot of its own: the words of a language model, and former ids."""
+    """Return what tells snapshots of equal content apart: the words of a language model, and former ids."""
     phrased = [text or "" for text in communities["phrased"].to_pylist()]
     former = [",".join(ids) for ids in communities["formerly"].to_pylist()]
     parts = (("phrased", phrased), ("formerly", former))

@@ -4,95 +4,132 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from graphctx.errors import BackendUnavailable, InvalidArgument
+from graphctx.ingest.report import IngestPlan
 from graphctx.knowledge_base import KnowledgeBase
 
-Make = Callable[..., KnowledgeBase]
-Write = Callable[..., Path]
-
 FILES = {
-    "index.md": "# Harbour\n\nThe harbour gate opens at noon. See [keys](keys/box.md).\n",
-    "keys/box.md": "# Key Box\n\nMaren Halloran keeps the key box.\n",
+    "docs/index.md": "# Harbour\n\nThe harbour gate opens at noon. See [keys](keys/box.md).\n",
+    "docs/keys/box.md": "# Key Box\n\nMaren Halloran keeps the key box.\n",
+    "docs/C# guide.md": "# Guide\n\nIt is sharp.\n",
+    "second/b.md": "# B\n\nMore of the harbour.\n",
+    "second/c.md": "# C\n\nStill more of it.\n",
 }
+ALL = {"index.md", "keys/box.md", "C%23 guide.md", "b.md", "c.md", "rows.jsonl#a", "rows.jsonl#b", "rows.jsonl#c"}
 
 
-def uris(kb: KnowledgeBase) -> list[str]:
-    with_rows = kb.cypher("MATCH (d:Document) RETURN d.uri ORDER BY d.uri").rows
-    return [row[0] for row in with_rows]
+def row(name: str) -> str:
+    return json.dumps({"id": name, "title": name, "text": f"The {name} gate opens."}) + "\n"
 
 
-def test_a_changed_file_is_replaced_and_the_others_are_counted_as_unchanged(
-    make_kb: Make, write_files: Write, tmp_path: Path
-) -> None:
-    kb = make_kb(FILES)
-    write_files({"keys/box.md": "# Key Box\n\nNobody keeps it.\n", "third.md": "# Third\n\nIt is new.\n"}, "kb-docs")
-    report = kb.ingest(tmp_path / "kb-docs")
-    assert (report.unchanged, report.added, report.replaced, report.documents) == (1, 1, 1, 3)
-    assert kb.document("keys/box.md").text == "# Key Box\n\nNobody keeps it.\n"
-    assert kb.document("index.md").text == FILES["index.md"]
+@dataclass
+class World:
+    """A knowledge base of two folders, for one test."""
+
+    root: Path
+    kb: KnowledgeBase
+
+    @property
+    def snapshot(self) -> Path:
+        return self.kb.path / "snapshots" / (self.kb.path / "CURRENT").read_text("ascii").strip()
+
+    def write(self, **files: str) -> None:
+        for name, text in files.items():
+            (self.root / name).write_text(text, "utf-8")
+
+    def plan(self, *paths: str, prune: bool = False) -> IngestPlan:
+        with KnowledgeBase.open(self.kb.path) as kb:
+            return kb.plan_ingest([self.root / path for path in paths], processes=1, prune=prune)
+
+    def uris(self) -> set[str]:
+        return {found[0] for found in self.kb.cypher("MATCH (d:Document) RETURN d.uri").rows}
 
 
-def test_a_missing_file_stays_until_it_is_pruned(make_kb: Make, tmp_path: Path) -> None:
-    kb = make_kb(FILES)
-    (tmp_path / "kb-docs" / "keys" / "box.md").unlink()
-    report = kb.ingest(tmp_path / "kb-docs")
-    assert report.no_longer_found == ["keys/box.md"]
-    assert (report.removed, report.changed, report.documents) == (0, False, 2)
-    report = kb.ingest(tmp_path / "kb-docs", prune=True)
-    assert (report.removed, report.changed, report.documents, report.no_longer_found) == (1, True, 1, [])
-    assert uris(kb) == ["index.md"]
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("changes")
+    for name, text in (FILES | {"docs/rows.jsonl": "".join(map(row, "abc"))}).items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, "utf-8")
+    with KnowledgeBase.open(root / "kb", create=True) as kb:
+        kb.ingest([root / "docs", root / "second"], processes=1)
+    return root
+
+
+@pytest.fixture
+def world(made: Path, tmp_path: Path) -> Iterator[World]:
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    config = tmp_path / "kb" / "kb.toml"
+    config.write_text(config.read_text("utf-8").replace(str(made), str(tmp_path)), "utf-8")
+    with KnowledgeBase.open(tmp_path / "kb") as kb:
+        yield World(tmp_path, kb)
+
+
+def test_an_ingest_replaces_adds_and_prunes_as_planned(world: World) -> None:
+    world.write(**{"docs/keys/box.md": "# Key Box\n\nNobody keeps it.\n", "docs/README.md": "# A\n\nOf the first.\n"})
+    world.write(**{"second/README.md": "# B\n\nOf the second.\n"})
+    (world.root / "second/c.md").unlink()
+    plan = world.plan("docs", "second")
+    assert (plan.added, plan.replaced, plan.removed) == (["README.md", "second/README.md"], ["keys/box.md"], [])
+    assert (plan.no_longer_found, plan.unchanged, plan.documents) == (["c.md"], 6, 10)
+    report = world.kb.ingest([world.root / "docs", world.root / "second"], prune=True, processes=1)
+    assert (report.added, report.replaced, report.removed, report.unchanged) == (2, 1, 1, 6)
+    assert world.uris() == ALL - {"c.md"} | {"README.md", "second/README.md"}
+    assert world.kb.document("keys/box.md").text == "# Key Box\n\nNobody keeps it.\n"
     with pytest.raises(InvalidArgument):
-        kb.document("keys/box.md")
+        world.kb.document("c.md")
+    assert not world.plan("docs", "second", prune=True).builds
 
 
-def test_pruning_one_folder_leaves_the_documents_of_another_alone(
-    make_kb: Make, write_files: Write, tmp_path: Path
-) -> None:
-    kb = make_kb(FILES)
-    kb.ingest(write_files({"b.md": "# B\n\nMore.\n", "c.md": "# C\n\nStill more.\n"}, "second"))
-    (tmp_path / "second" / "c.md").unlink()
-    report = kb.ingest(tmp_path / "second", prune=True)
-    assert report.removed == 1
-    kb.ingest([tmp_path / "second" / "b.md"], prune=True)
-    assert uris(kb) == ["b.md", "index.md", "keys/box.md"]
+def test_pruning_spares_what_the_paths_do_not_name(world: World) -> None:
+    (world.root / "second/c.md").unlink()
+    (world.root / "docs/C# guide.md").unlink()
+    assert world.plan("second", prune=True).removed == ["c.md"]
+    assert world.plan("second/b.md", prune=True).removed == []
+    assert world.plan("docs", prune=True).removed == ["C%23 guide.md"]
 
 
-def test_rows_of_a_table_of_documents_come_and_go(make_kb: Make, write_files: Write, tmp_path: Path) -> None:
-    def rows(*names: str) -> str:
-        return "".join(
-            json.dumps({"id": name, "title": name, "text": f"The {name} gate opens."}) + "\n" for name in names
-        )
-
-    kb = make_kb({"rows.jsonl": rows("a", "b", "c"), "x.md": "# X\n\nIt stays.\n"})
-    assert uris(kb) == ["rows.jsonl#a", "rows.jsonl#b", "rows.jsonl#c", "x.md"]
-    write_files({"rows.jsonl": rows("c", "d", "a")}, "kb-docs")
-    report = kb.ingest(tmp_path / "kb-docs")
-    assert (report.added, report.removed, report.unchanged) == (1, 1, 3)
-    assert uris(kb) == ["rows.jsonl#a", "rows.jsonl#c", "rows.jsonl#d", "x.md"]
-    (tmp_path / "kb-docs" / "rows.jsonl").unlink()
-    report = kb.ingest(tmp_path / "kb-docs", prune=True, prune_most=True)
-    assert report.removed == 3
-    assert uris(kb) == ["x.md"]
+def test_a_moved_folder_is_the_same_source(world: World) -> None:
+    (world.root / "docs").rename(world.root / "moved")
+    plan = world.plan("moved")
+    assert (plan.unchanged, plan.builds) == (6, False)
 
 
-def test_a_hash_in_a_file_name_is_no_row(make_kb: Make, tmp_path: Path) -> None:
-    kb = make_kb({"C# guide.md": "# Guide\n\nIt is sharp.\n", "C.md": "# C\n\nIt is old.\n"})
-    names = uris(kb)
-    assert len(names) == 2
-    report = kb.ingest(tmp_path / "kb-docs")
-    assert (report.unchanged, report.changed) == (2, False)
-    (tmp_path / "kb-docs").rename(tmp_path / "moved")
-    assert kb.ingest(tmp_path / "moved").unchanged == 2
-    (tmp_path / "moved" / "C# guide.md").unlink()
-    assert kb.ingest(tmp_path / "moved", prune=True).removed == 1
+def test_rows_of_a_file_come_and_go_with_it(world: World) -> None:
+    world.write(**{"docs/rows.jsonl": row("c") + row("d") + row("a")})
+    plan = world.plan("docs")
+    assert (plan.added, plan.removed, plan.unchanged) == (["rows.jsonl#d"], ["rows.jsonl#b"], 5)
+    (world.root / "docs/rows.jsonl").unlink()
+    assert world.plan("docs", prune=True).removed == ["rows.jsonl#a", "rows.jsonl#b", "rows.jsonl#c"]
 
 
-def test_nothing_to_read_is_an_error_and_publishes_nothing(tmp_path: Path, write_files: Write) -> None:
+def test_a_bad_line_keeps_no_deleted_row_alive_past_pruning(world: World) -> None:
+    world.write(**{"docs/rows.jsonl": row("a") + row("b") + "{broken\n"})
+    assert world.plan("docs").no_longer_found == ["rows.jsonl#c"]
+    assert world.plan("docs", prune=True).removed == ["rows.jsonl#c"]
+
+
+def test_a_file_that_cannot_be_read_for_now_keeps_its_version(world: World) -> None:
+    (world.root / "docs/keys/box.md").write_bytes(b"")
+    plan = world.plan("docs", prune=True)
+    assert (plan.removed, plan.no_longer_found, plan.documents) == ([], [], 8)
+    assert [item.uri for item in plan.skipped] == ["keys/box.md"]
+
+
+def test_a_knowledge_base_among_the_documents_is_no_document(world: World) -> None:
+    shutil.copytree(world.root / "kb", world.root / "docs/kb")
+    assert not world.plan("docs").builds
+    with pytest.raises(InvalidArgument, match="is a knowledge base"):
+        world.plan("docs/kb")
+
+
+def test_nothing_to_read_is_an_error_and_publishes_nothing(tmp_path: Path, write_files: Callable[..., Path]) -> None:
     folder = write_files({"broken.pdf": b"no pdf"})
     with KnowledgeBase.open(tmp_path / "kb", create=True) as kb:
         with pytest.raises(InvalidArgument, match=r"broken\.pdf"):
@@ -102,116 +139,31 @@ def test_nothing_to_read_is_an_error_and_publishes_nothing(tmp_path: Path, write
         assert kb.snapshot_id == ""
 
 
-def write(path: Path, text: str) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
-def published(kb: Path) -> Path:
-    return kb / "snapshots" / (kb / "CURRENT").read_text(encoding="ascii").strip()
-
-
-@pytest.fixture
-def kb(tmp_path: Path) -> KnowledgeBase:
-    return KnowledgeBase.open(tmp_path / "kb", create=True)
-
-
-def test_a_file_that_comes_to_clash_later_replaces_no_other_folders_document(kb: KnowledgeBase, tmp_path: Path) -> None:
-    a, b = tmp_path / "a", tmp_path / "b"
-    write(a / "one.md", "# One\nThe first folder has one page.")
-    write(b / "two.md", "# Two\nThe second folder has another page.")
-    kb.ingest([a])
-    kb.ingest([b])
-    write(a / "README.md", "# A\nThis is the readme of the first folder.")
-    write(b / "README.md", "# B\nThis is the readme of the second folder.")
-    kb.ingest([a])
-    report = kb.ingest([b])
-    assert (report.added, report.replaced) == (1, 0)
-    assert uris(kb) == ["README.md", "b/README.md", "one.md", "two.md"]
-    assert kb.ingest([b]).unchanged == 2
-    assert kb.ingest([b], prune=True).removed == 0
-
-
-def test_pruning_spares_a_file_that_cannot_be_read_for_now(kb: KnowledgeBase, tmp_path: Path) -> None:
-    docs = tmp_path / "docs"
-    write(docs / "a.md", "# A\nA page that stays.")
-    page = write(docs / "b.md", "# B\nA page that is emptied.")
-    kb.ingest([docs])
-    page.write_bytes(b"")
-    report = kb.ingest([docs], prune=True)
-    assert (report.removed, report.no_longer_found) == (0, [])
-    page.unlink()
-    assert kb.ingest([docs], prune=True).removed == 1
-    assert uris(kb) == ["a.md"]
-
-
-def test_a_bad_line_keeps_no_deleted_row_alive_past_pruning(kb: KnowledgeBase, tmp_path: Path) -> None:
-    rows = tmp_path / "rows.jsonl"
-    good = '{{"id": "{0}", "title": "{0}", "text": "Row {0} tells of the sea."}}\n'
-    write(rows, good.format("one") + good.format("two"))
-    kb.ingest([rows])
-    write(rows, good.format("one") + "{broken\n")
-    assert kb.ingest([rows]).no_longer_found == ["rows.jsonl#two"]
-    assert kb.ingest([rows], prune=True).removed == 1
-    assert uris(kb) == ["rows.jsonl#one"]
-
-
-def test_a_knowledge_base_among_the_documents_is_no_document(tmp_path: Path) -> None:
-    write(tmp_path / "docs" / "a.md", "# A\nA page.")
-    kb = KnowledgeBase.open(tmp_path / "docs" / "kb", create=True)
-    kb.ingest([tmp_path / "docs"])
-    assert not kb.ingest([tmp_path / "docs"]).changed
-    assert uris(kb) == ["a.md"]
-    with pytest.raises(InvalidArgument, match="is a knowledge base"):
-        kb.ingest([tmp_path / "docs" / "kb"])
+def test_a_damaged_snapshot_is_mended_though_the_files_of_its_documents_have_gone(world: World) -> None:
+    world.write(**{"second/d.md": "# D\n\nThe most of it.\n"})
+    world.kb.ingest(world.root / "second", processes=1)
+    shutil.rmtree(world.root / "docs")
+    (world.snapshot / "walk.npz").write_bytes(b"x")
+    with KnowledgeBase.open(world.kb.path) as kb:
+        (note,) = kb.ingest(world.root / "second", processes=1).notes
+    assert "walk.npz is damaged" in note
+    with KnowledgeBase.open(world.kb.path) as kb:
+        assert {found[0] for found in kb.cypher("MATCH (d:Document) RETURN d.uri").rows} == ALL | {"d.md"}
+        assert "Maren" in kb.retrieve_evidence("Who keeps the key box?").quotes[0].quote
 
 
 @pytest.mark.parametrize(
-    "damage",
-    [
-        lambda kb: (kb / "CURRENT").write_text("garbage"),
-        lambda kb: (published(kb) / "parquet" / "documents.parquet").write_bytes(b"x"),
-        lambda kb: (published(kb) / "MANIFEST.json").write_bytes(b"{}"),
-    ],
+    ("file", "data"), [("../../CURRENT", b"garbage"), ("MANIFEST.json", b"{}"), ("parquet/documents.parquet", b"x")]
 )
-def test_a_damaged_snapshot_is_mended_by_the_next_ingest(
-    kb: KnowledgeBase, tmp_path: Path, damage: Callable[[Path], object]
-) -> None:
-    write(tmp_path / "a" / "one.md", "# One\nThe keeper of the first light is Ada.")
-    write(tmp_path / "b" / "two.md", "# Two\nThe keeper of the second light is Ben.")
-    kb.ingest([tmp_path / "a"])
-    kb.ingest([tmp_path / "b"])
-    kb.close()
-    damage(kb.path)
-    report = KnowledgeBase.open(kb.path).ingest([tmp_path / "b"])
-    assert report.notes
-    mended = KnowledgeBase.open(kb.path)
-    assert uris(mended) == ["one.md", "two.md"]
-    assert "Ada" in mended.retrieve_evidence("Who keeps the first light?").quotes[0].quote
+def test_a_damaged_publication_loses_no_document(world: World, file: str, data: bytes) -> None:
+    (world.snapshot / file).write_bytes(data)
+    plan = world.plan("second")
+    assert plan.notes
+    assert plan.documents == 8
 
 
-def test_documents_whose_folder_has_gone_outlive_a_damaged_snapshot(kb: KnowledgeBase, tmp_path: Path) -> None:
-    write(tmp_path / "a" / "one.md", "# One\nThe keeper of the first light is Ada.")
-    write(tmp_path / "b" / "two.md", "# Two\nThe keeper of the second light is Ben.")
-    kb.ingest([tmp_path / "a"])
-    shutil.rmtree(tmp_path / "a")
-    kb.ingest([tmp_path / "b"])
-    kb.close()
-    (published(kb.path) / "walk.npz").write_bytes(b"x")
-    mended = KnowledgeBase.open(kb.path)
-    (note,) = mended.ingest([tmp_path / "b"]).notes
-    assert "walk.npz is damaged" in note
-    assert uris(mended) == ["one.md", "two.md"]
-
-
-def test_a_snapshot_of_a_later_version_is_not_replaced(kb: KnowledgeBase, tmp_path: Path) -> None:
-    write(tmp_path / "a" / "one.md", "# One\nThe keeper of the first light is Ada.")
-    kb.ingest([tmp_path / "a"])
-    kb.close()
-    current = (kb.path / "CURRENT").read_bytes()
-    manifest = published(kb.path) / "MANIFEST.json"
+def test_a_snapshot_of_a_later_version_is_not_replaced(world: World) -> None:
+    manifest = world.snapshot / "MANIFEST.json"
     manifest.write_text(json.dumps({**json.loads(manifest.read_text("utf-8")), "format_version": 99}), "utf-8")
     with pytest.raises(BackendUnavailable, match="Use the version that wrote it"):
-        KnowledgeBase.open(kb.path).ingest([tmp_path / "a"])
-    assert (kb.path / "CURRENT").read_bytes() == current
+        world.plan("docs")

@@ -1,6 +1,6 @@
 """The cluster step: recursive Leiden (Traag et al. 2019) over the entity graph, by igraph.
 
-Clusters over the maximum size are divided again inside, which gives the hierarchy: level 0 is the root level, and a
+Clusters over the maximum size are divided again inside, which makes the hierarchy: level 0 is the root level, and a
 community that was not divided is a leaf. The children of a community hold all of its entities, and no leaf is over
 the maximum size: at the last level that the depth allows, what is too large is divided until it fits.
 """

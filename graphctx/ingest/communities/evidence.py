@@ -161,7 +161,7 @@ def _numbers(table: pa.Table, column: str) -> Int:
 
 
 def _weights(related: pa.Table, source: Int, target: Int, count: int) -> Real:
-    """The weight of the edge between two entities, 0 where there is none."""
+    """Return the weight of the edge between each two entities, 0 without one."""
     keys = _numbers(related, "source_row") * count + _numbers(related, "target_row")
     if not len(keys):
         return np.zeros(len(source))

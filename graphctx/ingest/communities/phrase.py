@@ -1,4 +1,4 @@
-"""Summaries in the words of a language model. Without one, and where it fails, summaries stay extractive."""
+"""Summaries in the words of a language model. Without one, or if it fails, summaries stay extractive."""
 
 from __future__ import annotations
 

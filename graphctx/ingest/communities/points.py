@@ -13,7 +13,7 @@ from graphctx.ingest.embed import Quantised, quantise
 
 MAX_POINTS = 40
 MAX_CANDIDATES = 160
-"""Of a leaf. A parent takes as many from each child as fit `MAX_CHILD_CANDIDATES`, at least one of the best 400."""
+"""Of a leaf. A parent has as many of each child as fit `MAX_CHILD_CANDIDATES`, at least one of the best 400."""
 
 MAX_CHILD_CANDIDATES = 400
 COVERED_ENTITIES = 48
@@ -44,9 +44,9 @@ class CandidateSentences:
     Attributes:
         rows: int64 [k], sentence rows, sorted.
         form: float64 [k], how well each stands alone, above 0.
-        names: float64 [k, n], 1 where the sentence names one of the ``n`` most characteristic entities.
+        names: float64 [k, n], 1 if the sentence names one of the ``n`` most characteristic entities.
         weight: float64 [n], their weights, which sum to 1.
-        facts: float64 [k], 1 where it states a fact between entities of the community.
+        facts: float64 [k], 1 if it states a fact between entities of the community.
     """
 
     rows: Int

@@ -1,4 +1,4 @@
-"""Layers of context (AGENTS.db): one document a chunk, with who said it, of what kind, and where it comes from."""
+"""Layers of context (AGENTS.db): one document a chunk, with its author, kind and sources."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LABEL_CHARS = 200  # of a tag, as filters take them
 class AgentsDbReader:
     """A layer file's chunks as they are now: the newest record of each id, without what was taken back.
 
-    Chunks of tools (tombstones, options, proposals) speak of other chunks and are no documents. A chunk is read as
+    Chunks of tools (tombstones, options, proposals) are about other chunks and are left out. A chunk is read as
     Markdown. Its tags are ``kind:…``, ``author:…``, ``layer:…``, ``confidence:…`` and a ``source:…`` for each source;
     the time at which it was written is that of its last update.
     """
@@ -38,7 +38,7 @@ class AgentsDbReader:
         The documents' URIs are ``<uri>#<id>``.
 
         Raises:
-            InvalidArgument: this is no layer file, or it breaks a rule of the format.
+            InvalidArgument: this is not a layer file, or it breaks a rule of the format.
         """
         if not data.startswith(_MAGIC):
             raise InvalidArgument(

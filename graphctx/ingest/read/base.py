@@ -28,7 +28,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class ReadFile:
-    """What a file gave: its documents in file order, and the parts of it that were skipped."""
+    """The documents of a file, in file order, and the parts of it that were skipped."""
 
     documents: tuple[Document, ...]
     skipped: tuple[Skipped, ...] = ()
@@ -39,7 +39,7 @@ class DocumentReader(Protocol):
 
     Attributes:
         media_types: the suffixes that it reads (lower case, with the dot), and the media type of each.
-        version: raised whenever the same bytes would give another document.
+        version: changes whenever the same bytes would be read as another document.
     """
 
     media_types: ClassVar[Mapping[str, str]]
@@ -73,7 +73,7 @@ class Outline:
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """What a source says about itself: empty where it says nothing."""
+    """What a source states about itself; empty if it states nothing."""
 
     title: str = ""
     tags: tuple[str, ...] = ()
@@ -101,7 +101,7 @@ def make_document(
         outline: the structure of ``text``, in any order.
         metadata: what the source says about itself.
         page_starts: character offset of each page.
-        name: what to call a document that states no title, where its headings do not name it.
+        name: the title of a document that states none, if its headings do not name it.
 
     Raises:
         InvalidArgument: the text is blank.
@@ -128,25 +128,25 @@ def make_document(
 
 
 def heading_title(headings: Sequence[Heading]) -> str:
-    """The heading that names the document: the first of level 1, else the first; empty where there is none."""
+    """Return the first heading of level 1, else the first heading; empty without one."""
     named = [heading for heading in headings if heading.title]
     first = next((heading for heading in named if heading.level == 1), named[0] if named else None)
     return first.title if first else ""
 
 
 def file_title(uri: str) -> str:
-    """A title made of a file's name: the stem, with ``-`` and ``_`` as spaces."""
+    """Return a title made of a file's name: the stem, with ``-`` and ``_`` as spaces."""
     name = PurePosixPath(unquote(uri))
     return " ".join(name.stem.replace("-", " ").replace("_", " ").split()) or name.name or uri
 
 
 def suffix_of(uri: str) -> str:
-    """The suffix of a URI's last part, in lower case and with its dot; empty if it has none."""
+    """Return the suffix of a URI's last part, in lower case and with its dot; empty if it has none."""
     return PurePosixPath(uri).suffix.lower()
 
 
 PROBE_BYTES = 65_536
-"""So much of a file is looked at to tell text from binary data."""
+"""Bytes at the start of a file that tell text from binary data."""
 
 BINARY_SHARE = 0.01
 """From this share of NUL bytes on a file is binary; a stray NUL in text that decodes is replaced instead."""
@@ -189,7 +189,7 @@ def _binary(data: bytes, uri: str) -> InvalidArgument:
 
 
 def iso_date(value: str) -> str | None:
-    """Bring a stated date to one form, or give ``None`` if it is no ISO 8601 date.
+    """Return a stated date in one form, or ``None`` if it is not an ISO 8601 date.
 
     A date stays a date (``2024-05-01``); a moment with a zone is moved to UTC (``2024-05-01T12:00:00Z``); a moment
     without one stays as it is.

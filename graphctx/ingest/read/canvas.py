@@ -16,15 +16,15 @@ _SPACE = re.compile(r"\s+")
 class Canvas:
     """Collects a text with its headings, blocks and links.
 
-    White space between pieces is owed, and paid only when text follows, so that no span starts or ends with it.
+    White space between pieces is pending until text follows, so that no span starts or ends with it.
     """
 
     def __init__(self) -> None:
         self._pieces: list[str] = []
         self._at = 0
-        self._gap = 0  # line ends owed
-        self._space = False  # a space owed
-        self._lead = ""  # a list marker or an indent owed
+        self._gap = 0  # pending line ends
+        self._space = False  # a pending space
+        self._lead = ""  # a pending list marker or indent
         self._kind: BlockKind | None = None
         self._start = -1
         self._links: list[tuple[str, int]] = []  # open links: target, start (-1 before their first text)
@@ -43,7 +43,7 @@ class Canvas:
         self._kind = kind
 
     def close(self) -> None:
-        """End the block; what is written next stands apart from it."""
+        """End the block; a blank line separates it from what is written next."""
         if self._start >= 0 and self._kind is not None:
             self._blocks.append(Block(self._kind, self._start, self._at))
         self._kind, self._start, self._lead = None, -1, ""

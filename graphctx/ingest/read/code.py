@@ -124,7 +124,7 @@ MAX_LINE_CHARS = 2000
 """A longer line is generated or minified and defines nothing that a person would look for."""
 
 _LEADING = re.compile(r"(?:@|#\[|#|//|/\*|\*|--|;|\"\"\")")
-"""What stands directly above a definition and belongs to it: decorators, attributes, comments."""
+"""Lines directly above a definition that belong to it: decorators, attributes, comments."""
 
 
 class CodeReader:

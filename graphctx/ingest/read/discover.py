@@ -1,4 +1,4 @@
-"""From the paths that a user gives to a sorted list of files to read, and the reasons why others are not read."""
+"""Find the files to read below paths, and the reasons why others are not read."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class SourceFile:
 
     Attributes:
         rel: its path below ``root``, with ``/``.
-        root: the folder that was given, or the folder of the file that was given.
-        path: where it is.
+        root: the path's own folder, or the folder of a single file.
+        path: absolute.
         size: bytes that it had when it was found.
     """
 
@@ -51,18 +51,18 @@ class Discovery:
 
 
 def discover(paths: Sequence[Path], *, max_bytes: int = MAX_FILE_BYTES) -> Discovery:
-    """Find the files below the given paths.
+    """Find the files below paths.
 
     Folders are walked to the bottom. Hidden files and folders, virtual environments, knowledge bases and other
-    generated folders below a given folder are passed over. A link is followed only to what lies below the same
-    given folder, and no file is taken twice.
+    generated folders below a path are left out. A link is followed only to targets below the same path, and no file
+    is listed twice.
 
     Args:
         paths: files and folders.
         max_bytes: larger files are skipped.
 
     Raises:
-        InvalidArgument: no path was given, one does not exist, or a folder holds nothing that can be read.
+        InvalidArgument: there is no path, one does not exist, or a folder holds nothing that can be read.
     """
     if not paths:
         raise InvalidArgument("No path was given. Name a file or a folder to ingest.")
@@ -84,7 +84,7 @@ class _Search:
     _entered: set[str] = field(default_factory=set)  # real paths of folders
 
     def add(self, path: Path) -> None:
-        """Take one of the given paths."""
+        """Search one path."""
         if not path.is_dir():
             self._take(path, path.parent, path.name)
             return
@@ -188,7 +188,7 @@ def _is_junk(folder: Path) -> bool:
 
 
 def _holds(folder: Path, name: str) -> bool:
-    """Whether a folder holds an entry; not where the folder may not be entered, which the walk then reports."""
+    """Whether a folder holds an entry; false if the folder may not be entered, which the walk reports."""
     return os.path.exists(folder / name)  # noqa: PTH110 - `Path.exists` raises PermissionError
 
 

@@ -70,7 +70,7 @@ class DocxReader:
 
 
 def _check(data: bytes, uri: str) -> Metadata:
-    """Refuse what is no package or a bomb before anything is unpacked; read the package's properties."""
+    """Refuse other files and decompression bombs before anything is unpacked; return the package's properties."""
     if data.startswith(_OLE_MAGIC):
         raise InvalidArgument(
             f"{uri} is encrypted or in the old .doc format. Save it as .docx without a password.", uri=uri
@@ -93,7 +93,7 @@ def _check(data: bytes, uri: str) -> Metadata:
 
 
 def _is_bomb(part: zipfile.ZipInfo) -> bool:
-    """Whether a part is more than the reader of XML takes."""
+    """Whether a part exceeds what the reader of XML may unpack."""
     repeats = part.file_size > MIN_BOMB_BYTES and part.file_size > MAX_XML_RATIO * part.compress_size
     return repeats or part.file_size > MAX_XML_BYTES
 

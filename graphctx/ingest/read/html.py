@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 MAX_DEPTH = 5000
-"""Elements inside each other that a page may have; building the tree takes time quadratic in this."""
+"""Depth of nested elements that a page may have; the time to build the tree is quadratic in it."""
 
 _NESTING = re.compile(
     r"<(/?)(?:div|span|section|article|main|table|ul|ol|dl|blockquote|form|details|figure|center|font|code|small|big"
@@ -24,7 +24,7 @@ _NESTING = re.compile(
     re.IGNORECASE,
 )
 _CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
-_CHARSET_BYTES = 1024  # a declaration stands within the first 1024 bytes (HTML standard, 4.2.5.5)
+_CHARSET_BYTES = 1024  # a declaration is within the first 1024 bytes (HTML standard, 4.2.5.5)
 _DATES = (
     "meta[property='article:modified_time']",
     "meta[name='last-modified']",
@@ -87,7 +87,7 @@ def _roots(tree: LexborHTMLParser) -> list[LexborNode]:
 
 
 def _metadata(tree: LexborHTMLParser, outline: Outline) -> Metadata:
-    """The title is the page's main heading where the head's title only adds a site name to it."""
+    """The title is the page's main heading if the head's title only adds a site name to it."""
     node = tree.css_first("head > title")
     title = normalise(" ".join((node.text() if node else "").split()))
     heading = next((h.title for h in outline.headings if h.level == 1), "") or _first_h1(tree)
@@ -99,7 +99,7 @@ def _metadata(tree: LexborHTMLParser, outline: Outline) -> Metadata:
 
 
 def _first_h1(tree: LexborHTMLParser) -> str:
-    """The title of a page whose main heading stands outside of its main part."""
+    """The main heading of a page that has it outside of its main part."""
     node = tree.css_first("h1")
     return normalise(" ".join("".join(heading_text(node)).replace("`", "").split())) if node else ""
 
@@ -179,7 +179,7 @@ class HtmlWalk:
         return self._canvas.finish()
 
     def _enter(self, node: LexborNode) -> bool:
-        """Write what stands at the start of a node; whether to go on to its children and then to leave it."""
+        """Write the start of a node; return whether to go on to its children and then to leave it."""
         if node.is_text_node:
             self._canvas.write(node.text_content or "")
             return False
@@ -336,7 +336,7 @@ def _is_hidden(node: LexborNode, tag: str) -> bool:
 
 
 def _around(nodes: Iterable[LexborNode]) -> set[int]:
-    """The elements that the given ones stand in, each visited once."""
+    """The ancestors of some elements, each visited once."""
     found: set[int] = set()
     for node in nodes:
         parent = node.parent

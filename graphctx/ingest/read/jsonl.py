@@ -18,7 +18,7 @@ MAX_ID_CHARS = 512
 
 
 class JsonlReader:
-    """Rows of JSON. A row that is no document is skipped, with its line number; the others are read."""
+    """Rows of JSON. A faulty row is skipped, with its line number; the others are read."""
 
     media_types: ClassVar[Mapping[str, str]] = {".jsonl": "application/jsonl", ".ndjson": "application/jsonl"}
     version: ClassVar[int] = 1

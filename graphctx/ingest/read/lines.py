@@ -8,7 +8,7 @@ from graphctx.model.documents import Block, BlockKind, line_starts
 
 
 class Lines:
-    """The lines of a text and where they stand.
+    """The lines of a text and their offsets.
 
     ``lines[i]`` is line ``i`` (from 0) without its ``\\n``; it starts at character ``starts[i]``.
     """

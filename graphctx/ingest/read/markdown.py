@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 MAX_TITLE_CHARS = 1000
-"""A longer heading is taken as it stands, without a look at its markup."""
+"""A longer heading keeps its markup."""
 
 _ATTRIBUTES = re.compile(r"(?<!\s)\s*+\{:?\s*[#.][^{}]*\}\s*$")
 _ATTRIBUTE_ID = re.compile(r"\{[^{}]*#([\w:.-]+)")
@@ -77,7 +77,7 @@ class _Walk:
         self.headings: list[Heading] = []
         self._lines, self._masked, self._tokens, self._mdx = lines, masked, tokens, mdx
         self._slugger = Slugger()
-        self._end = 0  # of the last block: a container's lines are never given twice
+        self._end = 0  # of the last block, so that a container's lines are yielded once
 
     def run(self) -> Iterator[Block]:
         """Yield the blocks in order, and fill ``headings``."""
@@ -107,7 +107,7 @@ class _Walk:
             content = self._tokens[number + 1].content
             if token.level == 0:
                 self._heading(token, content, first, last)
-            else:  # inside a quotation or a list: text, though it takes a slug
+            else:  # inside a quotation or a list: text, though it uses up a slug
                 self._slugger.slug(_plain(content))
                 yield from self._text(first, last, text_kind)
         elif token.type == "paragraph_open":

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from graphctx.model.documents import Link
 
 MAX_LABEL_CHARS = 1000
-"""A longer run between brackets is no label."""
+"""A longer run between brackets is not a label."""
 
 _TICKS = re.compile(r"`+")
 _BRACKET = re.compile(r"\\.|[\[\]]", re.DOTALL)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from graphctx.ingest.read.base import Metadata, iso_date
 
 MAX_LINES = 500
-"""A block that has not ended by then is no front matter, but a text that begins with a rule."""
+"""A block that has not ended by then is a text that begins with a rule."""
 
 MAX_ENTRY_CHARS = 10_000
 """A longer entry is ignored: PyYAML parses about 100,000 characters a second, and a title or tag list is short."""
@@ -82,25 +82,25 @@ _DIRECTIVE = re.compile(
 _API_DIRECTIVE = re.compile(r":::\s+[\w.]+\s*")  # ::: package.module, its options indented below
 _ALERT = re.compile(r"(\s*>\s*)\[![A-Z]+\][-+]?.*")  # > [!NOTE]
 _ADMONITION = re.compile(r"(?:!!!|\?\?\?\+?|={3})\s+[\"\w].*")  # !!! note, ??? tip, === "Tab"
-_BODY_INDENT = 4  # of what stands inside such an admonition
+_BODY_INDENT = 4  # of the body of such an admonition
 
 _MDX_STATEMENT = re.compile(r"(?:import\s*[\w{*]|export\s+(?:default|const|let|function|async)\b)")
 _MDX_COMMENT = ("{/*", "*/}")
 
 
 def mask(lines: Sequence[str], *, mdx: bool) -> list[str]:
-    """Blank out what is no Markdown.
+    """Blank out lines that are not Markdown.
 
     Args:
         lines: the file's lines, without its front matter.
-        mdx: whether JavaScript statements may stand between the paragraphs.
+        mdx: whether there may be JavaScript statements between the paragraphs.
 
     Returns:
         As many lines. The bodies of indented admonitions are moved to the left; nothing else is changed.
     """
     masked: list[str] = []
     fence = ""
-    dedent = 0  # of the admonition that the line stands in
+    dedent = 0  # of the admonition around the line
     until = ""  # what the construct that is being skipped ends with: "" outside, "\n" for a blank line
     options = False  # whether indented lines are options of an API directive
     for line in lines:

@@ -165,7 +165,7 @@ MAX_BOOKMARKS = 10_000
 
 
 MIN_RUNNING_PAGES = 3
-"""A line that recurs on fewer pages is no page header."""
+"""A page header recurs on at least this many pages."""
 
 Line = tuple[str, int, int]
 """A line of a page: its text with single spaces, and its span in the document."""
@@ -204,7 +204,7 @@ def running_lines(lines: Sequence[Sequence[Line]]) -> list[tuple[int, int]]:
     """The spans of page headers and footers: first and last lines that recur on most pages but for their digits.
 
     Args:
-        lines: the lines of every page, as :func:`page_lines` gives them.
+        lines: the lines of every page, as :func:`page_lines` returns them.
     """
     edges = [[*page[:1], *(page[-1:] if len(page) > 1 else [])] for page in lines]
     counts = Counter(shape for page in edges for shape in {_shape(line) for line in page})
@@ -233,7 +233,7 @@ def place_headings(
     Args:
         lines: the lines of every page, without headers and footers.
         pages: the pages.
-        bookmarks: as :func:`read_bookmarks` gives them; if one of them is found as a line, they alone count.
+        bookmarks: as :func:`read_bookmarks` returns them; if one of them is found as a line, they alone count.
 
     Returns:
         Headings with ``page=<number from 1>`` as anchors, in order.

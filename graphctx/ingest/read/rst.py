@@ -127,7 +127,7 @@ class _Scan:
             yield from self._paragraph()
 
     def _heading(self) -> bool:
-        """Take a section title with its adornment, if one stands here."""
+        """Read a section title with its adornment, if this is one."""
         lines, at = self._lines.lines, self._at
         line = lines[at]
         over = _ADORNMENT.fullmatch(line)
@@ -218,7 +218,7 @@ class _Scan:
             yield from self._literal(indent if mark else min(indent, indent_of(last_line)))
 
     def _is_first_body(self, first: int) -> bool:
-        """Whether nothing but one title stands before this line: the place of the bibliographic fields."""
+        """Whether only a title precedes this line: the place of the bibliographic fields."""
         return (
             len(self.headings) == 1
             and not self.fields

@@ -264,8 +264,8 @@ def test_what_a_language_model_does_not_phrase_stays_extractive_and_what_it_does
         tables = {name: snapshot.table(name) for name in TABLES}
         evidence = CommunityEvidence.of(tables, arrays, vectors)
     names = [field.name for field in fields(CommunitySummary)]
-    rows = tables["communities"].select(names).slice(0, 2).to_pylist()
-    extractive = [CommunitySummary(**row) for row in rows]
+    rows = tables["communities"].select(names).to_pylist()
+    extractive = [CommunitySummary(**row) for row in rows if len(row["summary_rows"]) > 1][:2]
     with Memo(Path(":memory:")) as memo:
         made, report = phrase_summaries(extractive, evidence, Model(answer), memo, lambda done, total: None)
     assert report.asked == 2
