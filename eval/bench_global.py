@@ -29,8 +29,8 @@ from eval.bench_sizes import CLOCKS, Clock, Row, arguments_of, in_a_process
 from eval.stopwatch import Stopwatch
 from eval.synthetic_communities import communities_kb, global_questions
 from graphctx import KnowledgeBase
-from graphctx.model.found import GlobalFound
 from graphctx.model.requests import Filters, GlobalSearchInput
+from graphctx.model.results import GlobalResults
 from graphctx.nlp.base import Embedder
 
 FOLDER = Path(".kb/bench")
@@ -142,7 +142,7 @@ def measure(folder: Path, size: int, count: int, clock: Clock = time.perf_counte
     }
 
 
-def _ask(kb: KnowledgeBase, text: str, part: Filters = EVERYTHING) -> GlobalFound:
+def _ask(kb: KnowledgeBase, text: str, part: Filters = EVERYTHING) -> GlobalResults:
     return kb.searcher().global_search(GlobalSearchInput(question=text, filters=part))
 
 
@@ -153,7 +153,7 @@ def _part_of(kb: KnowledgeBase) -> Filters:
     return Filters(path_prefix=min(uris)[: -digits - len(".md")])
 
 
-def _told(found: GlobalFound) -> dict[str, int]:
+def _told(found: GlobalResults) -> dict[str, int]:
     return {"points": len(found.items), "themes": len(found.themes), "empty": int(not found.items)}
 
 

@@ -20,10 +20,10 @@ from graphctx.cli.options import (
 
 if TYPE_CHECKING:
     from graphctx.knowledge_base import KnowledgeBase
-    from graphctx.model.found import GraphFound
+    from graphctx.model.graph import CommunitiesAnswer, CommunityNode
     from graphctx.model.pages import Part
     from graphctx.model.requests import CommunitiesInput
-    from graphctx.model.themes import CommunitiesAnswer, CommunityNode
+    from graphctx.model.results import GraphResults
     from graphctx.retrieve.searcher import Searcher
 
 _DEPTH = 2
@@ -129,14 +129,14 @@ def _below(
 
 
 def _answer(
-    base: KnowledgeBase, request: CommunitiesInput, found: GraphFound[CommunityNode], items: Sequence[CommunityNode]
+    base: KnowledgeBase, request: CommunitiesInput, found: GraphResults[CommunityNode], items: Sequence[CommunityNode]
 ) -> CommunitiesAnswer:
     """The output of the tool, uncut: the command line has no pages."""
     from graphctx.model.budgets import Limits
+    from graphctx.model.graph import CommunitiesAnswer
     from graphctx.model.pages import Pager
     from graphctx.model.requests import Scope
     from graphctx.model.scope import Boundary
-    from graphctx.model.themes import CommunitiesAnswer
     from graphctx.nlp.tokens import AnswerCounter
 
     server = base.settings.server
@@ -155,7 +155,7 @@ def _answer(
     return pager.page(whole, replace(found, items=items), build)[0]
 
 
-def _why_empty(found: GraphFound[CommunityNode]) -> str:
+def _why_empty(found: GraphResults[CommunityNode]) -> str:
     if found.empty_reason == "no_communities":
         return "There are no communities: the documents name too few things together. Add some with graphctx ingest."
     if found.empty_reason in ("filtered_out", "nothing_in_scope"):

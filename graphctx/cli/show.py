@@ -12,8 +12,7 @@ from graphctx.text.printable import one_line, visible
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from graphctx.model.answers import EvidenceAnswer, Quote, SearchAnswer, SearchResult
-    from graphctx.model.themes import Point
+    from graphctx.model.answers import EvidenceAnswer, Point, Quote, SearchAnswer, SearchResult
     from graphctx.store.config import SourceEntry
 
 _EMPTY = {

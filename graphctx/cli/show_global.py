@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from rich.text import Text
     from rich.tree import Tree
 
-    from graphctx.model.themes import CommunityNode, GlobalAnswer
+    from graphctx.model.answers import GlobalAnswer
+    from graphctx.model.graph import CommunityNode
     from graphctx.store.config import SourceEntry
 
 _WIDE = 10_000
@@ -25,7 +26,7 @@ def show_global(console: Console, question: str, answer: GlobalAnswer, sources: 
     """Print points with their citations, theme by theme, and how they were found."""
     from rich.text import Text
 
-    from graphctx.model.themes import LOW_RATING
+    from graphctx.model.answers import LOW_RATING
 
     console.print(f"Question: {question}\n", style="bold", soft_wrap=True)
     if not answer.points:

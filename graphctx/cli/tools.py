@@ -18,8 +18,8 @@ def tools(
     The JSON is what a client is told: name, title, description, annotations, input and output schema.
     """
     from graphctx.cli.console import print_json, print_table, print_text
+    from graphctx.server.listing import tool_document
     from graphctx.server.local import tool_named
-    from graphctx.server.schemas import tool_document
     from graphctx.server.tools import TOOLS
 
     if name is not None:

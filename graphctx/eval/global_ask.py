@@ -17,7 +17,7 @@ from graphctx.model.requests import GlobalOptions, GlobalSearchInput
 if TYPE_CHECKING:
     from graphctx.eval.suites import Suite
     from graphctx.knowledge_base import KnowledgeBase
-    from graphctx.model.found import GlobalFound
+    from graphctx.model.results import GlobalResults
 
 _SPARE = 8
 """A rival is read until so many budgets are full: what follows is hardly short enough to fit into what is left."""
@@ -77,7 +77,7 @@ class GlobalAsker:
         self._kb = kb
         self._count = count
 
-    def found(self, question: str, budget: int) -> GlobalFound:
+    def found(self, question: str, budget: int) -> GlobalResults:
         """Everything that a global search gives within a budget of tokens, and no words of a language model."""
         return self._searcher.global_search(
             GlobalSearchInput(
@@ -88,7 +88,7 @@ class GlobalAsker:
             )
         )
 
-    def pieces(self, found: GlobalFound) -> list[Piece]:
+    def pieces(self, found: GlobalResults) -> list[Piece]:
         """The points as pieces of text."""
         return [
             Piece(one.doc_uri, one.start_char, one.end_char, one.quote, self._count(one.quote)) for one in found.items

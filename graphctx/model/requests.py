@@ -6,8 +6,9 @@ its answer may weigh (``max_tokens``, ``max_bytes``).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
@@ -49,6 +50,9 @@ class Strict(BaseModel):
     """Base of all models here: immutable, and an unknown field is an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    ALIASES: ClassVar[Mapping[str, str]] = {}
+    """Former names of arguments, each with the field that it stands for; `parse_arguments` accepts them."""
 
 
 class Scope(Strict):
@@ -96,6 +100,12 @@ class Bounded(Request):
     max_bytes: int | None = Field(None, ge=1, le=100_000_000, description="Limit of the whole response.")
 
 
+class PagedInput(Bounded):
+    """A request whose answer is a list, which goes on at a cursor."""
+
+    cursor: Cursor | None = Field(None, description="next_cursor of the last answer; all else as before.")
+
+
 class SearchOptions(Strict):
     """How `SearchInput` is carried out and what its results carry."""
 
@@ -107,12 +117,11 @@ class SearchOptions(Strict):
     layers: Layers = []
 
 
-class SearchInput(Bounded):
+class SearchInput(PagedInput):
     """Arguments of kb.search."""
 
     query: Question = Field(description="What to look for: a question or key words.")
     top_k: int = Field(5, ge=1, le=MAX_TOP_K, description="How many results in all.")
-    cursor: Cursor | None = Field(None, description="next_cursor of the last answer; all else as before.")
     page_size: int = Field(5, ge=1, le=MAX_TOP_K, description="How many results per call; top_k where that is given.")
     filters: Filters = Field(default_factory=Filters, description="Which documents, before ranking.")
     options: SearchOptions = Field(default_factory=SearchOptions, description="How to do it.")
@@ -133,7 +142,7 @@ class RetrieveOptions(Strict):
     layers: Layers = []
 
 
-class QuoteLimits(Bounded):
+class QuoteLimits(PagedInput):
     """How many quotes, how long, and with how much around them."""
 
     max_quotes: int = Field(6, ge=1, le=20, description="Most quotes in all.")
@@ -146,7 +155,6 @@ class RetrieveInput(QuoteLimits):
 
     question: Question = Field(description="The question, as a full sentence.")
     top_k: int = Field(5, ge=1, le=MAX_TOP_K, description="From how many passages to quote.")
-    cursor: Cursor | None = Field(None, description="next_cursor of the last answer; all else as before.")
     filters: Filters = Field(default_factory=Filters, description="Which documents, before ranking.")
     options: RetrieveOptions = Field(default_factory=RetrieveOptions, description="How to do it.")
 
@@ -159,14 +167,13 @@ class GlobalOptions(Strict):
     include_diagnostics: bool = Field(False, description="Add counts of the stages to the diagnostics.")
 
 
-class GlobalSearchInput(Bounded):
+class GlobalSearchInput(PagedInput):
     """Arguments of kb.global_search."""
 
     question: Question = Field(description="A question about the whole, as a full sentence.")
     points_tokens: int = Field(1000, ge=50, le=4000, description="Tokens of all points together.")
     max_points: int = Field(40, ge=1, le=100, description="Most points in all.")
     max_point_tokens: int = Field(80, ge=8, le=200, description="Longest point, in tokens (and 500 characters).")
-    cursor: Cursor | None = Field(None, description="next_cursor of the last answer; all else as before.")
     filters: Filters = Field(default_factory=Filters, description="Which documents, before ranking.")
     options: GlobalOptions = Field(default_factory=GlobalOptions, description="How to do it.")
 
@@ -176,7 +183,6 @@ class ExtractEvidenceInput(QuoteLimits):
 
     question: Question = Field(description="The question, as a full sentence.")
     passage_ids: list[PassageId] = Field(min_length=1, max_length=20, description="Passages to quote from.")
-    cursor: Cursor | None = Field(None, description="next_cursor of the last answer; all else as before.")
 
 
 class ExcerptOptions(Strict):
@@ -208,12 +214,11 @@ class ExpandExcerptInput(Request):
     max_bytes: int = Field(MAX_EXCERPT_BYTES, ge=1, le=MAX_EXCERPT_BYTES, description="Longest excerpt, in bytes.")
 
 
-class GraphInput(Bounded):
+class GraphInput(PagedInput):
     """What every graph tool takes beside what it asks about."""
 
     filters: Filters = Field(default_factory=Filters, description="Which documents, before ranking.")
     include_snippet: bool = Field(False, description="Add a sentence of text to each item.")
-    cursor: Cursor | None = Field(None, description="next_cursor of the last answer; all else as before.")
     page_size: int = Field(25, ge=1, le=100, description="How many items per call.")
 
 

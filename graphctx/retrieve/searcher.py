@@ -13,7 +13,7 @@ import numpy as np
 
 from graphctx.errors import BackendUnavailable, InvalidArgument
 from graphctx.model.answers import EmptyReason, Quote, RunMode, SearchResult
-from graphctx.model.found import Evidence, Found, GlobalFound, GraphFound, UnitText
+from graphctx.model.graph import CommunityNode
 from graphctx.model.interrupt import checkpoint
 from graphctx.model.layers import NO_LAYERS
 from graphctx.model.requests import (
@@ -27,8 +27,8 @@ from graphctx.model.requests import (
     Scope,
     SearchInput,
 )
+from graphctx.model.results import EvidenceResults, GlobalResults, GraphResults, SearchResults, UnitText
 from graphctx.model.scope import Boundary
-from graphctx.model.themes import CommunityNode
 from graphctx.retrieve.arrays import Rows
 from graphctx.retrieve.cite import Cut, Tokens, cut_span, preview_span, quote
 from graphctx.retrieve.confidence import likely_answered
@@ -56,10 +56,10 @@ MAX_NEAREST = 3
 class SecondSource(Protocol):
     """Another source of passages beside the documents, merged into their ranking."""
 
-    def merge_results(self, request: SearchInput, found: Found) -> Found:
+    def merge_results(self, request: SearchInput, found: SearchResults) -> SearchResults:
         """Merge its results with those of the documents."""
 
-    def merge_evidence(self, request: RetrieveInput, evidence: Evidence) -> Evidence:
+    def merge_evidence(self, request: RetrieveInput, evidence: EvidenceResults) -> EvidenceResults:
         """Merge its quotes with those of the documents."""
 
 
@@ -131,13 +131,13 @@ class Searcher:
 
         return Catalog(self.index, self.graph.tables)
 
-    def search(self, request: SearchInput, variant: Variant = DEFAULT) -> Found:
+    def search(self, request: SearchInput, variant: Variant = DEFAULT) -> SearchResults:
         """Find the units that bear on a query, each with a preview, best first."""
         scope, index, empty = self._within(request, request.filters)
         found = self._search(index, request, scope, variant) if index else self._nothing_found(scope, empty)
         return self._second(request.options.layers).merge_results(request, found) if request.options.layers else found
 
-    def evidence(self, request: RetrieveInput, variant: Variant = DEFAULT) -> Evidence:
+    def evidence(self, request: RetrieveInput, variant: Variant = DEFAULT) -> EvidenceResults:
         """Find units and quote the sentences that answer a question, best first."""
         scope, index, empty = self._within(request, request.filters)
         if index:
@@ -148,7 +148,7 @@ class Searcher:
             return self._second(request.options.layers).merge_evidence(request, evidence)
         return evidence
 
-    def extract(self, request: ExtractEvidenceInput, section_ids: Sequence[str]) -> Evidence:
+    def extract(self, request: ExtractEvidenceInput, section_ids: Sequence[str]) -> EvidenceResults:
         """Quote from given units by lexical overlap alone (tool contract, section 4.6.1).
 
         Raises:
@@ -161,11 +161,11 @@ class Searcher:
         quotes, units = self._quote_lexically(index, request, request.question, rows)
         return self._quoted(scope, self.mode("auto"), quotes, units, candidates=len(rows))
 
-    def global_search(self, request: GlobalSearchInput) -> GlobalFound:
+    def global_search(self, request: GlobalSearchInput) -> GlobalResults:
         """Find points of many documents for a question about the whole, best first."""
         scope, index, empty = self._within(request, request.filters)
         if index is None:
-            return GlobalFound(
+            return GlobalResults(
                 items=(),
                 scope=scope,
                 snapshot_id=self.snapshot_id,
@@ -182,11 +182,11 @@ class Searcher:
         search = GlobalSearch(communities, question, ranking, self._tokens)
         return search.found(request.model_copy(update={"scope": scope}), self._phraser)
 
-    def communities(self, request: CommunitiesInput) -> GraphFound[CommunityNode]:
+    def communities(self, request: CommunitiesInput) -> GraphResults[CommunityNode]:
         """List or describe communities; an empty listing where nothing is published."""
         scope = self.boundary.narrow(request.scope)
         if self.published is None:
-            return GraphFound(items=(), scope=scope, snapshot_id="", empty_reason="no_snapshot")
+            return GraphResults(items=(), scope=scope, snapshot_id="", empty_reason="no_snapshot")
         return self.graph.communities(request.model_copy(update={"scope": scope}))
 
     def rank(self, text: str, variant: Variant = DEFAULT) -> tuple[Question, Ranking] | Empty:
@@ -280,7 +280,7 @@ class Searcher:
         checkpoint()
         return question, ranking
 
-    def _search(self, index: SearchIndex, request: SearchInput, scope: Scope, variant: Variant) -> Found:
+    def _search(self, index: SearchIndex, request: SearchInput, scope: Scope, variant: Variant) -> SearchResults:
         question, ranking = self._ranked(index, request.query, request.options.mode, variant)
         positions = top_units(index, ranking, request.top_k, request.options.max_per_doc)
         units = ranking.rows[positions]
@@ -291,7 +291,7 @@ class Searcher:
             checkpoint()
             own = np.flatnonzero(pool.unit == number)
             results.append(self._result(index, question, ranking, position, number, pool, values, own, request))
-        return Found(
+        return SearchResults(
             items=results,
             rows=units.tolist(),
             scope=scope,
@@ -343,7 +343,7 @@ class Searcher:
             debug=_debug(unit, ranking) if request.options.include_debug else None,
         )
 
-    def _evidence(self, index: SearchIndex, request: RetrieveInput, scope: Scope, variant: Variant) -> Evidence:
+    def _evidence(self, index: SearchIndex, request: RetrieveInput, scope: Scope, variant: Variant) -> EvidenceResults:
         question, ranking = self._ranked(index, request.question, request.options.mode, variant)
         if not (request.options.rerank and variant.selection.semantic):
             rows = ranking.rows[top_units(index, ranking, request.top_k, 1)].tolist()
@@ -458,9 +458,9 @@ class Searcher:
         reason: EmptyReason = "no_match",
         nearest: Sequence[str] = (),
         more: bool = False,
-    ) -> Evidence:
+    ) -> EvidenceResults:
         """Return evidence; ``more`` says that further passages could have given further quotes."""
-        return Evidence(
+        return EvidenceResults(
             items=quotes,
             rows=rows,
             scope=scope,
@@ -473,8 +473,8 @@ class Searcher:
             capped="passage_cap" if quotes and more else "none",
         )
 
-    def _nothing_found(self, scope: Scope, empty: Empty) -> Found:
-        return Found(
+    def _nothing_found(self, scope: Scope, empty: Empty) -> SearchResults:
+        return SearchResults(
             items=(),
             scope=scope,
             snapshot_id=self.snapshot_id,
@@ -482,8 +482,8 @@ class Searcher:
             filtered_by=empty.filtered_by,
         )
 
-    def _no_evidence(self, scope: Scope, mode: Mode, empty: Empty) -> Evidence:
-        return Evidence(
+    def _no_evidence(self, scope: Scope, mode: Mode, empty: Empty) -> EvidenceResults:
+        return EvidenceResults(
             items=(),
             scope=scope,
             snapshot_id=self.snapshot_id,

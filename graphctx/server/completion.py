@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import mcp_types as types
 
 from graphctx.errors import InvalidArgument
-from graphctx.model.catalog import Names
 from graphctx.model.requests import Scope
+from graphctx.model.results import NameResults
 from graphctx.server import prompts
 from graphctx.server.resources import LEVELS, TEMPLATES
 
@@ -20,7 +20,7 @@ MAX_VALUES = 100
 """As many as the protocol allows."""
 MAX_TYPED_CHARS = 300
 
-_NOTHING = Names((), 0)
+_NOTHING = NameResults((), 0)
 
 
 def complete(
@@ -57,7 +57,7 @@ def complete(
     elif what == "level":
         levels = [*LEVELS, *(str(number) for number in range(1, len(LEVELS) + 1))]
         named = tuple(level for level in levels if level.startswith(typed.casefold()))
-        names = Names(named, len(named))
+        names = NameResults(named, len(named))
     return types.CompleteResult(
         completion=types.Completion(
             values=list(names.values), total=names.total, has_more=names.total > len(names.values)

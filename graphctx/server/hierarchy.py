@@ -13,15 +13,12 @@ from typing import TYPE_CHECKING
 import mcp_types as types
 
 from graphctx.errors import InvalidArgument
-from graphctx.model.catalog import Outlined
 from graphctx.model.documents import has_file_lines
+from graphctx.model.graph import CommunityNode
 from graphctx.model.requests import CommunitiesInput, Scope
-from graphctx.model.themes import CommunityNode
+from graphctx.model.results import DocumentOutline
 from graphctx.server.names import Spelling
-from graphctx.server.quoting import one_line, quoted
-from graphctx.server.render import searched
-from graphctx.server.render_global import sizes_of
-from graphctx.server.render_graph import counted
+from graphctx.server.render import counted, one_line, quoted, searched
 from graphctx.server.resources import (
     LEVELS,
     MARKDOWN,
@@ -33,6 +30,7 @@ from graphctx.server.resources import (
     text_contents,
     unknown,
 )
+from graphctx.server.tools.communities import sizes_of
 
 if TYPE_CHECKING:
     from graphctx.retrieve.searcher import Searcher
@@ -175,7 +173,7 @@ def _documents(searcher: Searcher, scope: Scope, kind: str) -> tuple[list[Entry]
     return entries, outlines.total - len(outlines.documents)
 
 
-def _sections(document: Outlined) -> list[Entry]:
+def _sections(document: DocumentOutline) -> list[Entry]:
     levels = sorted({section.level for section in document.sections if section.level})
     return [
         Entry(1 + levels.index(section.level), f"{one_line(section.title)} (`{section.section_id}`)")
@@ -184,7 +182,7 @@ def _sections(document: Outlined) -> list[Entry]:
     ]
 
 
-def _units(document: Outlined) -> list[Entry]:
+def _units(document: DocumentOutline) -> list[Entry]:
     return [
         Entry(1, f"{one_line(unit.heading) or one_line(document.title)} (`{unit.section_id}`)")
         for unit in document.units

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import mcp_types as types
 
 from graphctx.errors import InvalidArgument
-from graphctx.model.found import UnitText
 from graphctx.model.graph import Node
 from graphctx.model.requests import DescribeInput, ExpandInput, Scope, SectionsForEntitiesInput
+from graphctx.model.results import UnitText
 from graphctx.server.resources import JSON, TEXT, ambiguous, document_uri, entity_uri, text_contents, unknown
 from graphctx.text.graphemes import cut_end
 

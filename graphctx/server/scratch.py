@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from graphctx.errors import BudgetExceeded, InvalidArgument
-from graphctx.model.found import UnitText
+from graphctx.model.results import UnitText
 
 log = logging.getLogger(__name__)
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from graphctx.errors import InvalidArgument
-from graphctx.model.found import UnitText
 from graphctx.model.ids import fingerprint
 from graphctx.model.requests import Scope
+from graphctx.model.results import UnitText
 from graphctx.model.scope import within
 from graphctx.server.scratch import Passage
 

@@ -13,8 +13,9 @@ from typer.testing import CliRunner
 
 from graphctx.cli.app import app
 from graphctx.knowledge_base import KnowledgeBase
+from graphctx.model.answers import GlobalAnswer
+from graphctx.model.graph import CommunitiesAnswer
 from graphctx.model.requests import CommunitiesInput
-from graphctx.model.themes import CommunitiesAnswer, GlobalAnswer
 
 QUESTION = "What went wrong in the incidents, and what recurs?"
 

@@ -44,7 +44,7 @@ def generated() -> dict[str, str]:
 
 def write(root: Path) -> list[str]:
     """Write all generated files and return their paths below ``root``."""
-    from graphctx.server.schemas import write_schemas
+    from graphctx.server.listing import write_schemas
     from graphctx.server.tools import TOOLS
 
     texts = generated()
@@ -58,7 +58,7 @@ def write(root: Path) -> list[str]:
 
 def check(root: Path) -> list[str]:
     """The generated files below ``root`` that are absent or differ from what `write` would write."""
-    from graphctx.server.schemas import check_schemas
+    from graphctx.server.listing import check_schemas
     from graphctx.server.tools import TOOLS
 
     stale = [f"{_TOOLS}/{name}" for name in check_schemas(root / _TOOLS, TOOLS)]

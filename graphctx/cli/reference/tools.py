@@ -45,7 +45,8 @@ def tools_page() -> str:
     from graphctx.model.answers import ListAnswer
     from graphctx.model.graph import Snippet
     from graphctx.model.requests import GraphInput
-    from graphctx.server.schemas import tool_document, tool_schema
+    from graphctx.server.listing import tool_document
+    from graphctx.server.schemas import tool_schema
     from graphctx.server.tools import TOOLSETS
 
     shared = _Shared(
