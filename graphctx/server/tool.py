@@ -132,5 +132,6 @@ def _defaults_and_caps(fields: list[tuple[str, Schema]]) -> str:
         if field.get("default") and not isinstance(field["default"], list)
     ]
     caps = [f"{name} {field['maximum']}" for name, field in fields if field.get("maximum", _NO_CAP) < _NO_CAP]
-    caps += [f"{field['maxItems']} {name}" for name, field in fields if "maxItems" in field]
+    lists = [(name, field) for name, field in fields if "maxItems" in field and "enum" not in field["items"]]
+    caps += [f"{field['maxItems']} {name}" for name, field in lists]
     return f"{', '.join(defaults) or 'none'}. Max: {', '.join(caps) or 'none'}."
