@@ -22,20 +22,20 @@ from pydantic_core import CoreSchema, core_schema
 from graphctx.model.requests import LayerName, Scope, Strict
 
 LOCAL_SESSION = "local"
-"""The ``session_id`` of answers that were made in process, outside any server session."""
+"""The ``session_id`` of answers made in process, outside any server session."""
 
 LOW_CONFIDENCE = 0.25
-"""Where no quote reaches it, the answer says that nothing fits well. Of the development sets' answerable questions 4 in
-100 get such an answer, of questions about other things 80 (docs/decisions/0011-confidence.md)."""
+"""If no quote reaches this confidence, the answer says that nothing fits well. Of the development sets' answerable
+questions 4 in 100 get such an answer, of questions about other things 80 (docs/decisions/0011-confidence.md)."""
 
 LOW_RATING = 0.21
-"""Where no point reaches it, the answer says that nothing fits well. Of questions about other things 92 in 96 get such
-an answer or none, of those that documents answer 8 in 45 (docs/decisions/0033-global-search.md)."""
+"""If no point reaches this rating, the answer says that nothing fits well. Of questions about other things 92 in 96 get
+such an answer or none, of those that documents answer 8 in 45 (docs/decisions/0033-global-search.md)."""
 
 RunMode = Literal["vector_only", "hybrid_local", "bm25", "rrf"]
 Source = Literal["reranked", "rrf_fusion", "graph_expanded", "vector", "bm25", "hybrid"]
 LimitReason = Literal["page_size", "node_cap", "doc_cap", "passage_cap", "token_cap", "byte_cap", "none"]
-"""What kept an answer from more: its page; ``max_nodes`` or ``max_paths``; ``max_per_doc`` results of each document;
+"""What cut an answer: its page; ``max_nodes`` or ``max_paths``; ``max_per_doc`` results of each document;
 ``top_k`` passages, which hold no further quote; or the response's budget."""
 EmptyReason = Literal[
     "no_snapshot",
@@ -51,20 +51,20 @@ EmptyReason = Literal[
 """Why an answer is empty: nothing is published yet; there are no documents at all; the scope leaves none; the filters
 leave none of those (``filtered_by`` names them); those are too few to form communities, or were ingested by a version
 that summarised none; none of those fits; some come near the question, and nothing in them bears on it; a name stands
-for several things, which are given; or the layers asked for have no chunk."""
+for several things, which are listed; or the layers asked for have no chunk."""
 
 
 class Answer(Strict):
-    """Base of outputs. A field named in ``SILENT`` leaves the JSON when it is null, false or empty.
+    """Base of outputs. A field in ``SILENT`` is left out of the JSON if it is null, false or empty.
 
-    A class's own fields come first in the JSON, before those that it inherits.
+    A class's own fields precede inherited ones in the JSON.
     """
 
     SILENT: ClassVar[frozenset[str]] = frozenset()
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        """The schema, with the fields in the order of the JSON and ``silent`` naming those that may be absent."""
+        """Return the schema with the fields in the order of the JSON; ``silent`` names those that may be absent."""
         schema = handler.resolve_ref_schema(handler(core))
         fields = schema.get("properties", {})
         schema["properties"] = {
@@ -85,7 +85,7 @@ class Answer(Strict):
 
 
 class Budget(Strict):
-    """What a response weighs, text and structure together, and what it may weigh."""
+    """The size of a response, text and structure together, and its limits."""
 
     tokens: int = Field(ge=0, description="Estimated tokens of the whole response.")
     bytes: int = Field(ge=0, description="UTF-8 bytes of the whole response.")
@@ -94,15 +94,15 @@ class Budget(Strict):
 
 
 class _WithoutEmptyLists:
-    """Leaves out of a scope's JSON what does not narrow it."""
+    """Leave empty fields out of a scope's JSON."""
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        def told(scope: Scope, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        def narrowing(scope: Scope, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
             return {name: value for name, value in serialize(scope).items() if value not in (None, [])}
 
         schema = cast(core_schema.ModelSchema, handler(source))
-        schema["serialization"] = core_schema.wrap_serializer_function_ser_schema(told)
+        schema["serialization"] = core_schema.wrap_serializer_function_ser_schema(narrowing)
         return schema
 
     @classmethod
@@ -114,7 +114,7 @@ ScopeSearched = Annotated[Scope, _WithoutEmptyLists]
 
 
 class ListAnswer(Answer):
-    """What every answer says that is a list which a budget or a page may cut."""
+    """Base of answers that are lists, which a budget or a page may cut."""
 
     SILENT: ClassVar[frozenset[str]] = frozenset({"filtered_by", "empty_reason", "session_note"})
 
@@ -131,7 +131,7 @@ class ListAnswer(Answer):
 
 
 class CitedSpan(Answer):
-    """Where a span of a document is: what every quote, preview, excerpt and snippet says."""
+    """Base of quotes, previews, excerpts and snippets: where in a document a span is."""
 
     SILENT: ClassVar[frozenset[str]] = frozenset({"page"})
 
@@ -144,7 +144,7 @@ class CitedSpan(Answer):
 
 
 class LayerMark(Answer):
-    """The chunk of a layer that a span is of: who says so, how sure that author is, and from where."""
+    """The layer's chunk that a span is from: its author, their confidence, and their sources."""
 
     SILENT: ClassVar[frozenset[str]] = frozenset({"created_at", "sources", "more_sources", "conflicts"})
 

@@ -1,9 +1,9 @@
-"""Arguments from outside, checked against an input model and refused with an error that helps.
+"""Parse arguments from outside with an input model; an error says which value is wrong and what is allowed.
 
-Language models write arguments nearly right, and what has one meaning is taken so: a null, or an empty string for an
-optional argument, is an argument that was left out; an object, a list, a number or a boolean may come as a string of
-JSON; one string stands for a list of it; 5.0 is a whole number, as in JSON Schema; half of a surrogate pair becomes
-U+FFFD. What would have to be guessed is refused: "yes", or a true where a number belongs.
+Language models write arguments nearly right, and what has one meaning is accepted: a null, or an empty string for an
+optional argument, is left out; an object, a list, a number or a boolean may be a string of JSON; one string stands for
+a list of it; 5.0 is a whole number, as in JSON Schema; half of a surrogate pair becomes U+FFFD. What would need a guess
+is refused: "yes", or true for a number.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ ArgumentPath = tuple[int | str, ...]
 Schema = dict[str, Any]
 
 MAX_PROBLEMS = 10
-"""More are counted, not named: an error is an answer, and answers are bounded."""
+"""The most problems that an error names; it counts the others."""
 _SHOWN_CHARS = 80
 _MEANT = {"section_id": "passage_id"}
-"""What answers call a thing by which a later call asks for it under another name."""
+"""Fields of answers, and the arguments that take them."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 _REPR = reprlib.Repr()
@@ -182,7 +182,7 @@ def _short(text: str) -> str:
 
 
 def allowed_at(model: type[BaseModel], path: ArgumentPath) -> str:
-    """What a value may be there: ``must be a whole number from 1 to 50``."""
+    """Return what a value at a path may be: ``must be a whole number from 1 to 50``."""
     root = _schema_of(model)
     node = _resolved(root, root)
     for part in path:
@@ -194,7 +194,7 @@ def allowed_at(model: type[BaseModel], path: ArgumentPath) -> str:
 
 
 def fields_at(model: type[BaseModel], path: ArgumentPath) -> list[str]:
-    """The names of the fields of the model that stands at a path inside another."""
+    """Return the names of the fields of the model at a path inside another."""
     for part in path:
         inner = model_of(model, str(part))
         if inner is None:
@@ -204,7 +204,7 @@ def fields_at(model: type[BaseModel], path: ArgumentPath) -> list[str]:
 
 
 def model_of(model: type[BaseModel], name: str) -> type[BaseModel] | None:
-    """The model that a field holds, if it holds one."""
+    """Return the model of a field whose value is an object, else ``None``."""
     field = model.model_fields.get(name)
     inner = field.annotation if field else None
     return inner if isinstance(inner, type) and issubclass(inner, BaseModel) else None
@@ -216,7 +216,7 @@ def _schema_of(model: type[BaseModel]) -> Schema:
 
 
 def _resolved(node: Schema, root: Schema) -> Schema:
-    """The schema itself: behind its reference, and without the null of what may be left out."""
+    """Return a schema without its reference and without null."""
     while "$ref" in node or "anyOf" in node:
         if "$ref" in node:
             node = root["$defs"][node["$ref"].rsplit("/", 1)[-1]]
@@ -248,7 +248,7 @@ def _rule(node: Schema, root: Schema) -> str:
 
 
 def _form(node: Schema) -> str:
-    """``, not only spaces``; where there is another pattern what it stands for, which the description says."""
+    """Return ``, not only spaces``, or for another pattern the form that the description names."""
     pattern = node.get("pattern")
     if pattern is None:
         return ""
@@ -260,7 +260,7 @@ def _form(node: Schema) -> str:
 
 
 def _range(node: Schema, low: str, high: str, unit: str = "", before: str = "") -> str:
-    """`` from 1 to 50``, `` of 1 to 4000 characters``, `` of at most 50 items``; nothing where there is no bound."""
+    """Return `` from 1 to 50``, `` of 1 to 4000 characters`` or `` of at most 50 items``; nothing without bounds."""
     least, most = node.get(low), node.get(high)
     if least is None and most is None:
         return ""

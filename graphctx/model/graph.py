@@ -14,14 +14,14 @@ NamedKind = Literal["document", "section", "unit", "entity", "community"]
 
 
 class Snippet(CitedSpan):
-    """One contiguous span of text that shows what a node or a relation is about."""
+    """One contiguous span of text about a node or a relation."""
 
     text: str = Field(description="Exactly as in the document.")
     section_id: str
 
 
 class NodeSummary(Answer):
-    """What a node is, in short."""
+    """A node in short: id, kind and names."""
 
     SILENT: ClassVar[frozenset[str]] = frozenset({"name", "heading", "label", "aliases", "n_mentions"})
 
@@ -35,7 +35,7 @@ class NodeSummary(Answer):
 
 
 class Node(NodeSummary):
-    """A node of the graph. What a kind of node has not is left out; counts are of the scope that was applied."""
+    """A node of the graph, with the fields that its kind has; counts are of the scope that was applied."""
 
     SILENT: ClassVar[frozenset[str]] = NodeSummary.SILENT | {
         "doc_uri",
@@ -112,7 +112,7 @@ class EntitySection(Node):
 
 
 class Unresolved(Answer):
-    """A node that was asked for and cannot be told: unknown in this scope, or one name of several."""
+    """A reference that leads to no node: unknown in this scope, or ambiguous."""
 
     asked: str
     reason: Literal["unknown", "ambiguous"]
@@ -120,7 +120,7 @@ class Unresolved(Answer):
 
 
 class GraphAnswer(ListAnswer):
-    """What every graph answer says beside its items."""
+    """Base of the answers of graph tools."""
 
     SILENT: ClassVar[frozenset[str]] = ListAnswer.SILENT | {"unresolved"}
 

@@ -1,7 +1,8 @@
-"""What may be asked: the arguments of every tool, of the façade and of the command line.
+"""Requests: the arguments of tools, of the façade and of the command line, with their defaults and caps.
 
-Unknown fields and values out of range are refused. Every request says what it may see (`Scope`, `Filters`) and what
-its answer may weigh (``max_tokens``, ``max_bytes``).
+A default or a cap is declared here and nowhere else: schemas, descriptions and options are generated from the fields.
+Unknown fields and values out of range are refused. Every request has a scope (`Scope`, `Filters`), and those for lists
+have limits of the answer (``max_tokens``, ``max_bytes``).
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class Strict(BaseModel):
 
 
 class Scope(Strict):
-    """Which part of which project is asked. What is left out comes from the server's settings."""
+    """The part of a project to ask. What is left out comes from the server's settings."""
 
     project_id: Label | None = Field(None, description="This server's, or left out.")
     environment: Environment | None = Field(None, description="This server's, or left out.")
@@ -83,7 +84,7 @@ class Filters(Strict):
 
 
 class Request(Strict):
-    """What every request may say."""
+    """Base of all requests."""
 
     scope: Scope = Field(
         default_factory=Scope, description="What part to ask; all that this server serves if left out."
@@ -94,7 +95,7 @@ class Request(Strict):
 
 
 class Bounded(Request):
-    """A request whose answer may be made smaller than the server would allow."""
+    """A request that may limit its answer further than the server does."""
 
     max_tokens: int | None = Field(None, ge=1, le=1_000_000, description="Limit of the whole response.")
     max_bytes: int | None = Field(None, ge=1, le=100_000_000, description="Limit of the whole response.")
@@ -215,7 +216,7 @@ class ExpandExcerptInput(Request):
 
 
 class GraphInput(PagedInput):
-    """What every graph tool takes beside what it asks about."""
+    """Base of the requests of graph tools."""
 
     filters: Filters = Field(default_factory=Filters, description="Which documents, before ranking.")
     include_snippet: bool = Field(False, description="Add a sentence of text to each item.")

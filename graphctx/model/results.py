@@ -25,18 +25,18 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, kw_only=True)
 class Results(Generic[Item]):
-    """All items of an answer, in order. ``empty_reason`` is set if and only if there are none.
+    """All items of a result, in order. ``empty_reason`` is set if and only if there are none.
 
     Attributes:
-        items: without what belongs to a session (``passage_id``, ``scratch_uri``, ``uri``).
-        snapshot_id: that they come from; empty where nothing is published.
+        items: the items, without the fields of a session (``passage_id``, ``scratch_uri``, ``uri``).
+        snapshot_id: the snapshot that they come from; empty if nothing is published.
         scope: the scope that applies; ``None`` for that of the request.
-        rows: the unit row of each item; -1 for an item that is no unit of the snapshot; empty where no item is one.
+        rows: the unit row of each item, -1 for an item that is not a unit; empty if no item is one.
         empty_reason: why there are none.
         filtered_by: the arguments that leave no document (``filters.doc_tag``, ``scope.repositories``, …).
         capped: the cap of the request's own that left some out for good (``node_cap``, ``doc_cap``, ``passage_cap``).
-        layers: a stamp of the layers that items come from beside; empty where there are none.
-        layer_notes: what the reader should know of these layers.
+        layers: a stamp of the layers that items come from, too; empty without layers.
+        layer_notes: remarks on these layers.
     """
 
     items: Sequence[Item]
@@ -51,17 +51,17 @@ class Results(Generic[Item]):
 
     @property
     def edition(self) -> str:
-        """What a cursor of this listing is good for: the snapshot, and the layers as they were."""
+        """The version that a cursor of these results belongs to: the snapshot, and the layers as they were."""
         return f"{self.snapshot_id} {self.layers}" if self.layers else self.snapshot_id
 
 
 SearchResults = Results[SearchResult]
-"""The outcome of a search: every result up to ``top_k`` in rank order (not one page of them)."""
+"""The results of a search: every result up to ``top_k`` in rank order (not one page of them)."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class EvidenceResults(Results[Quote]):
-    """The outcome of an extraction: every quote up to ``max_quotes`` in rank order.
+    """The results of a question: every quote up to ``max_quotes`` in rank order.
 
     ``candidates`` is the number of text units that were quoted from; ``stages`` holds counts of the retrieval stages
     (never times) for ``include_diagnostics``. ``nearest`` has the URIs of the nearest documents, best first, if and
@@ -76,7 +76,7 @@ class EvidenceResults(Results[Quote]):
 
 @dataclass(frozen=True, kw_only=True)
 class GraphResults(Results[Item]):
-    """The outcome of a graph tool: every item up to its caps, in order.
+    """The results of a graph request: every item up to its caps, in order.
 
     ``starts`` are the ids of the nodes that the request was understood to name.
     """
@@ -87,7 +87,7 @@ class GraphResults(Results[Item]):
 
 @dataclass(frozen=True, kw_only=True)
 class GlobalResults(Results[Point]):
-    """The outcome of a global search: every point that its limits allow, in order.
+    """The results of a global search: every point that its limits allow, in order.
 
     ``themes`` are the communities that points come from; ``communities``, ``rated``, ``descended`` and ``dropped`` are
     as in `graphctx.model.answers.GlobalDiagnostics`. ``phrased`` cites points by their place, from 1; ``note`` says why

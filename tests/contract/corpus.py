@@ -14,7 +14,7 @@ SEALED_WORDS = ("Quillfeather", "Obsidian Ledger", "vantablack")
 
 OPEN_QUESTION = "Who inspects the tide gate of Marrow Bay?"
 WHOLE_QUESTION = "What do all the documents together say about the tide gate of Marrow Bay?"
-ENDLESS_LINE = 200_000
+ENDLESS_LINE = 70_000
 ENDLESS_WORD = 8_000
 
 _PLAIN = {

@@ -101,6 +101,7 @@ async def check_odd_text(client: Client) -> None:
     assert not reply_of(await client.call_tool("kb.search", {"query": "still there?"})).is_error
 
 
+@pytest.mark.slow
 async def test_flags_of_the_environment_choose_the_tools_and_the_form(nasty_path: Path) -> None:
     flags = {"GRAPHCTX_SERVER__KB_V2": "false", "GRAPHCTX_SERVER__STRUCTURED_OUTPUT": "false"}
     async with over_pipes(nasty_path, "auto", **flags) as client:

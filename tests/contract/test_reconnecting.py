@@ -22,7 +22,7 @@ from .corpus import OPEN_QUESTION
 from .protocol import reply_of
 from .test_contract_stdio import environment, over_pipes
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 Connect = Callable[[str], AbstractAsyncContextManager[Client]]
 ERAS = ("legacy", "auto")
@@ -95,7 +95,6 @@ async def test_over_stdio_each_call_may_have_a_process_of_its_own(folder: Path, 
         assert (kb.snapshot_id, status.content_hash) == (nasty.snapshot_id, nasty.status().content_hash)
 
 
-@pytest.mark.slow
 async def test_over_http_pages_go_on_from_another_connection_and_another_server(folder: Path) -> None:
     async with http_server(folder) as before, http_server(folder) as after:
         async with httpx2.AsyncClient() as http:
