@@ -25,8 +25,8 @@ import psutil
 from eval.benchmarks import Clock, Row, Stopwatch, memory_taken, percentiles, run_sizes, seconds, table
 from eval.synthetic_communities import communities_kb, global_questions
 from graphctx import KnowledgeBase
-from graphctx.model.found import GlobalFound
 from graphctx.model.requests import Filters, GlobalSearchInput
+from graphctx.model.results import GlobalResults
 from graphctx.nlp.base import Embedder
 
 SMALLEST = 300
@@ -125,7 +125,7 @@ def measure(folder: Path, size: int, count: int, clock: Clock = time.perf_counte
     }
 
 
-def _ask(kb: KnowledgeBase, text: str, part: Filters = EVERYTHING) -> GlobalFound:
+def _ask(kb: KnowledgeBase, text: str, part: Filters = EVERYTHING) -> GlobalResults:
     return kb.searcher().global_search(GlobalSearchInput(question=text, filters=part))
 
 
@@ -136,7 +136,7 @@ def _part_of(kb: KnowledgeBase) -> Filters:
     return Filters(path_prefix=min(uris)[: -digits - len(".md")])
 
 
-def _told(found: GlobalFound) -> dict[str, int]:
+def _told(found: GlobalResults) -> dict[str, int]:
     return {"points": len(found.items), "themes": len(found.themes), "empty": int(not found.items)}
 
 

@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 from pydantic import BaseModel
 
-from graphctx.model.answers import EvidenceAnswer, SearchAnswer
+from graphctx.model.answers import EvidenceAnswer, GlobalAnswer, SearchAnswer
 from graphctx.model.arguments import parse_arguments
 from graphctx.model.assemble import evidence_answer, global_answer, search_answer
 from graphctx.model.budgets import Limits
-from graphctx.model.found import UnitText
 from graphctx.model.keywords import EvidenceKeywords, GlobalKeywords, SearchKeywords
 from graphctx.model.pages import Pager
 from graphctx.model.requests import (
@@ -31,8 +30,8 @@ from graphctx.model.requests import (
     Scope,
     SearchInput,
 )
+from graphctx.model.results import UnitText
 from graphctx.model.scope import Boundary
-from graphctx.model.themes import GlobalAnswer
 from graphctx.opening import open_folder
 from graphctx.published import Published
 from graphctx.settings import Settings, layers_folder, load_settings

@@ -37,9 +37,9 @@ from graphctx.model.requests import (
 
 if TYPE_CHECKING:
     from graphctx.knowledge_base import KnowledgeBase
-    from graphctx.model.found import GraphFound
+    from graphctx.model.graph import CommunitiesAnswer, CommunityNode
     from graphctx.model.pages import Part
-    from graphctx.model.themes import CommunitiesAnswer, CommunityNode
+    from graphctx.model.results import GraphResults
     from graphctx.retrieve.searcher import Searcher
 
 _LOCAL = ("max_quotes", "max_quote_tokens", "context_tokens", "top_k", "mode")
@@ -282,14 +282,14 @@ def _descendants(
 
 
 def _communities_answer(
-    base: KnowledgeBase, request: CommunitiesInput, found: GraphFound[CommunityNode], items: Sequence[CommunityNode]
+    base: KnowledgeBase, request: CommunitiesInput, found: GraphResults[CommunityNode], items: Sequence[CommunityNode]
 ) -> CommunitiesAnswer:
     """Return the output of the tool as one page."""
     from graphctx.model.budgets import Limits
+    from graphctx.model.graph import CommunitiesAnswer
     from graphctx.model.pages import Pager
     from graphctx.model.requests import Scope
     from graphctx.model.scope import Boundary
-    from graphctx.model.themes import CommunitiesAnswer
     from graphctx.nlp.tokens import AnswerCounter
 
     server = base.settings.server
@@ -308,7 +308,7 @@ def _communities_answer(
     return pager.page(whole, replace(found, items=items), build)[0]
 
 
-def _why_empty(found: GraphFound[CommunityNode]) -> str:
+def _why_empty(found: GraphResults[CommunityNode]) -> str:
     if found.empty_reason == "no_communities":
         return "There are no communities: the documents name too few things together. Add some with graphctx ingest."
     if found.empty_reason in ("filtered_out", "nothing_in_scope"):

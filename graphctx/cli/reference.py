@@ -51,7 +51,7 @@ def generated() -> dict[str, str]:
 
 def write(root: Path) -> list[str]:
     """Write all generated files and return their paths below ``root``."""
-    from graphctx.server.schemas import write_schemas
+    from graphctx.server.listing import write_schemas
     from graphctx.server.tools import TOOLS
 
     texts = generated()
@@ -65,7 +65,7 @@ def write(root: Path) -> list[str]:
 
 def check(root: Path) -> list[str]:
     """Return the generated files below ``root`` that are missing or differ from what `write` would write."""
-    from graphctx.server.schemas import check_schemas
+    from graphctx.server.listing import check_schemas
     from graphctx.server.tools import TOOLS
 
     stale = [f"{_TOOLS}/{name}" for name in check_schemas(root / _TOOLS, TOOLS)]
@@ -229,7 +229,8 @@ def tools_page() -> str:
     from graphctx.model.answers import ListAnswer
     from graphctx.model.graph import Snippet
     from graphctx.model.requests import GraphInput
-    from graphctx.server.schemas import tool_document, tool_schema
+    from graphctx.server.listing import tool_document
+    from graphctx.server.schemas import tool_schema
     from graphctx.server.tools import TOOLSETS
 
     own = ("include_snippet", "page_size")

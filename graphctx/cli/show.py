@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.tree import Tree
 
-    from graphctx.model.answers import EvidenceAnswer, Quote, SearchAnswer, SearchResult
-    from graphctx.model.themes import CommunityNode, GlobalAnswer, Point
+    from graphctx.model.answers import EvidenceAnswer, GlobalAnswer, Point, Quote, SearchAnswer, SearchResult
+    from graphctx.model.graph import CommunityNode
     from graphctx.store.config import SourceEntry
 
 _OTHER_WORDS = "Try the words that the documents would use, or graphctx search with a few key words."
@@ -95,7 +95,7 @@ def show_global(console: Console, question: str, answer: GlobalAnswer, sources: 
     """Print points with their citations, theme by theme, and how they were found."""
     from rich.text import Text
 
-    from graphctx.model.themes import LOW_RATING
+    from graphctx.model.answers import LOW_RATING
 
     console.print(f"Question: {question}\n", style="bold")
     if not answer.points:

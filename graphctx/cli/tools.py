@@ -22,8 +22,8 @@ def tools(
 
     The JSON is what a client is sent: name, title, description, annotations, input and output schema.
     """
+    from graphctx.server.listing import tool_document
     from graphctx.server.local import tool_named
-    from graphctx.server.schemas import tool_document
     from graphctx.server.tools import TOOLS
 
     if name is not None:

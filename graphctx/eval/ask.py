@@ -24,9 +24,9 @@ from graphctx.model.arguments import parse_arguments
 from graphctx.model.assemble import evidence_answer, search_answer
 from graphctx.model.budgets import Limits
 from graphctx.model.cursors import Cursors
-from graphctx.model.found import Evidence
 from graphctx.model.pages import Pager
 from graphctx.model.requests import RetrieveInput, SearchInput
+from graphctx.model.results import EvidenceResults
 from graphctx.retrieve.variants import DEFAULT_VARIANT, variant_named
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Asker:
         request = parse_arguments(SearchInput, asked)
         return search_answer(self._pager, request, self.searcher.search(request, self.variant))[0]
 
-    def evidence(self, question: str, **options: int) -> Evidence:
+    def evidence(self, question: str, **options: int) -> EvidenceResults:
         """Return all quotes for a question, before the response budget.
 
         Args:

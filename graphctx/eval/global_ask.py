@@ -27,7 +27,7 @@ from graphctx.model.requests import GlobalOptions, GlobalSearchInput, RetrieveIn
 if TYPE_CHECKING:
     from graphctx.eval.suites import Suite
     from graphctx.knowledge_base import KnowledgeBase
-    from graphctx.model.found import GlobalFound
+    from graphctx.model.results import GlobalResults
 
 
 QUOTED_FROM = 20
@@ -155,7 +155,7 @@ class GlobalAsker:
         self._kb = kb
         self._count = count
 
-    def found(self, question: str, budget: int) -> GlobalFound:
+    def found(self, question: str, budget: int) -> GlobalResults:
         """Return everything that a global search gives within a budget of tokens, and no words of a language model."""
         return self._searcher.global_search(
             GlobalSearchInput(
@@ -166,7 +166,7 @@ class GlobalAsker:
             )
         )
 
-    def pieces(self, found: GlobalFound) -> list[QuotedText]:
+    def pieces(self, found: GlobalResults) -> list[QuotedText]:
         """Return the points as pieces of text."""
         return [
             QuotedText(one.doc_uri, one.start_char, one.end_char, one.quote, self._count(one.quote))

@@ -12,9 +12,9 @@ from graphctx.layers.chunk import is_bookkeeping
 from graphctx.layers.names import rank
 from graphctx.model.answers import Quote, SearchResult
 from graphctx.model.documents import line_starts
-from graphctx.model.found import Evidence, Found, Item, Listing, UnitText
 from graphctx.model.ids import fingerprint
 from graphctx.model.requests import ExtractEvidenceInput, QuoteLimits, RetrieveInput, SearchInput
+from graphctx.model.results import EvidenceResults, Item, Results, SearchResults, UnitText
 from graphctx.retrieve.cite import Tokens, around, cut_span
 from graphctx.retrieve.documents import DocumentText
 from graphctx.text.graphemes import cut_end, first_end
@@ -114,7 +114,7 @@ class LayerSource:
             return (), [f"Whether chunks disagree is not known: {error.message}"]
         return conflicts, list(notes)
 
-    def merge_results(self, request: SearchInput, found: Found) -> Found:
+    def merge_results(self, request: SearchInput, found: SearchResults) -> SearchResults:
         """What a search of the documents found, and the chunks of ``request.options.layers``, in one ranking.
 
         Raises:
@@ -140,7 +140,7 @@ class LayerSource:
             filtered_by=() if items else found.filtered_by,
         )
 
-    def merge_evidence(self, request: RetrieveInput, evidence: Evidence) -> Evidence:
+    def merge_evidence(self, request: RetrieveInput, evidence: EvidenceResults) -> EvidenceResults:
         """The quotes of documents, and quotes of the chunks of ``request.options.layers``, in one ranking.
 
         Raises:
@@ -165,7 +165,9 @@ class LayerSource:
             nearest=() if items else evidence.nearest,
         )
 
-    def extracted(self, request: ExtractEvidenceInput, units: Sequence[UnitText], evidence: Evidence) -> Evidence:
+    def extracted(
+        self, request: ExtractEvidenceInput, units: Sequence[UnitText], evidence: EvidenceResults
+    ) -> EvidenceResults:
         """The quotes of documents' passages, and one of each chunk that shares words with the question.
 
         Args:
@@ -251,7 +253,7 @@ class LayerSource:
         )
 
 
-def _with_rows(listing: Listing[Item]) -> list[tuple[Item, int]]:
+def _with_rows(listing: Results[Item]) -> list[tuple[Item, int]]:
     """Pair items with their unit rows, -1 where an item has none."""
     return list(zip(listing.items, listing.rows or [-1] * len(listing.items), strict=True))
 

@@ -1,12 +1,9 @@
-"""What all rooms speak of: plain data and the rules about it. Imports nothing of graphctx but its errors.
+"""Plain data that all rooms share, and the rules about it. Imports nothing of graphctx but errors and graphemes.
 
-- ``documents``: ``Document``, ``Heading``, ``Block``, ``Link``; ``Section``, ``TextUnit``, ``Sentence``; lines.
-- ``knowledge``: ``Mention``, ``RawFact``, ``Extraction``; ``Entity``, ``Fact``, ``Community``.
-- ``ids``: ``content_id`` and ``fingerprint``, the same on every machine.
-- ``answers``: inputs and outputs of the tools, the façade and the command line (pydantic).
-- ``arguments``: ``parse_arguments``, for whatever comes from outside.
-- ``scope``: ``within``, the rule of what may be seen; ``Boundary``, which calls can only narrow.
-- ``found``: ``Found``, ``Evidence``, ``UnitText``, what retrieval gives.
-- ``assemble``: ``search_answer``, ``evidence_answer``, which make answers of it.
-- ``budgets``: ``Limits``, ``Weight``, ``weigh``, ``fit``; ``cursors``: ``write_cursor``, ``read_cursor``.
+- ``documents``, ``knowledge``, ``ids``: documents and their parts; entities, facts, communities; content-derived ids.
+- ``requests``, ``arguments``: input models with their defaults and caps; `parse_arguments` for what comes from outside.
+- ``results``: what a searcher returns, ``...Results``; ``answers``, ``graph``, ``layers``: what callers get,
+  ``...Answer``; ``assemble`` makes answers of results.
+- ``scope``: which documents a call may see; ``budgets``, ``pages``, ``cursors``: how much of an answer it gets.
+- ``interrupt``: cancellation.
 """

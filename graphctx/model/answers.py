@@ -1,4 +1,4 @@
-"""What an answer holds: outputs of the tools, of the façade and of the command line.
+"""The answers of the tools about text, of the façade and of the command line.
 
 Every span counts code points of the document's text: `document.text[start_char:end_char]` is the ``preview``,
 ``quote``, ``excerpt`` or snippet beside it. Fields that only a server session can fill (``passage_id``,
@@ -22,16 +22,20 @@ from pydantic_core import CoreSchema, core_schema
 from graphctx.model.requests import LayerName, Scope, Strict
 
 LOCAL_SESSION = "local"
-"""The ``session_id`` of answers that were made in process, outside any server session."""
+"""The ``session_id`` of answers made in process, outside any server session."""
 
 LOW_CONFIDENCE = 0.25
-"""Where no quote reaches it, the answer says that nothing fits well. Of the development sets' answerable questions 4 in
-100 get such an answer, of questions about other things 80 (docs/decisions/0011-confidence.md)."""
+"""If no quote reaches this confidence, the answer says that nothing fits well. Of the development sets' answerable
+questions 4 in 100 get such an answer, of questions about other things 80 (docs/decisions/0011-confidence.md)."""
+
+LOW_RATING = 0.21
+"""If no point reaches this rating, the answer says that nothing fits well. Of questions about other things 92 in 96 get
+such an answer or none, of those that documents answer 8 in 45 (docs/decisions/0033-global-search.md)."""
 
 RunMode = Literal["vector_only", "hybrid_local", "bm25", "rrf"]
 Source = Literal["reranked", "rrf_fusion", "graph_expanded", "vector", "bm25", "hybrid"]
 LimitReason = Literal["page_size", "node_cap", "doc_cap", "passage_cap", "token_cap", "byte_cap", "none"]
-"""What kept an answer from more: its page; ``max_nodes`` or ``max_paths``; ``max_per_doc`` results of each document;
+"""What cut an answer: its page; ``max_nodes`` or ``max_paths``; ``max_per_doc`` results of each document;
 ``top_k`` passages, which hold no further quote; or the response's budget."""
 EmptyReason = Literal[
     "no_snapshot",
@@ -47,20 +51,20 @@ EmptyReason = Literal[
 """Why an answer is empty: nothing is published yet; there are no documents at all; the scope leaves none; the filters
 leave none of those (``filtered_by`` names them); those are too few to form communities, or were ingested by a version
 that summarised none; none of those fits; some come near the question, and nothing in them bears on it; a name stands
-for several things, which are given; or the layers asked for have no chunk."""
+for several things, which are listed; or the layers asked for have no chunk."""
 
 
 class Answer(Strict):
-    """Base of outputs. A field named in ``SILENT`` leaves the JSON when it is null, false or empty.
+    """Base of outputs. A field in ``SILENT`` is left out of the JSON if it is null, false or empty.
 
-    A class's own fields come first in the JSON, before those that it inherits.
+    A class's own fields precede inherited ones in the JSON.
     """
 
     SILENT: ClassVar[frozenset[str]] = frozenset()
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        """The schema, with the fields in the order of the JSON and ``silent`` naming those that may be absent."""
+        """Return the schema with the fields in the order of the JSON; ``silent`` names those that may be absent."""
         schema = handler.resolve_ref_schema(handler(core))
         fields = schema.get("properties", {})
         schema["properties"] = {
@@ -81,7 +85,7 @@ class Answer(Strict):
 
 
 class Budget(Strict):
-    """What a response weighs, text and structure together, and what it may weigh."""
+    """The size of a response, text and structure together, and its limits."""
 
     tokens: int = Field(ge=0, description="Estimated tokens of the whole response.")
     bytes: int = Field(ge=0, description="UTF-8 bytes of the whole response.")
@@ -90,15 +94,15 @@ class Budget(Strict):
 
 
 class _WithoutEmptyLists:
-    """Leaves out of a scope's JSON what does not narrow it."""
+    """Leave empty fields out of a scope's JSON."""
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        def told(scope: Scope, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        def narrowing(scope: Scope, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
             return {name: value for name, value in serialize(scope).items() if value not in (None, [])}
 
         schema = cast(core_schema.ModelSchema, handler(source))
-        schema["serialization"] = core_schema.wrap_serializer_function_ser_schema(told)
+        schema["serialization"] = core_schema.wrap_serializer_function_ser_schema(narrowing)
         return schema
 
     @classmethod
@@ -110,7 +114,7 @@ ScopeSearched = Annotated[Scope, _WithoutEmptyLists]
 
 
 class ListAnswer(Answer):
-    """What every answer says that is a list which a budget or a page may cut."""
+    """Base of answers that are lists, which a budget or a page may cut."""
 
     SILENT: ClassVar[frozenset[str]] = frozenset({"filtered_by", "empty_reason", "session_note"})
 
@@ -126,8 +130,8 @@ class ListAnswer(Answer):
     filtered_by: list[str] = Field([], description="The arguments that leave no document, where some do.")
 
 
-class Place(Answer):
-    """Where a span of a document is: what every quote, preview, excerpt and snippet says."""
+class CitedSpan(Answer):
+    """Base of quotes, previews, excerpts and snippets: where in a document a span is."""
 
     SILENT: ClassVar[frozenset[str]] = frozenset({"page"})
 
@@ -140,7 +144,7 @@ class Place(Answer):
 
 
 class LayerMark(Answer):
-    """The chunk of a layer that a span is of: who says so, how sure that author is, and from where."""
+    """The layer's chunk that a span is from: its author, their confidence, and their sources."""
 
     SILENT: ClassVar[frozenset[str]] = frozenset({"created_at", "sources", "more_sources", "conflicts"})
 
@@ -158,10 +162,10 @@ class LayerMark(Answer):
 _BESIDE = frozenset({"heading", "context_before", "context_after", "layer"})
 
 
-class SearchResult(Place):
+class SearchResult(CitedSpan):
     """A passage that bears on the query, with the sentences that show why."""
 
-    SILENT: ClassVar[frozenset[str]] = Place.SILENT | _BESIDE | {"scores", "debug"}
+    SILENT: ClassVar[frozenset[str]] = CitedSpan.SILENT | _BESIDE | {"scores", "debug"}
 
     passage_id: str | None = Field(None, description="Handle for kb.read_excerpt and kb.extract_evidence.")
     section_id: str = Field(description="Stable id of the passage in this knowledge base.")
@@ -192,10 +196,10 @@ class SearchAnswer(ListAnswer):
     snapshot_id: str
 
 
-class Quote(Place):
+class Quote(CitedSpan):
     """A contiguous span of a document that bears on the question."""
 
-    SILENT: ClassVar[frozenset[str]] = Place.SILENT | _BESIDE | {"truncated"}
+    SILENT: ClassVar[frozenset[str]] = CitedSpan.SILENT | _BESIDE | {"truncated"}
 
     quote: str = Field(description="Exactly as in the document.")
     title: str
@@ -237,6 +241,69 @@ class EvidenceAnswer(ListAnswer):
     diagnostics: Diagnostics
 
 
+class Point(CitedSpan):
+    """A sentence of a document, or a few in a row, that says something to a question about the whole."""
+
+    SILENT: ClassVar[frozenset[str]] = CitedSpan.SILENT | {"heading", "truncated"}
+
+    quote: str = Field(description="Exactly as in the document.")
+    rating: float = Field(ge=0, le=1, description="How much it bears on the question; 1 is most, below 0.21 little.")
+    community_id: str = Field(
+        description="The community that it is a point of, for graph.communities; empty if of none."
+    )
+    title: str
+    heading: str = ""
+    passage_id: str | None = Field(None, description="Handle for kb.read_excerpt.")
+    section_id: str
+    uri: str | None = Field(None, description="Resource with the whole passage.")
+    truncated: bool = Field(False, description="Whether the quote was cut at its length limit.")
+
+
+class Theme(Answer):
+    """A community that points come from."""
+
+    id: str = Field(description="Pass it to graph.communities.")
+    title: str
+    level: int = Field(ge=0, description="0 is the root level; deeper ones are finer.")
+    rating: float = Field(ge=0, le=1, description="That of the best of its points.")
+
+
+class PhrasedSentence(Answer):
+    """A sentence in a language model's words."""
+
+    text: str
+    points: list[int] = Field(description="The points it is drawn from, by their place in points, from 1.")
+
+
+class GlobalDiagnostics(Answer):
+    """How a global answer came about: counts, never times."""
+
+    SILENT: ClassVar[frozenset[str]] = frozenset({"stages"})
+
+    mode: Literal["global"] = "global"
+    communities: int = Field(ge=0, description="Communities in the scope, of all levels.")
+    rated: int = Field(ge=0, description="Of them, those that were compared with the question.")
+    descended: int = Field(ge=0, description="Of the rated, those whose children were rated too.")
+    dropped: int = Field(ge=0, description="Of the rated, those that no point was taken from.")
+    snapshot_id: str
+    stages: dict[str, str | int | float | bool] | None = Field(None, description="More counts, if asked for.")
+
+
+class GlobalAnswer(ListAnswer):
+    """Output of kb.global_search."""
+
+    SILENT: ClassVar[frozenset[str]] = ListAnswer.SILENT | {"phrased", "note"}
+
+    points: list[Point]
+    themes: list[Theme] = Field(description="The communities that the points come from, the best first.")
+    phrased: list[PhrasedSentence] = Field([], description="The points in a language model's words, where one is set.")
+    extractive: bool = Field(description="Whether every word is of a document: no language model took part.")
+    note: str = Field(
+        "", description="Why it is extractive though a language model is set, or what its words leave out."
+    )
+    diagnostics: GlobalDiagnostics
+
+
 class Citation(Answer):
     """Where an excerpt comes from."""
 
@@ -254,10 +321,10 @@ class Citation(Answer):
     anchor: str | None = None
 
 
-class ExcerptAnswer(Place):
+class ExcerptAnswer(CitedSpan):
     """Output of kb.read_excerpt and kb.expand_excerpt."""
 
-    SILENT: ClassVar[frozenset[str]] = Place.SILENT | {"session_note"}
+    SILENT: ClassVar[frozenset[str]] = CitedSpan.SILENT | {"session_note"}
 
     passage_id: str
     excerpt: str = Field(description="Exactly as in the document.")

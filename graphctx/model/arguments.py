@@ -1,9 +1,9 @@
-"""Arguments from outside, checked against an input model and refused with an error that helps.
+"""Parse arguments from outside with an input model; an error says which value is wrong and what is allowed.
 
-Language models write arguments nearly right, and what has one meaning is taken so: a null, or an empty string for an
-optional argument, is an argument that was left out; an object, a list, a number or a boolean may come as a string of
-JSON; one string stands for a list of it; 5.0 is a whole number, as in JSON Schema; half of a surrogate pair becomes
-U+FFFD. What would have to be guessed is refused: "yes", or a true where a number belongs.
+Language models write arguments nearly right, and what has one meaning is accepted: a null, or an empty string for an
+optional argument, is left out; an object, a list, a number or a boolean may be a string of JSON; one string stands for
+a list of it; 5.0 is a whole number, as in JSON Schema; half of a surrogate pair becomes U+FFFD. What would need a guess
+is refused: "yes", or true for a number.
 """
 
 from __future__ import annotations
@@ -13,20 +13,22 @@ import json
 import re
 import reprlib
 from collections.abc import Container, Iterator, Mapping
+from functools import lru_cache
 from typing import Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
 from graphctx.errors import InvalidArgument
-from graphctx.model.rules import Path, allowed_at, fields_at, model_of
 
 Model = TypeVar("Model", bound=BaseModel)
+ArgumentPath = tuple[int | str, ...]
+Schema = dict[str, Any]
 
 MAX_PROBLEMS = 10
-"""More are counted, not named: an error is an answer, and answers are bounded."""
+"""The most problems that an error names; it counts the others."""
 _SHOWN_CHARS = 80
 _MEANT = {"section_id": "passage_id"}
-"""What answers call a thing by which a later call asks for it under another name."""
+"""Fields of answers, and the arguments that take them."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 _REPR = reprlib.Repr()
@@ -59,7 +61,9 @@ def parse_arguments(model: type[Model], arguments: Mapping[str, Any], hidden: Co
 def _given(model: type[BaseModel], arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments as they are meant, at any depth that the model has; an unknown name stays."""
     given = {}
-    for name, value in arguments.items():
+    aliases = {alias: name for alias, name in getattr(model, "ALIASES", {}).items() if name not in arguments}
+    for key, value in arguments.items():
+        name = aliases.get(key, key)
         field = model.model_fields.get(name)
         if field is None:
             given[name] = value
@@ -128,7 +132,7 @@ def _written(value: Any) -> Any:
 
 def _problem(model: type[BaseModel], item: Any, hidden: Container[str]) -> dict[str, str]:
     """One pydantic error as field, value and what is allowed there."""
-    path: Path = item["loc"]
+    path: ArgumentPath = item["loc"]
     where = ".".join(_short(str(part)) for part in path)
     if item["type"] == "missing":
         return {
@@ -147,7 +151,7 @@ def _problem(model: type[BaseModel], item: Any, hidden: Container[str]) -> dict[
     return {"field": where, "value": value, "allowed": allowed}
 
 
-def _known(model: type[BaseModel], path: Path, hidden: Container[str]) -> str:
+def _known(model: type[BaseModel], path: ArgumentPath, hidden: Container[str]) -> str:
     """What an unknown argument may have been meant for, and what there is."""
     *above, name = (_short(str(part)) for part in path)
     here = {field: ".".join([*above, field]) for field in fields_at(model, path[:-1]) if field not in hidden}
@@ -180,3 +184,93 @@ def _shown(value: Any) -> str:
 def _short(text: str) -> str:
     printable = "".join(char if char.isprintable() else "\ufffd" for char in text[: _SHOWN_CHARS + 1])
     return printable if len(printable) <= _SHOWN_CHARS else printable[:_SHOWN_CHARS] + "…"
+
+
+def allowed_at(model: type[BaseModel], path: ArgumentPath) -> str:
+    """Return what a value at a path may be: ``must be a whole number from 1 to 50``."""
+    root = _schema_of(model)
+    node = _resolved(root, root)
+    for part in path:
+        inner = node.get("items") if isinstance(part, int) else node.get("properties", {}).get(part)
+        if inner is None:
+            break
+        node = _resolved(inner, root)
+    return f"must be {_rule(node, root)}"
+
+
+def fields_at(model: type[BaseModel], path: ArgumentPath) -> list[str]:
+    """Return the names of the fields of the model at a path inside another."""
+    for part in path:
+        inner = model_of(model, str(part))
+        if inner is None:
+            return []
+        model = inner
+    return list(model.model_fields)
+
+
+def model_of(model: type[BaseModel], name: str) -> type[BaseModel] | None:
+    """Return the model of a field whose value is an object, else ``None``."""
+    field = model.model_fields.get(name)
+    inner = field.annotation if field else None
+    return inner if isinstance(inner, type) and issubclass(inner, BaseModel) else None
+
+
+@lru_cache(maxsize=64)
+def _schema_of(model: type[BaseModel]) -> Schema:
+    return model.model_json_schema(mode="validation")
+
+
+def _resolved(node: Schema, root: Schema) -> Schema:
+    """Return a schema without its reference and without null."""
+    while "$ref" in node or "anyOf" in node:
+        if "$ref" in node:
+            node = root["$defs"][node["$ref"].rsplit("/", 1)[-1]]
+        else:
+            node = next(branch for branch in node["anyOf"] if branch.get("type") != "null")
+    return node
+
+
+def _rule(node: Schema, root: Schema) -> str:
+    if "const" in node:
+        return repr(node["const"])
+    if "enum" in node:
+        return f"one of {', '.join(map(repr, node['enum']))}"
+    match node.get("type"):
+        case "integer":
+            return f"a whole number{_range(node, 'minimum', 'maximum')}"
+        case "number":
+            return f"a number{_range(node, 'minimum', 'maximum')}"
+        case "boolean":
+            return "true or false"
+        case "string":
+            return f"text{_range(node, 'minLength', 'maxLength', ' characters', ' of')}{_form(node)}"
+        case "array":
+            each = _rule(_resolved(node["items"], root), root) if node.get("items") else "anything"
+            return f"a list{_range(node, 'minItems', 'maxItems', ' items', ' of')}, each {each}"
+        case "object":
+            return f"an object with the fields {', '.join(node.get('properties', {}))}"
+    return "another kind of value"
+
+
+def _form(node: Schema) -> str:
+    """Return ``, not only spaces``, or for another pattern the form that the description names."""
+    pattern = node.get("pattern")
+    if pattern is None:
+        return ""
+    return (
+        ", not only spaces"
+        if pattern == r"\S"
+        else f": {node.get('description', f'of the form {pattern}').rstrip('.')}"
+    )
+
+
+def _range(node: Schema, low: str, high: str, unit: str = "", before: str = "") -> str:
+    """Return `` from 1 to 50``, `` of 1 to 4000 characters`` or `` of at most 50 items``; nothing without bounds."""
+    least, most = node.get(low), node.get(high)
+    if least is None and most is None:
+        return ""
+    if least is None:
+        return f"{before} at most {most}{unit}"
+    if most is None:
+        return f"{before} at least {least}{unit}"
+    return f"{before or ' from'} {least} to {most}{unit}"

@@ -5,16 +5,25 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 
-from graphctx.model.answers import Diagnostics, EvidenceAnswer, Quote, SearchAnswer, SearchResult
-from graphctx.model.found import Evidence, Found, GlobalFound
+from graphctx.model.answers import (
+    Diagnostics,
+    EvidenceAnswer,
+    GlobalAnswer,
+    GlobalDiagnostics,
+    PhrasedSentence,
+    Point,
+    Quote,
+    SearchAnswer,
+    SearchResult,
+)
 from graphctx.model.pages import Pager, Part, Shorten
 from graphctx.model.requests import ExtractEvidenceInput, GlobalSearchInput, RetrieveInput, SearchInput
-from graphctx.model.themes import GlobalAnswer, GlobalDiagnostics, PhrasedSentence, Point
+from graphctx.model.results import EvidenceResults, GlobalResults, SearchResults
 from graphctx.text.graphemes import cut_end, first_end
 
 
 def search_answer(
-    pager: Pager, request: SearchInput, found: Found, render: Callable[[SearchAnswer], str] | None = None
+    pager: Pager, request: SearchInput, found: SearchResults, render: Callable[[SearchAnswer], str] | None = None
 ) -> tuple[SearchAnswer, str]:
     """Return a page of results and its readable text.
 
@@ -32,7 +41,7 @@ def search_answer(
 def evidence_answer(
     pager: Pager,
     request: RetrieveInput | ExtractEvidenceInput,
-    evidence: Evidence,
+    evidence: EvidenceResults,
     render: Callable[[EvidenceAnswer], str] | None = None,
 ) -> tuple[EvidenceAnswer, str]:
     """Return the quotes that fit and their readable text.
@@ -67,7 +76,7 @@ def evidence_answer(
 def global_answer(
     pager: Pager,
     request: GlobalSearchInput,
-    found: GlobalFound,
+    found: GlobalResults,
     render: Callable[[GlobalAnswer], str] | None = None,
 ) -> tuple[GlobalAnswer, str]:
     """Return the points that fit, with their communities and the phrased sentences about them, and the readable text.
@@ -110,7 +119,7 @@ def global_answer(
     return pager.page(request, found, build, render, SHORTER_POINT)
 
 
-def _phrased(found: GlobalFound, points: Sequence[Point]) -> list[PhrasedSentence]:
+def _phrased(found: GlobalResults, points: Sequence[Point]) -> list[PhrasedSentence]:
     """The phrased sentences that cite only some points, with the places of these points."""
     at = {(point.doc_uri, point.start_char): place for place, point in enumerate(points, 1)}
     place = {number: at.get((point.doc_uri, point.start_char), 0) for number, point in enumerate(found.items, 1)}

@@ -1,4 +1,4 @@
-"""What the graph tools answer with: nodes, relations and paths; projections, without text unless it is asked for."""
+"""What the graph tools answer with: nodes, relations, paths and communities, without text unless it is asked for."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from graphctx.model.answers import Answer, ListAnswer, Place
+from graphctx.model.answers import Answer, CitedSpan, ListAnswer
 from graphctx.model.requests import RelType
 
 NodeKind = Literal["document", "section", "unit", "entity"]
 NamedKind = Literal["document", "section", "unit", "entity", "community"]
 
 
-class Snippet(Place):
-    """One contiguous span of text that shows what a node or a relation is about."""
+class Snippet(CitedSpan):
+    """One contiguous span of text about a node or a relation."""
 
     text: str = Field(description="Exactly as in the document.")
     section_id: str
 
 
-class Named(Answer):
-    """What a node is, in short."""
+class NodeSummary(Answer):
+    """A node in short: id, kind and names."""
 
     SILENT: ClassVar[frozenset[str]] = frozenset({"name", "heading", "label", "aliases", "n_mentions"})
 
@@ -34,10 +34,10 @@ class Named(Answer):
     n_mentions: int | None = Field(None, ge=0, description="How often an entity is named.")
 
 
-class Node(Named):
-    """A node of the graph. What a kind of node has not is left out; counts are of the scope that was applied."""
+class Node(NodeSummary):
+    """A node of the graph, with the fields that its kind has; counts are of the scope that was applied."""
 
-    SILENT: ClassVar[frozenset[str]] = Named.SILENT | {
+    SILENT: ClassVar[frozenset[str]] = NodeSummary.SILENT | {
         "doc_uri",
         "line",
         "page",
@@ -112,15 +112,15 @@ class EntitySection(Node):
 
 
 class Unresolved(Answer):
-    """A node that was asked for and cannot be told: unknown in this scope, or one name of several."""
+    """A reference that leads to no node: unknown in this scope, or ambiguous."""
 
     asked: str
     reason: Literal["unknown", "ambiguous"]
-    candidates: list[Named] = Field(description="What may be meant, the most mentioned first; ask by id.")
+    candidates: list[NodeSummary] = Field(description="What may be meant, the most mentioned first; ask by id.")
 
 
 class GraphAnswer(ListAnswer):
-    """What every graph answer says beside its items."""
+    """Base of the answers of graph tools."""
 
     SILENT: ClassVar[frozenset[str]] = ListAnswer.SILENT | {"unresolved"}
 
@@ -128,45 +128,33 @@ class GraphAnswer(ListAnswer):
     snapshot_id: str
 
 
-class DescribeAnswer(GraphAnswer):
-    """Output of graph.describe."""
+class KeyEntity(Answer):
+    """An entity that is characteristic of a community."""
 
-    nodes: list[Node]
-
-
-class ExpandAnswer(GraphAnswer):
-    """Output of graph.expand."""
-
-    starts: list[str] = Field(description="Ids of the nodes that the expansion started from.")
-    nodes: list[Neighbour]
+    id: str
+    name: str
 
 
-class PathsAnswer(GraphAnswer):
-    """Output of graph.paths."""
+class CommunityNode(Answer):
+    """A community of entities; counts are of the scope that was applied."""
 
-    paths: list[Path]
+    SILENT: ClassVar[frozenset[str]] = frozenset({"parent_id", "key_facts", "summary", "phrased", "formerly"})
 
-
-class ParentsAnswer(GraphAnswer):
-    """Output of graph.parents."""
-
-    sections: list[SectionParents]
-
-
-class ChildrenAnswer(GraphAnswer):
-    """Output of graph.children."""
-
-    parent_id: str | None
-    children: list[Node]
-
-
-class EntitiesAnswer(GraphAnswer):
-    """Output of graph.entities_for_sections."""
-
-    entities: list[SectionEntity]
+    id: str
+    title: str = Field(description="Its most characteristic names.")
+    level: int = Field(ge=0, description="0 is the root level; deeper ones are finer.")
+    parent_id: str | None = None
+    n_children: int = Field(ge=0)
+    n_entities: int = Field(ge=0)
+    n_units: int = Field(ge=0, description="Units that treat of it.")
+    key_entities: list[KeyEntity]
+    key_facts: list[str] = Field([], description="As `subject predicate object`.")
+    summary: list[Snippet] = Field([], description="The sentences that say most of it, with include_snippet.")
+    phrased: str | None = Field(None, description="A language model's words for them, with include_snippet.")
+    formerly: list[str] = Field([], description="Ids that it had in earlier snapshots; they still lead here.")
 
 
-class SectionsAnswer(GraphAnswer):
-    """Output of graph.sections_for_entities."""
+class CommunitiesAnswer(GraphAnswer):
+    """Output of graph.communities."""
 
-    sections: list[EntitySection]
+    communities: list[CommunityNode]

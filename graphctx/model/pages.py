@@ -15,8 +15,8 @@ from graphctx.errors import BudgetExceeded
 from graphctx.model.answers import LOCAL_SESSION, Answer, Budget, EmptyReason, LimitReason, ListAnswer
 from graphctx.model.budgets import CapReason, CountTokens, Fitted, Limits, Weight, fit, weigh
 from graphctx.model.cursors import HEAVIEST_ID, SAMPLE_CURSOR, Cursors
-from graphctx.model.found import Listing
 from graphctx.model.requests import Bounded, Scope
+from graphctx.model.results import Results
 from graphctx.text.graphemes import MAX_GRAPHEME_CHARS, cut_end, first_end
 
 Item = TypeVar("Item")
@@ -91,7 +91,7 @@ class Pager:
     def page(
         self,
         request: Bounded,
-        listing: Listing[Item],
+        listing: Results[Item],
         build: Callable[[Part[Item]], Out],
         render: Callable[[Out], str] | None = None,
         shorten: Shorten[Item] | None = None,
@@ -195,7 +195,7 @@ class Pager:
         parts = self.sent(text, answer.model_dump_json())
         return weigh([steady(part) for part in parts], self.count) + limits.reserve
 
-    def _rest(self, request: Bounded, listing: Listing[Item]) -> tuple[int, list[Item]]:
+    def _rest(self, request: Bounded, listing: Results[Item]) -> tuple[int, list[Item]]:
         """The offset of the first item of this page, and the items of the page before the budget."""
         cursor = getattr(request, "cursor", None)
         start = (self.cursors or Cursors()).read(cursor, request, listing.edition)

@@ -1,13 +1,15 @@
-"""What may be asked: the arguments of every tool, of the façade and of the command line.
+"""Requests: the arguments of tools, of the façade and of the command line, with their defaults and caps.
 
-Unknown fields and values out of range are refused. Every request says what it may see (`Scope`, `Filters`) and what
-its answer may weigh (``max_tokens``, ``max_bytes``).
+A default or a cap is declared here and nowhere else: schemas, descriptions and options are generated from the fields.
+Unknown fields and values out of range are refused. Every request has a scope (`Scope`, `Filters`), and those for lists
+have limits of the answer (``max_tokens``, ``max_bytes``).
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
@@ -50,9 +52,12 @@ class Strict(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    ALIASES: ClassVar[Mapping[str, str]] = {}
+    """Former names of arguments, each with the field that it stands for; `parse_arguments` accepts them."""
+
 
 class Scope(Strict):
-    """Which part of which project is asked. What is left out comes from the server's settings."""
+    """The part of a project to ask. What is left out comes from the server's settings."""
 
     project_id: Label | None = Field(None, description="This server's, or left out.")
     environment: Environment | None = Field(None, description="This server's, or left out.")
@@ -79,7 +84,7 @@ class Filters(Strict):
 
 
 class Request(Strict):
-    """What every request may say."""
+    """Base of all requests."""
 
     scope: Scope = Field(
         default_factory=Scope, description="What part to ask; all that this server serves if left out."
@@ -90,10 +95,16 @@ class Request(Strict):
 
 
 class Bounded(Request):
-    """A request whose answer may be made smaller than the server would allow."""
+    """A request that may limit its answer further than the server does."""
 
     max_tokens: int | None = Field(None, ge=1, le=1_000_000, description="Limit of the whole response.")
     max_bytes: int | None = Field(None, ge=1, le=100_000_000, description="Limit of the whole response.")
+
+
+class PagedInput(Bounded):
+    """A request whose answer is a list, which goes on at a cursor."""
+
+    cursor: Cursor | None = Field(None, description="next_cursor of the last answer; all else as before.")
 
 
 class SearchOptions(Strict):
@@ -107,12 +118,11 @@ class SearchOptions(Strict):
     layers: Layers = []
 
 
-class SearchInput(Bounded):
+class SearchInput(PagedInput):
     """Arguments of kb.search."""
 
     query: Question = Field(description="What to look for: a question or key words.")
     top_k: int = Field(5, ge=1, le=MAX_TOP_K, description="How many results in all.")
-    cursor: Cursor | None = Field(None, description="next_cursor of the last answer; all else as before.")
     page_size: int = Field(5, ge=1, le=MAX_TOP_K, description="How many results per call; top_k where that is given.")
     filters: Filters = Field(default_factory=Filters, description="Which documents, before ranking.")
     options: SearchOptions = Field(default_factory=SearchOptions, description="How to do it.")
@@ -133,7 +143,7 @@ class RetrieveOptions(Strict):
     layers: Layers = []
 
 
-class QuoteLimits(Bounded):
+class QuoteLimits(PagedInput):
     """How many quotes, how long, and with how much around them."""
 
     max_quotes: int = Field(6, ge=1, le=20, description="Most quotes in all.")
@@ -146,7 +156,6 @@ class RetrieveInput(QuoteLimits):
 
     question: Question = Field(description="The question, as a full sentence.")
     top_k: int = Field(5, ge=1, le=MAX_TOP_K, description="From how many passages to quote.")
-    cursor: Cursor | None = Field(None, description="next_cursor of the last answer; all else as before.")
     filters: Filters = Field(default_factory=Filters, description="Which documents, before ranking.")
     options: RetrieveOptions = Field(default_factory=RetrieveOptions, description="How to do it.")
 
@@ -159,14 +168,13 @@ class GlobalOptions(Strict):
     include_diagnostics: bool = Field(False, description="Add counts of the stages to the diagnostics.")
 
 
-class GlobalSearchInput(Bounded):
+class GlobalSearchInput(PagedInput):
     """Arguments of kb.global_search."""
 
     question: Question = Field(description="A question about the whole, as a full sentence.")
     points_tokens: int = Field(1000, ge=50, le=4000, description="Tokens of all points together.")
     max_points: int = Field(40, ge=1, le=100, description="Most points in all.")
     max_point_tokens: int = Field(80, ge=8, le=200, description="Longest point, in tokens (and 500 characters).")
-    cursor: Cursor | None = Field(None, description="next_cursor of the last answer; all else as before.")
     filters: Filters = Field(default_factory=Filters, description="Which documents, before ranking.")
     options: GlobalOptions = Field(default_factory=GlobalOptions, description="How to do it.")
 
@@ -176,7 +184,6 @@ class ExtractEvidenceInput(QuoteLimits):
 
     question: Question = Field(description="The question, as a full sentence.")
     passage_ids: list[PassageId] = Field(min_length=1, max_length=20, description="Passages to quote from.")
-    cursor: Cursor | None = Field(None, description="next_cursor of the last answer; all else as before.")
 
 
 class ExcerptOptions(Strict):
@@ -208,12 +215,11 @@ class ExpandExcerptInput(Request):
     max_bytes: int = Field(MAX_EXCERPT_BYTES, ge=1, le=MAX_EXCERPT_BYTES, description="Longest excerpt, in bytes.")
 
 
-class GraphInput(Bounded):
-    """What every graph tool takes beside what it asks about."""
+class GraphInput(PagedInput):
+    """Base of the requests of graph tools."""
 
     filters: Filters = Field(default_factory=Filters, description="Which documents, before ranking.")
     include_snippet: bool = Field(False, description="Add a sentence of text to each item.")
-    cursor: Cursor | None = Field(None, description="next_cursor of the last answer; all else as before.")
     page_size: int = Field(25, ge=1, le=100, description="How many items per call.")
 
 

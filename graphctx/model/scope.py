@@ -1,4 +1,4 @@
-"""Which documents a call may see: one rule for ranking and for reading, and one boundary around both."""
+"""Scope: which documents a call may see, and the boundary of the settings around it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ Within = Callable[[Iterable[str], str], bool]
 
 
 def within(doc_tags: Sequence[str] = (), repositories: Sequence[str] = ()) -> Within:
-    """The rule of a scope: one of the tags, and below one of the folders; an empty list asks for nothing.
+    """Return a test of a scope: one of the tags, and below one of the folders; an empty list does not narrow.
 
-    A slash at the end of a repository's name means nothing.
+    A trailing slash of a repository's name is ignored.
     """
     wanted = frozenset(doc_tags)
     folders = folders_of(repositories)
@@ -27,19 +27,19 @@ def within(doc_tags: Sequence[str] = (), repositories: Sequence[str] = ()) -> Wi
 
 
 def folders_of(repositories: Sequence[str]) -> tuple[str, ...]:
-    """How the URIs of the documents in each repository start."""
+    """Return the prefixes of the URIs of documents in these repositories."""
     return tuple(f"{_folder(name)}/" for name in repositories)
 
 
 @dataclass(frozen=True, slots=True)
 class Boundary:
-    """What a knowledge base answers for; a call may narrow it, and never widen it.
+    """The documents that the settings allow; a call may narrow this, never widen it.
 
     Attributes:
         project_id: the one project.
         environment: the one environment.
-        doc_tags: where there are any, only documents with one of them are seen.
-        repositories: where there are any, only documents below one of these folders are seen.
+        doc_tags: if any, only documents with one of these tags.
+        repositories: if any, only documents below one of these folders.
     """
 
     project_id: str
@@ -48,11 +48,11 @@ class Boundary:
     repositories: tuple[str, ...] = ()
 
     def narrow(self, asked: Scope) -> Scope:
-        """The scope that applies to a call: what it asks for, and the boundary where it asks for nothing.
+        """Return the scope that applies to a call: what it asks for within the boundary, else the boundary itself.
 
         Raises:
-            ScopeViolation: it asks for another project or environment, or for a tag or a repository that lies
-                outside the boundary.
+            ScopeViolation: it asks for another project or environment, or for a tag or a repository outside the
+                boundary.
         """
         for name, own in (("project_id", self.project_id), ("environment", self.environment)):
             value = getattr(asked, name)

@@ -9,9 +9,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from graphctx.model.catalog import Names, Outlined, OutlineEntry, Outlines, UnitEntry, WholeDocument
 from graphctx.model.interrupt import checkpoint
 from graphctx.model.requests import Filters, Scope
+from graphctx.model.results import DocumentOutline, NameResults, OutlineEntry, OutlineResults, UnitEntry, WholeDocument
 from graphctx.retrieve.graph.communities import CommunityIndex
 from graphctx.retrieve.graph.tables import GraphTables
 from graphctx.retrieve.graph.view import GraphView
@@ -59,7 +59,7 @@ class Catalog:
             outline=self._outline(found.id),
         )
 
-    def outline(self, scope: Scope, limit: int) -> Outlines:
+    def outline(self, scope: Scope, limit: int) -> OutlineResults:
         """Return the first ``limit`` documents by URI, each with its headings and its units."""
         index = self._index.within(scope, Filters())
         seen = index.visible_documents
@@ -72,7 +72,7 @@ class Catalog:
             ids, headings = (units[name][own.start : own.stop].to_pylist() for name in ("id", "heading"))
             doc_id = index.documents["id"][row].as_py()
             found.append(
-                Outlined(
+                DocumentOutline(
                     doc_id=doc_id,
                     uri=self._uris[row].as_py(),
                     title=self._titles[row].as_py(),
@@ -80,9 +80,9 @@ class Catalog:
                     units=tuple(map(UnitEntry, ids, headings)),
                 )
             )
-        return Outlines(tuple(found), len(rows))
+        return OutlineResults(tuple(found), len(rows))
 
-    def documents(self, text: str, scope: Scope, limit: int) -> Names:
+    def documents(self, text: str, scope: Scope, limit: int) -> NameResults:
         """Return at most ``limit`` URIs of documents whose URI, title or id holds a text or something similar."""
         seen = self._index.within(scope, Filters()).visible_documents
         rows = np.arange(len(self._uris)) if seen is None else np.flatnonzero(seen)
@@ -92,7 +92,7 @@ class Catalog:
             text, self._uris, (self._uris, self._titles), rows, np.zeros(len(self._uris), dtype=np.int64), limit
         )
 
-    def entities(self, text: str, scope: Scope, limit: int) -> Names:
+    def entities(self, text: str, scope: Scope, limit: int) -> NameResults:
         """Return at most ``limit`` names of entities that hold a text or something similar, the most mentioned first.
 
         A text that starts like an id is completed to ids. Within a scope an entity is found only by the name that the
@@ -113,7 +113,7 @@ class Catalog:
         weight = np.array([pair for _, pair in called], dtype=np.int64)
         return _complete(text, names, (names,), np.arange(len(called)), weight, limit)
 
-    def communities(self, text: str, scope: Scope, limit: int) -> Names:
+    def communities(self, text: str, scope: Scope, limit: int) -> NameResults:
         """Return at most ``limit`` titles of communities that hold a text or something similar, the largest first.
 
         A text that starts like an id is completed to ids. Within a scope the total is of the communities that were
@@ -173,10 +173,10 @@ class Catalog:
         return self._index.documents["title"]
 
 
-def _by_id(ids: pa.ChunkedArray, rows: Rows, text: str, limit: int) -> Names:
+def _by_id(ids: pa.ChunkedArray, rows: Rows, text: str, limit: int) -> NameResults:
     some = ids.take(pa.array(rows))
     some = some.filter(pc.starts_with(some, text))
-    return Names(tuple(some.slice(0, limit).to_pylist()), len(some))
+    return NameResults(tuple(some.slice(0, limit).to_pylist()), len(some))
 
 
 def _complete(
@@ -186,7 +186,7 @@ def _complete(
     rows: Rows,
     weight: npt.NDArray[np.integer],
     limit: int,
-) -> Names:
+) -> NameResults:
     """Return values of some rows: those that begin with a text, then those with a word that does, that hold it
     anywhere, and that are similar.
 
@@ -209,7 +209,7 @@ def _complete(
     names = list(dict.fromkeys(values[at] for at in found))
     if len(names) < limit and len(text) >= MIN_FUZZY_CHARS:
         names += _near(text, values, set(names), limit - len(names))
-    return Names(tuple(names[:limit]), len(names))
+    return NameResults(tuple(names[:limit]), len(names))
 
 
 def _grades(folded: pa.ChunkedArray, text: str) -> npt.NDArray[np.int64]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from graphctx.errors import BackendUnavailable, InvalidArgument
 from graphctx.model.answers import RunMode
-from graphctx.model.found import Evidence, Found, GlobalFound, GraphFound, UnitText
+from graphctx.model.graph import CommunityNode
 from graphctx.model.interrupt import checkpoint
 from graphctx.model.layers import NO_LAYERS
 from graphctx.model.requests import (
@@ -25,8 +25,8 @@ from graphctx.model.requests import (
     Scope,
     SearchInput,
 )
+from graphctx.model.results import EvidenceResults, GlobalResults, GraphResults, SearchResults, UnitText
 from graphctx.model.scope import Boundary
-from graphctx.model.themes import CommunityNode
 from graphctx.retrieve.cite import Tokens
 from graphctx.retrieve.evidence import lexical_quotes, semantic_quotes
 from graphctx.retrieve.index import SearchIndex
@@ -47,10 +47,10 @@ if TYPE_CHECKING:
 class SecondSource(Protocol):
     """Another source of passages beside the documents, merged into their ranking."""
 
-    def merge_results(self, request: SearchInput, found: Found) -> Found:
+    def merge_results(self, request: SearchInput, found: SearchResults) -> SearchResults:
         """Merge its results with those of the documents."""
 
-    def merge_evidence(self, request: RetrieveInput, evidence: Evidence) -> Evidence:
+    def merge_evidence(self, request: RetrieveInput, evidence: EvidenceResults) -> EvidenceResults:
         """Merge its quotes with those of the documents."""
 
 
@@ -122,13 +122,13 @@ class Searcher:
 
         return Catalog(self.index, self.graph.tables)
 
-    def search(self, request: SearchInput, variant: Variant = DEFAULT) -> Found:
+    def search(self, request: SearchInput, variant: Variant = DEFAULT) -> SearchResults:
         """Find the units that bear on a query, each with a preview, best first."""
         scope, index, empty = self._within(request, request.filters)
         if index:
             found = self._search(index, request, scope, variant)
         else:
-            found = Found(
+            found = SearchResults(
                 items=(),
                 scope=scope,
                 snapshot_id=self.snapshot_id,
@@ -137,7 +137,7 @@ class Searcher:
             )
         return self._second(request.options.layers).merge_results(request, found) if request.options.layers else found
 
-    def evidence(self, request: RetrieveInput, variant: Variant = DEFAULT) -> Evidence:
+    def evidence(self, request: RetrieveInput, variant: Variant = DEFAULT) -> EvidenceResults:
         """Find units and quote the sentences that answer a question, best first."""
         scope, index, empty = self._within(request, request.filters)
         if index:
@@ -148,7 +148,7 @@ class Searcher:
             return self._second(request.options.layers).merge_evidence(request, evidence)
         return evidence
 
-    def extract(self, request: ExtractEvidenceInput, section_ids: Sequence[str]) -> Evidence:
+    def extract(self, request: ExtractEvidenceInput, section_ids: Sequence[str]) -> EvidenceResults:
         """Quote from given units by lexical overlap alone (tool contract, section 4.6.1).
 
         Raises:
@@ -159,7 +159,7 @@ class Searcher:
             return self._no_evidence(scope, "auto", empty)
         rows = [index.unit_row(section_id) for section_id in section_ids]
         found = lexical_quotes(index, request.question, rows, request, self._tokens)
-        return Evidence(
+        return EvidenceResults(
             items=found.quotes,
             rows=found.rows,
             scope=scope,
@@ -169,11 +169,11 @@ class Searcher:
             empty_reason=None if found.quotes else "no_match",
         )
 
-    def global_search(self, request: GlobalSearchInput) -> GlobalFound:
+    def global_search(self, request: GlobalSearchInput) -> GlobalResults:
         """Find points of many documents for a question about the whole, best first."""
         scope, index, empty = self._within(request, request.filters)
         if index is None:
-            return GlobalFound(
+            return GlobalResults(
                 items=(),
                 scope=scope,
                 snapshot_id=self.snapshot_id,
@@ -190,11 +190,11 @@ class Searcher:
         search = GlobalSearch(communities, question, ranking, self._tokens)
         return search.found(request.model_copy(update={"scope": scope}), self._phraser)
 
-    def communities(self, request: CommunitiesInput) -> GraphFound[CommunityNode]:
+    def communities(self, request: CommunitiesInput) -> GraphResults[CommunityNode]:
         """List or describe communities; an empty listing where nothing is published."""
         scope = self.boundary.narrow(request.scope)
         if self.published is None:
-            return GraphFound(items=(), scope=scope, snapshot_id="", empty_reason="no_snapshot")
+            return GraphResults(items=(), scope=scope, snapshot_id="", empty_reason="no_snapshot")
         return self.graph.communities(request.model_copy(update={"scope": scope}))
 
     def rank(self, text: str, variant: Variant = DEFAULT) -> tuple[Question, Ranking] | Empty:
@@ -288,11 +288,11 @@ class Searcher:
         checkpoint()
         return question, ranking
 
-    def _search(self, index: SearchIndex, request: SearchInput, scope: Scope, variant: Variant) -> Found:
+    def _search(self, index: SearchIndex, request: SearchInput, scope: Scope, variant: Variant) -> SearchResults:
         question, ranking = self._ranked(index, request.query, request.options.mode, variant)
         positions = top_units(index, ranking, request.top_k, request.options.max_per_doc)
         results = list(search_results(index, question, ranking, positions, request, variant.selection, self._tokens))
-        return Found(
+        return SearchResults(
             items=results,
             rows=ranking.rows[positions].tolist(),
             scope=scope,
@@ -301,7 +301,7 @@ class Searcher:
             capped="doc_cap" if len(results) < min(request.top_k, len(ranking.rows)) else "none",
         )
 
-    def _evidence(self, index: SearchIndex, request: RetrieveInput, scope: Scope, variant: Variant) -> Evidence:
+    def _evidence(self, index: SearchIndex, request: RetrieveInput, scope: Scope, variant: Variant) -> EvidenceResults:
         question, ranking = self._ranked(index, request.question, request.options.mode, variant)
         if request.options.rerank and variant.selection.semantic:
             positions = top_units(index, ranking, request.top_k, self._settings.max_per_document)
@@ -311,7 +311,7 @@ class Searcher:
             rows = ranking.rows[positions].tolist()
             found = lexical_quotes(index, request.question, rows, request, self._tokens)
         more = len(found.quotes) < request.max_quotes and len(positions) < len(ranking.rows)
-        return Evidence(
+        return EvidenceResults(
             items=found.quotes,
             rows=found.rows,
             scope=scope,
@@ -324,8 +324,8 @@ class Searcher:
             capped="passage_cap" if found.quotes and more else "none",
         )
 
-    def _no_evidence(self, scope: Scope, mode: Mode, empty: Empty) -> Evidence:
-        return Evidence(
+    def _no_evidence(self, scope: Scope, mode: Mode, empty: Empty) -> EvidenceResults:
+        return EvidenceResults(
             items=(),
             scope=scope,
             snapshot_id=self.snapshot_id,

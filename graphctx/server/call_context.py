@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from graphctx.errors import BackendUnavailable, ScopeViolation
 from graphctx.model.budgets import CountTokens
 from graphctx.model.cursors import HEAVIEST_ID, Cursors
-from graphctx.model.found import Listing, UnitText
 from graphctx.model.layers import NO_LAYERS
 from graphctx.model.pages import Pager
 from graphctx.model.requests import Scope
+from graphctx.model.results import Results, UnitText
 from graphctx.server.config import ServerConfig
 from graphctx.server.names import OWN, Spelling
 from graphctx.server.scratch import Passage, ScratchStore
@@ -81,7 +81,7 @@ class CallContext:
         """
         return self.searcher.boundary.narrow(asked)
 
-    def passages(self, listing: Listing[Any]) -> list[Passage]:
+    def passages(self, listing: Results[Any]) -> list[Passage]:
         """Hold the passages of a listing's items in this session; an item without a row is a layer's."""
         rows = listing.rows or [-1] * len(listing.items)
         return [

@@ -1,4 +1,4 @@
-"""Cutting a text to a number of tokens and bytes, from its start or its end: between words, or else graphemes."""
+"""Cut a text to a number of tokens and bytes, at its end or its start, between graphemes."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _CHARS_PER_TOKEN = 12  # how much of a long text is counted at first; English ha
 
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """How many characters stay, and what cut off the others, if any were."""
+    """How many characters are kept, and the limit that cut off the others, if any were."""
 
     length: int
     cut: CapReason | None
 
 
 def clip_end(text: str, max_tokens: int, max_bytes: int, count: CountTokens) -> Clip:
-    """Keep the start of a text within both limits; nothing of it where its first grapheme does not keep them."""
+    """Keep the start of a text within both limits; nothing of it if its first grapheme exceeds them."""
     reach = len(encodable(text).encode()[:max_bytes].decode("utf-8", "ignore"))
     fits = _most(reach, max_tokens, lambda n: count(text[:n]) <= max_tokens)
     cut: CapReason | None = None if fits == len(text) else "byte_cap" if fits == reach else "token_cap"
@@ -33,7 +33,7 @@ def clip_end(text: str, max_tokens: int, max_bytes: int, count: CountTokens) -> 
 
 
 def clip_start(text: str, max_tokens: int, max_bytes: int, count: CountTokens) -> Clip:
-    """Keep the end of a text within both limits, without white space before it where it is cut."""
+    """Keep the end of a text within both limits, without leading white space if it is cut."""
     size = len(text)
     encoded = encodable(text).encode()
     reach = len(encoded[max(0, len(encoded) - max_bytes) :].decode("utf-8", "ignore"))
@@ -47,7 +47,7 @@ def clip_start(text: str, max_tokens: int, max_bytes: int, count: CountTokens) -
 
 
 def _most(limit: int, max_tokens: int, fits: Callable[[int], bool]) -> int:
-    """The largest number of characters up to ``limit`` that fits, looking at little more than that."""
+    """Return the largest number of characters up to ``limit`` that fits, looking at little more than that."""
     low, high = 0, max(64, max_tokens * _CHARS_PER_TOKEN)
     while high < limit and fits(high):
         checkpoint()

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import mcp_types as types
 
 from graphctx.errors import InvalidArgument
-from graphctx.model.catalog import Names
 from graphctx.model.requests import Scope
+from graphctx.model.results import NameResults
 from graphctx.server import prompts
 from graphctx.server.resources import LEVELS, TEMPLATES
 
@@ -43,11 +43,11 @@ def complete(
     kind = _kind(params, playbooks)
     searcher, scope = opened()
     typed = params.argument.value[:MAX_TYPED_CHARS]
-    names = Names((), 0)
+    names = NameResults((), 0)
     if kind == "level":
         levels = [*LEVELS, *(str(number) for number in range(1, len(LEVELS) + 1))]
         found = tuple(level for level in levels if level.startswith(typed.casefold()))
-        names = Names(found, len(found))
+        names = NameResults(found, len(found))
     elif searcher.snapshot_id:
         if kind == "entity":
             names = searcher.catalog.entities(typed, scope, MAX_VALUES)

@@ -1,7 +1,7 @@
-"""Resources that show a knowledge base from above: one community, and the levels of the whole, as bounded Markdown.
+"""The contents of overview resources as bounded Markdown: one community, and a level of the whole knowledge base.
 
-The levels are those of a context that is put together from broad to fine: 1, concepts, are the communities;
-2, sections, the documents with their headings; 3, units, what is retrieved and quoted.
+Levels go from broad to fine: 1, concepts, are the communities; 2, sections, the documents with their headings; 3,
+units, what is retrieved and quoted.
 """
 
 from __future__ import annotations
@@ -13,15 +13,12 @@ from typing import TYPE_CHECKING
 import mcp_types as types
 
 from graphctx.errors import InvalidArgument
-from graphctx.model.catalog import Outlined
 from graphctx.model.documents import has_file_lines
+from graphctx.model.graph import CommunityNode
 from graphctx.model.requests import CommunitiesInput, Scope
-from graphctx.model.themes import CommunityNode
+from graphctx.model.results import DocumentOutline
 from graphctx.server.names import Spelling
-from graphctx.server.quoting import one_line, quoted
-from graphctx.server.render import searched
-from graphctx.server.render_global import sizes_of
-from graphctx.server.render_graph import counted
+from graphctx.server.render import counted, one_line, quoted, searched
 from graphctx.server.resources import (
     LEVELS,
     MARKDOWN,
@@ -33,23 +30,24 @@ from graphctx.server.resources import (
     text_contents,
     unknown,
 )
+from graphctx.server.tools.communities import sizes_of
 
 if TYPE_CHECKING:
     from graphctx.retrieve.searcher import Searcher
 
 MAX_HIERARCHY_BYTES = 30_000
-"""As large as a tool's default answer: a resource goes into the same context."""
+"""The size of a tool's default answer: a resource goes into the same context."""
 MAX_DOCUMENTS = 1_000
 MAX_DEPTH = 20
-"""As many levels as a request may ask for."""
+"""The deepest level that a request may ask for."""
 MAX_CHILDREN = 50
 MAX_NAME_CHARS = 300
-"""As long as a community may be named in a tool's argument."""
+"""The longest name of a community, as in a tool's argument."""
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """A line of a tree: what it says, and how deep it stands."""
+class TreeLine:
+    """A line of a tree, and its depth."""
 
     depth: int
     text: str
@@ -58,7 +56,7 @@ class Entry:
 def community_contents(
     uri: str, name: str, searcher: Searcher, scope: Scope, spelling: Spelling
 ) -> types.TextResourceContents:
-    """A community: what it is, what is above and below it, and what the documents say of it.
+    """Return a community: what it is, what is above and below it, and what the documents say of it.
 
     Raises:
         InvalidArgument: the scope has no such community, or several of that title.
@@ -108,7 +106,7 @@ def community_contents(
 def hierarchy_contents(
     uri: str, level: str, searcher: Searcher, scope: Scope, spelling: Spelling
 ) -> types.TextResourceContents:
-    """One level of the whole as a tree, from broad to fine as much as the limit takes.
+    """Return one level of the whole as a tree, broad entries first, up to the limit.
 
     Raises:
         InvalidArgument: there is no such level.
@@ -141,8 +139,8 @@ def hierarchy_contents(
     return text_contents(uri, "\n\n".join(blocks) + "\n", MARKDOWN, said)
 
 
-def _communities(searcher: Searcher, scope: Scope) -> tuple[list[Entry], int]:
-    """Communities as a tree, level by level as many as may fit, and how many are left out at least."""
+def _communities(searcher: Searcher, scope: Scope) -> tuple[list[TreeLine], int]:
+    """Return communities as a tree, as many as may fit, and how many are left out at least."""
     below: dict[str | None, list[CommunityNode]] = {}
     left, size = 0, 0
     for level in range(MAX_DEPTH + 1):
@@ -156,37 +154,39 @@ def _communities(searcher: Searcher, scope: Scope) -> tuple[list[Entry], int]:
         if not found:
             break
 
-    def walked(parent: str | None, depth: int) -> Iterator[Entry]:
+    def walked(parent: str | None, depth: int) -> Iterator[TreeLine]:
         for community in below.get(parent, ()):
-            yield Entry(depth, f"{one_line(community.title)} (`{community.id}`), {sizes_of(community)}")
+            yield TreeLine(depth, f"{one_line(community.title)} (`{community.id}`), {sizes_of(community)}")
             yield from walked(community.id, depth + 1)
 
     return list(walked(None, 0)), left
 
 
-def _documents(searcher: Searcher, scope: Scope, kind: str) -> tuple[list[Entry], int]:
-    """Documents with what is in them, and how many are left out at least."""
+def _documents(searcher: Searcher, scope: Scope, kind: str) -> tuple[list[TreeLine], int]:
+    """Return documents with what is in them, and how many are left out at least."""
     outlines = searcher.catalog.outline(scope, MAX_DOCUMENTS)
-    entries: list[Entry] = []
+    entries: list[TreeLine] = []
     for document in outlines.documents:
         held = counted(len(document.units), "unit")
-        entries.append(Entry(0, f"{one_line(document.title)} — {one_line(document.uri)} (`{document.doc_id}`), {held}"))
+        entries.append(
+            TreeLine(0, f"{one_line(document.title)} — {one_line(document.uri)} (`{document.doc_id}`), {held}")
+        )
         entries += _sections(document) if kind == "section" else _units(document)
     return entries, outlines.total - len(outlines.documents)
 
 
-def _sections(document: Outlined) -> list[Entry]:
+def _sections(document: DocumentOutline) -> list[TreeLine]:
     levels = sorted({section.level for section in document.sections if section.level})
     return [
-        Entry(1 + levels.index(section.level), f"{one_line(section.title)} (`{section.section_id}`)")
+        TreeLine(1 + levels.index(section.level), f"{one_line(section.title)} (`{section.section_id}`)")
         for section in document.sections
         if section.level
     ]
 
 
-def _units(document: Outlined) -> list[Entry]:
+def _units(document: DocumentOutline) -> list[TreeLine]:
     return [
-        Entry(1, f"{one_line(unit.heading) or one_line(document.title)} (`{unit.section_id}`)")
+        TreeLine(1, f"{one_line(unit.heading) or one_line(document.title)} (`{unit.section_id}`)")
         for unit in document.units
     ]
 
@@ -195,8 +195,8 @@ _LINE = 60
 """Bytes of a line beside the title: the id and the sizes."""
 
 
-def _most(entries: Sequence[Entry]) -> list[Entry]:
-    """As many entries as the limit takes, the broad ones first, in their order."""
+def _most(entries: Sequence[TreeLine]) -> list[TreeLine]:
+    """Return as many entries as the limit takes, the broad ones first, in their order."""
     chosen: list[int] = []
     size = 0
     for at in sorted(range(len(entries)), key=lambda at: (entries[at].depth, at)):
@@ -224,7 +224,7 @@ def _community(name: str, searcher: Searcher, scope: Scope) -> CommunityNode:
 
 
 def _level(name: str) -> Level:
-    """What a level is called, by its number or its name.
+    """Return the name of a level that is given by its number or its name.
 
     Raises:
         InvalidArgument: there is no such level.
@@ -246,7 +246,7 @@ def _linked(community: CommunityNode) -> str:
 
 
 def _label(title: str) -> str:
-    """A title within brackets."""
+    """Return a title for use within brackets."""
     return one_line(title).replace("[", "(").replace("]", ")")
 
 

@@ -1,8 +1,10 @@
-"""What a client is told of the server before it asks anything: its tools and how to use them."""
+"""What is published about the tools: the server's instructions, the listed tools, the files in ``schemas/``."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
+from pathlib import Path
 
 import mcp_types as types
 
@@ -28,13 +30,13 @@ _PLAYBOOK = {
     "layers": "agents_search finds what people and agents have written down about the repository; "
     "agents_context_write keeps what you find out, and agents_context_propose asks that it be kept for good.",
 }
-"""How to use each toolset; in the order in which it is told."""
+"""How to use each toolset."""
 
 _HANDLES = "Name passages by their section_id, which needs no session; a passage_id needs the session_id of its answer."
 
 
 def instructions(tools: Iterable[AnyTool], config: ServerConfig, spelling: Spelling) -> str:
-    """What a model is told of the server, in the names of the tools that it offers."""
+    """Return the instructions for models, in the names of the tools that the server offers."""
     offered = {tool.toolset for tool in tools}
     about = _ABOUT_LAYERS if offered == {"layers"} else _ABOUT
     parts = [about, *(said for toolset, said in _PLAYBOOK.items() if toolset in offered), _BOUNDED]
@@ -60,11 +62,11 @@ def _schema(tool: AnyTool, direction: Direction, spelling: Spelling, config: Ser
 
 
 def listed(tool: AnyTool, spelling: Spelling, config: ServerConfig) -> types.Tool:
-    """A tool as clients are told of it, with the limits that are configured."""
+    """Return a tool as it is listed, with the limits that are configured."""
     return types.Tool(
         name=spelling.name(tool.name),
         title=tool.title,
-        description=spelling.text(tool.description.text(config.limits)),
+        description=spelling.text(tool.describe(config.limits)),
         input_schema=_schema(tool, "input", spelling, config),
         output_schema=_schema(tool, "output", spelling, config) if config.structured_output else None,
         annotations=types.ToolAnnotations(
@@ -75,3 +77,38 @@ def listed(tool: AnyTool, spelling: Spelling, config: ServerConfig) -> types.Too
             open_world_hint=tool.hints["openWorldHint"],
         ),
     )
+
+
+def tool_document(tool: AnyTool) -> Schema:
+    """Return all that is published about a tool: name, title, description, annotations and both schemas."""
+    return {
+        "name": tool.name,
+        "title": tool.title,
+        "description": tool.describe(),
+        "annotations": tool.hints,
+        "inputSchema": tool_schema(tool.input, "input"),
+        "outputSchema": tool_schema(tool.output, "output"),
+    }
+
+
+def _rendered(tools: Iterable[AnyTool]) -> dict[str, str]:
+    return {f"{tool.name}.json": json.dumps(tool_document(tool), indent=2, ensure_ascii=False) + "\n" for tool in tools}
+
+
+def write_schemas(directory: Path, tools: Iterable[AnyTool]) -> list[Path]:
+    """Write one JSON file for each tool, and remove the files of other tools."""
+    directory.mkdir(parents=True, exist_ok=True)
+    rendered = _rendered(tools)
+    for stale in directory.glob("*.json"):
+        if stale.name not in rendered:
+            stale.unlink()
+    for name, text in rendered.items():
+        (directory / name).write_text(text, encoding="utf-8")
+    return [directory / name for name in rendered]
+
+
+def check_schemas(directory: Path, tools: Iterable[AnyTool]) -> list[str]:
+    """Return the names of files that differ from what `write_schemas` would write."""
+    rendered = _rendered(tools)
+    present = {path.name: path.read_text(encoding="utf-8") for path in directory.glob("*.json")}
+    return sorted(name for name in rendered.keys() | present.keys() if rendered.get(name) != present.get(name))

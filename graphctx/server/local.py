@@ -10,7 +10,7 @@ from graphctx.errors import InvalidArgument
 from graphctx.model.answers import LOCAL_SESSION
 from graphctx.model.arguments import parse_arguments
 from graphctx.model.cursors import Cursors
-from graphctx.model.found import UnitText
+from graphctx.model.results import UnitText
 from graphctx.server.call_context import CallContext
 from graphctx.server.config import ServerConfig
 from graphctx.server.listing import hidden_fields

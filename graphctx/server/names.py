@@ -1,8 +1,8 @@
-"""How the texts of a server write the names of its tools.
+"""The form of tool names in the texts of a server.
 
-A tool's name is dotted, ``kb.search``, and every text of this package writes it so. The APIs of language models refuse
-dots, so a server lists ``kb_search`` unless its settings ask for dots, and a `Spelling` puts the listed form into each
-sentence that a client reads. **Both forms can always be called.**
+A tool's name is dotted, ``kb.search``, and every text of this package uses that form. The APIs of language models
+refuse dots, so a server lists ``kb_search`` unless its settings ask for dots, and a `Spelling` puts the listed form
+into each sentence that a client reads. **Both forms can always be called.**
 """
 
 from __future__ import annotations
@@ -21,39 +21,39 @@ Failure = TypeVar("Failure", bound=GraphctxError)
 _QUOTED = re.compile(
     r"""(?<!\w)(?:'(?:[^'\\]|\\.){0,500}?(?:'(?!\w)|…)|"(?:[^"\\]|\\.){0,500}?(?:"(?!\w)|…))""", re.DOTALL
 )
-"""A value as a message shows it: in quotes, or from a quote to where it was cut. An apostrophe opens nothing."""
+"""A value in a message: in quotes, or from a quote to where it was cut. An apostrophe opens nothing."""
 
 _TWICE = re.compile(r"\b([a-z]+(?:_[a-z]+)+) or \1\b")
-"""Two tools that go by one name: "search_sections or search_sections"."""
+"""Two tools with one name: "search_sections or search_sections"."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """The names of tools as the readers of some texts know them.
+    """The names of tools as the readers of a text know them.
 
     Attributes:
-        forms: what to write for each tool's own name; a name that is missing stays as it is.
+        forms: the form of each tool's own name; a name that is missing stays as it is.
     """
 
     forms: Mapping[str, str]
 
     @classmethod
     def of(cls, names: Iterable[str], style: ToolNames) -> Spelling:
-        """The spelling of tools with these names in a style."""
+        """Return the spelling of tools with these names in a style."""
         return OWN if style == "dotted" else cls({name: name.replace(".", "_") for name in names if "." in name})
 
     def name(self, name: str) -> str:
-        """The form of a tool's name."""
+        """Return the form of a tool's name."""
         return self.forms.get(name, name)
 
     def text(self, text: str) -> str:
-        """The server's own words with the names in their forms. Not for the text of a document."""
+        """Return the server's own words with the names in their forms. Not for the text of a document."""
         if not self.forms:
             return text
         return _TWICE.sub(r"\1", _names(tuple(self.forms)).sub(lambda found: self.forms[found[0]], text))
 
     def message(self, message: str) -> str:
-        """The message of an error; a value of the caller that it quotes stays as it is."""
+        """Return the message of an error; a value of the caller that it quotes stays as it is."""
         ours: list[str] = []
         end = 0
         for quoted in _QUOTED.finditer(message):
@@ -62,14 +62,14 @@ class Spelling:
         return "".join([*ours, self.text(message[end:])])
 
     def error(self, error: Failure) -> Failure:
-        """The error itself, its message and the calls that it advises to repeat in these forms."""
+        """Put the message of an error, and the calls that it advises to repeat, into these forms, and return it."""
         error.message = self.message(error.message)
         if repeat := error.details.get("repeat"):
             error.details["repeat"] = list(dict.fromkeys(map(self.name, repeat)))
         return error
 
     def schema(self, schema: Any) -> Any:
-        """A JSON Schema, or a part of one, with its descriptions in these forms."""
+        """Return a JSON Schema, or a part of one, with its descriptions in these forms."""
         if isinstance(schema, list):
             return [self.schema(part) for part in schema]
         if not isinstance(schema, dict):
@@ -81,10 +81,10 @@ class Spelling:
 
 
 OWN = Spelling({})
-"""The tools' own names, as documentation and the command line write them."""
+"""The tools' own names, for documentation and the command line."""
 
 
 @cache
 def _names(names: tuple[str, ...]) -> re.Pattern[str]:
-    """Names as words of their own: not as parts of the name of a file."""
+    """Return a pattern of names as whole words, not as parts of a file's name."""
     return re.compile(rf"(?<![\w./-])(?:{'|'.join(map(re.escape, names))})(?![\w/-]|\.\w)")

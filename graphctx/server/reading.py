@@ -1,4 +1,4 @@
-"""Reading resources: each kind from where it is held, within the boundary of the settings."""
+"""The contents of resources: passages, documents and entities within the boundary of the settings, and the status."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import mcp_types as types
 
 from graphctx.errors import InvalidArgument
-from graphctx.model.found import UnitText
 from graphctx.model.graph import Node
 from graphctx.model.requests import DescribeInput, ExpandInput, Scope, SectionsForEntitiesInput
+from graphctx.model.results import UnitText
 from graphctx.server.resources import JSON, TEXT, ambiguous, document_uri, entity_uri, text_contents, unknown
 from graphctx.text.graphemes import cut_end
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from graphctx.retrieve.searcher import Searcher
 
 MAX_DOCUMENT_BYTES = 128 * 1024
-"""A document's text is cut here, at about 32,000 tokens of English; its sections can be read one by one."""
+"""The longest text of a document, about 32,000 tokens of English; its sections can be read one by one."""
 MAX_OUTLINE = 500
-"""Sections that are listed of one document."""
+"""The most sections that are listed of one document."""
 MAX_ENTITY_SECTIONS = 10
 MAX_RELATED = 25
 MAX_NAME_CHARS = 300
-"""As long as a node may be named in a tool's argument."""
+"""The longest name of a node, as in a tool's argument."""
 
 
 def unit_contents(uri: str, unit: UnitText) -> types.TextResourceContents:
-    """The whole text of a passage, with its place in the document."""
+    """Return the whole text of a passage, with its place in the document."""
     place = {
         "section_id": unit.section_id,
         "doc_uri": unit.doc_uri,
@@ -44,7 +44,7 @@ def unit_contents(uri: str, unit: UnitText) -> types.TextResourceContents:
 
 
 def chunk_contents(uri: str, unit: UnitText) -> types.TextResourceContents:
-    """The content of a layer's chunk from its start, as much as the limit takes."""
+    """Return the start of a layer's chunk, up to the limit."""
     end = _end(unit.text)
     said = {
         "doc_id": unit.doc_id,
@@ -61,7 +61,7 @@ def chunk_contents(uri: str, unit: UnitText) -> types.TextResourceContents:
 
 
 def document_contents(uri: str, name: str, searcher: Searcher, scope: Scope) -> types.TextResourceContents:
-    """The text of a document from its start, as much as the limit takes, with its outline.
+    """Return the start of a document's text, up to the limit, with its outline.
 
     Raises:
         InvalidArgument: the scope has no such document.
@@ -91,7 +91,7 @@ def document_contents(uri: str, name: str, searcher: Searcher, scope: Scope) -> 
 
 
 def entity_contents(uri: str, name: str, searcher: Searcher, scope: Scope) -> types.TextResourceContents:
-    """An entity as JSON: itself, the sections that define it, what it is related to.
+    """Return an entity as JSON: itself, the sections that define it, what it is related to.
 
     Raises:
         InvalidArgument: the scope has no such entity, or several of that name.
@@ -114,7 +114,7 @@ def entity_contents(uri: str, name: str, searcher: Searcher, scope: Scope) -> ty
 
 
 def status_contents(uri: str, status: dict[str, Any]) -> types.TextResourceContents:
-    """The server's counters as JSON."""
+    """Return the server's counters as JSON."""
     return text_contents(uri, _json(status), JSON)
 
 
@@ -135,7 +135,7 @@ def _entity(name: str, searcher: Searcher, scope: Scope) -> Node:
 
 
 def _end(text: str) -> int:
-    """Where a text is cut so that it has at most `MAX_DOCUMENT_BYTES`, between graphemes."""
+    """Return where a text is cut, between graphemes, to have at most `MAX_DOCUMENT_BYTES`."""
     encoded = text.encode("utf-8", "surrogatepass")
     if len(encoded) <= MAX_DOCUMENT_BYTES:
         return len(text)

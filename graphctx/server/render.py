@@ -1,28 +1,27 @@
-"""The readable text of an answer: short and complete, with citations, what was cut and what to call next."""
+"""What the readable texts of all answers share: quoted text, citations, the first line, what was cut, why it is empty.
+
+The text of a document is marked line by line, so that nothing in it can pass for the server's own words. The structured
+answer has every character as it is in the document; a text is for reading.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from graphctx.model.answers import (
-    LOW_CONFIDENCE,
-    EmptyReason,
-    EvidenceAnswer,
-    ExcerptAnswer,
-    LayerMark,
-    LimitReason,
-    ListAnswer,
-    SearchAnswer,
-)
+from graphctx.model.answers import EmptyReason, LayerMark, LimitReason, ListAnswer
 from graphctx.model.documents import has_file_lines
 from graphctx.model.requests import Scope
-from graphctx.server.quoting import one_line, quoted
 from graphctx.server.resources import section_uri
-from graphctx.text.sentences import split_sentences
 
 if TYPE_CHECKING:
     from graphctx.server.call_context import CallContext
+
+_CONTROLS = re.compile("[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\ud800-\udfff]")
+"""Control characters, which a terminal may obey, except for tabs and line breaks; halves of a surrogate pair."""
+_DIRECTIONS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+"""Characters that turn the direction of writing, at most to the end of their line."""
 
 _EMPTY: dict[EmptyReason, str] = {
     "no_snapshot": "Nothing is published in this knowledge base yet. Ingest some documents, then ask again.",
@@ -44,28 +43,59 @@ CAPPED: dict[LimitReason, str] = {
     "doc_cap": "There is more in these documents: options.max_per_doc lets more of one document in.",
     "passage_cap": "These passages hold no more: a larger top_k quotes from more of them.",
 }
-"""What to ask for where a cap of the request's own left something out."""
+"""What to ask for if a cap of the request itself left something out."""
+
+
+def quoted(text: str, indent: str = "") -> str:
+    """Return the lines of a document's text, each after a ``>``; any character that a client may break at ends one."""
+    lines = _CONTROLS.sub("\ufffd", text).splitlines() or [""]
+    return "\n".join(f"{indent}> {line}" for line in lines)
+
+
+def one_line(text: str) -> str:
+    """Return a name out of a document (title, heading, URI) on one line, without characters that act."""
+    return _DIRECTIONS.sub("", _CONTROLS.sub("\ufffd", " ".join(text.split())))
+
+
+def joined(texts: Iterable[str], by: str = "; ") -> str:
+    """Join names out of documents on one line."""
+    return by.join(map(one_line, texts))
+
+
+def counted(n: int, what: str) -> str:
+    """Return ``1 unit``, ``2 units``, ``3 entities``."""
+    return f"{n} {what if n == 1 else plural(what)}"
+
+
+def plural(what: str) -> str:
+    """Return the plural of a noun: ``units``, ``entities``."""
+    return f"{what[:-1]}ies" if what.endswith("y") else f"{what}s"
+
+
+def place(doc_uri: str, line: int | None, page: int | None) -> str:
+    """Return ``uri:line (page n)``: the line if the file itself has it, the page if there are pages."""
+    at = one_line(doc_uri) + (f":{line}" if line is not None and has_file_lines(doc_uri) else "")
+    return f"{at} (page {page})" if page is not None else at
 
 
 def citation(title: str, heading: str, doc_uri: str, line: int, page: int | None) -> str:
-    """``title › heading — uri:line``; the line only where the file itself has it, the page where there are pages."""
-    place = f"{one_line(title)} › {one_line(heading)}" if heading else one_line(title)
-    at = one_line(doc_uri) + (f":{line}" if has_file_lines(doc_uri) else "")
-    return f"{place} — {at} (page {page})" if page is not None else f"{place} — {at}"
+    """Return ``title › heading — uri:line (page n)``."""
+    name = f"{one_line(title)} › {one_line(heading)}" if heading else one_line(title)
+    return f"{name} — {place(doc_uri, line, page)}"
 
 
 def searched(scope: Scope) -> str:
-    """Where an answer looked: the project, and what narrowed it."""
+    """Return where an answer looked: the project, and what narrowed it."""
     said = f"project {scope.project_id}"
     if scope.doc_tags:
-        said += f", tags {', '.join(map(one_line, scope.doc_tags))}"
+        said += f", tags {joined(scope.doc_tags, ', ')}"
     if scope.repositories:
-        said += f", below {', '.join(map(one_line, scope.repositories))}"
+        said += f", below {joined(scope.repositories, ', ')}"
     return said
 
 
 def why_empty(answer: ListAnswer) -> str:
-    """Why there is nothing, with the arguments that are the cause; empty where there is something."""
+    """Return why a list is empty, with the arguments that are the cause; an empty string if it is not empty."""
     if answer.empty_reason is None:
         return ""
     if not answer.filtered_by:
@@ -76,18 +106,24 @@ def why_empty(answer: ListAnswer) -> str:
 
 
 def head(answer: ListAnswer, n: int, what: str) -> str:
-    """How many there are, and where they were looked for."""
+    """Return how many items there are, and where they were looked for."""
     return f"{n or 'No'} {what if n == 1 else what + 's'} from {searched(answer.scope)}"
 
 
 def more(context: CallContext, answer: ListAnswer, call: str) -> list[str]:
-    """What was cut, and the next call; nothing where all is there."""
+    """Return what was cut and the next call, as at most one block; nothing if nothing was cut."""
     cut = _CUT.get(answer.limit_reason, "a limit")
     if answer.next_cursor is not None:
         return [context.say(f"Cut by {cut}. For the rest, repeat {call} with cursor={answer.next_cursor}")]
     if answer.limit_reason in CAPPED:
         return [CAPPED[answer.limit_reason]]
     return [f"Shortened by {cut}; allow more with max_tokens and max_bytes."] if answer.truncated else []
+
+
+def how_named(context: CallContext) -> str:
+    """Return how to name a passage in the next call, by what works in every session."""
+    argument = "" if context.spelling.name("kb.search") == "search_sections" else " as passage_id"
+    return f"a section's id{argument}. Resource: {section_uri('<section>')}"
 
 
 def mark_line(mark: LayerMark) -> str:
@@ -100,92 +136,13 @@ def mark_line(mark: LayerMark) -> str:
 
 
 def sources_of(sources: Sequence[str], more_sources: int | None) -> str:
-    """Return the sources that an author names, as the end of a line; empty without any."""
+    """Return the sources that an author names, as the end of a line; an empty string without any."""
     if not sources:
         return ""
     rest = f" and {more_sources} more" if more_sources else ""
-    return f"; sources {', '.join(map(one_line, sources))}{rest}"
+    return f"; sources {joined(sources, ', ')}{rest}"
 
 
 def note_lines(notes: Sequence[str]) -> list[str]:
-    """Return the notes about layers as one block; empty without any."""
+    """Return the notes about layers as at most one block."""
     return ["\n".join(f"Layers: {one_line(note)}" for note in notes)] if notes else []
-
-
-def search_text(context: CallContext, answer: SearchAnswer) -> str:
-    """Previews with citations."""
-    start = f"{head(answer, len(answer.results), 'result')}."
-    if answer.empty_reason:
-        return "\n\n".join([f"{start} {why_empty(answer)}", *note_lines(answer.layer_notes)])
-    blocks = [start]
-    for result in answer.results:
-        where = citation(result.title, result.heading, result.doc_uri, result.line, result.page)
-        mark = f"\n{mark_line(result.layer)}" if result.layer else ""
-        blocks.append(f"[{result.rank}] {where}\nsection {result.section_id}{mark}\n{quoted(result.preview)}")
-    blocks += note_lines(answer.layer_notes)
-    blocks += more(context, answer, "kb.search")
-    blocks.append(
-        context.say(
-            f"These are previews. Quotes: kb.extract_evidence; text: kb.read_excerpt. Both take {how_named(context)}"
-        )
-    )
-    return "\n\n".join(blocks)
-
-
-def evidence_text(context: CallContext, answer: EvidenceAnswer, call: str) -> str:
-    """Quotes with citations; ``call`` is the tool that gave them."""
-    start = head(answer, len(answer.quotes), "quote")
-    if answer.empty_reason:
-        said = "\n\n".join([f"{start}. {why_empty(answer)}", *note_lines(answer.layer_notes)])
-        return f"{said} {_nearest(context, answer.nearest)}" if answer.nearest else said
-    blocks = [f"{start}, word for word."]
-    for number, quote in enumerate(answer.quotes, start=1):
-        where = citation(quote.title, quote.heading, quote.doc_uri, quote.line, quote.page)
-        cut = ", shortened" if quote.truncated else ""
-        mark = f"\n{mark_line(quote.layer)}" if quote.layer else ""
-        blocks.append(
-            f"[{number}] {where}\nsection {quote.section_id}, confidence {quote.confidence:.2f}{cut}{mark}\n"
-            f"{quoted(quote.quote)}"
-        )
-    if all(quote.confidence < LOW_CONFIDENCE for quote in answer.quotes):
-        blocks.append("None of these fits the question well: the documents may not hold the answer.")
-    blocks += note_lines(answer.layer_notes)
-    if answer.next_cursor is not None or answer.limit_reason in CAPPED:
-        blocks += more(context, answer, call)
-    blocks.append(context.say(f"More text: kb.read_excerpt or kb.expand_excerpt with {how_named(context)}"))
-    return "\n\n".join(blocks)
-
-
-def how_named(context: CallContext) -> str:
-    """How the texts of answers name passages: by what works in every session."""
-    place = "" if context.spelling.name("kb.search") == "search_sections" else " as passage_id"
-    return f"a section's id{place}. Resource: {section_uri('<section>')}"
-
-
-def _nearest(context: CallContext, uris: Sequence[str]) -> str:
-    """What comes nearest, and what to do."""
-    advice = "Ask in the words that the documents would use, or look around with kb.search; else they may not say it."
-    return f"Nearest, though not near, come: {', '.join(map(one_line, uris))}. {context.say(advice)}"
-
-
-def excerpt_text(context: CallContext, answer: ExcerptAnswer, section_id: str, bullets: bool = False) -> str:
-    """The excerpt of a section below its citation; as a list of its sentences where that is asked for."""
-    blocks = []
-    if (source := answer.citation) is not None:
-        where = citation(source.title, source.heading, source.doc_uri, source.line, source.page)
-        blocks.append(f"{where}\nsection {section_id}, {section_uri(section_id)}")
-    if bullets:
-        sentences = (answer.excerpt[start:end] for start, end in split_sentences(answer.excerpt))
-        blocks.append("\n".join(f"- {one_line(sentence)}" for sentence in sentences))
-    else:
-        blocks.append(quoted(answer.excerpt))
-    if answer.next_start_char is not None:
-        blocks.append(
-            context.say(
-                f"The passage goes on: kb.read_excerpt with passage_id={section_id}, "
-                f"start_char={answer.next_start_char}"
-            )
-        )
-    elif answer.truncated:
-        blocks.append("Cut at the excerpt's limit: ask for less around the passage, or for more tokens.")
-    return "\n\n".join(blocks)

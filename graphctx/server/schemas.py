@@ -1,37 +1,30 @@
-"""JSON Schemas of the tools, in the plain form that every client digests.
+"""JSON Schemas of the tools, in the plain form that every client can read.
 
-Clients differ in what they can read, so: definitions are inlined (no ``$ref``), the root has no combinator,
-every array says what its items are. An optional argument is left out of ``required`` and typed without null
-(null is accepted all the same); a nullable output is typed ``["…", "null"]``. The schema of arguments does not say
-``additionalProperties``, at which converters to other dialects fail; the server refuses unknown arguments all the same.
-What says nothing is left out, as every client pays for it: an empty default, and of answers the lengths that only
-arguments are held to.
+Definitions are inlined (no ``$ref``), the root has no combinator, and every array says what its items are. An optional
+argument is left out of ``required`` and typed without null, which is accepted all the same; a nullable output is typed
+``["…", "null"]``. The schema of arguments does not say ``additionalProperties``, at which converters to other dialects
+fail; the server refuses unknown arguments all the same. Empty defaults and, in answers, lengths are left out: every
+client pays for them.
 """
 
 from __future__ import annotations
 
 import copy
-import json
-from collections.abc import Iterable
 from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel
-
-if TYPE_CHECKING:
-    from graphctx.server.tool import AnyTool
 
 Direction = Literal["input", "output"]
 Schema = dict[str, Any]
 
 
 def tool_schema(model: type[BaseModel], direction: Direction) -> Schema:
-    """The schema of a tool's arguments or of its structured content; the caller's own copy."""
+    """Return the schema of a tool's arguments or of its structured content; the caller may change it."""
     return copy.deepcopy(_made(model, direction))
 
 
-@cache  # descriptions, lists and checks ask for the same ones; making them takes most of the time to the first list
+@cache  # descriptions, lists and checks need the same ones, and these take most of the time to the first list
 def _made(model: type[BaseModel], direction: Direction) -> Schema:
     raw = model.model_json_schema(mode="validation")
     schema = _plain(raw, raw.get("$defs", {}), direction)
@@ -40,7 +33,7 @@ def _made(model: type[BaseModel], direction: Direction) -> Schema:
 
 
 def without(schema: Schema, names: frozenset[str]) -> Schema:
-    """A schema without the properties of these names, at any depth."""
+    """Return a schema without the properties of these names, at any depth."""
     schema = dict(schema)
     if "properties" in schema:
         schema["properties"] = {
@@ -55,10 +48,10 @@ _LENGTHS = ("minLength", "maxLength", "minItems", "maxItems", "pattern")
 
 
 def _plain(node: Schema, definitions: dict[str, Schema], direction: Direction) -> Schema:
-    """A schema without references.
+    """Return a schema without references.
 
     Raises:
-        ValueError: a model holds itself, which no schema without references can say.
+        ValueError: a model contains itself; inlining it would not end.
     """
     node = {key: value for key, value in node.items() if key not in ("title", "$defs")}
     if direction == "input":
@@ -98,7 +91,7 @@ def _plain(node: Schema, definitions: dict[str, Schema], direction: Direction) -
 
 
 def _merged(branches: list[Schema], direction: Direction) -> Schema:
-    """Alternatives as one schema with a list of types; null only where answers need it."""
+    """Return alternatives as one schema with a list of types; null only in answers."""
     real = [branch for branch in branches if branch.get("type") != "null"]
     merged: Schema = {}
     for branch in real:
@@ -110,38 +103,3 @@ def _merged(branches: list[Schema], direction: Direction) -> Schema:
             merged["enum"] = [*merged["enum"], None]
     merged["type"] = types[0] if len(types) == 1 else types
     return merged
-
-
-def tool_document(tool: AnyTool) -> Schema:
-    """All that is published about a tool: name, title, description, annotations and both schemas."""
-    return {
-        "name": tool.name,
-        "title": tool.title,
-        "description": tool.description.text(),
-        "annotations": tool.hints,
-        "inputSchema": tool_schema(tool.input, "input"),
-        "outputSchema": tool_schema(tool.output, "output"),
-    }
-
-
-def _rendered(tools: Iterable[AnyTool]) -> dict[str, str]:
-    return {f"{tool.name}.json": json.dumps(tool_document(tool), indent=2, ensure_ascii=False) + "\n" for tool in tools}
-
-
-def write_schemas(directory: Path, tools: Iterable[AnyTool]) -> list[Path]:
-    """Write one JSON file for each tool, and remove files of tools that are no more."""
-    directory.mkdir(parents=True, exist_ok=True)
-    rendered = _rendered(tools)
-    for stale in directory.glob("*.json"):
-        if stale.name not in rendered:
-            stale.unlink()
-    for name, text in rendered.items():
-        (directory / name).write_text(text, encoding="utf-8")
-    return [directory / name for name in rendered]
-
-
-def check_schemas(directory: Path, tools: Iterable[AnyTool]) -> list[str]:
-    """The names of files that are missing, stale or different from what `write_schemas` would write."""
-    rendered = _rendered(tools)
-    present = {path.name: path.read_text(encoding="utf-8") for path in directory.glob("*.json")}
-    return sorted(name for name in rendered.keys() | present.keys() if rendered.get(name) != present.get(name))

@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from graphctx.errors import BudgetExceeded, InvalidArgument
-from graphctx.model.found import UnitText
+from graphctx.model.results import UnitText
 from graphctx.server.lru import FairLru
 
 log = logging.getLogger(__name__)

@@ -1,8 +1,8 @@
-"""What a tool is: declared once, listed, documented and called from that declaration."""
+"""The declaration of a tool: it is listed, documented and called from this one object."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar
 
@@ -11,6 +11,7 @@ from graphctx.model.budgets import Limits
 from graphctx.model.requests import Strict
 from graphctx.server.call_context import CallContext
 from graphctx.server.config import Toolset
+from graphctx.server.schemas import Schema, tool_schema
 
 In = TypeVar("In", bound=Strict)
 Out = TypeVar("Out", bound=Answer)
@@ -21,42 +22,35 @@ READ_ONLY_HINTS = {
     "idempotentHint": True,
     "openWorldHint": False,
 }
-"""Of all retrieval tools (tool contract, section 7.2)."""
+"""The annotations of retrieval tools (tool contract, section 7.2)."""
 
 Effect = Literal["none", "append", "append_once"]
-"""What a call leaves behind: nothing; a record more with each call; or one record, however often it is repeated. No
-tool takes anything away, and none reaches beyond this machine."""
+"""What a call leaves behind: nothing; one more record with each call; or one record, however often it is repeated.
+No tool deletes anything, and none reaches beyond this machine."""
+
+_COMMON_ARGUMENTS = frozenset({"scope", "filters", "session_id", "max_tokens", "max_bytes", "cursor"})
+"""Arguments of every tool; the last line of a description leaves out those that have no default."""
+
+_NO_CAP = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """The five parts that every tool's description has (tool contract, section 7.1).
+    """What a tool's author writes of its description (tool contract, section 7.1).
 
-    ``{response}`` in ``returns`` stands for what a whole response may weigh.
+    The fifth part, defaults and caps, is generated from the input model. In ``returns``, the name of an argument in
+    braces stands for its default (``{top_k}``), and ``{response}`` for the limits of a whole response.
     """
 
     use_when: str
     not_when: str
     returns: str
     follow_up: str
-    defaults: str
-
-    def text(self, limits: Limits | None = None) -> str:
-        """The description as a client gets it, of a server with these limits; with the usual ones by default."""
-        most = limits or Limits()
-        returns = self.returns.replace("{response}", f"{most.max_tokens:,} tokens and {most.max_bytes:,} bytes")
-        return (
-            f"Use when {self.use_when}\n"
-            f"Do not use when {self.not_when}\n"
-            f"Returns at most {returns}\n"
-            f"If you need more, {self.follow_up}\n"
-            f"Defaults: {self.defaults}"
-        )
 
 
 @dataclass(frozen=True, slots=True)
 class Reply(Generic[Out]):
-    """An answer and its readable rendering; each stands alone: many clients show a model only one."""
+    """An answer and its readable text. Each stands alone: many clients show a model only one of them."""
 
     answer: Out
     text: str
@@ -64,9 +58,18 @@ class Reply(Generic[Out]):
 
 @dataclass(frozen=True, slots=True)
 class Tool(Generic[In, Out]):
-    """A tool's declaration. ``run`` is synchronous and raises the typed errors.
+    """The declaration of a tool.
 
-    ``aliases`` are names under which it can be called, but is not listed.
+    Attributes:
+        name: dotted, as documentation and the command line write it.
+        toolset: in which it is offered.
+        title: for people.
+        description: for models.
+        input: the model of its arguments; its defaults and caps are declared nowhere else.
+        output: the model of its answer.
+        run: the handler. It is synchronous and raises the errors of `graphctx.errors`.
+        effect: what a call leaves behind.
+        aliases: further names under which it can be called, but is not listed.
     """
 
     name: str
@@ -90,8 +93,45 @@ class Tool(Generic[In, Out]):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every name under which it can be called: its own, with underscores too, and its aliases."""
+        """Every name under which it can be called: its own, the same with underscores, and its aliases."""
         return tuple(dict.fromkeys((self.name, self.name.replace(".", "_"), *self.aliases)))
+
+    def describe(self, limits: Limits | None = None) -> str:
+        """Return the five lines of the description that a client of a server with these limits gets."""
+        limits = limits or Limits()
+        fields = list(_arguments(tool_schema(self.input, "input")))
+        values = {name: field["default"] for name, field in fields if "default" in field}
+        values["response"] = f"{limits.max_tokens:,} tokens and {limits.max_bytes:,} bytes"
+        said = self.description
+        return (
+            f"Use when {said.use_when}\n"
+            f"Do not use when {said.not_when}\n"
+            f"Returns at most {said.returns.format_map(values)}\n"
+            f"If you need more, {said.follow_up}\n"
+            f"Defaults: {_defaults_and_caps(fields)}"
+        )
 
 
 AnyTool = Tool[Any, Any]
+
+
+def _arguments(schema: Schema) -> Iterator[tuple[str, Schema]]:
+    """Yield the arguments of a tool, those of its options too."""
+    for name, field in schema["properties"].items():
+        if name == "options":
+            yield from _arguments(field)
+        elif name not in _COMMON_ARGUMENTS or "default" in field:
+            yield name, field
+
+
+def _defaults_and_caps(fields: list[tuple[str, Schema]]) -> str:
+    """Return every default but ``false``, and every cap: ``page_size 25. Max: page_size 100, 20 node_ids.``"""
+    defaults = [
+        f"{name} {str(field['default']).lower()}"
+        for name, field in fields
+        if field.get("default") and not isinstance(field["default"], list)
+    ]
+    caps = [f"{name} {field['maximum']}" for name, field in fields if field.get("maximum", _NO_CAP) < _NO_CAP]
+    lists = [(name, field) for name, field in fields if "maxItems" in field and "enum" not in field["items"]]
+    caps += [f"{field['maxItems']} {name}" for name, field in lists]
+    return f"{', '.join(defaults) or 'none'}. Max: {', '.join(caps) or 'none'}."

@@ -1,4 +1,4 @@
-"""Where units are looked up, and whether a passage that a session holds is still what is published."""
+"""Look up units by id within a scope, and check that a passage of a session is still published."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from graphctx.errors import InvalidArgument
-from graphctx.model.found import UnitText
 from graphctx.model.ids import fingerprint
 from graphctx.model.requests import Scope
+from graphctx.model.results import UnitText
 from graphctx.model.scope import within
 from graphctx.server.scratch import Passage
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from graphctx.retrieve.searcher import Searcher
 
 LAYER_ID = "layer:"
-"""How the section ids of layers' chunks start; no document's does."""
+"""The prefix of section ids of layers' chunks."""
 
 
 def is_chunk(unit: UnitText) -> bool:
-    """Whether a unit is a layer's chunk."""
+    """Return whether a unit is a layer's chunk."""
     return unit.section_id.startswith(LAYER_ID)
 
 
 def seen(unit: UnitText, scope: Scope) -> bool:
-    """Whether a scope has a unit. A layer has neither tags nor folders: the settings decide whether there is one."""
+    """Return whether a unit is in scope. A chunk always is: the settings decide whether layers are served."""
     return is_chunk(unit) or within(scope.doc_tags, scope.repositories)(unit.tags, unit.doc_uri)
 
 
@@ -37,31 +37,31 @@ def _anywhere(_: UnitText) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    """The units of one snapshot, and the chunks of the layers beside it, if there are any."""
+    """The units of one snapshot, and the chunks of the layers beside it, if any."""
 
     searcher: Searcher
     layers: LayerSource | None = None
 
     def unit(self, section_id: str) -> UnitText:
-        """A unit, or a layer's chunk, by its id.
+        """Return a unit, or a layer's chunk, by its id.
 
         Raises:
-            InvalidArgument: there is none.
+            InvalidArgument: the id is unknown.
         """
         if self.layers is not None and section_id.startswith(LAYER_ID):
             return self.layers.unit(section_id)
         return self.searcher.unit(section_id)
 
     def within(self, section_id: str, scope: Scope, argument: str) -> UnitText:
-        """A unit of a scope, or a layer's chunk, by its id.
+        """Return a unit of a scope, or a layer's chunk, by its id.
 
         Args:
-            section_id: what the caller named.
-            scope: that applies.
-            argument: as which argument.
+            section_id: the id that the caller sent.
+            scope: the scope that applies.
+            argument: the argument's name, for the error.
 
         Raises:
-            InvalidArgument: the scope has none; whether it lies outside or nowhere is not told.
+            InvalidArgument: the scope has no such unit; the error is the same for one outside of the scope.
         """
         try:
             unit = self.unit(section_id)
@@ -72,24 +72,23 @@ class Units:
         return unit
 
     def edition(self, unit: UnitText) -> str:
-        """What a passage of this unit is good for: the snapshot; of a chunk, which no snapshot has, its text."""
+        """Return the version that a passage of this unit belongs to: the snapshot, or a hash of a chunk's text."""
         return f"layer {fingerprint([unit.text])}" if is_chunk(unit) else self.searcher.snapshot_id
 
     def current(
         self, held: Passage, argument: str = "passage_id", seen: Callable[[UnitText], bool] = _anywhere
     ) -> Passage:
-        """A passage that was found earlier as it stands now, under its own id.
+        """Return a passage that was found earlier as it is published now, under the same id.
 
         Its text is the same; tags, title and place are those of the published document.
 
         Args:
-            held: as the session holds it.
-            argument: that names it.
-            seen: whether a unit may be seen at all.
+            held: the passage as the session holds it.
+            argument: the argument's name, for the error.
+            seen: tests whether a unit is in scope.
 
         Raises:
-            InvalidArgument: the text is no longer there. Whether it was changed, deleted or has left the boundary is
-                not told.
+            InvalidArgument: the text was changed or deleted, or has left the boundary; the error is the same.
         """
         if not is_chunk(held.unit) and held.snapshot_id == self.searcher.snapshot_id:
             return held
@@ -103,7 +102,7 @@ class Units:
 
 
 def unknown_passage(asked: str, argument: str) -> InvalidArgument:
-    """The error about a section id that the scope does not hold, the same whether it lies outside or nowhere."""
+    """Return the error about a section id that is not in scope, the same for one that does not exist."""
     repeat = searches(asked)
     return InvalidArgument(
         f"{argument}: no passage within this scope is known as {asked[:200]!r}. Ids come from earlier answers, and "
@@ -117,7 +116,7 @@ def unknown_passage(asked: str, argument: str) -> InvalidArgument:
 
 
 def searches(section_id: str) -> Sequence[str]:
-    """The tools whose answers have such ids."""
+    """Return the tools whose answers have such ids."""
     return ["agents_search"] if section_id.startswith(LAYER_ID) else ["kb.search", "kb.retrieve_evidence"]
 
 

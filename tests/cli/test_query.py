@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from graphctx.knowledge_base import KnowledgeBase
+from graphctx.model.answers import GlobalAnswer
+from graphctx.model.graph import CommunitiesAnswer
 from graphctx.model.requests import CommunitiesInput
-from graphctx.model.themes import CommunitiesAnswer, GlobalAnswer
 
 from .runner import run
 

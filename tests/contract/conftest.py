@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from filelock import FileLock
@@ -12,7 +13,7 @@ from graphctx.knowledge_base import KnowledgeBase
 
 from .corpus import write_corpus
 from .examples import Examples
-from .protocol import ERAS, Caller, in_memory
+from .protocol import Caller, in_memory
 from .truth import Truth
 
 PROJECT = "marrow"
@@ -41,17 +42,23 @@ def truth(nasty: KnowledgeBase) -> Truth:
     return Truth(nasty)
 
 
-@pytest.fixture(scope="module", params=ERAS, ids=["handshake-era", "2026-era"])
-def caller(nasty: KnowledgeBase, request: pytest.FixtureRequest) -> Iterator[Caller]:
-    """A client of a server with every toolset, in the era under test."""
-    with in_memory(nasty, request.param) as caller:
+@pytest.fixture(scope="session")
+def caller(nasty: KnowledgeBase) -> Iterator[Caller]:
+    """A client of a server with every toolset of the tool contract."""
+    with in_memory(nasty) as caller:
         yield caller
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def examples(caller: Caller, truth: Truth) -> Examples:
     """A call of every tool that has an answer, of this client's own session."""
     return Examples.gathered(caller, truth)
+
+
+@pytest.fixture(scope="session")
+def schemas(caller: Caller) -> dict[str, Any]:
+    """The listed tools by name."""
+    return caller.tools()
 
 
 @contextmanager
@@ -65,7 +72,7 @@ def fenced_kb(path: Path, **boundary: list[str]) -> Iterator[KnowledgeBase]:
         yield kb
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def fenced(nasty_path: Path) -> Iterator[Caller]:
     """A server whose settings let it see the open half alone."""
     with fenced_kb(nasty_path, repositories=["open"]) as kb, in_memory(kb) as caller:

@@ -14,7 +14,7 @@ SEALED_WORDS = ("Quillfeather", "Obsidian Ledger", "vantablack")
 
 OPEN_QUESTION = "Who inspects the tide gate of Marrow Bay?"
 WHOLE_QUESTION = "What do all the documents together say about the tide gate of Marrow Bay?"
-MEGABYTE = 1_000_000
+ENDLESS_LINE = 70_000
 ENDLESS_WORD = 8_000
 
 _PLAIN = {
@@ -176,12 +176,12 @@ def _weeks() -> dict[str, str]:
 
 
 def _endless_line() -> str:
-    """A megabyte on a single line without a space after its first words: one word without end, then a row of cells."""
+    """A long line without a space after its first words: one word without end, then a row of cells."""
     start = "The endless line of Marrow Bay begins at the tide gate and has no end: " + "ab1\u00e9" * (
         ENDLESS_WORD // 4
     )
     cell = ";0123456789abcdefghijklmnopqrstuvwxyz\u00e90123456789"
-    return start + cell * ((MEGABYTE - len(start)) // len(cell))
+    return start + cell * ((ENDLESS_LINE - len(start)) // len(cell))
 
 
 def _pdf() -> bytes:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from graphctx.server.config import Toolset
 from graphctx.server.tools import TOOLSETS
 
 from .corpus import OPEN_QUESTION, WHOLE_QUESTION
-from .protocol import Caller
+from .protocol import Caller, Reply
 from .truth import Truth
 
 
@@ -52,8 +53,6 @@ ITEMS = {
 }
 """The name of the list in the answer of a tool."""
 
-UNKNOWN_TAG = {"doc_tag": ["no document has this tag"]}
-
 
 @dataclass(frozen=True)
 class Examples:
@@ -62,10 +61,22 @@ class Examples:
     Attributes:
         plain: calls that have an answer.
         passages: passage ids that the session holds.
+        caller: whose session it is.
     """
 
     plain: dict[str, dict[str, Any]]
     passages: tuple[str, ...]
+    caller: Caller
+
+    def reply(self, tool: str) -> Reply:
+        """The reply to a tool's call, asked for once."""
+        if tool not in self._replies:
+            self._replies[tool] = self.caller.call(tool, self.plain[tool])
+        return self._replies[tool]
+
+    @cached_property
+    def _replies(self) -> dict[str, Reply]:
+        return {}
 
     @classmethod
     def gathered(cls, caller: Caller, truth: Truth) -> Examples:
@@ -115,4 +126,4 @@ class Examples:
             },
             "agents_context_propose": {"context_id": 3, "target": "user"},
         }
-        return cls(of | older | connector | layers, passages)
+        return cls(of | older | connector | layers, passages, caller)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from graphctx.server.tools.compat.search_sections import SNIPPET_CHARS
+from graphctx.server.tools.compat import SNIPPET_CHARS
 
 from .corpus import OPEN_QUESTION
 from .examples import COMPAT, ITEMS, NODE_TOOLS, Examples

@@ -14,16 +14,24 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.shared.exceptions import MCPError
 
-from graphctx.knowledge_base import KnowledgeBase
-
 from .corpus import OPEN_QUESTION
 from .examples import EVERY_TOOL, ITEMS, Examples
-from .protocol import Reply, in_memory, reply_of, weight
+from .protocol import Reply, reply_of, weight
 from .test_contract_answers import check_text_stands_alone
 from .truth import Truth
 
 pytestmark = pytest.mark.anyio
 REPO = Path(__file__).resolve().parents[2]
+ODD = [
+    "a\x00b",
+    "\u202egate\u202c",
+    "👩‍👩‍👧‍👦",
+    "e\u0301" * 500,
+    "שער הגאות",
+    "\u2028\u2029\x85",
+    "\ufeff\uffff",
+    "\t x \n",
+]
 EVERY_TOOLSET = '["kb", "graph", "compat", "connector"]'
 
 
@@ -43,12 +51,11 @@ async def over_pipes(kb: Path, mode: str, **extra: str) -> AsyncIterator[Client]
         yield client
 
 
-@pytest.mark.parametrize("mode", ["legacy", "auto"], ids=["handshake-era", "2026-era"])
+@pytest.mark.parametrize("mode", [pytest.param("legacy", marks=pytest.mark.slow), "auto"])
 async def test_every_tool_keeps_its_contract_over_pipes(
-    nasty_path: Path, nasty: KnowledgeBase, truth: Truth, mode: str
+    nasty_path: Path, examples: Examples, truth: Truth, mode: str
 ) -> None:
-    with in_memory(nasty) as near:
-        plain = Examples.gathered(near, truth).plain
+    plain = examples.plain
     async with over_pipes(nasty_path, mode) as client:
 
         async def call(tool: str, **arguments: object) -> Reply:
@@ -80,36 +87,27 @@ async def test_every_tool_keeps_its_contract_over_pipes(
                 assert refused.error["details"]["field"] in required
         with pytest.raises(MCPError):
             await client.call_tool("kb.nothing", {})
+        await check_odd_text(client)
 
 
-@pytest.mark.parametrize("mode", ["legacy", "auto"], ids=["handshake-era", "2026-era"])
-async def test_odd_text_survives_the_pipes(nasty_path: Path, mode: str) -> None:
-    odd = [
-        "a\x00b",
-        "\u202egate\u202c",
-        "👩‍👩‍👧‍👦",
-        "e\u0301" * 500,
-        "שער הגאות",
-        "\u2028\u2029\x85",
-        "\ufeff\uffff",
-        "\t x \n",
-    ]
-    async with over_pipes(nasty_path, mode) as client:
-        for text in odd:
-            for tool, name in (("kb.search", "query"), ("kb.retrieve_evidence", "question")):
-                reply = reply_of(await client.call_tool(tool, {name: text}))
-                assert not reply.is_error or reply.error["code"] == "INVALID_ARGUMENT"
-        too_long = reply_of(await client.call_tool("kb.search", {"query": "\u00e9" * 1_000_000}))
-        assert too_long.error["code"] == "INVALID_ARGUMENT"
-        assert not reply_of(await client.call_tool("kb.search", {"query": "still there?"})).is_error
+async def check_odd_text(client: Client) -> None:
+    """Whatever is written into a pipe is answered or refused."""
+    for text in ODD:
+        for tool, name in (("kb.search", "query"), ("kb.retrieve_evidence", "question")):
+            reply = reply_of(await client.call_tool(tool, {name: text}))
+            assert not reply.is_error or reply.error["code"] == "INVALID_ARGUMENT"
+    too_long = reply_of(await client.call_tool("kb.search", {"query": "\u00e9" * 1_000_000}))
+    assert too_long.error["code"] == "INVALID_ARGUMENT"
+    assert not reply_of(await client.call_tool("kb.search", {"query": "still there?"})).is_error
 
 
+@pytest.mark.slow
 async def test_flags_of_the_environment_choose_the_tools_and_the_form(nasty_path: Path) -> None:
-    async with over_pipes(nasty_path, "auto", GRAPHCTX_SERVER__KB_V2="false") as client:
+    flags = {"GRAPHCTX_SERVER__KB_V2": "false", "GRAPHCTX_SERVER__STRUCTURED_OUTPUT": "false"}
+    async with over_pipes(nasty_path, "auto", **flags) as client:
         names = {tool.name for tool in (await client.list_tools()).tools}
         assert "search_sections" in names
-        assert not any("." in name for name in names)
-    async with over_pipes(nasty_path, "auto", GRAPHCTX_SERVER__STRUCTURED_OUTPUT="false") as client:
-        result = await client.call_tool("kb.search", {"query": "tide gate"})
+        assert "kb_search" not in names
+        result = await client.call_tool("search_sections", {"query": "tide gate"})
         assert result.structured_content is None
         assert result.content[0].text.startswith('{"')

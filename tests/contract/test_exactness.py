@@ -8,7 +8,6 @@ by ``GRAPHCTX_TEST_EFFORT``.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import jsonschema
@@ -16,30 +15,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphctx.knowledge_base import KnowledgeBase
 from graphctx.model.scope import within
+from tests.conftest import EFFORT
 
 from .corpus import SEALED_WORDS
 from .examples import EVERY_TOOL, Examples
-from .protocol import Caller, Reply, in_memory, weight
+from .protocol import Caller, Reply, weight
 from .spec_table import ERROR_CODES
 from .strategies import NASTY, arguments_of
 from .test_contract_answers import check_text_stands_alone
 from .truth import Truth, uris_in
 
-EXAMPLES_PER_TOOL = 100
-"""At full effort: some 5,000 calls, half of them of a server that may see the open half alone."""
+EXAMPLES_PER_TOOL = 60
+"""At full effort: some 3,000 calls, half of them of a server that may see the open half alone."""
 
 CAPS = {"tokens": 8_000, "bytes": 30_000}
 ERROR_BYTES = 20_000
 """A refusal names what was sent in short; twice, in the structure and in the text."""
-
-
-@pytest.fixture(scope="module")
-def whole(nasty: KnowledgeBase) -> Iterator[Caller]:
-    """A server that may see everything."""
-    with in_memory(nasty) as caller:
-        yield caller
 
 
 class Asker:
@@ -151,18 +143,18 @@ class Asker:
 
 
 @pytest.fixture(scope="module")
-def askers(whole: Caller, fenced: Caller, truth: Truth) -> dict[str, Asker]:
-    return {"whole": Asker(whole, truth, ()), "fenced": Asker(fenced, truth, ("open",))}
+def askers(caller: Caller, fenced: Caller, truth: Truth) -> dict[str, Asker]:
+    return {"whole": Asker(caller, truth, ()), "fenced": Asker(fenced, truth, ("open",))}
 
 
 @pytest.mark.parametrize("half", ["whole", "fenced"])
 @pytest.mark.parametrize("tool", EVERY_TOOL)
 def test_whatever_is_asked_the_answer_is_exact_bounded_and_in_scope(
-    askers: dict[str, Asker], effort: float, tool: str, half: str
+    askers: dict[str, Asker], tool: str, half: str
 ) -> None:
     asker = askers[half]
 
-    @settings(max_examples=max(10, int(EXAMPLES_PER_TOOL * effort)), derandomize=True, database=None)
+    @settings(max_examples=max(5, int(EXAMPLES_PER_TOOL * EFFORT)), derandomize=True, database=None)
     @given(arguments=arguments_of(asker.tools[tool]["inputSchema"], asker.known()))
     def ask(arguments: dict[str, Any]) -> None:
         asker.check(tool, arguments)
@@ -170,36 +162,20 @@ def test_whatever_is_asked_the_answer_is_exact_bounded_and_in_scope(
     ask()
 
 
-@pytest.mark.parametrize("text", [*NASTY, "tide " * 20_000], ids=range(len(NASTY) + 1))
-def test_any_text_for_any_argument_is_answered_or_refused(askers: dict[str, Asker], truth: Truth, text: str) -> None:
-    asker = askers["whole"]
-    plain = Examples.gathered(asker.caller, truth).plain
-    for tool in EVERY_TOOL:
-        for name, schema in asker.tools[tool]["inputSchema"]["properties"].items():
-            if schema["type"] == "string":
-                asker.check(tool, {**plain[tool], name: text})
-            elif schema["type"] == "array":
-                asker.check(tool, {**plain[tool], name: [text]})
-        for inside, name in (("scope", "doc_tags"), ("scope", "repositories"), ("filters", "doc_tag")):
-            if inside in asker.tools[tool]["inputSchema"]["properties"]:
-                asker.check(tool, {**plain[tool], inside: {name: [text]}})
+ODD = [*NASTY, "tide " * 20_000, "\u0301" * 500_000, '"' * 1_000_000]
 
 
-@pytest.mark.parametrize("char", ["a", "tide ", "\u0301", "\x00", "\U0001f30a", "\u202e", '"', "\n"], ids=ascii)
-def test_a_megabyte_in_an_argument_is_refused(askers: dict[str, Asker], truth: Truth, char: str) -> None:
-    asker = askers["whole"]
-    plain = Examples.gathered(asker.caller, truth).plain
-    megabyte = char * (1_000_000 // len(char.encode()))
-    for tool in EVERY_TOOL:
-        name = next(iter(asker.tools[tool]["inputSchema"].get("required", ())), None)
-        if name is None:
-            continue
-        value = [megabyte] if isinstance(plain[tool][name], list) else megabyte
-        asker.check(tool, {**plain[tool], name: value})
-        assert asker.caller.call(tool, {**plain[tool], name: value}).error["code"] == "INVALID_ARGUMENT"
+@pytest.mark.parametrize("tool", EVERY_TOOL)
+def test_any_text_is_answered_or_refused(askers: dict[str, Asker], examples: Examples, tool: str) -> None:
+    asker, plain = askers["whole"], examples.plain[tool]
+    schema = asker.tools[tool]["inputSchema"]
+    name = schema.get("required", ["entity_id"])[0]
+    step = 1 if EFFORT >= 1 else 6  # then each text meets every sixth tool
+    for text in ODD[EVERY_TOOL.index(tool) % step :: step]:
+        asker.check(tool, {**plain, name: [text] if schema["properties"][name]["type"] == "array" else text})
 
 
-@settings(max_examples=30, derandomize=True, database=None)
+@settings(max_examples=max(3, int(30 * EFFORT)), derandomize=True, database=None)
 @given(start=st.integers(0, 9_000), tokens=st.integers(1, 800), size=st.integers(1, 400))
 def test_excerpts_from_anywhere_are_exact(
     askers: dict[str, Asker], truth: Truth, start: int, tokens: int, size: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -45,9 +45,10 @@ def check_nothing_sealed(truth: Truth, reply: Reply, asked: Any = "", within: Se
 
 
 def sealed_names(truth: Truth) -> list[str]:
-    """Every id that only sealed documents have, and their URIs and names."""
-    ids = [identifier for identifier, uris in truth.places.items() if uris and all(map(is_sealed, uris))]
-    return sorted(ids) + sorted(filter(is_sealed, truth.uris)) + ["Quillfeather", "Obsidian Ledger"]
+    """Two ids of every kind that only sealed documents have, and URIs and names of these."""
+    ids = sorted(identifier for identifier, uris in truth.places.items() if uris and all(map(is_sealed, uris)))
+    some = [identifier for kind in "dsuec" for identifier in [i for i in ids if i[0] == kind][:2]]
+    return [*some, *sorted(filter(is_sealed, truth.uris))[:2], "Quillfeather", "Obsidian Ledger"]
 
 
 BOUNDARIES: list[dict[str, list[str]]] = [
@@ -56,77 +57,63 @@ BOUNDARIES: list[dict[str, list[str]]] = [
 ]
 
 
-@pytest.fixture(scope="module", params=BOUNDARIES, ids=lambda boundary: next(iter(boundary)))
-def bounded(request: pytest.FixtureRequest, nasty_path: Path) -> Iterator[tuple[Caller, dict[str, list[str]]]]:
-    """A server whose settings draw a boundary, and which one."""
-    boundary = request.param
-    with fenced_kb(nasty_path, **boundary) as kb, in_memory(kb) as caller:
-        yield caller, boundary
-
-
-def visible_in(truth: Truth, boundary: dict[str, list[str]]) -> Sealed:
-    """Whether a document lies within a boundary."""
-    if "repositories" in boundary:
-        return is_open
-    wanted = set(boundary["doc_tags"])
-    return lambda uri: not wanted.isdisjoint(truth.kb.document(uri).tags)
-
-
+@pytest.mark.parametrize("boundary", BOUNDARIES, ids=lambda boundary: next(iter(boundary)))
 def test_nothing_outside_the_settings_boundary_is_reached_by_any_name(
-    bounded: tuple[Caller, dict[str, list[str]]], truth: Truth
+    nasty_path: Path, truth: Truth, boundary: dict[str, list[str]]
 ) -> None:
-    caller, boundary = bounded
-    within = visible_in(truth, boundary)
+    within = is_open
+    if "doc_tags" in boundary:
+        wanted = set(boundary["doc_tags"])
+        within = lambda uri: not wanted.isdisjoint(truth.kb.document(uri).tags)  # noqa: E731
     outside = [i for i, uris in truth.places.items() if uris and not any(map(within, uris)) and i[0] != "e"]
-    names = sorted(outside)[::20] + [uri for uri in sorted(truth.uris) if not within(uri)]
-    for name in names:
+    names = sorted(outside)[::40] + [uri for uri in sorted(truth.uris) if not within(uri)][:3]
+    with fenced_kb(nasty_path, **boundary) as kb, in_memory(kb) as caller:
+        for name in names:
+            for tool, arguments in naming(name):
+                reply = caller.call(tool, arguments)
+                if not reply.is_error:
+                    assert not reply.answer.get(ITEMS.get(tool, "none")), (tool, name)
+                else:
+                    assert reply.error["code"] in ("INVALID_ARGUMENT", "SCOPE_VIOLATION")
+                assert all(map(within, uris_in(reply.structure)))
+
+
+def check_like_nowhere(caller: Caller, truth: Truth, narrow: dict[str, Any]) -> None:
+    """What is sealed looks like what never was, to every tool that takes a name."""
+    never: dict[str, str] = {}
+    for name in sealed_names(truth):
+        nowhere = name[:2] + "a" * 16
         for tool, arguments in naming(name):
-            reply = caller.call(tool, arguments)
-            if not reply.is_error:
-                assert not reply.answer.get(ITEMS.get(tool, "none")), (tool, name)
-            else:
-                assert reply.error["code"] in ("INVALID_ARGUMENT", "SCOPE_VIOLATION")
-            for uri in uris_in(reply.structure):
-                assert within(uri)
+            if tool == "fetch" and narrow:  # its form takes no scope
+                continue
+            reply = caller.call(tool, {**arguments, **narrow})
+            check_nothing_sealed(truth, reply, arguments)
+            if re.fullmatch(r"[dsue]_[a-z2-7]{16}", name):
+                asked = {**json.loads(json.dumps(arguments).replace(name, nowhere)), **narrow}
+                key = f"{tool} {asked}"
+                never[key] = never.get(key) or caller.call(tool, asked).text
+                assert reply.text.replace(name, nowhere) == never[key], (tool, name)
 
 
 def test_outside_the_boundary_looks_like_nowhere(fenced: Caller, truth: Truth) -> None:
-    for name in sealed_names(truth):
-        if re.fullmatch(r"[dsue]_[a-z2-7]{16}", name):
-            nowhere = name[:2] + "a" * 16
-            for tool, arguments in naming(name):
-                reply = fenced.call(tool, arguments)
-                like = fenced.call(tool, json.loads(json.dumps(arguments).replace(name, nowhere)))
-                assert reply.text.replace(name, nowhere) == like.text, (tool, name)
+    check_like_nowhere(fenced, truth, {})
 
 
 def test_outside_the_scope_of_a_call_looks_like_nowhere(caller: Caller, truth: Truth) -> None:
-    narrow = {"scope": {"repositories": ["open"]}}
-    sealed = [name for name in sealed_names(truth) if re.fullmatch(r"[dsue]_[a-z2-7]{16}", name)]
-    for name in sealed[::7]:
-        nowhere = name[:2] + "a" * 16
-        for tool, arguments in naming(name):
-            if tool == "fetch":  # its form takes no scope
-                continue
-            reply = caller.call(tool, {**arguments, **narrow})
-            like = caller.call(tool, {**json.loads(json.dumps(arguments).replace(name, nowhere)), **narrow})
-            assert reply.text.replace(name, nowhere) == like.text, (tool, name)
+    check_like_nowhere(caller, truth, {"scope": {"repositories": ["open"]}})
 
 
 def test_whatever_is_asked_about_it_nothing_sealed_is_told(fenced: Caller, truth: Truth) -> None:
-    for question in ("Who is Quillfeather?", "What does the Obsidian Ledger list?", "vantablack", "code name secretly"):
+    for question in ("What does the Obsidian Ledger of Quillfeather list?", "vantablack code name secretly"):
         for tool, name in QUESTIONED.items():
             arguments = {name: question}
-            check_nothing_sealed(truth, fenced.call(tool, arguments), arguments)
-    for name in sealed_names(truth):
-        for tool, arguments in naming(name):
             check_nothing_sealed(truth, fenced.call(tool, arguments), arguments)
 
 
 def everywhere(truth: Truth) -> list[dict[str, Any]]:
     """Expansions from every entity that an open document names."""
     starts = truth.ids("e", is_open)
-    return [{"node_ids": starts[i : i + 10], "max_hops": 2, "page_size": 100} for i in range(0, len(starts), 10)]
+    return [{"node_ids": starts[i : i + 20], "max_hops": 2, "page_size": 100} for i in range(0, len(starts), 20)]
 
 
 PER_CALL: list[dict[str, Any]] = [
@@ -156,9 +143,9 @@ def test_the_graph_never_passes_through_what_is_outside(caller: Caller, truth: T
 @pytest.mark.parametrize("narrowed", PER_CALL, ids=["scope", "filters"])
 @pytest.mark.parametrize("tool", [*KB, *GRAPH, *COMPAT])
 def test_a_call_that_is_narrowed_speaks_of_nothing_else(
-    caller: Caller, truth: Truth, examples: Examples, tool: str, narrowed: dict[str, Any]
+    caller: Caller, schemas: dict[str, Any], truth: Truth, examples: Examples, tool: str, narrowed: dict[str, Any]
 ) -> None:
-    properties = caller.tools()[tool]["inputSchema"]["properties"]
+    properties = schemas[tool]["inputSchema"]["properties"]
     if not narrowed.keys() <= properties.keys():
         pytest.skip("it does not take that")
     arguments = {**examples.plain[tool], **narrowed}
@@ -166,10 +153,6 @@ def test_a_call_that_is_narrowed_speaks_of_nothing_else(
         if limit in properties:
             arguments[limit] = properties[limit]["maximum"]
     check_nothing_sealed(truth, caller.call(tool, arguments), arguments)
-    for name in sealed_names(truth):
-        for other, hidden in naming(name):
-            if other == tool:
-                check_nothing_sealed(truth, caller.call(tool, {**hidden, **narrowed}), hidden)
 
 
 def test_counts_are_of_the_scope(caller: Caller) -> None:
@@ -189,6 +172,7 @@ def test_within_a_scope_it_is_answered_as_if_nothing_else_were_there(
     documents = nasty_path.parent / "documents"
     # From the folder above, so that URIs are the same; what is sealed is not among them.
     shutil.copytree(documents / "open", tmp_path / "documents" / "open")
+    shutil.copytree(nasty_path / "cache", tmp_path / "kb" / "cache")  # so that no sentence is parsed again
     with KnowledgeBase.open(tmp_path / "kb", create=True, project_id="marrow") as kb:
         kb.ingest(tmp_path / "documents", processes=1)
         with in_memory(kb) as alone, in_memory(nasty) as caller:

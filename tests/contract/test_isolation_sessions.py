@@ -68,9 +68,9 @@ async def check_strangers(owner: Client, other: Client, *, exclusive: bool = Tru
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("mode", ["legacy", "auto"], ids=["handshake-era", "2026-era"])
-async def test_two_processes_do_not_read_each_others_passages(nasty_path: Path, mode: str) -> None:
-    async with over_pipes(nasty_path, mode) as first, over_pipes(nasty_path, mode) as second:
+@pytest.mark.slow
+async def test_two_processes_do_not_read_each_others_passages(nasty_path: Path) -> None:
+    async with over_pipes(nasty_path, "legacy") as first, over_pipes(nasty_path, "auto") as second:
         await check_strangers(first, second)
 
 
@@ -94,7 +94,7 @@ async def test_two_protocol_sessions_do_not_read_each_others_passages(nasty: Kno
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("mode", ["legacy", "auto"], ids=["handshake-era", "2026-era"])
+@pytest.mark.parametrize("mode", [pytest.param("legacy", marks=pytest.mark.slow), "auto"])
 async def test_two_principals_do_not_read_each_others_passages(nasty: KnowledgeBase, mode: str) -> None:
     async with (
         serving(nasty, tokens=TOKENS) as url,

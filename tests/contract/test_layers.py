@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from tests.conftest import EFFORT
 from tests.layers.world import content, note, stack
 
 from .examples import LAYERS, Examples
-from .protocol import ERAS, Caller, in_memory, weight
+from .protocol import Caller, in_memory, weight
 from .spec_table import ERROR_CODES
 from .strategies import NASTY, arguments_of
 from .truth import Truth, nodes
@@ -39,17 +38,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-@pytest.fixture(scope="module", params=ERAS, ids=["handshake-era", "2026-era"])
-def layered(
-    nasty_path: Path, folder: Path, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
-) -> Iterator[tuple[Caller, Path]]:
-    """A client of a server with layers of its own, and their folder."""
-    own = shutil.copytree(folder, tmp_path_factory.mktemp(request.param) / "repository")
+@pytest.fixture(scope="module")
+def layered(nasty_path: Path, folder: Path) -> Iterator[tuple[Caller, Path]]:
+    """A client of a server with layers, and their folder."""
     with (
-        KnowledgeBase.open(nasty_path, layers=own) as kb,
-        in_memory(kb, request.param, ("kb", "layers"), layers=own) as caller,
+        KnowledgeBase.open(nasty_path, layers=folder) as kb,
+        in_memory(kb, toolsets=("kb", "layers"), layers=folder) as caller,
     ):
-        yield caller, own
+        yield caller, folder
 
 
 def check(caller: Caller, folder: Path, schema: dict[str, Any], tool: str, arguments: dict[str, Any]) -> bool:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -33,46 +33,60 @@ NOT_OF_PASSAGES = ("fetch",)
 
 @dataclass
 class World:
-    """A knowledge base, its sources, and how the index is published anew."""
+    """A client that found passages before the index was published anew.
+
+    Attributes:
+        kb: published anew: one document moved within its file, one edited, one deleted, one with other tags.
+        caller: the client.
+        held: what it found, by the names of the documents.
+        was: the excerpt of the one that moved.
+        pages: first pages of lists, by the calls that they answer.
+    """
 
     kb: KnowledgeBase
-    documents: Path
-    held: dict[str, dict[str, Any]] = field(default_factory=dict)
+    caller: Caller
+    held: dict[str, dict[str, Any]]
+    was: dict[str, Any]
+    pages: list[tuple[str, dict[str, Any], dict[str, Any]]]
 
-    def search(self, caller: Caller) -> dict[str, Any]:
-        """Search, and keep what was found by the names of its documents."""
+    @classmethod
+    def before(cls, kb: KnowledgeBase, caller: Caller) -> World:
         asked = {"query": "lamp oil wick keeper of Marrow Bay", "top_k": 10, "page_size": 10}
-        answer = caller.call("kb.search", asked).answer
-        self.held = {Path(result["doc_uri"]).stem: result for result in answer["results"]}
-        assert set(self.held) == {"kept", "edited", "deleted", "retagged"}
-        return {"session_id": answer["session_id"]}
+        held = {Path(found["doc_uri"]).stem: found for found in caller.call("kb.search", asked).answer["results"]}
+        assert set(held) == {"kept", "edited", "deleted", "retagged"}
+        was = caller.call("kb.read_excerpt", {"passage_id": held["kept"]["passage_id"]}).answer
+        node_ids = ["public/kept.md", "public/retagged.md"]
+        calls = [("kb.search", {**asked, "page_size": 1}), ("graph.describe", {"node_ids": node_ids, "page_size": 1})]
+        return cls(kb, caller, held, was, [(tool, given, caller.call(tool, given).answer) for tool, given in calls])
 
-    def publish(self) -> None:
-        """Move, edit, delete and retag, each one document."""
-        public = self.documents / "public"
-        (public / "kept.md").write_text(f"---\ntags: [public, night]\n---\n# Before\n\nSomething new.\n\n{STAYS}")
-        (public / "edited.md").write_text(FILES["public/edited.md"].replace("Bo Ling", "Di Marsh"))
-        (public / "deleted.md").unlink()
-        (public / "retagged.md").write_text(FILES["public/retagged.md"].replace("[public]", "[sealed]"))
-        self.kb.ingest(self.documents, prune=True, processes=1)
+
+@pytest.fixture(scope="module")
+def worlds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, World]]:
+    """A client of a server whose settings let everything be seen, and one of a server that shows what is public."""
+    home = tmp_path_factory.mktemp("republished")
+    public = home / "docs" / "public"
+    public.mkdir(parents=True)
+    for name, text in FILES.items():
+        (home / "docs" / name).write_text(text)
+    with KnowledgeBase.open(home / "kb", create=True, project_id="test") as kb:
+        kb.ingest(home / "docs", processes=1)
+        with (
+            fenced_kb(home / "kb", doc_tags=["public"]) as fenced,
+            in_memory(kb, "legacy") as whole,
+            in_memory(fenced, "legacy") as narrow,
+        ):
+            made = {"everything": World.before(kb, whole), "boundary": World.before(fenced, narrow)}
+            (public / "kept.md").write_text(f"---\ntags: [public, night]\n---\n# Before\n\nSomething new.\n\n{STAYS}")
+            (public / "edited.md").write_text(FILES["public/edited.md"].replace("Bo Ling", "Di Marsh"))
+            (public / "deleted.md").unlink()
+            (public / "retagged.md").write_text(FILES["public/retagged.md"].replace("[public]", "[sealed]"))
+            kb.ingest(home / "docs", prune=True, processes=1)
+            yield made
 
 
 @pytest.fixture(params=["everything", "boundary"])
-def world(request: pytest.FixtureRequest, make_kb: Callable[..., KnowledgeBase], tmp_path: Path) -> Iterator[World]:
-    """A knowledge base whose settings let everything be seen, or only what is public."""
-    kb = make_kb(FILES)
-    if request.param == "everything":
-        yield World(kb, tmp_path / "kb-docs")
-        return
-    kb.close()
-    with fenced_kb(tmp_path / "kb", doc_tags=["public"]) as fenced:
-        yield World(fenced, tmp_path / "kb-docs")
-
-
-@pytest.fixture
-def caller(world: World) -> Iterator[Caller]:
-    with in_memory(world.kb, "legacy") as caller:
-        yield caller
+def world(request: pytest.FixtureRequest, worlds: dict[str, World]) -> World:
+    return worlds[request.param]
 
 
 def check_refused(tool: str, reply: Reply, passage: str, preview: str) -> None:
@@ -98,9 +112,8 @@ def test_before_the_first_ingest_no_id_is_blamed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", GONE)
-def test_what_was_edited_or_deleted_is_told_by_no_tool(world: World, caller: Caller, name: str) -> None:
-    world.search(caller)
-    world.publish()
+def test_what_was_edited_or_deleted_is_told_by_no_tool(world: World, name: str) -> None:
+    caller = world.caller
     held = world.held[name]
     for tool, arguments in naming(held["passage_id"]):
         reply = caller.call(tool, arguments)
@@ -116,10 +129,8 @@ def test_what_was_edited_or_deleted_is_told_by_no_tool(world: World, caller: Cal
     assert held["scratch_uri"] not in {resource.uri for resource in caller.resources()}
 
 
-def test_what_only_moved_is_told_where_it_stands_now(world: World, caller: Caller) -> None:
-    world.search(caller)
-    was = caller.call("kb.read_excerpt", {"passage_id": world.held["kept"]["passage_id"]}).answer
-    world.publish()
+def test_what_only_moved_is_told_where_it_stands_now(world: World) -> None:
+    caller, was = world.caller, world.was
     passage = world.held["kept"]["passage_id"]
     document = world.kb.document("public/kept.md").text
     now = caller.call("kb.read_excerpt", {"passage_id": passage}).answer
@@ -148,9 +159,8 @@ def test_what_only_moved_is_told_where_it_stands_now(world: World, caller: Calle
     assert world.held["kept"]["scratch_uri"] in {resource.uri for resource in caller.resources()}
 
 
-def test_what_left_the_scope_is_no_longer_read(world: World, caller: Caller) -> None:
-    world.search(caller)
-    world.publish()
+def test_what_left_the_scope_is_no_longer_read(world: World) -> None:
+    caller = world.caller
     held = world.held["retagged"]
     for tool, arguments in naming(held["passage_id"]):
         if tool in NOT_OF_PASSAGES:
@@ -167,3 +177,12 @@ def test_what_left_the_scope_is_no_longer_read(world: World, caller: Caller) -> 
         assert held["scratch_uri"] not in {resource.uri for resource in caller.resources()}
     else:
         assert caller.call("fetch", {"id": held["passage_id"]}).answer["metadata"]["tags"] == ["sealed"]
+
+
+def test_a_snapshot_that_is_published_meanwhile_makes_a_cursor_stale(worlds: dict[str, World]) -> None:
+    world = worlds["everything"]
+    for tool, arguments, page in world.pages:
+        error = world.caller.call(tool, {**arguments, "cursor": page["next_cursor"]}).error
+        assert error["code"] == "INVALID_ARGUMENT"
+        assert "published anew" in error["message"]
+        assert world.caller.call(tool, arguments).answer["partial"], "without the cursor it is answered"

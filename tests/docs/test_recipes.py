@@ -8,18 +8,27 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from pydantic import Field
 
 from graphctx import KnowledgeBase
 from graphctx.errors import InvalidArgument
 from graphctx.ingest.read import registry
 from graphctx.ingest.read.base import Outline, ReadFile, make_document
+from graphctx.model.answers import ListAnswer
+from graphctx.model.requests import NodeRef, PagedInput
+from graphctx.model.results import Results
 from graphctx.retrieve.arrays import Rows, Scores
 from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import Question
 from graphctx.retrieve.stages import FIRST_STAGES, RERANKERS, Candidates
 from graphctx.retrieve.stages.exact import search_arrays
+from graphctx.server.call_context import CallContext
+from graphctx.server.render import one_line
+from graphctx.server.tool import Description, Reply, Tool
+from graphctx.server.tools import TOOLSETS
 from graphctx.store.graph import ENGINES
 from graphctx.store.graph.base import GraphStore
+from tests.contract.protocol import in_memory
 
 
 class ShoutReader:
@@ -38,6 +47,65 @@ def test_a_file_format_is_a_reader_and_a_line(monkeypatch: pytest.MonkeyPatch) -
     assert reader is not None
     assert reader.read(b"THE GATE OPENS AT NOON.", "gate.shout").documents[0].text == "The gate opens at noon."
     assert ".shout" in registry.readers()
+
+
+class HeadingsInput(PagedInput):
+    """Arguments of kb.headings."""
+
+    doc_uri: NodeRef = Field(description="A document by its URI or id.")
+    page_size: int = Field(30, ge=1, le=100, description="How many headings per call.")
+
+
+class HeadingsAnswer(ListAnswer):
+    """Output of kb.headings."""
+
+    headings: list[str]
+
+
+def headings(context: CallContext, asked: HeadingsInput) -> Reply[HeadingsAnswer]:
+    request = asked.model_copy(update={"scope": context.scope(asked.scope)})
+    document = context.searcher.catalog.document(request.doc_uri, request.scope)
+    found = Results(
+        items=[entry.title for entry in document.outline if entry.title], snapshot_id=context.searcher.snapshot_id
+    )
+    page = context.pager.page(
+        request,
+        found,
+        lambda part: HeadingsAnswer(headings=part.items, **part.fields),
+        lambda answer: "\n".join(map(one_line, answer.headings)),
+    )
+    return Reply(*page)
+
+
+HEADINGS = Tool(
+    name="kb.headings",
+    toolset="kb",
+    title="List headings",
+    description=Description(
+        use_when="you want the headings of a document.",
+        not_when="you look for something in it: kb.search finds it.",
+        returns="page_size headings ({page_size}).",
+        follow_up="repeat the call with next_cursor.",
+    ),
+    input=HeadingsInput,
+    output=HeadingsAnswer,
+    run=headings,
+)
+
+
+def test_a_tool_is_a_declaration_and_a_line(handbook_kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(TOOLSETS, "kb", (*TOOLSETS["kb"], HEADINGS))
+    uri = handbook_kb.search("Who approves a purchase?").results[0].doc_uri
+    with in_memory(handbook_kb, toolsets=("kb",)) as caller:
+        listed = caller.run(caller.client.list_tools).tools[-1]
+        assert listed.name == "kb.headings"
+        assert "Returns at most page_size headings (30)." in listed.description
+        assert listed.description.endswith("Defaults: page_size 30. Max: page_size 100.")
+        reply = caller.call("kb_headings", {"doc_uri": uri, "page_size": 1})
+        assert reply.answer["headings"] == [reply.text]
+        assert reply.answer["next_cursor"]
+        refused = caller.call("kb_headings", {"doc_uri": uri, "page_size": 0})
+        assert "page_size = 0: must be a whole number from 1 to 100" in refused.error["message"]
 
 
 def rerank_by_heading(index: SearchIndex, question: Question, rows: Rows, scores: Scores) -> Scores:

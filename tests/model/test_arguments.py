@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from graphctx.errors import InvalidArgument
-from graphctx.model.arguments import MAX_PROBLEMS, parse_arguments
-from graphctx.model.layers import AgentsContextProposeInput, AgentsContextWriteInput
+from graphctx.model.arguments import MAX_PROBLEMS, model_of, parse_arguments
 from graphctx.model.requests import ExpandInput, ExtractEvidenceInput, ReadExcerptInput, RetrieveInput, SearchInput
-from graphctx.model.rules import model_of
 from graphctx.server.tools import TOOLS
+from graphctx.server.tools.layers_write import AgentsContextProposeInput, AgentsContextWriteInput
 
 
 def required_of(model: type[BaseModel]) -> dict[str, Any]:

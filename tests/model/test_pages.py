@@ -14,9 +14,9 @@ from graphctx.model.answers import ListAnswer, Quote
 from graphctx.model.assemble import SHORTER_QUOTE
 from graphctx.model.budgets import Limits, weigh
 from graphctx.model.cursors import HEAVIEST_ID, Cursors
-from graphctx.model.found import Listing
 from graphctx.model.pages import MIN_CHARS, Pager, Part
 from graphctx.model.requests import GraphInput, Scope
+from graphctx.model.results import Results
 from graphctx.nlp.tokens import AnswerCounter
 from graphctx.text.graphemes import is_boundary
 
@@ -71,7 +71,7 @@ def weight(answer: Quotes) -> tuple[int, int]:
 def test_pages_of_any_budgets_give_every_item_once_and_in_order(
     words: list[str], limits: list[tuple[int, int]], page_size: int
 ) -> None:
-    listing = Listing(items=[quote_of(*numbered) for numbered in enumerate(words)], snapshot_id="sn")
+    listing = Results(items=[quote_of(*numbered) for numbered in enumerate(words)], snapshot_id="sn")
     pager = Pager(SERVER, COUNT, cursors=Cursors(b"key"))
     scope = Scope(project_id="p", environment="dev")
     seen: list[Quote] = []
@@ -112,7 +112,7 @@ def test_pages_of_any_budgets_give_every_item_once_and_in_order(
 @given(text=texts)
 @settings(deadline=None)
 def test_what_the_refusal_says_is_needed_is_enough(text: str) -> None:
-    listing = Listing(items=[quote_of(0, text)], snapshot_id="sn")
+    listing = Results(items=[quote_of(0, text)], snapshot_id="sn")
     pager = Pager(SERVER, COUNT)
     scope = Scope(project_id="p", environment="dev")
     with pytest.raises(BudgetExceeded, match="max_tokens and max_bytes") as caught:
@@ -123,7 +123,7 @@ def test_what_the_refusal_says_is_needed_is_enough(text: str) -> None:
 
 
 def test_a_call_never_widens_what_the_server_allows() -> None:
-    listing = Listing(items=[quote_of(number, "word " * 40) for number in range(60)], snapshot_id="sn")
+    listing = Results(items=[quote_of(number, "word " * 40) for number in range(60)], snapshot_id="sn")
     request = GraphInput(scope=Scope(), page_size=100, max_tokens=1_000_000, max_bytes=100_000_000)
     answer, _ = Pager(SERVER, COUNT).page(request, listing, build, render)
     assert (answer.budget.max_tokens, answer.budget.max_bytes) == (SERVER.max_tokens, SERVER.max_bytes)
@@ -133,7 +133,7 @@ def test_a_call_never_widens_what_the_server_allows() -> None:
 
 def test_an_item_that_is_shortened_loses_its_surroundings_first() -> None:
     text = "The lamp is lit at dusk. " * 6
-    listing = Listing(items=[quote_of(0, text)], snapshot_id="sn")
+    listing = Results(items=[quote_of(0, text)], snapshot_id="sn")
     pager, scope = Pager(SERVER, COUNT), Scope(project_id="p", environment="dev")
     whole, _ = pager.page(GraphInput(scope=scope), listing, build, render, SHORTER_QUOTE)
     less, _ = pager.page(
@@ -152,7 +152,7 @@ def test_an_item_that_is_shortened_loses_its_surroundings_first() -> None:
 
 def test_a_cap_of_the_request_itself_is_told_on_the_last_page() -> None:
     items = [quote_of(number, "word") for number in range(3)]
-    listing = Listing(items=items, snapshot_id="sn", capped="node_cap")
+    listing = Results(items=items, snapshot_id="sn", capped="node_cap")
     pager = Pager(SERVER, COUNT, cursors=Cursors())
     first, _ = pager.page(GraphInput(page_size=2), listing, build)
     assert (first.limit_reason, first.truncated) == ("page_size", False)
@@ -176,7 +176,7 @@ def test_the_id_of_a_snapshot_does_not_decide_what_fits(one: str, other: str, ma
     request = GraphInput(scope=Scope(project_id="p", environment="dev"), page_size=30, max_tokens=max_tokens)
     answers = []
     for snapshot_id in (one, other):
-        listing = Listing(items=[quote_of(n, "The lamp burns. " * 5) for n in range(30)], snapshot_id=snapshot_id)
+        listing = Results(items=[quote_of(n, "The lamp burns. " * 5) for n in range(30)], snapshot_id=snapshot_id)
         answer, _ = Pager(SERVER, COUNT).page(
             request,
             listing,

@@ -6,8 +6,8 @@ import pytest
 
 from graphctx.errors import InvalidArgument
 from graphctx.knowledge_base import KnowledgeBase
-from graphctx.model.catalog import Names
 from graphctx.model.requests import CommunitiesInput, Scope
+from graphctx.model.results import NameResults
 from graphctx.retrieve.catalog import Catalog
 
 ALL = Scope()
@@ -99,7 +99,7 @@ def test_communities_are_completed_to_titles_and_ids_the_largest_first(
         assert found.items or found.empty_reason == "ambiguous"
     ids = catalog.communities("c_", ALL, 1000).values
     assert len(ids) >= every.total
-    assert catalog.communities(ids[0], ALL, 10) == Names((ids[0],), 1)
+    assert catalog.communities(ids[0], ALL, 10) == NameResults((ids[0],), 1)
 
 
 def test_titles_are_completed_only_to_what_the_scope_calls_them(catalog: Catalog, handbook_kb: KnowledgeBase) -> None:

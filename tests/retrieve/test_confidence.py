@@ -22,7 +22,7 @@ from graphctx.retrieve.question import parse_question
 from graphctx.server.call_context import CallContext
 from graphctx.server.config import ServerConfig
 from graphctx.server.scratch import ScratchStore
-from graphctx.server.tools.retrieve_evidence import RETRIEVE_EVIDENCE
+from graphctx.server.tools.evidence import RETRIEVE_EVIDENCE
 
 Make = Callable[..., KnowledgeBase]
 

@@ -8,7 +8,7 @@ from typing import Any
 from graphctx.knowledge_base import KnowledgeBase
 from graphctx.model.arguments import parse_arguments
 from graphctx.model.budgets import Limits
-from graphctx.model.found import UnitText
+from graphctx.model.results import UnitText
 from graphctx.server.call_context import CallContext
 from graphctx.server.config import ServerConfig
 from graphctx.server.names import Spelling

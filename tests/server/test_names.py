@@ -5,7 +5,7 @@ import pytest
 from graphctx.errors import InvalidArgument
 from graphctx.server.names import OWN
 from graphctx.server.tools import TOOLSETS
-from graphctx.server.tools.compat.wrapper import OLDER
+from graphctx.server.tools.compat import OLDER
 from tests.contract.spec_table import BEYOND
 
 from .calls import LISTED

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from graphctx.knowledge_base import KnowledgeBase
 from graphctx.model.budgets import Limits
 from graphctx.model.requests import Scope
-from graphctx.server.quoting import one_line, quoted
-from graphctx.server.render import citation, searched
+from graphctx.server.render import citation, one_line, quoted, searched
 
 from .calls import call, context_over
 

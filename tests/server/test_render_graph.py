@@ -8,10 +8,9 @@ import pytest
 
 from graphctx.errors import InvalidArgument
 from graphctx.knowledge_base import KnowledgeBase
-from graphctx.model.answers import Budget
+from graphctx.model.answers import Budget, GlobalAnswer, GlobalDiagnostics, PhrasedSentence, Point, Theme
 from graphctx.model.requests import Scope
-from graphctx.model.themes import GlobalAnswer, GlobalDiagnostics, PhrasedSentence, Point, Theme
-from graphctx.server.render_global import global_text
+from graphctx.server.tools.global_search import global_text
 
 from .calls import call, context_over, unit_with
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphctx.errors import BudgetExceeded, InvalidArgument
-from graphctx.model.found import UnitText
+from graphctx.model.results import UnitText
 from graphctx.server.scratch import ScratchStore, new_id
 
 NOW = datetime(2025, 3, 31, 12, 0, tzinfo=UTC)

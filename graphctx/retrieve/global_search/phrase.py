@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from graphctx.errors import GraphctxError, TimedOut
-from graphctx.model.themes import PhrasedSentence, Point
+from graphctx.model.answers import PhrasedSentence, Point
 from graphctx.settings import LlmSettings
 
 MAX_SENTENCES = 8

@@ -7,11 +7,10 @@ from functools import partial
 
 import numpy as np
 
-from graphctx.model.answers import EmptyReason
-from graphctx.model.found import GlobalFound
+from graphctx.model.answers import EmptyReason, Point, Theme
 from graphctx.model.interrupt import checkpoint
 from graphctx.model.requests import GlobalSearchInput
-from graphctx.model.themes import Point, Theme
+from graphctx.model.results import GlobalResults
 from graphctx.retrieve.arrays import Rows
 from graphctx.retrieve.cite import Tokens
 from graphctx.retrieve.confidence import FITTED_FOR
@@ -77,7 +76,7 @@ class GlobalSearch:
         self._tokens = tokens
         self._everything = asks_for_everything(question.text) and bool(communities.visible.any())
 
-    def found(self, request: GlobalSearchInput, phraser: PhraserConfig | None = None) -> GlobalFound:
+    def found(self, request: GlobalSearchInput, phraser: PhraserConfig | None = None) -> GlobalResults:
         """Return the answer to a request, with a language model's words for it if there is a phraser."""
         outcome = self.run(
             tests=request.options.relevance_tests,
@@ -93,7 +92,7 @@ class GlobalSearch:
         themes = [int(outcome.themes[one.at]) for one in selected]
         phrased, note = phrase(phraser, request.question, points) if request.options.phrase else ((), "")
         ratings = outcome.selection.ratings
-        return GlobalFound(
+        return GlobalResults(
             items=points,
             rows=[int(outcome.candidates.units[one.at]) for one in selected],
             scope=request.scope,

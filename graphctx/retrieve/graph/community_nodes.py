@@ -11,11 +11,10 @@ import numpy as np
 from rapidfuzz import fuzz, process, utils
 
 from graphctx.errors import InvalidArgument
-from graphctx.model.found import GraphFound
-from graphctx.model.graph import Named, Unresolved
+from graphctx.model.graph import CommunityNode, KeyEntity, NodeSummary, Unresolved
 from graphctx.model.interrupt import checkpoint
 from graphctx.model.requests import MAX_QUOTE_CHARS, CommunitiesInput
-from graphctx.model.themes import CommunityNode, KeyEntity
+from graphctx.model.results import GraphResults
 from graphctx.retrieve.arrays import Rows
 from graphctx.retrieve.graph.communities import CommunityIndex
 from graphctx.retrieve.graph.nodes import fact_words, sentence_snippet
@@ -82,7 +81,7 @@ class ResolvedCommunities:
     unresolved: list[Unresolved]
 
 
-def find_communities(view: GraphView, request: CommunitiesInput) -> GraphFound[CommunityNode]:
+def find_communities(view: GraphView, request: CommunitiesInput) -> GraphResults[CommunityNode]:
     """Describe the communities that a request names, or list those that meet its conditions.
 
     Raises:
@@ -99,7 +98,7 @@ def find_communities(view: GraphView, request: CommunitiesInput) -> GraphFound[C
             allowed="alone, beside scope and filters",
         )
     if not communities.visible.any():
-        return GraphFound(items=(), snapshot_id=snapshot_id, empty_reason="no_communities")
+        return GraphResults(items=(), snapshot_id=snapshot_id, empty_reason="no_communities")
     starts: list[str] = []
     if request.community_ids:
         resolved = resolve_communities(communities, request.community_ids, "community_ids")
@@ -111,7 +110,7 @@ def find_communities(view: GraphView, request: CommunitiesInput) -> GraphFound[C
         return community_node(communities, row, whole=bool(request.community_ids), snippets=request.include_snippet)
 
     ambiguous = any(one.reason == "ambiguous" for one in unresolved)
-    return GraphFound(
+    return GraphResults(
         items=LazySequence(rows, make),
         snapshot_id=snapshot_id,
         empty_reason=None if rows else "ambiguous" if ambiguous else "no_match",
@@ -295,8 +294,8 @@ def _folded(title: str) -> str:
     return " ".join(title.split()).casefold()
 
 
-def _short(communities: CommunityIndex, row: int) -> Named:
-    return Named(id=communities.hierarchy.id(row), kind="community", name=communities.title(row))
+def _short(communities: CommunityIndex, row: int) -> NodeSummary:
+    return NodeSummary(id=communities.hierarchy.id(row), kind="community", name=communities.title(row))
 
 
 def _nothing_known(communities: CommunityIndex, asked: list[str], near: list[int], field: str) -> InvalidArgument:

@@ -7,8 +7,16 @@ from functools import cached_property
 from typing import TypeVar
 
 from graphctx.errors import InvalidArgument
-from graphctx.model.found import GraphFound
-from graphctx.model.graph import EntitySection, Neighbour, Node, Path, SectionEntity, SectionParents, Unresolved
+from graphctx.model.graph import (
+    CommunityNode,
+    EntitySection,
+    Neighbour,
+    Node,
+    Path,
+    SectionEntity,
+    SectionParents,
+    Unresolved,
+)
 from graphctx.model.interrupt import checkpoint
 from graphctx.model.requests import (
     ChildrenInput,
@@ -21,7 +29,7 @@ from graphctx.model.requests import (
     PathsInput,
     SectionsForEntitiesInput,
 )
-from graphctx.model.themes import CommunityNode
+from graphctx.model.results import GraphResults
 from graphctx.retrieve.graph.community_nodes import find_communities
 from graphctx.retrieve.graph.nodes import mention_snippet, node, node_fields
 from graphctx.retrieve.graph.resolve import ResolvedNodes, resolve
@@ -53,7 +61,7 @@ class GraphExplorer:
         """The tables of the snapshot's graph."""
         return GraphTables(self._index)
 
-    def describe(self, request: DescribeInput) -> GraphFound[Node]:
+    def describe(self, request: DescribeInput) -> GraphResults[Node]:
         """Describe nodes, in the order of the request.
 
         Raises:
@@ -61,17 +69,17 @@ class GraphExplorer:
         """
         _check_fields(request.fields)
 
-        def run(view: GraphView) -> GraphFound[Node]:
+        def run(view: GraphView) -> GraphResults[Node]:
             named = resolve(view, request.node_ids, "node_ids")
             nodes = [node(view, key, snippet=request.include_snippet) for key in _each(named.keys)]
             return _found(view, [_narrowed(item, request.fields) for item in nodes], named)
 
         return self._within(request, run)
 
-    def expand(self, request: ExpandInput) -> GraphFound[Neighbour]:
+    def expand(self, request: ExpandInput) -> GraphResults[Neighbour]:
         """Return the nodes around some nodes, by hop, then the weight of the strongest relation, then id."""
 
-        def run(view: GraphView) -> GraphFound[Neighbour]:
+        def run(view: GraphView) -> GraphResults[Neighbour]:
             named = resolve(view, request.node_ids, "node_ids")
             reached, more = expand(
                 view,
@@ -86,10 +94,10 @@ class GraphExplorer:
 
         return self._within(request, run)
 
-    def paths(self, request: PathsInput) -> GraphFound[Path]:
+    def paths(self, request: PathsInput) -> GraphResults[Path]:
         """Return the paths between two sets of nodes, by length, then the weight of the weakest relation, then ids."""
 
-        def run(view: GraphView) -> GraphFound[Path]:
+        def run(view: GraphView) -> GraphResults[Path]:
             starts = resolve(view, request.start_ids, "start_ids")
             ends = resolve(view, request.end_ids, "end_ids")
             edges, paths = find_paths(
@@ -106,10 +114,10 @@ class GraphExplorer:
 
         return self._within(request, run)
 
-    def parents(self, request: ParentsInput) -> GraphFound[SectionParents]:
+    def parents(self, request: ParentsInput) -> GraphResults[SectionParents]:
         """Return what is above each section or unit, the nearest first, the document last."""
 
-        def run(view: GraphView) -> GraphFound[SectionParents]:
+        def run(view: GraphView) -> GraphResults[SectionParents]:
             named = resolve(view, request.section_ids, "section_ids", ("section", "unit"))
             items = [
                 SectionParents(
@@ -122,17 +130,17 @@ class GraphExplorer:
 
         return self._within(request, run)
 
-    def children(self, request: ChildrenInput) -> GraphFound[Node]:
+    def children(self, request: ChildrenInput) -> GraphResults[Node]:
         """Return what is directly below a document or a section, in reading order."""
 
-        def run(view: GraphView) -> GraphFound[Node]:
+        def run(view: GraphView) -> GraphResults[Node]:
             named = resolve(view, [request.parent_id], "parent_id", ("document", "section"))
             below = [key for parent in named.keys for key in children(view, parent)]
             return _found(view, [node(view, key, snippet=request.include_snippet) for key in _each(below)], named)
 
         return self._within(request, run)
 
-    def entities_for_sections(self, request: EntitiesForSectionsInput) -> GraphFound[SectionEntity]:
+    def entities_for_sections(self, request: EntitiesForSectionsInput) -> GraphResults[SectionEntity]:
         """Return the entities that each section or unit names, the most specific first.
 
         Raises:
@@ -140,7 +148,7 @@ class GraphExplorer:
         """
         labels = label_rows(request.labels)
 
-        def run(view: GraphView) -> GraphFound[SectionEntity]:
+        def run(view: GraphView) -> GraphResults[SectionEntity]:
             named = resolve(view, request.section_ids, "section_ids", ("section", "unit"))
             most = request.max_per_section
             entities = [(key, entities_of(view, key, labels, most + 1)) for key in _each(named.keys)]
@@ -153,10 +161,10 @@ class GraphExplorer:
 
         return self._within(request, run)
 
-    def sections_for_entities(self, request: SectionsForEntitiesInput) -> GraphFound[EntitySection]:
+    def sections_for_entities(self, request: SectionsForEntitiesInput) -> GraphResults[EntitySection]:
         """Return the units that name each entity: those that are about it first."""
 
-        def run(view: GraphView) -> GraphFound[EntitySection]:
+        def run(view: GraphView) -> GraphResults[EntitySection]:
             named = resolve(view, request.entity_ids, "entity_ids", ("entity",))
             most = request.max_per_entity
             units = [(key, units_naming(view, key, most + 1)) for key in _each(named.keys)]
@@ -172,18 +180,18 @@ class GraphExplorer:
 
         return self._within(request, run)
 
-    def communities(self, request: CommunitiesInput) -> GraphFound[CommunityNode]:
+    def communities(self, request: CommunitiesInput) -> GraphResults[CommunityNode]:
         """Return communities of entities: the largest first, or those of an entity from the broadest down.
 
         Where there are no communities the listing is empty, whatever the request names.
         """
         return self._within(request, lambda view: find_communities(view, request))
 
-    def _within(self, request: GraphInput, run: Callable[[GraphView], GraphFound[Item]]) -> GraphFound[Item]:
+    def _within(self, request: GraphInput, run: Callable[[GraphView], GraphResults[Item]]) -> GraphResults[Item]:
         """Run a request over what its scope and filters leave, or return why that is nothing."""
         nothing = self._index.empty_reason(request.scope, request.filters)
         if nothing is not None:
-            return GraphFound(
+            return GraphResults(
                 items=(),
                 snapshot_id=self._index.snapshot.id,
                 empty_reason=nothing.reason,
@@ -192,11 +200,11 @@ class GraphExplorer:
         return run(GraphView(self._index.within(request.scope, request.filters), self.tables))
 
 
-def _found(view: GraphView, items: Sequence[Item], *named: ResolvedNodes, more: bool = False) -> GraphFound[Item]:
+def _found(view: GraphView, items: Sequence[Item], *named: ResolvedNodes, more: bool = False) -> GraphResults[Item]:
     """Return a listing of items; ``more`` if a cap of the request left some out."""
     unresolved: list[Unresolved] = [item for part in named for item in part.unresolved]
     ambiguous = any(part.ambiguous and not part.keys for part in named)
-    return GraphFound(
+    return GraphResults(
         items=items,
         snapshot_id=view.index.snapshot.id,
         empty_reason=None if items else "ambiguous" if ambiguous else "no_match",

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from rapidfuzz import fuzz, process, utils
 
 from graphctx.errors import InvalidArgument
-from graphctx.model.graph import Named, NodeKind, Unresolved
+from graphctx.model.graph import NodeKind, NodeSummary, Unresolved
 from graphctx.model.interrupt import checkpoint
 from graphctx.retrieve.graph.columns import row_of
 from graphctx.retrieve.graph.nodes import node_fields
@@ -177,9 +177,9 @@ def _similar(view: GraphView, ref: str, kinds: Sequence[NodeKind]) -> list[NodeK
     return [view.key("entity", row) for row in similar_entities(view, ref)] if "entity" in kinds else []
 
 
-def _short(view: GraphView, key: NodeKey) -> Named:
+def _short(view: GraphView, key: NodeKey) -> NodeSummary:
     fields = node_fields(view, key)
-    return Named(**{name: fields[name] for name in Named.model_fields if name in fields})
+    return NodeSummary(**{name: fields[name] for name in NodeSummary.model_fields if name in fields})
 
 
 def _nothing_known(

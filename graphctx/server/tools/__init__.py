@@ -1,4 +1,8 @@
-"""The tools, one file each, and the toolsets in which they are offered."""
+"""The tools, and the toolsets in which they are offered.
+
+A file holds what one tool or a few of one kind consist of: the models that no other room uses, handler, text and
+declaration. A line in `TOOLSETS` offers a tool.
+"""
 
 from __future__ import annotations
 
@@ -8,23 +12,32 @@ from typing import get_args
 from graphctx.errors import InvalidArgument
 from graphctx.server.config import Toolset
 from graphctx.server.tool import AnyTool
+from graphctx.server.tools import graph
+from graphctx.server.tools.communities import COMMUNITIES
 from graphctx.server.tools.compat import COMPAT_TOOLS
-from graphctx.server.tools.connector import CONNECTOR_TOOLS
-from graphctx.server.tools.expand_excerpt import EXPAND_EXCERPT
-from graphctx.server.tools.extract_evidence import EXTRACT_EVIDENCE
+from graphctx.server.tools.connector import FETCH_FOR_CONNECTORS, SEARCH_FOR_CONNECTORS
+from graphctx.server.tools.evidence import EXTRACT_EVIDENCE, RETRIEVE_EVIDENCE
+from graphctx.server.tools.excerpts import EXPAND_EXCERPT, READ_EXCERPT
 from graphctx.server.tools.global_search import GLOBAL_SEARCH
-from graphctx.server.tools.graph import GRAPH_TOOLS
-from graphctx.server.tools.layers import LAYER_TOOLS
-from graphctx.server.tools.read_excerpt import READ_EXCERPT
-from graphctx.server.tools.retrieve_evidence import RETRIEVE_EVIDENCE
+from graphctx.server.tools.layers_search import AGENTS_SEARCH
+from graphctx.server.tools.layers_write import AGENTS_CONTEXT_PROPOSE, AGENTS_CONTEXT_WRITE
 from graphctx.server.tools.search import SEARCH
 
 TOOLSETS: dict[Toolset, tuple[AnyTool, ...]] = {
     "kb": (RETRIEVE_EVIDENCE, SEARCH, GLOBAL_SEARCH, EXTRACT_EVIDENCE, READ_EXCERPT, EXPAND_EXCERPT),
-    "graph": GRAPH_TOOLS,
+    "graph": (
+        graph.DESCRIBE,
+        graph.EXPAND,
+        graph.PATHS,
+        graph.PARENTS,
+        graph.CHILDREN,
+        graph.ENTITIES_FOR_SECTIONS,
+        graph.SECTIONS_FOR_ENTITIES,
+        COMMUNITIES,
+    ),
     "compat": COMPAT_TOOLS,
-    "connector": CONNECTOR_TOOLS,
-    "layers": LAYER_TOOLS,
+    "connector": (SEARCH_FOR_CONNECTORS, FETCH_FOR_CONNECTORS),
+    "layers": (AGENTS_SEARCH, AGENTS_CONTEXT_WRITE, AGENTS_CONTEXT_PROPOSE),
 }
 """The tools of each toolset; the tool to reach for first comes first."""
 
@@ -35,12 +48,12 @@ DEFAULT_TOOLSETS: tuple[Toolset, ...] = ("kb", "graph")
 
 
 def serve(toolsets: Iterable[str] = DEFAULT_TOOLSETS, kb_v2: bool = True) -> tuple[AnyTool, ...]:
-    """The tools that a server offers, in the order of `TOOLS` whatever the order of ``toolsets``.
+    """Return the tools that a server offers, in the order of `TOOLSETS` whatever the order of ``toolsets``.
 
     Args:
-        toolsets: their names; a name may stand twice.
-        kb_v2: without it, only the older names of ``compat`` are offered, whatever ``toolsets`` says (tool
-            contract, section 10).
+        toolsets: their names; duplicates are ignored.
+        kb_v2: if false, only the older names of ``compat`` are offered, whatever ``toolsets`` says (tool contract,
+            section 10).
 
     Raises:
         InvalidArgument: a toolset is not known, or there is none.
@@ -57,4 +70,4 @@ def serve(toolsets: Iterable[str] = DEFAULT_TOOLSETS, kb_v2: bool = True) -> tup
             )
     if not kb_v2:
         return TOOLSETS["compat"]
-    return tuple(tool for tool in TOOLS if tool.toolset in wanted)
+    return tuple(tool for toolset, tools in TOOLSETS.items() if toolset in wanted for tool in tools)

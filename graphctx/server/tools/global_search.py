@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
+from graphctx.model.answers import LOW_RATING, GlobalAnswer, GlobalDiagnostics, Point, Theme
 from graphctx.model.assemble import global_answer
 from graphctx.model.requests import GlobalSearchInput
-from graphctx.model.themes import GlobalAnswer
 from graphctx.server.call_context import CallContext
-from graphctx.server.render_global import global_text
+from graphctx.server.render import citation, counted, head, how_named, more, one_line, quoted, why_empty
 from graphctx.server.tool import Description, Reply, Tool
-from graphctx.server.tools.limits import limits_of
 
 
 def _run(context: CallContext, request: GlobalSearchInput) -> Reply[GlobalAnswer]:
@@ -20,8 +19,55 @@ def _run(context: CallContext, request: GlobalSearchInput) -> Reply[GlobalAnswer
         point.model_copy(update={"passage_id": passage.passage_id, "uri": passage.uri})
         for point, passage in zip(found.items, context.passages(found), strict=True)
     ]
-    page = global_answer(context.pager, request, replace(found, items=points), partial(global_text, context))
-    return Reply(*page)
+    return Reply(*global_answer(context.pager, request, replace(found, items=points), partial(global_text, context)))
+
+
+def global_text(context: CallContext, answer: GlobalAnswer) -> str:
+    """Return the points below the themes that they come from, after a language model's sentences, if there are any."""
+    start = head(answer, len(answer.points), "point")
+    if answer.empty_reason:
+        counts = "" if answer.empty_reason == "no_communities" else f" {_considered(answer.diagnostics)}"
+        ask = context.say("For a detail ask kb.retrieve_evidence.")
+        return f"{start}. {why_empty(answer)}{counts} {ask}"
+    blocks = [f"{start}, word for word. {_how_made(answer)}"]
+    if answer.phrased:
+        said = (f"{one.text} {''.join(f'[{number}]' for number in one.points)}" for one in answer.phrased)
+        blocks.append("\n".join(map(quoted, said)))
+    heads = {theme.id: _theme(theme) for theme in answer.themes}
+    groups: dict[str, list[str]] = {}
+    for number, point in enumerate(answer.points, start=1):  # the group of the first point comes first
+        group = point.community_id if point.community_id in heads else ""
+        groups.setdefault(group, [heads.get(group, "Of no single theme")]).append(_point(number, point))
+    blocks += ["\n".join(group) for group in groups.values()]
+    if all(point.rating < LOW_RATING for point in answer.points):
+        blocks.append("None of these fits the question well: the documents may not treat of it.")
+    blocks += [_considered(answer.diagnostics), *more(context, answer, "kb.global_search")]
+    follow = "A theme: graph.communities with its id in community_ids. More text: kb.read_excerpt with "
+    return "\n\n".join([*blocks, context.say(follow + how_named(context))])
+
+
+def _how_made(answer: GlobalAnswer) -> str:
+    why = f" ({one_line(answer.note)})" if answer.note else ""
+    if answer.phrased:
+        return f"First, in a language model's words, what they come to{why}; the numbers are of points:"
+    return f"No language model took part{why}."
+
+
+def _considered(diagnostics: GlobalDiagnostics) -> str:
+    return (
+        f"Of {counted(diagnostics.communities, 'community')} {diagnostics.rated} were rated, "
+        f"{diagnostics.descended} gone into further and {diagnostics.dropped} dropped."
+    )
+
+
+def _theme(theme: Theme) -> str:
+    return f"{one_line(theme.title)} [{theme.id}] (level {theme.level}, rating {theme.rating:.2f})"
+
+
+def _point(number: int, point: Point) -> str:
+    where = citation(point.title, point.heading, point.doc_uri, point.line, point.page)
+    cut = ", shortened" if point.truncated else ""
+    return f"[{number}] {where}\nsection {point.section_id}, rating {point.rating:.2f}{cut}\n{quoted(point.quote)}"
 
 
 GLOBAL_SEARCH = Tool(
@@ -32,12 +78,11 @@ GLOBAL_SEARCH = Tool(
         use_when="a question is about the documents as a whole: their main themes, what recurs, how something is dealt "
         "with across them. It goes from broad themes to fine ones and takes the sentences that bear on the question.",
         not_when="the answer is a detail that stands in one or two places: kb.retrieve_evidence finds it.",
-        returns="max_points points (40), together points_tokens (1000) long, word for word from the documents, with "
-        "citation, rating and theme; where a language model is set also phrased, citing points. The response keeps to "
-        "{response}, or to less by max_tokens and max_bytes.",
+        returns="max_points points ({max_points}), together points_tokens ({points_tokens}) long, word for word from "
+        "the documents, with citation, rating and theme; where a language model is set also phrased, citing points. "
+        "The response keeps to {response}, or to less by max_tokens and max_bytes.",
         follow_up="repeat the call with next_cursor, raise points_tokens, call graph.communities with a theme's id, or "
         "kb.read_excerpt with a point's section_id as passage_id.",
-        defaults=limits_of(GlobalSearchInput),
     ),
     input=GlobalSearchInput,
     output=GlobalAnswer,

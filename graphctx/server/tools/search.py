@@ -9,7 +9,7 @@ from graphctx.model.answers import SearchAnswer
 from graphctx.model.assemble import search_answer
 from graphctx.model.requests import SearchInput
 from graphctx.server.call_context import CallContext
-from graphctx.server.render import search_text
+from graphctx.server.render import citation, head, how_named, mark_line, more, note_lines, quoted, why_empty
 from graphctx.server.tool import Description, Reply, Tool
 
 
@@ -21,8 +21,22 @@ def _run(context: CallContext, request: SearchInput) -> Reply[SearchAnswer]:
         )
         for result, passage in zip(found.items, context.passages(found), strict=True)
     ]
-    page = search_answer(context.pager, request, replace(found, items=results), partial(search_text, context))
-    return Reply(*page)
+    return Reply(*search_answer(context.pager, request, replace(found, items=results), partial(_text, context)))
+
+
+def _text(context: CallContext, answer: SearchAnswer) -> str:
+    """Return the previews below their citations."""
+    start = f"{head(answer, len(answer.results), 'result')}."
+    if answer.empty_reason:
+        return "\n\n".join([f"{start} {why_empty(answer)}", *note_lines(answer.layer_notes)])
+    blocks = [start]
+    for result in answer.results:
+        where = citation(result.title, result.heading, result.doc_uri, result.line, result.page)
+        mark = f"\n{mark_line(result.layer)}" if result.layer else ""
+        blocks.append(f"[{result.rank}] {where}\nsection {result.section_id}{mark}\n{quoted(result.preview)}")
+    blocks += [*note_lines(answer.layer_notes), *more(context, answer, "kb.search")]
+    follow = "These are previews. Quotes: kb.extract_evidence; text: kb.read_excerpt. Both take "
+    return "\n\n".join([*blocks, context.say(follow + how_named(context))])
 
 
 SEARCH = Tool(
@@ -33,13 +47,11 @@ SEARCH = Tool(
         use_when="you want to explore which documents and sections bear on a topic, or to choose passages "
         "yourself before reading them.",
         not_when="you have a question to answer: kb.retrieve_evidence finds and quotes in one call.",
-        returns="page_size results (5), each with a preview of one to three sentences exactly as in the "
+        returns="page_size results ({page_size}), each with a preview of one to three sentences exactly as in the "
         "document, and a passage_id; never whole sections. The response keeps to {response}, "
         "or to less by max_tokens and max_bytes.",
         follow_up="call again with next_cursor, or call kb.extract_evidence or kb.read_excerpt with the section_id of "
         "results as passage ids.",
-        defaults="top_k 5, page_size 5, max_per_doc 1, max_snippet_chars 280, mode auto. "
-        "Max: top_k 50, page_size 50, max_per_doc 20, max_snippet_chars 1000.",
     ),
     input=SearchInput,
     output=SearchAnswer,

@@ -12,7 +12,7 @@ import pytest
 
 from graphctx.errors import InvalidArgument, ScopeViolation
 from graphctx.knowledge_base import KnowledgeBase
-from graphctx.model.themes import GlobalAnswer
+from graphctx.model.answers import GlobalAnswer
 from graphctx.nlp.tokens import AnswerCounter
 
 Make = Callable[..., KnowledgeBase]

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from graphctx.knowledge_base import KnowledgeBase
-from graphctx.model.themes import GlobalAnswer
-from graphctx.server.render_global import how_made
+from graphctx.model.answers import GlobalAnswer
 from tests.nlp import llm_stub
 from tests.nlp.llm_stub import Stub, closed_port, says, sends, stub
 
@@ -155,7 +154,6 @@ def test_groups_of_points_that_could_not_be_phrased_are_counted(
     assert answer.phrased
     assert not answer.extractive
     assert answer.note.startswith(f"1 of {groups} groups of points could not be phrased: The endpoint failed with 500")
-    assert answer.note in how_made(answer)
 
 
 def test_a_model_that_never_answers_takes_half_of_a_calls_time(open_with: Open, stub: Stub) -> None:

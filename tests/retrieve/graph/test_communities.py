@@ -17,8 +17,8 @@ from nlp.llm_stub import Stub, stub
 
 from graphctx.errors import InvalidArgument
 from graphctx.knowledge_base import KnowledgeBase
+from graphctx.model.graph import CommunityNode
 from graphctx.model.requests import CommunitiesInput, DescribeInput, Filters
-from graphctx.model.themes import CommunityNode
 from graphctx.retrieve.graph import GraphExplorer
 from graphctx.retrieve.graph.communities import CommunityIndex, title_of
 from graphctx.retrieve.graph.tables import GraphTables

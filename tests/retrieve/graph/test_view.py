@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from graphctx.errors import InvalidArgument
 from graphctx.knowledge_base import KnowledgeBase
-from graphctx.model.found import GraphFound
 from graphctx.model.requests import (
     ChildrenInput,
     DescribeInput,
@@ -27,6 +26,7 @@ from graphctx.model.requests import (
     Scope,
     SectionsForEntitiesInput,
 )
+from graphctx.model.results import GraphResults
 from graphctx.retrieve.graph import GraphExplorer
 from graphctx.retrieve.graph.edges import related
 from graphctx.retrieve.graph.tables import GraphTables
@@ -130,14 +130,14 @@ def test_weights_made_anew_of_everything_are_those_of_the_table(handbook_kb: Kno
     assert made == pytest.approx({pair: value for pair, value in told.items() if value > 1e-6}, abs=1e-4)
 
 
-def _calls(graph: GraphExplorer, names: Sequence[str], **within: Any) -> Iterator[GraphFound[Any]]:
+def _calls(graph: GraphExplorer, names: Sequence[str], **within: Any) -> Iterator[GraphResults[Any]]:
     """Every method, about everything that may be seen."""
     last = ""
     for name in names:
         try:
             yield graph.describe(DescribeInput(node_ids=[name], include_snippet=True, **within))
         except InvalidArgument as error:
-            yield GraphFound(items=error.details["near"], snapshot_id="")
+            yield GraphResults(items=error.details["near"], snapshot_id="")
             continue
         yield graph.expand(ExpandInput(node_ids=[name], max_hops=2, include_snippet=True, **within))
         yield graph.paths(
@@ -158,7 +158,7 @@ def _calls(graph: GraphExplorer, names: Sequence[str], **within: Any) -> Iterato
                 yield call()
 
 
-def _dumped(found: GraphFound[Any]) -> Any:
+def _dumped(found: GraphResults[Any]) -> Any:
     items = [item if isinstance(item, dict) else item.model_dump() for item in found.items]
     return {
         "items": items,

@@ -18,7 +18,6 @@ from graphctx.layers import FILES
 from graphctx.server.app import build_server
 from graphctx.server.config import ServerConfig
 from graphctx.server.http import HttpConfig, http_app
-from graphctx.server.tools.layers.recorded import FILES as WRITABLE_FILES
 from graphctx.server.warmup import Warmup, open_engine
 
 from ..listening import as_bearer, listening
@@ -146,10 +145,6 @@ def test_the_facade_asks_layers_too(kb_path: Path, folder: Path, monkeypatch: py
         assert first.layer is not None
         quotes = kb.retrieve_evidence("Where is the vault key kept?", layers=["base"]).quotes
         assert quotes[0].quote == "The vault key is kept in the red safe."
-
-
-def test_the_files_of_layers_are_named_alike() -> None:
-    assert {**FILES, **WRITABLE_FILES} == FILES
 
 
 @pytest.mark.anyio

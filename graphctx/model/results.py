@@ -1,4 +1,4 @@
-"""What retrieval gives, before sessions, pages and budgets: the façade and the server make answers of it."""
+"""What a searcher returns, before sessions, pages and budgets: whole results, which keep their rows."""
 
 from __future__ import annotations
 
@@ -7,28 +7,36 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from graphctx.model.answers import EmptyReason, LimitReason, Quote, RunMode, SearchResult
+from graphctx.model.answers import (
+    EmptyReason,
+    LimitReason,
+    PhrasedSentence,
+    Point,
+    Quote,
+    RunMode,
+    SearchResult,
+    Theme,
+)
 from graphctx.model.graph import Unresolved
 from graphctx.model.requests import Scope
-from graphctx.model.themes import PhrasedSentence, Point, Theme
 
 Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Listing(Generic[Item]):
-    """All items of an answer, in order. ``empty_reason`` is set if and only if there are none.
+class Results(Generic[Item]):
+    """All items of a result, in order. ``empty_reason`` is set if and only if there are none.
 
     Attributes:
-        items: without what belongs to a session (``passage_id``, ``scratch_uri``, ``uri``).
-        snapshot_id: that they come from; empty where nothing is published.
+        items: the items, without the fields of a session (``passage_id``, ``scratch_uri``, ``uri``).
+        snapshot_id: the snapshot that they come from; empty if nothing is published.
         scope: the scope that applies; ``None`` for that of the request.
-        rows: the unit row of each item; -1 for an item that is no unit of the snapshot; empty where no item is one.
+        rows: the unit row of each item, -1 for an item that is not a unit; empty if no item is one.
         empty_reason: why there are none.
         filtered_by: the arguments that leave no document (``filters.doc_tag``, ``scope.repositories``, …).
         capped: the cap of the request's own that left some out for good (``node_cap``, ``doc_cap``, ``passage_cap``).
-        layers: a stamp of the layers that items come from beside; empty where there are none.
-        layer_notes: what the reader should know of these layers.
+        layers: a stamp of the layers that items come from, too; empty without layers.
+        layer_notes: remarks on these layers.
     """
 
     items: Sequence[Item]
@@ -43,17 +51,17 @@ class Listing(Generic[Item]):
 
     @property
     def edition(self) -> str:
-        """What a cursor of this listing is good for: the snapshot, and the layers as they were."""
+        """The version that a cursor of these results belongs to: the snapshot, and the layers as they were."""
         return f"{self.snapshot_id} {self.layers}" if self.layers else self.snapshot_id
 
 
-Found = Listing[SearchResult]
-"""The outcome of a search: every result up to ``top_k`` in rank order (not one page of them)."""
+SearchResults = Results[SearchResult]
+"""The results of a search: every result up to ``top_k`` in rank order (not one page of them)."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Evidence(Listing[Quote]):
-    """The outcome of an extraction: every quote up to ``max_quotes`` in rank order.
+class EvidenceResults(Results[Quote]):
+    """The results of a question: every quote up to ``max_quotes`` in rank order.
 
     ``candidates`` is the number of text units that were quoted from; ``stages`` holds counts of the retrieval stages
     (never times) for ``include_diagnostics``. ``nearest`` has the URIs of the nearest documents, best first, if and
@@ -67,8 +75,8 @@ class Evidence(Listing[Quote]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GraphFound(Listing[Item]):
-    """The outcome of a graph tool: every item up to its caps, in order.
+class GraphResults(Results[Item]):
+    """The results of a graph request: every item up to its caps, in order.
 
     ``starts`` are the ids of the nodes that the request was understood to name.
     """
@@ -78,11 +86,11 @@ class GraphFound(Listing[Item]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GlobalFound(Listing[Point]):
-    """The outcome of a global search: every point that its limits allow, in order.
+class GlobalResults(Results[Point]):
+    """The results of a global search: every point that its limits allow, in order.
 
     ``themes`` are the communities that points come from; ``communities``, ``rated``, ``descended`` and ``dropped`` are
-    as in `graphctx.model.themes.GlobalDiagnostics`. ``phrased`` cites points by their place, from 1; ``note`` says why
+    as in `graphctx.model.answers.GlobalDiagnostics`. ``phrased`` cites points by their place, from 1; ``note`` says why
     nothing is phrased though it should have been.
     """
 
@@ -121,3 +129,63 @@ class UnitText:
     def page(self, at: int) -> int | None:
         """The 1-based page of an offset into the document; ``None`` where the document has no pages."""
         return bisect_right(self.page_starts, at) if self.page_starts else None
+
+
+@dataclass(frozen=True, slots=True)
+class OutlineEntry:
+    """A heading of a document; ``start_char:end_char`` is the section below it, up to the next heading."""
+
+    section_id: str
+    level: int
+    title: str
+    anchor: str | None
+    start_char: int
+    end_char: int
+
+
+@dataclass(frozen=True, slots=True)
+class WholeDocument:
+    """A document with its text and its headings in reading order."""
+
+    doc_id: str
+    uri: str
+    title: str
+    tags: tuple[str, ...]
+    updated_at: str | None
+    text: str
+    outline: tuple[OutlineEntry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UnitEntry:
+    """A unit of a document, by the path of headings above it."""
+
+    section_id: str
+    heading: str
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentOutline:
+    """A document without its text: its headings and its units in reading order."""
+
+    doc_id: str
+    uri: str
+    title: str
+    sections: tuple[OutlineEntry, ...]
+    units: tuple[UnitEntry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OutlineResults:
+    """The first documents by URI, and how many there are in all."""
+
+    documents: tuple[DocumentOutline, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class NameResults:
+    """Names that complete what somebody has typed, the likeliest first, and how many there are in all."""
+
+    values: tuple[str, ...]
+    total: int

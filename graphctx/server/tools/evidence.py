@@ -1,0 +1,134 @@
+"""kb.retrieve_evidence and kb.extract_evidence: cited quotes on a question (tool contract, sections 4.6 and 4.7).
+
+The first finds the passages itself, in one call; the second quotes from passages that the caller names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from graphctx.model.answers import LOW_CONFIDENCE, EvidenceAnswer
+from graphctx.model.assemble import evidence_answer
+from graphctx.model.requests import ExtractEvidenceInput, RetrieveInput
+from graphctx.model.results import EvidenceResults
+from graphctx.server.call_context import CallContext
+from graphctx.server.render import (
+    CAPPED,
+    citation,
+    head,
+    how_named,
+    joined,
+    mark_line,
+    more,
+    note_lines,
+    quoted,
+    why_empty,
+)
+from graphctx.server.scratch import Passage
+from graphctx.server.tool import Description, Reply, Tool
+from graphctx.server.units import is_chunk
+
+
+def _retrieve(context: CallContext, request: RetrieveInput) -> Reply[EvidenceAnswer]:
+    evidence = context.searcher.evidence(request)
+    return _reply(context, request, evidence, context.passages(evidence), "kb.retrieve_evidence")
+
+
+def _extract(context: CallContext, asked: ExtractEvidenceInput) -> Reply[EvidenceAnswer]:
+    scope = context.scope(asked.scope)
+    request = asked.model_copy(update={"scope": scope})
+    held = [context.passage(passage_id, scope, "passage_ids") for passage_id in request.passage_ids]
+    passages = {passage.unit.section_id: passage for passage in held}
+    chunks = [passage.unit for passage in passages.values() if is_chunk(passage.unit)]
+    evidence = context.searcher.extract(request, [p.unit.section_id for p in passages.values() if not is_chunk(p.unit)])
+    if chunks:
+        evidence = context.layer_source().extracted(request, chunks, evidence)
+    quoted_from = [passages[quote.section_id] for quote in evidence.items]
+    return _reply(context, request, evidence, quoted_from, "kb.extract_evidence")
+
+
+def _reply(
+    context: CallContext,
+    request: RetrieveInput | ExtractEvidenceInput,
+    evidence: EvidenceResults,
+    passages: Sequence[Passage],
+    call: str,
+) -> Reply[EvidenceAnswer]:
+    """Answer with as many quotes as the budget takes; ``passages`` has the passage of each quote."""
+    quotes = [
+        quote.model_copy(update={"passage_id": passage.passage_id, "uri": passage.uri})
+        for quote, passage in zip(evidence.items, passages, strict=True)
+    ]
+    whole = replace(evidence, items=quotes)
+    return Reply(*evidence_answer(context.pager, request, whole, lambda answer: _text(context, answer, call)))
+
+
+def _text(context: CallContext, answer: EvidenceAnswer, call: str) -> str:
+    """Return the quotes below their citations."""
+    start = head(answer, len(answer.quotes), "quote")
+    if answer.empty_reason:
+        said = "\n\n".join([f"{start}. {why_empty(answer)}", *note_lines(answer.layer_notes)])
+        if answer.nearest:
+            said += f" Nearest, though not near, come: {joined(answer.nearest, ', ')}. "
+            said += context.say(
+                "Ask in the words that the documents would use, or look around with kb.search; else they may not "
+                "say it."
+            )
+        return said
+    blocks = [f"{start}, word for word."]
+    for number, quote in enumerate(answer.quotes, start=1):
+        where = citation(quote.title, quote.heading, quote.doc_uri, quote.line, quote.page)
+        cut = ", shortened" if quote.truncated else ""
+        mark = f"\n{mark_line(quote.layer)}" if quote.layer else ""
+        blocks.append(
+            f"[{number}] {where}\nsection {quote.section_id}, confidence {quote.confidence:.2f}{cut}{mark}\n"
+            f"{quoted(quote.quote)}"
+        )
+    if all(quote.confidence < LOW_CONFIDENCE for quote in answer.quotes):
+        blocks.append("None of these fits the question well: the documents may not hold the answer.")
+    blocks += note_lines(answer.layer_notes)
+    if answer.next_cursor is not None or answer.limit_reason in CAPPED:
+        blocks += more(context, answer, call)
+    blocks.append(context.say(f"More text: kb.read_excerpt or kb.expand_excerpt with {how_named(context)}"))
+    return "\n\n".join(blocks)
+
+
+RETRIEVE_EVIDENCE = Tool(
+    name="kb.retrieve_evidence",
+    toolset="kb",
+    title="Quote the documents on a question",
+    description=Description(
+        use_when="you need to answer a question from this knowledge base. This is the tool to try first: it "
+        "searches, follows links between documents and picks the sentences that bear on the question.",
+        not_when="you want to browse candidates (kb.search), or to quote from passages that you already have "
+        "(kb.extract_evidence).",
+        returns="max_quotes quotes ({max_quotes}) of max_quote_tokens ({max_quote_tokens}) each, word for word from "
+        "the documents, with citation and character offsets. The response keeps to {response}, or to less by "
+        "max_tokens and max_bytes.",
+        follow_up="call kb.read_excerpt or kb.expand_excerpt with a quote's section_id as passage_id, "
+        "again with next_cursor if there is one, or ask in other words or with a larger top_k.",
+    ),
+    input=RetrieveInput,
+    output=EvidenceAnswer,
+    run=_retrieve,
+)
+
+EXTRACT_EVIDENCE = Tool(
+    name="kb.extract_evidence",
+    toolset="kb",
+    title="Quote given passages on a question",
+    description=Description(
+        use_when="you have passage ids from kb.search and want only the sentences in them that bear on a question.",
+        not_when="you have no passages yet (kb.retrieve_evidence finds and quotes in one call), or want to "
+        "read a passage through (kb.read_excerpt).",
+        returns="max_quotes quotes ({max_quotes}) of max_quote_tokens ({max_quote_tokens}) each, word for word from "
+        "the passages, with citation and character offsets; confidence is the share of the question's words in a "
+        "quote. The response keeps to {response}, or to less by max_tokens and max_bytes.",
+        follow_up="call kb.read_excerpt with a quote's section_id as passage_id, or again with "
+        "next_cursor or other passages.",
+    ),
+    input=ExtractEvidenceInput,
+    output=EvidenceAnswer,
+    run=_extract,
+)
