@@ -81,7 +81,7 @@ eval-ablation: .venv/.installed-dev ## Ask the development sets with one part of
 bench: .venv/.installed-dev ## Measure ingest, queries, memory and size, and print a table
 	$(BIN)/python -m eval.bench
 
-bench-query: .venv/.installed-dev ## Measure questions by stage, and memory, at 10k, 100k and 200k units (B="arguments")
+bench-query: .venv/.installed-dev ## Measure questions by stage, and memory, of the handbook and at 10k, 100k and 200k units (B="arguments")
 	$(BIN)/python -m eval.bench_query $(B)
 
 bench-global: .venv/.installed-dev ## Measure questions about the whole at 1k, 10k and 100k communities (G="arguments")

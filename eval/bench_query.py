@@ -1,10 +1,10 @@
-"""Measure how long a question takes by stage, and how much memory it needs, over made-up corpora of several sizes.
+"""Measure how long a question takes by stage, and how much memory it needs, over corpora of several sizes.
 
-``python -m eval.bench_query [--sizes 10000,100000,200000] [--questions 200] [--json]``. The corpora are those of
-``eval/synthetic_index.py``, kept in ``.kb/bench``; each size is measured in a process of its own. For each question its
-bare parts are timed (its embedding, and two plain searches over all units, by words and by vector), then the call.
-Every second call is made with a stopwatch, which takes the stages, and is not counted with the others. No
-question is asked twice. Compare ratios, not milliseconds.
+``python -m eval.bench_query [--sizes 0,10000,100000,200000] [--questions 200] [--json]``. Size 0 is the sample handbook
+with its golden questions; the other corpora are made up (``eval/synthetic_index.py``). They are kept in ``.kb/bench``;
+each size is measured in a process of its own. For each question its bare parts are timed (its embedding, and two plain
+searches over all units, by words and by vector), then the call. Every second call is made with a stopwatch, which takes
+the stages, and is not counted with the others. Compare ratios, not milliseconds.
 
 Memory is what the process holds more than before the knowledge base was opened, model and libraries not counted:
 ``own`` memory, and ``mapped`` pages of the snapshot's files, which it touched and the system can take back.
@@ -19,8 +19,10 @@ from pathlib import Path
 import numpy as np
 import psutil
 
+from eval.bench import GOLDEN, HANDBOOK, read_questions
 from eval.benchmarks import Clock, Row, Stopwatch, memory_taken, percentiles, run_sizes, seconds, table
-from eval.synthetic_index import questions, synthetic_kb
+from eval.synthetic_index import questions as synthetic_questions
+from eval.synthetic_index import synthetic_kb
 from graphctx import KnowledgeBase
 from graphctx.retrieve.question import parse_question
 from graphctx.retrieve.stages.exact import search_arrays
@@ -53,20 +55,30 @@ def main() -> None:
     run_sizes(
         "eval.bench_query",
         str(__doc__),
-        sizes="10000,100000,200000",
+        sizes="0,10000,100000,200000",
         unit="units",
         questions=200,
-        make=synthetic_kb,
+        make=kept_kb,
         measure=measure,
         show=print_tables,
     )
 
 
+def kept_kb(folder: Path, size: int) -> Path:
+    """Return the knowledge base of a size, made on first use; 0 is the handbook."""
+    if size:
+        return synthetic_kb(folder, size)
+    with KnowledgeBase.open(folder / "handbook", create=True) as kb:
+        kb.ingest(HANDBOOK)
+        return kb.path
+
+
 def measure(folder: Path, size: int, count: int, clock: Clock = time.perf_counter) -> Row:
     """Ask all questions of one size."""
-    kb_dir = synthetic_kb(folder, size)
-    warm_up, *asked = questions(kb_dir)[: count + 1]
-    before_them = questions(kb_dir)[-_WARM_UP:]
+    kb_dir = kept_kb(folder, size)
+    questions = synthetic_questions(kb_dir) if size else read_questions(GOLDEN)
+    warm_up, *asked = questions[: count + 1]
+    before_them = questions[-_WARM_UP:]
     with KnowledgeBase.open(synthetic_kb(folder, 1_000)) as small:  # libraries and model are loaded, whatever the size
         small.retrieve_evidence(warm_up)
         model = small.searcher().index.embedder
@@ -105,6 +117,7 @@ def measure(folder: Path, size: int, count: int, clock: Clock = time.perf_counte
         "quotes_per_question": round(quotes / len(asked), 2),
         "open_and_warm_seconds": round(opening, 2),
         "ms": {name: percentiles(values) for name, values in taken.items()},
+        "to_embedding": round(middle["retrieve_evidence"] / middle["question embedding"], 2),
         "to_bare": round(middle["retrieve_evidence"] / middle["bare"], 2),
         "to_bare_blas": round(middle["retrieve_evidence"] / middle["bare, BLAS"], 2),
         "to_own": round(middle["retrieve_evidence"] / middle["embedding and first stage"], 2),
@@ -155,7 +168,7 @@ def _best(scores: np.ndarray) -> np.ndarray:
 
 def print_tables(measured: list[Row]) -> None:
     """Print what was measured as Markdown tables."""
-    head = [f"{row['units'] // 1000}k units" for row in measured]
+    head = [f"{row['units'] // 1000}k units" if row["units"] else "handbook" for row in measured]
 
     def cells(name: str, of: Callable[[Row], dict[str, float]]) -> tuple[str, ...]:
         return (name, *(f"{of(row)['p50']:.2f} / {of(row)['p95']:.2f}" for row in measured))
@@ -164,6 +177,7 @@ def print_tables(measured: list[Row]) -> None:
     names += ["bare", "bare, BLAS", "first stage alone", "embedding and first stage"]
     table(("ms, p50 / p95", *head), [cells(name, lambda row, name=name: row["ms"][name]) for name in names])  # type: ignore[misc]
     ratios = {
+        "to_embedding": "retrieve_evidence to the embedding in it",
         "to_bare": "retrieve_evidence to bare",
         "to_bare_blas": "retrieve_evidence to bare, BLAS",
         "to_own": "retrieve_evidence to embedding and first stage",
@@ -174,7 +188,7 @@ def print_tables(measured: list[Row]) -> None:
     memory.append(("open and warm, s", *(row["open_and_warm_seconds"] for row in measured)))
     memory.append(("quotes a question", *(row["quotes_per_question"] for row in measured)))
     table(("memory", *head), memory)
-    print(f"{measured[0]['questions']} questions for each size")
+    print(f"{measured[-1]['questions']} questions for each size")
 
 
 if __name__ == "__main__":

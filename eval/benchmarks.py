@@ -163,7 +163,7 @@ def run_sizes(
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
     parser.add_argument("--measure", type=int, help=argparse.SUPPRESS)  # in the process of one size
     arguments = parser.parse_args()
-    if arguments.measure:
+    if arguments.measure is not None:
         print(json.dumps(measure(arguments.folder, arguments.measure, arguments.questions, CLOCKS[arguments.clock])))
         return
     measured = []
