@@ -37,7 +37,7 @@ _QUOTED = {
 """Commands whose argument is a text of several words, with the correct form."""
 
 _CONTENT_DETAILS = frozenset({"rule", "line", "faults", "skipped", "path", "question", "suite"})
-"""Details of errors in a file's content, for which the help of the command is no hint."""
+"""Details of errors in a file's content, which the help of the command does not explain."""
 
 
 class _Described:

@@ -62,7 +62,7 @@ def uri_prefix(base: KnowledgeBase, prefix: str | None) -> str | None:
     """Return the URI prefix that ``--path-prefix`` stands for.
 
     The option accepts the beginning of a URI, or a path as `shown_path` prints it, with or without its line. A value
-    with which some URI starts, or that is no such path, is returned as it is.
+    with which some URI starts, or that is not such a path, is returned unchanged.
     """
     if not prefix or not base.snapshot_id:
         return prefix

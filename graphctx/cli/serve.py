@@ -110,11 +110,11 @@ def serve(
 
         serve_stdio(kb, config)
         return
-    from graphctx.server.auth import Tokens
+    from graphctx.server.auth import BearerTokens
     from graphctx.server.http import HttpConfig, serve_http
 
     http = HttpConfig(host, port, allowed_host, allowed_origin, allow_anonymous)
-    http.check(Tokens(config.tokens))
+    http.check(BearerTokens(config.tokens))
     if token_file is not None and os.name == "posix" and token_file.stat().st_mode & 0o077:
         warn(f"warning: others on this machine may read or change {token_file}: chmod 600 {token_file}")
     url = f"http://{f'[{host}]' if ':' in host else host}:{port}/mcp"
@@ -151,7 +151,7 @@ def _check_layers(layers: Path, settings: Settings) -> None:
     """Raise InvalidArgument if the folder does not exist, or if a boundary is set, which cannot hold for layers."""
     if not layers.is_dir():
         raise InvalidArgument(
-            f"--layers is {str(layers)!r}, which is no folder; name the one that holds AGENTS.db, or is to hold it.",
+            f"--layers is {str(layers)!r}, which is not a folder; name the folder of AGENTS.db.",
             field="layers",
             value=str(layers),
         )

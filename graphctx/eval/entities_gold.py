@@ -131,7 +131,7 @@ def _with_strings(row: Mapping[str, Any], text_of: Callable[[str], str]) -> Gold
 
 
 def _occurrences(mention: str, text: str) -> list[tuple[int, int]]:
-    """Whole-word occurrences in any line breaking; a determiner before a name is no part of it."""
+    """Whole-word occurrences in any line breaking; a determiner before a name is not part of it."""
     words = mention.split()
     while len(words) > 1 and words[0].casefold() in DETERMINERS:
         words = words[1:]

@@ -237,7 +237,7 @@ class _View:
         )
 
     def edges(self) -> tuple[Edge, ...]:
-        from graphctx.retrieve.trace import best_steps
+        from graphctx.retrieve.trace import best_edges
 
         best = self._ranking.rows[:SHOWN]
         ranks = {int(row): at + 1 for at, row in enumerate(best)}
@@ -251,7 +251,7 @@ class _View:
                 value=step.value,
                 sentence=self._sentence(step.source, step.sentence) if step.sentence >= 0 else "",
             )
-            for step in best_steps(self._ranking, best)
+            for step in best_edges(self._ranking, best)
         )
 
     def edges_walked(self) -> dict[str, int]:

@@ -15,7 +15,7 @@ from graphctx.model.documents import line_starts
 from graphctx.model.ids import fingerprint
 from graphctx.model.requests import ExtractEvidenceInput, QuoteLimits, RetrieveInput, SearchInput
 from graphctx.model.results import EvidenceResults, Item, Results, SearchResults, UnitText
-from graphctx.retrieve.cite import Tokens, around, cut_span
+from graphctx.retrieve.cite import TokenCounter, around, cut_span
 from graphctx.retrieve.documents import DocumentText
 from graphctx.text.graphemes import cut_end, first_end
 from graphctx.text.spans import overlap, question_tokens
@@ -42,7 +42,7 @@ class LayerSource:
         tokens: counts the tokens of quotes.
     """
 
-    def __init__(self, stack: LayerStack, tokens: Tokens) -> None:
+    def __init__(self, stack: LayerStack, tokens: TokenCounter) -> None:
         self.stack = stack
         self._tokens = tokens
 

@@ -55,7 +55,7 @@ class Document:
         sha256: hex digest of ``text`` in UTF-8.
         media_type: ``text/markdown``, ``application/pdf``, …
         tags: labels for ``doc_tag`` filters, sorted.
-        updated_at: ISO 8601 if the source states one, else ``None`` (``mtime`` is kept apart: it is no content).
+        updated_at: ISO 8601 if the source states one, else ``None`` (``mtime`` is kept apart: it is not content).
         mtime: ISO 8601 modification time of the file, or ``None``.
         headings, blocks, links: structure, each sorted by ``start_char``; blocks do not overlap.
         page_starts: character offset of each page's start (PDF), else empty.

@@ -12,7 +12,7 @@ MAX_CHUNK_TOKENS = 6
 """Longer chunks are descriptions; their last words are taken."""
 
 MAX_CHUNK_CHARS = 80
-"""A chunk may hold a code span of any length; a longer one is no term."""
+"""A chunk may hold a code span of any length; a longer one is not a term."""
 
 GENERIC = frozenset(
     # what anything can be called

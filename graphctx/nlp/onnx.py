@@ -41,7 +41,7 @@ class OnnxEmbedder:
     The input of a quantised layer is rounded with a scale that is taken from the whole tensor, so that padding
     and the other texts of a batch would change a text's vector. So each text is run by itself, on one thread,
     and its vector is the same, bit for bit, for any batch, order and number of threads. Many texts are spread
-    over threads that share one session, which is no slower than a session for each.
+    over threads that share one session, which is not slower than a session for each.
 
     Loads on first use. Safe to share between threads.
 

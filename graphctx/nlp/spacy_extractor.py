@@ -30,7 +30,7 @@ core), and 32 units of 256 tokens need some 50 MB. On 400 passages no result cha
 never spans documents, so that this cannot matter."""
 
 _STAND_IN = "widget"
-"""What the parser reads in the place of a code span: a common noun, so that ``run`` in "call `run`" is no verb."""
+"""What the parser reads in the place of a code span: a common noun, so that ``run`` in "call `run`" is not a verb."""
 
 
 _CONTRACTIONS = dict.fromkeys(("'s", "'re", "'m"), "be") | {"'ve": "have", "'d": "would", "'ll": "will"}

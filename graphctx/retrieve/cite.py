@@ -13,7 +13,7 @@ from graphctx.retrieve.index import SearchIndex
 from graphctx.text.graphemes import ceil, cut_end, cut_start, first_end
 
 
-class Tokens(Protocol):
+class TokenCounter(Protocol):
     """The token counter that budgets are measured with."""
 
     def count(self, text: str) -> int:
@@ -42,7 +42,9 @@ class Cut:
     truncated: bool
 
 
-def cut_span(text: str, start: int, end: int, max_tokens: int, tokens: Tokens, max_chars: int = MAX_QUOTE_CHARS) -> Cut:
+def cut_span(
+    text: str, start: int, end: int, max_tokens: int, tokens: TokenCounter, max_chars: int = MAX_QUOTE_CHARS
+) -> Cut:
     """Shorten a span from its end to a number of tokens and characters, at the end of a word where there is one.
 
     The first grapheme is always kept, even where it alone has more tokens.
@@ -58,7 +60,12 @@ def cut_span(text: str, start: int, end: int, max_tokens: int, tokens: Tokens, m
 
 
 def around(
-    document: DocumentText, start: int, end: int, n_tokens: int, tokens: Tokens, within: tuple[int, int] | None = None
+    document: DocumentText,
+    start: int,
+    end: int,
+    n_tokens: int,
+    tokens: TokenCounter,
+    within: tuple[int, int] | None = None,
 ) -> tuple[str, str]:
     """Return the text before and after a span, up to ``n_tokens`` each: exact, contiguous with the span.
 
@@ -93,7 +100,9 @@ def around(
     return text[ceil(text, start - len(left)) : start], text[end : max(last, end)].rstrip()
 
 
-def quote(index: SearchIndex, unit_row: int, cut: Cut, context_tokens: int, confidence: float, tokens: Tokens) -> Quote:
+def quote(
+    index: SearchIndex, unit_row: int, cut: Cut, context_tokens: int, confidence: float, tokens: TokenCounter
+) -> Quote:
     """Return the quote of a span of a unit's document, with its citation."""
     unit = index.unit(unit_row)
     document = index.text_of(unit.doc_row)

@@ -9,7 +9,7 @@ from graphctx.model.answers import Quote
 from graphctx.model.interrupt import checkpoint
 from graphctx.model.requests import QuoteLimits
 from graphctx.retrieve.arrays import Rows
-from graphctx.retrieve.cite import Cut, Tokens, cut_span, quote
+from graphctx.retrieve.cite import Cut, TokenCounter, cut_span, quote
 from graphctx.retrieve.confidence import likely_answered
 from graphctx.retrieve.fragments import best_fragments
 from graphctx.retrieve.index import SearchIndex
@@ -48,7 +48,7 @@ def semantic_quotes(
     positions: Rows,
     limits: QuoteLimits,
     weights: SelectionWeights,
-    tokens: Tokens,
+    tokens: TokenCounter,
 ) -> Quotes:
     """Quote the sentences of ranked units that are likely to answer a question; none where no quote is.
 
@@ -87,7 +87,7 @@ def semantic_quotes(
 
 
 def lexical_quotes(
-    index: SearchIndex, question: str, rows: Sequence[int], limits: QuoteLimits, tokens: Tokens
+    index: SearchIndex, question: str, rows: Sequence[int], limits: QuoteLimits, tokens: TokenCounter
 ) -> Quotes:
     """Quote the spans of units that share most words with a question; the confidence is the share.
 
@@ -108,7 +108,12 @@ def lexical_quotes(
 
 
 def _cut(
-    index: SearchIndex, question: Question, pool: SentencePool, selected: Selected, max_tokens: int, tokens: Tokens
+    index: SearchIndex,
+    question: Question,
+    pool: SentencePool,
+    selected: Selected,
+    max_tokens: int,
+    tokens: TokenCounter,
 ) -> Cut:
     """The span of selected sentences; those that do not fit are cut to the fragments that bear on the question."""
     start, end = int(pool.start[selected.first]), int(pool.end[selected.last])

@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from graphctx.model.requests import MAX_QUOTE_CHARS
-from graphctx.retrieve.cite import Cut, Tokens, cut_span
+from graphctx.retrieve.cite import Cut, TokenCounter, cut_span
 from graphctx.retrieve.coverage import text_coverage
 from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import Question
@@ -46,7 +46,7 @@ def best_fragments(
     text: str,
     span: tuple[int, int],
     max_tokens: int,
-    tokens: Tokens,
+    tokens: TokenCounter,
     max_chars: int = MAX_QUOTE_CHARS,
 ) -> Cut:
     """Cut a span to its consecutive fragments that cover most of the question; all of it where it fits.
@@ -74,7 +74,7 @@ def _best_start(
     start: int,
     end: int,
     max_tokens: int,
-    tokens: Tokens,
+    tokens: TokenCounter,
     max_chars: int,
 ) -> int:
     """The start of the fragment from which on a quote covers most of the question; ties go to the earliest."""
@@ -89,7 +89,7 @@ def _best_start(
         stop = cut_span(text, at, end, max_tokens, tokens, max_chars).end_char
         whole = sum(1 for _, fragment_end in fragments[number:] if fragment_end <= stop)
         value = round(float(total[number + whole] - total[number]), 6)
-        if value > best_value and stop - at >= (first.end_char - start) // 2:  # the last word of a line is no quote
+        if value > best_value and stop - at >= (first.end_char - start) // 2:  # the last word of a line is not a quote
             best, best_value = at, value
         if stop >= end:
             break  # a later start only loses fragments

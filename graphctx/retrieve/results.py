@@ -10,7 +10,7 @@ from graphctx.model.answers import SearchResult
 from graphctx.model.interrupt import checkpoint
 from graphctx.model.requests import SearchInput
 from graphctx.retrieve.arrays import Rows
-from graphctx.retrieve.cite import Tokens, preview_span
+from graphctx.retrieve.cite import TokenCounter, preview_span
 from graphctx.retrieve.fragments import best_fragments
 from graphctx.retrieve.index import SearchIndex, Unit
 from graphctx.retrieve.question import Question
@@ -27,7 +27,7 @@ def search_results(
     positions: Rows,
     request: SearchInput,
     weights: SelectionWeights,
-    tokens: Tokens,
+    tokens: TokenCounter,
 ) -> Iterator[SearchResult]:
     """Yield the results of ranked units: their places, scores and previews.
 

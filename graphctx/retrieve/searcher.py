@@ -27,7 +27,7 @@ from graphctx.model.requests import (
 )
 from graphctx.model.results import EvidenceResults, GlobalResults, GraphResults, SearchResults, UnitText
 from graphctx.model.scope import Boundary
-from graphctx.retrieve.cite import Tokens
+from graphctx.retrieve.cite import TokenCounter
 from graphctx.retrieve.evidence import lexical_quotes, semantic_quotes
 from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import Question, parse_question
@@ -76,7 +76,7 @@ class Searcher:
         self,
         index: SearchIndex | None,
         boundary: Boundary,
-        tokens: Tokens,
+        tokens: TokenCounter,
         settings: RetrieveSettings,
         *,
         phraser: PhraserConfig | None = None,

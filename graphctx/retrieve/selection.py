@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from graphctx.model.requests import MAX_QUOTE_CHARS
 from graphctx.retrieve.arrays import Mask, Rows, Scores, is_in
-from graphctx.retrieve.cite import Tokens
+from graphctx.retrieve.cite import TokenCounter
 from graphctx.retrieve.confidence import Confidence
 from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import Question
@@ -56,7 +56,7 @@ def select_sentences(
     max_quotes: int,
     max_quote_tokens: int,
     weights: SelectionWeights,
-    tokens: Tokens,
+    tokens: TokenCounter,
 ) -> tuple[SentencePool, list[Selected]]:
     """Select the sentences to quote.
 
@@ -164,7 +164,7 @@ class SentenceRuns:
     max_tokens: int
 
     @classmethod
-    def of(cls, pool: SentencePool, tokens: Tokens, max_tokens: int) -> SentenceRuns:
+    def of(cls, pool: SentencePool, tokens: TokenCounter, max_tokens: int) -> SentenceRuns:
         """Measure the sentences of a pool; each text is counted once."""
         beside = pool.unit[1:] == pool.unit[:-1]
         between = [

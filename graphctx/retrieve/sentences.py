@@ -8,7 +8,7 @@ import numpy as np
 
 from graphctx.model.requests import MAX_QUOTE_CHARS
 from graphctx.retrieve.arrays import Mask, Rows, Scores, is_in
-from graphctx.retrieve.cite import Tokens
+from graphctx.retrieve.cite import TokenCounter
 from graphctx.retrieve.coverage import terms_held, weigh_terms
 from graphctx.retrieve.documents import DocumentText
 from graphctx.retrieve.fragments import split_fragments
@@ -53,7 +53,7 @@ class SentencePool:
 
 
 def sentence_pool(
-    index: SearchIndex, question: Question, unit_rows: Rows, tokens: Tokens | None = None, max_tokens: int = 0
+    index: SearchIndex, question: Question, unit_rows: Rows, tokens: TokenCounter | None = None, max_tokens: int = 0
 ) -> SentencePool:
     """Gather the sentences of units and their features.
 

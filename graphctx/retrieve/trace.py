@@ -32,7 +32,7 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class TracedEdge:
     """One edge: rows of units, entity and carrying sentence (-1: none), and its weight."""
 
     kind: str
@@ -83,20 +83,20 @@ def edge_counts(ranking: Ranking) -> dict[str, int]:
     return {kind: len(edges.value) for kind, edges in ranking.expanded.edges.items()}
 
 
-def best_steps(ranking: Ranking, targets: Rows) -> list[Step]:
+def best_edges(ranking: Ranking, targets: Rows) -> list[TracedEdge]:
     """Return the best edge of each kind to each of some units, best first; ties by kind and rows."""
     steps = []
     for kind, edges in ranking.expanded.edges.items():
         at = np.flatnonzero(np.isin(edges.target, targets))
         order = at[np.lexsort((edges.entity[at], edges.source[at], -edges.value[at], edges.target[at]))]
         first = np.append(True, edges.target[order][1:] != edges.target[order][:-1])[: len(order)]
-        steps += [_step(kind, edges, int(one)) for one in order[first]]
+        steps += [_traced(kind, edges, int(one)) for one in order[first]]
     return sorted(steps, key=lambda step: (-step.value, step.kind, step.target, step.source, step.entity))
 
 
-def _step(kind: str, edges: Edges, at: int) -> Step:
+def _traced(kind: str, edges: Edges, at: int) -> TracedEdge:
     source, entity, target = int(edges.source[at]), int(edges.entity[at]), int(edges.target[at])
-    return Step(kind, source, entity, target, int(edges.sentence[at]), round(float(edges.value[at]), 4))
+    return TracedEdge(kind, source, entity, target, int(edges.sentence[at]), round(float(edges.value[at]), 4))
 
 
 def units_of(index: SearchIndex, doc_uri: str, start_char: int | None = None, end_char: int | None = None) -> Rows:

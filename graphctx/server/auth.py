@@ -26,7 +26,7 @@ _TOKEN = re.compile(rf"[A-Za-z0-9._~+/-]{{{MIN_TOKEN_CHARS},512}}=*")  # RFC 675
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
 
 
-class Tokens:
+class BearerTokens:
     """Bearer tokens and their owners; a ``TokenVerifier`` of the SDK.
 
     Args:

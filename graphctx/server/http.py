@@ -28,7 +28,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from graphctx.errors import BackendUnavailable, GraphctxError, InvalidArgument
 from graphctx.server.app import build_server
-from graphctx.server.auth import Tokens
+from graphctx.server.auth import BearerTokens
 from graphctx.server.config import ServerConfig
 from graphctx.server.process import configure_log, leave
 from graphctx.server.warmup import Warmup, open_engine
@@ -74,7 +74,7 @@ class HttpConfig:
     allowed_origins: Sequence[str] = ()
     allow_anonymous: bool = False
 
-    def check(self, tokens: Tokens) -> None:
+    def check(self, tokens: BearerTokens) -> None:
         """Refuse to serve everybody by accident.
 
         Raises:
@@ -114,7 +114,7 @@ def http_app(warmup: Warmup, config: ServerConfig | None = None, http: HttpConfi
     """
     http = http or HttpConfig()
     config = dataclasses.replace(config or ServerConfig(), transport="http", anonymous_writes=http.allow_anonymous)
-    tokens = Tokens(config.tokens)
+    tokens = BearerTokens(config.tokens)
     http.check(tokens)
     security = None
     if http.allowed_hosts or http.allowed_origins:

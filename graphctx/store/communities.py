@@ -22,14 +22,14 @@ _LEVEL_COLUMNS = ["id", "level", "parent_id", "n_entities", "modularity"]
 
 
 @dataclass(frozen=True, slots=True)
-class PhrasedSentence:
+class CitedSentence:
     """A language model's sentence and the rows of the documents' sentences that it cites."""
 
     text: str
     rows: tuple[int, ...]
 
 
-def write_phrased(sentences: Sequence[PhrasedSentence]) -> str | None:
+def write_phrased(sentences: Sequence[CitedSentence]) -> str | None:
     """Return the value of the column ``phrased``; null for no sentence."""
     if not sentences:
         return None
@@ -37,10 +37,10 @@ def write_phrased(sentences: Sequence[PhrasedSentence]) -> str | None:
     return json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
 
 
-def read_phrased(value: str | None) -> list[PhrasedSentence]:
+def read_phrased(value: str | None) -> list[CitedSentence]:
     """Return the sentences of a value of the column ``phrased``; none where the summary is extractive."""
     found: list[dict[str, Any]] = json.loads(value or "[]")
-    return [PhrasedSentence(one["text"], tuple(one["rows"])) for one in found]
+    return [CitedSentence(one["text"], tuple(one["rows"])) for one in found]
 
 
 class CommunityLevel(BaseModel):

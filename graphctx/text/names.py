@@ -214,7 +214,7 @@ def _abbreviates(letters: list[str], words: list[str], at: int, word: int) -> bo
 
 
 def singular_of(name: str) -> str:
-    """The name with its last word made singular by the regular English rules; unchanged where it is no plural."""
+    """The name with its last word made singular by the regular English rules; unchanged where it is not a plural."""
     head, _, last = name.rpartition(" ")
     if (
         len(last) < 4

@@ -72,7 +72,7 @@ def stands_alone(text: str, kind: str) -> float:
         kind: of its unit: ``prose``, ``list``, ``code`` or ``table``.
 
     Returns:
-        0 for what is no sentence of prose (headings, code, table rows, questions, fragments, openers of lists),
+        0 for what is not a sentence of prose (headings, code, table rows, questions, fragments, openers of lists),
         else up to 1.
     """
     if kind in ("code", "table") or len(text) > MAX_CHARS or _HEADING.match(text) or _STRUCTURE.search(text):

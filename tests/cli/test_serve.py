@@ -124,7 +124,7 @@ def test_a_folder_of_layers_brings_their_tools_and_the_command_line_goes_before_
 
 
 def test_a_folder_of_layers_that_is_not_there_is_refused(started: Started, tmp_path: Path) -> None:
-    assert "is no folder" in run(tmp_path, "--layers", str(tmp_path / "nowhere"))
+    assert "is not a folder" in run(tmp_path, "--layers", str(tmp_path / "nowhere"))
     assert started == []
 
 

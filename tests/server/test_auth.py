@@ -6,14 +6,14 @@ import pytest
 from pydantic import SecretStr
 
 from graphctx.errors import InvalidArgument
-from graphctx.server.auth import Tokens, read_token_file
+from graphctx.server.auth import BearerTokens, read_token_file
 from graphctx.server.config import ServerConfig
 
 ANAS, BENS = "ana-0123456789-abcdefgh", "ben-0123456789-abcdefgh"
 
 
-def tokens(**given: str) -> Tokens:
-    return Tokens({name: SecretStr(token) for name, token in given.items()})
+def tokens(**given: str) -> BearerTokens:
+    return BearerTokens({name: SecretStr(token) for name, token in given.items()})
 
 
 @pytest.mark.anyio

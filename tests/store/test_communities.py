@@ -3,15 +3,15 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphctx.store.communities import PhrasedSentence, read_phrased, write_phrased
+from graphctx.store.communities import CitedSentence, read_phrased, write_phrased
 
 sentences = st.lists(
-    st.builds(PhrasedSentence, st.text(st.characters(codec="utf-8")), st.lists(st.integers(0, 2**31 - 1)).map(tuple))
+    st.builds(CitedSentence, st.text(st.characters(codec="utf-8")), st.lists(st.integers(0, 2**31 - 1)).map(tuple))
 )
 
 
 @given(sentences)
-def test_what_is_written_is_read_again(given_sentences: list[PhrasedSentence]) -> None:
+def test_what_is_written_is_read_again(given_sentences: list[CitedSentence]) -> None:
     assert read_phrased(write_phrased(given_sentences)) == given_sentences
 
 

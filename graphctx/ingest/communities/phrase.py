@@ -12,7 +12,7 @@ from graphctx.model.knowledge import CommunitySummary
 from graphctx.nlp.llm.asking import Estimate, LlmReport, Reason
 from graphctx.nlp.llm.citations import Cited
 from graphctx.nlp.llm.phrase import CommunityText, Memory, Summaries
-from graphctx.store.communities import PhrasedSentence, write_phrased
+from graphctx.store.communities import CitedSentence, write_phrased
 
 
 class Summariser(Protocol):
@@ -84,7 +84,7 @@ def phrase_summaries(
 def _with(summary: CommunitySummary, cited: Sequence[Cited]) -> CommunitySummary:
     rows = summary.summary_rows
     kept = [
-        PhrasedSentence(one.text, tuple(sorted({rows[at] for at in one.cites})))
+        CitedSentence(one.text, tuple(sorted({rows[at] for at in one.cites})))
         for one in cited
         if one.text.strip() and one.cites and all(0 <= at < len(rows) for at in one.cites)
     ]

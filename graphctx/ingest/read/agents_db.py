@@ -42,7 +42,7 @@ class AgentsDbReader:
         """
         if not data.startswith(_MAGIC):
             raise InvalidArgument(
-                f"{uri} is no layer of AGENTS.db, and of other databases nothing is read.", uri=uri, byte_offset=0
+                f"{uri} is not a layer of AGENTS.db; other databases are not read.", uri=uri, byte_offset=0
             )
         from graphctx.layers import LayerFile, LayerView, layer_of_file
 

@@ -1,7 +1,7 @@
 """What of a model's answer is kept: sentences that cite the given ones, and add no figure and no link.
 
 A citation does not prove that a sentence follows from what it cites. What a program can check is checked: the number
-exists, and each figure and link of the sentence is in what it cites. The question is no source: "Did it grow 40 %?"
+exists, and each figure and link of the sentence is in what it cites. The question is not a source: "Did it grow 40 %?"
 does not say that it did.
 
 A link is whatever a client might turn into one: not only addresses with a scheme, but hosts, mail addresses, paths of

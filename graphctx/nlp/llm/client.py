@@ -25,7 +25,7 @@ SEED = 20_250_101
 """Sent with temperature 0: endpoints that sample on equal footing then answer the same twice."""
 
 MAX_BODY_BYTES = 4 * 1024 * 1024
-"""Thirty times the longest answer that can be asked for: whatever is larger is no completion."""
+"""Thirty times the longest answer that can be asked for: a larger response is not a completion."""
 
 _CONNECT_SECONDS = 5.0
 

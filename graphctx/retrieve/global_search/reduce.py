@@ -16,7 +16,7 @@ import numpy.typing as npt
 from graphctx.model.interrupt import checkpoint
 from graphctx.model.requests import MAX_QUOTE_CHARS
 from graphctx.retrieve.arrays import Rows
-from graphctx.retrieve.cite import Cut, Tokens
+from graphctx.retrieve.cite import Cut, TokenCounter
 from graphctx.retrieve.fragments import best_fragments
 from graphctx.retrieve.global_search.points import CandidatePoints, rate_sentences
 from graphctx.retrieve.index import SearchIndex
@@ -54,7 +54,7 @@ class PointSelector:
         max_point_tokens: the longest point.
     """
 
-    def __init__(self, index: SearchIndex, question: Question, tokens: Tokens, max_point_tokens: int) -> None:
+    def __init__(self, index: SearchIndex, question: Question, tokens: TokenCounter, max_point_tokens: int) -> None:
         self._index = index
         self._question = question
         self._tokens = tokens

@@ -12,7 +12,7 @@ from graphctx.model.interrupt import checkpoint
 from graphctx.model.requests import GlobalSearchInput
 from graphctx.model.results import GlobalResults
 from graphctx.retrieve.arrays import Rows
-from graphctx.retrieve.cite import Tokens
+from graphctx.retrieve.cite import TokenCounter
 from graphctx.retrieve.confidence import FITTED_FOR
 from graphctx.retrieve.global_search.introductions import asks_for_everything, introductions, largest_communities
 from graphctx.retrieve.global_search.phrase import PhraserConfig, phrase
@@ -68,7 +68,7 @@ class GlobalSearch:
         tokens: counts tokens.
     """
 
-    def __init__(self, communities: CommunityIndex, question: Question, ranking: Ranking, tokens: Tokens) -> None:
+    def __init__(self, communities: CommunityIndex, question: Question, ranking: Ranking, tokens: TokenCounter) -> None:
         self._communities = communities
         self._index = communities.view.index
         self._question = question
