@@ -14,6 +14,9 @@ often reused, and hold in that document only."""
 MIN_JOINED_CHARS = 8
 """Of a name that is merged with another one whatever its spaces are: in short ones they make other words."""
 
+MAX_GUESSES = 2
+"""Mentions in the corpus that a tagger may label otherwise although they are of a person."""
+
 _FIXED = frozenset({"person", "location", "organization", "group", "work"})
 
 
@@ -75,7 +78,7 @@ def _holds_everywhere(name: Name) -> bool:
 def _merge_people(table: NameTable, same: UnionFind) -> None:
     """Merge a shortened name of a person into the one full name of its document that it fits."""
     for document, labels in enumerate(table.labels):
-        people = [at for at in labels if _is_person(table, document, at)]
+        people = {at for at in labels if _is_person(table, document, at)}
         bearers: dict[str, set[int]] = defaultdict(set)
         for at in people:
             words = table.names[at].text.split()
@@ -83,7 +86,9 @@ def _merge_people(table: NameTable, same: UnionFind) -> None:
                 for word in {words[0], words[-1]}:
                     if len(word) > 1:
                         bearers[word].add(at)
-        for at in people:
+        for at in labels:
+            if at not in people and not _may_be_first_name(table.names[at]):
+                continue
             name = table.names[at].text
             found = bearers.get(name.split()[-1], set())
             if " " in name:
@@ -99,6 +104,12 @@ def _is_person(table: NameTable, document: int, at: int) -> bool:
         return False
     others = max((count for label, count in labels.items() if label not in ("person", "term")), default=0)
     return labels["person"] > 0 and labels["person"] >= others
+
+
+def _may_be_first_name(name: Name) -> bool:
+    """Whether a single word that the tagger labels otherwise may be a rare first name, on which taggers guess."""
+    others = sum(count for label, count in name.labels.items() if label != "person")
+    return " " not in name.text and not name.code and not name.acronym and name.is_named and others <= MAX_GUESSES
 
 
 def _is_shortened(short: str, long: str) -> bool:

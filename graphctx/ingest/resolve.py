@@ -20,7 +20,7 @@ from graphctx.model.knowledge import Entity, EntityLabel, Extraction, Fact
 from graphctx.nlp.commonness import expected_mentions
 from graphctx.text.names import is_nameable
 
-RESOLVER_VERSION = "5"
+RESOLVER_VERSION = "6"
 """Counts up with every change that can change a resolution."""
 
 HUB_SHARE = 0.05

@@ -12,8 +12,8 @@ from .house import graphctx, succeeded, write_lighthouse
 @pytest.fixture(scope="session")
 def lighthouse_kb(run_folder: Path) -> Path:
     """A corpus of three small documents, ingested by whichever worker comes first; nobody may change it."""
-    home = run_folder / "lighthouse"
-    with FileLock(run_folder / "lighthouse.lock"):
+    home = run_folder / "e2e-lighthouse"
+    with FileLock(run_folder / "e2e-lighthouse.lock"):
         if not (home / "done").exists():
             folder = write_lighthouse(home / "documents")
             succeeded(graphctx("ingest", folder, "--kb", home / "kb", "--project-id", "lighthouse"))

@@ -120,7 +120,7 @@ def test_phrased_summaries_keep_their_citations_and_are_asked_for_once(kb: Path,
     ("fault", "why"),
     [
         (None, "cannot be reached"),
-        (sends(200, b"<html>\xff not json"), "no chat completion"),
+        (sends(200, b"<html>\xff not json"), "not a chat completion"),
     ],
     ids=["unreachable", "garbage"],
 )

@@ -27,10 +27,10 @@ SECONDS = 5.0
 SHORT = {
     "text/prose.py": MAX_CHARS,  # longer sentences are not weighed
     "text/sentences.py:_LAST_WORD": 40,  # is looked for in a window
-    "ingest/read/code_languages.py": MAX_LINE_CHARS,  # longer lines are not looked at
+    "ingest/read/code.py": MAX_LINE_CHARS,  # longer lines are not looked at
     "ingest/read/html.py:_CHARSET": 1024,  # is looked for at the start of a page
-    "ingest/read/rst_links.py:_TARGETED": 1000,  # the longest phrase of a link
-    "ingest/read/rst_links.py:_TITLE_MARKUP": MAX_TITLE_CHARS,
+    "ingest/read/rst.py:_TARGETED": 1000,  # the longest phrase of a link
+    "ingest/read/rst.py:_TITLE_MARKUP": MAX_TITLE_CHARS,
     "retrieve/question.py": 4000,  # the longest question
 }
 """The longest text that a pattern is given, where that is what holds its time."""
@@ -40,7 +40,7 @@ OF_ARGUMENTS = {
     "eval/golden.py",
     "eval/report.py",
     "export/target.py",
-    "ingest/read/code_languages.py",
+    "ingest/read/code.py",
     "nlp/entities.py",
     "server/names.py",
     "store/files.py",
