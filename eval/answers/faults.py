@@ -66,6 +66,7 @@ _SEE_ALSO = re.compile(r"see also|further reading|learn more|related|next steps|
 _LINK = re.compile(
     r"!?\[([^\]\[]*(?:\[[^\]]*\][^\]\[]*)*)\](?:\([^)\s]*(?:\s[^)]*)?\)|\[[^\]]*\])|<?(https?://[^\s>)]+)>?"
 )
+_BULLET = re.compile(r"(?:^|\n)[ \t>]*(?:[-*+•]|\d{1,9}[.)])[ \t]*$")
 _WORD = re.compile(r"\w[\w.'’-]*")
 _COLON = re.compile(r":[\s*_`\"')\]]*(?:</\w+>\s*)*$")
 
@@ -84,7 +85,7 @@ def _neighbours(quotes: Sequence[Span]) -> list[tuple[int, int]]:
 
 
 def _touch(first: Span, second: Span) -> bool:
-    gap = first.page.text[first.end : second.start]
+    gap = _BULLET.sub("", first.page.text[first.end : second.start])
     if len(gap.strip()) <= TOUCHING_CHARS:
         return True
     between = Span(first.page, first.end, second.start).inside

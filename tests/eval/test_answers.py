@@ -72,6 +72,8 @@ def faults_of(quotes: list[Span]) -> set[str]:
         (quoted(TABLE, "| part | price |"), {"ends at lead-in"}),
         ("⟦- [The lamp](lamp.md)\n- [The oil](oil.md)⟧", {"link list"}),
         ("⟦The [lamp](lamp.md) burns oil that comes by [boat](boat.md).⟧", set()),
+        ("> ### ⟦The lamp\n>\n> It burns.⟧", set()),
+        ("⟦So it is `lamp.md`⟧</span>", set()),
         ("---\ntitle: Lamp\n---\n\n:::note\n⟦It burns.⟧\n:::\n", set()),
     ],
 )
@@ -91,13 +93,14 @@ def test_links_with_a_word_each_are_a_list_below_such_a_heading() -> None:
     [
         ("⟦One is here.⟧ ⟦Two is here.⟧", {"split"}),
         ("⟦One is here.⟧ Between. ⟦Two is here.⟧", {"split"}),
+        ("- ⟦One is here.⟧\n- Between.\n- ⟦Two is here.⟧", {"split"}),
         ("⟦One is here.⟧ Between. And more. ⟦Two is here.⟧", set()),
         ("⟦One is here.⟧\n\n## Next\n\n⟦Two is here.⟧", set()),
         ("⟦One is here.⟧\n\n```\ncode\n```\n\n⟦Two is here.⟧", set()),
     ],
 )
 def test_quotes_with_at_most_a_sentence_between_them_are_one_that_was_split(text: str, expected: set[str]) -> None:
-    assert faults_of(marked(text)) == expected
+    assert faults_of(marked(text)) - {"lost bullet"} == expected
 
 
 def test_quotes_in_another_order_than_the_document_and_a_first_one_that_is_not_the_surest_are_counted() -> None:
