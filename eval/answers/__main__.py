@@ -1,6 +1,6 @@
 """What is made of four documentation sites, as a strict reader sees it: ``make eval-answers``.
 
-    python -m eval.answers [--site NAME,…] [--examples] [--json FILE] [--against FILE]
+    python -m eval.answers [--site NAME,…] [--examples] [--jsonl FILE] [--against FILE]
     python -m eval.answers --samples names|facts|titles N [--site NAME,…]
     python -m eval.answers --verdicts
 
@@ -46,8 +46,8 @@ def main() -> int:
     parser.add_argument("--questions", type=Path, default=HERE, help="folder of the answer sets")
     parser.add_argument("--site", metavar="NAME,…", default="", help="sites, separated by commas; by default all")
     parser.add_argument("--examples", action="store_true", help="print three examples of each fault")
-    parser.add_argument("--json", type=Path, help="write what was found of each question")
-    parser.add_argument("--against", type=Path, help="compare with a file that --json wrote, question by question")
+    parser.add_argument("--jsonl", type=Path, help="write what was found of each question")
+    parser.add_argument("--against", type=Path, help="compare with a file that --jsonl wrote, question by question")
     parser.add_argument(
         "--samples", nargs=2, metavar=("KIND", "N"), help=f"print samples to judge: {'|'.join(SAMPLES)}"
     )
@@ -133,9 +133,9 @@ def _measure(chosen: argparse.Namespace) -> None:
         print_examples(sites)
     rows = list(_rows(sites))
     if chosen.against:
-        print_differences(rows, json.loads(chosen.against.read_text("utf-8")))
-    if chosen.json:
-        chosen.json.write_text(json.dumps(rows, ensure_ascii=False, indent=1) + "\n", "utf-8")
+        print_differences(rows, map(json.loads, chosen.against.read_text("utf-8").splitlines()))
+    if chosen.jsonl:
+        chosen.jsonl.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
 
 
 def print_answers(sites: Sites) -> None:

@@ -213,12 +213,12 @@ def test_a_site_is_ingested_and_asked_and_one_that_is_not_there_is_skipped(
     about = [{"id": "lw1", "question": "What happens at Gull Point?", "type": "theme", "points": [point]}]
     for name, some in (("lamp", rows), ("lamp_whole", about), ("absent", rows)):
         (tmp_path / "sets" / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in some))
-    code, out, err = run("--json", tmp_path / "out.json", "--examples")
+    code, out, err = run("--jsonl", tmp_path / "out.jsonl", "--examples")
     assert code == 0
     assert f"absent: no folder {tmp_path / 'docs' / 'absent'}, skipped" in err
     assert re.search(r"\| lamp +\| +1 \| +100 \|", out)
     assert "## The whole" in out
-    code, out, _ = run("--against", tmp_path / "out.json", "--site", "lamp")
+    code, out, _ = run("--against", tmp_path / "out.jsonl", "--site", "lamp")
     assert code == 0
     assert re.search(r"\| complete +\| +1 \| +100 \| +100 \| +\+0 \(\+0 to \+0\) \|", out)
     code, out, _ = run("--samples", "names", 2, "--site", "lamp")
