@@ -1,7 +1,7 @@
 """Samples of names, facts and titles for a strict reader, and what the reader said.
 
 A row of a sample, and of a file of verdicts, is a JSON object: ``site``; ``kind``, one of `KINDS`; ``item``, what is
-judged; ``seen``, what helps to judge it; ``verdict``, ``right`` or ``wrong``, or empty where nobody has judged it; and
+judged; ``seen``, what helps to judge it, which files of verdicts leave out; ``verdict``, ``right`` or ``wrong``, or empty where nobody has judged it; and
 ``reason``, which a wrong one must have.
 """
 
@@ -121,8 +121,8 @@ def read_verdicts(folder: Path) -> list[Row]:
 
 
 def _fault(row: Any) -> str:
-    if not isinstance(row, dict) or set(row) != {"site", "kind", "item", "seen", "verdict", "reason"}:
-        return "the fields must be site, kind, item, seen, verdict and reason."
+    if not isinstance(row, dict) or {*row} - {"seen"} != {"site", "kind", "item", "verdict", "reason"}:
+        return "the fields must be site, kind, item, verdict and reason; seen may be left out."
     if row["kind"] not in KINDS:
         return f"unknown kind {row['kind']!r}; kinds are {', '.join(KINDS)}."
     if row["verdict"] not in VERDICTS:
