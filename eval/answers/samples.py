@@ -1,8 +1,8 @@
 """Samples of names, facts and titles for a strict reader, and what the reader said.
 
 A row of a sample, and of a file of verdicts, is a JSON object: ``site``; ``kind``, one of `KINDS`; ``item``, what is
-judged; ``seen``, what helps to judge it, which files of verdicts leave out; ``verdict``, ``right`` or ``wrong``, or empty where nobody has judged it; and
-``reason``, which a wrong one must have.
+judged; ``seen``, what helps to judge it, which files of verdicts leave out; ``verdict``, ``right`` or ``wrong``, or
+empty where nobody has judged it; and ``reason``, which a wrong one must have.
 """
 
 from __future__ import annotations
