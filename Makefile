@@ -25,10 +25,13 @@ G ?=
 # Arguments for the development sets: make eval-dev E="--only hotpot_train100 --no-baselines".
 E ?=
 
+# Arguments for the answers about documentation sites: make eval-answers A="--site helm_docs --examples".
+A ?=
+
 # Arguments for the proof of determinism: make determinism D="my-suite --questions 20".
 D ?= eval/golden/handbook.jsonl
 
-.PHONY: help run test test-all check lint types imports generated generate eval eval-dev eval-ablation bench bench-query bench-global bench-layers determinism transcript clean
+.PHONY: help run test test-all check lint types imports generated generate eval eval-dev eval-ablation eval-answers bench bench-query bench-global bench-layers determinism transcript clean
 
 help: ## List the chores
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -77,6 +80,9 @@ eval-dev: .venv/.installed-dev ## Ask the development sets, and print what they 
 
 eval-ablation: .venv/.installed-dev ## Ask the development sets with one part of the recipe left out at a time
 	$(BIN)/python -m eval.ablation $(E)
+
+eval-answers: .venv/.installed-dev ## Ask about documentation sites: complete answers, faults of quotes, questions about the whole (A="arguments")
+	$(BIN)/python -m eval.answers $(A)
 
 bench: .venv/.installed-dev ## Measure ingest, queries, memory and size, and print a table
 	$(BIN)/python -m eval.bench

@@ -74,12 +74,18 @@ SETS = (
 )
 
 
-def dev_parser(description: str) -> argparse.ArgumentParser:
-    """What every command over the development sets takes; it ends with code 2 where a set is asked for that is none."""
+def data_parser(description: str) -> argparse.ArgumentParser:
+    """Return the options of every command over data that is not part of the repository."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     data = Path(os.environ.get("GRAPHCTX_DEV_DATA") or ROOT.parent / "shared" / "data")
     parser.add_argument("--data", type=Path, default=data, help="where the sets lie")
     parser.add_argument("--work", type=Path, default=ROOT / ".kb" / "eval", help="where knowledge bases are kept")
+    return parser
+
+
+def dev_parser(description: str) -> argparse.ArgumentParser:
+    """What every command over the development sets takes; it ends with code 2 where a set is asked for that is none."""
+    parser = data_parser(description)
     parser.add_argument("--only", type=_names, default=_NAMES, metavar="NAME,…", help="sets, separated by commas")
     return parser
 

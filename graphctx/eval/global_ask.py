@@ -201,14 +201,14 @@ class GlobalAsker:
 
 
 def _of_rival(golden: Golden, rival: Rival) -> Outcome:
-    pieces = list(_enough(rival(golden.question)))
+    pieces = list(enough(rival(golden.question)))
     measures: dict[str, float] = {}
     for budget in POINT_BUDGETS:
         measures |= point_measures(golden.points, filled(pieces, budget), budget)
     return Outcome(golden, (), frozenset(), (), measures)
 
 
-def _enough(pieces: Iterable[QuotedText], most: int = _SPARE * POINT_BUDGETS[-1]) -> Iterable[QuotedText]:
+def enough(pieces: Iterable[QuotedText], most: int = _SPARE * POINT_BUDGETS[-1]) -> Iterable[QuotedText]:
     """Return the first pieces, as many as weigh so much together."""
     read = 0
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "eval" / "README.md"])
+EVAL = [ROOT / "eval" / "README.md", ROOT / "eval" / "answers" / "README.md"]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *EVAL])
 
 _CODE = re.compile(r"^(`{3,}|~{3,})[^\n]*\n.*?^\1`*\s*$|`+[^`\n]+`+", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
