@@ -49,7 +49,7 @@ BROWSER_HEADERS = (
     "Mcp-Protocol-Version",
     "Mcp-Session-Id",
 )
-"""Headers that a page may send beyond those that CORS always allows: the transport's, in both eras of the protocol."""
+"""Headers that a page may send beyond those that CORS always allows: the transport's, with and without the ``initialize`` handshake."""
 PREFLIGHT_SECONDS = 600
 """Seconds that a browser caches the answer to a preflight."""
 
