@@ -1,8 +1,8 @@
 """Work with graph engines in a process that may crash.
 
 Kuzu aborts the process when a disk is full, and crashes when it opens a corrupt database. ``python -m
-graphctx.store.child`` therefore builds graphs and opens new ones for the first time: a JSON request on standard input, a JSON answer on
-the last line of standard output.
+graphctx.store.child`` therefore builds graphs and opens new ones for the first time: a JSON request on standard input,
+a JSON answer on the last line of standard output.
 """
 
 from __future__ import annotations

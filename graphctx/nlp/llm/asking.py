@@ -211,9 +211,8 @@ class LlmReport:
         if not self.failed:
             return []
         causes = "; ".join(f"{reason.count} × {reason.kind}: {reason.first}" for reason in self.reasons)
-        return [
-            f"{self.model} returned nothing usable for {self.failed} of {self.asked} texts; these remain extractive. {causes}"
-        ]
+        nothing = f"{self.model} returned nothing usable for {self.failed} of {self.asked} texts"
+        return [f"{nothing}; these remain extractive. {causes}"]
 
 
 def cost(settings: LlmSettings, input_tokens: int, output_tokens: int) -> float:

@@ -30,7 +30,8 @@ from graphctx.retrieve.ranking import Ranking
 from graphctx.text.lexical import STOPWORDS, terms, words
 
 NEAR, KNOWN = 0.22, 0.15
-"""A question counts as answerable if a candidate has this cosine or the documents hold this share of its terms by idf."""
+"""A question counts as answerable if a candidate has this cosine or the documents hold this share of its terms, by idf.
+"""
 
 STRANGE, CLOSE = 1 / 3, 0.4
 """It counts as off-topic if this share of its words is rare and in no document, unless a candidate has this cosine. A
