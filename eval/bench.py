@@ -179,7 +179,7 @@ def query_latency(kb: KnowledgeBase, questions: list[str]) -> dict[str, Row]:
                     index,
                     question,
                     n_candidates=settings.candidates,
-                    fusion="hybrid",
+                    mode="hybrid",
                     first_stage=first_stage,
                     expansion=EXPANSIONS[settings.expansion],
                     reranker=RERANKERS[settings.reranker],

@@ -38,14 +38,16 @@ class _Group(BaseModel):
 class IngestSettings(_Group):
     """``[ingest]``: how documents become an index. A change takes effect at the next ingest."""
 
-    unit_tokens: int = Field(256, ge=32, le=2048, description="Cap of a text unit; the default embedder sees 256.")
+    unit_tokens: int = Field(
+        256, ge=32, le=2048, description="Maximum tokens in a text unit; the default embedder truncates at 256."
+    )
     max_file_mb: int = Field(256, ge=1, description="Larger files are skipped.")
     processes: int = Field(0, ge=0, description="Worker processes that read and extract; 0 is one for each core.")
     document_seconds: float = Field(
         60.0,
         ge=10,
-        description="Processor seconds for reading, splitting or extracting each started 100,000 characters "
-        "(bytes of a file); a document that takes more is skipped.",
+        description="CPU time limit in seconds for reading, splitting or extracting a document, per 100,000 characters "
+        "(bytes of a file), rounded up; a document that takes longer is skipped.",
     )
     document_memory_mb: int = Field(
         2048, ge=256, description="Memory in MiB of each of these steps for a document; enforced on Linux only."
@@ -60,18 +62,20 @@ class RetrieveSettings(_Group):
 
     first_stage: str = Field(
         "arrays",
-        description="First stage: `arrays` searches vectors exactly, in memory; `lancedb` uses LanceDB's index, which "
-        "is approximate from 10,000 units on.",
+        description="First stage, a name in FIRST_STAGES: `arrays` searches vectors exactly, in memory; `lancedb` uses "
+        "LanceDB's index, which is approximate from 10,000 units on.",
     )
     expansion: str = Field(
-        "graph", description="Expansion: `graph` follows edges between units; with `none`, mode auto is vector_only."
+        "graph",
+        description="Expansion, a name in EXPANSIONS: `graph` follows edges between units; with `none`, mode auto is "
+        "vector_only.",
     )
-    reranker: str = Field("none", description="Reranker of the ranked units: `none`.")
+    reranker: str = Field("none", description="Reranker, a name in RERANKERS: `none` keeps the scores.")
     candidates: int = Field(200, ge=10, le=5000, description="Units taken from each first-stage search.")
     max_per_document: int = Field(
         3, ge=1, le=50, description="Most units of one document that evidence is quoted from."
     )
-    timeout_seconds: float = Field(30.0, gt=0, description="Seconds until a Cypher query is stopped.")
+    timeout_seconds: float = Field(30.0, gt=0, description="Timeout of a Cypher query, in seconds.")
 
 
 class ServerSettings(_Group):

@@ -1,3 +1,3 @@
-"""The version, where every room may read it."""
+"""The version, where every package may read it."""
 
 __version__ = "0.1.0"

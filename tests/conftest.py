@@ -1,4 +1,4 @@
-"""Fixtures that several rooms share: sample documents, and knowledge bases made of them once per test run."""
+"""Fixtures that several packages share: sample documents, and knowledge bases made of them once per test run."""
 
 from __future__ import annotations
 

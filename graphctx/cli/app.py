@@ -66,7 +66,7 @@ app.command("demo", cls=GuardedCommand, hidden=True)(demo.demo)
 
 
 def main() -> None:
-    """Run the command line and exit: 0 done, 1 an error of the taxonomy, 2 bad usage, 130 stopped by Ctrl-C."""
+    """Run the command line and exit: 0 done, 1 a graphctx error, 2 bad usage, 130 stopped by Ctrl-C."""
     end_with_parent()
     guard_streams()
     app(prog_name="graphctx")

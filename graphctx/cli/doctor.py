@@ -87,7 +87,7 @@ def _checks(kb: Path) -> list[Check]:
         Check("graph engine ladybug", lambda: _engine("ladybug"), "pip install 'graphctx[ladybug]'", needs="ladybug"),
         Check("tables", _tables, "Install LanceDB again: pip install --force-reinstall 'lancedb>=0.40,<0.41'"),
         Check("mcp", _mcp, "Install the MCP SDK: pip install 'mcp>=2.3,<3'"),
-        Check("ingest and ask", _round_trip, "Repair what failed above first; else run with GRAPHCTX_DEBUG=1."),
+        Check("ingest and ask", _round_trip, "Fix earlier failures first; otherwise rerun with GRAPHCTX_DEBUG=1."),
     ]
     if _is_kb(kb):
         every.append(Check(f"knowledge base {kb}", lambda: _knowledge_base(kb), "See what it says: graphctx status"))

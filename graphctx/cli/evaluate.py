@@ -44,7 +44,7 @@ def evaluate(
     variants: Annotated[
         str,
         typer.Option(
-            "--variants", metavar="A,B", help="Recipes to compare: bm25, vector, rrf, hybrid, hybrid_local, …"
+            "--variants", metavar="A,B", help="Variants to compare: bm25, vector, rrf, hybrid, hybrid_local, …"
         ),
     ] = "hybrid_local",
     limit: Annotated[
@@ -83,7 +83,8 @@ def evaluate(
             "--explain",
             metavar="QUESTION",
             help="Measure nothing; show stage by stage how one question is answered. An id of the suite's, or any "
-            "question; the first variant answers. In a suite of points an id, or all: where gold points are lost.",
+            "question; the first variant answers. For a points suite, give an id or `all` to see where gold points "
+            "were lost.",
         ),
     ] = None,
     as_json: JsonOption = False,
@@ -101,7 +102,7 @@ def evaluate(
     for name in names:
         variant_named(name)
     if not names:
-        raise InvalidArgument("--variants names none.", field="variants", value=variants)
+        raise InvalidArgument("--variants is empty; name at least one.", field="variants", value=variants)
     require_choice("--judge", judge, ("auto", "documents", "units"))
     _check_options(kb, corpus, explain, {"--html": html, "--baseline": baseline, "--write-baseline": write_baseline})
     loaded = [

@@ -107,17 +107,17 @@ class GuardedCommand(_Described, TyperCommand):
 
 
 class GuardedGroup(_Described, TyperGroup):
-    """A group of commands that says where an option belongs that stands before the command."""
+    """A group of commands that explains that an option given before the command belongs after it."""
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
-        """Parse what stands before the command."""
+        """Parse the arguments before the command."""
         try:
             return super().parse_args(ctx, args)
         except Exception as error:
             name = getattr(error, "option_name", "")
             if any(name in option.opts for command in self.commands.values() for option in command.params):
                 remedy = f"Put it after the command: {ctx.command_path} COMMAND {name} …"
-                error.message = f"{name} is an option of commands. {remedy}"  # type: ignore[attr-defined]
+                error.message = f"{name} belongs after a command. {remedy}"  # type: ignore[attr-defined]
             raise
 
 

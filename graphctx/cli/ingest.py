@@ -103,7 +103,7 @@ def ingest(
         typer.Option(
             "--dry-run",
             help="Only show what would be added, replaced and dropped. Where a language model is set, also what "
-            "phrasing the summaries would cost: for this all steps before it are done, into the cache.",
+            "phrasing the summaries would cost: this runs all earlier steps and caches their results.",
         ),
     ] = False,
     as_json: JsonOption = False,

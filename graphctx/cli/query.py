@@ -199,7 +199,7 @@ def communities(
             metavar="N",
             min=1,
             max=_DEEPEST,
-            help="Show N levels, whole; by default the largest communities of one level, with --json two levels.",
+            help="Show N levels in full; by default the largest communities of one level, with --json two levels.",
         ),
     ] = None,
     level: Annotated[
@@ -317,7 +317,7 @@ def _why_empty(found: GraphResults[CommunityNode]) -> str:
 
 
 def cypher(
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="One statement that reads.")],
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="A read-only Cypher statement.")],
     kb: KbOption = DEFAULT_KB,
     param: Annotated[
         list[str],
@@ -329,7 +329,7 @@ def cypher(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Run a Cypher statement that reads the graph.
+    """Run a read-only Cypher statement.
 
     'CALL show_tables() RETURN *' lists the tables of nodes and relations, and "CALL table_info('Entity') RETURN *" the
     properties of one. The JSON object has columns, rows and truncated.

@@ -50,17 +50,18 @@ def generated() -> dict[str, str]:
 
 
 def write(root: Path) -> list[str]:
-    """Write all generated files and return their paths below ``root``."""
+    """Write all generated files and return the paths of those that changed, below ``root``."""
     from graphctx.server.listing import write_schemas
     from graphctx.server.tools import TOOLS
 
+    stale = check(root)
     texts = generated()
     for name, text in texts.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    tools = write_schemas(root / _TOOLS, TOOLS)
-    return sorted([*texts, *(path.relative_to(root).as_posix() for path in tools)])
+    write_schemas(root / _TOOLS, TOOLS)
+    return stale
 
 
 def check(root: Path) -> list[str]:

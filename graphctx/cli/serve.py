@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 def serve(
     kb: KbOption = DEFAULT_KB,
     transport: Annotated[
-        str, typer.Option("--transport", metavar="stdio|http", help="stdio is started by a client; http is for many.")
+        str,
+        typer.Option(
+            "--transport", metavar="stdio|http", help="stdio is started by a client; http serves several clients."
+        ),
     ] = "stdio",
     toolsets: Annotated[
         str | None,

@@ -55,7 +55,7 @@ def show_evidence(console: Console, question: str, answer: EvidenceAnswer, sourc
     if not answer.quotes:
         _show_empty(console, "No evidence found", answer.empty_reason)
         if answer.nearest:
-            console.print(f"Nearest, though not near: {one_line(', '.join(answer.nearest))}", style="dim")
+            console.print(f"Closest documents (weak matches): {one_line(', '.join(answer.nearest))}", style="dim")
         return
     for number, quote in enumerate(answer.quotes, start=1):
         note = f"confidence {quote.confidence:.2f}{_shortened(quote)}"
@@ -74,7 +74,7 @@ def _limit_hint(answer: EvidenceAnswer) -> str:
         return "The passages that were quoted from hold no more; --top-k quotes from more of them."
     if not answer.partial:
         return "Some quotes are shortened; --max-quote-tokens lets them be longer."
-    return "More quotes fit the question than the response may hold; shorter ones (--max-quote-tokens) leave room."
+    return "More quotes match than fit; lower --max-quote-tokens."
 
 
 def show_search(console: Console, query: str, answer: SearchAnswer, sources: Sequence[SourceEntry]) -> None:
@@ -86,7 +86,7 @@ def show_search(console: Console, query: str, answer: SearchAnswer, sources: Seq
     for result in answer.results:
         _show_span(console, result.rank, result, result.preview, f"score {result.score:.3f}", sources)
     if answer.limit_reason == "doc_cap":
-        console.print("More of these documents fits the query; --max-per-doc shows more of each.", style="dim")
+        console.print("These documents contain more matches; --max-per-doc shows more of each.", style="dim")
     elif answer.limit_reason != "none":
         console.print("More results fit the query than are shown; --top-k shows up to 50.", style="dim")
 
@@ -114,7 +114,7 @@ def show_global(console: Console, question: str, answer: GlobalAnswer, sources: 
         for theme in answer.themes
     }
     themes = [point.community_id if point.community_id in titles else "" for point in answer.points]
-    titles[""] = Text("Of no single theme\n", style="bold magenta")
+    titles[""] = Text("Not in any one theme\n", style="bold magenta")
     for theme in dict.fromkeys(themes):  # the theme of the first point comes first
         console.print(titles[theme])
         for number, (own, point) in enumerate(zip(themes, answer.points, strict=True), start=1):
@@ -122,13 +122,13 @@ def show_global(console: Console, question: str, answer: GlobalAnswer, sources: 
                 note = f"rating {point.rating:.2f}{_shortened(point)}"
                 _show_span(console, number, point, point.quote, note, sources)
     if all(point.rating < LOW_RATING for point in answer.points):
-        console.print("None of these fits the question well: the documents may not treat of it.", style="yellow")
+        console.print("None of these fits the question well: the documents may not cover it.", style="yellow")
     counts = answer.diagnostics
-    origin = "phrased by a language model" if answer.phrased else "extractive: every word is of a document"
+    origin = "phrased by a language model" if answer.phrased else "extractive: every word comes from a document"
     note = f" ({answer.note})" if answer.note else ""
     console.print(
-        f"{origin}{note} · of {counts.communities} communities {counts.rated} rated, {counts.descended} descended "
-        f"into, {counts.dropped} dropped",
+        f"{origin}{note} · {counts.communities} communities: {counts.rated} rated, {counts.descended} expanded, "
+        f"{counts.dropped} dropped",
         style="dim",
     )
     if answer.limit_reason != "none":

@@ -157,7 +157,9 @@ def purge(
     read_config(kb)
     if not (dry_run or yes):
         if as_json or not sys.stdin.isatty():
-            raise InvalidArgument("A purge cannot be undone. Add --yes to do it, or --dry-run to see what would go.")
+            raise InvalidArgument(
+                "A purge cannot be undone. Add --yes to do it, or --dry-run to see what would be erased."
+            )
         _show_purge(erase(kb, dry_run=True))
         typer.confirm("Erase this for good?", abort=True)
     report = erase(kb, dry_run=dry_run)
@@ -180,4 +182,4 @@ def _show_purge(report: PurgeReport) -> None:
     console.print(f"At least {freed} would be freed." if report.dry_run else f"{freed} freed.")
     for item in report.kept_back:
         console.print(f"Not erased: {item.name}: {item.reason}", style="red")
-    console.print(f"Out of reach of a purge: {'; '.join(report.out_of_reach)}.", style="dim")
+    console.print(f"Not covered by a purge: {'; '.join(report.out_of_reach)}.", style="dim")

@@ -44,7 +44,7 @@ class Ranked:
 
 
 @dataclass(frozen=True, slots=True)
-class Final:
+class FinalRank:
     """A unit at its rank in the end, the stage that it owes its place to, its score, and what that is made of."""
 
     rank: int
@@ -86,7 +86,7 @@ class SelectedSentence:
 
 
 @dataclass(frozen=True, slots=True)
-class Picked:
+class SelectedQuote:
     """A quote, where it stands, and its sentences."""
 
     doc_uri: str
@@ -111,12 +111,12 @@ class Explanation:
         kind: of answer that the question asks for; empty where it does not show.
         terms: index terms of the question and their inverse document frequency.
         entities: what it names.
-        stages: the best units by each of the stages before the end: both searches, the base score, the names in the
-            question (``alias``), and what the walk adds.
+        stages: the best units by each of the stages before the end: both searches, the hybrid score, the definitions
+            of what the question names (``definition``), and what the expansion adds (``graph``).
         final: the best units in the end.
-        seeds: where the walk started.
+        seeds: the seed units of the expansion.
         edges: the best edge of each kind to each of the best units at the end.
-        edges_walked: how many edges of each kind there were.
+        edges_followed: how many edges of each kind there were.
         quotes: the evidence.
     """
 
@@ -129,11 +129,11 @@ class Explanation:
     terms: dict[str, float] = field(default_factory=dict)
     entities: tuple[QuestionEntity, ...] = ()
     stages: dict[str, tuple[Ranked, ...]] = field(default_factory=dict)
-    final: tuple[Final, ...] = ()
+    final: tuple[FinalRank, ...] = ()
     seeds: tuple[UnitPlace, ...] = ()
     edges: tuple[Edge, ...] = ()
-    edges_walked: dict[str, int] = field(default_factory=dict)
-    quotes: tuple[Picked, ...] = ()
+    edges_followed: dict[str, int] = field(default_factory=dict)
+    quotes: tuple[SelectedQuote, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Return the same as JSON values."""
@@ -172,7 +172,7 @@ def explain(kb: KnowledgeBase, question: str, variant: str = DEFAULT_VARIANT) ->
         final=view.final(),
         seeds=tuple(view.place(int(row)) for row in ranking.seeds),
         edges=view.edges(),
-        edges_walked=view.edges_walked(),
+        edges_followed=view.edges_followed(),
         quotes=view.quotes(list(evidence.items)),
     )
 
@@ -219,14 +219,14 @@ class _View:
             if name != FINAL
         }
 
-    def final(self) -> tuple[Final, ...]:
+    def final(self) -> tuple[FinalRank, ...]:
         from graphctx.retrieve.trace import score_parts
 
         ranking = self._ranking
         rows = ranking.rows[:SHOWN]
         parts = score_parts(ranking, rows)
         return tuple(
-            Final(
+            FinalRank(
                 rank=at + 1,
                 unit=self.place(int(row)),
                 source=ranking.sources[at],
@@ -254,12 +254,12 @@ class _View:
             for step in best_edges(self._ranking, best)
         )
 
-    def edges_walked(self) -> dict[str, int]:
+    def edges_followed(self) -> dict[str, int]:
         from graphctx.retrieve.trace import edge_counts
 
         return edge_counts(self._ranking)
 
-    def quotes(self, quotes: list[Quote]) -> tuple[Picked, ...]:
+    def quotes(self, quotes: list[Quote]) -> tuple[SelectedQuote, ...]:
         import numpy as np
 
         from graphctx.retrieve.sentences import sentence_pool
@@ -268,7 +268,7 @@ class _View:
         units = np.unique(rows)
         pool = sentence_pool(self._index, self._question, units)
         return tuple(
-            Picked(
+            SelectedQuote(
                 doc_uri=quote.doc_uri,
                 section_id=quote.section_id,
                 start_char=quote.start_char,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from graphctx.eval.explain import Edge, Explanation, Picked, UnitPlace
+from graphctx.eval.explain import Edge, Explanation, SelectedQuote, UnitPlace
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -14,7 +14,7 @@ _STAGES = {
     "bm25": "By words (BM25)",
     "vector": "By meaning (cosine of the unit)",
     "hybrid": "Hybrid score",
-    "definition": "units that define what the question names",
+    "definition": "Units that define what the question names",
     "graph": "What the expansion adds",
 }
 _SHOWN = 5
@@ -49,7 +49,7 @@ def show_explanation(console: Console, explanation: Explanation) -> None:
             for one in units[:_SHOWN]:
                 table.add_row(str(one.rank), f"{one.score:.3f}", _place(one.unit))
             _print(console, table)
-    _show_walk(console, explanation)
+    _show_expansion(console, explanation)
     _show_final(console, explanation)
     _heading(console, "Quotes")
     for number, quote in enumerate(explanation.quotes, start=1):
@@ -58,17 +58,19 @@ def show_explanation(console: Console, explanation: Explanation) -> None:
         console.print(Text(f"none: {explanation.empty_reason}", style="yellow"))
 
 
-def _show_walk(console: Console, explanation: Explanation) -> None:
-    if not explanation.edges_walked:
+def _show_expansion(console: Console, explanation: Explanation) -> None:
+    if not explanation.edges_followed:
         return
     from rich.text import Text
 
     _heading(console, "The expansion")
     for place in explanation.seeds:
         console.print(Text("seed  ", style="cyan").append(_place(place)), soft_wrap=True)
-    walked = ", ".join(f"{count} {kind}" for kind, count in explanation.edges_walked.items())
+    followed = ", ".join(f"{count} {kind}" for kind, count in explanation.edges_followed.items())
     console.print(
-        Text(f"edges walked: {walked}. The best of each kind to each of the best units, before weights:", style="dim")
+        Text(
+            f"edges followed: {followed}. The best of each kind to each of the best units, before weights:", style="dim"
+        )
     )
     target = 0
     for edge in sorted(explanation.edges, key=lambda edge: (edge.target_rank, -edge.value, edge.kind)):
@@ -97,7 +99,7 @@ def _show_final(console: Console, explanation: Explanation) -> None:
     _print(console, table)
 
 
-def _show_quote(console: Console, number: int, quote: Picked) -> None:
+def _show_quote(console: Console, number: int, quote: SelectedQuote) -> None:
     from rich.text import Text
 
     place = f"{quote.doc_uri}:{quote.line} [{quote.start_char}, {quote.end_char})"

@@ -94,7 +94,7 @@ def quote_measures(golden: Golden, quotes: Sequence[Quote], count: CountTokens, 
         return measures
     if golden.answers and not {answer.casefold().strip() for answer in golden.answers} <= {"yes", "no"}:
         need = all if golden.type == "list" else any
-        texts = [_bare(quote.quote) for quote in quotes]
+        texts = [_normalised(quote.quote) for quote in quotes]
         measures[f"answer{suffix}"] = float(need(_holds(texts, answer) for answer in golden.answers))
     if golden.gold_spans:
         touched = [any(_overlap(span, quote) for quote in quotes) for span in golden.gold_spans]
@@ -163,7 +163,7 @@ def auroc(positive: Sequence[float], negative: Sequence[float]) -> float:
     return above / (len(positive) * len(negative))
 
 
-def _bare(text: str) -> str:
+def _normalised(text: str) -> str:
     """Return the words of a text, in a form in which case, punctuation and Markdown's marks make no difference.
 
     Open-domain question answering counts an answer as found where its words occur in a row in the text; so ``6`` is
@@ -173,7 +173,7 @@ def _bare(text: str) -> str:
 
 
 def _holds(texts: Sequence[str], answer: str) -> bool:
-    wanted = _bare(answer)
+    wanted = _normalised(answer)
     return bool(wanted.strip()) and any(wanted in text for text in texts)
 
 
@@ -205,7 +205,7 @@ POINT_BUDGETS = (500, 1000, 2000)
 MOST_POINTS = 100
 """Points to ask for: the tool's maximum, so that the budget alone cuts."""
 
-ENOUGH = 0.5
+MIN_OVERLAP = 0.5
 """A text states a point if it shares at least this part of the shorter of both with one of the point's spans. Less is a
 neighbouring sentence; the whole would require a long sentence to be quoted to its last word."""
 
@@ -222,12 +222,12 @@ class QuotedText:
 
 
 def states(piece: QuotedText, span: GoldSpan) -> bool:
-    """Return whether a piece and a span share at least `ENOUGH` of the shorter of both, in characters."""
+    """Return whether a piece and a span share at least `MIN_OVERLAP` of the shorter of both, in characters."""
     if piece.doc_uri != span.doc_uri:
         return False
     shared = min(piece.end_char, span.end_char) - max(piece.start_char, span.start_char)
     shorter = min(piece.end_char - piece.start_char, span.end_char - span.start_char)
-    return shared > 0 and shared >= ENOUGH * shorter
+    return shared > 0 and shared >= MIN_OVERLAP * shorter
 
 
 def stated(point: GoldPoint, pieces: Iterable[QuotedText]) -> bool:

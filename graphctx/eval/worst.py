@@ -170,7 +170,7 @@ def _why(
     searches = [f"{name} {ranks[name]}" for name in ("bm25", "vector") if ranks[name] is not None]
     if final is None and not searches:
         limit = max(len(found["bm25"].rows), len(found["vector"].rows))
-        return f"Neither search has its passage among the best {limit}, and no walked edge leads to it."
+        return f"Neither search has its passage among the best {limit}, and no edge of the expansion leads to it."
     by = f"Its passage is found ({', '.join(searches)})" if searches else "Only the expansion leads to its passage"
     if final is None:
         return f"{by}, but it is not among those that were ranked."

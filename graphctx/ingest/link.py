@@ -23,7 +23,7 @@ from graphctx.text.gazetteer import Gazetteer, is_identifier, name_words
 from graphctx.text.names import normalise_name, reads_as_clause
 
 PLACE_TITLE, PLACE_FIRST_SENTENCE, PLACE_ELSEWHERE = 0.7, 0.5, 0.3
-"""How close a unit is to an entity, by the place of the mention (docs/retrieval.md, step 6)."""
+"""How close a unit is to an entity, by the place of the mention (docs/retrieval.md, step 5)."""
 
 MAX_HEADING_ENTITY_WORDS = 6
 

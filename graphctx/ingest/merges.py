@@ -12,7 +12,7 @@ MIN_CORPUS_ACRONYM = 3
 often reused, and hold in that document only."""
 
 MIN_JOINED_CHARS = 8
-"""Of a name that is merged with another one whatever its spaces are: in short ones they make other words."""
+"""Minimum length for merging names that differ only in spaces: in shorter ones a space makes another word."""
 
 MAX_GUESSES = 2
 """Mentions in the corpus that a tagger may label otherwise although they are of a person."""

@@ -31,8 +31,8 @@ HUB_MIN_UNITS = 50
 """Units that a hub needs at least, since shares of a small corpus are unreliable."""
 
 WEIRDNESS = 6.0
-"""So many times more often than in English at large must a single common noun be used here to be a term of the corpus
-(the weirdness ratio of Ahmad, Gillam and Tostevin 1999): "hull" and "buoy" are in a text on buoys, "office" is not."""
+"""A single common noun counts as a term only if it is this many times more frequent here than in general English (the
+weirdness ratio of Ahmad, Gillam and Tostevin 1999): "hull" and "buoy" are terms in a text on buoys, "office" is not."""
 
 MIN_MENTIONS = 3
 """Below it the ratio of a common noun is chance; a rare word needs two."""
@@ -159,7 +159,7 @@ def _root(table: NameTable, same: UnionFind, document: int, name: int, surface: 
 def _is_kept(name: str, cluster: _Cluster, n_units: int, n_mentions: int) -> bool:
     """Whether a name is worth a node: not noise, not a hub, and not a description that says nothing of this corpus.
 
-    A single word that only its capital makes a name is none where English uses that word more than this corpus does.
+    A word that is a name only by its capital is dropped if it is rarer here than in general English.
     """
     if not is_nameable(name):
         return False

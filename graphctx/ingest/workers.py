@@ -33,13 +33,13 @@ SIZE_FOR_MORE_WORKERS = 200_000
 times that a second one costs more than it saves (measured on two cores)."""
 
 SIZE_OF_LIMIT = 100_000
-"""A document may take ``document_seconds`` for each started stretch of this many characters or bytes."""
+"""A document may take ``document_seconds`` of CPU time per this many characters or bytes, rounded up."""
 
 WALL_FACTOR = 10
-"""A task that takes this many times its processor time by the clock is ended too: it waits for what never comes."""
+"""A task that exceeds this multiple of its CPU limit in wall time is killed: it is hung."""
 
 START_SECONDS = 600.0
-"""A process that is not ready by then never is."""
+"""Startup timeout of a worker, in seconds."""
 
 LONGEST_WAIT_SECONDS = 3600.0
 """A longer wait is made of several: operating systems refuse very long timeouts."""

@@ -49,7 +49,7 @@ class LayerSource:
     def search(self, query: str, k: int, kinds: Sequence[str], layers: Sequence[str]) -> LayerAnswer:
         """The chunks nearest to a query.
 
-        What was taken back, and chunks of bookkeeping, are left out, unless kinds of bookkeeping are asked for.
+        What was retracted, and chunks of bookkeeping, are left out, unless kinds of bookkeeping are asked for.
 
         Raises:
             InvalidArgument: the layers cannot be searched together, or one of them breaks a rule of the format.

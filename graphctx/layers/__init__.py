@@ -6,7 +6,7 @@
 
 - `LayerStack` opens the layers of a folder and searches their union; `LayerFile` is one file, mapped and checked;
   `validate` lists what is wrong with one.
-- `write_context` appends to the local, the delta or, for people, the user layer, and `take_back` a tombstone;
+- `write_context` appends to the local, the delta or, for people, the user layer, and `retract` a tombstone;
   `propose`, `proposals`, `decide` and `promote` bring chunks into the user layer; `compact` makes a new base layer.
 - `write_layer` and `to_bytes` make files of `LayerContent`; `content_of` reads a file's; every write is an `append`.
 - `to_bundle`, `to_ndjson`, `from_json` and `from_ndjson` exchange layers as text; `diff` compares two; `sign` and
@@ -33,7 +33,7 @@ from graphctx.layers.search import LayerAnswer, LayerHit
 from graphctx.layers.sign import make_key, sign, verify
 from graphctx.layers.stack import LayerEntry, LayerStack
 from graphctx.layers.tables import LayerContent, content_of
-from graphctx.layers.write import TakenBack, Written, take_back, write_context
+from graphctx.layers.write import Retraction, Written, retract, write_context
 
 __all__ = [
     "FILES",
@@ -60,8 +60,8 @@ __all__ = [
     "ProfiledEmbedder",
     "Promoted",
     "Proposal",
+    "Retraction",
     "Source",
-    "TakenBack",
     "Written",
     "append",
     "built_in",
@@ -82,8 +82,8 @@ __all__ = [
     "promote",
     "proposals",
     "propose",
+    "retract",
     "sign",
-    "take_back",
     "to_bundle",
     "to_bytes",
     "to_ndjson",

@@ -32,7 +32,7 @@ def is_bookkeeping(kind: str) -> bool:
 
 
 def first_line(content: str, most: int) -> str:
-    """What a content is called in a list: its first line with letters or digits, without its marks.
+    """The display title of a chunk: its first line with letters or digits, without markup.
 
     Args:
         content: of a chunk.

@@ -1,7 +1,7 @@
 """Merging layers into a new base layer, and archiving what was folded into it (RFC section 15.6).
 
-What is live stays live, and what was taken back stays taken back. So chunks of one kind and content fold into one only
-where both are live or both were taken back, and a tombstone names, afterwards, just the chunks that it took back
+What is live stays live, and what was retracted stays retracted. So chunks of one kind and content fold into one only
+where both are live or both were retracted, and a tombstone names, afterwards, just the chunks that it retracted
 before. Chunks that refer to other chunks fold only where they refer to the same ones.
 """
 
@@ -39,7 +39,7 @@ class Compacted:
 
     Attributes:
         chunks: in the new base layer.
-        folded: chunks that came from each layer above the base, those that the base had already not counted.
+        folded: chunks that came from each layer above the base, excluding those already in the base.
         dropped_revisions: older records of edited chunks, which only the archive has now.
         renumbered: (layer, id there, id in the new base) of chunks whose id was another chunk's.
         archived: the archived files, relative to the base layer's folder.
@@ -57,8 +57,8 @@ def compact(stack: LayerStack, layers: Sequence[str] = ("base", "user")) -> Comp
 
     The old files are copied to ``agents-archive/<start of the sha256>/`` and synced before anything changes; then the
     new base takes the place of the old one, and the folded layers go. A crash in between leaves chunks in base and
-    layer alike, which the next compaction folds into one. Nothing that was taken back is left out: tombstones and
-    what they are about go along, and what was live or taken back stays so.
+    layer alike, which the next compaction folds into one. Nothing that was retracted is left out: tombstones and
+    what they are about go along, and what was live or retracted stays so.
 
     Args:
         stack: the layers.
@@ -66,7 +66,7 @@ def compact(stack: LayerStack, layers: Sequence[str] = ("base", "user")) -> Comp
 
     Raises:
         InvalidArgument: a file breaks a rule of the format, there is nothing to merge, or a tombstone of a layer that
-            is not merged would mean another chunk then.
+            is not merged would then refer to a different chunk.
         BackendUnavailable: the disk refuses, or another writer does not end.
     """
     named: set[LayerName] = {layer_named(name) for name in (*layers, "base")}
@@ -116,7 +116,7 @@ class Merged:
         views: the layers to merge, from the base layer up.
 
     Raises:
-        InvalidArgument: what a layer that is not merged takes back would change.
+        InvalidArgument: what a layer that is not merged retracts would change.
     """
 
     def __init__(self, stack: LayerStack, views: Mapping[LayerName, LayerView]) -> None:
@@ -176,7 +176,7 @@ class Merged:
         self._fresh[view.name].append(record)
 
     def _is_named_from_below(self, view: LayerView, chunk_id: int) -> bool:
-        """Whether a tombstone of a lower layer names an id that it does not take back, and would in the base layer.
+        """Whether a tombstone of a lower layer names an id that it does not retract, and would in the base layer.
 
         It is still there if a compaction stops before the folded layers are removed.
         """
@@ -216,10 +216,10 @@ class Merged:
 def _require_same_outside(
     stack: LayerStack, views: Mapping[LayerName, LayerView], ids: Mapping[LayerName, Mapping[int, int]]
 ) -> None:
-    """Hold that tombstones of layers that are not merged take back the same chunks as before.
+    """Hold that tombstones of layers that are not merged retract the same chunks as before.
 
     Raises:
-        InvalidArgument: one would take back another chunk, or a chunk no more.
+        InvalidArgument: one would retract another chunk, or a chunk no more.
     """
     for outer in stack.views(name for name in stack.paths if name not in views).values():
         named = outer.retractions_below.keys() - outer.records.keys()

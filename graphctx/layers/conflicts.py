@@ -14,7 +14,7 @@ claims are compared only where one says what the other says but for a word or tw
 - ``number``: both have one number of a dimension, the two differ, and no bound makes room for both.
 - ``value``: they differ in one place in which a thing has one value: ``stored in X``, ``called X``, ``use X for``.
 
-The base layer is the canonical one and the layer that goes first is the one to read first; a conflict names both.
+The base layer is the canonical one and the layer that takes precedence is the one to read first; a conflict names both.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ _LONGEST = 4  # words of a value
 _PREFIX = re.compile(r"(?<![^\W-])(?:un|in|im|ir|il|dis|non-?|a)(?=\w{4})")
 _SCOPES = frozenset("for in on of during inside within among under when while if where".split())
 _PLACES = frozenset("in to with as from at by on into via under through per".split())
-_MANY = frozenset(
+_MULTIVALUED_VERBS = frozenset(
     map(
         stem,
         "depends relies talks connects subscribes applies refers belongs contributes links supported tested published "
         "run deployed installed shipped available".split(),
     )
 )
-"""Verbs that a subject has many objects of."""
-_SINGLE = frozenset(map(stem, "default current primary entry".split()))
-"""Words of a subject that there is one of."""
-_THE_ONE = re.compile(r"(?:is|are|as) the ", re.I)
+"""A subject may have many objects with these verbs."""
+_SINGLE_VALUED = frozenset(map(stem, "default current primary entry".split()))
+"""Subjects with these words have one value."""
+_DEFINITE = re.compile(r"(?:is|are|as) the ", re.I)
 _HAS = re.compile(r"\b(?:has|have) ", re.I)
 Reason = Literal["id", "subject"] | Why
 ChunkPlace = tuple[LayerView, int]
@@ -327,14 +327,14 @@ def _value(one: Claim, other: Claim, ones: Sequence[Token], others: Sequence[Tok
     if {token.stem for token in left} & {token.stem for token in right}:
         return None
     if not start:
-        good = one.copula == len(left) and other.copula == len(right) and _THE_ONE.search(one.text) is not None
+        good = one.copula == len(left) and other.copula == len(right) and _DEFINITE.search(one.text) is not None
         return _as_written(left, right) if good else None
     before = {left[0].before, right[0].before}
     copula = one.copula == other.copula
     verb = ones[start - 1].stem
     if copula and one.copula == start:
         single = bool(before & {"called", "named", ":", "="}) or any(
-            token.before == "of" or token.stem in _SINGLE for token in ones[:start]
+            token.before == "of" or token.stem in _SINGLE_VALUED for token in ones[:start]
         )
         good = single or all(token.name or token.text.endswith("s") for token in (left[-1], right[-1]))
         good = (
@@ -344,7 +344,7 @@ def _value(one: Claim, other: Claim, ones: Sequence[Token], others: Sequence[Tok
         good = end > 0 and ones[-end].before in ("for", "as", "to")
     else:
         tail = end == 0 or (copula and 0 <= one.copula <= start)
-        good = len(before) == 1 and before <= _PLACES and start > 1 and tail and verb not in _MANY
+        good = len(before) == 1 and before <= _PLACES and start > 1 and tail and verb not in _MULTIVALUED_VERBS
         good = good and (one.copula >= 0 or _HAS.search(one.text) is None)
     return _as_written(left, right) if good else None
 

@@ -1,4 +1,4 @@
-"""What a layer says now: the newest record of each id, and which of them were taken back."""
+"""What a layer says now: the newest record of each id, and which of them were retracted."""
 
 from __future__ import annotations
 
@@ -80,15 +80,15 @@ class LayerView:
 
     @cached_property
     def retractions(self) -> dict[int, tuple[int, ...]]:
-        """Ids that tombstones of this layer take back here, each with the ids of these tombstones, ascending."""
-        return self._taken_back("human", "mcp")
+        """Ids that tombstones of this layer retract here, each with the ids of these tombstones, ascending."""
+        return self._retracted("human", "mcp")
 
     @cached_property
     def retractions_below(self) -> dict[int, tuple[int, ...]]:
-        """Ids that they take back in layers that go after this one too: those of people, not those of agents."""
-        return self._taken_back("human")
+        """Ids that people, not agents, retract in the layers below this one too."""
+        return self._retracted("human")
 
-    def _taken_back(self, *authors: str) -> dict[int, tuple[int, ...]]:
+    def _retracted(self, *authors: str) -> dict[int, tuple[int, ...]]:
         made: dict[int, set[int]] = {}
         for record in np.flatnonzero(self.newest & self.file.records_of_kinds({TOMBSTONE})).tolist():
             if self.file.author(record) in authors:

@@ -2,7 +2,7 @@
 
 What was proposed and decided is state of the layers: ``meta.proposal_event`` chunks of the delta layer, each a small
 JSON object with the fields that other implementations write. The last decision about a proposal counts.
-Ours also have ``content_sha256`` of what was proposed, so that what was edited since is not taken for it.
+Ours also have ``content_sha256`` of the proposed content, to detect edits made after the proposal.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ def decide(
 
     Raises:
         InvalidArgument: there is no such proposal, it was decided before, nobody approved, or the chunk was edited
-            since it was proposed, is to be accepted, and is not in the user layer as it is by a promotion of its own.
+            since it was proposed, unless the user layer already holds this version.
     """
     _approved(approved_by)
     if action not in _DECISIONS:
@@ -265,7 +265,7 @@ def _proposals(view: LayerView) -> list[Proposal]:
 
 
 def _held(view: LayerView) -> dict[tuple[str, str], int]:
-    """What a layer holds by kind and content; not what it took back, so that a promotion is to be seen."""
+    """Chunk ids by kind and content, without retracted chunks, so that promoting one again takes effect."""
     chunks = map(view.file.chunk, view.records.values())
     return {(chunk.kind, chunk.content): chunk.id for chunk in chunks if chunk.id not in view.retractions}
 
@@ -273,7 +273,7 @@ def _held(view: LayerView) -> dict[tuple[str, str], int]:
 def _pending(found: Sequence[Proposal], proposal_id: int) -> Proposal:
     proposal = next((p for p in found if p.id == proposal_id), None)
     if proposal is None or proposal.status != "pending":
-        state = "is not there" if proposal is None else f"was {proposal.status} before"
+        state = "does not exist" if proposal is None else f"was already {proposal.status}"
         raise InvalidArgument(f"Proposal {proposal_id} {state}; list the pending ones.", id=proposal_id)
     return proposal
 

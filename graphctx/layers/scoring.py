@@ -48,7 +48,7 @@ def norms(layer: LayerFile) -> npt.NDArray[np.float32]:
 def cosines(
     layer: LayerFile, query: npt.NDArray[np.float32], lengths: npt.NDArray[np.float32]
 ) -> npt.NDArray[np.float32]:
-    """The cosine of a query with every row, -1 to 1; 0 where either has no direction. ``[rows]``.
+    """The cosine of a query with every row, -1 to 1; 0 for a zero vector. ``[rows]``.
 
     Args:
         layer: whose rows.
@@ -63,7 +63,7 @@ def cosines(
         query = query / np.sqrt(np.einsum("i,i->", query, query))
         made = products(layer, query) / lengths
     for row in np.flatnonzero(~_plain(lengths)).tolist():
-        made[row] = _careful(layer, query, row)
+        made[row] = _cosine_float64(layer, query, row)
     return np.clip(made, -1.0, 1.0, out=made)
 
 
@@ -72,7 +72,7 @@ def _plain(lengths: npt.NDArray[np.float32]) -> npt.NDArray[np.bool_]:
     return (lengths > 1e-15) & (lengths < 1e15)
 
 
-def _careful(layer: LayerFile, query: npt.NDArray[np.float32], row: int) -> float:
+def _cosine_float64(layer: LayerFile, query: npt.NDArray[np.float32], row: int) -> float:
     """The cosine of a row of very large or very small numbers."""
     with np.errstate(invalid="ignore"):  # a signalling NaN
         numbers = layer.matrix[row].astype(np.float64)

@@ -1,7 +1,7 @@
 """What a search through layers is asked and answers, and how records are ranked.
 
 A record's score is 0.5 if it holds the query letter for letter, white space and case aside, 0.3 of its vector's
-similarity and 0.2 of the share of the query's words that it holds. So whoever looks for a sentence finds it: on the
+similarity and 0.2 of the share of the query's words that it holds. This makes exact sentence lookups succeed: on the
 sentences of the development layers, whose chunks run to twenty pages, the vectors alone put a sentence's chunk first
 for 45 to 64 of 100, with its words for 95 to 99, and all three for every one. Where a vector is given instead of
 words, or the metric is ``dot``, the similarity alone counts.
@@ -36,7 +36,7 @@ class LayerHit:
     Attributes:
         layer: where.
         record: the number of its record in the layer's file.
-        chunk: it, in its newest revision.
+        chunk: the chunk's newest revision.
         score: by which it is ranked.
         similarity: of its vector to the query's.
         coverage: the share of the query's words that it holds, 0 to 1; 0 for a query without words.
@@ -67,8 +67,8 @@ class LayerAnswer:
         searched: layers that were searched, by precedence.
         absent: layers asked for that have no file.
         notes: what the reader of the hits should know, in sentences.
-        left_out: chunks that tombstones take back and that would be among the first ``k`` but for that, the best first;
-            ``retracted_by`` of each says which tombstones. Empty where the search shows what was taken back.
+        left_out: chunks that tombstones retract and that would be among the first ``k`` but for that, the best first;
+            ``retracted_by`` of each says which tombstones. Empty where the search shows what was retracted.
     """
 
     hits: tuple[LayerHit, ...]

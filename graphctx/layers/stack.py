@@ -182,8 +182,8 @@ class LayerStack:
             layers: which to search.
             vector: the query as a vector of the layers' model, ``[dim]``, in place of words.
             metric: ``cosine`` or ``dot``.
-            live: leave out what tombstones take back, and tombstones, options and ``meta.`` chunks themselves; the
-                answer's ``left_out`` says what was taken back.
+            live: leave out what tombstones retract, and tombstones, options and ``meta.`` chunks themselves; the
+                answer's ``left_out`` says what was retracted.
 
         Raises:
             InvalidArgument: there is neither query nor vector, ``k`` is below 1, a layer is unknown or breaks a rule
@@ -328,7 +328,7 @@ def _allowed(view: LayerView, kinds: Sequence[str], live: bool) -> npt.NDArray[n
 
 
 def _retracted(views: Mapping[LayerName, LayerView], view: LayerView) -> npt.NDArray[np.bool_]:
-    """Which of the newest records tombstones take back, ``[records]``."""
+    """Which of the newest records tombstones retract, ``[records]``."""
     marks = np.zeros(len(view.file), np.bool_)
     named = {chunk_id for other in views.values() for chunk_id in other.retractions}
     for record in (view.records[chunk_id] for chunk_id in named if chunk_id in view.records):

@@ -1,4 +1,4 @@
-"""Adding, editing and taking back chunks (RFC sections 7 and 11.1): agents in the local and delta layer, people in the
+"""Adding, editing and retracting chunks (RFC sections 7 and 11.1): agents in the local and delta layer, people in the
 user layer too."""
 
 from __future__ import annotations
@@ -87,17 +87,17 @@ def write_context(
 
 
 @dataclass(frozen=True, slots=True)
-class TakenBack:
-    """A tombstone that is safely in a layer, and the chunks that it takes back, as (layer, id), by precedence."""
+class Retraction:
+    """A tombstone that is safely in a layer, and the chunks that it retracts, as (layer, id), by precedence."""
 
     layer: LayerName
     chunk: Chunk
     chunks: tuple[tuple[LayerName, int], ...]
 
 
-def take_back(
+def retract(
     stack: LayerStack, chunk_ids: Sequence[int], *, reason: str, layer: str = "user", at_unix_ms: int | None = None
-) -> TakenBack:
+) -> Retraction:
     """Append a tombstone by a person, which takes chunks back. The chunks stay where they are.
 
     Args:
@@ -108,7 +108,7 @@ def take_back(
         at_unix_ms: when; now by default.
 
     Raises:
-        InvalidArgument: no such layer has a chunk, or it is taken back already or kept for tools.
+        InvalidArgument: no such layer has a chunk, or it is retracted already or kept for tools.
         BackendUnavailable: the disk refuses, or another writer does not end.
     """
     name = _scope(layer, "human")
@@ -128,11 +128,11 @@ def take_back(
 
     written = append(stack.written_path(name), make)
     assert written is not None
-    return TakenBack(name, written.chunks[0], tuple(sorted(taken, key=lambda place: (rank(place[0]), place[1]))))
+    return Retraction(name, written.chunks[0], tuple(sorted(taken, key=lambda place: (rank(place[0]), place[1]))))
 
 
 def _in_effect(views: Mapping[LayerName, LayerView], layer: LayerName, chunk_id: int) -> list[tuple[LayerName, int]]:
-    """The chunks of an id that a tombstone of a layer would take back.
+    """The chunks of an id that a tombstone of a layer would retract.
 
     Raises:
         InvalidArgument: there is none.
@@ -154,14 +154,14 @@ def _in_effect(views: Mapping[LayerName, LayerView], layer: LayerName, chunk_id:
         if view.bookkeeping[record]:
             kind = view.file.kind(record)
             raise InvalidArgument(
-                f"Chunk {chunk_id} of the {name} layer is a {kind}, which is a record that cannot be taken back.",
+                f"Chunk {chunk_id} of the {name} layer is a {kind}, which is a record that cannot be retracted.",
                 field="ids",
                 value=chunk_id,
             )
         if not retractors(views, view, record):
             live.append((name, chunk_id))
     if not live:
-        raise InvalidArgument(f"Chunk {chunk_id} was taken back before.", field="ids", value=chunk_id)
+        raise InvalidArgument(f"Chunk {chunk_id} was retracted before.", field="ids", value=chunk_id)
     return live
 
 

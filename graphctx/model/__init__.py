@@ -1,4 +1,4 @@
-"""Plain data that all rooms share, and the rules about it. Imports nothing of graphctx but errors and graphemes.
+"""Plain data that all packages share, and the rules about it. Imports nothing of graphctx but errors and graphemes.
 
 - ``documents``, ``knowledge``, ``ids``: documents and their parts; entities, facts, communities; content-derived ids.
 - ``requests``, ``arguments``: input models with their defaults and caps; `parse_arguments` for what comes from outside.

@@ -297,7 +297,7 @@ class GlobalAnswer(ListAnswer):
     points: list[Point]
     themes: list[Theme] = Field(description="The communities that the points come from, the best first.")
     phrased: list[PhrasedSentence] = Field([], description="The points in a language model's words, where one is set.")
-    extractive: bool = Field(description="Whether every word is of a document: no language model took part.")
+    extractive: bool = Field(description="Whether every word comes from a document: no language model took part.")
     note: str = Field(
         "", description="Why it is extractive though a language model is set, or what its words leave out."
     )

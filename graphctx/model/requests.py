@@ -87,7 +87,7 @@ class Request(Strict):
     """Base of all requests."""
 
     scope: Scope = Field(
-        default_factory=Scope, description="What part to ask; all that this server serves if left out."
+        default_factory=Scope, description="Which documents to search; default: all that this server serves."
     )
     session_id: Label | None = Field(
         None, description="Of an earlier answer, for its passage ids; a section_id needs none."
@@ -125,7 +125,7 @@ class SearchInput(PagedInput):
     top_k: int = Field(5, ge=1, le=MAX_TOP_K, description="How many results in all.")
     page_size: int = Field(5, ge=1, le=MAX_TOP_K, description="How many results per call; top_k where that is given.")
     filters: Filters = Field(default_factory=Filters, description="Which documents, before ranking.")
-    options: SearchOptions = Field(default_factory=SearchOptions, description="How to do it.")
+    options: SearchOptions = Field(default_factory=SearchOptions, description="Search options.")
 
     @model_validator(mode="after")
     def _one_page_unless_asked_for_more(self) -> SearchInput:
@@ -138,7 +138,9 @@ class RetrieveOptions(Strict):
     """How `RetrieveInput` is carried out."""
 
     mode: Mode = Field("auto", description="auto picks hybrid_local where a graph exists.")
-    rerank: bool = Field(True, description="Rerank the best spans by meaning where a model allows it.")
+    rerank: bool = Field(
+        True, description="Choose quotes by meaning; false: by shared words, one passage of a document."
+    )
     include_diagnostics: bool = Field(False, description="Add counts of the stages to the diagnostics.")
     layers: Layers = []
 
@@ -157,7 +159,7 @@ class RetrieveInput(QuoteLimits):
     question: Question = Field(description="The question, as a full sentence.")
     top_k: int = Field(5, ge=1, le=MAX_TOP_K, description="From how many passages to quote.")
     filters: Filters = Field(default_factory=Filters, description="Which documents, before ranking.")
-    options: RetrieveOptions = Field(default_factory=RetrieveOptions, description="How to do it.")
+    options: RetrieveOptions = Field(default_factory=RetrieveOptions, description="Search options.")
 
 
 class GlobalOptions(Strict):
@@ -176,7 +178,7 @@ class GlobalSearchInput(PagedInput):
     max_points: int = Field(40, ge=1, le=100, description="Most points in all.")
     max_point_tokens: int = Field(80, ge=8, le=200, description="Longest point, in tokens (and 500 characters).")
     filters: Filters = Field(default_factory=Filters, description="Which documents, before ranking.")
-    options: GlobalOptions = Field(default_factory=GlobalOptions, description="How to do it.")
+    options: GlobalOptions = Field(default_factory=GlobalOptions, description="Search options.")
 
 
 class ExtractEvidenceInput(QuoteLimits):
@@ -202,7 +204,7 @@ class ReadExcerptInput(Request):
     start_char: int = Field(
         0, ge=0, le=2**31 - 1, description="Where to begin, in characters from the passage's start."
     )
-    options: ExcerptOptions = Field(default_factory=ExcerptOptions, description="How to do it.")
+    options: ExcerptOptions = Field(default_factory=ExcerptOptions, description="Search options.")
 
 
 class ExpandExcerptInput(Request):

@@ -22,7 +22,7 @@ MAX_TITLE_WORDS = 10
 MAX_KEY_TERM_WORDS = 4
 
 SHOUTED_SHARE = 0.5
-"""In a sentence with a larger share of words in capitals, capitals make no acronym."""
+"""In a sentence with a larger share of all-caps words, all-caps words are not taken as acronyms."""
 
 _FENCE = re.compile(r"(?:`{3,}|~{3,}).*\n?")
 _PRONOUN = re.compile(r"\b(?:he|she|his|her|hers|him|himself|herself)\b", re.IGNORECASE)
@@ -48,7 +48,7 @@ class About:
 
     @classmethod
     def of(cls, document: Document) -> About:
-        """Read it off a document."""
+        """Build from a document."""
         return cls(_key_terms(document), _subject_person(document))
 
 

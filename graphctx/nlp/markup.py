@@ -1,4 +1,4 @@
-"""What of a unit is prose: the segments that are parsed, with their markup masked.
+"""Finds the prose of a unit: the segments that are parsed, with their markup masked.
 
 Markup is masked, not removed: the parser sees prose, and every offset stays what it was.
 """
@@ -139,7 +139,7 @@ _GAP = re.compile(r"(?<=[^\s.:!?])(?:[ ]{2,}|[ ]*\t\s*)(?=\S)")
 _LINE_START = re.compile(r"\n([ ]*)(?=\S)")
 _INDENT = re.compile(r"[ ]*(?:(?:[-*•+]|\d+[.)])[ ]+)?")
 _DEEPER = 2
-"""A line that is indented by so much more than the one before it is said of that one: a term and its definition."""
+"""A line indented this much deeper describes the line above it: a term and its definition."""
 
 
 def sentence_kinds(document: Document, unit: TextUnit) -> list[BlockKind]:

@@ -10,7 +10,7 @@ from graphctx.model.knowledge import EntityLabel, Mention, MentionKind
 
 @dataclass(frozen=True, slots=True)
 class EntitySpan:
-    """A span of tokens ``first:last`` (half open) that the statistical tagger labels."""
+    """A span of tokens ``first:last`` (half open) that the named-entity recogniser labels."""
 
     first: int
     last: int
@@ -34,7 +34,7 @@ class Parse:
         code: whether the token is between back ticks.
         apart: whether the layout sets the token apart from the one before it; no name reaches across.
         lemmas: lemma of verbs, the lower-case form of other tokens.
-        entities: spans of the tagger, in order.
+        entities: spans of the named-entity recogniser, in order.
         children: indices of the dependents, in order.
     """
 

@@ -1,4 +1,4 @@
-"""Proper names: what the statistical tagger labels, and runs of capitalised words."""
+"""Proper names: what the named-entity recogniser labels, and runs of capitalised words."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ INSTITUTIONS = frozenset(
     "mountain mountains bay cup trophy act law theorem station records pictures studios films press court "
     "falls valley village creek hill hills beach mount port fort airline airlines line".split()
 )
-"""A name that ends so is called after a person, and is none."""
+"""A name ending in one of these is named after a person but is not one."""
 
 _CALENDAR = frozenset(
     "january february march april may june july august september october november december jan feb mar apr jun jul "

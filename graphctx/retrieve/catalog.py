@@ -42,13 +42,18 @@ class Catalog:
         self._index = index
         self._tables = tables
 
-    def document(self, name: str, scope: Scope) -> WholeDocument:
+    def document(self, name: str, scope: Scope, argument: str = "doc_uri") -> WholeDocument:
         """Return a document by its id or its URI.
+
+        Args:
+            name: its id or its URI.
+            scope: the documents to look among.
+            argument: the argument that holds the name, for the error.
 
         Raises:
             InvalidArgument: the scope has no such document.
         """
-        found = self._index.within(scope, Filters()).document(name)
+        found = self._index.within(scope, Filters()).document(name, argument)
         return WholeDocument(
             doc_id=found.id,
             uri=found.uri,

@@ -261,8 +261,12 @@ class SearchIndex:
         """Return a document with its text; the last ones are cached."""
         return self._document_texts[doc_row]
 
-    def document(self, name: str) -> DocumentText:
+    def document(self, name: str, argument: str = "doc_uri") -> DocumentText:
         """Return a document by its URI or its id.
+
+        Args:
+            name: its URI or its id.
+            argument: the argument that holds it, for the error.
 
         Raises:
             InvalidArgument: the snapshot has no such document.
@@ -274,7 +278,7 @@ class SearchIndex:
         if row is None or (self.visible_documents is not None and not self.visible_documents[row]):
             raise InvalidArgument(
                 f"There is no document {name[:200]!r} in the published snapshot.",
-                field="document",
+                field=argument,
                 value=name[:200],
                 allowed="the id or the URI of a document",
             )

@@ -1,8 +1,8 @@
-"""Ranking of units: ``first stage -> hybrid score -> expansion -> fusion -> reranking``."""
+"""Ranking of units: ``first stage -> hybrid score -> expansion -> reranker``."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from graphctx.retrieve.question import Question
 from graphctx.retrieve.stages import Candidates, Expanded, Expansion, FirstStage, Reranker
 from graphctx.retrieve.stages.base import NOT_EXPANDED
 from graphctx.retrieve.stages.graph import defining_units, no_expansion
-from graphctx.retrieve.variants import Fusion
+from graphctx.retrieve.variants import RankingMode
 
 RRF_K = 60
 """The constant of reciprocal rank fusion (Cormack, Clarke and Buettcher 2009)."""
@@ -24,13 +24,18 @@ DEFINITION_BOOST = 0.3
 """Weight of a unit that defines what the question names."""
 
 N_SEEDS = 5
-"""The expansion starts from so many units."""
+"""Number of seed units, from which the expansion starts."""
 
 N_BEST = 60
-"""So many units by hybrid score are ranked beside those that the expansion reached."""
+"""Number of best units by hybrid score that are ranked beside those that the expansion reaches."""
 
-_RUN_MODES: dict[Fusion, RunMode] = {"bm25": "bm25", "vector": "vector_only", "rrf": "rrf", "hybrid": "hybrid_local"}
-_SOURCES: dict[Fusion, Source] = {"bm25": "bm25", "vector": "vector", "rrf": "rrf_fusion", "hybrid": "hybrid"}
+_RUN_MODES: dict[RankingMode, RunMode] = {
+    "bm25": "bm25",
+    "vector": "vector_only",
+    "rrf": "rrf",
+    "hybrid": "hybrid_local",
+}
+_SOURCES: dict[RankingMode, Source] = {"bm25": "bm25", "vector": "vector", "rrf": "rrf_fusion", "hybrid": "hybrid"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +70,7 @@ def rank(
     question: Question,
     *,
     n_candidates: int,
-    fusion: Fusion,
+    mode: RankingMode,
     first_stage: FirstStage,
     expansion: Expansion,
     reranker: Reranker,
@@ -76,14 +81,41 @@ def rank(
         index: the visible part of the snapshot.
         question: the parsed question.
         n_candidates: units taken from each search of the first stage.
-        fusion: ``hybrid`` mixes scores and expands; ``bm25`` and ``vector`` order by one search, ``rrf`` by the ranks
+        mode: ``hybrid`` mixes scores and expands; ``bm25`` and ``vector`` order by one search, ``rrf`` by the ranks
             of both.
         first_stage, expansion, reranker: the exchangeable stages.
     """
     candidates = first_stage(index, question, n_candidates)
     checkpoint()
-    if fusion != "hybrid":
-        return _first_stage_order(candidates, fusion)
+    if mode == "hybrid":
+        ranking = _hybrid_order(index, question, candidates, n_candidates, expansion)
+    else:
+        ranking = _first_stage_order(candidates, mode)
+    scores = reranker(index, question, ranking.rows, ranking.scores)
+    order = np.argsort(-scores, kind="stable")
+    sources: tuple[Source, ...] = tuple(
+        ranking.sources[was] if was == now else "reranked" for now, was in enumerate(order.tolist())
+    )
+    return replace(ranking, rows=ranking.rows[order], scores=scores[order], sources=sources)
+
+
+def top_units(index: SearchIndex, ranking: Ranking, limit: int, per_document: int) -> Rows:
+    """Return the positions of the best units in the ranking, at most ``per_document`` from one document."""
+    taken: dict[int, int] = {}
+    chosen = []
+    for position, document in enumerate(index.walk.unit_doc[ranking.rows].tolist()):
+        if taken.get(document, 0) < per_document:
+            taken[document] = taken.get(document, 0) + 1
+            chosen.append(position)
+            if len(chosen) == limit:
+                break
+    return np.array(chosen, dtype=np.int64)
+
+
+def _hybrid_order(
+    index: SearchIndex, question: Question, candidates: Candidates, n_candidates: int, expansion: Expansion
+) -> Ranking:
+    """Order by hybrid score, the definitions of what the question names, and what the expansion adds."""
     boost = NO_SCORES
     if expansion is not no_expansion:
         boost = defining_units(index.walk, question, n_candidates).scaled(DEFINITION_BOOST)
@@ -108,44 +140,12 @@ def rank(
     rows = rows[order]
     reached = (gain > np.maximum(hybrid.values, boost.at(hybrid.rows)))[order] | ~is_in(rows, candidates.rows)
     sources: tuple[Source, ...] = tuple("graph_expanded" if one else "hybrid" for one in reached.tolist())
-    ranking = Ranking(rows, scores, sources, candidates, hybrid, boost, seeds, expanded, "hybrid_local")
-    return _reranked(ranking, reranker(index, question, rows, scores))
+    return Ranking(rows, scores, sources, candidates, hybrid, boost, seeds, expanded, "hybrid_local")
 
 
-def top_units(index: SearchIndex, ranking: Ranking, limit: int, per_document: int) -> Rows:
-    """Return the positions of the best units in the ranking, at most ``per_document`` from one document."""
-    taken: dict[int, int] = {}
-    chosen = []
-    for position, document in enumerate(index.walk.unit_doc[ranking.rows].tolist()):
-        if taken.get(document, 0) < per_document:
-            taken[document] = taken.get(document, 0) + 1
-            chosen.append(position)
-            if len(chosen) == limit:
-                break
-    return np.array(chosen, dtype=np.int64)
-
-
-def _reranked(ranking: Ranking, scores: Scores) -> Ranking:
-    if scores is ranking.scores:
-        return ranking
-    order = np.lexsort((ranking.rows, -scores))
-    sources = tuple(ranking.sources[at] for at in order.tolist())
-    return Ranking(
-        ranking.rows[order],
-        scores[order],
-        sources,
-        ranking.candidates,
-        ranking.hybrid,
-        ranking.boost,
-        ranking.seeds,
-        ranking.expanded,
-        ranking.mode,
-    )
-
-
-def _first_stage_order(candidates: Candidates, fusion: Fusion) -> Ranking:
+def _first_stage_order(candidates: Candidates, mode: RankingMode) -> Ranking:
     """Order by one search, or by reciprocal rank fusion of both."""
-    if fusion == "rrf":
+    if mode == "rrf":
         rows = candidates.rows
         scores = np.zeros(len(rows), dtype=np.float32)
         for found in (candidates.lexical, candidates.nearest):
@@ -154,8 +154,8 @@ def _first_stage_order(candidates: Candidates, fusion: Fusion) -> Ranking:
         order = np.lexsort((rows, -scores))
         rows, scores = rows[order], scores[order]
     else:
-        rows = candidates.nearest if fusion == "vector" else candidates.lexical
-        score = candidates.scorer.cosine if fusion == "vector" else candidates.scorer.bm25
+        rows = candidates.nearest if mode == "vector" else candidates.lexical
+        score = candidates.scorer.cosine if mode == "vector" else candidates.scorer.bm25
         scores = np.round(score(rows), 6)
     by_row = np.argsort(rows)
     ordered = rows[by_row]
@@ -166,6 +166,6 @@ def _first_stage_order(candidates: Candidates, fusion: Fusion) -> Ranking:
         candidates.scorer.cosine(ordered),
         np.zeros(len(rows), dtype=np.float32),
     )
-    sources: tuple[Source, ...] = (_SOURCES[fusion],) * len(rows)
+    sources: tuple[Source, ...] = (_SOURCES[mode],) * len(rows)
     nothing = NO_SCORES
-    return Ranking(rows, scores, sources, candidates, hybrid, nothing, nothing.rows, NOT_EXPANDED, _RUN_MODES[fusion])
+    return Ranking(rows, scores, sources, candidates, hybrid, nothing, nothing.rows, NOT_EXPANDED, _RUN_MODES[mode])

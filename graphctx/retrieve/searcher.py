@@ -280,10 +280,10 @@ class Searcher:
             index,
             question,
             n_candidates=self._settings.candidates,
-            fusion="vector" if self.mode(mode) == "vector_only" else variant.fusion,
+            mode="vector" if self.mode(mode) == "vector_only" else variant.ranking,
             first_stage=self._first_stage,
             expansion=variant.expansion or self._expansion,
-            reranker=self._reranker,
+            reranker=variant.reranker or self._reranker,
         )
         checkpoint()
         return question, ranking

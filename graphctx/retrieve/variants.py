@@ -9,10 +9,11 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from graphctx.errors import InvalidArgument
-from graphctx.retrieve.stages.base import Expansion
+from graphctx.retrieve.stages.base import Expansion, Reranker
 from graphctx.retrieve.stages.graph import GraphExpansion, no_expansion
+from graphctx.retrieve.stages.rerank import no_reranking
 
-Fusion = Literal["bm25", "vector", "rrf", "hybrid"]
+RankingMode = Literal["bm25", "vector", "rrf", "hybrid"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +53,14 @@ class Variant:
     """One way to retrieve.
 
     Attributes:
-        fusion: how units are ordered; all but ``hybrid`` order by the first stage alone.
-        expansion: overrides the expansion of the settings.
+        ranking: how units are ordered; all but ``hybrid`` order by the first stage alone.
+        expansion, reranker: override those of the settings.
         selection: weights of the selection of sentences.
     """
 
-    fusion: Fusion = "hybrid"
+    ranking: RankingMode = "hybrid"
     expansion: Expansion | None = None
+    reranker: Reranker | None = None
     selection: SelectionWeights = field(default_factory=SelectionWeights)
 
 
@@ -69,9 +71,9 @@ _SELECTION = DEFAULT.selection
 
 VARIANTS: dict[str, Variant] = {
     DEFAULT_VARIANT: DEFAULT,
-    "bm25": Variant("bm25"),
-    "vector": Variant("vector"),
-    "rrf": Variant("rrf"),
+    "bm25": Variant("bm25", reranker=no_reranking),
+    "vector": Variant("vector", reranker=no_reranking),
+    "rrf": Variant("rrf", reranker=no_reranking),
     "hybrid": Variant(expansion=no_expansion),
     "no_definition_edges": Variant(expansion=GraphExpansion(definition=0.0)),
     "no_entity_edges": Variant(expansion=GraphExpansion(entity=0.0)),

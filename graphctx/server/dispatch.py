@@ -1,6 +1,6 @@
 """Dispatch: from a request of the protocol to the code that answers it, and from exceptions to errors of the protocol.
 
-A tool call is parsed, bound to its session and to the published snapshot, and run in a worker thread within a time
+A worker thread parses a tool call, finds its session, pins the published snapshot and runs the handler, within a time
 limit. The SDK's low-level server validates nothing and shows uncaught exceptions to clients of the handshake era, so
 arguments are checked and every failure becomes a typed error here.
 """

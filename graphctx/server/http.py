@@ -49,7 +49,8 @@ BROWSER_HEADERS = (
     "Mcp-Protocol-Version",
     "Mcp-Session-Id",
 )
-"""Headers that a page may send beyond those that CORS always allows: the transport's, in both eras of the protocol."""
+"""Headers that a page may send beyond those that CORS always allows: the transport's, with and without the
+``initialize`` handshake."""
 PREFLIGHT_SECONDS = 600
 """Seconds that a browser caches the answer to a preflight."""
 
@@ -148,7 +149,7 @@ async def _health(warmup: Warmup, request: Request) -> Response:
 
 
 def _allow_origins(app: Starlette, origins: Sequence[str]) -> None:
-    """Answer preflights of these origins, and let their pages read answers, refusals for want of a token too."""
+    """Answer preflights of these origins, and allow their pages to read responses, including 401s."""
     patterns = [re.escape(name[:-2]) + r":\d+" if name.endswith(":*") else re.escape(name) for name in origins]
     app.add_middleware(  # outermost, as a preflight carries no token
         CORSMiddleware,

@@ -23,8 +23,8 @@ _PLAYBOOK = {
     "kb": "Start with kb.retrieve_evidence: it returns the sentences that bear on a question; for one about the whole, "
     "kb.global_search does. kb.search lists passages with previews; kb.extract_evidence quotes from passages that you "
     "choose; kb.read_excerpt and kb.expand_excerpt read on.",
-    "graph": "graph.describe, graph.expand, graph.paths and their kin explore how entities, sections and documents "
-    "hang together, after a search has shown where to look; graph.communities shows the themes.",
+    "graph": "graph.describe, graph.expand, graph.paths and the other graph tools explore how entities, sections and "
+    "documents hang together, after a search has shown where to look; graph.communities shows the themes.",
     "compat": "search_sections finds sections and get_section_text reads them.",
     "connector": "search finds documents and fetch reads one.",
     "layers": "agents_search finds what people and agents have written down about the repository; "

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _CONTROLS = re.compile("[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\ud800-\udfff]")
 """Control characters, which a terminal may obey, except for tabs and line breaks; halves of a surrogate pair."""
 _DIRECTIONS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-"""Characters that turn the direction of writing, at most to the end of their line."""
+"""Bidirectional formatting characters."""
 
 _EMPTY: dict[EmptyReason, str] = {
     "no_snapshot": "Nothing is published in this knowledge base yet. Ingest some documents, then ask again.",
@@ -53,7 +53,7 @@ def quoted(text: str, indent: str = "") -> str:
 
 
 def one_line(text: str) -> str:
-    """Return a name out of a document (title, heading, URI) on one line, without characters that act."""
+    """Return a name out of a document (title, heading, URI) on one line, without control or bidirectional marks."""
     return _DIRECTIONS.sub("", _CONTROLS.sub("\ufffd", " ".join(text.split())))
 
 

@@ -108,7 +108,7 @@ class ScratchStore:
             session_id: The session.
             snapshot_id: The snapshot of the unit.
             unit: The unit.
-            principal: Who shares memory as one over all sessions; each session is alone where it is empty.
+            principal: The owner whose sessions share one memory quota; if empty, each session has its own.
 
         Raises:
             BudgetExceeded: The unit alone is larger than the whole store.

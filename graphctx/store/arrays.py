@@ -74,7 +74,7 @@ def open_matrix(path: Path) -> Array:
 class Stretches:
     """Reads ranges of a one-dimensional ``.npy`` without mapping it.
 
-    Of a mapped file the system keeps far more around each access than a short range, and in the end the whole file.
+    With mmap, readahead caches far more than the short range requested, and in the end the whole file.
     """
 
     def __init__(self, path: Path) -> None:

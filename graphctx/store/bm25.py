@@ -1,7 +1,7 @@
 """The lexical index: Okapi BM25 over the units, by bm25s, and the distinct terms of every sentence.
 
-bm25s stores finished values, which mix in the document frequencies and the mean length of the whole corpus. Term counts
-and unit lengths are stored beside them: from these the values of any part of the corpus are computed by the same
+bm25s stores precomputed scores, which mix in the document frequencies and the mean length of the whole corpus. Term
+counts and unit lengths are stored beside them: from these the values of any part of the corpus are computed by the same
 operations in the same order, so that they equal those of an index of that part alone, bit for bit. The terms of
 sentences are stored by number, so that no sentence is stemmed when a question is asked.
 """

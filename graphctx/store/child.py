@@ -1,8 +1,8 @@
 """Work with graph engines in a process that may crash.
 
-Kuzu aborts the process when a disk is full, and crashes on what it wrote badly. ``python -m graphctx.store.child``
-therefore builds graphs and opens new ones for the first time: a JSON request on standard input, a JSON answer on
-the last line of standard output.
+Kuzu aborts the process when a disk is full, and crashes when it opens a corrupt database. ``python -m
+graphctx.store.child`` therefore builds graphs and opens new ones for the first time: a JSON request on standard input,
+a JSON answer on the last line of standard output.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def _version(engine: str) -> str:
 
 
 def main() -> None:
-    """Answer one request and exit without cleaning up: closing a graph that failed is what aborts."""
+    """Answer one request and exit without cleaning up: closing a failed database aborts the process."""
     end_with_parent()
     request = json.load(sys.stdin)
     try:

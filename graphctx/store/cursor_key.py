@@ -30,7 +30,7 @@ def cursor_key(kb_dir: Path) -> bytes:
         return _create(path)
     except OSError as error:
         log.warning(
-            "%s cannot be written (%s): cursors end with this process. Set [server] cursor_key.",
+            "%s cannot be written (%s): cursors will be invalid after a restart. Set [server] cursor_key.",
             KEY_NAME,
             error.strerror,
         )

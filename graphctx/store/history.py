@@ -84,7 +84,7 @@ def rollback(kb_dir: Path, snapshot_id: str) -> None:
 
 
 def prune(kb_dir: Path, keep: int = 2) -> list[str]:
-    """Delete all snapshots but the newest, the published one and those with a lease.
+    """Delete all but the ``keep`` newest snapshots; never the published or a leased one.
 
     Call it while holding ``IngestLock``.
 

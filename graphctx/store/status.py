@@ -17,7 +17,7 @@ from graphctx.store.snapshot import current_id, recovery_note, verify_files
 class Status(BaseModel):
     """The state of a knowledge base. Everything about a snapshot is empty before the first ingest.
 
-    ``bytes_by_part`` has the bytes on disk of the folder's parts; ``fault`` is what verification found wrong.
+    ``bytes_by_part`` has the bytes on disk of the folder's parts; ``fault`` is the first verification error.
     """
 
     model_config = ConfigDict(frozen=True)

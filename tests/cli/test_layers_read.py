@@ -200,10 +200,10 @@ def test_files_of_another_implementation_are_valid_and_list_their_chunks(name: s
 
 
 @needs_real
-def test_what_was_taken_back_in_another_implementations_files_is_marked_and_can_be_left_out() -> None:
+def test_what_was_retracted_in_another_implementations_files_is_marked_and_can_be_left_out() -> None:
     marked = layers(REAL, "list").out
-    assert "taken back by delta 648907830" in marked
+    assert "retracted by delta 648907830" in marked
     live = {(c["layer"], c["id"]) for c in layers(REAL, "list", "--live", "--json").json["chunks"]}
-    assert len(live) == 12 + 8 + 4 - 2 - 2 * 2  # two options chunks, and two tombstones with what they take back
+    assert len(live) == 12 + 8 + 4 - 2 - 2 * 2  # two options chunks, and two tombstones with what they retract
     hit = layers(REAL, "search", "hybrid search combines lexical filtering", "-k", "1", "--json").json["chunks"][0]
     assert (hit["layer"], hit["id"]) == ("delta", 648907829)

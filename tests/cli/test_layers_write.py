@@ -246,11 +246,11 @@ def test_a_tombstone_takes_back_chunks_of_layers_below_and_says_which(folder: Pa
         "We have no lamps.",
     )
     assert (told["chunk"]["author"], told["chunk"]["sources"]) == ("human", [2, 1])
-    assert told["taken_back"] == [{"layer": "base", "id": 1}, {"layer": "base", "id": 2}]
+    assert told["retracted"] == [{"layer": "base", "id": 1}, {"layer": "base", "id": 2}]
     live = LayerStack(folder, hashed(16)).search("lamps", live=True)
     assert [hit.chunk.id for hit in live.hits] == [7]
     assert validate(folder / "AGENTS.user.db") == []
-    assert "was taken back before" in layers(folder, "tombstone", "2", "--reason", "x", "--json").error["message"]
+    assert "was retracted before" in layers(folder, "tombstone", "2", "--reason", "x", "--json").error["message"]
 
 
 def test_a_tombstone_of_no_chunk_or_of_a_higher_layer_is_refused(folder: Path) -> None:
@@ -259,4 +259,4 @@ def test_a_tombstone_of_no_chunk_or_of_a_higher_layer_is_refused(folder: Path) -
         assert f"goes after it has a chunk {number}" in error["message"]
     assert not (folder / "AGENTS.user.db").exists()
     own = layers(folder, "tombstone", "7", "--layer", "local", "--reason", "x")
-    assert "tombstone 8 takes back local 7" in own.out
+    assert "tombstone 8 retracts local 7" in own.out

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, get_origin
 
+from graphctx.model.answers import ListAnswer
 from graphctx.server.config import Toolset
 from graphctx.server.tools import TOOLSETS
 
@@ -25,33 +26,19 @@ PASSAGE_TOOLS = ("kb.extract_evidence", "kb.read_excerpt", "kb.expand_excerpt")
 """The tools that speak of passages which were found before."""
 NODE_TOOLS = tuple(tool for tool in GRAPH if tool != "graph.communities")
 """The tools that start from nodes."""
-LISTS = tuple(tool for tool in (*KB, *GRAPH, *COMPAT) if tool not in ("kb.read_excerpt", "kb.expand_excerpt"))
-"""The tools that answer with a list, and so with `partial` and a cursor."""
-
 ITEMS = {
-    "kb.retrieve_evidence": "quotes",
-    "kb.extract_evidence": "quotes",
-    "kb.search": "results",
-    "kb.global_search": "points",
-    "search_sections": "results",
-    "get_section_text": "sections",
-    "graph.describe": "nodes",
-    "graph.expand": "nodes",
-    "graph.paths": "paths",
-    "graph.parents": "sections",
-    "graph.children": "children",
-    "graph.entities_for_sections": "entities",
-    "graph.sections_for_entities": "sections",
-    "graph.communities": "communities",
-    "describe_nodes": "nodes",
-    "expand_neighbors": "nodes",
-    "get_paths_between": "paths",
-    "list_parents": "sections",
-    "list_children": "children",
-    "get_entities_for_sections": "entities",
-    "get_sections_for_entities": "sections",
+    tool.name: next(
+        name
+        for name, field in tool.output.model_fields.items()
+        if field.is_required() and get_origin(field.annotation) is list and name != "starts"
+    )
+    for toolset in ("kb", "graph", "compat")
+    for tool in TOOLSETS[toolset]
+    if issubclass(tool.output, ListAnswer)
 }
-"""The name of the list in the answer of a tool."""
+"""The name of the list in the answer of a tool: its first required list, but for the nodes that an expansion starts from."""
+LISTS = tuple(ITEMS)
+"""The tools that answer with a list, and so with `partial` and a cursor."""
 
 
 @dataclass(frozen=True)
@@ -87,35 +74,24 @@ class Examples:
         entities = ["Oda Brenn", "Halvard Works"]
         starts = [node for node in truth.ids("e") if len(truth.places[node]) > 3][:3]
         nodes = [*entities, *sections[:2], found["results"][0]["doc_id"]]
-        of = {
-            "kb.retrieve_evidence": {"question": OPEN_QUESTION},
-            "kb.search": {"query": OPEN_QUESTION},
+        arguments: dict[str, Any] = {
+            "query": OPEN_QUESTION,
+            "question": OPEN_QUESTION,
+            "passage_id": passages[0],
+            "passage_ids": list(passages[:3]),
+            "section_ids": sections,
+            "node_ids": entities,
+            "start_ids": [entities[0]],
+            "end_ids": [entities[1], *starts],
+            "entity_ids": entities,
+            "parent_id": "open/tide-gate.md",
+            "doc_uri": "open/tide-gate.md",
+            "id": sections[0],
+        }
+        special = {
             "kb.global_search": {"question": WHOLE_QUESTION},
-            "kb.extract_evidence": {"question": OPEN_QUESTION, "passage_ids": list(passages[:3])},
-            "kb.read_excerpt": {"passage_id": passages[0]},
-            "kb.expand_excerpt": {"passage_id": passages[0]},
             "graph.describe": {"node_ids": nodes},
-            "graph.expand": {"node_ids": entities},
-            "graph.paths": {"start_ids": [entities[0]], "end_ids": [entities[1], *starts]},
-            "graph.parents": {"section_ids": sections},
-            "graph.children": {"parent_id": "open/tide-gate.md"},
-            "graph.entities_for_sections": {"section_ids": sections},
-            "graph.sections_for_entities": {"entity_ids": entities},
-            "graph.communities": {},
-        }
-        older = {
-            "search_sections": of["kb.search"],
-            "get_section_text": {"section_ids": sections},
-            "expand_neighbors": of["graph.expand"],
-            "get_paths_between": of["graph.paths"],
-            "describe_nodes": of["graph.describe"],
-            "list_children": of["graph.children"],
-            "list_parents": of["graph.parents"],
-            "get_entities_for_sections": of["graph.entities_for_sections"],
-            "get_sections_for_entities": of["graph.sections_for_entities"],
-        }
-        connector = {"search": {"query": OPEN_QUESTION}, "fetch": {"id": sections[0]}}
-        layers = {
+            "describe_nodes": {"node_ids": nodes},
             "agents_search": {"query": "tide gate", "layers": ["base", "delta"], "filters": {"kind": ["note"]}},
             "agents_context_write": {
                 "content": "The tide gate shuts at four.",
@@ -126,4 +102,12 @@ class Examples:
             },
             "agents_context_propose": {"context_id": 3, "target": "user"},
         }
-        return cls(of | older | connector | layers, passages, caller)
+        required = {
+            tool.name: [name for name, field in tool.input.model_fields.items() if field.is_required()]
+            for tools in TOOLSETS.values()
+            for tool in tools
+        }
+        plain = {
+            tool: special.get(tool) or {name: arguments[name] for name in names} for tool, names in required.items()
+        }
+        return cls(plain, passages, caller)

@@ -4,46 +4,36 @@ from __future__ import annotations
 
 from typing import Any
 
+from graphctx.server.tools import TOOLSETS
+
 from .corpus import OPEN_QUESTION
+
+REFERENCES = {
+    *("passage_id", "passage_ids", "section_ids", "node_ids", "start_ids", "end_ids", "parent_id"),
+    *("entity_id", "entity_ids", "community_ids", "doc_uri", "id"),
+}
+"""Arguments that hold an id, a URI or a name; those that end in ``_ids`` hold a list."""
+
+_OTHER_ARGUMENTS = {"question": OPEN_QUESTION, "start_ids": ["Oda Brenn"], "end_ids": ["Oda Brenn"]}
+
+_INPUTS = {tool.name: tool.input.model_fields for name, tools in TOOLSETS.items() if name != "layers" for tool in tools}
 
 
 def naming(passage: str) -> list[tuple[str, dict[str, Any]]]:
-    """A call of every tool that takes a passage id."""
-    other = {"node_ids": [passage], "section_ids": [passage]}
+    """A call with a passage id in each argument of each tool that takes a reference."""
     return [
-        ("kb.read_excerpt", {"passage_id": passage}),
-        ("kb.expand_excerpt", {"passage_id": passage}),
-        ("kb.extract_evidence", {"passage_ids": [passage], "question": OPEN_QUESTION}),
-        ("graph.describe", {"node_ids": [passage]}),
-        ("graph.expand", {"node_ids": [passage]}),
-        ("graph.paths", {"start_ids": [passage], "end_ids": ["Oda Brenn"]}),
-        ("graph.paths", {"start_ids": ["Oda Brenn"], "end_ids": [passage]}),
-        ("graph.parents", {"section_ids": [passage]}),
-        ("graph.children", {"parent_id": passage}),
-        ("graph.entities_for_sections", {"section_ids": [passage]}),
-        ("graph.sections_for_entities", {"entity_ids": [passage]}),
-        ("graph.communities", {"community_ids": [passage]}),
-        ("graph.communities", {"parent_id": passage}),
-        ("graph.communities", {"entity_id": passage}),
-        *(
-            (tool, {name: other[name]})
-            for tool, name in (("describe_nodes", "node_ids"), ("expand_neighbors", "node_ids"))
-        ),
-        ("get_section_text", {"section_ids": [passage]}),
-        ("get_paths_between", {"start_ids": [passage], "end_ids": ["Oda Brenn"]}),
-        ("list_children", {"parent_id": passage}),
-        ("list_parents", {"section_ids": [passage]}),
-        ("get_entities_for_sections", {"section_ids": [passage]}),
-        ("get_sections_for_entities", {"entity_ids": [passage]}),
-        ("fetch", {"id": passage}),
+        (tool, others | {name: [passage] if name.endswith("_ids") else passage})
+        for tool, fields in _INPUTS.items()
+        for others in [{name: value for name, value in _OTHER_ARGUMENTS.items() if name in fields}]
+        for name in fields
+        if name in REFERENCES
     ]
 
 
 QUESTIONED = {
-    "kb.search": "query",
-    "kb.retrieve_evidence": "question",
-    "kb.global_search": "question",
-    "search_sections": "query",
-    "search": "query",
+    tool: name
+    for tool, fields in _INPUTS.items()
+    for name in ("query", "question")
+    if name in fields and not REFERENCES & fields.keys()
 }
 """The tools that take a question, and as which argument."""

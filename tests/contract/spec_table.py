@@ -7,9 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-BEYOND = {"kb.global_search", "graph.communities"}
-"""Tools that the contract leaves for later; they keep its rules for all tools."""
-
 REQUIRED: dict[str, set[str]] = {
     "kb.search": {"query"},
     "kb.retrieve_evidence": {"question"},

@@ -105,9 +105,11 @@ def test_graph_answers_hold_no_text_unless_it_is_asked_for(caller: Caller, examp
 
 
 @each_tool
-def test_every_span_is_the_text_at_its_place(caller: Caller, truth: Truth, examples: Examples, tool: str) -> None:
+def test_every_span_is_the_text_at_its_place(
+    schemas: dict[str, Any], truth: Truth, examples: Examples, tool: str
+) -> None:
     checked = truth.check_spans(examples.reply(tool).answer)
-    assert checked > 0 or tool in (*GRAPH, *COMPAT[2:], "search")
+    assert checked > 0 or tool in (*GRAPH, *COMPAT[2:]) or "start_char" not in json.dumps(schemas[tool]["outputSchema"])
 
 
 @each_tool

@@ -57,7 +57,7 @@ def test_each_edge_is_justified_by_a_sentence_of_its_source(
         assert edge.entity
         assert edge.value > 0
         assert final[edge.target.section_id] == edge.target_rank
-    assert sum(explanation.edges_walked.values()) >= len(explanation.edges)
+    assert sum(explanation.edges_followed.values()) >= len(explanation.edges)
 
 
 def test_names_and_terms_of_the_question_are_told(explanation: Explanation) -> None:

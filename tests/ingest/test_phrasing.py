@@ -136,7 +136,7 @@ def test_no_fault_of_the_endpoint_fails_an_ingest_and_the_report_says_what_staye
     assert report["not_phrased"] == report["phrasing"]["asked"] == len(rows) >= 2
     assert report["phrasing"]["answered"] == 0
     (note,) = report["notes"]
-    assert f"{len(rows)} of {len(rows)} texts stay extractive" in note
+    assert f"for {len(rows)} of {len(rows)} texts; these remain extractive" in note
     assert why in note
 
 
@@ -168,7 +168,7 @@ def test_a_person_reads_how_many_summaries_were_phrased_and_what_stayed_extracti
     stub.script = [sends(500)]
     told = succeeded(graphctx("ingest", kb.parent / "docs", "--kb", kb, **endpoint(stub)))
     assert "stub phrased 1 of 2 summaries, 0 more were kept from before: 100 tokens in, 10 out" in told
-    assert "1 of 2 texts stay extractive, since stub gave none. 1 × server_error" in told
+    assert "stub returned nothing usable for 1 of 2 texts; these remain extractive. 1 × server_error" in told
 
 
 def everything_below(folder: Path) -> dict[str, bytes]:

@@ -42,7 +42,7 @@ def records(folder: Path) -> dict[int, tuple[str, tuple[Source, ...]]]:
 
 
 def shown(made: LayerStack) -> tuple[set[str], set[str]]:
-    """What the layers say, and what they take back."""
+    """What the layers say, and what they retract."""
     told = [(entry.chunk.content, bool(entry.retracted_by)) for entry in made.entries(kinds=["note"])]
     return {text for text, gone in told if not gone}, {text for text, gone in told if gone}
 
@@ -87,7 +87,7 @@ def test_chunks_whose_id_is_taken_get_another_and_what_refers_to_them_follows(tm
     assert sources[2] == (1,)
 
 
-def test_a_chunk_that_was_taken_back_folds_into_one_that_was_too_and_not_into_a_live_one(tmp_path: Path) -> None:
+def test_a_chunk_that_was_retracted_folds_into_one_that_was_too_and_not_into_a_live_one(tmp_path: Path) -> None:
     made = stack(
         tmp_path,
         base=content(note(1, "a"), note(2, "gone", kind="tombstone", sources=(1,)), note(3, "b")),
@@ -147,7 +147,7 @@ layered = st.dictionaries(st.sampled_from(LAYERS), st.lists(written, min_size=1,
 
 @settings(max_examples=max(20, int(50 * EFFORT)), deadline=None)
 @given(layered, st.sets(st.sampled_from(["delta", "local"])))
-def test_what_is_live_stays_live_and_what_was_taken_back_stays_so(told: dict[str, list[Chunk]], more: set[str]) -> None:
+def test_what_is_live_stays_live_and_what_was_retracted_stays_so(told: dict[str, list[Chunk]], more: set[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         made = stack(Path(folder), **{name: content(*chunks) for name, chunks in told.items()})
         before, files = shown(made), {path: path.read_bytes() for path in Path(folder).glob("*.db")}

@@ -128,7 +128,7 @@ def test_a_decision_is_made_once(tmp_path: Path) -> None:
     decide(made, proposal.id, "accept", approved_by="ci")
     with pytest.raises(InvalidArgument, match="was accepted before"):
         decide(made, proposal.id, "reject", approved_by="ci")
-    with pytest.raises(InvalidArgument, match="is not there"):
+    with pytest.raises(InvalidArgument, match="does not exist"):
         decide(made, 12345, "reject", approved_by="ci")
 
 

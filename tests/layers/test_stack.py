@@ -210,7 +210,7 @@ def test_a_contradiction_is_told_within_a_layer_and_with_layers_that_were_left_o
     assert notes == ()
 
 
-def test_what_was_taken_back_contradicts_nothing(tmp_path: Path) -> None:
+def test_what_was_retracted_contradicts_nothing(tmp_path: Path) -> None:
     made = stack(
         tmp_path,
         base=content(note(1, "The limit is 5 MB for all."), note(2, "gone", kind="tombstone", sources=(1,))),

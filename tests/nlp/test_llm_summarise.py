@@ -83,7 +83,7 @@ def test_each_community_that_fails_stays_extractive_alone_and_the_report_says_wh
         ("not_a_completion", 1),
     ]
     (note,) = made.report.notes()
-    assert note.startswith("4 of 7 texts stay extractive, since stub gave none.")
+    assert note.startswith("stub returned nothing usable for 4 of 7 texts; these remain extractive.")
     assert "2 × server_error: The endpoint failed with 500." in note
 
 

@@ -6,7 +6,7 @@ from graphctx.errors import InvalidArgument
 from graphctx.server.names import OWN
 from graphctx.server.tools import TOOLSETS
 from graphctx.server.tools.compat import OLDER
-from tests.contract.spec_table import BEYOND
+from tests.contract.spec_table import REQUIRED
 
 from .calls import LISTED
 
@@ -20,7 +20,7 @@ def test_a_text_names_the_tools_that_there_are_and_nothing_else_in_the_listed_fo
 
 
 def test_older_names_are_those_of_the_older_tools() -> None:
-    older = {OLDER.name(tool.name) for tool in (*TOOLSETS["kb"], *TOOLSETS["graph"]) if tool.name not in BEYOND}
+    older = {OLDER.name(tool.name) for tool in (*TOOLSETS["kb"], *TOOLSETS["graph"]) if tool.name in REQUIRED}
     assert older == {tool.name for tool in TOOLSETS["compat"]}
     assert OLDER.text("Repeat the kb.search or kb.retrieve_evidence call.") == "Repeat the search_sections call."
 

@@ -125,8 +125,8 @@ def test_points_stand_below_their_themes_and_those_of_none_by_themselves(kb: Kno
     themed, other = point(0.6, "c_aaaaaaaaaaaaaaaa", "The watch is kept."), point(0.4, "", "It rains.")
     text = global_text(context_over(kb), answer_of(themed, other))
     below = text.partition("Watches [c_aaaaaaaaaaaaaaaa]")[2]
-    assert "[1] Rota — rota.md:1" in below.partition("Of no single theme")[0]
-    assert "[2] Rota — rota.md:1" in below.partition("Of no single theme")[2]
+    assert "[1] Rota — rota.md:1" in below.partition("Not in any one theme")[0]
+    assert "[2] Rota — rota.md:1" in below.partition("Not in any one theme")[2]
     assert "Of 3 communities 2 were rated" in text
     assert "No language model took part." in text
     assert "None of these fits" not in text

@@ -162,7 +162,7 @@ def _details(view: LayerView, path: Path) -> dict[str, Any]:
 def _detail_lines(layer: dict[str, Any]) -> dict[str, str]:
     older = layer["records"] - layer["chunks"]
     counts = f"{layer['chunks']:,}" + (f", {older:,} older records" if older else "")
-    counts += f", {layer['retracted']:,} taken back" if layer["retracted"] else ""
+    counts += f", {layer['retracted']:,} retracted" if layer["retracted"] else ""
     profile = "none: chunks are compared by their words"
     if fields := layer["profile"]:
         parts = (fields["backend"], fields["model"], fields["revision"], f"norm {fields['output_norm']}")

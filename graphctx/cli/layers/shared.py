@@ -43,12 +43,12 @@ KindOption = Annotated[
 ]
 LiveOption = Annotated[
     bool,
-    typer.Option("--live", help="Leave out what was taken back, and chunks of tools: tombstones, options, proposals."),
+    typer.Option("--live", help="Leave out retracted chunks and internal records: tombstones, options, proposals."),
 ]
 ScopeOption = Annotated[
     str, typer.Option("--layer", metavar="user|delta|local", help="The layer to write to; created if it is missing.")
 ]
-YesOption = Annotated[bool, typer.Option("--yes", help="Approve without a question, as CI does.")]
+YesOption = Annotated[bool, typer.Option("--yes", help="Approve without asking, as CI does.")]
 
 
 def folder_of(given: Path | None) -> Path:
@@ -237,7 +237,7 @@ def retractions_json(retracted_by: Iterable[tuple[LayerName, int]]) -> list[dict
 def remarks(revisions: int, retracted_by: Sequence[tuple[LayerName, int]]) -> str:
     """Return how often a chunk was edited and what took it back, in a few words."""
     parts = [f"edited {revisions - 1}×"] if revisions > 1 else []
-    return ", ".join(parts + [f"taken back by {layer} {chunk_id}" for layer, chunk_id in retracted_by])
+    return ", ".join(parts + [f"retracted by {layer} {chunk_id}" for layer, chunk_id in retracted_by])
 
 
 def show_chunk(

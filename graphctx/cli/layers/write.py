@@ -90,7 +90,7 @@ def write(
     try:
         conflicts, notes = stack.conflicts_of(done.layer, done.chunk.id)
     except GraphctxError as error:  # the chunk is written already
-        notes = (f"Whether chunks disagree is not known: {error.message}",)
+        notes = (f"Could not check for conflicts: {error.message}",)
     if as_json:
         print_json(
             {
@@ -126,7 +126,7 @@ def _stdin_text() -> str:
 
 
 def tombstone(
-    ids: Annotated[list[str], typer.Argument(metavar="ID...", help="Chunks to take back, as list shows them.")],
+    ids: Annotated[list[str], typer.Argument(metavar="ID...", help="Chunks to retract, as list shows them.")],
     reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; kept as the tombstone's text.")],
     layer: ScopeOption = "user",
     dir_: DirOption = None,
@@ -135,19 +135,19 @@ def tombstone(
     """Take chunks back by a tombstone: chunks of the layer or, where it has no such id, of the layers after it.
 
     The chunks stay in their files; searches with --live leave them out. The JSON object has layer, path, chunk (the
-    tombstone) and taken_back.
+    tombstone) and retracted.
     """
-    from graphctx.layers import LayerStack, take_back
+    from graphctx.layers import LayerStack, retract
 
     stack = LayerStack(folder_of(dir_))
-    done = take_back(stack, _chunk_ids(ids), reason=reason, layer=layer)
+    done = retract(stack, _chunk_ids(ids), reason=reason, layer=layer)
     path = stack.path(done.layer)
     if as_json:
         fields = {"layer": done.layer, "path": str(path), "chunk": chunk_json(done.chunk)}
-        print_json({**fields, "taken_back": retractions_json(done.chunks)})
+        print_json({**fields, "retracted": retractions_json(done.chunks)})
         return
     taken = ", ".join(f"{name} {number}" for name, number in done.chunks)
-    output_console().print(f"{shown_path(path)}: tombstone {done.chunk.id} takes back {taken}")
+    output_console().print(f"{shown_path(path)}: tombstone {done.chunk.id} retracts {taken}")
 
 
 def _chunk_ids(texts: Sequence[str]) -> list[int]:

@@ -12,10 +12,10 @@ from graphctx.model.knowledge import Community
 from graphctx.store.snapshot import open_snapshot
 
 MIN_OVERLAP = 0.5
-"""Jaccard index of the entities from which on two communities are the same theme."""
+"""Minimum Jaccard index of their entities for two communities to count as the same theme."""
 
 MIN_SHARE = 0.5
-"""Share of the former community's entities from which on another community, perhaps far larger, absorbs it."""
+"""Minimum share of a former community's entities for another community, perhaps far larger, to absorb it."""
 
 MAX_FORMER = 16
 

@@ -33,7 +33,7 @@ SUMMARY_SENTENCES = 8
 SUMMARY_TOKENS = 200
 ENOUGH_SENTENCES = 3
 STRONG = 0.6
-"""Sentences that stand alone less well than this enter a summary only up to `ENOUGH_SENTENCES`."""
+"""Sentences with a lower self-containedness score are added only until there are `ENOUGH_SENTENCES`."""
 
 UNSTATED_SHARE = 0.8
 """Weight factor of a sentence without a fact, which may be a fragment."""

@@ -1,4 +1,4 @@
-"""Many prompts to one model: concurrently, in bounds, and only as long as answers come."""
+"""Many prompts to one model: concurrently, with limits, stopping after repeated failures."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def _faulty(error: Exception) -> str:
 
 
 def _skipped(last: ChatFailed, in_a_row: int) -> ChatFailed:
-    many = f"{in_a_row} failures in a row" if in_a_row > 1 else "a failure that lasts"
+    many = f"{in_a_row} failures in a row" if in_a_row > 1 else "a permanent failure"
     return ChatFailed(f"Not asked, or given up, after {many}; the last one: {last.message}", "skipped", lasting=True)
 
 
@@ -211,7 +211,8 @@ class LlmReport:
         if not self.failed:
             return []
         causes = "; ".join(f"{reason.count} × {reason.kind}: {reason.first}" for reason in self.reasons)
-        return [f"{self.failed} of {self.asked} texts stay extractive, since {self.model} gave none. {causes}"]
+        nothing = f"{self.model} returned nothing usable for {self.failed} of {self.asked} texts"
+        return [f"{nothing}; these remain extractive. {causes}"]
 
 
 def cost(settings: LlmSettings, input_tokens: int, output_tokens: int) -> float:

@@ -1,4 +1,4 @@
-"""What of a model's answer is kept: sentences that cite the given ones, and add no figure and no link.
+"""Which sentences of a model's answer are kept: those that cite the given ones, and add no figure and no link.
 
 A citation does not prove that a sentence follows from what it cites. What a program can check is checked: the number
 exists, and each figure and link of the sentence is in what it cites. The question is not a source: "Did it grow 40 %?"

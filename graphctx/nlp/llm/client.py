@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import openai
 
 SEED = 20_250_101
-"""Sent with temperature 0: endpoints that sample on equal footing then answer the same twice."""
+"""Sent with temperature 0: endpoints that honour it return the same answer twice."""
 
 MAX_BODY_BYTES = 4 * 1024 * 1024
 """Thirty times the longest answer that can be asked for: a larger response is not a completion."""

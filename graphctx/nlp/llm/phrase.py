@@ -45,7 +45,7 @@ class CommunityText:
 
 @dataclass(frozen=True, slots=True)
 class Summaries:
-    """One series of cited sentences for each community, in order; an empty one says: stay extractive."""
+    """One series of cited sentences for each community, in order; an empty one stays extractive."""
 
     texts: tuple[tuple[Cited, ...], ...]
     report: LlmReport
@@ -55,7 +55,7 @@ class SummariserLlm:
     """Summarises communities. Never fails an ingest: what goes wrong is in the report.
 
     Args:
-        model: who phrases.
+        model: the language model.
         settings: limits and prices.
         counter: measures prompts.
     """
@@ -142,7 +142,7 @@ class SummariserLlm:
 
 
 def _remembered(prompts: dict[str, Prompt], memory: Memory) -> dict[str, CitedAnswer]:
-    """CitedAnswers of answers from before; what cannot be read any more is asked again."""
+    """Return the cached answers; unreadable entries are left out, so that they are asked again."""
     found: dict[str, CitedAnswer] = {}
     for key, value in memory.get_many(_KIND, prompts).items():
         try:
@@ -173,7 +173,7 @@ class PhraserLlm:
     """Phrases what global search found. Never fails a query: what goes wrong is in the result.
 
     Args:
-        model: who phrases.
+        model: the language model.
         settings: limits and prices.
         counter: measures prompts.
     """

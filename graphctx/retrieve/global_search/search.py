@@ -30,15 +30,16 @@ from graphctx.retrieve.ranking import Ranking
 from graphctx.text.lexical import STOPWORDS, terms, words
 
 NEAR, KNOWN = 0.22, 0.15
-"""Something bears on a question if a candidate has this cosine or the documents know this share of its terms by idf."""
+"""A question counts as answerable if a candidate has this cosine or the documents hold this share of its terms, by idf.
+"""
 
 STRANGE, CLOSE = 1 / 3, 0.4
-"""Nothing does if so many of its words are rare and in no document, unless a candidate has this cosine. A word is rare
-if the tokenizer has it only in pieces (*photosynthesis*, *asdfgh*): paraphrases are made of common words."""
+"""It counts as off-topic if this share of its words is rare and in no document, unless a candidate has this cosine. A
+word is rare if the tokenizer splits it into pieces (*photosynthesis*, *asdfgh*): paraphrases use common words."""
 
 REPETITION, REPETITION_OF_EVERYTHING = 0.01, 0.1
-"""What a point loses by ``ln(1 + others)`` of its document, and of its theme. Where a question asks for everything, a
-theme shall have one or two points."""
+"""What a point loses by ``ln(1 + others)`` of its document, and of its theme. Where a question asks for everything,
+each theme should contribute one or two points."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """The exchangeable stages of ranking. Another one is a file here and a line in its registry.
 
-``first stage -> hybrid score -> expansion -> reranking``; `graphctx.retrieve.ranking` runs them.
+``first stage -> hybrid score -> expansion -> reranker``; `graphctx.retrieve.ranking` runs them.
 """
 
 from __future__ import annotations

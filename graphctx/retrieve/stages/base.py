@@ -1,4 +1,4 @@
-"""What the exchangeable stages of ranking take and give: first stage, expansion, reranking."""
+"""Protocols and data of the exchangeable stages of ranking: first stage, expansion, reranker."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from graphctx.retrieve.question import Question
 
 
 class Scorer(Protocol):
-    """Gives the first-stage scores of any units."""
+    """Returns the first-stage scores of any units."""
 
     def bm25(self, rows: Rows) -> Scores:
         """Return BM25, float32 [len(rows)]."""
@@ -116,14 +116,14 @@ class Expansion(Protocol):
 
 
 class Reranker(Protocol):
-    """Reorders the head of a ranking."""
+    """Rescores the ranked units."""
 
     def __call__(self, index: SearchIndex, question: Question, rows: Rows, scores: Scores) -> Scores:
-        """Return new scores of the ranked units.
+        """Return new scores of the ranked units; units with the same score keep their order.
 
         Args:
             index: the visible part of the snapshot.
             question: the parsed question.
-            rows: units, best first.
-            scores: their scores, float32 beside them.
+            rows: all ranked units, best first.
+            scores: their scores, float32 beside them. The first has at least the score of the second.
         """

@@ -27,14 +27,14 @@ MAX_REACHED = 200
 """Bound of the units reached by other edges that bridge edges may lead to."""
 
 MAX_RARE_UNITS = 10
-"""An entity that more units mention joins nothing in particular."""
+"""An entity that more units mention is too common to be informative."""
 
 MEANING_SHARE = 0.3
 """Share of a bridge edge's fit that is the cosine of the target's sentence; the rest is the terms that it completes."""
 
 MIN_OPEN = 0.5
-"""What a seed lacks counts as at least this share of the question, or whoever holds its last open word would complete
-it."""
+"""What a seed lacks counts as at least this share of the question; otherwise a unit with the single remaining term
+would score as a full completion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class GraphExpansion:
 
 
 def no_expansion(index: SearchIndex, question: Question, seeds: SparseScores, candidates: Rows) -> Expanded:
-    """Add nothing: hybrid search without a graph."""
+    """Add nothing. The variant ``hybrid`` uses it; where the settings choose it, mode auto is vector_only."""
     return NOT_EXPANDED
 
 

@@ -1,4 +1,4 @@
-"""Reranking of the head of a ranking."""
+"""Rerankers: rescoring of the ranked units."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The tools, and the toolsets in which they are offered.
 
-A file holds what one tool or a few of one kind consist of: the models that no other room uses, handler, text and
+A file holds what one tool or a few of one kind consist of: the models that no other package uses, handler, text and
 declaration. A line in `TOOLSETS` offers a tool.
 """
 

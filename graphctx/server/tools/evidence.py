@@ -70,7 +70,7 @@ def _text(context: CallContext, answer: EvidenceAnswer, call: str) -> str:
     if answer.empty_reason:
         said = "\n\n".join([f"{start}. {why_empty(answer)}", *note_lines(answer.layer_notes)])
         if answer.nearest:
-            said += f" Nearest, though not near, come: {joined(answer.nearest, ', ')}. "
+            said += f" Closest documents (weak matches): {joined(answer.nearest, ', ')}. "
             said += context.say(
                 "Ask in the words that the documents would use, or look around with kb.search; else they may not "
                 "say it."

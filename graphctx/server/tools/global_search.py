@@ -37,10 +37,10 @@ def global_text(context: CallContext, answer: GlobalAnswer) -> str:
     groups: dict[str, list[str]] = {}
     for number, point in enumerate(answer.points, start=1):  # the group of the first point comes first
         group = point.community_id if point.community_id in heads else ""
-        groups.setdefault(group, [heads.get(group, "Of no single theme")]).append(_point(number, point))
+        groups.setdefault(group, [heads.get(group, "Not in any one theme")]).append(_point(number, point))
     blocks += ["\n".join(group) for group in groups.values()]
     if all(point.rating < LOW_RATING for point in answer.points):
-        blocks.append("None of these fits the question well: the documents may not treat of it.")
+        blocks.append("None of these fits the question well: the documents may not cover it.")
     blocks += [_considered(answer.diagnostics), *more(context, answer, "kb.global_search")]
     follow = "A theme: graph.communities with its id in community_ids. More text: kb.read_excerpt with "
     return "\n\n".join([*blocks, context.say(follow + how_named(context))])

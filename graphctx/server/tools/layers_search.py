@@ -141,7 +141,7 @@ def _chunk(chunk: FoundChunk) -> str:
     said += f", revised {chunk.revisions - 1} times" if chunk.revisions else ""
     said += sources_of(chunk.sources, chunk.more_sources)
     if chunk.retracted_by:
-        said += f"; taken back by {', '.join(f'{other.layer} {other.id}' for other in chunk.retracted_by)}"
+        said += f"; retracted by {', '.join(f'{other.layer} {other.id}' for other in chunk.retracted_by)}"
     if chunk.truncated:
         said += f"; characters {chunk.start_char} to {chunk.end_char} of {chunk.content_chars}"
     return f"{said}\n{quoted(chunk.content)}"
