@@ -24,7 +24,7 @@ from graphctx.eval.summary import means
 from graphctx.retrieve.variants import DEFAULT_VARIANT, VARIANTS
 
 PARTS = tuple(name for name in VARIANTS if name.startswith("no_"))
-OF_QUOTING = frozenset(("no_rerank", "no_growth"))
+OF_QUOTING = frozenset(("lexical_quotes", "no_growth"))
 OF_RANKING = tuple(name for name in PARTS if name not in OF_QUOTING)
 MAX_QUESTIONS = 300
 """Of one set: enough for intervals of a point or two."""

@@ -25,7 +25,7 @@ from eval.synthetic_index import questions as synthetic_questions
 from eval.synthetic_index import synthetic_kb
 from graphctx import KnowledgeBase
 from graphctx.retrieve.question import parse_question
-from graphctx.retrieve.stages.exact import search_arrays
+from graphctx.retrieve.stages.arrays_search import search_arrays
 
 _WARM_UP = 100
 """So many other questions are asked before memory and time are measured."""
@@ -36,7 +36,7 @@ TOP = 100
 STAGES = {
     "question embedding": ["graphctx.nlp.onnx:OnnxEmbedder.embed"],
     "question, rest": ["graphctx.retrieve.question:parse_question"],
-    "first stage": ["graphctx.retrieve.stages.exact:merge_candidates"],
+    "first stage": ["graphctx.retrieve.stages.arrays_search:merge_candidates"],
     "hybrid score": ["graphctx.retrieve.hybrid_score:hybrid_scores"],
     "expansion": ["graphctx.retrieve.stages.graph:GraphExpansion.__call__"],
     "ranking": ["graphctx.retrieve.ranking:rank", "graphctx.retrieve.ranking:top_units"],

@@ -147,7 +147,7 @@ class KnowledgeBase:
         """
         report = self._pipeline(prune, prune_most, processes, on_progress).run(_paths(paths))
         self.config = read_config(self.path)
-        self._published.expect(report.snapshot_id)
+        self._published.invalidate_unless(report.snapshot_id)
         return report
 
     def plan_ingest(

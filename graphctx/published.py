@@ -63,7 +63,7 @@ class Published:
         finally:
             self._opening.release()
 
-    def expect(self, snapshot_id: str) -> None:
+    def invalidate_unless(self, snapshot_id: str) -> None:
         """Make the next call wait for this snapshot, unless it is open: its publisher wants to read what it wrote."""
         held = self._held
         if held is not None and self._chosen is None and held.snapshot.id != snapshot_id:

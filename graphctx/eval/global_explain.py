@@ -159,7 +159,7 @@ class Tracer:
             RelevantCommunity(title(row), int(level[row]), some.selection.ratings[row])
             for row in some.selection.relevant
         ]
-        bears = {budget: search.bears(run) for budget, run in runs.items()}
+        bears = {budget: search.is_answerable(run) for budget, run in runs.items()}
         points = [self._loss(point, runs, bears) for point in golden.points]
         seen = int(self._communities.visible.sum())
         rated, candidates = len(some.selection.ratings), len(some.candidates)

@@ -217,8 +217,8 @@ def _skipped(changes: Changes) -> list[SkippedFile]:
 def _tidy(memo: Memo, snapshot_id: str) -> list[str]:
     """Tidy the memo. A failure is a note and no error, since the snapshot is published."""
     try:
-        memo.remember_used(snapshot_id)
-        memo.forget_unasked()
+        memo.record_usage(snapshot_id)
+        memo.evict_unused()
     except BackendUnavailable as error:
         return [f"The snapshot is published, but the cache could not be tidied: {error.message}"]
     return []

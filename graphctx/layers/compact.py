@@ -66,7 +66,7 @@ def compact(stack: LayerStack, layers: Sequence[str] = ("base", "user")) -> Comp
 
     Raises:
         InvalidArgument: a file breaks a rule of the format, there is nothing to merge, or a tombstone of a layer that
-            is not merged would then refer to a different chunk.
+            is not merged would then refer to a different chunk, or one of a merged layer no longer reach its own.
         BackendUnavailable: the disk refuses, or another writer does not end.
     """
     named: set[LayerName] = {layer_named(name) for name in (*layers, "base")}
@@ -216,12 +216,23 @@ class Merged:
 def _require_same_outside(
     stack: LayerStack, views: Mapping[LayerName, LayerView], ids: Mapping[LayerName, Mapping[int, int]]
 ) -> None:
-    """Hold that tombstones of layers that are not merged retract the same chunks as before.
+    """Check that tombstones retract the same chunks as before across the border of what is merged.
 
     Raises:
         InvalidArgument: one would retract another chunk, or a chunk no more.
     """
     for outer in stack.views(name for name in stack.paths if name not in views).values():
+        for name, view in views.items():
+            lost = (view.retractions_below.keys() - view.records.keys()) & outer.records.keys()
+            if lost and rank(name) < rank(outer.name):
+                chunk_id = min(lost)
+                raise InvalidArgument(
+                    f"{FILES[name]} holds a tombstone for id {chunk_id} of {FILES[outer.name]}, which would no longer be "
+                    f"retracted from the base layer. Compact the {outer.name} layer too.",
+                    file=FILES[name],
+                    layer=outer.name,
+                    id=chunk_id,
+                )
         named = outer.retractions_below.keys() - outer.records.keys()
         for name, chunk_id in _touched(named, ids):
             acts = chunk_id in named and rank(outer.name) < rank(name)

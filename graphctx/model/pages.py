@@ -74,9 +74,9 @@ class Pager:
         count: estimates tokens.
         session_id: of the answers.
         cursors: writes cursors; ``None`` where an answer has one page.
-        steady: replaces random ids by fixed ones of the same length and at least as many tokens, so that the same
-            items fit in every session.
-        sent: which of the readable text and the JSON are sent, and so counted.
+        normalise_ids: replaces random ids by fixed ones of the same length and at least as many tokens, so that the
+            same items fit in every session.
+        payload_parts: which of the readable text and the JSON are sent, and so counted.
         session_note: a note about the ``session_id`` of the request, if there is one.
     """
 
@@ -84,8 +84,8 @@ class Pager:
     count: CountTokens
     session_id: str = LOCAL_SESSION
     cursors: Cursors | None = None
-    steady: Callable[[str], str] = str
-    sent: Callable[[str, str], list[str]] = lambda text, structure: [text, structure]
+    normalise_ids: Callable[[str], str] = str
+    payload_parts: Callable[[str, str], list[str]] = lambda text, structure: [text, structure]
     session_note: str | None = None
 
     def page(
@@ -122,7 +122,7 @@ class Pager:
             partial = after < len(listing.items)
             cursor = None
             if partial and self.cursors is not None:
-                cursor = self.cursors.write(request, listing.edition, after) if final else SAMPLE_CURSOR
+                cursor = self.cursors.write(request, listing.version, after) if final else SAMPLE_CURSOR
             part = Part(
                 items=list(items),
                 partial=partial,
@@ -190,15 +190,15 @@ class Pager:
         """
 
         def steady(part: str) -> str:
-            return self.steady(part.replace(snapshot_id, _ANY_SNAPSHOT) if snapshot_id else part)
+            return self.normalise_ids(part.replace(snapshot_id, _ANY_SNAPSHOT) if snapshot_id else part)
 
-        parts = self.sent(text, answer.model_dump_json())
+        parts = self.payload_parts(text, answer.model_dump_json())
         return weigh([steady(part) for part in parts], self.count) + limits.reserve
 
     def _rest(self, request: Bounded, listing: Results[Item]) -> tuple[int, list[Item]]:
         """The offset of the first item of this page, and the items of the page before the budget."""
         cursor = getattr(request, "cursor", None)
-        start = (self.cursors or Cursors()).read(cursor, request, listing.edition)
+        start = (self.cursors or Cursors()).read(cursor, request, listing.version)
         size = getattr(request, "page_size", None) or len(listing.items)
         return start, list(listing.items[start : start + size])
 

@@ -50,7 +50,7 @@ class Results(Generic[Item]):
     layer_notes: Sequence[str] = ()
 
     @property
-    def edition(self) -> str:
+    def version(self) -> str:
         """The version that a cursor of these results belongs to: the snapshot, and the layers as they were."""
         return f"{self.snapshot_id} {self.layers}" if self.layers else self.snapshot_id
 

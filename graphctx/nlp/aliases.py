@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from graphctx.model.knowledge import MentionKind
 from graphctx.nlp.parse import Candidate, Parse, covering, surface_of
-from graphctx.nlp.propers import capitalised
+from graphctx.nlp.proper_names import capitalised
 from graphctx.text.names import is_acronym_of
 
 MAX_EXPANSION_TOKENS = 9

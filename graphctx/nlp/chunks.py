@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from graphctx.nlp.parse import Candidate, Parse
-from graphctx.nlp.propers import quantities
+from graphctx.nlp.proper_names import quantities
 from graphctx.text.names import STOPWORDS, singular_of
 
 MAX_CHUNK_TOKENS = 6
@@ -102,7 +102,7 @@ def _phrases(parse: Parse) -> Iterator[tuple[int, int]]:
 
 def _start(parse: Parse, first: int, head: int) -> int:
     for token in range(head - 1, first - 1, -1):
-        if parse.apart[token + 1] or parse.words[token] in _BREAKS or parse.tags[token] in _BREAK_TAGS:
+        if parse.layout_break_before[token + 1] or parse.words[token] in _BREAKS or parse.tags[token] in _BREAK_TAGS:
             first = token + 1
             break
     while first < head and (

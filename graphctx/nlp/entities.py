@@ -13,7 +13,7 @@ from graphctx.nlp.chunks import noun_chunks
 from graphctx.nlp.identifiers import code_identifiers, is_camel, is_capitals, is_identifier
 from graphctx.nlp.markup import MAX_CODE_SPAN_CHARS, mask_markup, sentence_kinds
 from graphctx.nlp.parse import NAME_KINDS, Candidate, Parse, covering
-from graphctx.nlp.propers import INSTITUTIONS, proper_spans, tagged_spans
+from graphctx.nlp.proper_names import INSTITUTIONS, proper_spans, tagged_spans
 from graphctx.text.names import is_nameable, normalise_name, singular_of
 
 MAX_TITLE_WORDS = 10

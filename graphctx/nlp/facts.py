@@ -28,7 +28,7 @@ _OBJECTS = ("dobj", "attr", "oprd", "dative")
 _RELATIVE_TAGS = ("WDT", "WP")
 _CONDITIONS = ("if", "unless", "whether", "lest")
 _APPOSABLE = ("person", "organization", "location")
-_SILENT_PREPOSITIONS = frozenset(
+_IGNORED_PREPOSITIONS = frozenset(
     "like than despite without except per because unlike but including such during until since before after "
     "following amid throughout".split()
 )
@@ -54,18 +54,20 @@ def find_facts(
     Returns:
         Facts in no particular order, without duplicates.
     """
-    headed = {c.last - 1: c for c in candidates if c.mention.kind == "noun_chunk"}
+    mention_by_head = {c.last - 1: c for c in candidates if c.mention.kind == "noun_chunk"}
     for candidate in candidates:
         if candidate.is_name:
             for token in range(candidate.first, candidate.last):
-                headed.setdefault(token, candidate)
-    antecedents = _antecedents(parse, headed)
+                mention_by_head.setdefault(token, candidate)
+    antecedents = _antecedents(parse, mention_by_head)
     facts: dict[tuple[int, int, int, str], RawFact] = {}
     for first, last in parse.segment_bounds():
         if parse.words[last - 1] == "?":
             continue
-        for subject, predicate, thing in _triples(parse, headed, first, last):
-            one, other = (antecedents.get(t) if parse.tags[t] == "PRP" else headed.get(t) for t in (subject, thing))
+        for subject, predicate, object_ in _triples(parse, mention_by_head, first, last):
+            one, other = (
+                antecedents.get(t) if parse.tags[t] == "PRP" else mention_by_head.get(t) for t in (subject, object_)
+            )
             if one is None or other is None or not _is_fact(one, other, key_terms):
                 continue
             sentence = sentences[parse.sentences[subject]]
@@ -76,7 +78,7 @@ def find_facts(
                 predicate,
                 other.mention.surface,
                 *_written(parse, subject, one),
-                *_written(parse, thing, other),
+                *_written(parse, object_, other),
                 sentence.start_char,
                 sentence.end_char,
             )
@@ -99,32 +101,32 @@ def _written(parse: Parse, token: int, end: Candidate) -> tuple[int, int]:
     return end.mention.start_char, end.mention.end_char
 
 
-def _triples(parse: Parse, headed: dict[int, Candidate], first: int, last: int) -> Iterator[Triple]:
+def _triples(parse: Parse, mention_by_head: dict[int, Candidate], first: int, last: int) -> Iterator[Triple]:
     for token in range(first, last):
         if parse.tags[token][:2] == "VB" and parse.deps[token] not in ("aux", "auxpass", "amod", "compound"):
-            yield from _of_clause(parse, token)
+            yield from _clause_triples(parse, token)
         if parse.deps[token] == "appos":
-            yield from _of_apposition(parse, headed, token)
-        if (named := headed.get(token)) is not None and named.is_name and named.last == token + 1:
+            yield from _of_apposition(parse, mention_by_head, token)
+        if (named := mention_by_head.get(token)) is not None and named.is_name and named.last == token + 1:
             if named.mention.label == "person":
                 yield from _of_role_before(parse, named, first)
-            if named.mention.label == "location" and _is_within(parse, headed, named, first, last):
+            if named.mention.label == "location" and _is_within(parse, mention_by_head, named, first, last):
                 yield token, "be in", token + 2
 
 
-def _of_clause(parse: Parse, verb: int) -> Iterator[Triple]:
+def _clause_triples(parse: Parse, verb: int) -> Iterator[Triple]:
     passive = _is_passive(parse, verb)
     subjects = list(dict.fromkeys(_subjects_of(parse, verb, passive)))
     if not subjects or _is_condition(parse, verb):
         return
     particle = parse.child(verb, "prt")
     ending = f" {parse.words[particle].lower()}" if particle != -1 else ""
-    denied = "not " if _is_negated(parse, verb) else ""
-    active = denied + _governed(parse, verb) + parse.lemmas[verb] + ending
-    said = f"{denied}be {parse.words[verb].lower()}{ending}" if passive else active
+    negated = "not " if _is_negated(parse, verb) else ""
+    active = negated + _governed(parse, verb) + parse.lemmas[verb] + ending
+    predicate = f"{negated}be {parse.words[verb].lower()}{ending}" if passive else active
     direct = parse.child(verb, "dobj")
     noun = f" {_noun(parse, direct)}" if direct != -1 and parse.tags[direct] in ("NN", "NNS") else ""
-    things = [
+    objects = [
         one
         for child in parse.children[verb]
         if parse.deps[child] in _OBJECTS and parse.tags[child] != "IN"
@@ -132,29 +134,32 @@ def _of_clause(parse: Parse, verb: int) -> Iterator[Triple]:
         if one not in subjects
     ]
     for subject in subjects:
-        for thing in things:
-            turned = parse.lemmas[verb] == "be" and parse.tags[subject] == "NN" and parse.tags[thing][:3] == "NNP"
+        for object_ in objects:
+            turned = parse.lemmas[verb] == "be" and parse.tags[subject] == "NN" and parse.tags[object_][:3] == "NNP"
             roles = list(_prepositions(parse, subject)) if turned else []
             if roles:  # "the capital of France is Paris" says of Paris that it is the capital of France
-                yield from ((thing, f"{denied}be {_noun(parse, subject)} {word}", inner) for word, inner in roles)
+                yield from ((object_, f"{negated}be {_noun(parse, subject)} {word}", inner) for word, inner in roles)
                 continue
-            yield subject, said, thing
-            for word, inner in _prepositions(parse, thing):
-                yield subject, f"{said} {_noun(parse, thing)} {word}", inner
-        for word, thing in _prepositions(parse, verb):
-            yield (thing, active, subject) if passive and word == "by" else (subject, f"{said}{noun} {word}", thing)
+            yield subject, predicate, object_
+            for word, inner in _prepositions(parse, object_):
+                yield subject, f"{predicate} {_noun(parse, object_)} {word}", inner
+        for word, object_ in _prepositions(parse, verb):
+            if passive and word == "by":
+                yield object_, active, subject
+            else:
+                yield subject, f"{predicate}{noun} {word}", object_
 
 
-def _of_apposition(parse: Parse, headed: dict[int, Candidate], token: int) -> Iterator[Triple]:
+def _of_apposition(parse: Parse, mention_by_head: dict[int, Candidate], token: int) -> Iterator[Triple]:
     for named, role in ((parse.heads[token], token), (token, parse.heads[token])):
-        one, other = headed.get(named), headed.get(role)
+        one, other = mention_by_head.get(named), mention_by_head.get(role)
         if one is None or other is None or other.is_name or one.mention.label not in _APPOSABLE:
             continue
         if parse.tags[role] == "NN":
             yield named, "be", role
-            for word, thing in _prepositions(parse, role):
-                if thing != named:
-                    yield named, f"be {_noun(parse, role)} {word}", thing
+            for word, object_ in _prepositions(parse, role):
+                if object_ != named:
+                    yield named, f"be {_noun(parse, role)} {word}", object_
             return
 
 
@@ -175,12 +180,12 @@ def _of_role_before(parse: Parse, person: Candidate, start: int) -> Iterator[Tri
         yield token, "be", role
 
 
-def _is_within(parse: Parse, headed: dict[int, Candidate], place: Candidate, first: int, last: int) -> bool:
+def _is_within(parse: Parse, mention_by_head: dict[int, Candidate], place: Candidate, first: int, last: int) -> bool:
     """Whether a place is followed by the one around it: "Berlin, Germany", and not an enumeration."""
     comma = place.last
     if comma >= last - 1 or parse.words[comma] != ",":
         return False
-    around = headed.get(comma + 1)
+    around = mention_by_head.get(comma + 1)
     if around is None or around.mention.label != "location" or around.first != comma + 1:
         return False
     enumerated = around.last < last and parse.tags[around.last] == "CC"
@@ -242,7 +247,7 @@ def _prepositions(parse: Parse, token: int) -> Iterator[tuple[str, int]]:
         if parse.deps[child] not in ("prep", "agent", "dative") or parse.tags[child] not in ("IN", "TO"):
             continue
         word = parse.words[child].lower()
-        if word not in _SILENT_PREPOSITIONS:
+        if word not in _IGNORED_PREPOSITIONS:
             for noun in parse.children[child]:
                 if parse.deps[noun] == "pobj":
                     yield from ((word, one) for one in _conjuncts(parse, noun))
@@ -260,13 +265,13 @@ def _is_passive(parse: Parse, verb: int) -> bool:
 
 
 def _is_negated(parse: Parse, verb: int) -> bool:
-    denied = parse.child(verb, "neg") != -1 or any(
+    negated = parse.child(verb, "neg") != -1 or any(
         parse.words[word].lower() in ("no", "neither")
         for child in parse.children[verb]
         if parse.deps[child] in ("dobj", *_SUBJECTS)
         for word in parse.children[child]
     )
-    return denied or (parse.deps[verb] == "xcomp" and _is_negated(parse, parse.heads[verb]))
+    return negated or (parse.deps[verb] == "xcomp" and _is_negated(parse, parse.heads[verb]))
 
 
 def _is_condition(parse: Parse, verb: int) -> bool:
@@ -305,7 +310,7 @@ class _Subject:
     candidate: Candidate
 
 
-def _antecedents(parse: Parse, headed: dict[int, Candidate]) -> dict[int, Candidate]:
+def _antecedents(parse: Parse, mention_by_head: dict[int, Candidate]) -> dict[int, Candidate]:
     """What each personal pronoun stands for: the nearest subject that it agrees with, if there is one."""
     found: dict[int, Candidate] = {}
     subjects: list[_Subject] = []
@@ -330,7 +335,7 @@ def _antecedents(parse: Parse, headed: dict[int, Candidate]) -> dict[int, Candid
             nouns = list(_conjuncts(parse, token))
             main = parse.deps[parse.heads[token]] == "ROOT"
             for noun in nouns:
-                candidate = found.get(noun) if parse.tags[noun] == "PRP" else headed.get(noun)
+                candidate = found.get(noun) if parse.tags[noun] == "PRP" else mention_by_head.get(noun)
                 if candidate is not None:
                     plural = len(nouns) > 1 or parse.tags[noun] in ("NNS", "NNPS")
                     subjects.append(_Subject(segment, noun, main, plural, candidate))

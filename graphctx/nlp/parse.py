@@ -32,7 +32,7 @@ class Parse:
         tags, deps: fine part-of-speech tag and dependency label.
         heads: index of the head; the root is its own head.
         code: whether the token is between back ticks.
-        apart: whether the layout sets the token apart from the one before it; no name reaches across.
+        layout_break_before: whether the layout sets the token apart from the one before it; no name reaches across.
         lemmas: lemma of verbs, the lower-case form of other tokens.
         entities: spans of the named-entity recogniser, in order.
         children: indices of the dependents, in order.
@@ -48,7 +48,7 @@ class Parse:
     deps: Sequence[str]
     heads: Sequence[int]
     code: Sequence[bool]
-    apart: Sequence[bool]
+    layout_break_before: Sequence[bool]
     lemmas: Sequence[str]
     entities: Sequence[EntitySpan] = ()
     children: Sequence[Sequence[int]] = field(init=False)

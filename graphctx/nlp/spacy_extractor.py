@@ -167,7 +167,7 @@ class SpacyExtractor:
             deps=[token.dep_ for token in doc],
             heads=[token.head.i for token in doc],
             code=tokens.code,
-            apart=tokens.apart,
+            layout_break_before=tokens.layout_break_before,
             lemmas=[self._lemma(word, token) for word, token in zip(tokens.words, doc, strict=True)],
             entities=[EntitySpan(span.start, span.end, span.label_) for span in doc.ents],
         )
@@ -184,7 +184,18 @@ class SpacyExtractor:
 class _Tokens:
     """The tokens of one unit on their way into the parser."""
 
-    __slots__ = ("apart", "code", "ends", "norms", "opens", "seen", "segments", "sentences", "starts", "words")
+    __slots__ = (
+        "code",
+        "ends",
+        "layout_break_before",
+        "norms",
+        "opens",
+        "seen",
+        "segments",
+        "sentences",
+        "starts",
+        "words",
+    )
 
     def __init__(self) -> None:
         self.words: list[str] = []
@@ -192,7 +203,7 @@ class _Tokens:
         self.starts: list[int] = []
         self.ends: list[int] = []
         self.code: list[bool] = []
-        self.apart: list[bool] = []
+        self.layout_break_before: list[bool] = []
         self.opens: list[bool] = []  # whether a sentence starts here
         self.sentences: list[int] = []
         self.segments: list[int] = []
@@ -215,11 +226,11 @@ class _Tokens:
 
     def set_apart(self, first: int, breaks: Sequence[int]) -> None:
         """Mark the tokens from ``first`` on that are the first at or after a break."""
-        self.apart += [False] * (len(self.words) - first)
+        self.layout_break_before += [False] * (len(self.words) - first)
         for at in breaks:
             token = bisect_left(self.starts, at, lo=first)
             if token < len(self.words):
-                self.apart[token] = True
+                self.layout_break_before[token] = True
 
 
 def _version(package: str) -> str:

@@ -157,19 +157,19 @@ def _says(index: SearchIndex, wanted: Sequence[str], rows: Rows) -> Features:
     """The share of some terms that each unit holds; 1 where there are none."""
     if not wanted:
         return np.ones(len(rows))
-    share: Features = index.bm25.holders(wanted, rows).mean(axis=1)
+    share: Features = index.bm25.contains(wanted, rows).mean(axis=1)
     return share
 
 
 def names_unknown(index: SearchIndex, question: Question) -> bool:
     """Whether the question holds a name, a number or an identifier that stands in no document."""
-    if any(any(c.isdigit() for c in term) and not index.bm25.knows(term) for term in question.terms):
+    if any(any(c.isdigit() for c in term) and not index.bm25.has_term(term) for term in question.terms):
         return True
     for at, (_, start, end) in enumerate(name_words(question.text)):
         word = question.text[start:end]
         if at and word[:1].isupper() and word.casefold() not in STOPWORDS:
             stems = terms(word)
-            if stems and not any(index.bm25.knows(stem) for stem in stems):
+            if stems and not any(index.bm25.has_term(stem) for stem in stems):
                 return True
     return False
 

@@ -19,7 +19,7 @@ def text_coverage(index: SearchIndex, question: Question, texts: list[str]) -> S
 
 def sentence_coverage(index: SearchIndex, question: Question, rows: Rows) -> Scores:
     """Return the coverage of whole sentences, by row; their terms are in the snapshot."""
-    return weigh_terms(index, question, index.sentence_terms.held(question.terms, rows))
+    return weigh_terms(index, question, index.sentence_terms.contains(question.terms, rows))
 
 
 def terms_held(question: Question, texts: list[str]) -> Mask:

@@ -107,7 +107,7 @@ def _coverage(index: SearchIndex, question: Question, rows: Rows, texts: list[st
     walk = index.walk
     stored = (start == walk.sentence_start[rows]) & (end == walk.sentence_end[rows])
     held = np.empty((len(rows), len(question.terms)), dtype=bool)
-    held[stored] = index.sentence_terms.held(question.terms, rows[stored])
+    held[stored] = index.sentence_terms.contains(question.terms, rows[stored])
     held[~stored] = terms_held(question, [texts[at] for at in np.flatnonzero(~stored)])
     return weigh_terms(index, question, held)
 

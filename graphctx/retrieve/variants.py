@@ -78,7 +78,7 @@ VARIANTS: dict[str, Variant] = {
     "no_definition_edges": Variant(expansion=GraphExpansion(definition=0.0)),
     "no_entity_edges": Variant(expansion=GraphExpansion(entity=0.0)),
     "no_bridge_edges": Variant(expansion=GraphExpansion(bridge=0.0)),
-    "no_rerank": Variant(selection=replace(_SELECTION, semantic=False)),
+    "lexical_quotes": Variant(selection=replace(_SELECTION, semantic=False)),
     "no_growth": Variant(selection=replace(_SELECTION, grow=False)),
 }
 """The default, the baselines (``bm25``, ``vector``, ``rrf``, and ``hybrid`` without the graph), and the default without

@@ -14,9 +14,9 @@ from graphctx.model.pages import Pager
 from graphctx.model.requests import Scope
 from graphctx.model.results import Results, UnitText
 from graphctx.server.config import ServerConfig
-from graphctx.server.names import OWN, Spelling
+from graphctx.server.names import DOTTED, ToolNaming
 from graphctx.server.scratch import Passage, ScratchStore
-from graphctx.server.units import Units, is_chunk, seen
+from graphctx.server.units import Units, in_scope, is_chunk
 
 if TYPE_CHECKING:
     from graphctx.layer_source.source import LayerSource
@@ -52,7 +52,7 @@ class CallContext:
     scratch: ScratchStore
     session_id: str
     config: ServerConfig
-    spelling: Spelling = OWN
+    spelling: ToolNaming = DOTTED
     cursors: Cursors = field(default_factory=Cursors)
     layers: LayerSource | None = None
     principal: str = ""
@@ -62,10 +62,16 @@ class CallContext:
     def pager(self) -> Pager:
         """The pager that cuts this session's answers to their pages and budgets."""
         return Pager(
-            self.config.limits, self.count, self.session_id, self.cursors, _with_fixed_ids, self.sent, self.session_note
+            self.config.limits,
+            self.count,
+            self.session_id,
+            self.cursors,
+            _with_fixed_ids,
+            self.payload_parts,
+            self.session_note,
         )
 
-    def sent(self, text: str, structure: str) -> list[str]:
+    def payload_parts(self, text: str, structure: str) -> list[str]:
         """Return the parts of an answer that are sent: without structured output, the structure alone."""
         return [text, structure] if self.config.structured_output else [structure]
 
@@ -85,7 +91,7 @@ class CallContext:
         """Hold the passages of a listing's items in this session; an item without a row is a layer's."""
         rows = listing.rows or [-1] * len(listing.items)
         return [
-            self._shelved(self.searcher.unit_at(row) if row >= 0 else self._units.unit(item.section_id))
+            self._store_passage(self.searcher.unit_at(row) if row >= 0 else self._units.unit(item.section_id))
             for item, row in zip(listing.items, rows, strict=True)
         ]
 
@@ -130,7 +136,7 @@ class CallContext:
         """
         if asked.startswith("p_"):
             held = self._held(asked, argument)
-            if not seen(held.unit, scope):
+            if not in_scope(held.unit, scope):
                 raise ScopeViolation(
                     f"{argument}: passage {asked!r} lies outside the doc_tags or repositories of the scope. "
                     "Widen the scope if you may, or search within it.",
@@ -139,7 +145,7 @@ class CallContext:
                     allowed=scope.model_dump(mode="json"),
                 )
             return held
-        return self._shelved(self._units.within(asked, scope, argument))
+        return self._store_passage(self._units.within(asked, scope, argument))
 
     @property
     def _units(self) -> Units:
@@ -148,5 +154,5 @@ class CallContext:
     def _held(self, passage_id: str, argument: str) -> Passage:
         return self._units.current(self.scratch.get(self.session_id, passage_id, argument), argument)
 
-    def _shelved(self, unit: UnitText) -> Passage:
-        return self.scratch.put(self.session_id, self._units.edition(unit), unit, self.principal)
+    def _store_passage(self, unit: UnitText) -> Passage:
+        return self.scratch.put(self.session_id, self._units.version_of(unit), unit, self.principal)

@@ -25,13 +25,13 @@ from graphctx.model.cursors import Cursors
 from graphctx.server.call_context import CallContext
 from graphctx.server.config import ServerConfig
 from graphctx.server.listing import hidden_fields
-from graphctx.server.names import Spelling
+from graphctx.server.names import ToolNaming
 from graphctx.server.process import log_call
 from graphctx.server.schemas import Schema, tool_schema
 from graphctx.server.scratch import ScratchStore
 from graphctx.server.sessions import Caller, Sessions, client_name, ignored_session
 from graphctx.server.tool import AnyTool
-from graphctx.server.tools import TOOLS, serve
+from graphctx.server.tools import TOOLS, offered_tools
 from graphctx.server.warmup import Warmup
 from graphctx.server.workers import CallProgress, Workers
 
@@ -55,8 +55,8 @@ class Dispatcher:
     def __init__(self, warmup: Warmup, config: ServerConfig) -> None:
         self.config = config
         self.warmup = warmup
-        self.tools = serve(config.toolsets, config.kb_v2)
-        self.spelling = Spelling.of((tool.name for tool in TOOLS), config.tool_names)
+        self.tools = offered_tools(config.toolsets, config.kb_v2)
+        self.spelling = ToolNaming.of((tool.name for tool in TOOLS), config.tool_names)
         self.sessions = Sessions(config.scratch_ttl)
         self.scratch = ScratchStore(config.scratch_bytes, config.scratch_ttl)
         self.workers = Workers(config.workers, config.call_timeout)
@@ -123,7 +123,7 @@ class Dispatcher:
     ) -> tuple[types.CallToolResult, int | None]:
         """Parse, bind and run one tool call in a worker thread; return its result and the tokens of its answer."""
         request = parse_arguments(tool.input, arguments, hidden_fields(tool, self.config))
-        session_id = self.sessions.of(caller, request)
+        session_id = self.sessions.resolve(caller, request)
         progress.message = "opening the knowledge base"
         engine = self.warmup.get()
         searcher = engine.searcher()
@@ -169,7 +169,7 @@ def typed_error(error: Exception, what: str) -> GraphctxError:
     return InternalError(f"Internal error in {what}; see the server log.")
 
 
-def _envelope(error: GraphctxError, spelling: Spelling) -> dict[str, Any]:
+def _envelope(error: GraphctxError, spelling: ToolNaming) -> dict[str, Any]:
     plain: dict[str, Any] = json.loads(json.dumps(spelling.error(error).envelope(), default=str))
     return plain
 

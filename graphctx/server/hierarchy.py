@@ -17,7 +17,7 @@ from graphctx.model.documents import has_file_lines
 from graphctx.model.graph import CommunityNode
 from graphctx.model.requests import CommunitiesInput, Scope
 from graphctx.model.results import DocumentOutline
-from graphctx.server.names import Spelling
+from graphctx.server.names import ToolNaming
 from graphctx.server.render import counted, one_line, quoted, searched
 from graphctx.server.resources import (
     LEVELS,
@@ -54,7 +54,7 @@ class TreeLine:
 
 
 def community_contents(
-    uri: str, name: str, searcher: Searcher, scope: Scope, spelling: Spelling
+    uri: str, name: str, searcher: Searcher, scope: Scope, spelling: ToolNaming
 ) -> types.TextResourceContents:
     """Return a community: what it is, what is above and below it, and what the documents say of it.
 
@@ -104,7 +104,7 @@ def community_contents(
 
 
 def hierarchy_contents(
-    uri: str, level: str, searcher: Searcher, scope: Scope, spelling: Spelling
+    uri: str, level: str, searcher: Searcher, scope: Scope, spelling: ToolNaming
 ) -> types.TextResourceContents:
     """Return one level of the whole as a tree, broad entries first, up to the limit.
 

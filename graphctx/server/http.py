@@ -140,7 +140,7 @@ def http_app(warmup: Warmup, config: ServerConfig | None = None, http: HttpConfi
 
 async def _health(warmup: Warmup, request: Request) -> Response:
     """Answer whether the knowledge base is open and something is published, and nothing about its content."""
-    engine = warmup.opened()
+    engine = warmup.get_nowait()
     published = False
     if engine is not None:
         with contextlib.suppress(GraphctxError):

@@ -9,7 +9,7 @@ from pathlib import Path
 import mcp_types as types
 
 from graphctx.server.config import ServerConfig
-from graphctx.server.names import Spelling
+from graphctx.server.names import ToolNaming
 from graphctx.server.schemas import Direction, Schema, tool_schema, without
 from graphctx.server.tool import AnyTool
 
@@ -35,7 +35,7 @@ _PLAYBOOK = {
 _HANDLES = "Name passages by their section_id, which needs no session; a passage_id needs the session_id of its answer."
 
 
-def instructions(tools: Iterable[AnyTool], config: ServerConfig, spelling: Spelling) -> str:
+def instructions(tools: Iterable[AnyTool], config: ServerConfig, spelling: ToolNaming) -> str:
     """Return the instructions for models, in the names of the tools that the server offers."""
     offered = {tool.toolset for tool in tools}
     about = _ABOUT_LAYERS if offered == {"layers"} else _ABOUT
@@ -53,7 +53,7 @@ def hidden_fields(tool: AnyTool, config: ServerConfig) -> frozenset[str]:
     return _OF_LAYERS if config.layers is None and tool.toolset != "layers" else frozenset()
 
 
-def _schema(tool: AnyTool, direction: Direction, spelling: Spelling, config: ServerConfig) -> Schema:
+def _schema(tool: AnyTool, direction: Direction, spelling: ToolNaming, config: ServerConfig) -> Schema:
     schema = without(
         tool_schema(tool.input if direction == "input" else tool.output, direction), hidden_fields(tool, config)
     )
@@ -61,7 +61,7 @@ def _schema(tool: AnyTool, direction: Direction, spelling: Spelling, config: Ser
     return described
 
 
-def listed(tool: AnyTool, spelling: Spelling, config: ServerConfig) -> types.Tool:
+def listed(tool: AnyTool, spelling: ToolNaming, config: ServerConfig) -> types.Tool:
     """Return a tool as it is listed, with the limits that are configured."""
     return types.Tool(
         name=spelling.name(tool.name),

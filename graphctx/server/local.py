@@ -17,7 +17,7 @@ from graphctx.server.listing import hidden_fields
 from graphctx.server.scratch import URI_SCHEME, Passage, ScratchStore
 from graphctx.server.tool import AnyTool, Reply
 from graphctx.server.tools import TOOLS
-from graphctx.server.warmup import Engine
+from graphctx.server.warmup import OpenKnowledgeBase
 
 
 class LocalPassage(Passage):
@@ -57,7 +57,7 @@ def tool_named(name: str) -> AnyTool:
     )
 
 
-def call(engine: Engine, config: ServerConfig, name: str, arguments: Mapping[str, Any]) -> Reply[Any]:
+def call(engine: OpenKnowledgeBase, config: ServerConfig, name: str, arguments: Mapping[str, Any]) -> Reply[Any]:
     """Call a tool.
 
     Args:

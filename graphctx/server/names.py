@@ -1,7 +1,7 @@
 """The form of tool names in the texts of a server.
 
 A tool's name is dotted, ``kb.search``, and every text of this package uses that form. The APIs of language models
-refuse dots, so a server lists ``kb_search`` unless its settings ask for dots, and a `Spelling` puts the listed form
+refuse dots, so a server lists ``kb_search`` unless its settings ask for dots, and a `ToolNaming` puts the listed form
 into each sentence that a client reads. **Both forms can always be called.**
 """
 
@@ -28,7 +28,7 @@ _TWICE = re.compile(r"\b([a-z]+(?:_[a-z]+)+) or \1\b")
 
 
 @dataclass(frozen=True, slots=True)
-class Spelling:
+class ToolNaming:
     """The names of tools as the readers of a text know them.
 
     Attributes:
@@ -38,9 +38,9 @@ class Spelling:
     forms: Mapping[str, str]
 
     @classmethod
-    def of(cls, names: Iterable[str], style: ToolNames) -> Spelling:
+    def of(cls, names: Iterable[str], style: ToolNames) -> ToolNaming:
         """Return the spelling of tools with these names in a style."""
-        return OWN if style == "dotted" else cls({name: name.replace(".", "_") for name in names if "." in name})
+        return DOTTED if style == "dotted" else cls({name: name.replace(".", "_") for name in names if "." in name})
 
     def name(self, name: str) -> str:
         """Return the form of a tool's name."""
@@ -80,7 +80,7 @@ class Spelling:
         }
 
 
-OWN = Spelling({})
+DOTTED = ToolNaming({})
 """The tools' own names, for documentation and the command line."""
 
 

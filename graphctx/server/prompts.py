@@ -9,7 +9,7 @@ from typing import Literal
 import mcp_types as types
 
 from graphctx.errors import InvalidArgument
-from graphctx.server.names import Spelling
+from graphctx.server.names import ToolNaming
 
 MAX_ARGUMENT_CHARS = 4000
 """The maximum length of a tool's question."""
@@ -140,7 +140,7 @@ def find(playbooks: tuple[Playbook, ...], name: str) -> Playbook:
     )
 
 
-def filled(playbook: Playbook, arguments: Mapping[str, str], spelling: Spelling) -> types.GetPromptResult:
+def filled(playbook: Playbook, arguments: Mapping[str, str], spelling: ToolNaming) -> types.GetPromptResult:
     """Return a prompt with its blanks filled in.
 
     Raises:

@@ -18,7 +18,7 @@ from graphctx.errors import InvalidArgument
 from graphctx.model.budgets import DEFAULT_MAX_BYTES
 from graphctx.model.requests import Scope
 from graphctx.server.scratch import URI_SCHEME, Passage
-from graphctx.server.units import Units, seen
+from graphctx.server.units import Units, in_scope
 
 TEXT = "text/plain"
 JSON = "application/json"
@@ -245,7 +245,7 @@ def current(held: Passage, units: Units, boundary: Scope) -> Passage:
     Raises:
         InvalidArgument: Its text is no longer published within the boundary.
     """
-    return units.current(held, "uri", lambda unit: seen(unit, boundary))
+    return units.current(held, "uri", lambda unit: in_scope(unit, boundary))
 
 
 def page(held: Sequence[Passage], cursor: str | None, units: Units, boundary: Scope) -> types.ListResourcesResult:

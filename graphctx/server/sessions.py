@@ -84,7 +84,7 @@ class Sessions:
         transport_id = None if modern else ctx.request.headers.get(_HEADER)
         return Caller(principal, keyed_id("x", self._key, principal, transport_id) if transport_id else "")
 
-    def of(self, caller: Caller, request: BaseModel) -> str:
+    def resolve(self, caller: Caller, request: BaseModel) -> str:
         """Return the session of a call.
 
         A connection that has a session keeps it, whatever ``session_id`` the call names (`ignored_session`): clients

@@ -106,7 +106,7 @@ class StdioTransport:
         self._grace = grace
         self._send, self.incoming = anyio.create_memory_object_stream[SessionMessage | Exception]()
         self.outgoing, self._receive = anyio.create_memory_object_stream[SessionMessage]()
-        self._refusals = self.outgoing.clone()
+        self._errors = self.outgoing.clone()
         self._unanswered: set[int | str] = set()
         self._answered = anyio.Event()
         self._reading = anyio.CancelScope()
@@ -115,7 +115,7 @@ class StdioTransport:
 
     async def read(self) -> None:
         """Pass on the client's messages until the end of the input; then wait until they are answered."""
-        async with self._send, self._refusals:
+        async with self._send, self._errors:
             with self._reading:
                 while line := await anyio.to_thread.run_sync(self._source.readline, abandon_on_cancel=True):
                     await self._receive_line(line)
@@ -134,7 +134,7 @@ class StdioTransport:
             except OSError:
                 self._stop(0)  # the client has gone, and nobody reads further answers
             if isinstance(item.message, JSONRPCResponse | JSONRPCError) and item.message.id is not None:
-                self._settle(item.message.id)
+                self._mark_answered(item.message.id)
         self.written.set()
 
     async def handle_signals(self) -> None:
@@ -152,19 +152,19 @@ class StdioTransport:
         if isinstance(message, Refusal):
             log.warning("refused a line of %d bytes: %s", len(line), message.reason)
             if message.answer is not None:
-                await self._refusals.send(SessionMessage(message.answer))
+                await self._errors.send(SessionMessage(message.answer))
             return
         if isinstance(message, JSONRPCRequest):
             self._unanswered.add(message.id)
         elif isinstance(message, JSONRPCNotification) and message.method == "notifications/cancelled":
-            self._settle((message.params or {}).get("requestId"))  # a cancelled request has no answer
+            self._mark_answered((message.params or {}).get("requestId"))  # a cancelled request has no answer
         await self._send.send(SessionMessage(message))
 
     def _write_line(self, line: bytes) -> None:
         self._sink.write(line)
         self._sink.flush()
 
-    def _settle(self, request_id: Any) -> None:
+    def _mark_answered(self, request_id: Any) -> None:
         if isinstance(request_id, int | str):
             self._unanswered.discard(request_id)
         self._answered.set()

@@ -26,7 +26,7 @@ def is_chunk(unit: UnitText) -> bool:
     return unit.section_id.startswith(LAYER_ID)
 
 
-def seen(unit: UnitText, scope: Scope) -> bool:
+def in_scope(unit: UnitText, scope: Scope) -> bool:
     """Return whether a unit is in scope. A chunk always is: the settings decide whether layers are served."""
     return is_chunk(unit) or within(scope.doc_tags, scope.repositories)(unit.tags, unit.doc_uri)
 
@@ -67,11 +67,11 @@ class Units:
             unit = self.unit(section_id)
         except InvalidArgument:
             raise unknown_passage(section_id, argument) from None
-        if not seen(unit, scope):
+        if not in_scope(unit, scope):
             raise unknown_passage(section_id, argument)
         return unit
 
-    def edition(self, unit: UnitText) -> str:
+    def version_of(self, unit: UnitText) -> str:
         """Return the version that a passage of this unit belongs to: the snapshot, or a hash of a chunk's text."""
         return f"layer {fingerprint([unit.text])}" if is_chunk(unit) else self.searcher.snapshot_id
 
@@ -98,7 +98,7 @@ class Units:
             raise _outdated(held, argument) from None
         if (unit.doc_uri, unit.text) != (held.unit.doc_uri, held.unit.text) or not seen(unit):
             raise _outdated(held, argument)
-        return replace(held, snapshot_id=self.edition(unit), unit=unit)
+        return replace(held, snapshot_id=self.version_of(unit), unit=unit)
 
 
 def unknown_passage(asked: str, argument: str) -> InvalidArgument:

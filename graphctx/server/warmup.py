@@ -29,7 +29,7 @@ _POLL_SECONDS = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Engine:
+class OpenKnowledgeBase:
     """An open knowledge base, or layers alone, as tool calls use it.
 
     Attributes:
@@ -54,22 +54,22 @@ class Warmup:
         open_engine: Opens the engine; may take seconds, and may raise typed errors.
     """
 
-    def __init__(self, open_engine: Callable[[], Engine]) -> None:
+    def __init__(self, open_engine: Callable[[], OpenKnowledgeBase]) -> None:
         self._open = open_engine
         self._lock = threading.Lock()
-        self._engine: Engine | None = None
+        self._engine: OpenKnowledgeBase | None = None
 
     def start(self) -> None:
         """Open and warm the engine in a background thread."""
         threading.Thread(target=self._warm, name="graphctx-warmup", daemon=True).start()
 
-    def opened(self) -> Engine | None:
+    def get_nowait(self) -> OpenKnowledgeBase | None:
         """Return the engine if it is open; else start to open it, unless another thread does. Never blocks."""
         if self._engine is None and not self._lock.locked():
             self.start()
         return self._engine
 
-    def get(self) -> Engine:
+    def get(self) -> OpenKnowledgeBase:
         """Return the engine; blocks until it is open.
 
         The thread that opens it goes on to the end even if its own call is abandoned, as others wait for it.
@@ -87,7 +87,7 @@ class Warmup:
             checkpoint()
         return self._engine
 
-    def _opened(self) -> Engine:
+    def _opened(self) -> OpenKnowledgeBase:
         engine = self._open()
         engine.warm()
         engine.count("warm")
@@ -100,7 +100,7 @@ class Warmup:
             log.warning("the knowledge base cannot be opened yet: %s", error)
 
 
-def open_engine(kb_path: str, layers: Path | None = None) -> Engine:
+def open_engine(kb_path: str, layers: Path | None = None) -> OpenKnowledgeBase:
     """Open the knowledge base at a path, or layers alone where there is none.
 
     Args:
@@ -117,10 +117,10 @@ def open_engine(kb_path: str, layers: Path | None = None) -> Engine:
     if layers is not None and is_absent(Path(kb_path)):
         return _open_layers(layers)
     kb = KnowledgeBase.open(kb_path, layers=layers)
-    return Engine(kb.searcher, kb.warm, kb.tokens.count, kb.layers, cursor_key(kb.path))
+    return OpenKnowledgeBase(kb.searcher, kb.warm, kb.tokens.count, kb.layers, cursor_key(kb.path))
 
 
-def _open_layers(folder: Path) -> Engine:
+def _open_layers(folder: Path) -> OpenKnowledgeBase:
     """Open layers without documents; the project has the name of their folder."""
     from graphctx.layer_source.source import LayerSource
     from graphctx.layers import LayerStack
@@ -133,4 +133,4 @@ def _open_layers(folder: Path) -> Engine:
     source = LayerSource(LayerStack(folder), counter)
     boundary = Boundary(folder.resolve().name or "layers", settings.server.environment)
     searcher = Searcher(None, boundary, counter, settings.retrieve, layers=source)
-    return Engine(lambda: searcher, lambda: None, counter.count, source)
+    return OpenKnowledgeBase(lambda: searcher, lambda: None, counter.count, source)

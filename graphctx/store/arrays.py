@@ -71,7 +71,7 @@ def open_matrix(path: Path) -> Array:
         raise _unreadable(path, error) from error
 
 
-class Stretches:
+class RangeReader:
     """Reads ranges of a one-dimensional ``.npy`` without mapping it.
 
     With mmap, readahead caches far more than the short range requested, and in the end the whole file.

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graphctx.errors import BackendUnavailable
-from graphctx.store.arrays import Stretches, open_matrix, save_matrix
+from graphctx.store.arrays import RangeReader, open_matrix, save_matrix
 from graphctx.store.files import reason_of
 
 Rows = npt.NDArray[np.integer]
@@ -85,8 +85,9 @@ class _Postings:
         try:
             index = bm25s.BM25.load(str(directory), mmap=True, show_progress=False)
             self._rows, self._pointers = (np.asarray(index.scores[name]) for name in ("indices", "indptr"))
-            self.values = Stretches(directory / "data.csc.index.npy")  # mapped, all of it would be resident in the end
-            self.counts = Stretches(directory / _COUNTS)
+            # Mapped, all of it would be resident in the end.
+            self.values = RangeReader(directory / "data.csc.index.npy")
+            self.counts = RangeReader(directory / _COUNTS)
             self.lengths: npt.NDArray[np.int32] = np.asarray(open_matrix(directory / _LENGTHS))
         except Exception as error:
             raise _unreadable("lexical index", reason_of(error, directory)) from error
@@ -133,8 +134,8 @@ class Bm25:
     Usage::
 
         index = Bm25.open(snapshot.directory / "bm25")
-        rows, values = index.found(["harbour", "gate"])
-        rows, values = index.within(visible).found(["harbour", "gate"])
+        rows, values = index.scores(["harbour", "gate"])
+        rows, values = index.within(visible).scores(["harbour", "gate"])
     """
 
     def __init__(self, postings: _Postings, visible: Mask | None = None) -> None:
@@ -168,7 +169,7 @@ class Bm25:
         """
         return Bm25(self._postings, visible if self._visible is None else visible & self._visible)
 
-    def found(self, terms: Sequence[str]) -> tuple[npt.NDArray[np.int64], Values]:
+    def scores(self, terms: Sequence[str]) -> tuple[npt.NDArray[np.int64], Values]:
         """Return the units that hold a term, and their BM25 for the distinct terms; unknown terms count nothing.
 
         Returns:
@@ -193,7 +194,7 @@ class Bm25:
                 share = _saturated(counts, self._postings.lengths[rows], self._mean_length)
                 yield rows, (np.float32(_idf(self._n_units, len(rows))) * share).astype(np.float32)
 
-    def knows(self, term: str) -> bool:
+    def has_term(self, term: str) -> bool:
         """Return whether any unit holds a term."""
         return self._n_holders(term) > 0
 
@@ -201,7 +202,7 @@ class Bm25:
         """Return the inverse document frequency, ``log(1 + (N - n + 0.5) / (n + 0.5))``; highest for unknown terms."""
         return _idf(self._n_units, self._n_holders(term))
 
-    def holders(self, terms: Sequence[str], rows: npt.NDArray[np.int64]) -> Mask:
+    def contains(self, terms: Sequence[str], rows: npt.NDArray[np.int64]) -> Mask:
         """Return which of some units hold which of some terms, bool [len(rows), len(terms)]."""
         held = np.zeros((len(rows), len(terms)), dtype=bool)
         for column, term in enumerate(terms):
@@ -273,7 +274,7 @@ class SentenceTerms:
             BackendUnavailable: they cannot be read.
         """
         self._ends = np.asarray(open_matrix(directory / _ENDS))
-        self._ids = Stretches(directory / _IDS)
+        self._ids = RangeReader(directory / _IDS)
         try:
             self._own: dict[str, int] = json.loads((directory / _OWN).read_text("utf-8"))
         except (OSError, ValueError) as error:
@@ -285,7 +286,7 @@ class SentenceTerms:
     def __len__(self) -> int:
         return len(self._ends) - 1
 
-    def held(self, terms: Sequence[str], rows: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    def contains(self, terms: Sequence[str], rows: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
         """Return which of some sentences hold which of some distinct terms, bool [len(rows), len(terms)].
 
         Fastest if consecutive rows are adjacent.

@@ -108,7 +108,7 @@ class Memo:
 
         return self._guarded(drop, default=0)
 
-    def forget_unasked(self) -> int:
+    def evict_unused(self) -> int:
         """Delete the values that nobody asked for since the memo was opened, of kinds where they are more than half.
 
         An edit leaves the values of the earlier text behind. While they are few they stay: the edit may be undone.
@@ -120,7 +120,7 @@ class Memo:
         stale = [kind for kind, asked in sorted(self._asked.items()) if stored.get(kind, 0) > 2 * len(asked)]
         return sum(self.prune(kind, self._asked[kind]) for kind in stale)
 
-    def remember_used(self, snapshot_id: str) -> None:
+    def record_usage(self, snapshot_id: str) -> None:
         """Record that a snapshot was made of exactly the values asked for since the memo was opened."""
 
         def record() -> None:
@@ -134,7 +134,7 @@ class Memo:
         self._guarded(record, default=None)
 
     def unused(self, snapshot_id: str | None) -> dict[str, int]:
-        """Return how many values of each kind a snapshot does not use; all without `remember_used` for it."""
+        """Return how many values of each kind a snapshot does not use; all without `record_usage` for it."""
 
         def count() -> dict[str, int]:
             where = _UNUSED if self._is_used_by(snapshot_id) else "TRUE"

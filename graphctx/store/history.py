@@ -22,11 +22,11 @@ from graphctx.store.snapshot import (
     open_snapshot,
     recovery_note,
     set_current,
-    strays_in,
+    unlisted_files,
 )
 
 MEMO = Path("cache") / "memo.sqlite"
-OUT_OF_REACH = (
+NOT_ERASABLE = (
     "exports and layers that were made of the documents",
     "backups and other copies of the knowledge base",
     "what a disk, a file system or its snapshots keep of files that were deleted",
@@ -118,7 +118,7 @@ def prune(kb_dir: Path, keep: int = 2) -> list[str]:
     return gone
 
 
-class KeptBack(BaseModel):
+class NotErased(BaseModel):
     """Something that could not be erased, and why."""
 
     model_config = ConfigDict(frozen=True)
@@ -138,8 +138,8 @@ class PurgeReport(BaseModel):
     files: list[str] = Field(description="Damaged copies and what killed processes left.")
     memo_rows: dict[str, int] = Field(description="Memoised results that the published snapshot does not use, by kind.")
     freed_bytes: int = Field(description="In a dry run without the memo, whose file shrinks when it is rewritten.")
-    kept_back: list[KeptBack] = Field(description="What should go and cannot.")
-    out_of_reach: list[str] = Field(list(OUT_OF_REACH), description="What no purge erases.")
+    kept_back: list[NotErased] = Field(description="What should go and cannot.")
+    out_of_reach: list[str] = Field(list(NOT_ERASABLE), description="What no purge erases.")
 
 
 def purge(kb_dir: Path, *, dry_run: bool = False) -> PurgeReport:
@@ -159,7 +159,7 @@ def purge(kb_dir: Path, *, dry_run: bool = False) -> PurgeReport:
         current, strays = current_id(kb_dir), []
         if current is not None:
             with open_snapshot(kb_dir, current) as snapshot:
-                strays = strays_in(snapshot)
+                strays = unlisted_files(snapshot)
         leftovers = [*_leftovers(kb_dir), *strays]
         older = [info.id for info in list_snapshots(kb_dir) if not info.current]
         going = [*leftovers, *(kb_dir / SNAPSHOTS_DIR / name for name in older)]
@@ -204,11 +204,11 @@ def _delete(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _kept(kb_dir: Path, older: list[str], leftovers: dict[str, Path]) -> list[KeptBack]:
+def _kept(kb_dir: Path, older: list[str], leftovers: dict[str, Path]) -> list[NotErased]:
     """Return what could not be erased, with the reasons."""
     reading = "a running process reads it: stop or restart it, then purge again"
     kept = [
-        KeptBack(name=f"{SNAPSHOTS_DIR}/{name}", reason=reading)
+        NotErased(name=f"{SNAPSHOTS_DIR}/{name}", reason=reading)
         for name in older
         if (kb_dir / SNAPSHOTS_DIR / name).exists()
     ]
@@ -216,5 +216,5 @@ def _kept(kb_dir: Path, older: list[str], leftovers: dict[str, Path]) -> list[Ke
     still = {name for name, path in leftovers.items() if path.exists()}
     still |= {path.relative_to(kb_dir).as_posix() for path in _leftovers(kb_dir)}
     return kept + [
-        KeptBack(name=name, reason="it cannot be deleted: look at its permissions") for name in sorted(still)
+        NotErased(name=name, reason="it cannot be deleted: look at its permissions") for name in sorted(still)
     ]

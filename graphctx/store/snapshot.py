@@ -309,7 +309,7 @@ def verify_files(directory: Path, manifest: Manifest) -> None:
         _raise_first(directory, items, pool.map(partial(_fault, hashed), items))
 
 
-def strays_in(snapshot: Snapshot) -> list[Path]:
+def unlisted_files(snapshot: Snapshot) -> list[Path]:
     """Return the files below a snapshot that its manifest does not list."""
     listed = {*snapshot.manifest.files, MANIFEST_NAME}
     below = files_below(snapshot.directory)

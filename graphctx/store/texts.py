@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphctx.errors import BackendUnavailable
-from graphctx.store.arrays import Stretches, open_matrix, save_matrix
+from graphctx.store.arrays import RangeReader, open_matrix, save_matrix
 
 TEXTS_DIR = "texts"
 _BYTES, _ENDS = "utf8.npy", "ends.npy"
@@ -49,7 +49,7 @@ class Texts:
             BackendUnavailable: the files cannot be read.
         """
         self._ends = open_matrix(directory / _ENDS)
-        self._bytes = Stretches(directory / _BYTES)
+        self._bytes = RangeReader(directory / _BYTES)
         if not len(self._ends) or self._ends[-1] != len(self._bytes):
             raise BackendUnavailable("The texts of this snapshot are truncated. Run `graphctx ingest` again.")
 

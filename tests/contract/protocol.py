@@ -19,7 +19,7 @@ from graphctx.nlp.tokens import AnswerCounter
 from graphctx.server.app import build_server
 from graphctx.server.config import ServerConfig, Toolset
 from graphctx.server.tools import TOOLS
-from graphctx.server.warmup import Engine, Warmup
+from graphctx.server.warmup import OpenKnowledgeBase, Warmup
 
 COUNTER = AnswerCounter()
 EVERY_TOOLSET: tuple[Toolset, ...] = tuple(name for name in get_args(Toolset) if name != "layers")
@@ -93,7 +93,7 @@ class Caller:
 
 def engine(kb: KnowledgeBase) -> Warmup:
     """Return what a server over a knowledge base runs on; the layers are those that it was opened with."""
-    return Warmup(lambda: Engine(kb.searcher, kb.warm, COUNTER.count, kb.layers))
+    return Warmup(lambda: OpenKnowledgeBase(kb.searcher, kb.warm, COUNTER.count, kb.layers))
 
 
 @contextmanager

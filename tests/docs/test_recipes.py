@@ -19,7 +19,7 @@ from graphctx.model.requests import Mode
 from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import Question
 from graphctx.retrieve.stages import FIRST_STAGES, RERANKERS, Candidates
-from graphctx.retrieve.stages.exact import search_arrays
+from graphctx.retrieve.stages.arrays_search import search_arrays
 from graphctx.server.tools import TOOLSETS
 from graphctx.store.graph import ENGINES
 from graphctx.store.graph.base import GraphStore

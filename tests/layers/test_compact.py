@@ -134,6 +134,19 @@ def test_what_a_layer_that_is_not_merged_takes_back_does_not_change(tmp_path: Pa
     assert made.search("one", live=True).hits == ()
 
 
+def test_a_tombstone_that_retracts_a_chunk_of_a_layer_that_is_not_merged_is_not_lost(tmp_path: Path) -> None:
+    made = stack(
+        tmp_path,
+        base=content(note(1, "one")),
+        delta=content(note(2, "two")),
+        user=content(note(3, "wrong", kind="tombstone", sources=(2,))),
+    )
+    with pytest.raises(InvalidArgument, match=r"AGENTS\.user\.db holds a tombstone for id 2 .*Compact the delta layer"):
+        compact(made)
+    compact(made, ["base", "user", "delta"])
+    assert shown(made) == ({"one"}, {"two"})
+
+
 written = st.builds(
     lambda number, text, kind, author, sources: note(number, text, kind=kind, author=author, sources=tuple(sources)),
     st.integers(1, 6),

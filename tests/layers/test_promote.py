@@ -126,7 +126,7 @@ def test_a_decision_is_made_once(tmp_path: Path) -> None:
     made = world(tmp_path)
     proposal = propose(made, 10)
     decide(made, proposal.id, "accept", approved_by="ci")
-    with pytest.raises(InvalidArgument, match="was accepted before"):
+    with pytest.raises(InvalidArgument, match="was already accepted"):
         decide(made, proposal.id, "reject", approved_by="ci")
     with pytest.raises(InvalidArgument, match="does not exist"):
         decide(made, 12345, "reject", approved_by="ci")

@@ -14,7 +14,7 @@ from graphctx.retrieve.arrays import inner_products
 from graphctx.retrieve.binary_prefilter import BinaryPrefilter
 from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import parse_question
-from graphctx.retrieve.stages.exact import search_arrays
+from graphctx.retrieve.stages.arrays_search import search_arrays
 
 
 def clustered(n: int, seed: int, noise: float = 0.9) -> npt.NDArray[np.float32]:

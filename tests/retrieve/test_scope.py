@@ -167,16 +167,16 @@ def test_words_are_weighed_as_if_only_what_is_visible_were_indexed(units: list[l
         write_bm25(both, units)
         write_bm25(few, [unit for unit, kept in zip(units, visible, strict=True) if kept])
         part, alone = Bm25.open(both).within(visible), Bm25.open(few)
-        rows, values = part.found(asked)
-        expected, expected_values = alone.found(asked)
+        rows, values = part.scores(asked)
+        expected, expected_values = alone.scores(asked)
         assert rows.tolist() == np.flatnonzero(visible)[expected].tolist()
         assert values.tobytes() == expected_values.tobytes()
         seen = np.flatnonzero(visible)
-        held = part.holders(asked, seen)
-        assert held.tolist() == alone.holders(asked, np.arange(len(seen))).tolist()
+        held = part.contains(asked, seen)
+        assert held.tolist() == alone.contains(asked, np.arange(len(seen))).tolist()
         if len(seen):  # an index of nothing is written with one empty unit
             assert [part.idf(term) for term in asked] == [alone.idf(term) for term in asked]
-            assert [part.knows(term) for term in asked] == [alone.knows(term) for term in asked]
+            assert [part.has_term(term) for term in asked] == [alone.has_term(term) for term in asked]
 
 
 TAGS = st.lists(st.sampled_from(["safety", "data", "team", "procedure", "none-has-it"]), max_size=2)

@@ -31,7 +31,7 @@ def test_every_sentence_is_stored_with_the_terms_of_its_text(index: SearchIndex)
         text = index.text_of(int(index.walk.unit_doc[row])).text
         own = [set(terms(text[index.walk.sentence_start[at] : index.walk.sentence_end[at]])) for at in rows]
         asked = [*sorted(set().union(*own)), "unheard"]
-        assert stored.held(asked, rows).tolist() == [[term in held for term in asked] for held in own]
+        assert stored.contains(asked, rows).tolist() == [[term in held for term in asked] for held in own]
 
 
 @settings(max_examples=40)

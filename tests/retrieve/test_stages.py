@@ -11,7 +11,7 @@ from graphctx.retrieve.arrays import Rows, SparseScores
 from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import Question, parse_question
 from graphctx.retrieve.stages import EXPANSIONS, FIRST_STAGES, RERANKERS
-from graphctx.retrieve.stages.exact import search_arrays
+from graphctx.retrieve.stages.arrays_search import search_arrays
 
 Asked = tuple[SearchIndex, Question]
 

@@ -11,18 +11,18 @@ from graphctx.model.budgets import Limits
 from graphctx.model.results import UnitText
 from graphctx.server.call_context import CallContext
 from graphctx.server.config import ServerConfig
-from graphctx.server.names import Spelling
+from graphctx.server.names import ToolNaming
 from graphctx.server.scratch import ScratchStore
 from graphctx.server.tools import TOOLS
-from graphctx.server.warmup import Engine, Warmup
+from graphctx.server.warmup import OpenKnowledgeBase, Warmup
 
-LISTED = Spelling.of((tool.name for tool in TOOLS), "underscore")
+LISTED = ToolNaming.of((tool.name for tool in TOOLS), "underscore")
 BY_NAME = {tool.name: tool for tool in TOOLS}
 
 
-def engine_over(kb: KnowledgeBase) -> Engine:
+def engine_over(kb: KnowledgeBase) -> OpenKnowledgeBase:
     """Return what a server over a knowledge base runs on, with a key of its own for cursors."""
-    return Engine(kb.searcher, kb.warm, kb.tokens.count, kb.layers)
+    return OpenKnowledgeBase(kb.searcher, kb.warm, kb.tokens.count, kb.layers)
 
 
 def warmup_over(kb: KnowledgeBase) -> Warmup:

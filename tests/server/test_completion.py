@@ -8,7 +8,7 @@ from mcp_types import INVALID_PARAMS, Completion, PromptReference, ResourceTempl
 from graphctx.errors import BackendUnavailable
 from graphctx.server import completion
 from graphctx.server.app import build_server
-from graphctx.server.warmup import Engine, Warmup
+from graphctx.server.warmup import OpenKnowledgeBase, Warmup
 
 from .conftest import Connect
 
@@ -87,7 +87,7 @@ async def test_communities_are_completed_to_titles_and_levels_to_names(connect: 
 async def test_what_is_not_there_cannot_be_completed(
     connect: Connect, ref: ResourceTemplateReference | PromptReference, argument: str, published: bool
 ) -> None:
-    def none() -> Engine:
+    def none() -> OpenKnowledgeBase:
         raise BackendUnavailable("Nothing has been published here yet. Run graphctx ingest.")
 
     async with connect(server=None if published else build_server(Warmup(none))) as client:

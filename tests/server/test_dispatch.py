@@ -19,7 +19,7 @@ from mcp_types import INTERNAL_ERROR, PromptReference
 from graphctx.knowledge_base import KnowledgeBase
 from graphctx.server.app import build_server
 from graphctx.server.config import ServerConfig
-from graphctx.server.warmup import Engine, Warmup, open_engine
+from graphctx.server.warmup import OpenKnowledgeBase, Warmup, open_engine
 
 from .calls import engine_over
 from .conftest import Connect, each_era
@@ -104,7 +104,7 @@ def failing() -> Any:
 async def test_a_fault_inside_is_reported_and_logged_without_its_message(
     connect: Connect, kb: KnowledgeBase, caplog: pytest.LogCaptureFixture
 ) -> None:
-    engine = Engine(failing, kb.warm, kb.tokens.count)
+    engine = OpenKnowledgeBase(failing, kb.warm, kb.tokens.count)
     shown = []
     with caplog.at_level(logging.INFO, "graphctx"):
         async with connect(server=build_server(Warmup(lambda: engine))) as client:

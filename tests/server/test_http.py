@@ -19,7 +19,7 @@ from graphctx.errors import InvalidArgument
 from graphctx.knowledge_base import KnowledgeBase
 from graphctx.server.config import ServerConfig
 from graphctx.server.http import HttpConfig, bound_sockets, http_app
-from graphctx.server.warmup import Engine, Warmup
+from graphctx.server.warmup import OpenKnowledgeBase, Warmup
 
 from .calls import engine_over, warmup_over
 from .conftest import each_era
@@ -110,7 +110,7 @@ async def test_a_public_address_needs_the_names_it_answers_to_and_tokens_or_a_pr
 async def test_health_says_whether_the_knowledge_base_is_open(kb: KnowledgeBase) -> None:
     gate = threading.Event()
 
-    def open_slowly() -> Engine:
+    def open_slowly() -> OpenKnowledgeBase:
         assert gate.wait(HANG)
         return engine_over(kb)
 

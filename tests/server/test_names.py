@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from graphctx.errors import InvalidArgument
-from graphctx.server.names import OWN
+from graphctx.server.names import DOTTED
 from graphctx.server.tools import TOOLSETS
 from graphctx.server.tools.compat import OLDER
 from tests.contract.spec_table import REQUIRED
@@ -13,7 +13,7 @@ from .calls import LISTED
 
 def test_a_text_names_the_tools_that_there_are_and_nothing_else_in_the_listed_form() -> None:
     said = "After kb.search call graph.entities_for_sections; graphs and kb are no tools."
-    assert OWN.text(said) == said
+    assert DOTTED.text(said) == said
     assert LISTED.text(said) == "After kb_search call graph_entities_for_sections; graphs and kb are no tools."
     files = "See kb.toml, kb.search.md, docs/kb.search, kb.notes and kb.searches."
     assert LISTED.text(files) == files
@@ -37,7 +37,7 @@ def test_older_names_are_those_of_the_older_tools() -> None:
 )
 def test_a_message_names_tools_as_listed_and_leaves_what_it_quotes(message: str, told: str) -> None:
     assert LISTED.message(message) == told
-    assert OWN.message(message) == message
+    assert DOTTED.message(message) == message
 
 
 def test_an_error_advises_calls_by_their_listed_names() -> None:

@@ -16,7 +16,7 @@ from graphctx.server.config import Toolset
 from graphctx.server.listing import check_schemas, tool_document, write_schemas
 from graphctx.server.schemas import tool_schema
 from graphctx.server.tool import AnyTool
-from graphctx.server.tools import TOOLS, TOOLSETS, serve
+from graphctx.server.tools import TOOLS, TOOLSETS, offered_tools
 
 SCHEMAS = Path(__file__).parents[2] / "schemas" / "tools"
 
@@ -122,16 +122,16 @@ def test_toolsets_hold_every_tool_once_and_are_served_in_one_order() -> None:
     names = [tool.name for tool in TOOLS]
     assert len(set(names)) == len(names)
     assert {tool.toolset for tool in TOOLS} == set(get_args(Toolset)) == set(TOOLSETS)
-    assert [tool.toolset for tool in serve()] == ["kb"] * 6 + ["graph"] * 8
-    assert serve(["connector", "kb", "kb"]) == TOOLSETS["kb"] + TOOLSETS["connector"]
-    assert serve(get_args(Toolset)) == TOOLS
-    assert serve(["kb", "graph", "connector"], kb_v2=False) == TOOLSETS["compat"]
+    assert offered_tools() == TOOLSETS["kb"] + TOOLSETS["graph"]
+    assert offered_tools(["connector", "kb", "kb"]) == TOOLSETS["kb"] + TOOLSETS["connector"]
+    assert offered_tools(get_args(Toolset)) == TOOLS
+    assert offered_tools(["kb", "graph", "connector"], kb_v2=False) == TOOLSETS["compat"]
 
 
 @pytest.mark.parametrize("asked", [["kb", "grahp"], [""], []])
 def test_a_toolset_that_is_not_there_is_refused_and_the_others_are_named(asked: list[str]) -> None:
     with pytest.raises(InvalidArgument, match="known: kb, graph, compat, connector"):
-        serve(asked)
+        offered_tools(asked)
 
 
 def test_an_output_keeps_its_schema_with_and_without_optional_fields() -> None:

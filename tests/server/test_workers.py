@@ -21,7 +21,7 @@ from graphctx.nlp.tokens import AnswerCounter
 from graphctx.server import workers
 from graphctx.server.app import build_server
 from graphctx.server.config import ServerConfig
-from graphctx.server.warmup import Engine, Warmup
+from graphctx.server.warmup import OpenKnowledgeBase, Warmup
 from graphctx.server.workers import CallProgress, Workers
 
 from .calls import engine_over, units_of
@@ -153,7 +153,7 @@ async def test_progress_of_a_call_says_what_the_server_does(
         if "kb.wait" in heard[-1][1]:
             waiting.released.set()
 
-    def open_slowly() -> Engine:
+    def open_slowly() -> OpenKnowledgeBase:
         assert opening.wait(HANG)
         return engine_over(kb)
 
@@ -168,7 +168,7 @@ async def test_progress_of_a_call_says_what_the_server_does(
 async def test_a_resource_or_a_completion_past_its_time_is_given_up_too(connect: Connect, kb: KnowledgeBase) -> None:
     released = threading.Event()
 
-    def open_slowly() -> Engine:
+    def open_slowly() -> OpenKnowledgeBase:
         assert released.wait(HANG)
         return engine_over(kb)
 
@@ -187,7 +187,7 @@ async def test_a_resource_or_a_completion_past_its_time_is_given_up_too(connect:
 async def test_an_opening_that_its_first_caller_gave_up_serves_the_next(kb: KnowledgeBase) -> None:
     gate, opened = threading.Event(), []
 
-    def open_slowly() -> Engine:
+    def open_slowly() -> OpenKnowledgeBase:
         assert gate.wait(HANG)
         checkpoint()  # the first caller has gone, which must not stop what others wait for
         opened.append(1)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from graphctx.errors import BackendUnavailable, InvalidArgument
-from graphctx.store.arrays import Stretches, load_arrays, open_matrix, save_arrays, save_matrix
+from graphctx.store.arrays import RangeReader, load_arrays, open_matrix, save_arrays, save_matrix
 
 ARRAYS = st.dictionaries(
     st.text("abcdef_", min_size=1, max_size=5),
@@ -73,7 +73,7 @@ def test_a_file_of_another_kind_is_unavailable(tmp_path: Path, data: bytes) -> N
 )
 def test_stretches_equal_slices(tmp_path: Path, values: np.ndarray, bounds: list[list[int]]) -> None:
     save_matrix(tmp_path / "a.npy", values)
-    file = Stretches(tmp_path / "a.npy")
+    file = RangeReader(tmp_path / "a.npy")
     inside = [(min(start, len(values)), min(end, len(values))) for start, end in bounds]
     assert len(file) == len(values)
     read = file.read(inside)
@@ -84,7 +84,7 @@ def test_stretches_equal_slices(tmp_path: Path, values: np.ndarray, bounds: list
 def test_a_stretch_of_a_file_that_shrank_or_went_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.npy"
     save_matrix(path, np.arange(9, dtype=np.int32))
-    file = Stretches(path)
+    file = RangeReader(path)
     with path.open("r+b") as opened:
         opened.truncate(path.stat().st_size - 4)
     assert file.read([(0, 8)]).tolist() == list(range(8))

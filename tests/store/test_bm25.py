@@ -38,7 +38,7 @@ def test_units_with_a_term_are_found_with_their_bm25(units: list[list[str]], ask
             if score:
                 expected[row] = score
         for _ in range(2):
-            rows, values = index.found(asked)
+            rows, values = index.scores(asked)
             assert rows.tolist() == list(expected)
             assert values.tolist() == pytest.approx(list(expected.values()), rel=1e-5)
 
@@ -52,7 +52,7 @@ def test_values_are_those_of_the_library_whatever_was_asked_before_and_on_every_
 
     def scores(terms: list[str]) -> bytes:
         every = np.zeros(2_000, dtype=np.float32)
-        rows, values = index.found(terms)
+        rows, values = index.scores(terms)
         every[rows] = values
         return every.tobytes()
 
@@ -75,7 +75,7 @@ def test_sentences_hold_the_terms_that_were_written_whether_units_have_them_or_n
         write_sentence_terms(Path(folder), sentences, write_bm25(Path(folder), units))
         index = SentenceTerms(Path(folder), Bm25.open(Path(folder)).vocabulary)
         assert len(index) == len(sentences)
-        held = index.held(asked, np.array(rows, dtype=np.int64))
+        held = index.contains(asked, np.array(rows, dtype=np.int64))
         assert held.shape == (len(rows), len(asked))
         assert held.tolist() == [[term in sentences[row] for term in asked] for row in rows]
 
@@ -89,6 +89,6 @@ def test_truncated_sentence_terms_are_unavailable_also_after_they_were_opened(tm
     with pytest.raises(BackendUnavailable, match=r"(?i)ingest"):
         SentenceTerms(tmp_path, {"tide": 0, "gate": 1})
     if name == "sentence_terms.npy":
-        assert opened.held(["tide"], np.array([0])).tolist() == [[True]]
+        assert opened.contains(["tide"], np.array([0])).tolist() == [[True]]
         with pytest.raises(BackendUnavailable, match=r"(?i)ingest"):
-            opened.held(["tide"], np.array([1]))
+            opened.contains(["tide"], np.array([1]))

@@ -126,8 +126,8 @@ def test_what_nobody_asks_for_any_more_goes_once_it_is_more_than_half(tmp_path: 
         memo.put_many("vector", {f"k{n}": b"v" for n in range(10)})
         memo.put_many("extraction", {"old": b"x", "new": b"y"})
     with Memo(path) as memo:
-        assert memo.forget_unasked() == 0
+        assert memo.evict_unused() == 0
         memo.get_many("vector", ["k1", "k2", "k3", "k4"])
         memo.get_many("extraction", ["new"])
-        assert memo.forget_unasked() == 6
+        assert memo.evict_unused() == 6
         assert memo.counts() == {"extraction": 2, "vector": 4}

@@ -122,14 +122,14 @@ def test_a_purge_erases_memoised_results_of_older_texts_to_the_last_byte(kb: tup
     with Memo(kb_dir / MEMO) as memo:
         memo.get_many("vector", ["kept"])
         memo.put_many("vector", {"kept": b"x"})
-        memo.remember_used(c)
+        memo.record_usage(c)
     assert purge(kb_dir, dry_run=True).memo_rows == {"vector": 1}
     assert b"quondamkey" in (kb_dir / MEMO).read_bytes()
     assert purge(kb_dir).memo_rows == {"vector": 1}
     assert not [path for path in (kb_dir / "cache").iterdir() if b"quondamkey" in path.read_bytes()]
     with Memo(kb_dir / MEMO) as memo:
         assert memo.get_many("vector", ["kept", "old"]) == {"kept": b"x"}
-        memo.remember_used(a)  # then nothing is known of the published one
+        memo.record_usage(a)  # then nothing is known of the published one
     assert purge(kb_dir).memo_rows == {"vector": 1}
 
 

@@ -59,17 +59,19 @@ def former_ids(now: Sequence[Community], before: Sequence[FormerCommunity]) -> d
     found: dict[str, list[tuple[int, str]]] = {community.id: [] for community in now}
     taken: set[str] = set()
     for former in sorted(before, key=lambda one: (one.level, one.id)):
-        heir = former.id if former.id in used else _heir(former, holders, size)
-        if heir is None:
+        successor = former.id if former.id in used else _successor(former, holders, size)
+        if successor is None:
             continue
         for age, one in enumerate((former.id, *former.formerly)):
             if one not in used and one not in taken:
                 taken.add(one)
-                found[heir].append((age, one))
-    return {heir: tuple(one for _, one in sorted(ids)[:MAX_FORMER]) for heir, ids in found.items()}
+                found[successor].append((age, one))
+    return {successor: tuple(one for _, one in sorted(ids)[:MAX_FORMER]) for successor, ids in found.items()}
 
 
-def _heir(former: FormerCommunity, holders: Mapping[str, Sequence[Community]], size: Mapping[str, int]) -> str | None:
+def _successor(
+    former: FormerCommunity, holders: Mapping[str, Sequence[Community]], size: Mapping[str, int]
+) -> str | None:
     shared: Counter[tuple[int, str]] = Counter()
     for entity in former.entity_ids:
         for community in holders.get(entity, ()):

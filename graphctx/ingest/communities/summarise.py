@@ -27,7 +27,7 @@ from graphctx.text.prose import stands_alone
 SUMMARY_VERSION = 8
 KEY_ENTITIES = 10
 KEY_FACTS = 10
-BARE = frozenset(("be", "not be"))
+COPULAS = frozenset(("be", "not be"))
 """Predicates of mere identity, for which the order of the ends is irrelevant."""
 SUMMARY_SENTENCES = 8
 SUMMARY_TOKENS = 200
@@ -173,14 +173,14 @@ class _Summaries:
     def _distinct(self, facts: Int) -> list[int]:
         """Return the first distinct facts; those of bare predicates only if there are no others."""
         evidence = self._evidence
-        telling = [row for row in facts.tolist() if evidence.fact_predicate[row] not in BARE] or facts.tolist()
+        telling = [row for row in facts.tolist() if evidence.fact_predicate[row] not in COPULAS] or facts.tolist()
         chosen: dict[tuple[int, int, str], int] = {}
         for row in telling:
             source, target = int(evidence.fact_source[row]), int(evidence.fact_target[row])
             predicate = evidence.fact_predicate[row]
             mirrored = chosen.get((target, source, predicate), -1)
             same = mirrored >= 0 and evidence.fact_sentence[mirrored] == evidence.fact_sentence[row]
-            if not same and not (mirrored >= 0 and predicate in BARE):
+            if not same and not (mirrored >= 0 and predicate in COPULAS):
                 chosen.setdefault((source, target, predicate), row)
             if len(chosen) == KEY_FACTS:
                 break

@@ -117,7 +117,7 @@ class _Run:
             except ChatFailed as failure:
                 self._end = failure
             except Exception as error:  # such as an address or a proxy of the environment that no client can be made of
-                self._end = ChatFailed(_faulty(error), "unexpected", lasting=True)
+                self._end = ChatFailed(_faulty(error), "unexpected", permanent=True)
         for index in sorted(self._open):
             self.outcomes.put((index, self._end))
 
@@ -130,7 +130,7 @@ class _Run:
                 self._in_a_row = 0
                 continue
             self._in_a_row += 1
-            if outcome.lasting or self._in_a_row >= self.break_after:
+            if outcome.permanent or self._in_a_row >= self.break_after:
                 self._end = _skipped(outcome, self._in_a_row)
                 scope.cancel()
                 return
@@ -152,7 +152,7 @@ def _faulty(error: Exception) -> str:
 
 def _skipped(last: ChatFailed, in_a_row: int) -> ChatFailed:
     many = f"{in_a_row} failures in a row" if in_a_row > 1 else "a permanent failure"
-    return ChatFailed(f"Not asked, or given up, after {many}; the last one: {last.message}", "skipped", lasting=True)
+    return ChatFailed(f"Not asked, or given up, after {many}; the last one: {last.message}", "skipped", permanent=True)
 
 
 @dataclass(frozen=True, slots=True)

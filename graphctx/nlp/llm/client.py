@@ -56,13 +56,13 @@ class ChatFailed(BackendUnavailable):
     Args:
         message: what happened; never a secret, an address or text of the endpoint.
         kind: for counting.
-        lasting: whether every other request would fail in the same way.
+        permanent: whether every other request would fail in the same way.
     """
 
-    def __init__(self, message: str, kind: FailureKind, lasting: bool = False) -> None:
+    def __init__(self, message: str, kind: FailureKind, permanent: bool = False) -> None:
         super().__init__(message, kind=kind)
         self.kind: FailureKind = kind
-        self.lasting = lasting
+        self.permanent = permanent
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class ChatModel:
             import openai
         except ImportError:
             raise ChatFailed(
-                "The package openai is not installed: pip install 'graphctx[llm]'", "unexpected", lasting=True
+                "The package openai is not installed: pip install 'graphctx[llm]'", "unexpected", permanent=True
             ) from None
         settings = self._settings
         key = settings.api_key.get_secret_value()
@@ -222,7 +222,7 @@ class Chat:
             if status >= 500:
                 return ChatFailed(f"The endpoint failed with {status}.", "server_error")
             return ChatFailed(
-                f"The endpoint refused with {status}.{advice}", "refused", lasting=status in (401, 403, 404)
+                f"The endpoint refused with {status}.{advice}", "refused", permanent=status in (401, 403, 404)
             )
         return ChatFailed(f"The client failed: {type(error).__name__}.", "unexpected")
 

@@ -29,11 +29,11 @@ from graphctx.retrieve.question import Question
 from graphctx.retrieve.ranking import Ranking
 from graphctx.text.lexical import STOPWORDS, terms, words
 
-NEAR, KNOWN = 0.22, 0.15
+MIN_COSINE, MIN_KNOWN_IDF_SHARE = 0.22, 0.15
 """A question counts as answerable if a candidate has this cosine or the documents hold this share of its terms, by idf.
 """
 
-STRANGE, CLOSE = 1 / 3, 0.4
+MAX_UNKNOWN_SHARE, OVERRIDE_COSINE = 1 / 3, 0.4
 """It counts as off-topic if this share of its words is rare and in no document, unless a candidate has this cosine. A
 word is rare if the tokenizer splits it into pieces (*photosynthesis*, *asdfgh*): paraphrases use common words."""
 
@@ -87,7 +87,7 @@ class GlobalSearch:
         )
         reason: EmptyReason | None = None if outcome.points else "no_match"
         selected = outcome.points
-        if selected and not self.bears(outcome):
+        if selected and not self.is_answerable(outcome):
             selected, reason = [], "no_evidence"
         points = [self._point(outcome, one) for one in selected]
         themes = [int(outcome.themes[one.at]) for one in selected]
@@ -144,25 +144,26 @@ class GlobalSearch:
         )
         return GlobalOutcome(selection, candidates, themes, points)
 
-    def bears(self, outcome: GlobalOutcome) -> bool:
+    def is_answerable(self, outcome: GlobalOutcome) -> bool:
         """Return whether anything bears on the question; always if it asks for everything.
 
-        The limits are known for one embedder; with any other everything bears (docs/decisions/0033-global-search.md).
+        The limits are known for one embedder; with any other every question counts as answerable
+        (docs/decisions/0033-global-search.md).
         """
         index, question = self._index, self._question
         if self._everything or index.embedder.name != FITTED_FOR:
             return True
         nearest = float(question.sentences.at(outcome.candidates.rows).max(initial=0.0))
-        if nearest < CLOSE and self._strange_share() >= STRANGE:
+        if nearest < OVERRIDE_COSINE and self._unknown_share() >= MAX_UNKNOWN_SHARE:
             return False
         weights = [index.bm25.idf(term) for term in question.terms]
-        known = sum(weight for weight, term in zip(weights, question.terms, strict=True) if index.bm25.knows(term))
-        return nearest >= NEAR or known >= KNOWN * sum(weights) > 0
+        known = sum(weight for weight, term in zip(weights, question.terms, strict=True) if index.bm25.has_term(term))
+        return nearest >= MIN_COSINE or known >= MIN_KNOWN_IDF_SHARE * sum(weights) > 0
 
-    def _strange_share(self) -> float:
+    def _unknown_share(self) -> float:
         """Return the share of the question's content words that are rare and in no document."""
         named = [word for word in words(self._question.text) if word not in STOPWORDS]
-        unknown = [word for word in named if not any(map(self._index.bm25.knows, terms(word)))]
+        unknown = [word for word in named if not any(map(self._index.bm25.has_term, terms(word)))]
         return sum(count > 1 for count in self._tokens.count_many(unknown)) / max(len(named), 1)
 
     def _with_parents(self, rows: list[int]) -> set[int]:

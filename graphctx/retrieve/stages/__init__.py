@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import TypeVar
 
 from graphctx.errors import InvalidArgument
+from graphctx.retrieve.stages.arrays_search import search_arrays
 from graphctx.retrieve.stages.base import (
     Candidates,
     Edges,
@@ -18,7 +19,6 @@ from graphctx.retrieve.stages.base import (
     Reranker,
     Scorer,
 )
-from graphctx.retrieve.stages.exact import search_arrays
 from graphctx.retrieve.stages.graph import GraphExpansion, no_expansion
 from graphctx.retrieve.stages.lancedb import search_lancedb
 from graphctx.retrieve.stages.rerank import no_reranking

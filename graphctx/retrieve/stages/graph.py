@@ -200,8 +200,8 @@ def _completed(
 ) -> Scores:
     """For each pair the share of the question's terms that the seed lacks and the candidate holds, weighted by idf."""
     idf = np.array([index.bm25.idf(term) for term in question.terms], dtype=np.float32)
-    held_by_seed = index.bm25.holders(question.terms, seeds)
-    held = index.bm25.holders(question.terms, candidates)
+    held_by_seed = index.bm25.contains(question.terms, seeds)
+    held = index.bm25.contains(question.terms, candidates)
     idf[~(held_by_seed.any(axis=0) | held.any(axis=0))] = 0.0  # a term that neither holds completes nothing
     lacking = np.einsum("ij,j->i", ~held_by_seed, idf)
     gained = np.einsum("sj,cj,j->sc", ~held_by_seed, held, idf)

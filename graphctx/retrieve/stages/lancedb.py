@@ -6,8 +6,8 @@ import numpy as np
 
 from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import Question
+from graphctx.retrieve.stages.arrays_search import merge_candidates
 from graphctx.retrieve.stages.base import Candidates
-from graphctx.retrieve.stages.exact import merge_candidates
 
 
 def search_lancedb(index: SearchIndex, question: Question, k: int) -> Candidates:

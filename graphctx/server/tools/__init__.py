@@ -47,7 +47,7 @@ TOOLS: tuple[AnyTool, ...] = tuple(tool for tools in TOOLSETS.values() for tool 
 DEFAULT_TOOLSETS: tuple[Toolset, ...] = ("kb", "graph")
 
 
-def serve(toolsets: Iterable[str] = DEFAULT_TOOLSETS, kb_v2: bool = True) -> tuple[AnyTool, ...]:
+def offered_tools(toolsets: Iterable[str] = DEFAULT_TOOLSETS, kb_v2: bool = True) -> tuple[AnyTool, ...]:
     """Return the tools that a server offers, in the order of `TOOLSETS` whatever the order of ``toolsets``.
 
     Args:

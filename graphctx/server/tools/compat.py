@@ -33,7 +33,7 @@ from graphctx.model.requests import (
 from graphctx.model.results import Results
 from graphctx.server.call_context import CallContext
 from graphctx.server.clip import clip_end
-from graphctx.server.names import Spelling
+from graphctx.server.names import ToolNaming
 from graphctx.server.render import citation, quoted, searched
 from graphctx.server.scratch import Passage
 from graphctx.server.tool import AnyTool, Description, Out, Reply, Tool
@@ -50,7 +50,7 @@ from graphctx.server.tools.search import SEARCH
 
 Older = TypeVar("Older", bound=PagedInput)
 
-OLDER = Spelling(
+OLDER = ToolNaming(
     {
         "kb.retrieve_evidence": "search_sections",
         "kb.search": "search_sections",

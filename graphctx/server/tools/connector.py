@@ -101,7 +101,7 @@ def _search(context: CallContext, asked: ConnectorSearchInput) -> Reply[Connecto
 
     def weight(n: int, cut: CapReason | None) -> Weight:
         made = _as_json(ConnectorSearchAnswer(results=results[:n]))
-        return weigh(context.sent(made, made), context.count)
+        return weigh(context.payload_parts(made, made), context.count)
 
     fitted = fit(len(results), weight, context.config.limits)
     answer = ConnectorSearchAnswer(results=results[: fitted.n_items])

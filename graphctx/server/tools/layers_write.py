@@ -268,7 +268,7 @@ def _said(context: CallContext) -> dict[str, Any]:
 
 
 def _weight(context: CallContext, answer: Out, render: Callable[[Out], str]) -> Weight:
-    sent = context.sent(render(answer), answer.model_dump_json())
+    sent = context.payload_parts(render(answer), answer.model_dump_json())
     return weigh(sent, context.count) + context.config.limits.reserve
 
 

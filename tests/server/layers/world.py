@@ -14,7 +14,7 @@ from graphctx.model.budgets import Limits
 from graphctx.nlp.tokens import WordPieceCounter
 from graphctx.retrieve.searcher import Searcher
 from graphctx.server.call_context import CallContext
-from graphctx.server.warmup import Engine, Warmup
+from graphctx.server.warmup import OpenKnowledgeBase, Warmup
 from tests.layers.world import DIM
 
 from ..calls import context_over
@@ -31,11 +31,11 @@ def source(folder: Path) -> LayerSource:
     return LayerSource(LayerStack(folder, hashed(DIM)), COUNTER)
 
 
-def beside(kb: KnowledgeBase, folder: Path) -> Engine:
+def beside(kb: KnowledgeBase, folder: Path) -> OpenKnowledgeBase:
     """Return what a server runs on that has the layers of a folder beside a knowledge base."""
     plain, layers = kb.searcher(), source(folder)
     searcher = Searcher(plain.published, plain.boundary, kb.tokens, kb.settings.retrieve, layers=layers)
-    return Engine(lambda: searcher, kb.warm, kb.tokens.count, layers)
+    return OpenKnowledgeBase(lambda: searcher, kb.warm, kb.tokens.count, layers)
 
 
 def warmup_with(kb: KnowledgeBase, folder: Path) -> Warmup:

@@ -74,7 +74,7 @@ def _parts(parse: Parse, first: int, last: int) -> list[tuple[int, int]]:
     start = first
     for token in range(first, last + 1):
         bracket = token < last and parse.words[token] in _BRACKETS
-        if token < last and not bracket and not (parse.apart[token] and token > start):
+        if token < last and not bracket and not (parse.layout_break_before[token] and token > start):
             continue
         one, end = trimmed(parse, start, token)
         if end - one == 3 and parse.words[one + 1].lower() == "and":
@@ -110,7 +110,7 @@ def proper_spans(parse: Parse) -> list[Candidate]:
         label: {trimmed(parse, e.first, e.last)[1]: e.first for e in parse.entities if e.label == label}
         for label in ("PERSON", "ORG")
     }
-    people, bodies = ends["PERSON"], ends["ORG"]
+    people, organizations = ends["PERSON"], ends["ORG"]
     starts = {label: {e.first for e in parse.entities if e.label == label} for label in ("PERSON", "GPE")}
     found = []
     for first, last in _stretches(parse):
@@ -124,7 +124,9 @@ def proper_spans(parse: Parse) -> list[Candidate]:
             end = _run_end(parse, token, last, quantity)
             for of in range(token + 1, end - 1):
                 # The tagger ends a name here: "Analyst Ada Poe of the Harbour Team", "Pacific Marine Inc. of Houston".
-                if parse.words[of] in ("of", "for") and (of in people or (of in bodies and of + 1 in starts["GPE"])):
+                if parse.words[of] in ("of", "for") and (
+                    of in people or (of in organizations and of + 1 in starts["GPE"])
+                ):
                     end = of
                     break
             start, end = trimmed(parse, token, end)
@@ -141,7 +143,7 @@ def _stretches(parse: Parse) -> list[tuple[int, int]]:
     """Token ranges of the segments, each cut where the layout sets something apart."""
     bounds = []
     for first, last in parse.segment_bounds():
-        cuts = [token for token in range(first + 1, last) if parse.apart[token]]
+        cuts = [token for token in range(first + 1, last) if parse.layout_break_before[token]]
         bounds += list(pairwise([first, *cuts, last]))
     return bounds
 
@@ -185,14 +187,14 @@ def _run_end(parse: Parse, token: int, last: int, quantity: list[bool]) -> int:
     end = token + 1
     while end < last and end - token < MAX_NAME_TOKENS:
         word = parse.words[end]
-        if parse.apart[end]:
+        if parse.layout_break_before[end]:
             break
         if _continues(parse, end, quantity):
             end += 1
             continue
         if word == "-" or (word.casefold() in _CONNECTORS):
             after = end + 1
-            if after < last and parse.apart[after]:
+            if after < last and parse.layout_break_before[after]:
                 break
             if after < last and word.casefold() == "of" and parse.words[after].casefold() == "the":
                 after += 1

@@ -43,7 +43,7 @@ def merge_candidates(
         every_cosine: the cosines of all units of the snapshot, where they are known.
         farthest_known: whether ``near`` holds the farthest units too; else 0 counts as the smallest cosine.
     """
-    found = SparseScores(*index.bm25.found(question.terms))
+    found = SparseScores(*index.bm25.scores(question.terms))
     checkpoint()
     scorer = _Exact(found, index.vectors, question.vector, every_cosine)
     cosine = scorer.cosine(near)
