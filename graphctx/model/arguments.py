@@ -2,8 +2,8 @@
 
 Language models write arguments nearly right, and what has one meaning is accepted: a null, or an empty string for an
 optional argument, is left out; an object, a list, a number or a boolean may be a string of JSON; one string stands for
-a list of it; 5.0 is a whole number, as in JSON Schema; half of a surrogate pair becomes U+FFFD. What would need a guess
-is refused: "yes", or true for a number.
+a list of it; 5.0 is a whole number, as in JSON Schema; half of a surrogate pair becomes U+FFFD; ``query`` and ``question``
+stand for each other. What would need a guess is refused: "yes", or true for a number.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ MAX_PROBLEMS = 10
 _SHOWN_CHARS = 80
 _MEANT = {"section_id": "passage_id"}
 """Fields of answers, and the arguments that take them."""
+_SYNONYMS = {"query": "question", "question": "query"}
+"""Arguments that stand for each other, in a model that has one of the two."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 _REPR = reprlib.Repr()
@@ -61,7 +63,11 @@ def parse_arguments(model: type[Model], arguments: Mapping[str, Any], hidden: Co
 def _given(model: type[BaseModel], arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments as they are meant, at any depth that the model has; an unknown name stays."""
     given = {}
-    aliases = {alias: name for alias, name in getattr(model, "ALIASES", {}).items() if name not in arguments}
+    aliases = {
+        alias: name
+        for alias, name in {**_SYNONYMS, **getattr(model, "ALIASES", {})}.items()
+        if name in model.model_fields and name not in arguments
+    }
     for key, value in arguments.items():
         name = aliases.get(key, key)
         field = model.model_fields.get(name)
