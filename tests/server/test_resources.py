@@ -173,7 +173,7 @@ async def test_a_node_that_is_no_entity_is_no_entity(connect: Connect, kb: Knowl
 
 
 async def test_the_status_counts_what_is_held_and_done(connect: Connect, kb: KnowledgeBase) -> None:
-    async with connect(ServerConfig(scratch_bytes=4000)) as client:
+    async with connect(ServerConfig(toolsets=("kb",), scratch_bytes=4000)) as client:
         found = await client.call_tool("kb.search", {"query": "ledger vault key duty officer"})
         await client.call_tool("kb.search", {"query": ""})
         contents, _ = await read(client, "graphctx://status")

@@ -48,7 +48,7 @@ class Waiting:
     @contextmanager
     def offered(self) -> Iterator[Waiting]:
         """Offer the tool beside the others; release its calls in the end."""
-        text = Description("a test waits.", "none does.", "one word.", "wait again.", "none. Max: none.")
+        text = Description("a test waits.", "none does.", "one word.", "wait again.")
         tool = Tool(NAME, "kb", "Wait", text, WaitInput, Waited, self.run)
         before = tools.TOOLS
         tools.TOOLS = (*before, tool)

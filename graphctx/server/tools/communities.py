@@ -54,7 +54,7 @@ COMMUNITIES = graph_tool(
         "themes of an entity, or what one theme says (community_ids with include_snippet).",
         not_when="you have a question: kb.global_search answers one about the whole, kb.retrieve_evidence one about a "
         "detail.",
-        returns="{page_size} themes, the largest first, each with title, sizes and key entities, in {response}.",
+        returns="{page_size} themes, the largest first, each with title, sizes and key entities, within {response}.",
         follow_up="go down with parent_id, call again with next_cursor, or kb.read_excerpt with a section_id.",
     ),
 )

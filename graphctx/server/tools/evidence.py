@@ -114,7 +114,7 @@ RETRIEVE_EVIDENCE = Tool(
         "picks the sentences that answer.",
         not_when="you want a list of documents (kb.search) or the question is about all of them (kb.global_search).",
         returns="max_quotes quotes ({max_quotes}) of {max_quote_tokens} tokens each, word for word, with title, URI "
-        "and offsets, in {response}.",
+        "and offsets, within {response}.",
         follow_up="call kb.read_excerpt with a quote's section_id, or ask in other words or with a larger top_k.",
     ),
     input=RetrieveInput,
@@ -130,7 +130,7 @@ EXTRACT_EVIDENCE = Tool(
         use_when="you have passages from kb.search and want only the sentences in them that answer a question.",
         not_when="you have no passages yet (kb.retrieve_evidence), or want to read one through (kb.read_excerpt).",
         returns="max_quotes quotes ({max_quotes}) of {max_quote_tokens} tokens each, word for word, with title, URI "
-        "and offsets, in {response}; confidence is the share of the question's words in a quote.",
+        "and offsets, within {response}; confidence is the share of the question's words in a quote.",
         follow_up="call kb.read_excerpt with a quote's section_id, or again with next_cursor or other passages.",
     ),
     input=ExtractEvidenceInput,

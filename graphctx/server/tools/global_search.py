@@ -79,7 +79,7 @@ GLOBAL_SEARCH = Tool(
         "something.",
         not_when="the answer is a detail that stands in one or two places: kb.retrieve_evidence finds it.",
         returns="{max_points} points, together points_tokens ({points_tokens}) long, word for word, each with title, "
-        "URI and theme, in {response}.",
+        "URI and theme, within {response}.",
         follow_up="call graph.communities with a theme's id, kb.read_excerpt with a point's section_id, or again with "
         "next_cursor or larger points_tokens.",
     ),

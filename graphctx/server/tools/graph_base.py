@@ -101,7 +101,7 @@ def graph_description(use_when: str, not_when: str, returns: str, follow_up: str
         use_when=f"{use_when} Use it after kb.search, to explore how its top 1 to 3 candidates are related.",
         not_when=f"{not_when} Nor where there is no graph (mode vector_only): kb.search and kb.retrieve_evidence do. "
         "Fetch no text until you are down to three passages.",
-        returns=f"page_size {returns}, one sentence of text each with include_snippet, in {{response}}.",
+        returns=f"page_size {returns}, one sentence of text each with include_snippet, within {{response}}.",
         follow_up=f"call again with next_cursor, or {follow_up}",
     )
 

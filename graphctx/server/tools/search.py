@@ -47,7 +47,7 @@ SEARCH = Tool(
         use_when="you want to see which documents and sections bear on a topic, or to choose passages yourself.",
         not_when="you have a question to answer: kb.retrieve_evidence finds and quotes in one call.",
         returns="top_k results ({top_k}), each with a preview of one to three sentences, word for word, never whole "
-        "sections, in {response}.",
+        "sections, within {response}.",
         follow_up="call kb.read_excerpt with a result's section_id, or again with next_cursor.",
     ),
     input=SearchInput,
