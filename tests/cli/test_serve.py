@@ -140,7 +140,7 @@ def test_a_boundary_of_documents_keeps_layers_out_unless_the_settings_say_otherw
     run(tmp_path)
     run(tmp_path, "--layers", str(tmp_path))
     assert [config.layers for config, _ in started] == [None, tmp_path, tmp_path]
-    assert [config.toolsets[2:] for config, _ in started] == [(), ("layers",), ("layers",)]
+    assert [config.toolsets[1:] for config, _ in started] == [(), ("layers",), ("layers",)]
 
 
 def entries(value: Any) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from eval.tool_cost import answer_costs, list_costs
+from eval.tool_cost import list_costs
 from graphctx.knowledge_base import KnowledgeBase
 from graphctx.server.config import ServerConfig
 from graphctx.server.tools import CORE, TOOLS
@@ -50,15 +50,10 @@ def plain(examples: Examples) -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.anyio
-async def test_the_default_list_and_its_answers_cost_little(
-    handbook_kb: KnowledgeBase, golden: list[dict[str, Any]]
-) -> None:
-    shown, whole = (sum(costs) for costs in zip(*(await list_costs(handbook_kb, ServerConfig())).values(), strict=True))
+async def test_the_default_list_costs_little(nasty: KnowledgeBase) -> None:
+    shown, whole = (sum(costs) for costs in zip(*(await list_costs(nasty, ServerConfig())).values(), strict=True))
     assert shown <= 3_000
     assert whole <= 5_000
-    answers = await answer_costs(handbook_kb, ServerConfig(), [one["question"] for one in golden])
-    assert len(answers) > 30
-    assert max(structure for structure, _ in answers) <= 900
 
 
 def test_six_tools_are_listed_without_output_schemas(listed: dict[str, Any]) -> None:

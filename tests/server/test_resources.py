@@ -18,7 +18,7 @@ from graphctx.server.scratch import ScratchStore
 from graphctx.text.graphemes import is_boundary
 
 from .calls import unit_with, units_of, warmup_over
-from .conftest import Connect
+from .conftest import FULL, Connect
 
 pytestmark = pytest.mark.anyio
 
@@ -190,7 +190,7 @@ async def test_the_list_of_passages_has_pages_with_the_newest_first(
     kb: KnowledgeBase, era: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(resources, "MAX_LISTED", 4)
-    async with Client(build_server(warmup_over(kb)), mode=era, cache=None) as client:
+    async with Client(build_server(warmup_over(kb), FULL), mode=era, cache=None) as client:
 
         async def passage_of(section: str) -> str:
             answer = await client.call_tool("kb.read_excerpt", {"passage_id": section})

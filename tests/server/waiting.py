@@ -12,9 +12,9 @@ from graphctx.errors import TimedOut
 from graphctx.model.answers import Answer
 from graphctx.model.interrupt import checkpoint
 from graphctx.model.requests import Request
-from graphctx.server import tools
 from graphctx.server.call_context import CallContext
 from graphctx.server.tool import Description, Reply, Tool
+from graphctx.server.tools import TOOLSETS
 
 NAME = "kb.wait"
 HANG = 60
@@ -50,10 +50,10 @@ class Waiting:
         """Offer the tool beside the others; release its calls in the end."""
         text = Description("a test waits.", "none does.", "one word.", "wait again.")
         tool = Tool(NAME, "kb", "Wait", text, WaitInput, Waited, self.run)
-        before = tools.TOOLS
-        tools.TOOLS = (*before, tool)
+        before = TOOLSETS["kb"]
+        TOOLSETS["kb"] = (*before, tool)
         try:
             yield self
         finally:
             self.released.set()
-            tools.TOOLS = before
+            TOOLSETS["kb"] = before

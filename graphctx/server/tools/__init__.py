@@ -74,7 +74,7 @@ def serve(toolsets: Iterable[str] = DEFAULT_TOOLSETS, kb_v2: bool = True) -> tup
     if not kb_v2:
         return TOOLSETS["compat"]
     core = CORE if "core" in wanted else ()
-    return tuple(tool for tool in TOOLS if tool.toolset in wanted or tool in core)
+    return tuple(tool for toolset, tools in TOOLSETS.items() for tool in tools if toolset in wanted or tool in core)
 
 
 def accepted(toolsets: Iterable[str] = DEFAULT_TOOLSETS, kb_v2: bool = True) -> tuple[AnyTool, ...]:
