@@ -100,7 +100,7 @@ determinism: .venv/.installed-dev ## Prove that equal documents and questions gi
 	$(BIN)/python -m eval.determinism $(D)
 
 transcript: .venv/.installed-dev ## Write docs/transcript.md from a session of a real client and server
-	$(BIN)/python eval/transcript.py
+	$(BIN)/python -m eval.transcript
 
 clean: ## Remove what the chores made: .venv, caches, sample knowledge bases
 	rm -rf .venv .venv-st .kb build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -3,8 +3,8 @@
 Starts the server over stdio as an editor would, asks it questions about the sample handbook, and weighs every answer
 to the golden questions. The page is the same each time: random ids are replaced by fixed ones, of one weight.
 
-    python eval/transcript.py            # writes docs/transcript.md
-    python eval/transcript.py --print    # prints the page instead
+    python -m eval.transcript            # writes docs/transcript.md
+    python -m eval.transcript --print    # prints the page instead
 """
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ import anyio
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
+from eval.tool_cost import PASSING, golden_questions, table, tokens
 from graphctx import KnowledgeBase
-from graphctx.model.budgets import weigh
-from graphctx.nlp.tokens import WordPieceCounter
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "transcript.md"
@@ -36,12 +35,6 @@ NO_ANSWER = "How do I change the tyre of a bicycle?"
 CONNECTED = ("Whistler", "Averil Bay")
 ABOUT_THE_WHOLE = "What is done to keep people from getting hurt, afloat and ashore?"
 
-_PASSING = re.compile(r"\b(p|x|sn)_[a-z2-7]{16}\b")
-"""Ids that differ from session to session, and the snapshot's, which differs from version to version."""
-
-_MIDDLING = "y3zku4i7nh32hsrp"
-"""Stands for each of them while it is weighed; 12 tokens with its letter, the mean of 3,000 random ones."""
-
 
 def main() -> None:
     """Make the page."""
@@ -51,23 +44,26 @@ def main() -> None:
     options = parser.parse_args()
     with KnowledgeBase.open(options.kb, create=True, project_id="handbook") as base:
         base.ingest(HANDBOOK)
-    page = anyio.run(_page, options.kb)
+        tool_costs = table(base, golden_questions())
+    page = anyio.run(_page, options.kb, tool_costs)
     if options.print:
         sys.stdout.write(page)
     else:
         PAGE.write_text(page, encoding="utf-8")
 
 
-async def _page(kb: Path) -> str:
+async def _page(kb: Path, tool_costs: str) -> str:
     golden = [json.loads(line) for line in GOLDEN.read_text(encoding="utf-8").splitlines()]
     answers = {row["question"]: row["answers"][0] for row in golden if row["answers"]}
-    server = StdioServerParameters(command=sys.executable, args=["-m", "graphctx.cli", "serve", "--kb", str(kb)])
+    server = StdioServerParameters(
+        command=sys.executable, args=["-m", "graphctx.cli", "serve", "--kb", str(kb), "--toolsets", "core,graph"]
+    )
     async with Client(stdio_client(server)) as client:
         one = await _asked(client, "kb_retrieve_evidence", {"question": ONE_CALL})
         two = await _asked(client, "kb_retrieve_evidence", {"question": TWO_CALLS, "max_quotes": 3})
         best = max(two["structure"]["quotes"], key=lambda quote: quote["confidence"])
-        around = {"passage_id": best["passage_id"], "before_tokens": 60, "after_tokens": 60}
-        more = await _asked(client, "kb_expand_excerpt", around)
+        around = {"passage_id": best["section_id"], "before_tokens": 60, "after_tokens": 60}
+        more = await _asked(client, "kb_read_excerpt", around)
         silent = await _asked(client, "kb_retrieve_evidence", {"question": NO_ANSWER})
         start, end = CONNECTED
         joined = await _asked(client, "graph_paths", {"start_ids": [start], "end_ids": [end], "max_paths": 2})
@@ -76,7 +72,8 @@ async def _page(kb: Path) -> str:
     parts = [
         "# A transcript",
         "<!-- Made by `make transcript` from a real session. Do not edit. -->",
-        "A client asks the server of the [sample handbook](../eval/corpora/handbook) over stdio. A host hands its "
+        "A client asks the server of the [sample handbook](../eval/corpora/handbook) over stdio, which "
+        "offers the default tools and, for the question about connections, those of the graph. A host hands its "
         "model either the text of an answer or its structured content, so each stands alone; both are weighed here as "
         "budgets are ([how](decisions/0016-what-an-answer-weighs.md)). Ids of passages, of the session and of the "
         "snapshot differ from session to session, and are replaced.",
@@ -94,6 +91,11 @@ async def _page(kb: Path) -> str:
         _shown(joined),
         "## A question about the whole",
         _shown(whole),
+        "## What the tools cost",
+        "Tokens that a model reads before its first question, and those of an answer of six quotes to a golden "
+        "question (median, in brackets 90 % and the most), in the default form and in that of the tool contract "
+        "([why](decisions/0035-slim-lists-and-answers.md)); `python -m eval.tool_cost` prints it:",
+        tool_costs,
         "## What an answer costs",
         f"`kb_retrieve_evidence` with its defaults, all {len(costs)} questions of the golden set, those without an "
         "answer included:",
@@ -110,9 +112,7 @@ async def _asked(client: Client, tool: str, arguments: dict[str, Any]) -> dict[s
 
 def _weights(call: dict[str, Any]) -> tuple[int, int]:
     """Tokens of the text and of the structured content."""
-    minified = json.dumps(call["structure"], ensure_ascii=False, separators=(",", ":"))
-    text, structure = (_PASSING.sub(rf"\1_{_MIDDLING}", said) for said in (call["text"], minified))
-    return weigh([text], _COUNT).tokens, weigh([structure], _COUNT).tokens
+    return tokens(call["text"]), tokens(call["structure"])
 
 
 def _shown(call: dict[str, Any], *, structure: bool = False) -> str:
@@ -168,10 +168,8 @@ def _steady(page: str) -> str:
         of_kind = names[match[1]]
         return of_kind.setdefault(match[0], f"{match[1]}_{len(of_kind) + 1}")
 
-    return _PASSING.sub(named, page)
+    return PASSING.sub(named, page)
 
-
-_COUNT = WordPieceCounter().count
 
 if __name__ == "__main__":
     main()

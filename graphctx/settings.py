@@ -98,12 +98,17 @@ class ServerSettings(_Group):
         (), max_length=50, description="Boundary: only documents below these folders; a call may narrow it."
     )
     environment: Literal["dev", "prod", "scratch"] = Field("dev", description="Environment of this server.")
-    toolsets: tuple[Literal["kb", "graph", "compat", "connector", "layers"], ...] = Field(
-        ("kb", "graph"),
+    toolsets: tuple[Literal["core", "kb", "graph", "compat", "connector", "layers"], ...] = Field(
+        ("core",),
         min_length=1,
-        max_length=5,
-        description="Tools to offer: evidence, graph, their older names, search and fetch, layers (always offered "
-        "if `[layers] folder` is set).",
+        max_length=6,
+        description="Tools to offer: the six most used, evidence, graph, their older names, search and fetch, layers "
+        "(always offered if `[layers] folder` is set).",
+    )
+    full_form: bool = Field(
+        False,
+        description="On: `core` too lists every argument and output schema, and its answers have every field. "
+        "Without `core` among the toolsets it is always so.",
     )
     kb_v2: bool = Field(True, description="Off: only the older tool names (`compat`) are offered and callable.")
     structured_output: bool = Field(

@@ -47,7 +47,7 @@ def demo(
     base = kb or _own_place(documents)
     console = output_console()
     ingest = ["ingest", str(documents), "--kb", str(base)]
-    serve = ["serve", "--kb", str(base)]
+    serve = ["serve", "--kb", str(base), "--toolsets", "kb,graph"]  # answers with every field
     _say(console, ingest)
     sys.stdout.flush()
     with start_process([*program(), *ingest]) as process:

@@ -36,9 +36,9 @@ def serve(
         typer.Option(
             "--toolsets",
             metavar="LIST",
-            help="Tools to offer, with commas between: kb, graph, compat (older names), connector (search and fetch), "
-            "layers (with --layers).",
-            show_default="kb,graph",
+            help="Tools to offer, with commas between: core (the six most used, in a slim form), kb and graph (all, in "
+            "full), compat (older names), connector (search and fetch), layers (with --layers).",
+            show_default="core",
         ),
     ] = None,
     layers: Annotated[

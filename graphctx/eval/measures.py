@@ -1,11 +1,12 @@
 """Measures of one question, and of a set of confidences.
 
-Ranking measures come from ir-measures (trec_eval's definitions). Those of quotes and points are defined here: no
-library knows exact spans under a token budget.
+Ranking measures follow trec_eval's definitions, and tests hold them to it. Those of quotes and points have no
+counterpart: no library knows exact spans under a token budget.
 """
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -47,32 +48,25 @@ def ranking_measures(
     Returns:
         Question to measures.
     """
-    import ir_measures
-    from ir_measures import RR, R, Success, nDCG
 
-    judged = {name: dict.fromkeys(sorted(keys), 1) for name, keys in relevant.items()}
-    run = {
-        name: {key: float(len(ranked[name]) - at) for at, key in enumerate(ranked[name])}
-        for name in relevant
-        if ranked[name]
-    }
-    measures = [*(R @ k for k in _RECALL), Success @ 1, RR, nDCG @ 10]
-    found = {
-        (value.query_id, value.measure): float(value.value)
-        for value in (ir_measures.iter_calc(measures, judged, run) if run else ())
-    }
-
-    def of(name: str) -> dict[str, float]:
-        recall = {k: found.get((name, R @ k), 0.0) for k in _RECALL}
+    def of(keys: Sequence[str], wanted: frozenset[str]) -> dict[str, float]:
+        places = [place for place, key in enumerate(keys) if key in wanted]
+        recall = {k: sum(place < k for place in places) / len(wanted) for k in _RECALL}
+        gain = _gain(place for place in places if place < 10)
         return {
             **{f"R@{k}": value for k, value in recall.items()},
             **{f"all@{k}": float(value > 1 - 1e-9) for k, value in recall.items()},
-            "hit@1": found.get((name, Success @ 1), 0.0),
-            "MRR": found.get((name, RR), 0.0),
-            "nDCG@10": found.get((name, nDCG @ 10), 0.0),
+            "hit@1": float(0 in places),
+            "MRR": 1 / (places[0] + 1) if places else 0.0,
+            "nDCG@10": gain / _gain(range(min(10, len(wanted)))),
         }
 
-    return {name: of(name) for name in relevant}
+    return {name: of(ranked[name], keys) for name, keys in relevant.items()}
+
+
+def _gain(places: Iterable[int]) -> float:
+    """Return the discounted cumulative gain of relevant results at these places, from 0."""
+    return sum(1 / math.log2(place + 2) for place in places)
 
 
 def quote_measures(golden: Golden, quotes: Sequence[Quote], count: CountTokens, suffix: str = "") -> dict[str, float]:

@@ -13,6 +13,7 @@ from pydantic import (
     Field,
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
+    SerializationInfo,
     SerializerFunctionWrapHandler,
     model_serializer,
 )
@@ -54,13 +55,20 @@ that summarised none; none of those fits; some come near the question, and nothi
 for several things, which are listed; or the layers asked for have no chunk."""
 
 
+SLIM = {"slim": True}
+"""The context in which an answer is written in its slim form (docs/decisions/0035-slim-lists-and-answers.md)."""
+
+
 class Answer(Strict):
     """Base of outputs. A field in ``SILENT`` is left out of the JSON if it is null, false or empty.
 
-    A class's own fields precede inherited ones in the JSON.
+    A class's own fields precede inherited ones in the JSON. The slim form also leaves out the fields in ``DETAIL``,
+    all others that are null, false or empty (a required list stays), and in lists what an earlier item has said:
+    ``answer.model_dump(mode="json", context=SLIM)``.
     """
 
     SILENT: ClassVar[frozenset[str]] = frozenset()
+    DETAIL: ClassVar[frozenset[str]] = frozenset()
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
@@ -74,14 +82,38 @@ class Answer(Strict):
         return schema
 
     @model_serializer(mode="wrap")
-    def _without_silent_fields(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _without_silent_fields(
+        self, handler: SerializerFunctionWrapHandler, info: SerializationInfo[dict[str, bool] | None]
+    ) -> dict[str, Any]:
         data: dict[str, Any] = handler(self)
         own = [name for name in type(self).__annotations__ if name in data]
+        shown = {name: data[name] for name in dict.fromkeys([*own, *data])}
+        if not info.context:
+            return {name: value for name, value in shown.items() if name not in self.SILENT or not _is_empty(value)}
+        fields = type(self).model_fields
         return {
-            name: data[name]
-            for name in dict.fromkeys([*own, *data])
-            if name not in self.SILENT or not (data[name] is None or data[name] is False or data[name] in ("", [], {}))
+            name: _said_once(value) if isinstance(value, list) else value
+            for name, value in shown.items()
+            if name not in self.DETAIL
+            and (name, value) != ("limit_reason", "none")
+            and (not _is_empty(value) or (isinstance(value, list) and fields[name].is_required()))
         }
+
+
+def _is_empty(value: Any) -> bool:
+    return value is None or value is False or value in ("", [], {})
+
+
+def _said_once(items: list[Any]) -> list[Any]:
+    """Leave out a title that an earlier item of the same document has, and a heading of the same passage."""
+    seen: set[tuple[str, Any]] = set()
+    for item in items:
+        for name, key in (("title", "doc_uri"), ("heading", "section_id")):
+            if isinstance(item, dict) and name in item and key in item:
+                if (key, item[key]) in seen:
+                    del item[name]
+                seen.add((key, item[key]))
+    return items
 
 
 class Budget(Strict):
@@ -98,11 +130,18 @@ class _WithoutEmptyLists:
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        def narrowing(scope: Scope, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-            return {name: value for name, value in serialize(scope).items() if value not in (None, [])}
+        def narrowing(
+            scope: Scope, serialize: SerializerFunctionWrapHandler, info: core_schema.SerializationInfo[Any]
+        ) -> dict[str, Any]:
+            detail = ("project_id", "environment") if info.context else ()
+            return {
+                name: value
+                for name, value in serialize(scope).items()
+                if value not in (None, []) and name not in detail
+            }
 
         schema = cast(core_schema.ModelSchema, handler(source))
-        schema["serialization"] = core_schema.wrap_serializer_function_ser_schema(narrowing)
+        schema["serialization"] = core_schema.wrap_serializer_function_ser_schema(narrowing, info_arg=True)
         return schema
 
     @classmethod
@@ -117,6 +156,7 @@ class ListAnswer(Answer):
     """Base of answers that are lists, which a budget or a page may cut."""
 
     SILENT: ClassVar[frozenset[str]] = frozenset({"filtered_by", "empty_reason", "session_note"})
+    DETAIL: ClassVar[frozenset[str]] = frozenset({"session_id", "budget", "snapshot_id"})
 
     partial: bool = Field(description="Whether more follows with next_cursor.")
     truncated: bool = Field(description="Whether a limit shortened an item or dropped some from the end.")
@@ -134,6 +174,7 @@ class CitedSpan(Answer):
     """Base of quotes, previews, excerpts and snippets: where in a document a span is."""
 
     SILENT: ClassVar[frozenset[str]] = frozenset({"page"})
+    DETAIL: ClassVar[frozenset[str]] = frozenset({"anchor", "line", "passage_id", "uri"})
 
     doc_uri: str
     start_char: int = Field(ge=0, description="Where it starts in the document's text.")
@@ -166,6 +207,7 @@ class SearchResult(CitedSpan):
     """A passage that bears on the query, with the sentences that show why."""
 
     SILENT: ClassVar[frozenset[str]] = CitedSpan.SILENT | _BESIDE | {"scores", "debug"}
+    DETAIL: ClassVar[frozenset[str]] = CitedSpan.DETAIL | {"doc_id", "score", "source", "scratch_uri", "size_bytes"}
 
     passage_id: str | None = Field(None, description="Handle for kb.read_excerpt and kb.extract_evidence.")
     section_id: str = Field(description="Stable id of the passage in this knowledge base.")
@@ -223,6 +265,7 @@ class Diagnostics(Answer):
     """How an evidence answer came about. Holds counts, never times: an answer depends on no clock."""
 
     SILENT: ClassVar[frozenset[str]] = frozenset({"stages"})
+    DETAIL: ClassVar[frozenset[str]] = frozenset({"mode", "candidates", "snapshot_id"})
 
     mode: RunMode
     candidates: int = Field(ge=0, description="Passages that were quoted from.")
@@ -279,6 +322,9 @@ class GlobalDiagnostics(Answer):
     """How a global answer came about: counts, never times."""
 
     SILENT: ClassVar[frozenset[str]] = frozenset({"stages"})
+    DETAIL: ClassVar[frozenset[str]] = frozenset(
+        {"mode", "communities", "rated", "descended", "dropped", "snapshot_id"}
+    )
 
     mode: Literal["global"] = "global"
     communities: int = Field(ge=0, description="Communities in the scope, of all levels.")
@@ -293,6 +339,7 @@ class GlobalAnswer(ListAnswer):
     """Output of kb.global_search."""
 
     SILENT: ClassVar[frozenset[str]] = ListAnswer.SILENT | {"phrased", "note"}
+    DETAIL: ClassVar[frozenset[str]] = ListAnswer.DETAIL | {"extractive"}
 
     points: list[Point]
     themes: list[Theme] = Field(description="The communities that the points come from, the best first.")
@@ -308,6 +355,7 @@ class Citation(Answer):
     """Where an excerpt comes from."""
 
     SILENT: ClassVar[frozenset[str]] = frozenset({"heading", "page"})
+    DETAIL: ClassVar[frozenset[str]] = frozenset({"uri", "doc_uri", "doc_id", "line", "page", "anchor"})
 
     section_id: str
     doc_tag: str = ""
@@ -325,6 +373,7 @@ class ExcerptAnswer(CitedSpan):
     """Output of kb.read_excerpt and kb.expand_excerpt."""
 
     SILENT: ClassVar[frozenset[str]] = CitedSpan.SILENT | {"session_note"}
+    DETAIL: ClassVar[frozenset[str]] = frozenset({"anchor", "passage_id", "session_id", "budget"})
 
     passage_id: str
     excerpt: str = Field(description="Exactly as in the document.")

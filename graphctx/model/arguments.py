@@ -2,8 +2,9 @@
 
 Language models write arguments nearly right, and what has one meaning is accepted: a null, or an empty string for an
 optional argument, is left out; an object, a list, a number or a boolean may be a string of JSON; one string stands for
-a list of it; 5.0 is a whole number, as in JSON Schema; half of a surrogate pair becomes U+FFFD. What would need a guess
-is refused: "yes", or true for a number.
+a list of it; 5.0 is a whole number, as in JSON Schema; half of a surrogate pair becomes U+FFFD; another name of an
+argument (``query`` for ``question``, ``section_id`` for ``passage_id``) stands for it. What would need a guess is
+refused: "yes", or true for a number.
 """
 
 from __future__ import annotations
@@ -27,8 +28,13 @@ Schema = dict[str, Any]
 MAX_PROBLEMS = 10
 """The most problems that an error names; it counts the others."""
 _SHOWN_CHARS = 80
-_MEANT = {"section_id": "passage_id"}
-"""Fields of answers, and the arguments that take them."""
+_SYNONYMS = {
+    "query": "question",
+    "question": "query",
+    "section_id": "passage_id",
+    "section_ids": "passage_ids",
+}
+"""Other names of arguments, in a model that has the argument; further ones are a model's ``ALIASES``."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 _REPR = reprlib.Repr()
@@ -61,7 +67,11 @@ def parse_arguments(model: type[Model], arguments: Mapping[str, Any], hidden: Co
 def _given(model: type[BaseModel], arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments as they are meant, at any depth that the model has; an unknown name stays."""
     given = {}
-    aliases = {alias: name for alias, name in getattr(model, "ALIASES", {}).items() if name not in arguments}
+    aliases = {
+        alias: name
+        for alias, name in {**_SYNONYMS, **getattr(model, "ALIASES", {})}.items()
+        if name in model.model_fields and name not in arguments and alias not in model.model_fields
+    }
     for key, value in arguments.items():
         name = aliases.get(key, key)
         field = model.model_fields.get(name)
@@ -155,7 +165,6 @@ def _known(model: type[BaseModel], path: ArgumentPath, hidden: Container[str]) -
     """What an unknown argument may have been meant for, and what there is."""
     *above, name = (_short(str(part)) for part in path)
     here = {field: ".".join([*above, field]) for field in fields_at(model, path[:-1]) if field not in hidden}
-    name = _MEANT[name] if _MEANT.get(name) in here else name
     for places in (here, {field: place for field, place in _places(model) if field not in hidden}):
         if near := difflib.get_close_matches(name, places, n=1, cutoff=0.7):
             meant = f" (did you mean {places[near[0]]}?)"

@@ -49,6 +49,8 @@ class Node(NodeSummary):
         "snippet",
     }
 
+    DETAIL: ClassVar[frozenset[str]] = frozenset({"anchor", "line"})
+
     kind: NodeKind
     doc_uri: str | None = Field(None, description="The document that it is, or that it is in.")
     line: int | None = Field(None, ge=1, description="Line of the document's text at which it starts.")

@@ -77,6 +77,7 @@ class Pager:
         normalise_ids: replaces random ids by fixed ones of the same length and at least as many tokens, so that the
             same items fit in every session.
         payload_parts: which of the readable text and the JSON are sent, and so counted.
+        json: writes the JSON of an answer.
         session_note: a note about the ``session_id`` of the request, if there is one.
     """
 
@@ -87,6 +88,7 @@ class Pager:
     normalise_ids: Callable[[str], str] = str
     payload_parts: Callable[[str, str], list[str]] = lambda text, structure: [text, structure]
     session_note: str | None = None
+    json: Callable[[Answer], str] = Answer.model_dump_json
 
     def page(
         self,
@@ -192,7 +194,7 @@ class Pager:
         def steady(part: str) -> str:
             return self.normalise_ids(part.replace(snapshot_id, _ANY_SNAPSHOT) if snapshot_id else part)
 
-        parts = self.payload_parts(text, answer.model_dump_json())
+        parts = self.payload_parts(text, self.json(answer))
         return weigh([steady(part) for part in parts], self.count) + limits.reserve
 
     def _rest(self, request: Bounded, listing: Results[Item]) -> tuple[int, list[Item]]:

@@ -53,7 +53,7 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     ALIASES: ClassVar[Mapping[str, str]] = {}
-    """Former names of arguments, each with the field that it stands for; `parse_arguments` accepts them."""
+    """Other names of arguments, each with the field that it stands for; `parse_arguments` accepts them."""
 
 
 class Scope(Strict):
@@ -201,10 +201,19 @@ class ReadExcerptInput(Request):
     passage_id: PassageId
     max_tokens: int = Field(300, ge=1, le=MAX_EXCERPT_TOKENS, description="Longest excerpt, in tokens.")
     max_bytes: int = Field(MAX_EXCERPT_BYTES, ge=1, le=MAX_EXCERPT_BYTES, description="Longest excerpt, in bytes.")
-    start_char: int = Field(
-        0, ge=0, le=2**31 - 1, description="Where to begin, in characters from the passage's start."
-    )
-    options: ExcerptOptions = Field(default_factory=ExcerptOptions, description="Search options.")
+    start_char: int = Field(0, ge=0, le=2**31 - 1, description="Where to begin, in the passage.")
+    before_tokens: int = Field(0, ge=0, le=MAX_EXCERPT_TOKENS, description="Also so much of the document before it.")
+    after_tokens: int = Field(0, ge=0, le=MAX_EXCERPT_TOKENS, description="Also so much of the document after it.")
+    options: ExcerptOptions = Field(default_factory=ExcerptOptions, description="How to show it.")
+
+    @model_validator(mode="after")
+    def _text_around_begins_with_the_passage(self) -> ReadExcerptInput:
+        if self.before_tokens or self.after_tokens:
+            if self.start_char:
+                raise ValueError("start_char reads on in a passage: leave out before_tokens and after_tokens")
+            if "max_tokens" not in self.model_fields_set:
+                self.__dict__["max_tokens"] = MAX_EXCERPT_TOKENS
+        return self
 
 
 class ExpandExcerptInput(Request):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from graphctx.errors import BackendUnavailable, ScopeViolation
+from graphctx.model.answers import SLIM
 from graphctx.model.budgets import CountTokens
 from graphctx.model.cursors import HEAVIEST_ID, Cursors
 from graphctx.model.layers import NO_LAYERS
@@ -45,6 +46,7 @@ class CallContext:
         layers: The layers of AGENTS.db, if any are served.
         principal: The owner of the call's bearer token, or empty.
         session_note: Says that the ``session_id`` of the call was ignored, if it was.
+        slim: Whether the answer is sent in its slim form.
     """
 
     searcher: Searcher
@@ -57,6 +59,7 @@ class CallContext:
     layers: LayerSource | None = None
     principal: str = ""
     session_note: str | None = None
+    slim: bool = False
 
     @property
     def pager(self) -> Pager:
@@ -69,7 +72,13 @@ class CallContext:
             _with_fixed_ids,
             self.payload_parts,
             self.session_note,
+            lambda answer: answer.model_dump_json(context=self.form),
         )
+
+    @property
+    def form(self) -> dict[str, bool] | None:
+        """The context of serialization that writes the answer in the form in which it is sent."""
+        return SLIM if self.slim else None
 
     def payload_parts(self, text: str, structure: str) -> list[str]:
         """Return the parts of an answer that are sent: without structured output, the structure alone."""

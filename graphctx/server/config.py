@@ -16,9 +16,12 @@ if TYPE_CHECKING:
     from graphctx.settings import ServerSettings
 
 Transport = Literal["stdio", "http"]
-Toolset = Literal["kb", "graph", "compat", "connector", "layers"]
-"""Groups of tools: evidence and excerpts; the graph; the older names of both; ``search`` and ``fetch`` of connectors;
-the layers of AGENTS.db."""
+Toolset = Literal["core", "kb", "graph", "compat", "connector", "layers"]
+"""Groups of tools: the six of ``kb`` and ``graph`` that models use most; evidence and excerpts; the graph; the older
+names of both; ``search`` and ``fetch`` of connectors; the layers of AGENTS.db."""
+
+CONTRACT: tuple[Toolset, ...] = ("kb", "graph")
+"""The toolsets of the tool contract; ``core`` lists some of their tools, in a slim form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,8 @@ class ServerConfig:
         scratch_ttl: Seconds that a passage id lives after its last use (tool contract, section 5.1).
         scratch_bytes: Memory for the passages of all sessions (256 MB, the same section).
         toolsets: The tools to offer.
+        full_form: Whether ``core`` too lists every argument and output schema, and answers with every field.
+        bounded: Whether the settings draw a boundary, which a call can narrow.
         kb_v2: If false, offer only the older names of the tools.
         structured_output: If false, answers are JSON text alone.
         cursor_key: Signs cursors; empty for the knowledge base's own key.
@@ -50,7 +55,9 @@ class ServerConfig:
     workers: int = 4
     scratch_ttl: float = 1800.0
     scratch_bytes: int = 256 * 1024 * 1024
-    toolsets: tuple[Toolset, ...] = ("kb", "graph")
+    toolsets: tuple[Toolset, ...] = ("core",)
+    full_form: bool = False
+    bounded: bool = False
     kb_v2: bool = True
     structured_output: bool = True
     cursor_key: str = field(default="", repr=False)
@@ -58,6 +65,10 @@ class ServerConfig:
     layers: Path | None = None
     layers_writable: bool = True
     anonymous_writes: bool = False
+
+    def slim(self, toolset: Toolset) -> bool:
+        """Return whether tools of a toolset are listed and answer in the slim form."""
+        return "core" in self.toolsets and toolset in CONTRACT and not self.full_form
 
     @classmethod
     def from_settings(
@@ -84,6 +95,8 @@ class ServerConfig:
             scratch_ttl=settings.scratch_ttl_seconds,
             scratch_bytes=settings.scratch_mb * 1024 * 1024,
             toolsets=(*toolsets, "layers") if layers and "layers" not in toolsets else toolsets,
+            full_form=settings.full_form,
+            bounded=bool(settings.doc_tags or settings.repositories),
             kb_v2=settings.kb_v2,
             structured_output=settings.structured_output,
             cursor_key=settings.cursor_key.get_secret_value(),

@@ -31,7 +31,7 @@ from graphctx.server.schemas import Schema, tool_schema
 from graphctx.server.scratch import ScratchStore
 from graphctx.server.sessions import Caller, Sessions, client_name, ignored_session
 from graphctx.server.tool import AnyTool
-from graphctx.server.tools import TOOLS, offered_tools
+from graphctx.server.tools import TOOLS, accepted, offered_tools
 from graphctx.server.warmup import Warmup
 from graphctx.server.workers import CallProgress, Workers
 
@@ -60,7 +60,7 @@ class Dispatcher:
         self.sessions = Sessions(config.scratch_ttl)
         self.scratch = ScratchStore(config.scratch_bytes, config.scratch_ttl)
         self.workers = Workers(config.workers, config.call_timeout)
-        self._by_name = {name: tool for tool in self.tools for name in tool.names}
+        self._by_name = {name: tool for tool in accepted(config.toolsets, config.kb_v2) for name in tool.names}
 
     def input_schema(self, name: str) -> Schema | None:
         """Return the schema of a tool's arguments, or ``None`` for an unknown name."""
@@ -139,10 +139,11 @@ class Dispatcher:
             layers=engine.layers,
             principal=caller.principal,
             session_note=ignored_session(request, session_id),
+            slim=self.config.slim(tool.toolset),
         )
         reply = tool.run(context, request)
         budget = getattr(reply.answer, "budget", None)  # the answers of connectors have none
-        structure = reply.answer.model_dump(mode="json")
+        structure = reply.answer.model_dump(mode="json", context=context.form)
         if self.config.structured_output:
             result = _text_result(reply.text, structure)
         else:

@@ -8,23 +8,23 @@ from pathlib import Path
 
 import mcp_types as types
 
+from graphctx.model.requests import Bounded, GraphInput
 from graphctx.server.config import ServerConfig
 from graphctx.server.names import ToolNaming
-from graphctx.server.schemas import Direction, Schema, tool_schema, without
+from graphctx.server.schemas import Schema, slim, tool_schema, without
 from graphctx.server.tool import AnyTool
 
 _ABOUT = "Answers from a knowledge base of documents, as exact quotes with citations."
 _ABOUT_LAYERS = "Searches and extends the layers of AGENTS.db: what people and agents wrote down beside the code."
 _BOUNDED = (
-    "Quotes are word for word; cite them by title and URI. An empty answer says why in empty_reason. Every answer is "
-    "bounded: when partial is true, repeat the call with next_cursor."
+    "Quotes are word for word; cite them by title and URI. An empty answer says why in empty_reason. When partial is "
+    "true, repeat the call with next_cursor."
 )
 _PLAYBOOK = {
     "kb": "Start with kb.retrieve_evidence: it returns the sentences that bear on a question; for one about the whole, "
-    "kb.global_search does. kb.search lists passages with previews; kb.extract_evidence quotes from passages that you "
-    "choose; kb.read_excerpt and kb.expand_excerpt read on.",
-    "graph": "graph.describe, graph.expand, graph.paths and the other graph tools explore how entities, sections and "
-    "documents hang together, after a search has shown where to look; graph.communities shows the themes.",
+    "kb.global_search does. kb.search lists passages with previews; kb.read_excerpt reads on.",
+    "graph": "graph.expand explores how entities, sections and documents hang together; graph.communities shows the "
+    "themes.",
     "compat": "search_sections finds sections and get_section_text reads them.",
     "connector": "search finds documents and fetch reads one.",
     "layers": "agents_search finds what people and agents have written down about the repository; "
@@ -48,29 +48,53 @@ def instructions(tools: Iterable[AnyTool], config: ServerConfig, spelling: ToolN
 _OF_LAYERS = frozenset({"layers", "layer", "layer_notes"})
 
 
+_SELDOM = frozenset(
+    {
+        *("scope", "session_id", "max_bytes", "page_size", "mode", "rerank", "format", "phrase", "direction", "fields"),
+        *("include_scores", "include_debug", "include_diagnostics", "include_citation", "include_context_tokens"),
+        *("max_quote_tokens", "max_point_tokens", "max_points", "max_snippet_chars", "max_per_doc", "relevance_tests"),
+        *("max_nodes", "max_paths", "max_per_section", "max_per_entity", "labels"),
+    }
+)
+"""Arguments that are always accepted, and not listed in the slim form."""
+
+
 def hidden_fields(tool: AnyTool, config: ServerConfig) -> frozenset[str]:
     """Return the arguments and fields of answers that mean nothing here: those of layers where none are served."""
     return _OF_LAYERS if config.layers is None and tool.toolset != "layers" else frozenset()
 
 
-def _schema(tool: AnyTool, direction: Direction, spelling: ToolNaming, config: ServerConfig) -> Schema:
-    schema = without(
-        tool_schema(tool.input if direction == "input" else tool.output, direction), hidden_fields(tool, config)
-    )
-    described: Schema = spelling.schema(schema)
-    return described
+def _unlisted(tool: AnyTool, config: ServerConfig) -> frozenset[str]:
+    """Return the arguments that are not listed: in the slim form, those that models seldom need or that do nothing."""
+    hidden = hidden_fields(tool, config)
+    if not config.slim(tool.toolset):
+        return hidden
+    if issubclass(tool.input, Bounded):
+        hidden |= {"max_tokens"}
+    if issubclass(tool.input, GraphInput):
+        hidden |= {"filters"}
+    return hidden | (_SELDOM - {"scope"} if config.bounded else _SELDOM)
+
+
+def _arguments(tool: AnyTool, config: ServerConfig) -> Schema:
+    """Return the schema of the arguments that are listed."""
+    schema = without(tool_schema(tool.input, "input"), _unlisted(tool, config))
+    return slim(schema) if config.slim(tool.toolset) else schema
 
 
 def listed(tool: AnyTool, spelling: ToolNaming, config: ServerConfig) -> types.Tool:
     """Return a tool as it is listed, with the limits that are configured."""
+    arguments = _arguments(tool, config)
+    output = None
+    if config.structured_output and not config.slim(tool.toolset):
+        output = spelling.schema(without(tool_schema(tool.output, "output"), hidden_fields(tool, config)))
     return types.Tool(
         name=spelling.name(tool.name),
         title=tool.title,
-        description=spelling.text(tool.describe(config.limits)),
-        input_schema=_schema(tool, "input", spelling, config),
-        output_schema=_schema(tool, "output", spelling, config) if config.structured_output else None,
+        description=spelling.text(tool.describe(config.limits, arguments)),
+        input_schema=spelling.schema(arguments),
+        output_schema=output,
         annotations=types.ToolAnnotations(
-            title=tool.title,
             read_only_hint=tool.hints["readOnlyHint"],
             destructive_hint=tool.hints["destructiveHint"],
             idempotent_hint=tool.hints["idempotentHint"],

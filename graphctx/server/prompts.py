@@ -51,7 +51,7 @@ PLAYBOOKS = (
         blanks=(Blank("question", "Question", "What you want to know, as a full sentence."),),
         text="Answer this question from the knowledge base:\n\n{question}\n\n"
         "1. Call kb.retrieve_evidence with the question as it stands. Most questions need nothing more.\n"
-        "2. If a quote breaks off, read on with kb.read_excerpt or kb.expand_excerpt and its section_id. If the quotes "
+        "2. If a quote breaks off, read on with kb.read_excerpt and its section_id. If the quotes "
         "miss a part of the question, ask for that part by itself.\n"
         "3. If the answer is empty, read its empty_reason: drop the filter that it names, or ask once more in the "
         "words that the documents would use. Then stop.\n\n" + _CITE,
@@ -62,12 +62,11 @@ PLAYBOOKS = (
         description="Learn what the documents say about a person, a product, a term, and what it is connected to.",
         blanks=(Blank("entity", "Entity", "Its name, or its id (e_…).", "entity"),),
         text="Find out what the knowledge base holds about this entity:\n\n{entity}\n\n"
-        "1. Call graph.describe with its name. If several entities have the name, choose by their labels and counts, "
-        "and go on with the id.\n"
-        "2. Call graph.sections_for_entities to see which sections define it, and graph.expand (max_hops 1) to see "
-        "what it is related to. Fetch no text before you have narrowed down to three sections.\n"
-        "3. Call kb.extract_evidence with those sections as passage_ids, and ask what is said about the entity. Use "
-        "graph.paths where you want to know how it is connected to another one.\n\n"
+        "1. Call graph.expand with its name (max_hops 1) to see what it is related to. If several entities have the "
+        "name, choose by their labels and counts, and go on with the id.\n"
+        "2. Call kb.retrieve_evidence and ask what it is and what it does, and once more for each of the up to three "
+        "relations that matter most, with both names in the question.\n"
+        "3. Where a quote breaks off, read on with kb.read_excerpt and its section_id.\n\n"
         "Then describe the entity: what it is, what it does, and what it is connected to and how. " + _CITE,
         needs_graph=True,
     ),
@@ -96,8 +95,8 @@ PLAYBOOKS = (
         "themes that they belong to.\n"
         "2. Call graph.communities to see which themes there are, and whether one that matters is missing from the "
         "points. What a theme says: graph.communities with its id in community_ids and include_snippet.\n"
-        "3. Where a point needs its surroundings, call kb.expand_excerpt with its section_id; for a detail, call "
-        "kb.retrieve_evidence.\n\n"
+        "3. Where a point needs its surroundings, call kb.read_excerpt with its section_id, before_tokens and "
+        "after_tokens; for a detail, call kb.retrieve_evidence.\n\n"
         "Then answer theme by theme, the weightiest first, and say which themes you left out. " + _CITE,
         needs_graph=True,
     ),

@@ -4,13 +4,14 @@ Definitions are inlined (no ``$ref``), the root has no combinator, and every arr
 argument is left out of ``required`` and typed without null, which is accepted all the same; a nullable output is typed
 ``["…", "null"]``. The schema of arguments does not say ``additionalProperties``, at which converters to other dialects
 fail; the server refuses unknown arguments all the same. Empty defaults and, in answers, lengths are left out: every
-client pays for them.
+client pays for them. Required arguments come first, then a tool's own, then those of all tools.
 """
 
 from __future__ import annotations
 
 import copy
 from functools import cache
+from inspect import get_annotations
 from typing import Any, Literal
 
 from pydantic import BaseModel
@@ -28,6 +29,10 @@ def tool_schema(model: type[BaseModel], direction: Direction) -> Schema:
 def _made(model: type[BaseModel], direction: Direction) -> Schema:
     raw = model.model_json_schema(mode="validation")
     schema = _plain(raw, raw.get("$defs", {}), direction)
+    if direction == "input":
+        declared = [name for cls in model.__mro__ for name in get_annotations(cls)]
+        order = dict.fromkeys([*schema.get("required", ()), *declared])
+        schema["properties"] = {name: schema["properties"][name] for name in order if name in schema["properties"]}
     schema.pop("description", None)  # the tool's own description says it
     return schema
 
@@ -42,6 +47,25 @@ def without(schema: Schema, names: frozenset[str]) -> Schema:
     if "items" in schema:
         schema["items"] = without(schema["items"], names)
     return schema
+
+
+def slim(schema: Schema) -> Schema:
+    """Return the schema of arguments without what a server checks and a model does not need to know.
+
+    Lengths, least numbers of 0 and 1, and numbers that no caller reaches are left out, and so is an object without
+    properties.
+    """
+    kept = {key: value for key, value in schema.items() if key not in _LENGTHS}
+    if kept.get("minimum", 2) <= 1:
+        del kept["minimum"]
+    if kept.get("maximum", 0) >= 2**15:
+        del kept["maximum"]
+    if "items" in kept:
+        kept["items"] = {key: value for key, value in kept["items"].items() if key in ("type", "enum")}
+    if "properties" in kept:
+        inner = {name: slim(value) for name, value in kept["properties"].items()}
+        kept["properties"] = {name: value for name, value in inner.items() if value.get("properties", True)}
+    return kept
 
 
 _LENGTHS = ("minLength", "maxLength", "minItems", "maxItems", "pattern")

@@ -96,11 +96,16 @@ class Tool(Generic[In, Out]):
         """Every name under which it can be called: its own, the same with underscores, and its aliases."""
         return tuple(dict.fromkeys((self.name, self.name.replace(".", "_"), *self.aliases)))
 
-    def describe(self, limits: Limits | None = None) -> str:
-        """Return the five lines of the description that a client of a server with these limits gets."""
+    def describe(self, limits: Limits | None = None, listed: Schema | None = None) -> str:
+        """Return the five lines of the description.
+
+        Args:
+            limits: Of a response of the server.
+            listed: The schema of the arguments that are listed; all of them by default.
+        """
         limits = limits or Limits()
-        fields = list(_arguments(tool_schema(self.input, "input")))
-        values = {name: field["default"] for name, field in fields if "default" in field}
+        schema = tool_schema(self.input, "input")
+        values = {name: field["default"] for name, field in _arguments(schema) if "default" in field}
         values["response"] = f"{limits.max_tokens:,} tokens and {limits.max_bytes:,} bytes"
         said = self.description
         return (
@@ -108,7 +113,7 @@ class Tool(Generic[In, Out]):
             f"Do not use when {said.not_when}\n"
             f"Returns at most {said.returns.format_map(values)}\n"
             f"If you need more, {said.follow_up}\n"
-            f"Defaults: {_defaults_and_caps(fields)}"
+            f"Defaults: {_defaults_and_caps(list(_arguments(listed or schema)))}"
         )
 
 

@@ -116,10 +116,10 @@ def test_a_folder_of_layers_brings_their_tools_and_the_command_line_goes_before_
     run(tmp_path)
     without, alone, given, settings, chosen, readable = (config for config, _ in started)
     assert (given.layers_writable, readable.layers_writable) == (True, False)
-    assert (without.layers, without.toolsets) == (None, ("kb", "graph"))
+    assert (without.layers, without.toolsets) == (None, ("core",))
     assert (alone.layers, alone.toolsets) == (tmp_path, ("layers",))
-    assert (given.layers, given.toolsets) == (tmp_path, ("kb", "graph", "layers"))
-    assert (settings.layers, settings.toolsets) == (tmp_path / "kb" / "../repository", ("kb", "graph", "layers"))
+    assert (given.layers, given.toolsets) == (tmp_path, ("core", "layers"))
+    assert (settings.layers, settings.toolsets) == (tmp_path / "kb" / "../repository", ("core", "layers"))
     assert (chosen.layers, chosen.toolsets) == (tmp_path, ("kb", "layers"))
 
 
@@ -140,7 +140,7 @@ def test_a_boundary_of_documents_keeps_layers_out_unless_the_settings_say_otherw
     run(tmp_path)
     run(tmp_path, "--layers", str(tmp_path))
     assert [config.layers for config, _ in started] == [None, tmp_path, tmp_path]
-    assert [config.toolsets[2:] for config, _ in started] == [(), ("layers",), ("layers",)]
+    assert [config.toolsets[1:] for config, _ in started] == [(), ("layers",), ("layers",)]
 
 
 def entries(value: Any) -> list[dict[str, Any]]:

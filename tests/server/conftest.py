@@ -19,6 +19,8 @@ from .documents import DOCUMENTS
 from .waiting import Waiting
 
 Connect = Callable[..., AbstractAsyncContextManager[Client]]
+FULL = ServerConfig(toolsets=("kb", "graph"))
+"""The form of the tool contract, of which ``core`` leaves out parts."""
 each_era = pytest.mark.parametrize("era", ["legacy", "auto"], ids=["handshake-era", "2026-era"])
 
 
@@ -58,10 +60,10 @@ def era() -> str:
 
 @pytest.fixture
 def connect(kb: KnowledgeBase, era: str) -> Connect:
-    """Make a client of a server over the knowledge base."""
+    """Make a client of a server over the knowledge base; by default every answer has the form of the contract."""
 
     def make(config: ServerConfig | None = None, client: str = "tester", server: Any = None) -> Client:
-        server = server or build_server(warmup_over(kb), config)
+        server = server or build_server(warmup_over(kb), config or FULL)
         return Client(server, mode=era, client_info=Implementation(name=client, version="1"))
 
     return make

@@ -17,7 +17,7 @@ def test_the_servers_defaults_are_those_of_the_settings() -> None:
 def test_toolsets_are_the_same_everywhere() -> None:
     setting = ServerSettings.model_fields["toolsets"]
     assert setting.default == DEFAULT_TOOLSETS == ServerConfig().toolsets
-    assert set(get_args(get_args(setting.annotation)[0])) == set(get_args(Toolset)) == set(TOOLSETS)
+    assert set(get_args(get_args(setting.annotation)[0])) == set(get_args(Toolset)) == {"core", *TOOLSETS}
 
 
 def test_settings_reach_the_server() -> None:

@@ -22,7 +22,7 @@ from graphctx.server.http import HttpConfig, bound_sockets, http_app
 from graphctx.server.warmup import OpenKnowledgeBase, Warmup
 
 from .calls import engine_over, warmup_over
-from .conftest import each_era
+from .conftest import FULL, each_era
 from .listening import listening
 from .waiting import HANG, NAME, Waiting
 
@@ -46,7 +46,7 @@ async def test_a_question_is_answered_over_http(kb: KnowledgeBase, era: str) -> 
 
 
 async def test_a_header_gives_no_session_to_a_client_of_the_era_without_them(kb: KnowledgeBase) -> None:
-    async with serving(kb) as url, Client(url, mode="legacy") as victim:
+    async with serving(kb, FULL) as url, Client(url, mode="legacy") as victim:
         await victim.call_tool("kb.search", {"query": "ledger"})
         held = (await victim.list_resources()).resources
         assert held

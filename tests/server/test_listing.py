@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from graphctx.model.budgets import Limits, weigh
-from graphctx.nlp.tokens import AnswerCounter
+from graphctx.model.budgets import Limits
 from graphctx.server.config import ServerConfig, Toolset
 from graphctx.server.tools import TOOLSETS
 
-from .conftest import Connect
+from .conftest import FULL, Connect
 
 pytestmark = pytest.mark.anyio
 EVERY = ("kb", "graph", "connector", "layers")
@@ -52,25 +51,10 @@ async def test_layers_are_offered_only_where_they_are_served(connect: Connect, t
 
 
 async def test_the_themes_are_described_by_what_they_are_for(connect: Connect) -> None:
-    said = (await descriptions(connect, ServerConfig()))["graph_communities"]
+    said = (await descriptions(connect, FULL))["graph_communities"]
     assert "top 1 to 3 candidates" not in said
     assert "three passages" not in said
     assert said.startswith("Use when you want an overview")
-
-
-async def test_the_list_of_the_default_tools_is_weighed_as_it_is_sent(connect: Connect) -> None:
-    # All of it: names, titles, descriptions, annotations and both schemas. Measured: 120 kB, 29,600 tokens; 48 kB and
-    # 12,700 tokens without the output schemas, which hosts hardly show a model. `structured_output = false` leaves
-    # them out, and `toolsets` whole tools.
-    async with connect() as client:
-        tools = (await client.list_tools()).tools
-    count = AnswerCounter().count
-    sent = [tool.model_dump_json(by_alias=True, exclude_none=True) for tool in tools]
-    without = [tool.model_dump_json(by_alias=True, exclude_none=True, exclude={"output_schema"}) for tool in tools]
-    whole, shown = weigh(sent, count), weigh(without, count)
-    print(f"{len(tools)} tools: {whole.bytes} bytes, {whole.tokens} tokens; without output schemas {shown}")
-    assert whole.tokens < 31_000
-    assert shown.tokens < 13_500
 
 
 def test_what_lists_tools_loads_no_arrays_no_models_and_no_layers(python: Callable[..., str]) -> None:

@@ -18,7 +18,7 @@ from graphctx.server.scratch import ScratchStore
 from graphctx.text.graphemes import is_boundary
 
 from .calls import unit_with, units_of, warmup_over
-from .conftest import Connect
+from .conftest import FULL, Connect
 
 pytestmark = pytest.mark.anyio
 
@@ -173,7 +173,7 @@ async def test_a_node_that_is_no_entity_is_no_entity(connect: Connect, kb: Knowl
 
 
 async def test_the_status_counts_what_is_held_and_done(connect: Connect, kb: KnowledgeBase) -> None:
-    async with connect(ServerConfig(scratch_bytes=4000)) as client:
+    async with connect(ServerConfig(toolsets=("kb",), scratch_bytes=4000)) as client:
         found = await client.call_tool("kb.search", {"query": "ledger vault key duty officer"})
         await client.call_tool("kb.search", {"query": ""})
         contents, _ = await read(client, "graphctx://status")
@@ -190,7 +190,7 @@ async def test_the_list_of_passages_has_pages_with_the_newest_first(
     kb: KnowledgeBase, era: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(resources, "MAX_LISTED", 4)
-    async with Client(build_server(warmup_over(kb)), mode=era, cache=None) as client:
+    async with Client(build_server(warmup_over(kb), FULL), mode=era, cache=None) as client:
 
         async def passage_of(section: str) -> str:
             answer = await client.call_tool("kb.read_excerpt", {"passage_id": section})

@@ -16,7 +16,7 @@ from graphctx.server.config import Toolset
 from graphctx.server.listing import check_schemas, tool_document, write_schemas
 from graphctx.server.schemas import tool_schema
 from graphctx.server.tool import AnyTool
-from graphctx.server.tools import TOOLS, TOOLSETS, offered_tools
+from graphctx.server.tools import CORE, TOOLS, TOOLSETS, accepted, offered_tools
 
 SCHEMAS = Path(__file__).parents[2] / "schemas" / "tools"
 
@@ -121,8 +121,9 @@ BEYOND = {"kb.global_search", "graph.communities"}
 def test_toolsets_hold_every_tool_once_and_are_served_in_one_order() -> None:
     names = [tool.name for tool in TOOLS]
     assert len(set(names)) == len(names)
-    assert {tool.toolset for tool in TOOLS} == set(get_args(Toolset)) == set(TOOLSETS)
-    assert offered_tools() == TOOLSETS["kb"] + TOOLSETS["graph"]
+    assert {tool.toolset for tool in TOOLS} == set(get_args(Toolset)) - {"core"} == set(TOOLSETS)
+    assert offered_tools() == offered_tools(["core"]) == CORE
+    assert set(CORE) < set(offered_tools(["core", "graph"])) < set(offered_tools(["kb", "graph"])) == set(accepted())
     assert offered_tools(["connector", "kb", "kb"]) == TOOLSETS["kb"] + TOOLSETS["connector"]
     assert offered_tools(get_args(Toolset)) == TOOLS
     assert offered_tools(["kb", "graph", "connector"], kb_v2=False) == TOOLSETS["compat"]
@@ -130,7 +131,7 @@ def test_toolsets_hold_every_tool_once_and_are_served_in_one_order() -> None:
 
 @pytest.mark.parametrize("asked", [["kb", "grahp"], [""], []])
 def test_a_toolset_that_is_not_there_is_refused_and_the_others_are_named(asked: list[str]) -> None:
-    with pytest.raises(InvalidArgument, match="known: kb, graph, compat, connector"):
+    with pytest.raises(InvalidArgument, match="known: core, kb, graph, compat, connector"):
         offered_tools(asked)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import get_args
 
 from graphctx.errors import InvalidArgument
-from graphctx.server.config import Toolset
+from graphctx.server.config import CONTRACT, Toolset
 from graphctx.server.tool import AnyTool
 from graphctx.server.tools import graph
 from graphctx.server.tools.communities import COMMUNITIES
@@ -42,13 +42,16 @@ TOOLSETS: dict[Toolset, tuple[AnyTool, ...]] = {
 """The tools of each toolset; the tool to reach for first comes first."""
 
 TOOLS: tuple[AnyTool, ...] = tuple(tool for tools in TOOLSETS.values() for tool in tools)
-"""Every tool, in the order in which clients are told."""
+"""Every tool, in the order in which they are listed."""
 
-DEFAULT_TOOLSETS: tuple[Toolset, ...] = ("kb", "graph")
+CORE: tuple[AnyTool, ...] = (RETRIEVE_EVIDENCE, SEARCH, GLOBAL_SEARCH, READ_EXCERPT, graph.EXPAND, COMMUNITIES)
+"""The tools of ``core``: with them a model reaches whatever the others show."""
+
+DEFAULT_TOOLSETS: tuple[Toolset, ...] = ("core",)
 
 
 def offered_tools(toolsets: Iterable[str] = DEFAULT_TOOLSETS, kb_v2: bool = True) -> tuple[AnyTool, ...]:
-    """Return the tools that a server offers, in the order of `TOOLSETS` whatever the order of ``toolsets``.
+    """Return the tools that a server lists, in the order of `TOOLSETS` whatever the order of ``toolsets``.
 
     Args:
         toolsets: their names; duplicates are ignored.
@@ -70,4 +73,18 @@ def offered_tools(toolsets: Iterable[str] = DEFAULT_TOOLSETS, kb_v2: bool = True
             )
     if not kb_v2:
         return TOOLSETS["compat"]
-    return tuple(tool for toolset, tools in TOOLSETS.items() if toolset in wanted for tool in tools)
+    core = CORE if "core" in wanted else ()
+    return tuple(tool for toolset, tools in TOOLSETS.items() for tool in tools if toolset in wanted or tool in core)
+
+
+def accepted(toolsets: Iterable[str] = DEFAULT_TOOLSETS, kb_v2: bool = True) -> tuple[AnyTool, ...]:
+    """Return the tools that can be called: those that are listed, and with ``core`` all of the tool contract.
+
+    Prompts and clients that know a tool by name keep working (tool contract, section 3.1), and no model pays for it.
+
+    Args:
+        toolsets: as for `serve`.
+        kb_v2: as for `serve`.
+    """
+    wanted = set(toolsets)
+    return offered_tools(wanted | set(CONTRACT) if "core" in wanted else wanted, kb_v2)

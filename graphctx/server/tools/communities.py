@@ -50,14 +50,11 @@ COMMUNITIES = graph_tool(
     follow="Further down: graph.communities with parent_id. What one says: with community_ids and include_snippet. A "
     "question about the whole: kb.global_search.",
     description=Description(
-        use_when="you want an overview of what the documents are about: their themes, which are communities of "
-        "entities, from broad to fine. Also to see which themes an entity belongs to, or what one theme says.",
+        use_when="you want an overview of what the documents are about: their themes, from broad to fine; also the "
+        "themes of an entity, or what one theme says (community_ids with include_snippet).",
         not_when="you have a question: kb.global_search answers one about the whole, kb.retrieve_evidence one about a "
-        "detail. Nor to look for a name: kb.search and graph.describe find it.",
-        returns="page_size communities ({page_size}), the largest first, each with its title, sizes and key entities; "
-        "with community_ids facts too, and with include_snippet the whole summary of those. A response stays below "
-        "{response}.",
-        follow_up="repeat the call with next_cursor, go down with parent_id, or call kb.read_excerpt with a sentence's "
-        "section_id.",
+        "detail.",
+        returns="{page_size} themes, the largest first, each with title, sizes and key entities, within {response}.",
+        follow_up="go down with parent_id, call again with next_cursor, or kb.read_excerpt with a section_id.",
     ),
 )

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from graphctx.model.answers import LOW_CONFIDENCE, EvidenceAnswer
 from graphctx.model.assemble import evidence_answer
-from graphctx.model.requests import ExtractEvidenceInput, RetrieveInput
+from graphctx.model.requests import ExtractEvidenceInput, QuoteLimits, RetrieveInput
 from graphctx.model.results import EvidenceResults
 from graphctx.server.call_context import CallContext
 from graphctx.server.render import (
@@ -29,15 +30,18 @@ from graphctx.server.scratch import Passage
 from graphctx.server.tool import Description, Reply, Tool
 from graphctx.server.units import is_chunk
 
+Quoting = TypeVar("Quoting", bound=QuoteLimits)
 
-def _retrieve(context: CallContext, request: RetrieveInput) -> Reply[EvidenceAnswer]:
+
+def _retrieve(context: CallContext, asked: RetrieveInput) -> Reply[EvidenceAnswer]:
+    request = _without_context(context, asked)
     evidence = context.searcher.evidence(request)
     return _reply(context, request, evidence, context.passages(evidence), "kb.retrieve_evidence")
 
 
 def _extract(context: CallContext, asked: ExtractEvidenceInput) -> Reply[EvidenceAnswer]:
     scope = context.scope(asked.scope)
-    request = asked.model_copy(update={"scope": scope})
+    request = _without_context(context, asked.model_copy(update={"scope": scope}))
     held = [context.passage(passage_id, scope, "passage_ids") for passage_id in request.passage_ids]
     passages = {passage.unit.section_id: passage for passage in held}
     chunks = [passage.unit for passage in passages.values() if is_chunk(passage.unit)]
@@ -46,6 +50,13 @@ def _extract(context: CallContext, asked: ExtractEvidenceInput) -> Reply[Evidenc
         evidence = context.layer_source().extracted(request, chunks, evidence)
     quoted_from = [passages[quote.section_id] for quote in evidence.items]
     return _reply(context, request, evidence, quoted_from, "kb.extract_evidence")
+
+
+def _without_context(context: CallContext, request: Quoting) -> Quoting:
+    """Return the request; in the slim form the text around a quote comes only if it is asked for."""
+    if not context.slim or "include_context_tokens" in request.model_fields_set:
+        return request
+    return request.model_copy(update={"include_context_tokens": 0})
 
 
 def _reply(
@@ -90,7 +101,7 @@ def _text(context: CallContext, answer: EvidenceAnswer, call: str) -> str:
     blocks += note_lines(answer.layer_notes)
     if answer.next_cursor is not None or answer.limit_reason in CAPPED:
         blocks += more(context, answer, call)
-    blocks.append(context.say(f"More text: kb.read_excerpt or kb.expand_excerpt with {how_named(context)}"))
+    blocks.append(context.say(f"More text: kb.read_excerpt with {how_named(context)}"))
     return "\n\n".join(blocks)
 
 
@@ -99,15 +110,12 @@ RETRIEVE_EVIDENCE = Tool(
     toolset="kb",
     title="Quote the documents on a question",
     description=Description(
-        use_when="you need to answer a question from this knowledge base. This is the tool to try first: it "
-        "searches, follows links between documents and picks the sentences that bear on the question.",
-        not_when="you want to browse candidates (kb.search), or to quote from passages that you already have "
-        "(kb.extract_evidence).",
-        returns="max_quotes quotes ({max_quotes}) of max_quote_tokens ({max_quote_tokens}) each, word for word from "
-        "the documents, with citation and character offsets. The response keeps to {response}, or to less by "
-        "max_tokens and max_bytes.",
-        follow_up="call kb.read_excerpt or kb.expand_excerpt with a quote's section_id as passage_id, "
-        "again with next_cursor if there is one, or ask in other words or with a larger top_k.",
+        use_when="you need to answer a question from these documents; try it first. It searches, follows links and "
+        "picks the sentences that answer.",
+        not_when="you want a list of documents (kb.search) or the question is about all of them (kb.global_search).",
+        returns="max_quotes quotes ({max_quotes}) of {max_quote_tokens} tokens each, word for word, with title, URI "
+        "and offsets, within {response}.",
+        follow_up="call kb.read_excerpt with a quote's section_id, or ask in other words or with a larger top_k.",
     ),
     input=RetrieveInput,
     output=EvidenceAnswer,
@@ -119,14 +127,11 @@ EXTRACT_EVIDENCE = Tool(
     toolset="kb",
     title="Quote given passages on a question",
     description=Description(
-        use_when="you have passage ids from kb.search and want only the sentences in them that bear on a question.",
-        not_when="you have no passages yet (kb.retrieve_evidence finds and quotes in one call), or want to "
-        "read a passage through (kb.read_excerpt).",
-        returns="max_quotes quotes ({max_quotes}) of max_quote_tokens ({max_quote_tokens}) each, word for word from "
-        "the passages, with citation and character offsets; confidence is the share of the question's words in a "
-        "quote. The response keeps to {response}, or to less by max_tokens and max_bytes.",
-        follow_up="call kb.read_excerpt with a quote's section_id as passage_id, or again with "
-        "next_cursor or other passages.",
+        use_when="you have passages from kb.search and want only the sentences in them that answer a question.",
+        not_when="you have no passages yet (kb.retrieve_evidence), or want to read one through (kb.read_excerpt).",
+        returns="max_quotes quotes ({max_quotes}) of {max_quote_tokens} tokens each, word for word, with title, URI "
+        "and offsets, within {response}; confidence is the share of the question's words in a quote.",
+        follow_up="call kb.read_excerpt with a quote's section_id, or again with next_cursor or other passages.",
     ),
     input=ExtractEvidenceInput,
     output=EvidenceAnswer,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from graphctx.errors import BudgetExceeded, InvalidArgument
 from graphctx.model.answers import Budget, Citation, ExcerptAnswer
 from graphctx.model.budgets import CapReason, CountTokens, Limits, Weight
-from graphctx.model.requests import ExpandExcerptInput, ReadExcerptInput, Scope
+from graphctx.model.requests import ExcerptOptions, ExpandExcerptInput, ReadExcerptInput, Scope
 from graphctx.model.results import UnitText
 from graphctx.server.call_context import CallContext
 from graphctx.server.clip import clip_end, clip_start
@@ -29,6 +29,8 @@ class _Excerpt:
 
 
 def _read(context: CallContext, request: ReadExcerptInput) -> Reply[ExcerptAnswer]:
+    if request.before_tokens or request.after_tokens:
+        return _expand(context, request, request.options)
     scope = context.scope(request.scope)
     passage = context.passage(request.passage_id, scope)
     text = passage.unit.text
@@ -42,22 +44,23 @@ def _read(context: CallContext, request: ReadExcerptInput) -> Reply[ExcerptAnswe
         )
     start = floor(text, request.start_char)
     excerpt = _clipped(start, text[start:], request, context.count)
-    cite, bullets = request.options.include_citation, request.options.format == "bullets"
-    return _reply(context, passage, scope, excerpt, cite=cite, bullets=bullets)
+    return _reply(context, passage, scope, excerpt, request.options)
 
 
-def _expand(context: CallContext, request: ExpandExcerptInput) -> Reply[ExcerptAnswer]:
+def _expand(
+    context: CallContext, request: ExpandExcerptInput | ReadExcerptInput, options: ExcerptOptions | None = None
+) -> Reply[ExcerptAnswer]:
     scope = context.scope(request.scope)
     passage = context.passage(request.passage_id, scope)
     unit = passage.unit
     document = context.document_text(unit)
     if clip_end(unit.text, request.max_tokens, request.max_bytes, context.count).cut:
-        return _reply(context, passage, scope, _clipped(0, unit.text, request, context.count))
+        return _reply(context, passage, scope, _clipped(0, unit.text, request, context.count), options)
     surroundings = _Surroundings.of(document, unit, request, context.count)
     part, cut = surroundings.share()
     while True:
         lead, text = surroundings.text(part)
-        reply = _reply(context, passage, scope, _Excerpt(-lead, text, cut))
+        reply = _reply(context, passage, scope, _Excerpt(-lead, text, cut), options)
         if not lead or reply.answer.end_char >= unit.end_char:
             return reply
         # The response's own budget cuts off the end of the passage, which is worth more than the text around it.
@@ -107,7 +110,9 @@ class _Surroundings:
     count: CountTokens
 
     @classmethod
-    def of(cls, document: str, unit: UnitText, request: ExpandExcerptInput, count: CountTokens) -> _Surroundings:
+    def of(
+        cls, document: str, unit: UnitText, request: ExpandExcerptInput | ReadExcerptInput, count: CountTokens
+    ) -> _Surroundings:
         """Take what a request asks for around a unit of a document."""
         before = document[max(0, unit.start_char - request.max_bytes) : unit.start_char]
         after = document[unit.end_char : unit.end_char + request.max_bytes]
@@ -141,10 +146,10 @@ class _Surroundings:
 
 
 def _reply(
-    context: CallContext, passage: Passage, scope: Scope, excerpt: _Excerpt, *, cite: bool = True, bullets: bool = False
+    context: CallContext, passage: Passage, scope: Scope, excerpt: _Excerpt, options: ExcerptOptions | None
 ) -> Reply[ExcerptAnswer]:
     """Answer with an excerpt, shortened from its end if the response budget asks for that."""
-    unit = passage.unit
+    unit, options = passage.unit, options or ExcerptOptions()
     start = unit.start_char + excerpt.offset
     source = _cite(passage, excerpt.offset, context)
 
@@ -164,7 +169,7 @@ def _reply(
             truncated=cut is not None,
             next_start_char=end if goes_on else None,
             limit_reason=cut or "none",
-            citation=source if cite else None,
+            citation=source if options.include_citation else None,
             session_id=context.session_id,
             session_note=context.session_note,
             scope=scope,
@@ -172,7 +177,7 @@ def _reply(
         )
 
     def render(answer: ExcerptAnswer) -> str:
-        return _text(context, answer, unit.section_id, bullets)
+        return _text(context, answer, unit.section_id, options.format == "bullets")
 
     return Reply(*context.pager.span(excerpt.text, build, render))
 
@@ -222,13 +227,12 @@ READ_EXCERPT = Tool(
     toolset="kb",
     title="Read a passage",
     description=Description(
-        use_when="a preview or a quote is not enough and you want to read the passage that it comes from.",
-        not_when="you have not narrowed down to three passages or fewer; kb.retrieve_evidence and "
-        "kb.extract_evidence give only the sentences that matter.",
-        returns="max_tokens tokens ({max_tokens}) and max_bytes bytes ({max_bytes}) of one passage, word for word, "
-        "with its citation.",
-        follow_up="call again with start_char set to next_start_char, or kb.expand_excerpt for the text "
-        "around the passage.",
+        use_when="a preview or a quote is not enough: read the passage that it comes from, or with before_tokens and "
+        "after_tokens the text around that passage.",
+        not_when="you have not narrowed down to three passages or fewer; kb.retrieve_evidence gives the sentences "
+        "that matter.",
+        returns="max_tokens tokens ({max_tokens}) and {max_bytes} bytes of one document, word for word.",
+        follow_up="call again with start_char set to next_start_char.",
     ),
     input=ReadExcerptInput,
     output=ExcerptAnswer,
@@ -240,10 +244,10 @@ EXPAND_EXCERPT = Tool(
     toolset="kb",
     title="Read around a passage",
     description=Description(
-        use_when="a passage starts or stops too early and you want the text of the document around it.",
+        use_when="a passage starts or stops too early and you want the text of its document around it.",
         not_when="the passage itself has not been read to its end yet (kb.read_excerpt).",
-        returns="max_tokens tokens ({max_tokens}) and max_bytes bytes ({max_bytes}): the passage with before_tokens "
-        "and after_tokens of its document around it, one contiguous span, with its citation.",
+        returns="max_tokens tokens ({max_tokens}) and {max_bytes} bytes: the passage with before_tokens and "
+        "after_tokens around it, one contiguous span.",
         follow_up="call again with larger numbers, or kb.search for other passages of the document.",
     ),
     input=ExpandExcerptInput,

@@ -75,14 +75,13 @@ GLOBAL_SEARCH = Tool(
     toolset="kb",
     title="Survey the documents on a question about the whole",
     description=Description(
-        use_when="a question is about the documents as a whole: their main themes, what recurs, how something is dealt "
-        "with across them. It goes from broad themes to fine ones and takes the sentences that bear on the question.",
+        use_when="a question is about the documents as a whole: their themes, what recurs, how they deal with "
+        "something.",
         not_when="the answer is a detail that stands in one or two places: kb.retrieve_evidence finds it.",
-        returns="max_points points ({max_points}), together points_tokens ({points_tokens}) long, word for word from "
-        "the documents, with citation, rating and theme; where a language model is set also phrased, citing points. "
-        "The response keeps to {response}, or to less by max_tokens and max_bytes.",
-        follow_up="repeat the call with next_cursor, raise points_tokens, call graph.communities with a theme's id, or "
-        "kb.read_excerpt with a point's section_id as passage_id.",
+        returns="{max_points} points, together points_tokens ({points_tokens}) long, word for word, each with title, "
+        "URI and theme, within {response}.",
+        follow_up="call graph.communities with a theme's id, kb.read_excerpt with a point's section_id, or again with "
+        "next_cursor or larger points_tokens.",
     ),
     input=GlobalSearchInput,
     output=GlobalAnswer,

@@ -99,11 +99,10 @@ EXPAND = graph_tool(
     named=lambda found: found.starts,
     follow="Further: graph.expand with a node's id.",
     description=graph_description(
-        use_when="you want to know what an entity, a section or a document is related to, and how.",
-        not_when="you know both ends and want the connection (graph.paths), or want the texts that name an entity "
-        "(graph.sections_for_entities).",
+        use_when="you want to know what an entity (by name or id), a section or a document is related to, and how.",
+        not_when="a question in words would do (kb.retrieve_evidence).",
         returns="nodes ({page_size}) with the relations that led to them, nearest and strongest first",
-        follow_up="graph.expand from one of the nodes; narrow it with rel_types, direction or filters.",
+        follow_up="graph.expand from one of the nodes, or narrower with rel_types.",
     ),
 )
 

@@ -98,12 +98,11 @@ def graph_tool(
 def graph_description(use_when: str, not_when: str, returns: str, follow_up: str) -> Description:
     """A description that says when the graph is worth a call at all (tool contract, section 6.3)."""
     return Description(
-        use_when=f"{use_when} Call it after kb.search, to explore how its top 1 to 3 candidates are related.",
-        not_when=f"{not_when} Nor where the knowledge base has no graph (mode vector_only): there, kb.search and "
-        "kb.retrieve_evidence are all there is. Fetch no text until you are down to three passages or fewer.",
-        returns=f"page_size {returns}; no text but one sentence each with include_snippet. "
-        "A response stays below {response}.",
-        follow_up=f"repeat the call with next_cursor, or {follow_up}",
+        use_when=f"{use_when} Use it after kb.search, to explore how its top 1 to 3 candidates are related.",
+        not_when=f"{not_when} Nor where there is no graph (mode vector_only): kb.search and kb.retrieve_evidence do. "
+        "Fetch no text until you are down to three passages.",
+        returns=f"page_size {returns}, one sentence of text each with include_snippet, within {{response}}.",
+        follow_up=f"call again with next_cursor, or {follow_up}",
     )
 
 

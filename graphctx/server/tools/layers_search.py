@@ -128,7 +128,7 @@ def _text(context: CallContext, answer: AgentsSearchAnswer) -> str:
     blocks += [*conflict_lines(answer.conflicts, answer.more_conflicts), *note_lines(answer.notes)]
     blocks += more(context, answer, "agents_search")
     if any(chunk.truncated for chunk in answer.chunks):
-        reading = "kb" in context.config.toolsets and context.config.kb_v2
+        reading = not {"core", "kb"}.isdisjoint(context.config.toolsets) and context.config.kb_v2
         whole = "kb.read_excerpt with a chunk's section_id as passage_id" if reading else "a larger max_content_chars"
         blocks.append(context.say(f"Whole chunks: {whole}."))
     return "\n\n".join(blocks)

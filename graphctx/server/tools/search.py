@@ -35,7 +35,7 @@ def _text(context: CallContext, answer: SearchAnswer) -> str:
         mark = f"\n{mark_line(result.layer)}" if result.layer else ""
         blocks.append(f"[{result.rank}] {where}\nsection {result.section_id}{mark}\n{quoted(result.preview)}")
     blocks += [*note_lines(answer.layer_notes), *more(context, answer, "kb.search")]
-    follow = "These are previews. Quotes: kb.extract_evidence; text: kb.read_excerpt. Both take "
+    follow = "These are previews. Text: kb.read_excerpt with "
     return "\n\n".join([*blocks, context.say(follow + how_named(context))])
 
 
@@ -44,14 +44,11 @@ SEARCH = Tool(
     toolset="kb",
     title="Search the documents",
     description=Description(
-        use_when="you want to explore which documents and sections bear on a topic, or to choose passages "
-        "yourself before reading them.",
+        use_when="you want to see which documents and sections bear on a topic, or to choose passages yourself.",
         not_when="you have a question to answer: kb.retrieve_evidence finds and quotes in one call.",
-        returns="page_size results ({page_size}), each with a preview of one to three sentences exactly as in the "
-        "document, and a passage_id; never whole sections. The response keeps to {response}, "
-        "or to less by max_tokens and max_bytes.",
-        follow_up="call again with next_cursor, or call kb.extract_evidence or kb.read_excerpt with the section_id of "
-        "results as passage ids.",
+        returns="top_k results ({top_k}), each with a preview of one to three sentences, word for word, never whole "
+        "sections, within {response}.",
+        follow_up="call kb.read_excerpt with a result's section_id, or again with next_cursor.",
     ),
     input=SearchInput,
     output=SearchAnswer,
