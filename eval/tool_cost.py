@@ -22,7 +22,7 @@ from graphctx.model.budgets import weigh
 from graphctx.nlp.tokens import AnswerCounter
 from graphctx.server.app import build_server
 from graphctx.server.config import ServerConfig, Toolset
-from graphctx.server.warmup import Engine, Warmup
+from graphctx.server.warmup import OpenKnowledgeBase, Warmup
 
 ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "eval" / "golden" / "handbook.jsonl"
@@ -101,7 +101,9 @@ def golden_questions() -> list[str]:
 
 
 def _client(kb: KnowledgeBase, config: ServerConfig) -> Client:
-    return Client(build_server(Warmup(lambda: Engine(kb.searcher, kb.warm, kb.tokens.count, kb.layers)), config))
+    return Client(
+        build_server(Warmup(lambda: OpenKnowledgeBase(kb.searcher, kb.warm, kb.tokens.count, kb.layers)), config)
+    )
 
 
 def main() -> None:

@@ -136,6 +136,8 @@ def _report(error: GraphctxError, ctx: typer.Context) -> None:
     hint = where
     if not hint and not error.details.keys() & _CONTENT_DETAILS:
         hint = _HINTS[error.code].format(command=ctx.command_path)
+        if ctx.info_name == "call" and error.code == "INVALID_ARGUMENT" and error.details.get("field") != "tool":
+            hint = f"See graphctx tools {ctx.params['tool']}."
     console = errors_console()
     if not console.is_terminal:
         console.print(f"error: {error.code} {error.message}" + (f"\nhint: {hint}" if hint else ""))

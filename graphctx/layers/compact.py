@@ -227,8 +227,8 @@ def _require_same_outside(
             if lost and rank(name) < rank(outer.name):
                 chunk_id = min(lost)
                 raise InvalidArgument(
-                    f"{FILES[name]} holds a tombstone for id {chunk_id} of {FILES[outer.name]}, which would no "
-                    f"longer be retracted from the base layer. Compact the {outer.name} layer too.",
+                    f"{FILES[name]} holds a tombstone for id {chunk_id} of {FILES[outer.name]}, which would not be "
+                    f"retracted from the base layer. Compact the {outer.name} layer too.",
                     file=FILES[name],
                     layer=outer.name,
                     id=chunk_id,

@@ -25,6 +25,8 @@ Model = TypeVar("Model", bound=BaseModel)
 ArgumentPath = tuple[int | str, ...]
 Schema = dict[str, Any]
 
+_MISSING = "nothing"
+"""The value of an argument that is required and missing, in the details of the error."""
 MAX_PROBLEMS = 10
 """The most problems that an error names; it counts the others."""
 _SHOWN_CHARS = 80
@@ -59,7 +61,12 @@ def parse_arguments(model: type[Model], arguments: Mapping[str, Any], hidden: Co
     except ValidationError as error:
         found = error.errors(include_url=False, include_context=False)
     problems = [_problem(model, item, hidden) for item in found[:MAX_PROBLEMS]]
-    message = "; ".join(f"{p['field']} = {p['value']}: {p['allowed']}" for p in problems)
+    message = "; ".join(
+        f"{p['field']} {p['allowed'].removeprefix('this argument ')}"
+        if p["value"] == _MISSING
+        else f"{p['field']} = {p['value']}: {p['allowed']}"
+        for p in problems
+    )
     more = f"; and {len(found) - MAX_PROBLEMS} more" if len(found) > MAX_PROBLEMS else ""
     raise InvalidArgument(f"{message}{more}.", **problems[0], problems=problems)
 
@@ -147,7 +154,7 @@ def _problem(model: type[BaseModel], item: Any, hidden: Container[str]) -> dict[
     if item["type"] == "missing":
         return {
             "field": where,
-            "value": "nothing",
+            "value": _MISSING,
             "allowed": f"this argument is required and {allowed_at(model, path)}",
         }
     value = _shown(item["input"])

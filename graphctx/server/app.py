@@ -150,11 +150,11 @@ def build_server(warmup: Warmup, config: ServerConfig | None = None) -> Server[A
     """Build the MCP server over a knowledge base, for any transport of the SDK.
 
     Args:
-        warmup: Opens the knowledge base; the caller starts it.
-        config: The server's settings.
+        warmup: opens the knowledge base; the caller starts it.
+        config: the server's settings.
 
     Raises:
-        InvalidArgument: The settings name an unknown toolset.
+        InvalidArgument: the settings name an unknown toolset.
 
     ```python
     from mcp import Client

@@ -30,10 +30,10 @@ class BearerTokens:
     """Bearer tokens and their owners; a ``TokenVerifier`` of the SDK.
 
     Args:
-        tokens: Tokens by the name of their owner, who is the principal of the calls made with them.
+        tokens: tokens by the name of their owner, who is the principal of the calls made with them.
 
     Raises:
-        InvalidArgument: A name or a token is invalid, or two owners have the same token. No message shows a token.
+        InvalidArgument: a name or a token is invalid, or two owners have the same token. No message shows a token.
     """
 
     def __init__(self, tokens: Mapping[str, SecretStr]) -> None:
@@ -76,7 +76,7 @@ def read_token_file(path: Path) -> dict[str, SecretStr]:
     """Read a file with a name and a token on each line; empty lines and lines that start with ``#`` are skipped.
 
     Raises:
-        InvalidArgument: The file cannot be read, or a line has another form.
+        InvalidArgument: the file cannot be read, or a line has another form.
     """
     from pydantic import SecretStr
 

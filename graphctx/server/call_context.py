@@ -36,17 +36,17 @@ class CallContext:
     """What a tool's handler works with.
 
     Attributes:
-        searcher: The pinned snapshot, to ask.
-        count: Counts the tokens of a text.
-        scratch: Holds the passages that the session has seen.
-        session_id: The session of the call.
-        config: The server's settings.
-        spelling: The names of tools as the client knows them.
-        cursors: Makes and reads cursors.
-        layers: The layers of AGENTS.db, if any are served.
-        principal: The owner of the call's bearer token, or empty.
-        session_note: Says that the ``session_id`` of the call was ignored, if it was.
-        slim: Whether the answer is sent in its slim form.
+        searcher: the pinned snapshot, to ask.
+        count: counts the tokens of a text.
+        scratch: holds the passages that the session has seen.
+        session_id: the session of the call.
+        config: the server's settings.
+        spelling: the names of tools as the client knows them.
+        cursors: makes and reads cursors.
+        layers: the layers of AGENTS.db, if any are served.
+        principal: the owner of the call's bearer token, or empty.
+        session_note: says that the ``session_id`` of the call was ignored, if it was.
+        slim: whether the answer is sent in its slim form.
     """
 
     searcher: Searcher
@@ -92,7 +92,7 @@ class CallContext:
         """Return the scope that applies: what was asked for, within the boundary of the settings.
 
         Raises:
-            ScopeViolation: The call asks for something outside.
+            ScopeViolation: the call asks for something outside.
         """
         return self.searcher.boundary.narrow(asked)
 
@@ -108,7 +108,7 @@ class CallContext:
         """Return the layers.
 
         Raises:
-            BackendUnavailable: None are served.
+            BackendUnavailable: none are served.
         """
         if self.layers is None:
             raise BackendUnavailable(NO_LAYERS, setting="layers.folder")
@@ -122,11 +122,11 @@ class CallContext:
         """Return the section id of a passage id, and any other reference unchanged.
 
         Args:
-            ref: The reference, as the caller wrote it.
-            argument: The argument that holds it, for errors.
+            ref: the reference, as the caller wrote it.
+            argument: the argument that holds it, for errors.
 
         Raises:
-            InvalidArgument: This session has no such passage, or its text is no longer published.
+            InvalidArgument: this session has no such passage, or its text is no longer published.
         """
         return self._held(ref, argument).unit.section_id if ref.startswith("p_") else ref
 
@@ -134,14 +134,14 @@ class CallContext:
         """Return a passage by its passage id or section id, as it is published now.
 
         Args:
-            asked: The id, as the caller wrote it.
-            scope: The scope that applies.
-            argument: The argument that holds it, for errors.
+            asked: the id, as the caller wrote it.
+            scope: the scope that applies.
+            argument: the argument that holds it, for errors.
 
         Raises:
-            InvalidArgument: This session has no such passage, its text is no longer published, or the scope has no
+            InvalidArgument: this session has no such passage, its text is no longer published, or the scope has no
                 such section.
-            ScopeViolation: This session has the passage, and it lies outside the scope.
+            ScopeViolation: this session has the passage, and it lies outside the scope.
         """
         if asked.startswith("p_"):
             held = self._held(asked, argument)

@@ -33,12 +33,12 @@ def complete(
     free text is completed to nothing.
 
     Args:
-        params: The argument of a template or prompt, and the text typed so far.
-        playbooks: The prompts that the server offers.
-        opened: Returns the pinned snapshot and the scope; called only for an argument that exists.
+        params: the argument of a template or prompt, and the text typed so far.
+        playbooks: the prompts that the server offers.
+        opened: returns the pinned snapshot and the scope; called only for an argument that exists.
 
     Raises:
-        InvalidArgument: There is no such template, prompt or argument.
+        InvalidArgument: there is no such template, prompt or argument.
     """
     kind = _kind(params, playbooks)
     searcher, scope = opened()

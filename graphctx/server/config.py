@@ -29,23 +29,23 @@ class ServerConfig:
     """How the server behaves.
 
     Attributes:
-        tool_names: The form of tools' names in lists and texts; both forms can always be called.
+        tool_names: the form of tools' names in lists and texts; both forms can always be called.
         transport: ``stdio`` has one client and one session in a process; ``http`` has many.
-        limits: Tokens and bytes of one response.
-        call_timeout: Seconds after which a call fails with ``TIMEOUT``; clients commonly give up after 60.
-        workers: Calls that run at the same time; further ones wait.
-        scratch_ttl: Seconds that a passage id lives after its last use (tool contract, section 5.1).
-        scratch_bytes: Memory for the passages of all sessions (256 MB, the same section).
-        toolsets: The tools to offer.
-        full_form: Whether ``core`` too lists every argument and output schema, and answers with every field.
-        bounded: Whether the settings draw a boundary, which a call can narrow.
+        limits: tokens and bytes of one response.
+        call_timeout: seconds after which a call fails with ``TIMEOUT``; clients commonly give up after 60.
+        workers: calls that run at the same time; further ones wait.
+        scratch_ttl: seconds that a passage id lives after its last use (tool contract, section 5.1).
+        scratch_bytes: memory for the passages of all sessions (256 MB, the same section).
+        toolsets: the tools to offer.
+        full_form: whether ``core`` too lists every argument and output schema, and answers with every field.
+        bounded: whether the settings draw a boundary, which a call can narrow.
         kb_v2: If false, offer only the older names of the tools.
-        structured_output: If false, answers are JSON text alone.
-        cursor_key: Signs cursors; empty for the knowledge base's own key.
-        tokens: Bearer tokens by the name of their owner, for HTTP; without any, everybody is let in.
-        layers: The folder of AGENTS.db and its layers, if there is one.
-        layers_writable: Whether tools may append to layers.
-        anonymous_writes: Over HTTP, whether callers without a token may append to layers.
+        structured_output: if false, answers are JSON text alone.
+        cursor_key: signs cursors; empty for the knowledge base's own key.
+        tokens: bearer tokens by the name of their owner, for HTTP; without any, everybody is let in.
+        layers: the folder of AGENTS.db and its layers, if there is one.
+        layers_writable: whether tools may append to layers.
+        anonymous_writes: over HTTP, whether callers without a token may append to layers.
     """
 
     tool_names: ToolNames = "underscore"
@@ -73,18 +73,18 @@ class ServerConfig:
     @classmethod
     def from_settings(
         cls,
-        settings: ServerSettings,
-        transport: Transport = "stdio",
-        layers: Path | None = None,
+        settings: serverSettings,
+        transport: transport = "stdio",
+        layers: path | None = None,
         layers_writable: bool = True,
     ) -> ServerConfig:
         """Build the configuration from the ``[server]`` settings of a knowledge base.
 
         Args:
-            settings: The settings.
-            transport: The transport.
-            layers: The folder of the layers; their tools are then offered too.
-            layers_writable: Whether these tools may append to the layers.
+            settings: the settings.
+            transport: the transport.
+            layers: the folder of the layers; their tools are then offered too.
+            layers_writable: whether these tools may append to the layers.
         """
         toolsets = settings.toolsets
         return cls(

@@ -45,11 +45,11 @@ class Dispatcher:
     """The tools that a server offers, and what its requests share.
 
     Args:
-        warmup: Opens the knowledge base.
-        config: The server's settings.
+        warmup: opens the knowledge base.
+        config: the server's settings.
 
     Raises:
-        InvalidArgument: The settings name an unknown toolset.
+        InvalidArgument: the settings name an unknown toolset.
     """
 
     def __init__(self, warmup: Warmup, config: ServerConfig) -> None:
@@ -71,7 +71,7 @@ class Dispatcher:
         """Answer ``tools/call``. A failure of the tool is a result that holds the error envelope.
 
         Raises:
-            MCPError: There is no such tool.
+            MCPError: there is no such tool.
         """
         caller, tool = self.sessions.caller(ctx), self._by_name.get(params.name)
         with log_call(tool.name if tool else params.name, caller.principal, client_name(ctx)) as record:
@@ -98,12 +98,12 @@ class Dispatcher:
         """Run the blocking work of any other request in a worker thread.
 
         Args:
-            ctx: The request's context.
-            method: The protocol's name of the request, such as ``resources/read``.
-            work: What to run.
+            ctx: the request's context.
+            method: the protocol's name of the request, such as ``resources/read``.
+            work: what to run.
 
         Raises:
-            MCPError: The work failed; its data is the error envelope.
+            MCPError: the work failed; its data is the error envelope.
         """
 
         def watched(progress: CallProgress) -> Result:
@@ -158,8 +158,8 @@ def typed_error(error: Exception, what: str) -> GraphctxError:
     shows its type and where it was raised; its message only at level ``debug``.
 
     Args:
-        error: The exception.
-        what: The name of the tool or of the protocol's method that failed.
+        error: the exception.
+        what: the name of the tool or of the protocol's method that failed.
     """
     if isinstance(error, GraphctxError):
         return error

@@ -60,12 +60,12 @@ class HttpConfig:
     """The address that the server binds, and whom it lets in.
 
     Attributes:
-        host: The address to bind. On a local one, only local ``Host`` headers are let in.
-        port: The port to bind.
+        host: the address to bind. On a local one, only local ``Host`` headers are let in.
+        port: the port to bind.
         allowed_hosts: ``Host`` headers to let in (``name:port``, ``name:*``); required for any other address.
         allowed_origins: ``Origin`` headers of browsers to let in (``https://name``, ``http://name:*``): their pages
             may call the server and read its answers (CORS).
-        allow_anonymous: Serve an address that is not local without bearer tokens: right where a proxy in front
+        allow_anonymous: serve an address that is not local without bearer tokens: right where a proxy in front
             authenticates, and nobody can go around it. Such callers may also write into layers.
     """
 
@@ -79,7 +79,7 @@ class HttpConfig:
         """Refuse to serve everybody by accident.
 
         Raises:
-            InvalidArgument: An address that is not local has no ``allowed_hosts``, which would allow DNS rebinding, or
+            InvalidArgument: an address that is not local has no ``allowed_hosts``, which would allow DNS rebinding, or
                 neither tokens nor ``allow_anonymous``.
         """
         if self.host in LOCAL_HOSTS:
@@ -106,12 +106,12 @@ def http_app(warmup: Warmup, config: ServerConfig | None = None, http: HttpConfi
     has gone.
 
     Args:
-        warmup: Opens the knowledge base; the caller starts it.
-        config: The server's settings; its transport becomes ``http``.
-        http: The address, and whom to let in.
+        warmup: opens the knowledge base; the caller starts it.
+        config: the server's settings; its transport becomes ``http``.
+        http: the address, and whom to let in.
 
     Raises:
-        InvalidArgument: The server would be open to everybody, or a token is invalid.
+        InvalidArgument: the server would be open to everybody, or a token is invalid.
     """
     http = http or HttpConfig()
     config = dataclasses.replace(config or ServerConfig(), transport="http", anonymous_writes=http.allow_anonymous)
@@ -170,14 +170,14 @@ def serve_http(
     """Serve a knowledge base over streamable HTTP until the process gets SIGTERM or SIGINT, then end it.
 
     Args:
-        kb_path: The knowledge base's folder. It is opened in the background, so its errors show in calls.
-        config: The server's settings.
-        http: The address, and whom to let in.
-        on_listening: Called as soon as clients can connect.
+        kb_path: the knowledge base's folder. It is opened in the background, so its errors show in calls.
+        config: the server's settings.
+        http: the address, and whom to let in.
+        on_listening: called as soon as clients can connect.
 
     Raises:
-        InvalidArgument: The server would be open to everybody, a token is invalid, or the address cannot be bound.
-        BackendUnavailable: The server did not start.
+        InvalidArgument: the server would be open to everybody, a token is invalid, or the address cannot be bound.
+        BackendUnavailable: the server did not start.
 
     ```python
     serve_http("handbook/.graphctx", http=HttpConfig(port=9000))
@@ -220,7 +220,7 @@ def bound_sockets(http: HttpConfig) -> list[socket.socket]:
     An address that this machine does not have is skipped if there is another one; an address in use is an error.
 
     Raises:
-        InvalidArgument: An address is in use, or none can be bound.
+        InvalidArgument: an address is in use, or none can be bound.
     """
     with contextlib.ExitStack() as opened:
         bound: list[socket.socket] = []

@@ -41,7 +41,7 @@ def tool_named(name: str) -> AnyTool:
     """Return the tool of a name, with dots or with underscores.
 
     Raises:
-        InvalidArgument: There is no such tool.
+        InvalidArgument: there is no such tool.
     """
     known = {tool.name: tool for tool in TOOLS}
     for tool in TOOLS:
@@ -61,13 +61,13 @@ def call(engine: OpenKnowledgeBase, config: ServerConfig, name: str, arguments: 
     """Call a tool.
 
     Args:
-        engine: What the tool runs on.
-        config: Limits and boundary, as a server would have them.
-        name: The tool's name, with dots or with underscores.
-        arguments: The arguments, as a client would send them.
+        engine: what the tool runs on.
+        config: limits and boundary, as a server would have them.
+        name: the tool's name, with dots or with underscores.
+        arguments: the arguments, as a client would send them.
 
     Raises:
-        GraphctxError: What a client would get as an error envelope.
+        GraphctxError: what a client would get as an error envelope.
 
     ```python
     reply = call(open_engine("handbook/.graphctx"), ServerConfig(), "kb.search", {"query": "duty officer"})

@@ -27,14 +27,14 @@ class FairLru(Generic[Key, Value]):
     evict everything that others hold. Not thread-safe.
 
     Args:
-        capacity: The weight of all values together.
-        ttl: Seconds that a value lives after its last use.
-        clock: Returns monotonic seconds.
+        capacity: the weight of all values together.
+        ttl: seconds that a value lives after its last use.
+        clock: returns monotonic seconds.
 
     Attributes:
-        weight: The weight of the values that are held now.
-        evicted: Values lost for want of capacity since the start.
-        expired: Values lost by their age since the start.
+        weight: the weight of the values that are held now.
+        evicted: values lost for want of capacity since the start.
+        expired: values lost by their age since the start.
     """
 
     def __init__(self, capacity: int, ttl: float, clock: Callable[[], float] = time.monotonic) -> None:

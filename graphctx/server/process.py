@@ -49,10 +49,10 @@ def configure_log(keep: Callable[[logging.LogRecord], bool] = lambda record: Tru
     Libraries log warnings and errors only, unless the level is ``debug``: below that they name sessions and values.
 
     Args:
-        keep: Whether to log a record.
+        keep: whether to log a record.
 
     Raises:
-        InvalidArgument: The variable names no level.
+        InvalidArgument: the variable names no level.
     """
     named = os.environ.get(LEVEL_VARIABLE) or "warning"
     if named.lower() not in LEVELS:
@@ -77,7 +77,7 @@ class CallRecord:
 
     Attributes:
         outcome: ``ok``, the code of an error, ``UNKNOWN_TOOL``, or ``CANCELLED`` where nobody waits for an answer.
-        tokens: Tokens of the answer, if it counts them.
+        tokens: tokens of the answer, if it counts them.
     """
 
     outcome: str = "CANCELLED"
@@ -89,9 +89,9 @@ def log_call(tool: str, principal: str, client: str | None) -> Iterator[CallReco
     """Log a call at level ``info`` when the block ends, in one line without its arguments and its answer.
 
     Args:
-        tool: The tool's name; the name that was asked for where there is no such tool.
-        principal: The owner of the bearer token, or empty.
-        client: The name that the client gave itself.
+        tool: the tool's name; the name that was asked for where there is no such tool.
+        principal: the owner of the bearer token, or empty.
+        client: the name that the client gave itself.
     """
     record, started = CallRecord(), time.perf_counter()
     try:

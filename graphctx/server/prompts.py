@@ -125,7 +125,7 @@ def find(playbooks: tuple[Playbook, ...], name: str) -> Playbook:
     """Return the prompt of a name.
 
     Raises:
-        InvalidArgument: There is no such prompt.
+        InvalidArgument: there is no such prompt.
     """
     for playbook in playbooks:
         if playbook.name == name:
@@ -143,7 +143,7 @@ def filled(playbook: Playbook, arguments: Mapping[str, str], spelling: ToolNamin
     """Return a prompt with its blanks filled in.
 
     Raises:
-        InvalidArgument: An argument is missing, empty, too long or unknown.
+        InvalidArgument: an argument is missing, empty, too long or unknown.
     """
     known = [blank.name for blank in playbook.blanks]
     for name in [*known, *arguments]:

@@ -132,7 +132,7 @@ def parse_uri(uri: str) -> Address:
     """Parse the URI of a resource.
 
     Raises:
-        InvalidArgument: This server has no such resource.
+        InvalidArgument: this server has no such resource.
     """
     if len(uri) <= MAX_URI_CHARS:
         if uri == STATUS_URI:
@@ -204,7 +204,7 @@ def for_assistants(last_modified: str) -> types.Annotations:
     """Return annotations of a resource for the assistant, with a low priority for its context.
 
     Args:
-        last_modified: An ISO 8601 date or time, UTC if it has no zone. Clients accept only a whole date-time of
+        last_modified: an ISO 8601 date or time, UTC if it has no zone. Clients accept only a whole date-time of
             RFC 3339, so it becomes one.
     """
     moment = datetime.fromisoformat(last_modified)
@@ -243,7 +243,7 @@ def current(held: Passage, units: Units, boundary: Scope) -> Passage:
     """Return a held passage as it is published now.
 
     Raises:
-        InvalidArgument: Its text is no longer published within the boundary.
+        InvalidArgument: its text is no longer published within the boundary.
     """
     return units.current(held, "uri", lambda unit: in_scope(unit, boundary))
 
@@ -252,13 +252,13 @@ def page(held: Sequence[Passage], cursor: str | None, units: Units, boundary: Sc
     """Return one page of a session's passages without those that are no longer published.
 
     Args:
-        held: The passages, the newest first.
-        cursor: The id of the last passage of the page before.
-        units: The published units.
-        boundary: The boundary of the settings.
+        held: the passages, the newest first.
+        cursor: the id of the last passage of the page before.
+        units: the published units.
+        boundary: the boundary of the settings.
 
     Raises:
-        InvalidArgument: The session does not hold the passage of the cursor.
+        InvalidArgument: the session does not hold the passage of the cursor.
     """
     start = 0
     if cursor is not None:

@@ -81,10 +81,10 @@ class ScratchStore:
     """Passages by id, each readable only by its own session. Thread-safe.
 
     Args:
-        max_bytes: Memory for all passages of all sessions, overhead included.
-        ttl: Seconds that a passage lives after its last use.
-        clock: Returns monotonic seconds.
-        now: Returns the wall-clock time, which only resource listings show.
+        max_bytes: memory for all passages of all sessions, overhead included.
+        ttl: seconds that a passage lives after its last use.
+        clock: returns monotonic seconds.
+        now: returns the wall-clock time, which only resource listings show.
     """
 
     def __init__(
@@ -105,13 +105,13 @@ class ScratchStore:
         """Hold a unit for a session. The same unit has the same id.
 
         Args:
-            session_id: The session.
-            snapshot_id: The snapshot of the unit.
-            unit: The unit.
-            principal: The owner whose sessions share one memory quota; if empty, each session has its own.
+            session_id: the session.
+            snapshot_id: the snapshot of the unit.
+            unit: the unit.
+            principal: the owner whose sessions share one memory quota; if empty, each session has its own.
 
         Raises:
-            BudgetExceeded: The unit alone is larger than the whole store.
+            BudgetExceeded: the unit alone is larger than the whole store.
         """
         weight = 4 * len(unit.text) + _OVERHEAD_BYTES  # CPython stores a character in up to four bytes
         if weight > self._max_bytes:
@@ -144,12 +144,12 @@ class ScratchStore:
         """Return the passage of a session with this id.
 
         Args:
-            session_id: The session.
-            passage_id: The id, as the caller wrote it.
-            argument: The argument that holds it, for errors.
+            session_id: the session.
+            passage_id: the id, as the caller wrote it.
+            argument: the argument that holds it, for errors.
 
         Raises:
-            InvalidArgument: The id is unknown, another session's, expired or evicted; the message is the same for all,
+            InvalidArgument: the id is unknown, another session's, expired or evicted; the message is the same for all,
                 so that an id of another session looks like an unknown one.
         """
         with self._lock:

@@ -42,8 +42,8 @@ class Caller:
     """Who makes a call.
 
     Attributes:
-        principal: The name of the bearer token's owner, or `ANONYMOUS`.
-        session_id: The session of the connection; empty where it has none.
+        principal: the name of the bearer token's owner, or `ANONYMOUS`.
+        session_id: the session of the connection; empty where it has none.
     """
 
     principal: str
@@ -54,9 +54,9 @@ class Sessions:
     """The sessions of one server. Thread-safe.
 
     Args:
-        ttl: Seconds that a handle lives after its last use.
-        max_handles: With more, the principal who holds the most loses the least recently used one.
-        clock: Returns monotonic seconds.
+        ttl: seconds that a handle lives after its last use.
+        max_handles: with more, the principal who holds the most loses the least recently used one.
+        clock: returns monotonic seconds.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class Sessions:
         is an error only for a call that names a passage by its passage id; any other call gets a fresh handle.
 
         Raises:
-            InvalidArgument: The call names a passage, and no handle that could hold it.
+            InvalidArgument: the call names a passage, and no handle that could hold it.
         """
         asked: str | None = getattr(request, "session_id", None)
         if caller.session_id:
@@ -114,8 +114,8 @@ class Sessions:
         """Refuse a resource of a session that is not the caller's.
 
         Raises:
-            ScopeViolation: The connection has a session, and this is another one.
-            InvalidArgument: The caller has no such handle; the same if another principal has it.
+            ScopeViolation: the connection has a session, and this is another one.
+            InvalidArgument: the caller has no such handle; the same if another principal has it.
         """
         if self.holds(caller, session_id):
             return

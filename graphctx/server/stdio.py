@@ -47,9 +47,9 @@ def serve_stdio(kb_path: str | Path, config: ServerConfig | None = None, warmup:
     """Serve a knowledge base over standard input and output until the client closes them, then end the process.
 
     Args:
-        kb_path: The knowledge base's folder. It is opened in the background, so its errors show in calls.
-        config: The server's settings.
-        warmup: How to open the knowledge base, if not from ``kb_path``.
+        kb_path: the knowledge base's folder. It is opened in the background, so its errors show in calls.
+        config: the server's settings.
+        warmup: how to open the knowledge base, if not from ``kb_path``.
 
     ```python
     serve_stdio("handbook/.graphctx")
@@ -95,9 +95,9 @@ class StdioTransport:
     """The lines of one client as streams of messages.
 
     Args:
-        source: Lines to read.
-        sink: Where to write lines.
-        grace: Seconds that calls in flight may take after the end of the input.
+        source: lines to read.
+        sink: where to write lines.
+        grace: seconds that calls in flight may take after the end of the input.
     """
 
     def __init__(self, source: BinaryIO, sink: BinaryIO, grace: float) -> None:
@@ -182,8 +182,8 @@ class Refusal:
     """Why a line is not a message.
 
     Attributes:
-        reason: What is wrong, without anything that the line holds.
-        answer: The error to send; ``None`` for a notification, which has no answer.
+        reason: what is wrong, without anything that the line holds.
+        answer: the error to send; ``None`` for a notification, which has no answer.
     """
 
     reason: str

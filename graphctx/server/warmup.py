@@ -33,11 +33,11 @@ class OpenKnowledgeBase:
     """An open knowledge base, or layers alone, as tool calls use it.
 
     Attributes:
-        searcher: Pins the published snapshot.
-        warm: Loads models and opens tables.
-        count: Estimates the tokens of a text.
-        layers: The layers of AGENTS.db, if there are any.
-        cursor_key: Signs cursors, unless the settings name another key.
+        searcher: pins the published snapshot.
+        warm: loads models and opens tables.
+        count: estimates the tokens of a text.
+        layers: the layers of AGENTS.db, if there are any.
+        cursor_key: signs cursors, unless the settings name another key.
     """
 
     searcher: Callable[[], Searcher]
@@ -51,7 +51,7 @@ class Warmup:
     """An engine that is opened once, by the first thread that needs it.
 
     Args:
-        open_engine: Opens the engine; may take seconds, and may raise typed errors.
+        open_engine: opens the engine; may take seconds, and may raise typed errors.
     """
 
     def __init__(self, open_engine: Callable[[], OpenKnowledgeBase]) -> None:
@@ -75,7 +75,7 @@ class Warmup:
         The thread that opens it goes on to the end even if its own call is abandoned, as others wait for it.
 
         Raises:
-            GraphctxError: Opening failed.
+            GraphctxError: opening failed.
         """
         while self._engine is None:
             if self._lock.acquire(timeout=_POLL_SECONDS):
@@ -104,11 +104,11 @@ def open_engine(kb_path: str, layers: Path | None = None) -> OpenKnowledgeBase:
     """Open the knowledge base at a path, or layers alone where there is none.
 
     Args:
-        kb_path: The knowledge base's folder.
-        layers: The folder of the layers beside it.
+        kb_path: the knowledge base's folder.
+        layers: the folder of the layers beside it.
 
     Raises:
-        BackendUnavailable: There is no knowledge base and there are no layers, or it cannot be read.
+        BackendUnavailable: there is no knowledge base and there are no layers, or it cannot be read.
     """
     from graphctx.knowledge_base import KnowledgeBase
     from graphctx.store.config import is_absent

@@ -42,8 +42,8 @@ class Workers:
     """The worker threads of one server.
 
     Args:
-        slots: Calls that run at the same time; further ones wait.
-        timeout: Seconds after which a call is abandoned, its waiting included.
+        slots: calls that run at the same time; further ones wait.
+        timeout: seconds after which a call is abandoned, its waiting included.
     """
 
     def __init__(self, slots: int, timeout: float) -> None:
@@ -58,12 +58,12 @@ class Workers:
         """Run blocking work in a thread and wait for it.
 
         Args:
-            work: What to run; it may set the message of its progress.
-            report: Sends the progress to the client.
+            work: what to run; it may set the message of its progress.
+            report: sends the progress to the client.
 
         Raises:
-            TimedOut: The work took too long.
-            BackendUnavailable: Too many threads are busy with abandoned work.
+            TimedOut: the work took too long.
+            BackendUnavailable: too many threads are busy with abandoned work.
         """
         progress = CallProgress()
         if report is None:
