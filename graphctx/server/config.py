@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from graphctx.settings import ServerSettings
 
+
 Transport = Literal["stdio", "http"]
 Toolset = Literal["core", "kb", "graph", "compat", "connector", "layers"]
 """Groups of tools: the six of ``kb`` and ``graph`` that models use most; evidence and excerpts; the graph; the older
@@ -73,9 +74,9 @@ class ServerConfig:
     @classmethod
     def from_settings(
         cls,
-        settings: serverSettings,
-        transport: transport = "stdio",
-        layers: path | None = None,
+        settings: ServerSettings,
+        transport: Transport = "stdio",
+        layers: Path | None = None,
         layers_writable: bool = True,
     ) -> ServerConfig:
         """Build the configuration from the ``[server]`` settings of a knowledge base.
