@@ -49,7 +49,7 @@ def test_a_connection_with_a_session_stays_with_it_and_ignores_others(sessions: 
 
 @pytest.mark.parametrize("caller", [ANA, NOBODY], ids=["ana", "anonymous"])
 def test_a_call_without_a_session_gets_a_fresh_handle_that_a_later_one_uses(sessions: Sessions, caller: Caller) -> None:
-    first, second = sessions.resolve(caller, search()), sessions.of(caller, search())
+    first, second = sessions.resolve(caller, search()), sessions.resolve(caller, search())
     assert first != second
     for request in (search(first), read(session_id=first), read("u_abc", first)):
         assert sessions.resolve(caller, request) == first
