@@ -43,7 +43,6 @@ def test_null_stands_for_an_argument_that_is_left_out() -> None:
         ({"query": "x", "tok_k": 1}, "tok_k", "top_k"),
         ({"query": "x", "options": {"snippet": 1}}, "options.snippet", "max_snippet_chars"),
         ({"query": "x", "options": {"mode": "graph"}}, "options.mode", "hybrid_local"),
-        ({"top_k": 1}, "query", "required"),
         ({"query": "x", "filters": {"updated_after": "spring"}}, "filters.updated_after", "ISO 8601"),
     ],
 )

@@ -78,7 +78,6 @@ def test_a_null_that_stands_for_nothing_optional_is_refused(arguments: dict[str,
         (SearchInput, {"query": "x", "top_k": 10**6000}, "top_k", "must be a whole number from 1 to 50"),
         (SearchInput, {"query": "x" * 4001}, "query", "must be text of 1 to 4000 characters, and this has 4001"),
         (SearchInput, {"query": 5}, "query", "must be text of 1 to 4000 characters, not only spaces"),
-        (SearchInput, {}, "query", "this argument is required and must be text of 1 to 4000 characters"),
         (
             SearchInput,
             {"query": "x", "options": {"mode": "graph"}},
@@ -130,6 +129,12 @@ def test_a_refusal_names_field_value_and_the_range(
     assert details["field"] == field
     assert allowed in details["allowed"]
     assert f"{field} = {details['value']}: {details['allowed']}" in caught.value.message
+
+
+def test_a_missing_argument_is_named_as_required() -> None:
+    with pytest.raises(InvalidArgument, match=r"^query is required and must be text of 1 to 4000 characters") as caught:
+        parse_arguments(SearchInput, {"top_k": 1})
+    assert caught.value.details["field"] == "query"
 
 
 def plain_fields(model: type[BaseModel]) -> Iterator[tuple[tuple[str, ...], type]]:
