@@ -64,7 +64,8 @@ _HONORIFIC = re.compile(
     r"|President|Prince(?:ss)?|Queen|King|Mr\.?|Mrs\.?|Ms\.?)\s+(?=\w+\s+\w)"
 )
 _LIFE = re.compile(r"\bborn\b|\b\d{4}\s*[–-]\s*(?:\w+\s+){0,3}\d{4}|\bdied\b")
-_PERSON = re.compile(r"(?:[A-ZÀ-Þ][\w'’.-]*\s+){2,}(?![IVX]+$)[A-ZÀ-Þ][\w'’-]+")
+_NAME_WORD = re.compile(r"[A-ZÀ-Þ][\w'’.-]*")
+_NUMERAL = re.compile(r"[IVX]+")
 _MARKS = "\"“”'¡¿*_"
 _NO_SUBJECT = frozenset(
     "in on at during after before although though while when where if as since there here it he she they we you i "
@@ -206,7 +207,7 @@ def lead_subjects(text: str) -> dict[str, float]:
     variants = (variant for name in (whole, head) for variant in (name, *_without_extras(name)))
     names = {name.strip(f" ,;'{_MARKS}"): 1.0 for name in variants if len(name.split()) <= MAX_SUBJECT_WORDS}
     if _LIFE.search(window[: verb_end + LIFE_REACH]):
-        for name in filter(_PERSON.fullmatch, list(names)):
+        for name in filter(_has_middle_names, list(names)):
             first, *_, last = name.split()
             names.setdefault(f"{first} {last}", SHORTENED)
     names.pop("", None)
@@ -263,3 +264,11 @@ def _is_name(text: str) -> bool:
     if first.casefold() in _NO_SUBJECT:  # the start of a sentence, or of a title: "His Last Haul"
         return len(words) > 1 and words[1][:1].isupper() and capital == len(rest)
     return not rest or capital * 2 >= len(rest) or len(words) <= 3
+
+
+def _has_middle_names(name: str) -> bool:
+    """Whether a name has three or more capitalised words and does not end with an initial or a Roman numeral."""
+    words = name.split()
+    last = words[-1] if words else ""
+    capitals = len(words) > 2 and all(map(_NAME_WORD.fullmatch, words))
+    return capitals and len(last) > 1 and "." not in last and not _NUMERAL.fullmatch(last)

@@ -52,14 +52,16 @@ def test_the_whole_hierarchy_is_a_tree_with_a_line_for_each_community(handbook_p
 def test_by_default_the_largest_of_one_level_are_shown_and_how_to_see_more(
     handbook_path: Path, words: tuple[str, ...]
 ) -> None:
-    title, *lines, hint = shown(handbook_path, "communities", *words).splitlines()
+    title, *rest = shown(handbook_path, "communities", *words).splitlines()
+    lines = [line for line in rest if " · c_" in line]
     found = answer(handbook_path, "communities", *words, "--depth", 1)["communities"]
     assert {one["level"] for one in found} == {0 if not words else 1}
     assert str(len(found)) in title
     assert len(lines) == min(len(found), 18)
     assert all(one["id"] in line for one, line in zip(found, lines, strict=False))
-    assert "--all" in hint
-    assert "--level N" in hint
+    if len(found) > 18 or not words:
+        assert "--all" in rest[-1]
+        assert "--level N" in rest[-1]
 
 
 def test_filters_depth_and_entity_choose_a_part_of_it(handbook_path: Path) -> None:
