@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 MAX_TOP_K = 50
 MAX_EXCERPT_TOKENS = 800
@@ -206,13 +206,17 @@ class ReadExcerptInput(Request):
     after_tokens: int = Field(0, ge=0, le=MAX_EXCERPT_TOKENS, description="Also so much of the document after it.")
     options: ExcerptOptions = Field(default_factory=ExcerptOptions, description="How to show it.")
 
+    @field_validator("before_tokens", "after_tokens")
+    @classmethod
+    def _only_from_the_start_of_the_passage(cls, value: int, info: ValidationInfo) -> int:
+        if value and info.data.get("start_char"):
+            raise ValueError("must be left out where start_char reads on in the passage")
+        return value
+
     @model_validator(mode="after")
     def _text_around_begins_with_the_passage(self) -> ReadExcerptInput:
-        if self.before_tokens or self.after_tokens:
-            if self.start_char:
-                raise ValueError("start_char reads on in a passage: leave out before_tokens and after_tokens")
-            if "max_tokens" not in self.model_fields_set:
-                self.__dict__["max_tokens"] = MAX_EXCERPT_TOKENS
+        if (self.before_tokens or self.after_tokens) and "max_tokens" not in self.model_fields_set:
+            self.__dict__["max_tokens"] = MAX_EXCERPT_TOKENS
         return self
 
 
