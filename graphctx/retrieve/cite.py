@@ -86,13 +86,15 @@ def around(
     while True:
         first, last = ceil(text, max(low, start - reach)), cut_end(text, end, min(high, end + reach))
         before, after = tokens.offsets(text[first:start]), tokens.offsets(text[end:last])
-        if (len(before) > n_tokens or first <= low) and (len(after) > n_tokens or last >= high):
+        if (len(before) > n_tokens or start - reach <= low) and (len(after) > n_tokens or end + reach >= high):
             break
         reach *= 2
     if len(before) > n_tokens:
-        first = cut_start(text, first + before[-n_tokens][0], start)
-        # The rest of a word can be more tokens than in the word.
-        while not text[first - 1].isspace() and tokens.count(text[first:start]) > n_tokens:
+        outside, inside = before[-n_tokens - 1][0], before[-n_tokens][0]
+        first = cut_start(text, first + inside, start)
+        # The rest of a word can be more tokens than in the word, and one character can be two tokens.
+        exact = outside < inside and text[first - 1].isspace()
+        while not exact and tokens.count(text[first:start]) > n_tokens:
             first = cut_start(text, first + 1, start)
     if len(after) > n_tokens:
         last = cut_end(text, end, end + tokens.clip(text[end:last], n_tokens))

@@ -9,7 +9,7 @@ from graphctx.model.requests import MAX_QUOTE_CHARS
 from graphctx.nlp.tokens import AnswerCounter
 from graphctx.retrieve.cite import around, cut_span, preview_span
 from graphctx.retrieve.documents import DocumentText
-from graphctx.text.graphemes import ceil, first_end, floor, is_boundary
+from graphctx.text.graphemes import first_end, is_boundary
 
 COUNTER = AnswerCounter()
 TEXTS = st.text(max_size=400) | st.lists(
@@ -58,12 +58,17 @@ def test_context_is_contiguous_with_its_span_and_keeps_its_limit(text: str, data
         assert is_boundary(text, start - len(before))
     if is_boundary(text, end):
         assert is_boundary(text, end + len(after))
-    low, high = floor(text, start - 5), ceil(text, end + 5)
+    low, high = data.draw(st.integers(0, start)), data.draw(st.integers(end, len(text)))
     inner = around(document(text), start, end, limit, COUNTER, (low, high))
-    assert before.endswith(inner[0])
-    assert after.startswith(inner[1])
-    assert len(inner[0]) <= start - low
-    assert len(inner[1]) <= high - end
+    assert text[low:start].endswith(inner[0])
+    assert text[end:high].startswith(inner[1])
+    assert max(map(COUNTER.count, inner)) <= limit
+
+
+def test_context_within_bounds_that_split_a_word_or_a_grapheme_is_found() -> None:
+    text = "one two three four e\u0301te\u0301 five"
+    assert around(document(text), 4, 7, 60, COUNTER, (2, 11)) == ("e ", " thr")
+    assert around(document(text), 19, 24, 60, COUNTER, (20, 24)) == ("", "")
 
 
 @given(st.lists(st.integers(1, 300), min_size=1, max_size=12), st.data())
