@@ -129,17 +129,22 @@ def _phrased(found: GlobalResults, points: Sequence[Point]) -> list[PhrasedSente
 
 def _without_repetition(quotes: Sequence[Quote]) -> list[Quote]:
     """Remove from the context of each quote what another quote holds."""
+    spans: dict[str, list[tuple[int, int]]] = {}
+    for quote in quotes:
+        spans.setdefault(quote.doc_uri, []).append((quote.start_char, quote.end_char))
     trimmed = []
     for quote in quotes:
-        others = [other for other in quotes if other.doc_uri == quote.doc_uri]
-        before = max((o.end_char for o in others if o.end_char <= quote.start_char), default=0)
-        after = min((o.start_char for o in others if o.start_char >= quote.end_char), default=sys.maxsize)
-        free = min(quote.start_char - before, len(quote.context_before))
-        surroundings = {
-            "context_before": quote.context_before[len(quote.context_before) - free :].lstrip(),
-            "context_after": quote.context_after[: after - quote.end_char].rstrip(),
-        }
-        trimmed.append(quote.model_copy(update=surroundings))
+        of_document = spans[quote.doc_uri]
+        if len(of_document) > 1:
+            free = quote.start_char - max((end for _, end in of_document if end <= quote.start_char), default=0)
+            after = min((start for start, _ in of_document if start >= quote.end_char), default=sys.maxsize)
+            before = quote.context_before
+            surroundings = {
+                "context_before": before[max(len(before) - free, 0) :].lstrip(),
+                "context_after": quote.context_after[: after - quote.end_char].rstrip(),
+            }
+            quote = quote.model_copy(update=surroundings)
+        trimmed.append(quote)
     return trimmed
 
 

@@ -33,13 +33,12 @@ _CHARS_PER_TOKEN = 12
 
 _PART = re.compile(r"[^ \n\t]+")
 _PLAIN = re.compile(r"[!-Z\\-~]+")  # printable ASCII without the bracket that opens "[SEP]"
-_ASCII_WORD = re.compile(r"[A-Za-z0-9]+|[!-/:-@\\-`{-~]")
 
-MAX_WORDS = 40_000
-"""Words whose pieces are kept, some 7 MB; beyond that they are collected anew."""
+MAX_PARTS = 40_000
+"""Parts whose pieces are kept, some 8 MB; beyond that they are collected anew."""
 
-MAX_WORD_CHARS = 64
-"""Longer words are not kept: they are seldom seen twice."""
+MAX_PART_CHARS = 64
+"""Longer parts are not kept: they are seldom seen twice."""
 
 MAX_WORDPIECE_CHARS = 100
 """The tokenizer makes one unknown piece of a longer word."""
@@ -165,10 +164,9 @@ class AnswerCounter(WordPieceCounter):
 
 
 class _WordPieces:
-    """The pieces of texts by one tokenizer, each word looked up once: five times as fast as running it again.
+    """The pieces of texts by one tokenizer, each part between spaces looked up once.
 
-    The tokenizer splits a text at white space and around each punctuation mark. Parts of printable ASCII are split here
-    in the same way; any other part between spaces is one word, as is one with a bracket, which may be ``[SEP]``.
+    The tokenizer reads a part by itself as it does within its text, and most parts of a text were seen before.
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
@@ -176,53 +174,44 @@ class _WordPieces:
         self._known: dict[str, Spans] = {}
 
     def counts(self, texts: Sequence[str]) -> list[int]:
-        words = [list(chain.from_iterable(map(_words, _PART.findall(text)))) for text in texts]
-        known = self._with(list(chain.from_iterable(words)))
-        return [sum(map(len, map(known.__getitem__, of))) for of in words]
+        parts = [_PART.findall(text) for text in texts]
+        known = self._with(set(chain.from_iterable(parts)))
+        return [sum([len(known[part]) for part in of]) for of in parts]
 
     def spans(self, text: str) -> list[tuple[int, int]]:
-        words: list[tuple[int, str]] = []
-        for part in _PART.finditer(text):
-            at = part.start()
-            if _PLAIN.fullmatch(part[0]):
-                words += [(at + word.start(), word[0]) for word in _ASCII_WORD.finditer(part[0])]
-            else:
-                words.append((at, part[0]))
-        known = self._with([word for _, word in words])
-        return [(at + first, at + end) for at, word in words for first, end in known[word]]
+        parts = [(part.start(), part[0]) for part in _PART.finditer(text)]
+        known = self._with({part for _, part in parts})
+        return [(at + first, at + end) for at, part in parts for first, end in known[part]]
 
-    def _with(self, words: list[str]) -> dict[str, Spans]:
-        """A dictionary that knows all of these words."""
+    def _with(self, parts: set[str]) -> dict[str, Spans]:
+        """A dictionary that knows all of these parts."""
         known = self._known
-        missing = set(words).difference(known)
+        missing = parts.difference(known)
         if not missing:
             return known
-        plain = [word for word in missing if len(word) <= MAX_WORDPIECE_CHARS and _PLAIN.fullmatch(word)]
+        plain = [part for part in missing if len(part) <= MAX_WORDPIECE_CHARS and _PLAIN.fullmatch(part)]
         fresh = dict(zip(plain, self._encode_plain(plain), strict=True))
-        fresh |= {word: self._encode(word) for word in missing.difference(plain)}
-        kept = {word: pieces for word, pieces in fresh.items() if len(word) <= MAX_WORD_CHARS}
-        if len(known) + len(kept) > MAX_WORDS:
+        fresh |= {part: self._encode(part) for part in missing.difference(plain)}
+        kept = {part: pieces for part, pieces in fresh.items() if len(part) <= MAX_PART_CHARS}
+        if len(known) + len(kept) > MAX_PARTS:
             # Another dictionary: a thread that took the one before goes on with it.
-            self._known = known = {word: known[word] for word in words if word in known}
+            self._known = known = {part: known[part] for part in parts if part in known}
         known.update(kept)
-        return known if len(kept) == len(fresh) else {**{word: known.get(word, ()) for word in words}, **fresh}
+        return known if len(kept) == len(fresh) else {**{part: known.get(part, ()) for part in parts}, **fresh}
 
-    def _encode_plain(self, words: list[str]) -> list[Spans]:
-        """Encode many words of printable ASCII in one call; the tokenizer numbers them as they come."""
-        encoded = self._tokenizer.encode(" ".join(words), add_special_tokens=False)
-        starts = list(accumulate((len(word) + 1 for word in words), initial=0))
-        pieces: list[list[tuple[int, int]]] = [[] for _ in words]
-        for number, (first, end) in zip(encoded.word_ids, encoded.offsets, strict=True):
-            if number is not None:  # that is for special tokens, of which there are none
-                pieces[number].append((first - starts[number], end - starts[number]))
+    def _encode_plain(self, parts: list[str]) -> list[Spans]:
+        """Encode many parts of printable ASCII in one call."""
+        pieces: list[list[tuple[int, int]]] = [[] for _ in parts]
+        bounds = list(accumulate((len(part) + 1 for part in parts), initial=0))
+        at = 0
+        for first, end in self._tokenizer.encode(" ".join(parts), add_special_tokens=False).offsets:
+            while first >= bounds[at + 1]:
+                at += 1
+            pieces[at].append((first - bounds[at], end - bounds[at]))
         return [tuple(of) for of in pieces]
 
     def _encode(self, text: str) -> Spans:
         return tuple(self._tokenizer.encode(text, add_special_tokens=False).offsets)
-
-
-def _words(part: str) -> list[str]:
-    return _ASCII_WORD.findall(part) if _PLAIN.fullmatch(part) else [part]
 
 
 class _ByteFallback(_WordPieces):

@@ -47,8 +47,20 @@ def is_in(rows: Rows, among: Rows) -> Mask:
     """
     if not len(among):
         return np.zeros(len(rows), dtype=bool)
-    found: Mask = among[np.minimum(np.searchsorted(among, rows), len(among) - 1)] == rows
+    found: Mask = among[np.minimum(among.searchsorted(rows), len(among) - 1)] == rows
     return found
+
+
+def union(*rows: Rows) -> Rows:
+    """Return the distinct rows of all, sorted; four times as fast as ``np.union1d`` for some hundreds.
+
+    >>> union(np.array([3, 1]), np.array([3, 2])).tolist()
+    [1, 2, 3]
+    """
+    every = np.sort(np.concatenate(rows))
+    first = np.ones(len(every), dtype=bool)
+    np.not_equal(every[1:], every[:-1], out=first[1:])
+    return every[first]
 
 
 def inner_products(vectors: Scores, rows: Rows, vector: Scores) -> Scores:
@@ -88,7 +100,7 @@ class SparseScores:
         """Return the scores of any rows."""
         if not len(self.rows):
             return np.zeros(len(rows), dtype=np.float32)
-        places = np.minimum(np.searchsorted(self.rows, rows), len(self.rows) - 1)
+        places = np.minimum(self.rows.searchsorted(rows), len(self.rows) - 1)
         return np.where(self.rows[places] == rows, self.values[places], np.float32(0.0))
 
     def scaled(self, weight: float) -> SparseScores:
@@ -99,7 +111,7 @@ class SparseScores:
 
     def plus(self, other: SparseScores) -> SparseScores:
         """Return the sum."""
-        rows = np.union1d(self.rows, other.rows)
+        rows = union(self.rows, other.rows)
         return SparseScores(rows, self.at(rows) + other.at(rows))
 
     def top(self, k: int) -> Rows:

@@ -97,7 +97,9 @@ def around(
         while not exact and tokens.count(text[first:start]) > n_tokens:
             first = cut_start(text, first + 1, start)
     if len(after) > n_tokens:
-        last = cut_end(text, end, end + tokens.clip(text[end:last], n_tokens))
+        at = end + after[n_tokens][0]
+        exact = text[at - 1].isspace()
+        last = at if exact else cut_end(text, end, end + tokens.clip(text[end:last], n_tokens))
     left = text[first:start].lstrip()
     return text[ceil(text, start - len(left)) : start], text[end : max(last, end)].rstrip()
 

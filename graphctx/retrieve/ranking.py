@@ -8,13 +8,14 @@ import numpy as np
 
 from graphctx.model.answers import RunMode, Source
 from graphctx.model.interrupt import checkpoint
-from graphctx.retrieve.arrays import NO_SCORES, Rows, Scores, SparseScores, is_in, top_rows
+from graphctx.retrieve.arrays import NO_SCORES, Rows, Scores, SparseScores, is_in, top_rows, union
 from graphctx.retrieve.hybrid_score import HybridScores, hybrid_scores
 from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import Question
 from graphctx.retrieve.stages import Candidates, Expanded, Expansion, FirstStage, Reranker
 from graphctx.retrieve.stages.base import NOT_EXPANDED
 from graphctx.retrieve.stages.graph import defining_units, no_expansion
+from graphctx.retrieve.stages.rerank import no_reranking
 from graphctx.retrieve.variants import RankingMode
 
 RRF_K = 60
@@ -91,6 +92,8 @@ def rank(
         ranking = _hybrid_order(index, question, candidates, n_candidates, expansion)
     else:
         ranking = _first_stage_order(candidates, mode)
+    if reranker is no_reranking:
+        return ranking
     scores = reranker(index, question, ranking.rows, ranking.scores)
     order = np.argsort(-scores, kind="stable")
     sources: tuple[Source, ...] = tuple(
@@ -119,14 +122,14 @@ def _hybrid_order(
     boost = NO_SCORES
     if expansion is not no_expansion:
         boost = defining_units(index.walk, question, n_candidates).scaled(DEFINITION_BOOST)
-    hybrid = hybrid_scores(index, question, candidates, np.union1d(candidates.rows, boost.rows))
+    hybrid = hybrid_scores(index, question, candidates, union(candidates.rows, boost.rows))
     seeds = np.sort(hybrid.rows[top_rows(hybrid.values, N_SEEDS)])
     strength = np.minimum(1.0, hybrid.at(seeds) + boost.at(seeds)).astype(np.float32)
     checkpoint()
     expanded = expansion(index, question, SparseScores(seeds, strength), hybrid.rows)
     checkpoint()
     best = hybrid.rows[top_rows(hybrid.values, N_BEST)]
-    rows = np.union1d(np.union1d(expanded.gain.top(n_candidates), best), boost.rows)
+    rows = union(expanded.gain.top(n_candidates), best, boost.rows)
     hybrid = hybrid_scores(index, question, candidates, rows, hybrid)
     direct = np.round(hybrid.values + boost.at(rows), 6)
     gain = expanded.gain.at(rows)
@@ -139,7 +142,7 @@ def _hybrid_order(
     scores[:1] = np.maximum(scores[:1], total.max(initial=0.0))
     rows = rows[order]
     reached = (gain > np.maximum(hybrid.values, boost.at(hybrid.rows)))[order] | ~is_in(rows, candidates.rows)
-    sources: tuple[Source, ...] = tuple("graph_expanded" if one else "hybrid" for one in reached.tolist())
+    sources: tuple[Source, ...] = tuple(["graph_expanded" if one else "hybrid" for one in reached.tolist()])
     return Ranking(rows, scores, sources, candidates, hybrid, boost, seeds, expanded, "hybrid_local")
 
 

@@ -57,7 +57,7 @@ def test_pieces_are_those_of_the_tokenizer(text: str) -> None:
 
 
 def test_words_beyond_the_limit_are_counted_from_many_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tokens, "MAX_WORDS", 50)
+    monkeypatch.setattr(tokens, "MAX_PARTS", 50)
     counter = WordPieceCounter()
     texts = [" ".join(f"word{n * step}" for n in range(40)) + " naïve" + "z" * step for step in range(1, 60)]
     expected = [len(TOKENIZER.encode(text, add_special_tokens=False)) for text in texts]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphctx.model.interrupt import checkpoint
-from graphctx.retrieve.arrays import Rows, Scores, SparseScores, inner_products, top_rows
+from graphctx.retrieve.arrays import Rows, Scores, SparseScores, inner_products, top_rows, union
 from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import Question
 from graphctx.retrieve.stages.base import Candidates
@@ -51,7 +51,7 @@ def merge_candidates(
     if not farthest_known:
         cosine = np.append(cosine, np.float32(0.0))
     return Candidates(
-        rows=np.union1d(lexical, nearest),
+        rows=union(lexical, nearest),
         lexical=lexical,
         nearest=nearest,
         bm25_max=float(found.values.max(initial=0.0)),

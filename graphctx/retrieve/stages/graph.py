@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphctx.model.interrupt import checkpoint
-from graphctx.retrieve.arrays import NO_SCORES, Rows, Scores, SparseScores, is_in, top_rows
+from graphctx.retrieve.arrays import NO_SCORES, Rows, Scores, SparseScores, is_in, top_rows, union
 from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import Question
 from graphctx.retrieve.stages.base import NOT_EXPANDED, Edges, Expanded
@@ -56,7 +56,7 @@ class GraphExpansion:
         entity = _entity_edges(index, question, start)
         gain = definition.best().scaled(self.definition).plus(entity.best().scaled(self.entity))
         checkpoint()
-        reached = np.union1d(candidates, gain.top(MAX_REACHED))
+        reached = union(candidates, gain.top(MAX_REACHED))
         bridge = _bridge_edges(index, question, seeds.rows, start, reached)
         gain = gain.plus(bridge.best().scaled(self.bridge))
         return Expanded(gain, {"definition": definition, "entity": entity, "bridge": bridge})
@@ -177,7 +177,7 @@ def _bridge_edges(index: SearchIndex, question: Question, seeds: Rows, start: _M
     bridging = np.flatnonzero(~is_in(start.entity, question.entities))
     ends, candidate = gather(walk.unit_pair, candidates)
     named = walk.pair_entity[ends].astype(np.int64)
-    shared = is_in(named, np.unique(start.entity[bridging]))
+    shared = is_in(named, union(start.entity[bridging]))
     ends, candidate, named = ends[shared], candidate[shared], named[shared]
     left, right = _join(start.entity[bridging], named)
     left = bridging[left]
