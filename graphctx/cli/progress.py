@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from graphctx.cli.console import errors_console
@@ -17,7 +18,7 @@ _PLAIN_SECONDS = 10.0
 """Seconds between two lines about one step without a terminal: enough to see life, too rare to fill a log."""
 
 
-class ProgressView:
+class ProgressView(ABC):
     """Shows how far a step is. A context manager; a step that raises is not shown as done.
 
     Usage::
@@ -31,15 +32,15 @@ class ProgressView:
         """Show the progress of an ingest."""
         self.step(progress.step, progress.done, progress.total, progress.unit)
 
+    @abstractmethod
     def step(self, step: str, done: int, total: int, unit: str) -> None:
         """Show that ``done`` of ``total`` units of a step are done; ``total`` is 0 if it is unknown."""
-        raise NotImplementedError
 
     def __enter__(self) -> ProgressView:
         return self
 
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None: ...
 
 
 def progress_view() -> ProgressView:
