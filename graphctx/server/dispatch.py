@@ -22,6 +22,7 @@ from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 from graphctx.errors import GraphctxError, InternalError
 from graphctx.model.arguments import parse_arguments
 from graphctx.model.cursors import Cursors
+from graphctx.nlp.tokens import encodable
 from graphctx.server.call_context import CallContext
 from graphctx.server.config import ServerConfig
 from graphctx.server.listing import hidden_fields
@@ -171,7 +172,9 @@ def typed_error(error: Exception, what: str) -> GraphctxError:
 
 
 def _envelope(error: GraphctxError, spelling: ToolNaming) -> dict[str, Any]:
-    plain: dict[str, Any] = json.loads(json.dumps(spelling.error(error).envelope(), default=str))
+    # A file's name or its content may hold half of a surrogate pair, which no message can carry.
+    text = json.dumps(spelling.error(error).envelope(), ensure_ascii=False, default=str)
+    plain: dict[str, Any] = json.loads(encodable(text))
     return plain
 
 

@@ -125,12 +125,12 @@ def _open_layers(folder: Path) -> OpenKnowledgeBase:
     from graphctx.layer_source.source import LayerSource
     from graphctx.layers import LayerStack
     from graphctx.model.scope import Boundary
-    from graphctx.nlp.tokens import AnswerCounter
+    from graphctx.nlp.tokens import AnswerCounter, encodable
     from graphctx.retrieve.searcher import Searcher
     from graphctx.settings import load_settings
 
     settings, counter = load_settings(), AnswerCounter()
     source = LayerSource(LayerStack(folder), counter)
-    boundary = Boundary(folder.resolve().name or "layers", settings.server.environment)
+    boundary = Boundary(encodable(folder.resolve().name) or "layers", settings.server.environment)
     searcher = Searcher(None, boundary, counter, settings.retrieve, layers=source)
     return OpenKnowledgeBase(lambda: searcher, lambda: None, counter.count, source)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,12 @@ from pydantic import SecretStr
 
 from graphctx.errors import InvalidArgument
 from graphctx.knowledge_base import KnowledgeBase
-from graphctx.layers import FILES
+from graphctx.layers import FILES, write_layer
 from graphctx.server.app import build_server
 from graphctx.server.config import ServerConfig
 from graphctx.server.http import HttpConfig, http_app
 from graphctx.server.warmup import Warmup, open_engine
+from tests.layers.world import content, note, stack
 
 from ..listening import as_bearer, listening
 from ..results import error_of, text_of
@@ -58,6 +60,28 @@ async def test_refusals_have_the_envelope_and_leave_no_path(layered: Any, folder
         result = await client.call_tool("agents_search", {"query": "x"})
         assert error_of(result)["code"] == "INVALID_ARGUMENT"
         assert str(folder) not in text_of(result)
+
+
+@pytest.mark.anyio
+async def test_an_error_about_a_layer_can_be_sent_whatever_characters_its_metadata_hold(
+    layered: Any, folder: Path
+) -> None:
+    odd = replace(content(note(1, "Odd.")), metadata=b'{"embedding_profile":{"backend":"odd\\ud800","dim":16}}')
+    write_layer(folder / FILES["base"], odd, replace=True)
+    async with layered() as client:
+        result = await client.call_tool("agents_search", {"query": "odd"})
+    assert error_of(result)["code"] == "INVALID_ARGUMENT"
+    assert b"by odd\xef\xbf\xbd" in text_of(result).encode()
+
+
+@pytest.mark.anyio
+async def test_layers_alone_are_served_from_a_folder_whose_name_is_not_utf8(tmp_path: Path) -> None:
+    place = tmp_path / os.fsdecode(b"caf\xe9")
+    stack(place, base=content(note(1, "Gulls are fed.")))
+    config = ServerConfig(toolsets=("layers",), layers=place)
+    async with Client(build_server(Warmup(lambda: open_engine(str(tmp_path / "none"), place)), config)) as client:
+        found = await client.call_tool("agents_search", {"query": "gulls"})
+    assert found.structured_content["scope"]["project_id"] == "caf\ufffd"
 
 
 @pytest.mark.anyio
