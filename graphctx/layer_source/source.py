@@ -86,7 +86,7 @@ class LayerSource:
             InvalidArgument: there is none of this section id.
         """
         layer, chunk = self.chunk(section)
-        own = section_id(layer, chunk.id)
+        own, created = section_id(layer, chunk.id), when(chunk.created_at_unix_ms)
         return UnitText(
             section_id=own,
             doc_id=own,
@@ -99,7 +99,7 @@ class LayerSource:
             start_char=0,
             end_char=len(chunk.content),
             line=1,
-            updated_at=when(chunk.created_at_unix_ms) or None,
+            updated_at=created if "T" in created else None,  # a bare number is no date
         )
 
     def conflicts_of(self, layer: LayerName, chunk: Chunk) -> tuple[Sequence[Conflict], list[str]]:

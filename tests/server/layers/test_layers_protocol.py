@@ -85,6 +85,16 @@ async def test_layers_alone_are_served_from_a_folder_whose_name_is_not_utf8(tmp_
 
 
 @pytest.mark.anyio
+async def test_a_chunk_of_a_time_that_no_calendar_has_is_listed_as_a_resource(layered: Any, folder: Path) -> None:
+    late = note(1, "Gulls are fed.", created_at_unix_ms=2**63)
+    write_layer(folder / FILES["base"], content(late), replace=True)
+    async with layered() as client:
+        read = await client.call_tool("kb.read_excerpt", {"passage_id": "layer:base:1"})
+        (listed,) = (await client.list_resources()).resources
+    assert listed.name == read.structured_content["passage_id"]
+
+
+@pytest.mark.anyio
 async def test_a_chunk_is_a_resource(layered: Any) -> None:
     async with layered() as client:
         found = (
