@@ -243,8 +243,8 @@ def _proposals(view: LayerView) -> list[Proposal]:
     for record in np.flatnonzero(marks).tolist():
         chunk = view.file.chunk(record)
         event = _parsed(chunk.content)
-        action, context = event.get("action", "propose"), event.get("context_id")
-        if action == "propose" and isinstance(context, int):
+        action, context = str(event.get("action", "propose")), event.get("context_id")
+        if action == "propose" and isinstance(context, int) and not isinstance(context, bool):
             at, actor = chunk.created_at_unix_ms, str(event.get("actor", chunk.author))
             reason = str(event.get("reason") or event.get("why") or "")
             there, changed = context in view.records, _changed(view, record, event, context)

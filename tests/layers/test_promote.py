@@ -206,6 +206,9 @@ def test_events_of_another_implementation_are_understood_and_damaged_ones_ignore
         "[" * 50_000,
         '{"action":"reject","proposal_id":"x"}',
         '{"action":"accept","proposal_id":999,"context_id":10}',
+        '{"action":["reject"],"context_id":10}',
+        '{"action":{},"context_id":10}',
+        '{"action":"propose","context_id":true}',
     ]
     events = [note(20 + i, text, kind="meta.proposal_event") for i, text in enumerate(told)]
     append(tmp_path / "AGENTS.delta.db", lambda _: content(*events))
