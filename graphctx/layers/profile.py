@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from graphctx.layers.format import MAX_DIM
 from graphctx.version import __version__
 
 MINILM = "all-minilm-l6-v2"
@@ -67,7 +68,7 @@ def profile_of(metadata: Mapping[str, Any]) -> Profile | None:
     if not isinstance(fields, dict):
         return None
     backend, dim = fields.get("backend"), fields.get("dim")
-    if not isinstance(backend, str) or not isinstance(dim, int) or isinstance(dim, bool) or dim < 1:
+    if not isinstance(backend, str) or not isinstance(dim, int) or isinstance(dim, bool) or not 1 <= dim <= MAX_DIM:
         return None
     words = [fields.get(key) for key in ("model", "revision", "output_norm")]
     model, revision, norm = (word if isinstance(word, str) else "" for word in words)

@@ -41,7 +41,13 @@ def test_metadata_says_the_profile_and_no_time() -> None:
 
 @pytest.mark.parametrize(
     "told",
-    [{}, {"embedding_profile": 5}, {"embedding_profile": {}}, {"embedding_profile": {"backend": "x", "dim": True}}],
+    [
+        {},
+        {"embedding_profile": 5},
+        {"embedding_profile": {}},
+        {"embedding_profile": {"backend": "x", "dim": True}},
+        {"embedding_profile": {"backend": "hash", "dim": 1 << 21}},
+    ],
 )
 def test_metadata_without_a_profile_has_none(told: dict[str, object]) -> None:
     assert profile_of(told) is None
