@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from graphctx.errors import GraphctxError, InvalidArgument
+from graphctx.errors import BackendUnavailable, GraphctxError, InvalidArgument
 from graphctx.layers.chunk import Chunk
 from graphctx.layers.conflicts import ChunkPlace, Conflict, Nearby, all_conflicts, conflicts_of
 from graphctx.layers.effective import LayerView
@@ -109,6 +109,12 @@ class LayerStack:
             except FileNotFoundError:
                 self._views.pop(name, None)
                 return None
+            except OSError as error:
+                raise BackendUnavailable(
+                    f"The layer {path.name} cannot be read: {error.strerror}. Check the folder of the layers.",
+                    file=path.name,
+                    errno=error.errno,
+                ) from error
             stamp = (status.st_ino, status.st_mtime_ns, status.st_size)
             known = self._views.get(name)
             if known is None or known[0] != stamp:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from graphctx.errors import InvalidArgument
+from graphctx.errors import BackendUnavailable, InvalidArgument
 from graphctx.layers import (
     FILES,
     PRECEDENCE,
@@ -257,6 +257,12 @@ def test_a_stack_of_named_files_has_only_those(tmp_path: Path) -> None:
     assert made.search("words").hits[0].layer == "delta"
     with pytest.raises(InvalidArgument, match="No file is given for the local layer"):
         write_context(made, content="x", kind="note", confidence=1.0, scope="local")
+
+
+def test_layers_below_what_is_not_a_folder_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("words")
+    with pytest.raises(BackendUnavailable, match=r"AGENTS\.local\.db cannot be read: Not a directory"):
+        LayerStack(tmp_path / "file", hashed(DIM)).search("words")
 
 
 def test_a_tombstone_of_a_person_takes_back_what_lower_layers_say_and_one_of_an_agent_what_its_own_does(
