@@ -124,7 +124,7 @@ def holders(layer: LayerFile, query: str) -> npt.NDArray[np.int64]:
         return np.empty(0, np.int64)
     is_content = np.zeros(len(entries), np.bool_)
     is_content[contents] = True
-    places = np.flatnonzero(is_content)
+    places = np.flatnonzero(is_content & (entries["length"] > 0))  # an empty one may share another's offset
     places = places[np.argsort(entries["offset"][places], kind="stable")]
     starts = entries["offset"][places].astype(np.int64)
     found = places[_holding(layer, needle, starts, starts + entries["length"][places].astype(np.int64))]

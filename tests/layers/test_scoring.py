@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from graphctx.errors import InvalidArgument
 from graphctx.layers import LayerContent, LayerFile, LayerStack, scoring, to_bytes, write_layer
+from graphctx.layers import format as f
 from graphctx.layers.scoring import cosines, coverage, holders, norms, products
 
-from .world import content, note
+from .world import content, note, patched, section
 
 RNG = np.random.default_rng(20260801)
 
@@ -95,6 +96,15 @@ def test_holders_are_the_records_whose_content_has_the_query(
         patch.setattr(scoring, "_WINDOW", window)  # so that a small text has many windows
         found = holders(layer, query).tolist()
     assert found == [i for i, (text, _) in enumerate(told) if query.strip() and query.strip() in text]
+
+
+def test_an_empty_content_at_the_place_of_another_hides_it_from_no_query() -> None:
+    data = to_bytes(content(note(1, "The gulls are fed."), note(2, ""), dim=2))
+    layer = LayerFile.parse(data, "a.db")
+    whole, empty = (int(number) - 1 for number in layer.layout.records["content_str_id"])
+    entries = section(data, f.STRINGS) + f.STRINGS_HEADER.size
+    moved = patched(data, entries + empty * f.STRING_ENTRY.itemsize, "Q", int(layer.layout.entries["offset"][whole]))
+    assert holders(LayerFile.parse(moved, "a.db"), "gulls").tolist() == [0]
 
 
 def test_rare_words_cover_more_and_all_words_cover_all() -> None:
