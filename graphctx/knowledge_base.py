@@ -226,7 +226,7 @@ class KnowledgeBase:
             ScopeViolation: ``scope`` asks for more than this knowledge base answers for.
 
         Example:
-            >>> kb.global_search("What do the reports complain about?").points[0].text  # doctest: +SKIP
+            >>> kb.global_search("What do the reports complain about?").points[0].quote  # doctest: +SKIP
         """
         request = _request(GlobalSearchInput, {"question": question, **options})
         return global_answer(self._pager, request, self.searcher().global_search(request))[0]
@@ -479,10 +479,10 @@ class KnowledgeBase:
 
 
 def _request(model: type[Input], arguments: Mapping[str, Any]) -> Input:
-    """Make a request of keyword arguments; those that are no fields of it are its options."""
+    """Make a request of keyword arguments; those that are not fields of it are its options."""
     own: dict[str, Any] = {"options": {}}
     for name, value in arguments.items():
-        plain = value.model_dump() if isinstance(value, BaseModel) else list(value) if name == "layers" else value
+        plain = value.model_dump() if isinstance(value, BaseModel) else value
         (own if name in model.model_fields else own["options"])[name] = plain
     return parse_arguments(model, own)
 

@@ -114,6 +114,7 @@ def test_the_configured_tags_and_folders_bound_every_question(
         (lambda kb: kb.search("x", top_k=0), "top_k"),
         (lambda kb: kb.search("x", max_snippet_chars=5), "max_snippet_chars"),
         (lambda kb: kb.search("x", mode="magic"), "mode"),
+        (lambda kb: kb.search("x", layers=5), "layers"),
         (lambda kb: kb.search("x", filters={"path": "a"}), "filters"),
         (lambda kb: kb.search("x", filters={"updated_after": "soon"}), "updated_after"),
         (lambda kb: kb.retrieve_evidence("x", max_quotes=21), "max_quotes"),
