@@ -78,7 +78,10 @@ def _uris_below(sources: Sequence[SourceEntry], path: str) -> Iterator[str]:
     """Yield the beginnings that URIs of documents at a path may have."""
     from graphctx.ingest.sources import encoded
 
-    place = Path(os.path.normpath(Path(path).expanduser().absolute()))
+    try:
+        place = Path(os.path.normpath(Path(path).expanduser().absolute()))
+    except RuntimeError:  # ~name of a user who does not exist
+        return
     for source in sources:
         folder = Path(source.path)
         if not place.is_relative_to(folder):

@@ -55,6 +55,7 @@ def test_a_path_as_it_is_printed_is_the_prefix_of_its_documents(
             "in/": "in/",
             "nowhere/": "nowhere/",
             "docs/nothing": "docs/nothing",
+            "~nobody-of-this-name/docs": "~nobody-of-this-name/docs",
         }.items():
             assert uri_prefix(base, path) == prefix
         assert uri_prefix(base, None) is None
