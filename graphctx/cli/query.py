@@ -359,7 +359,7 @@ def json_or_text(text: str) -> Any:
     """Return the value of JSON, or the text itself if it is not JSON."""
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
 
 

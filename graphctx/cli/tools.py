@@ -130,7 +130,7 @@ def read_arguments(words: list[str]) -> dict[str, Any]:
 def _json_object(text: str) -> dict[str, Any]:
     try:
         value = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InvalidArgument(f"The arguments are not JSON: {error}.", field="arguments", value=text[:200]) from None
     if not isinstance(value, dict):
         raise InvalidArgument("The arguments must be a JSON object.", field="arguments", value=text[:200])

@@ -54,6 +54,8 @@ def test_the_graph_is_asked_by_name(lighthouse: Path) -> None:
         (("kb.search",), "query"),
         (("kb.search", "query"), "name=value"),
         (("kb.search", "{query"), "not JSON"),
+        (("kb.search", '{"query": ' + "[" * 10_000), "not JSON"),
+        (("kb.search", "query=x", "scope=" + "[" * 10_000), "scope"),
         (("kb.search", "query=x", "top_k=0"), "top_k"),
         (("kb.search", "query=x", "colour=red"), "colour"),
     ],
