@@ -139,6 +139,12 @@ async def test_the_callers_own_words_come_back_as_they_were(connect: Connect) ->
             assert "kb.search" not in error["message"].replace(value, "")
 
 
+async def test_of_two_arguments_that_are_wrong_an_error_names_the_first(connect: Connect) -> None:
+    ends = {"start_ids": ["p_" + "a" * 16], "end_ids": ["p_" + "b" * 16]}
+    async with connect() as client:
+        assert error_of(await client.call_tool("graph.paths", ends))["details"]["field"] == "start_ids"
+
+
 async def test_an_error_suggests_layers_only_where_they_are_served(connect: Connect, tmp_path: Path) -> None:
     asked = {"query": "x", "options": {"colour": "red"}}
     for config, suggested in ((ServerConfig(), False), (ServerConfig(layers=tmp_path), True)):

@@ -114,7 +114,7 @@ def _resolved(context: CallContext, asked: In) -> In:
         InvalidArgument: a passage id is not one of this session's, or its text is no longer published.
     """
     update: dict[str, object] = {"scope": context.scope(asked.scope)}
-    for name in _REFERENCES & type(asked).model_fields.keys():
+    for name in (name for name in type(asked).model_fields if name in _REFERENCES):
         value = getattr(asked, name)
         if isinstance(value, str):
             update[name] = context.section_id(value, name)
