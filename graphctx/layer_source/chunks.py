@@ -162,7 +162,7 @@ def best_span(query: str, content: str) -> tuple[int, int]:
     shift = max(0, at - _SEEN // 2)
     seen = content[shift : shift + _SEEN]
     if at >= 0:
-        return _whole(content, seen, shift, at, at + len(query.strip()))
+        return _whole(seen, shift, at, at + len(query.strip()))
     spans = best_spans(query, [seen], 1)
     if spans:
         return shift + spans[0].start_char, shift + spans[0].end_char
@@ -180,7 +180,7 @@ def piece_of(query: str, content: str, max_chars: int) -> ChunkExcerpt:
     return ChunkExcerpt(first, last, content[first:last])
 
 
-def _whole(content: str, seen: str, shift: int, start: int, end: int) -> tuple[int, int]:
+def _whole(seen: str, shift: int, start: int, end: int) -> tuple[int, int]:
     """The spans that a query's place touches, whole."""
     touched = [(s + shift, e + shift) for s, e in split_spans(seen) if s + shift < end and e + shift > start]
     return (touched[0][0], touched[-1][1]) if touched else (start, end)

@@ -277,11 +277,11 @@ def _negation(
         return None
     for token in (*ones, *others):
         if token.stem in shared and token.denied + token.flipped == 1:
-            return _said(one, ones, token.stem), _said(other, others, token.stem)
+            return _said(ones, token.stem), _said(others, token.stem)
     return ("forbidden", "allowed") if one.forbids else ("allowed", "forbidden")
 
 
-def _said(claim: Claim, tokens: Sequence[Token], wanted: str) -> str:
+def _said(tokens: Sequence[Token], wanted: str) -> str:
     token = next(token for token in tokens if token.stem == wanted)
     return f"not {token.text}" if token.denied else token.text
 

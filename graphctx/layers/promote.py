@@ -118,7 +118,7 @@ def propose(
         author: Literal["human", "mcp"] = "mcp" if actor == "mcp" else "human"
         made.append(Proposal(chunk_id, context_id, "pending", actor, at, reason=reason))
         chunk = Chunk(chunk_id, event, PROPOSAL, author, 1.0, at, (context_id,))
-        return without_vectors(stack, "delta", view.file, [chunk])
+        return without_vectors(stack, view.file, [chunk])
 
     append(stack.written_path("delta"), make)
     return made[0]
@@ -165,7 +165,7 @@ def decide(
         event = _event(action, proposal.context_id, at, approved_by, reason, proposal_id=proposal.id)
         chunk_id = free_id(stack, "delta", view.file)
         chunk = Chunk(chunk_id, event, PROPOSAL, "human", 1.0, at, (proposal.context_id, proposal.id))
-        return without_vectors(stack, "delta", view.file, [chunk])
+        return without_vectors(stack, view.file, [chunk])
 
     append(stack.written_path("delta"), make)
     (proposal,) = decided

@@ -124,7 +124,7 @@ def retract(
         for chunk_id in dict.fromkeys(chunk_ids):
             taken.extend(_in_effect(views, name, chunk_id))
         new = Chunk(free_id(stack, name, old), reason, TOMBSTONE, "human", 1.0, now_ms(at_unix_ms), tuple(chunk_ids))
-        return without_vectors(stack, name, old, [checked(new)])
+        return without_vectors(stack, old, [checked(new)])
 
     written = append(stack.written_path(name), make)
     assert written is not None
@@ -172,9 +172,7 @@ def additions(stack: LayerStack, layer: LayerName, old: LayerFile | None, chunks
     return LayerContent(tuple(chunks), vectors, metadata=embedder.metadata)
 
 
-def without_vectors(
-    stack: LayerStack, layer: LayerName, old: LayerFile | None, chunks: Sequence[Chunk]
-) -> LayerContent:
+def without_vectors(stack: LayerStack, old: LayerFile | None, chunks: Sequence[Chunk]) -> LayerContent:
     """Chunks of bookkeeping, whose vectors are 0 so that no search by meaning comes upon them."""
     if old is not None:
         return LayerContent(tuple(chunks), np.zeros((len(chunks), old.dim), np.float32))
