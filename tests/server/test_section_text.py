@@ -28,3 +28,9 @@ def test_a_shortened_section_ends_between_graphemes(
     assert document[section["start_char"] : section["end_char"]] == section["text"] != ""
     assert is_boundary(document, section["end_char"])
     assert section["truncated"] == (section["text"] != unit.text)
+
+
+def test_the_text_says_how_many_sections_it_holds(kb: KnowledgeBase) -> None:
+    unit = unit_with(kb, "odd/marks.md", "The ")
+    _, text = call(context_over(kb), "get_section_text", section_ids=[unit.section_id])
+    assert text.startswith("1 section from project handbook")

@@ -34,7 +34,7 @@ from graphctx.model.results import Results
 from graphctx.server.call_context import CallContext
 from graphctx.server.clip import clip_end
 from graphctx.server.names import ToolNaming
-from graphctx.server.render import citation, quoted, searched
+from graphctx.server.render import citation, counted, quoted, searched
 from graphctx.server.scratch import Passage
 from graphctx.server.tool import AnyTool, Description, Out, Reply, Tool
 from graphctx.server.tools.graph import (
@@ -244,7 +244,7 @@ _SHORTER: Shorten[SectionText] = Shorten(lambda section: len(section.text), _sho
 
 def _sections_text(answer: SectionTextAnswer) -> str:
     """Return each text below its citation, then what is missing."""
-    blocks = [f"{len(answer.sections)} sections from {searched(answer.scope)}, word for word."]
+    blocks = [f"{counted(len(answer.sections), 'section')} from {searched(answer.scope)}, word for word."]
     for section in answer.sections:
         where = citation(section.title, section.heading, section.doc_uri, section.line, section.page)
         rest = f"\nThe section goes on at character {section.next_start_char}." if section.truncated else ""
