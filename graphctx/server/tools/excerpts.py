@@ -130,7 +130,7 @@ class _Surroundings:
         by_bytes = _WHOLE * (self.limits.max_bytes - own.bytes) // max(1, whole.bytes - own.bytes)
         part = min(by_tokens, by_bytes)
         # A word that is cut can be more tokens.
-        while part and self.limits.exceeded_by(_weight(self.text(part)[1], self.count)):
+        while part > 0 and self.limits.exceeded_by(_weight(self.text(part)[1], self.count)):
             part -= part // 8 + 1
         return max(0, part), "byte_cap" if by_bytes < by_tokens else "token_cap"
 
