@@ -82,10 +82,20 @@ def gold_documents(rows: Iterable[Mapping[str, Any]], text_of: Callable[[str], s
         text_of: the text of the document whose URI ends with its argument.
 
     Raises:
-        InvalidArgument: a row's document is unknown, its text is another one than was ingested, a span lies
-            outside it, or a pair names an entity that the row does not have.
+        InvalidArgument: a row does not have the form, its document is unknown, its text is another one than was
+            ingested, a span lies outside it, or a pair names an entity that the row does not have.
     """
-    return [_with_spans(row, text_of) if "text" in row else _with_strings(row, text_of) for row in rows]
+    found = []
+    for number, row in enumerate(rows, 1):
+        try:
+            found.append(_with_spans(row, text_of) if "text" in row else _with_strings(row, text_of))
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise InvalidArgument(
+                f"Row {number} of the gold entities does not have their form ({type(error).__name__}: {error}). "
+                "graphctx/eval/entities_gold.py describes it.",
+                row=number,
+            ) from error
+    return found
 
 
 def _with_spans(row: Mapping[str, Any], text_of: Callable[[str], str]) -> GoldDocument:

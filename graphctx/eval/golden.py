@@ -141,6 +141,8 @@ def objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             if _is_json("\n".join(lines)):
                 fault = "the file is one JSON value over several lines. Write one JSON object a line (JSONL)."
             raise _at(path, number, fault) from None
+        except (ValueError, RecursionError) as error:  # a number of too many digits, or too many levels
+            raise _at(path, number, f"this JSON cannot be read: {error}.") from None
         if not isinstance(value, dict):
             raise _at(
                 path, number, f"this is not a JSON object but {line.strip()[:40]!r}. Write one JSON object a line."
@@ -151,7 +153,7 @@ def objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 def _is_json(text: str) -> bool:
     try:
         json.loads(text)
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):
         return False
     return True
 

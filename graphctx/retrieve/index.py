@@ -319,5 +319,8 @@ def _columns(table: pa.Table) -> dict[str, pa.Array]:
 
 def _row_of(value: str, column: pa.Array) -> int | None:
     """Return the first row of a value: half a millisecond in 100,000 rows; a dictionary would take 20 MB."""
-    row = pc.index(column, value).as_py()
+    try:
+        row = pc.index(column, value).as_py()
+    except UnicodeEncodeError:  # half of a surrogate pair, which no column holds
+        return None
     return row if row >= 0 else None

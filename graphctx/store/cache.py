@@ -172,10 +172,11 @@ class Memo:
     def _guarded(self, work: Callable[[], T], default: T) -> T:
         try:
             return work()
-        except sqlite3.OperationalError as error:
-            self._refuse(error)
-            raise
-        except (sqlite3.DatabaseError, UnicodeDecodeError):
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+            # An error without a code is Python's: a damaged text that is not UTF-8.
+            if isinstance(error, sqlite3.OperationalError) and hasattr(error, "sqlite_errorcode"):
+                self._refuse(error)
+                raise
             self._db.close()
             self._db = self._rebuild()
             return default

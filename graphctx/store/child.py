@@ -43,7 +43,8 @@ def run_child(task: str, **arguments: Any) -> Any:
         BackendUnavailable: the process crashed.
     """
     pipe = subprocess.PIPE
-    with start_module("graphctx.store.child", stdin=pipe, stdout=pipe, stderr=pipe, text=True) as process:
+    options = {"stdin": pipe, "stdout": pipe, "stderr": pipe, "encoding": "utf-8", "errors": "replace"}
+    with start_module("graphctx.store.child", **options) as process:
         try:
             output, stderr = process.communicate(json.dumps({"task": task, "arguments": arguments}))
         except BaseException:

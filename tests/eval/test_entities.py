@@ -110,6 +110,9 @@ def test_a_file_of_another_form_is_refused(tmp_path: Path, rows: list[object], s
     [
         ({"relations": [{"head": 0, "tail": 9}]}, "names no entity"),
         ({"entities": [{"name": "x", "mentions": [[0, 99]]}], "relations": []}, "lies outside"),
+        ({"entities": [{"mentions": [[0, 1]]}]}, r"Row 1 .*KeyError: 'name'"),
+        ({"entities": [{"name": "x", "mentions": ["x"]}]}, "Row 1 .*ValueError"),
+        ({"entities": ["x"]}, "Row 1 .*AttributeError"),
     ],
 )
 def test_marks_that_do_not_fit_their_text_are_refused(changes: dict[str, object], said: str) -> None:

@@ -93,6 +93,8 @@ def test_a_toml_file_with_a_fault_is_refused_by_its_name(
     [
         ("{'id': 1}", "not JSON"),
         ("[1]", "not a JSON object"),
+        ('{"id": ' + "1" * 5_000 + "}", "cannot be read"),
+        ("[" * 100_000, "cannot be read"),
         ({"id": "2", "question": " "}, "question"),
         ({"id": "2"}, "question"),
         ({"id": "2", "quesion": "Who?"}, "'quesion' (did you mean 'question'?)"),

@@ -31,8 +31,9 @@ def test_documents_and_units_are_found_by_their_names(again: Callable[[], Search
         assert document.text[unit.start_char : unit.end_char] == units[row]["text"]
         first = next(at for at, other in enumerate(units) if other["section_id"] == units[row]["section_id"])
         assert index.unit_row(units[row]["section_id"]) == first
-    for name in ("u_none", "s_none", ""):
+    for name in ("u_none", "s_none", "", "\ud800"):
         with pytest.raises(InvalidArgument):
             index.unit_row(name)
-    with pytest.raises(InvalidArgument):
-        index.document("nowhere.md")
+    for name in ("nowhere.md", "\ud800"):
+        with pytest.raises(InvalidArgument):
+            index.document(name)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -85,6 +86,21 @@ def test_changed_and_lost_bytes_lose_values_but_never_change_one(tmp_path: Path)
             assert memo.get_many("kind", ["last"]) in ({"last": b"1"}, {})
         for left in tmp_path.glob("memo.sqlite*"):
             left.unlink()
+
+
+@pytest.mark.parametrize("spoil", ["key", "kind"])
+def test_a_name_that_is_no_longer_utf_8_counts_as_damage(tmp_path: Path, spoil: str) -> None:
+    path = tmp_path / "memo.sqlite"
+    with Memo(path) as memo:
+        memo.put_many("kind", {"a": b"1", "b": b"2"})
+    with sqlite3.connect(path) as db:
+        db.execute(f"UPDATE memo SET {spoil} = CAST(x'ff41' AS TEXT) WHERE key = 'b'")
+    db.close()
+    with Memo(path) as memo:
+        memo.prune("kind", [])
+        assert memo.counts() == {}
+        memo.put_many("kind", {"a": b"1"})
+        assert memo.get_many("kind", ["a"]) == {"a": b"1"}
 
 
 def test_a_kill_in_the_middle_keeps_what_was_stored(tmp_path: Path) -> None:

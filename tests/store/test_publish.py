@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 from graphctx.errors import BackendUnavailable, InvalidArgument
+from graphctx.store.child import run_child
+from graphctx.store.processes import start_process
 from graphctx.store.publish import STEPS, SnapshotContent
 from graphctx.store.schema import TABLES
 from graphctx.store.snapshot import current_id, open_snapshot
@@ -108,6 +110,13 @@ def test_the_other_engine_publishes_another_snapshot_in_a_process_of_its_own(pub
     done = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "12"
     assert current_id(tmp_path) != current_id(published)
+
+
+def test_a_crash_of_the_graph_engine_is_reported_whatever_bytes_it_wrote(monkeypatch: pytest.MonkeyPatch) -> None:
+    crash = [sys.executable, "-c", r"import os; os.write(2, b'no room at \xff\n'); os._exit(3)"]
+    monkeypatch.setattr("graphctx.store.child.start_module", lambda name, **options: start_process(crash, **options))
+    with pytest.raises(BackendUnavailable, match=r"exit code 3, it said: no room at"):
+        run_child("version", engine="kuzu")
 
 
 def test_a_missing_table_or_column_is_named() -> None:

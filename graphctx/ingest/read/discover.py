@@ -62,7 +62,8 @@ def discover(paths: Sequence[Path], *, max_bytes: int = MAX_FILE_BYTES) -> Disco
         max_bytes: larger files are skipped.
 
     Raises:
-        InvalidArgument: there is no path, one does not exist, or a folder holds nothing that can be read.
+        InvalidArgument: there is no path, one does not exist or is not valid UTF-8, or a folder holds nothing that can
+            be read.
     """
     if not paths:
         raise InvalidArgument("No path was given. Name a file or a folder to ingest.")
@@ -71,6 +72,8 @@ def discover(paths: Sequence[Path], *, max_bytes: int = MAX_FILE_BYTES) -> Disco
         raise InvalidArgument(f"There is no such file or folder: {', '.join(missing)}.", paths=missing)
     search = _Search(max_bytes)
     for path in sorted({Path(os.path.abspath(path)) for path in paths}):  # noqa: PTH100 - links must stay
+        if (shown := _shown(str(path))) != str(path):
+            raise InvalidArgument(f"The name of {shown} is not valid UTF-8. Rename it.", path=shown)
         search.add(path)
     return Discovery(tuple(sorted(search.files)), tuple(sorted(set(search.skipped), key=_by_uri)))
 
@@ -136,8 +139,12 @@ class _Search:
             self._skip(_relative(folder, root), f"the folder cannot be opened: {_cause(error)}")
             return
         for entry in found:
-            if not entry.name.startswith((".", _OFFICE_LOCK)):
+            if entry.name.startswith((".", _OFFICE_LOCK)):
+                continue
+            if (shown := _shown(entry.name)) == entry.name:
                 yield entry
+            else:
+                self._skip(_relative(folder / shown, root), "its name is not valid UTF-8; rename it")
 
     def _follow(self, link: Path, root: Path, links: list[Path]) -> None:
         rel = _relative(link, root)
@@ -190,6 +197,11 @@ def _is_junk(folder: Path) -> bool:
 def _holds(folder: Path, name: str) -> bool:
     """Whether a folder holds an entry; false if the folder may not be entered, which the walk reports."""
     return os.path.exists(folder / name)  # noqa: PTH110 - `Path.exists` raises PermissionError
+
+
+def _shown(name: str) -> str:
+    """Return a name with a question mark for each byte that is not UTF-8, which Python gives as a lone surrogate."""
+    return name.encode("utf-8", "replace").decode("utf-8")
 
 
 def _relative(path: Path, root: Path) -> str:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from graphctx.ingest.read.base import Metadata, iso_date
+from graphctx.text.normalise import normalise
 
 MAX_LINES = 500
 """A block that has not ended by then is a text that begins with a rule."""
@@ -59,12 +60,18 @@ def _values(entry: Sequence[str]) -> list[str]:
     try:
         # Of the safe loaders the one that leaves scalars as they are written: a title may be "1.10" or "no".
         value = yaml.load(text, Loader=yaml.BaseLoader)
-    except (yaml.YAMLError, RecursionError):
+    except (yaml.YAMLError, RecursionError, ValueError, OverflowError):  # the last two: an escape beyond Unicode
         value = entry[0]
     if isinstance(value, dict):  # an unquoted colon: "title: Part 2: the gate"
         value = entry[0]
     items = value if isinstance(value, list) else [value]
-    return [" ".join(item.split()) for item in items if isinstance(item, str) and item.strip()]
+    shown = (" ".join(_storable(item).split()) for item in items if isinstance(item, str))
+    return [item for item in shown if item]
+
+
+def _storable(value: str) -> str:
+    """Return a value in normal form. The file has it, but an escape may make a NUL or one half of a surrogate pair."""
+    return normalise(value.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
 
 
 _FENCE = re.compile(r"\s*(?:(?:[-*+]|\d{1,9}[.)])\s+)*(`{3,}(?=[^`]*$)|~{3,})")

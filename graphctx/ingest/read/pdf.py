@@ -101,11 +101,12 @@ def _metadata(reader: PdfReader) -> Metadata:
         info = reader.metadata
         title = " ".join(normalise(str(info.title or "")).split()) if info else ""
         moment = info.modification_date if info else None
+        updated_at = iso_moment(moment) if moment else None
     except Exception:  # a broken date or string must not cost the text
         return Metadata()
     if title.lower() in _MEANINGLESS_TITLES or title.lower().startswith("microsoft word - "):
         title = ""
-    return Metadata(title, (), iso_moment(moment) if moment else None)
+    return Metadata(title, (), updated_at)
 
 
 def _join(pages: list[str]) -> tuple[str, list[int]]:

@@ -44,13 +44,10 @@ def readers() -> dict[str, DocumentReader]:
 
 def reader_for(name: str) -> DocumentReader | None:
     """The reader of a file, by the suffix of its name or, without one, by the name; ``None`` if there is none."""
-    suffix = suffix_of(name)
-    if suffix:
-        return readers().get(suffix)
-    base = PurePosixPath(name).name
-    if base in FILE_NAMES:
-        return readers()[".py"]
-    return readers()[".txt"] if base in _TEXT_NAMES else None
+    suffix, base = suffix_of(name), PurePosixPath(name).name
+    if not suffix and (base in FILE_NAMES or base in _TEXT_NAMES):
+        suffix = ".py" if base in FILE_NAMES else ".txt"
+    return next((reader for reader in reversed(READERS) if suffix in reader.media_types), None)
 
 
 @lru_cache(maxsize=1)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Protocol
 
-import numpy as np
-
 from graphctx.retrieve.arrays import NO_SCORES, Mask, Rows, Scores, SparseScores
 from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import Question
@@ -75,10 +73,6 @@ class Edges:
     def select(self, keep: Rows | Mask) -> Edges:
         """Return some of the edges, by position or by mask."""
         return Edges(*(getattr(self, field.name)[keep] for field in fields(self)))
-
-
-_NO_ROWS = np.empty(0, dtype=np.int64)
-NO_EDGES = Edges(_NO_ROWS, _NO_ROWS, _NO_ROWS, _NO_ROWS, np.empty(0, dtype=np.float32))
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,6 +104,16 @@ def test_a_loop_of_links_ends(tmp_path: Path) -> None:
     assert set(reasons(tmp_path)) == {"a/up", "a/b", "b/a"}
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names")
+def test_a_name_that_is_not_utf_8_is_skipped_with_the_reason(tmp_path: Path) -> None:
+    make(tmp_path, **{"a.md": "a", os.fsdecode(b"caf\xe9.md"): "b", os.fsdecode(b"d\xe9p\xf4t/c.md"): "c"})
+    assert rels(tmp_path) == ["a.md"]
+    reason = "its name is not valid UTF-8; rename it"
+    assert reasons(tmp_path) == {"caf?.md": reason, "d?p?t": reason}
+    with pytest.raises(InvalidArgument, match=r"d\?p\?t is not valid UTF-8"):
+        discover([tmp_path / os.fsdecode(b"d\xe9p\xf4t")])
+
+
 def test_a_pipe_is_never_opened(tmp_path: Path) -> None:
     make(tmp_path, **{"a.md": "a"})
     os.mkfifo(tmp_path / "pipe.md")

@@ -157,6 +157,8 @@ def test_a_quotation_is_prose_without_its_first_mark() -> None:
         ("title: 1.10\ndate: [", (), None, "1.10"),
         ("{{ broken: [", (), None, "H"),
         ("tags: " + "[" * 10_001, (), None, "H"),
+        (r'title: "\ud83d\ude00 \ud800 a\0b"', (), None, "😀 \ufffd a\ufffdb"),
+        (r'title: "\UFFFFFFFF"', (), None, r'"\UFFFFFFFF"'),
     ],
 )
 def test_front_matter_is_read_leniently(front: str, tags: tuple[str, ...], updated_at: str | None, title: str) -> None:

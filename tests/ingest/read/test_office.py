@@ -32,6 +32,17 @@ def test_a_pdf_gives_the_text_of_its_pages_and_where_they_start() -> None:
     assert "Beta" not in document.text[: document.page_starts[1]]
 
 
+def test_a_date_of_a_pdf_that_utc_cannot_hold_does_not_cost_its_text() -> None:
+    from pypdf import PdfWriter
+
+    writer, written = PdfWriter(io.BytesIO(pdf("Alpha text."))), io.BytesIO()
+    writer.add_metadata({"/ModDate": "D:00010101000000+14'00'"})
+    writer.write(written)
+    document = read_pdf(written.getvalue())
+    assert "Alpha text." in document.text
+    assert document.updated_at is None
+
+
 @pytest.mark.parametrize("bookmarks", [True, False])
 def test_pdf_headings_come_from_bookmarks_or_from_large_type(bookmarks: bool) -> None:
     document = read_pdf(pdf("Alpha text. " * 20, "Beta text. " * 20, bookmarks=bookmarks))
