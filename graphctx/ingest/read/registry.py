@@ -33,7 +33,7 @@ READERS: list[DocumentReader] = [
 """Every reader. Another format is a file here and a line in this list; of two readers of a suffix the last counts."""
 
 _TEXT_NAMES = frozenset(("README", "LICENSE", "NOTICE", "CHANGELOG", "CHANGES", "AUTHORS", "CONTRIBUTING", "TODO"))
-_LIBRARIES = ("charset-normalizer", "markdown-it-py", "PyYAML", "selectolax", "pypdf", "mammoth")
+_LIBRARIES = ("charset-normalizer", "markdown-it-py", "PyYAML", "selectolax", "pypdfium2", "mammoth")
 """Another release of one of them may read the same bytes as another text."""
 
 
