@@ -159,7 +159,9 @@ def measure(score: Score, path: Path, read: Callable[[Path], Pages], reference: 
             # A title may be set with its number, and on two lines.
             places = {*shown, *(a + b for a, b in pairwise(shown)), *(re.sub(r"^[\dA-Z]*\d+", "", s) for s in shown)}
             score.titles += 1
-            score.titles_found += wanted in places or any(s.endswith(wanted) and len(s) < len(wanted) + 9 for s in shown)
+            score.titles_found += wanted in places or any(
+                s.endswith(wanted) and len(s) < len(wanted) + 9 for s in shown
+            )
 
 
 def main(folder: str, *names: str) -> None:

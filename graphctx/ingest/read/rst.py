@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import ClassVar
 
 from graphctx.ingest.read.base import Metadata, Outline, ReadFile, Slugger, decode, make_document
@@ -85,7 +86,8 @@ def parse_rst(text: str) -> tuple[Outline, Metadata]:
     outline = Outline(scan.headings, blocks)
     targets = link_targets(text)
     outline.links = [link for start, end in outline.text_spans() for link in find_links(text, start, end, targets)]
-    return outline, metadata_of(scan.fields)
+    metadata = metadata_of(scan.fields)
+    return outline, replace(metadata, title=plain_title(metadata.title))
 
 
 class _Scan:
@@ -239,7 +241,7 @@ class _Scan:
 
     def _add_field(self, name: str, value: str) -> str:
         key = field_key(name)
-        self.fields.setdefault(key, []).append(plain_title(value.strip()))
+        self.fields.setdefault(key, []).append(value.strip())
         return key
 
     def _literal(self, indent: int) -> Iterator[Block]:
