@@ -73,7 +73,7 @@ class PdfFileReader:
 
     def read(self, data: bytes, uri: str) -> ReadFile:
         """Read one document; see :class:`graphctx.ingest.read.base.DocumentReader`."""
-        pages, bookmarks, metadata = _extract(data, uri)
+        pages, damaged, bookmarks, metadata = _extract(data, uri)
         if not any(pages):
             raise InvalidArgument(
                 f"{uri} has no text on its {len(pages)} pages, only images. Run OCR on it first.",
@@ -89,10 +89,12 @@ class PdfFileReader:
         apart = [(a, b) for page in spans for line, a, b in page if line in running[0] or _CONTENTS.search(line.text)]
         apart = sorted({*apart, *((h.start_char, h.end_char) for h in headings)})
         outline = Outline(headings, _blocks(text, apart), [])
-        return ReadFile((make_document(uri, "application/pdf", text, outline, metadata, starts),))
+        notes = (f"{uri}: damaged, without its pages {', '.join(map(str, damaged))}",) if damaged else ()
+        return ReadFile((make_document(uri, "application/pdf", text, outline, metadata, starts),), notes=notes)
 
 
-def _extract(data: bytes, uri: str) -> tuple[list[list[PdfLine]], list[Bookmark], Metadata]:
+def _extract(data: bytes, uri: str) -> tuple[list[list[PdfLine]], list[int], list[Bookmark], Metadata]:
+    """Return the lines of every page, the numbers of the pages that are damaged, the outline, and the metadata."""
     from pypdfium2 import PdfDocument, PdfiumError
 
     if not data.strip():
@@ -104,10 +106,17 @@ def _extract(data: bytes, uri: str) -> tuple[list[list[PdfLine]], list[Bookmark]
             raise InvalidArgument(f"{uri} is encrypted. Save it without a password first.", uri=uri) from error
         raise InvalidArgument(f"{uri} is damaged or not a PDF: {error}", uri=uri) from error
     try:
-        pages = [page_lines(document, number) for number in range(len(document))]
-        return whole_words(pages), _bookmarks(document), _metadata(document)
-    except PdfiumError as error:
-        raise InvalidArgument(f"{uri} is damaged: {error}", uri=uri) from error
+        pages: list[list[PdfLine]] = []
+        damaged: list[int] = []
+        for number in range(len(document)):
+            try:
+                pages.append(page_lines(document, number))
+            except PdfiumError:
+                pages.append([])
+                damaged.append(number + 1)
+        if damaged and not any(pages):
+            raise InvalidArgument(f"{uri} is damaged: none of its pages can be read.", uri=uri)
+        return whole_words(pages), damaged, _bookmarks(document), _metadata(document)
     finally:
         document.close()
 
@@ -247,23 +256,37 @@ def _from_outline(spans: Sequence[Sequence[Placed]], bookmarks: Sequence[Bookmar
     """Find the lines, one to three, that are titles of the outline, with or without their numbers."""
     headings: list[Heading] = []
     taken: set[int] = set()
+    by_page: dict[int, list[_Candidate]] = {}
     for level, title, page in bookmarks:
-        wanted = {_squeezed(title), _squeezed(_NUMBERED.sub("", title, count=1))} - {""}
-        for first, last, start, end in _stretches(spans[page] if page < len(spans) else []):
-            shown = " ".join(line.text for line, _, _ in spans[page][first:last])
-            if start in taken or wanted.isdisjoint((_squeezed(shown), _squeezed(_NUMBERED.sub("", shown, count=1)))):
-                continue
-            taken.add(start)
-            headings.append(Heading(level, shown, f"page={page + 1}", start, end))
-            break
+        if page >= len(spans):
+            continue
+        if page not in by_page:
+            by_page[page] = list(_candidates(spans[page]))
+        wanted = _names(title)
+        for shown, names, start, end in by_page[page]:
+            if start not in taken and not wanted.isdisjoint(names):
+                taken.add(start)
+                headings.append(Heading(level, shown, f"page={page + 1}", start, end))
+                break
     return _apart(headings)
 
 
-def _stretches(lines: Sequence[Placed]) -> Iterator[tuple[int, int, int, int]]:
-    """Yield runs of one to three lines with their spans, short ones first."""
+_Candidate = tuple[str, frozenset[str], int, int]
+
+
+def _candidates(lines: Sequence[Placed]) -> Iterator[_Candidate]:
+    """Yield runs of one to three lines, the short ones first: the text, what it may be called, and its span."""
     for length in (1, 2, 3):
         for first in range(len(lines) - length + 1):
-            yield first, first + length, lines[first][1], lines[first + length - 1][2]
+            run = lines[first : first + length]
+            shown = " ".join(line.text for line, _, _ in run)
+            if len(shown) <= 2 * MAX_HEADING_CHARS:
+                yield shown, _names(shown), run[0][1], run[-1][2]
+
+
+def _names(title: str) -> frozenset[str]:
+    """Return the letters and digits of a title, with and without its number."""
+    return frozenset((_squeezed(title), _squeezed(_NUMBERED.sub("", title, count=1)))) - {""}
 
 
 def _apart(headings: Sequence[Heading]) -> list[Heading]:

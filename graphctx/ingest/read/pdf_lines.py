@@ -38,6 +38,9 @@ BROKEN = "\x02"
 MIN_ACCENTS = 3
 """Acute accents that stand alone, from which on a document is set in fonts without accented letters."""
 
+REGULAR, BOLD = 400, 700
+"""The usual weights of type (OpenType OS/2, usWeightClass)."""
+
 _LINE_ENDS = "\r\n"
 _SPACES = frozenset("\t \u00a0" + _LINE_ENDS)
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
@@ -73,6 +76,7 @@ class PdfLine:
         left, right, base: its edges and its baseline, in points from the lower left corner of the page.
         size: of most of its type, in points.
         weight: of most of its type, as PDFium estimates it; comparable within a document only.
+        spread: whether there are wide gaps between its words, as between the cells of a table.
     """
 
     text: str
@@ -81,6 +85,7 @@ class PdfLine:
     base: float
     size: float
     weight: int
+    spread: bool = False
 
     @property
     def shape(self) -> str:
@@ -89,8 +94,13 @@ class PdfLine:
 
     @property
     def is_title_like(self) -> bool:
-        """Whether it reads as a title: short, with a capital or a number first, and no full stop at the end."""
-        return len(self.text) <= 100 and not self.text[0].islower() and not self.text.endswith((".", ",", ";", ":"))
+        """Whether it reads as a title: short, in one piece, a capital or a number first, no full stop at the end."""
+        return (
+            len(self.text) <= 100
+            and not self.spread
+            and not self.text[0].islower()
+            and not self.text.endswith((".", ",", ";", ":"))
+        )
 
     def precedes(self, other: PdfLine) -> bool:
         """Whether ``other`` stands below this line, in the same column."""
@@ -112,6 +122,7 @@ def _rows(document: PdfDocument, number: int) -> Iterator[Row]:
     raw = text_page.raw
     x, y, right, unused = (ctypes.c_double() for _ in range(4))
     matrix = pdfium.FS_MATRIX()
+    name, flags = ctypes.create_string_buffer(128), ctypes.c_int()
 
     def word(text: str, first: int, last: int) -> PdfWord:
         pdfium.FPDFText_GetCharOrigin(raw, first, ctypes.byref(x), ctypes.byref(y))
@@ -120,7 +131,11 @@ def _rows(document: PdfDocument, number: int) -> Iterator[Row]:
         )
         pdfium.FPDFText_GetMatrix(raw, first, ctypes.byref(matrix))
         size = pdfium.FPDFText_GetFontSize(raw, first) * (math.hypot(matrix.c, matrix.d) or 1.0)
-        return PdfWord(text, x.value, right.value, y.value, round(size, 1), pdfium.FPDFText_GetFontWeight(raw, first))
+        weight = pdfium.FPDFText_GetFontWeight(raw, first)
+        if weight <= 0:  # one of the fonts that every reader has, which are not in the file
+            length = pdfium.FPDFText_GetFontInfo(raw, first, name, len(name), ctypes.byref(flags))
+            weight = BOLD if b"bold" in name.raw[: max(length, 0)].lower() else REGULAR
+        return PdfWord(text, x.value, right.value, y.value, round(size, 1), weight)
 
     characters = _characters(raw)
     row: Row = []
@@ -220,7 +235,8 @@ def _line(row: Row) -> PdfLine:
         type_of[word.size, word.weight] += len(word.text)
     (size, weight), _ = max(type_of.items(), key=lambda item: (item[1], item[0]))
     base = next(word.base for word in row if word.size == size)
-    return PdfLine(text, row[0].left, max(word.right for word in row), base, size, weight)
+    spread = any(b.left - a.right > GUTTER * size for a, b in pairwise(row))
+    return PdfLine(text, row[0].left, max(word.right for word in row), base, size, weight, spread)
 
 
 def whole_words(pages: Sequence[Sequence[PdfLine]]) -> list[list[PdfLine]]:
