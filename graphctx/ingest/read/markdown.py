@@ -8,9 +8,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from graphctx.ingest.read.base import Metadata, Outline, ReadFile, Slugger, decode, make_document, suffix_of
+from graphctx.ingest.read.front_matter import FrontMatter, read_front_matter
 from graphctx.ingest.read.lines import Lines, join_lists, trim
 from graphctx.ingest.read.markdown_inline import Resolve, bare_span, find_links, unwrapped_span, visible_span
-from graphctx.ingest.read.markdown_source import front_matter_end, mask, parse_front_matter
+from graphctx.ingest.read.markdown_source import mask
 from graphctx.model.documents import Block, BlockKind, Heading
 
 if TYPE_CHECKING:
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 MAX_TITLE_CHARS = 1000
 """A longer heading keeps its markup."""
+
+MIN_DESCRIPTION_WORDS = 4
+"""A shorter description is a label."""
 
 _ATTRIBUTES = re.compile(r"(?<!\s)\s*+\{:?\s*[#.][^{}]*\}\s*$")
 _ATTRIBUTE_ID = re.compile(r"\{[^{}]*#([\w:.-]+)")
@@ -39,14 +43,14 @@ class MarkdownReader:
         ".markdown": "text/markdown",
         ".mdx": "text/mdx",
     }
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
 
     def read(self, data: bytes, uri: str) -> ReadFile:
         """Read one document; see :class:`graphctx.ingest.read.base.DocumentReader`."""
-        text = decode(data, uri)
+        text, notes = decode(data, uri)
         media_type = self.media_types.get(suffix_of(uri), "text/markdown")
         outline, metadata = parse_markdown(text, mdx=media_type == "text/mdx")
-        return ReadFile((make_document(uri, media_type, text, outline, metadata),))
+        return ReadFile((make_document(uri, media_type, text, outline, metadata),), notes=notes)
 
 
 def parse_markdown(text: str, *, mdx: bool = False) -> tuple[Outline, Metadata]:
@@ -57,17 +61,25 @@ def parse_markdown(text: str, *, mdx: bool = False) -> tuple[Outline, Metadata]:
         mdx: whether JSX and JavaScript statements may occur, and indented code may not.
     """
     lines = Lines(text)
-    front = front_matter_end(lines.lines)
-    metadata = parse_front_matter(lines.lines[1 : front - 1]) if front else Metadata()
-    masked = [""] * front + mask(lines.lines[front:], mdx=mdx)
+    front = read_front_matter(lines.lines)
+    masked = [""] * front.n_lines + mask(lines.lines[front.n_lines :], mdx=mdx)
     env: dict[str, Any] = {}
     tokens = _parser(mdx).parse("\n".join(masked), env)
     walk = _Walk(lines, masked, tokens, mdx)
     outline = Outline(walk.headings, [], [])
-    outline.blocks = join_lists(text, sorted(walk.run(), key=lambda b: (b.start_char, b.end_char)))
+    blocks = [*_description(lines, front), *walk.run()]
+    outline.blocks = join_lists(text, sorted(blocks, key=lambda b: (b.start_char, b.end_char)))
     resolve = _resolver(env.get("references", {}))
     outline.links = [link for start, end in outline.text_spans() for link in find_links(text, start, end, resolve)]
-    return outline, metadata
+    return outline, front.metadata
+
+
+def _description(lines: Lines, front: FrontMatter) -> list[Block]:
+    """The sentence of the front matter that says what the document is about, if it stands there on one line."""
+    if len(front.description.split()) < MIN_DESCRIPTION_WORDS:
+        return []
+    at = lines.text.find(front.description, 0, lines.span(0, front.n_lines)[1])
+    return [Block("prose", at, at + len(front.description))] if at >= 0 else []
 
 
 class _Walk:

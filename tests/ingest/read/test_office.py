@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import logging
 import zipfile
 
 import pytest
@@ -44,7 +43,7 @@ def test_pdf_headings_come_from_bookmarks_or_from_large_type(bookmarks: bool) ->
     assert len(shown) == 2
 
 
-def test_page_headers_and_footers_are_in_no_block() -> None:
+def test_running_headers_and_footers_are_kept_once_and_in_no_block() -> None:
     from fpdf import FPDF
 
     class Book(FPDF):
@@ -62,13 +61,63 @@ def test_page_headers_and_footers_are_in_no_block() -> None:
         book.set_font("helvetica", size=11)
         book.multi_cell(0, text=f"{topic} are kept in the yard and are looked at twice a year.")
     document = read_pdf(bytes(book.output()))
-    assert document.text.count("The Harbour Book") == 4
+    assert (document.text.count("The Harbour Book"), document.text.count("page ")) == (1, 1)
     assert [document.text[b.start_char : b.end_char].split()[0] for b in document.blocks] == [
         "Anchors",
         "Buoys",
         "Chains",
         "Docks",
     ]
+
+
+def typeset(*lines: tuple[float, float, float, str], style: str = "") -> Document:
+    """Read a page of lines, each with its left edge, its height from the top and the size of its type."""
+    from fpdf import FPDF
+
+    page = FPDF(unit="pt")
+    page.add_page()
+    for left, top, size, text in lines:
+        page.set_font("helvetica", size=size, style="B" if size > 10 else "")
+        page.text(left, top, text)
+    return read_pdf(bytes(page.output()))
+
+
+def test_a_pdf_keeps_its_lines_and_has_whole_words() -> None:
+    document = typeset(
+        (50, 100, 10, "Every mooring is exam-"),
+        (50, 112, 10, "ined twice a year by the self-"),
+        (50, 124, 10, "appointed crew. A self-appointed crew"),
+        (50, 136, 10, "checks its chain and its buoy."),
+        (50, 170, 10, "It reports to the office."),
+    )
+    assert document.text == (
+        "Every mooring is examined\ntwice a year by the self-appointed\ncrew. A self-appointed crew\n"
+        "checks its chain and its buoy.\n\nIt reports to the office."
+    )
+    assert len(document.blocks) == 2
+
+
+@pytest.mark.parametrize("by_rows", [True, False])
+def test_columns_are_read_one_after_the_other(by_rows: bool) -> None:
+    left = [(50.0, 100.0 + 12 * n, 10.0, f"the left column has row {n} here") for n in range(12)]
+    right = [(320.0, 100.0 + 12 * n, 10.0, f"the right column has row {n} here") for n in range(12)]
+    lines = [line for pair in zip(left, right, strict=True) for line in pair] if by_rows else [*left, *right]
+    closing = (50.0, 300.0, 10.0, "A closing line runs over the whole width of the page, below both of the columns.")
+    document = typeset(*lines, closing)
+    assert document.text.split() == " ".join(text for *_, text in [*left, *right, closing]).split()
+
+
+def test_a_pdf_heading_over_two_lines_is_one_and_contents_are_no_text() -> None:
+    document = typeset(
+        (50, 60, 20, "The Harbour"),
+        (50, 100, 10, "1 Moorings . . . . . . . . . . . . 3"),
+        (50, 130, 14, "Moorings and what"),
+        (50, 146, 14, "holds them"),
+        *((50, 170 + 12 * n, 10, "A mooring is a chain with a stone at its end, as it always was.") for n in range(5)),
+    )
+    assert document.title == "The Harbour"
+    assert [(h.level, h.title) for h in document.headings] == [(1, "The Harbour"), (2, "Moorings and what holds them")]
+    assert [document.text[b.start_char : b.end_char][:10] for b in document.blocks] == ["A mooring "]
 
 
 @pytest.mark.parametrize(
@@ -86,7 +135,6 @@ def test_a_pdf_that_cannot_be_read_says_why(data: bytes, reason: str, capfd: pyt
     with pytest.raises(InvalidArgument, match=reason):
         read_pdf(data)
     assert capfd.readouterr() == ("", "")
-    assert logging.getLogger("pypdf").level == logging.NOTSET
 
 
 def test_a_word_document_gives_headings_lists_and_tables() -> None:
