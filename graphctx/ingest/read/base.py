@@ -159,6 +159,7 @@ PROBE_BYTES = 65_536
 BINARY_SHARE = 0.01
 """From this share of NUL bytes on a file is binary; a stray NUL in text that decodes is replaced instead."""
 
+_UTF32_MARKS = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 _ENCODINGS = (
@@ -169,7 +170,7 @@ _ENCODINGS = (
 
 
 def decode(data: bytes, uri: str, declared: str = "") -> tuple[str, tuple[str, ...]]:
-    """Decode and normalise a text file: UTF-8, UTF-16 with its mark, else the encoding that it declares or
+    """Decode and normalise a text file: UTF-8, UTF-16, UTF-32 with its mark, else the encoding that it declares or
     that its bytes suggest.
 
     Args:
@@ -183,9 +184,9 @@ def decode(data: bytes, uri: str, declared: str = "") -> tuple[str, tuple[str, .
     Raises:
         InvalidArgument: the file is binary; ``byte_offset`` says where.
     """
-    if data.startswith(_UTF16_MARKS):
-        text = data.decode("utf-16", "replace")
-        return normalise(text), _replaced(uri, "UTF-16", text)
+    if encoding := _utf16_or_32(data):
+        text = data.decode(encoding, "replace")
+        return normalise(text), _replaced(uri, encoding.upper(), text)
     refuse_binary(data, uri)
     try:
         return normalise(data.decode("utf-8-sig")), ()
@@ -204,6 +205,19 @@ def decode(data: bytes, uri: str, declared: str = "") -> tuple[str, tuple[str, .
     if encoding is None:
         raise _binary(data, uri, offset)
     return normalise(data.decode(encoding)), (f"{uri}: read as {_shown_encoding(encoding)}",)
+
+
+def _utf16_or_32(data: bytes) -> str:
+    """Return the encoding if the bytes are UTF-16 or UTF-32: by the mark, or UTF-16 by where its zeros are."""
+    if data.startswith(_UTF32_MARKS):
+        return "utf-32"
+    if data.startswith(_UTF16_MARKS):
+        return "utf-16"
+    even, odd = data[:PROBE_BYTES:2], data[1:PROBE_BYTES:2]
+    for encoding, high, low in (("utf-16-le", odd, even), ("utf-16-be", even, odd)):
+        if 2 * high.count(0) > len(high) and 0 not in low:
+            return encoding
+    return ""
 
 
 def _is_text_encoding(name: str) -> bool:

@@ -28,7 +28,6 @@ _DATE_KEYS = (
     "updated_at updated last_updated lastmod last_modified last_update modified date published publish_date pubdate "
     "created_at created"
 ).split()
-_DESCRIPTION_KEYS = ("description", "summary", "abstract")
 _TAG_KEYS = ("tags", "keywords", "categories", "category")
 
 
@@ -48,11 +47,6 @@ class FrontMatter:
     def metadata(self) -> Metadata:
         """Title, tags and date."""
         return metadata_of(self.entries)
-
-    @property
-    def description(self) -> str:
-        """What it says of the document in a sentence; empty if it does not."""
-        return next((value for key in _DESCRIPTION_KEYS for value in self.entries.get(key, ())[:1]), "")
 
 
 def metadata_of(entries: Entries) -> Metadata:

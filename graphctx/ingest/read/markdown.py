@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from graphctx.ingest.read.base import Metadata, Outline, ReadFile, Slugger, decode, make_document, suffix_of
-from graphctx.ingest.read.front_matter import FrontMatter, read_front_matter
+from graphctx.ingest.read.front_matter import read_front_matter
 from graphctx.ingest.read.lines import Lines, join_lists, trim
 from graphctx.ingest.read.markdown_inline import Resolve, bare_span, find_links, unwrapped_span, visible_span
 from graphctx.ingest.read.markdown_source import mask
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 
 MAX_TITLE_CHARS = 1000
 """A longer heading keeps its markup."""
-
-MIN_DESCRIPTION_WORDS = 4
-"""A shorter description is a label."""
 
 _ATTRIBUTES = re.compile(r"(?<!\s)\s*+\{:?\s*[#.][^{}]*\}\s*$")
 _ATTRIBUTE_ID = re.compile(r"\{[^{}]*#([\w:.-]+)")
@@ -67,19 +64,10 @@ def parse_markdown(text: str, *, mdx: bool = False) -> tuple[Outline, Metadata]:
     tokens = _parser(mdx).parse("\n".join(masked), env)
     walk = _Walk(lines, masked, tokens, mdx)
     outline = Outline(walk.headings, [], [])
-    blocks = [*_description(lines, front), *walk.run()]
-    outline.blocks = join_lists(text, sorted(blocks, key=lambda b: (b.start_char, b.end_char)))
+    outline.blocks = join_lists(text, sorted(walk.run(), key=lambda b: (b.start_char, b.end_char)))
     resolve = _resolver(env.get("references", {}))
     outline.links = [link for start, end in outline.text_spans() for link in find_links(text, start, end, resolve)]
     return outline, front.metadata
-
-
-def _description(lines: Lines, front: FrontMatter) -> list[Block]:
-    """The sentence of the front matter that says what the document is about, if it stands there on one line."""
-    if len(front.description.split()) < MIN_DESCRIPTION_WORDS:
-        return []
-    at = lines.text.find(front.description, 0, lines.span(0, front.n_lines)[1])
-    return [Block("prose", at, at + len(front.description))] if at >= 0 else []
 
 
 class _Walk:

@@ -41,6 +41,9 @@ MIN_ACCENTS = 3
 REGULAR, BOLD = 400, 700
 """The usual weights of type (OpenType OS/2, usWeightClass)."""
 
+SAMPLED = 200
+"""Characters of a page that tell in which direction it is written, or a few more."""
+
 _LINE_ENDS = "\r\n"
 _SPACES = frozenset("\t \u00a0" + _LINE_ENDS)
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
@@ -73,7 +76,7 @@ class PdfLine:
 
     Attributes:
         text: its words, with single spaces.
-        left, right, base: its edges and its baseline, in points from the lower left corner of the page.
+        left, right, base: its edges and its baseline in points, where most text of the page is horizontal.
         size: of most of its type, in points.
         weight: of most of its type, as PDFium estimates it; comparable within a document only.
         spread: whether there are wide gaps between its words, as between the cells of a table.
@@ -119,23 +122,28 @@ def _rows(document: PdfDocument, number: int) -> Iterator[Row]:
 
     page = document[number]
     text_page = page.get_textpage()
+    turns = _quarter_turns(text_page.raw)
+    if 90 * turns != page.get_rotation():  # PDFium finds lines in pages as they are shown
+        text_page.close()
+        page.set_rotation(90 * turns)
+        text_page = page.get_textpage()
     raw = text_page.raw
-    x, y, right, unused = (ctypes.c_double() for _ in range(4))
+    x, y, left, right, bottom, top = (ctypes.c_double() for _ in range(6))
     matrix = pdfium.FS_MATRIX()
     name, flags = ctypes.create_string_buffer(128), ctypes.c_int()
 
     def word(text: str, first: int, last: int) -> PdfWord:
         pdfium.FPDFText_GetCharOrigin(raw, first, ctypes.byref(x), ctypes.byref(y))
-        pdfium.FPDFText_GetCharBox(
-            raw, last, ctypes.byref(unused), ctypes.byref(right), ctypes.byref(unused), ctypes.byref(unused)
-        )
+        pdfium.FPDFText_GetCharBox(raw, last, *map(ctypes.byref, (left, right, bottom, top)))
+        start, base = _upright(x.value, y.value, turns)
+        end = max(_upright(left.value, bottom.value, turns)[0], _upright(right.value, top.value, turns)[0])
         pdfium.FPDFText_GetMatrix(raw, first, ctypes.byref(matrix))
         size = pdfium.FPDFText_GetFontSize(raw, first) * (math.hypot(matrix.c, matrix.d) or 1.0)
         weight = pdfium.FPDFText_GetFontWeight(raw, first)
         if weight <= 0:  # one of the fonts that every reader has, which are not in the file
             length = pdfium.FPDFText_GetFontInfo(raw, first, name, len(name), ctypes.byref(flags))
             weight = BOLD if b"bold" in name.raw[: max(length, 0)].lower() else REGULAR
-        return PdfWord(text, x.value, right.value, y.value, round(size, 1), weight)
+        return PdfWord(text, start, end, base, round(size, 1), weight)
 
     characters = _characters(raw)
     row: Row = []
@@ -156,6 +164,21 @@ def _rows(document: PdfDocument, number: int) -> Iterator[Row]:
         start = -1
     text_page.close()
     page.close()
+
+
+def _quarter_turns(text_page: FPDF_TEXTPAGE) -> int:
+    """Return by how many quarter turns, counter-clockwise, most of the text of a page is set."""
+    import pypdfium2.raw as pdfium
+
+    count = pdfium.FPDFText_CountChars(text_page)
+    angles = (pdfium.FPDFText_GetCharAngle(text_page, index) for index in range(0, count, count // SAMPLED + 1))
+    turns = Counter(round(-2 * angle / math.pi) % 4 for angle in angles if angle >= 0)  # PDFium counts clockwise
+    return max(turns, key=lambda turn: (turns[turn], -turn), default=0)
+
+
+def _upright(x: float, y: float, turns: int) -> tuple[float, float]:
+    """Return a point of a page where its text is horizontal."""
+    return ((x, y), (y, -x), (-x, -y), (-y, x))[turns]
 
 
 def _characters(text_page: FPDF_TEXTPAGE) -> str:

@@ -20,7 +20,7 @@ _FIELD = re.compile(r"\s*:([^:\s][^:]*):(?:\s+(.*))?$")
 _GRID = re.compile(r"\s*\+(?:[-=]+\+)+\s*")
 _GRID_ROW = re.compile(r"\s*[+|].*")
 _SIMPLE = re.compile(r"\s*=+(?:\s+=+)+\s*")
-_COMMENT_FIELD = re.compile(r"\.\. ([A-Za-z][\w-]{0,60}): +(\S.*)$")  # as the site generator Nikola has them
+_COMMENT_FIELD = re.compile(r"\.\. ([A-Za-z][\w-]{0,60})::? +(\S.*)$")  # the comments of Nikola, and `.. title::`
 _NOT_IN_ID = re.compile(r"[\W_]+")
 _MAX_LEVEL = 6
 _DIRECTIVE = re.compile(r"\s*\.\.\s+(?:\|[^|]*\|\s+)?([A-Za-z][\w.:+-]*?)\s?::(?:\s++(.*))?$")
@@ -35,7 +35,7 @@ _ROLES = {
         "versionchanged deprecated topic sidebar rubric epigraph highlights pull-quote compound centered",
         "container": "container only glossary figure hlist tab tabs tab-set tab-item dropdown card grid class-desc",
         "skip": "toctree contents image include literalinclude raw meta index currentmodule module highlight "
-        "default-role role replace unicode date sectnum section-numbering header footer title target-notes "
+        "default-role role replace unicode date sectnum section-numbering header footer title tags target-notes "
         "tabularcolumns graphviz digraph graph automodule autoclass autofunction automethod autosummary plot "
         "sectionauthor codeauthor testsetup testcleanup restructuredtext-test-directive cssclass rst-class",
     }.items()
@@ -95,10 +95,11 @@ class _Scan:
 
     def __init__(self, lines: Lines) -> None:
         self.headings: list[Heading] = []
-        header = read_mail_header(lines.lines)
+        first = next((n for n, line in enumerate(lines.lines) if line.strip() and not line.startswith("..")), 0)
+        header = read_mail_header(lines.lines[first:])
         self.fields: dict[str, list[str]] = {key: list(values) for key, values in header.entries.items()}
         self._lines = lines
-        self._at = header.n_lines
+        self._at = first + header.n_lines if header.n_lines else 0
         self._opened = False  # whether text has begun: fields behind it are not the header's
         self._styles: list[tuple[str, bool]] = []  # adornments by level: the character, whether with an overline
         self._target: str | None = None  # an explicit target that waits for its heading
@@ -228,11 +229,11 @@ class _Scan:
 
     def _take_fields(self, first: int, last: int) -> bool:
         """Read a bibliographic field list; whether it was one."""
-        if self._lines.lines[first][:1].isspace() or not _FIELD.match(self._lines.lines[first]):
+        if not _FIELD.match(self._lines.lines[first]):
             return False
-        name = ""
+        name, indent = "", indent_of(self._lines.lines[first])
         for line in self._lines.lines[first:last]:
-            if (found := _FIELD.match(line)) is not None and not line[:1].isspace():
+            if (found := _FIELD.match(line)) is not None and indent_of(line) == indent:
                 name = self._add_field(found.group(1), found.group(2) or "")
             else:
                 self.fields[name][-1] = f"{self.fields[name][-1]} {line.strip()}".strip()

@@ -234,10 +234,10 @@ def test_a_file_that_vanishes_or_may_not_be_opened_is_skipped(tmp_path: Path) ->
     assert skipped.reason.startswith("the file cannot be opened: ")
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
-def test_text_with_a_byte_order_mark_is_decoded_by_it(tmp_path: Path, encoding: str) -> None:
-    (document,) = read_file(one(tmp_path, "a.txt", "Grüße, 世界".encode(encoding)), "a.txt").documents
-    assert document.text == "Grüße, 世界"
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_text_in_unicode_is_decoded_with_or_without_a_byte_order_mark(tmp_path: Path, encoding: str) -> None:
+    (document,) = read_file(one(tmp_path, "a.txt", "Grüße aus Köln, 世界".encode(encoding)), "a.txt").documents
+    assert document.text == "Grüße aus Köln, 世界"
 
 
 ACCENTED = {

@@ -114,8 +114,10 @@ PROPOSAL = "Abstract\n========\n\nThis proposal is about `x`.\n"
         ":Number: 801\n:TITLE: The harbour\n   *log*\n:tags: a, b\n:Date: 2018-06-21\n\n",
         ".. a comment\n\n.. _top:\n\n:title: The harbour log\n\n:keywords: a, b\n:created: June 21, 2018\n\n",
         ".. title: The harbour log\n.. tags: a, b\n.. date: 2018-06-21\n\n",
+        "  :Status: draft\n  :Date: 2018-06-21\n\n.. title:: The harbour log\n.. tags:: a, b\n\n",
+        "\n.. -*- coding: utf-8 -*-\n\nTitle: The harbour log\nTags: a, b\nCreated: 21-Jun-2018\n\n",
     ],
-    ids=["mail", "fields", "fields after comments", "comments"],
+    ids=["mail", "fields", "fields after comments", "comments", "directives", "mail after a comment"],
 )
 def test_rst_headers_state_title_tags_and_date_and_are_no_text(header: str) -> None:
     document = read(header + PROPOSAL, "p.rst")

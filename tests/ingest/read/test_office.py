@@ -70,8 +70,12 @@ def test_running_headers_and_footers_are_kept_once_and_in_no_block() -> None:
     ]
 
 
-def typeset(*lines: tuple[float, float, float, str], style: str = "") -> Document:
-    """Read a page of lines, each with its left edge, its height from the top and the size of its type."""
+Line = tuple[float, float, float, str]
+"""Left edge and height from the top in points, size of the type, text."""
+
+
+def typeset(*lines: Line) -> bytes:
+    """Return a page of lines."""
     from fpdf import FPDF
 
     page = FPDF(unit="pt")
@@ -79,17 +83,18 @@ def typeset(*lines: tuple[float, float, float, str], style: str = "") -> Documen
     for left, top, size, text in lines:
         page.set_font("helvetica", size=size, style="B" if size > 10 else "")
         page.text(left, top, text)
-    return read_pdf(bytes(page.output()))
+    return bytes(page.output())
 
 
 def test_a_pdf_keeps_its_lines_and_has_whole_words() -> None:
-    document = typeset(
+    page = typeset(
         (50, 100, 10, "Every mooring is exam-"),
         (50, 112, 10, "ined twice a year by the self-"),
         (50, 124, 10, "appointed crew. A self-appointed crew"),
         (50, 136, 10, "checks its chain and its buoy."),
         (50, 170, 10, "It reports to the office."),
     )
+    document = read_pdf(page)
     assert document.text == (
         "Every mooring is examined\ntwice a year by the self-appointed\ncrew. A self-appointed crew\n"
         "checks its chain and its buoy.\n\nIt reports to the office."
@@ -103,18 +108,36 @@ def test_columns_are_read_one_after_the_other(by_rows: bool) -> None:
     right = [(320.0, 100.0 + 12 * n, 10.0, f"the right column has row {n} here") for n in range(12)]
     lines = [line for pair in zip(left, right, strict=True) for line in pair] if by_rows else [*left, *right]
     closing = (50.0, 300.0, 10.0, "A closing line runs over the whole width of the page, below both of the columns.")
-    document = typeset(*lines, closing)
+    document = read_pdf(typeset(*lines, closing))
     assert document.text.split() == " ".join(text for *_, text in [*left, *right, closing]).split()
 
 
+@pytest.mark.parametrize("text_turns", [0, 90, 180, 270])
+@pytest.mark.parametrize("page_turns", [0, 90, 270])
+def test_pages_and_text_that_are_turned_read_like_others(text_turns: int, page_turns: int) -> None:
+    from pypdf import PdfWriter, Transformation
+
+    lines = [(50.0, 100.0, 20.0, "Moorings")]
+    lines += [(50.0, 130.0 + 12 * n, 10.0, f"Mooring {n} is a chain with a stone at its end.") for n in range(9)]
+    page = typeset(*lines, (50.0, 260.0, 10.0, "The crew looks at them."))
+    writer = PdfWriter(clone_from=io.BytesIO(page))
+    turned = Transformation().translate(-300, -420).rotate(text_turns).translate(300, 420)
+    writer.pages[0].add_transformation(turned)
+    writer.pages[0].rotate(page_turns)
+    writer.write(output := io.BytesIO())
+    expected, found = read_pdf(page), read_pdf(output.getvalue())
+    assert (found.text, found.headings, found.blocks) == (expected.text, expected.headings, expected.blocks)
+
+
 def test_a_pdf_heading_over_two_lines_is_one_and_contents_are_no_text() -> None:
-    document = typeset(
+    page = typeset(
         (50, 60, 20, "The Harbour"),
         (50, 100, 10, "1 Moorings . . . . . . . . . . . . 3"),
         (50, 130, 14, "Moorings and what"),
         (50, 146, 14, "holds them"),
         *((50, 170 + 12 * n, 10, "A mooring is a chain with a stone at its end, as it always was.") for n in range(5)),
     )
+    document = read_pdf(page)
     assert document.title == "The Harbour"
     assert [(h.level, h.title) for h in document.headings] == [(1, "The Harbour"), (2, "Moorings and what holds them")]
     assert [document.text[b.start_char : b.end_char][:10] for b in document.blocks] == ["A mooring "]
