@@ -184,9 +184,9 @@ def decode(data: bytes, uri: str, declared: str = "") -> tuple[str, tuple[str, .
     Raises:
         InvalidArgument: the file is binary; ``byte_offset`` says where.
     """
-    if encoding := _utf16_or_32(data):
-        text = data.decode(encoding, "replace")
-        return normalise(text), _replaced(uri, encoding.upper(), text)
+    if unicode := _utf16_or_32(data):
+        text = data.decode(unicode, "replace")
+        return normalise(text), _replaced(uri, unicode.upper(), text)
     refuse_binary(data, uri)
     try:
         return normalise(data.decode("utf-8-sig")), ()
