@@ -123,7 +123,7 @@ def clean(text: str) -> str:
 
 def words_of(pages: Pages) -> list[str]:
     """Return the words of a file; those that are broken at a line end are joined, so that hyphens count once."""
-    return _WORD.findall(re.sub(r"(\w)-[ \t]*\n\s*([a-zà-ÿ])", r"\1\2", "\n".join(pages)))
+    return _WORD.findall(re.sub(r"(\w)[-\u2010][ \t]*\n\s*([a-zà-ÿ])", r"\1\2", "\n".join(pages)))
 
 
 def overlap(ours: Counter, reference: Counter) -> float:
@@ -150,7 +150,9 @@ def measure(score: Score, path: Path, read: Callable[[Path], Pages], reference: 
     lines = [[line.strip() for line in page.split("\n") if _WORD.search(line)] for page in pages]
     score.line_words += [len(line.split()) for page in lines for line in page]
     score.hyphens += sum(
-        a.endswith("-") and a[-2:-1].isalpha() and b[:1].islower() for page in lines for a, b in pairwise(page)
+        a.endswith(("-", "\u2010")) and a[-2:-1].isalpha() and b[:1].islower()
+        for page in lines
+        for a, b in pairwise(page)
     )
     for page, title in outline(path):
         if page < len(lines):

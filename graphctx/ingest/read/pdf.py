@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
-from itertools import pairwise
+from itertools import chain, pairwise
 from statistics import median
 from typing import TYPE_CHECKING, ClassVar
 
@@ -48,6 +48,9 @@ MIN_CONTENTS_LINES = 5
 
 MIN_RUNNING_PAGES = 3
 """A running header recurs in files of at least this many pages."""
+
+SAME_HEIGHT = 1.5
+"""Points by which the baselines of a running header differ at most."""
 
 _MEANINGLESS_TITLE = re.compile(
     r"(?:untitled.*|title|none|unknown|document\d*|microsoft word - .*"
@@ -164,7 +167,7 @@ def _bookmarks(document: PdfDocument) -> list[Bookmark]:
 
 
 def running_lines(pages: Sequence[Sequence[PdfLine]]) -> tuple[set[PdfLine], set[PdfLine]]:
-    """Find running headers and footers: first and last lines that recur, but for their digits, at the same height.
+    """Find running headers and footers: lines at the top and the bottom of pages that recur, but for their digits.
 
     Returns:
         The first of each, and those that repeat it.
@@ -173,17 +176,22 @@ def running_lines(pages: Sequence[Sequence[PdfLine]]) -> tuple[set[PdfLine], set
     repeated: set[PdfLine] = set()
     if len(pages) < MIN_RUNNING_PAGES:
         return first, repeated
-    for edges in ([page[0] for page in pages if page], [page[-1] for page in pages if len(page) > 1]):
-        heights = Counter(round(line.base) for line in edges)
-        shapes = Counter(line.shape for line in edges)
+    for edge in (max, min):
+        rows = [_row_at(page, edge(line.base for line in page)) for page in pages if len(page) > (edge is min)]
+        heights = Counter(round(row[0].base) for row in rows)
+        shapes = Counter(shape for row in rows for shape in {line.shape for line in row})
         usual = {height for height, count in heights.items() if 2 * count >= len(pages)}
         seen: set[str] = set()
-        for line in edges:
-            near = any(abs(line.base - height) <= 1.5 for height in usual)
+        for line in chain.from_iterable(rows):
+            near = any(abs(line.base - height) <= SAME_HEIGHT for height in usual)
             if shapes[line.shape] >= (2 if near else max(MIN_RUNNING_PAGES, len(pages) // 2)):
                 (repeated if line.shape in seen else first).add(line)
                 seen.add(line.shape)
     return first, repeated
+
+
+def _row_at(page: Sequence[PdfLine], height: float) -> list[PdfLine]:
+    return [line for line in page if abs(line.base - height) <= SAME_HEIGHT]
 
 
 Placed = tuple[PdfLine, int, int]

@@ -35,6 +35,8 @@ MAX_GAP = 2.0
 BROKEN = "\x02"
 """What stands in a line for the hyphen that breaks a word at a line's end; the rest of the word follows it."""
 
+HYPHEN = "\u2010"
+
 MIN_ACCENTS = 3
 """Acute accents that stand alone, from which on a document is set in fonts without accented letters."""
 
@@ -267,6 +269,7 @@ def whole_words(pages: Sequence[Sequence[PdfLine]]) -> list[list[PdfLine]]:
 
     The hyphen stays if the document has the word with it, or both parts but not the word without it.
     """
+    pages = [_rejoined(page) for page in pages]
     known = {
         word.casefold() for page in pages for line in page for word in _WORD.findall(_BROKEN_WORD.sub("", line.text))
     }
@@ -284,6 +287,19 @@ def whole_words(pages: Sequence[Sequence[PdfLine]]) -> list[list[PdfLine]]:
         return normalise(_ACCENT.sub(_composed, text) if accents else text)
 
     return [[replace(line, text=whole(line.text)) for line in page] for page in pages]
+
+
+def _rejoined(page: Sequence[PdfLine]) -> list[PdfLine]:
+    """Put the rest of a word behind U+2010, with which browsers break words, on the line where the word begins."""
+    lines: list[PdfLine] = []
+    for line in page:
+        first, _, rest = line.text.partition(" ")
+        if not lines or not lines[-1].text.endswith(HYPHEN) or not first[:1].isalnum():
+            lines.append(line)
+            continue
+        lines[-1] = replace(lines[-1], text=lines[-1].text[:-1] + first)
+        lines += [replace(line, text=rest)] if rest else []
+    return lines
 
 
 def _composed(match: re.Match[str]) -> str:

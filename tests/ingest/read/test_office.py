@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 import zipfile
+from collections.abc import Sequence
 
 import pytest
 
 from graphctx.errors import InvalidArgument
 from graphctx.ingest.read import readers
+from graphctx.ingest.read.pdf_lines import PdfLine, whole_words
 from graphctx.model.documents import Document
 
 from .samples import docx, pdf
@@ -44,30 +46,31 @@ def test_pdf_headings_come_from_bookmarks_or_from_large_type(bookmarks: bool) ->
 
 
 def test_running_headers_and_footers_are_kept_once_and_in_no_block() -> None:
-    from fpdf import FPDF
-
-    class Book(FPDF):
-        def header(self) -> None:
-            self.set_font("helvetica", size=9)
-            self.cell(text="The Harbour Book", new_x="LMARGIN", new_y="NEXT")
-
-        def footer(self) -> None:
-            self.set_y(-15)
-            self.cell(text=f"page {self.page_no()}")
-
-    book = Book()
-    for topic in ("Anchors", "Buoys", "Chains", "Docks"):
-        book.add_page()
-        book.set_font("helvetica", size=11)
-        book.multi_cell(0, text=f"{topic} are kept in the yard and are looked at twice a year.")
-    document = read_pdf(bytes(book.output()))
-    assert (document.text.count("The Harbour Book"), document.text.count("page ")) == (1, 1)
-    assert [document.text[b.start_char : b.end_char].split()[0] for b in document.blocks] == [
-        "Anchors",
-        "Buoys",
-        "Chains",
-        "Docks",
+    topics = ("Anchors", "Buoys", "Chains", "Docks")
+    pages = [
+        typeset(
+            (50, 60, 10, f"{topic} are kept in the yard."),
+            (50, 800, 9, f"page {number}"),
+            (50, 30, 9, "The Harbour Book"),  # drawn last, as browsers do
+            (400, 30, 9, "Second edition"),
+        )
+        for number, topic in enumerate(topics, start=1)
     ]
+    document = read_pdf(joined(pages))
+    assert [document.text.count(line) for line in ("The Harbour Book", "Second edition", "page ")] == [1, 1, 1]
+    shown = [document.text[b.start_char : b.end_char] for b in document.blocks]
+    assert shown == [f"{topic} are kept in the yard." for topic in topics]
+
+
+def joined(pages: Sequence[bytes]) -> bytes:
+    """Return one PDF of several."""
+    from pypdf import PdfWriter
+
+    writer = PdfWriter()
+    for page in pages:
+        writer.append(io.BytesIO(page))
+    writer.write(output := io.BytesIO())
+    return output.getvalue()
 
 
 Line = tuple[float, float, float, str]
@@ -100,6 +103,17 @@ def test_a_pdf_keeps_its_lines_and_has_whole_words() -> None:
         "checks its chain and its buoy.\n\nIt reports to the office."
     )
     assert len(document.blocks) == 2
+
+
+def test_words_that_a_browser_has_broken_are_whole() -> None:
+    texts = ("Arith\u2010", "metic ad\u2010", "dition of Cluster\u2010", "Roles\u2010", "\u2022")
+    page = [PdfLine(text, 50, 90, 800 - 12 * n, 10, 400) for n, text in enumerate(texts)]
+    assert [line.text for line in whole_words([page])[0]] == [
+        "Arithmetic",
+        "addition",
+        "of ClusterRoles\u2010",
+        "\u2022",
+    ]
 
 
 @pytest.mark.parametrize("by_rows", [True, False])
