@@ -16,8 +16,8 @@ _MARKDOWN = frozenset((".md", ".markdown", ".mdx"))
 _HARD_WRAPPED = frozenset((".txt", ".text", ".pdf"))
 _EXTRACTED = frozenset((".html", ".htm", ".docx"))
 
-_MAX_WRAPPED_CHARS = 120
-"""Text that is wrapped by hand has no longer lines."""
+_MAX_WRAPPED_CHARS = 200
+"""Text that is wrapped by hand, and a line of a page, is not longer."""
 
 _CODE_INDENT = 4
 
@@ -86,7 +86,7 @@ def readable(text: str, uri: str) -> list[str]:
         elif _COLUMNS.search(line.strip()):
             found.append((False, re.sub(r"(?<=\S)\s{3,}", "\t", line)))
             open_ = False
-        elif open_ and (markdown or rst or (wrapped and _is_full(lines[number - 1], line, widest))):
+        elif open_ and (markdown or rst or (wrapped and _goes_on(lines[number - 1], line, widest))):
             found[-1] = (False, f"{found[-1][1]} {_unquoted(line, markdown)}")
         else:
             listed = listed and indent > 0
@@ -110,9 +110,10 @@ def _starts_in_code(lines: Sequence[str]) -> bool:
     return not "".join(lines[fences[0] + 1 : fences[0] + 2]).strip()
 
 
-def _is_full(line: str, following: str, widest: int) -> bool:
-    """Whether the first word of the next line did not fit on a line of hand-wrapped text."""
-    return len(line) + 1 + len(following.split()[0]) > widest
+def _goes_on(line: str, following: str, widest: int) -> bool:
+    """Whether a line of hand-wrapped text goes on: in lower case, or with a word for which there was no space."""
+    first = following.split()[0]
+    return first[0].islower() or len(line) + 1 + len(first) > widest
 
 
 def _unquoted(line: str, markdown: bool) -> str:

@@ -30,9 +30,9 @@ from graphctx.cli.quoted import readable
             ["See the guide of all::", "", "  a  = 1"],
         ),
         (
-            "The gate opens at six in the\nmorning. It closes\nAt noon.",
+            "gate opens\nat six in the evening and the\nHarbour at ten.\nNever",
             "a.txt",
-            ["The gate opens at six in the morning. It closes", "At noon."],
+            ["gate opens at six in the evening and the Harbour at ten.", "Never"],
         ),
         ("One   line\nAnother", "a.html", ["One  line", "Another"]),
         ("One\nrow", "rows.jsonl#1", ["One", "row"]),
