@@ -42,6 +42,7 @@ class IngestSettings(_Group):
         256, ge=32, le=2048, description="Maximum tokens in a text unit; the default embedder truncates at 256."
     )
     max_file_mb: int = Field(256, ge=1, description="Larger files are skipped.")
+    ignore_files: bool = Field(True, description="Leave out what files named .gitignore and .ignore exclude.")
     processes: int = Field(0, ge=0, description="Worker processes that read and extract; 0 is one for each core.")
     document_seconds: float = Field(
         60.0,

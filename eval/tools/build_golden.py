@@ -41,9 +41,9 @@ def read_corpus(folder: Path = HANDBOOK) -> dict[str, str]:
     found = discover([folder])
     skipped = list(found.skipped)
     for file in found.files:
-        documents, bad = read_file(file, file.rel)
-        skipped += bad
-        texts.update((document.uri, document.text) for document in documents)
+        reading = read_file(file, file.rel)
+        skipped += reading.skipped
+        texts.update((document.uri, document.text) for document in reading.documents)
     if skipped:
         raise GoldenError("\n".join(f"{s.uri}: {s.reason}" for s in skipped))
     return texts

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphctx.cli.console import output_console
+from graphctx.cli.quoted import readable
 from graphctx.cli.serve import program
 from graphctx.errors import BackendUnavailable, InvalidArgument
 from graphctx.model.documents import has_file_lines
@@ -76,7 +77,9 @@ async def _ask_all(console: Console, command: list[str], questions: list[str]) -
     from graphctx.model.answers import EvidenceAnswer
 
     parameters = StdioServerParameters(command=command[0], args=command[1:])
-    async with Client(stdio_client(parameters), read_timeout_seconds=CALL_SECONDS) as client:
+    # The server writes to a file descriptor, which a stand-in for sys.stderr may lack.
+    errors = sys.__stderr__ or sys.stderr
+    async with Client(stdio_client(parameters, errors), read_timeout_seconds=CALL_SECONDS) as client:
         tools = [tool.name for tool in (await client.list_tools()).tools]
         console.print(f"The server offers: {', '.join(tools)}\n")
         for question in questions:
@@ -92,7 +95,7 @@ def _show(console: Console, question: str, answer: EvidenceAnswer) -> None:
     if not answer.quotes:
         console.print(f"   No evidence: {answer.empty_reason}\n")
     for quote in answer.quotes:
-        for line in quote.quote.split("\n"):
+        for line in readable(quote.quote, quote.doc_uri):
             console.print(f"   │ {line}")
         heading = f" › {quote.heading}" if quote.heading else ""
         span = f"characters {quote.start_char}–{quote.end_char}"

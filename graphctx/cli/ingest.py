@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from graphctx.cli.console import counted, errors_console, output_console, print_json, print_list
 from graphctx.cli.guard import EXIT_STOPPED
-from graphctx.cli.options import DEFAULT_KB, JsonOption
+from graphctx.cli.options import DEFAULT_KB, JsonOption, NoIgnoreOption
 from graphctx.cli.progress import progress_view
 from graphctx.cli.serve import program
 from graphctx.errors import InvalidArgument
@@ -83,6 +83,7 @@ def ingest(
     ] = None,
     prune: Annotated[bool, typer.Option("--prune", help="Drop documents whose file has gone.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Let --prune drop more than half of the documents.")] = False,
+    no_ignore: NoIgnoreOption = False,
     processes: Annotated[
         int | None,
         typer.Option("--processes", metavar="N", min=1, help="Worker processes; by default one for each core."),
@@ -126,6 +127,8 @@ def ingest(
     job = read_job(pipeline) if pipeline else IngestJob(paths=[str(path) for path in paths])
     if missing := [path for path in job.paths if not os.path.exists(path)]:  # noqa: PTH110 - `Path.exists` may raise
         raise InvalidArgument(f"There is no such file or folder: {', '.join(missing)}.", paths=missing)
+    if no_ignore:
+        job = job.model_copy(update={"ingest": {**job.ingest, "ignore_files": False}})
     folder = kb or Path(job.kb or DEFAULT_KB)
     project = job.project_id if project_id is None else project_id
     prune = prune or job.prune

@@ -35,6 +35,9 @@ PathPrefixOption = Annotated[
 UpdatedAfterOption = Annotated[
     str | None, typer.Option("--updated-after", metavar="DATE", help="Only documents updated after this ISO 8601 date.")
 ]
+NoIgnoreOption = Annotated[
+    bool, typer.Option("--no-ignore", help="Read also what files named .gitignore and .ignore exclude.")
+]
 
 
 def filters(tag: list[str], path_prefix: str | None, updated_after: str | None) -> dict[str, object]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from graphctx.cli.console import counted
 from graphctx.cli.places import place_of, shown_path
+from graphctx.cli.quoted import hanging_indent, readable
 from graphctx.text.printable import one_line, visible
 
 if TYPE_CHECKING:
@@ -153,7 +154,7 @@ def _show_span(
 
     title = f"{item.title} › {item.heading}" if item.heading else item.title
     console.print(Text(f"[{number}] ", style="bold cyan").append(one_line(title), style="bold"))
-    show_block(console, span_lines(console, text))
+    show_block(console, _wrapped(console, readable(visible(text), item.doc_uri)))
     place = place_of(sources, item.doc_uri, item.line, text)
     shown, style = one_line(item.doc_uri), ""
     if place.path is not None:
@@ -177,15 +178,22 @@ def show_block(console: Console, lines: Sequence[str]) -> None:
 
 
 def span_lines(console: Console, text: str) -> list[str]:
-    """Return the lines of a span; on a terminal those that are too long are wrapped."""
-    lines = visible(text).split("\n")
+    """Return the lines of a span as they are; on a terminal those that are too long are wrapped."""
+    return _wrapped(console, visible(text).split("\n"))
+
+
+def _wrapped(console: Console, lines: Sequence[str]) -> list[str]:
     if not console.is_terminal:
-        return lines
+        return list(lines)
     width = max(40, min(console.width, 120) - 4 - len(_BAR))
     return [
         part
         for line in lines
-        for part in (textwrap.wrap(line, width, break_on_hyphens=False) if len(line) > width else [line])
+        for part in (
+            textwrap.wrap(line, width, subsequent_indent=hanging_indent(line), break_on_hyphens=False)
+            if len(line) > width
+            else [line]
+        )
     ]
 
 
@@ -254,7 +262,7 @@ def show_community(
         console.print("\nSummary, word for word\n", style="bold")
     for number, sentence in enumerate(community.summary, start=1):
         mark = f"[{number}] "
-        for line in span_lines(console, sentence.text):
+        for line in _wrapped(console, readable(visible(sentence.text), sentence.doc_uri)):
             console.print(Text(mark, style="bold cyan").append(line, style="not bold default"))
             mark = "    "
         place = place_of(sources, sentence.doc_uri, sentence.line, sentence.text)

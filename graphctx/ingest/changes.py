@@ -10,7 +10,7 @@ from pathlib import Path
 
 from graphctx.errors import BackendUnavailable, InvalidArgument
 from graphctx.ingest.outline import document_from_row, outline_of
-from graphctx.ingest.read import Skipped, discover, read_file
+from graphctx.ingest.read import Discovery, Skipped, discover, read_file
 from graphctx.ingest.sources import Located, locate, paths_of
 from graphctx.ingest.workers import DocumentStep, Refused
 from graphctx.model.documents import Document
@@ -35,7 +35,8 @@ class Changes:
         pruned: how many of ``removed`` are removed because their file is missing.
         skipped: what could not be read.
         no_longer_found: URIs whose file is missing, which are kept.
-        notes: for a person.
+        recovery: what was done because the published snapshot is unreadable, for a person.
+        notes: what else a person should know of the reading.
         former: the earlier versions of ``replaced``, by URI.
     """
 
@@ -50,6 +51,7 @@ class Changes:
     pruned: int
     skipped: tuple[Skipped, ...]
     no_longer_found: tuple[str, ...]
+    recovery: tuple[str, ...]
     notes: tuple[str, ...]
     former: Mapping[str, Document]
 
@@ -103,15 +105,15 @@ def gather_documents(
     Raises:
         InvalidArgument: a path does not exist, or nothing could be read and nothing is published.
     """
-    held, notes = _published(kb_dir)
-    if notes:  # the snapshot is unreadable, so its sources are read again
+    held, recovery = _published(kb_dir)
+    if recovery:  # the snapshot is unreadable, so its sources are read again
         paths = [*paths, *(Path(source.path) for source in config.sources if Path(source.path).is_dir())]
     before = {uri: document for uri, (document, _) in held.items()}
     source_of = {uri: source for uri, (_, source) in held.items()}
-    found = discover(paths, max_bytes=settings.max_file_mb * 1024 * 1024)
+    found = discover(paths, max_bytes=settings.max_file_mb * 1024 * 1024, ignore_files=settings.ignore_files)
     owners = {_file_uri(uri): source for uri, source in source_of.items()}
     located, sources = locate(found.files, config.sources, owners)
-    fresh, left_out, source_of_fresh = _read(located, settings, progress)
+    fresh, left_out, source_of_fresh, notes = _read(located, settings, progress)
     skipped = [*found.skipped, *left_out]
     if not fresh and not before:
         raise _nothing_read(skipped)
@@ -119,7 +121,7 @@ def gather_documents(
     gone = {
         uri
         for uri, source in source_of.items()
-        if uri not in fresh and source in by_name and not _still_there(uri, by_name[source])
+        if uri not in fresh and source in by_name and not _still_there(uri, by_name[source], found)
     }
     # Rows that a file no longer holds are removed, unless a faulty line may hide them.
     faulty = {_file_uri(item.uri) for item in left_out}
@@ -144,7 +146,8 @@ def gather_documents(
         pruned=len(missing & dropped),
         skipped=tuple(sorted((_with_fate(item, merged) for item in skipped), key=lambda item: (item.uri, item.reason))),
         no_longer_found=tuple(sorted(missing - dropped)),
-        notes=notes,
+        recovery=recovery,
+        notes=(*found.notes, *notes),
         former={uri: before[uri] for uri in replaced},
     )
 
@@ -194,17 +197,17 @@ def _documents(kb_dir: Path, snapshot_id: str | None) -> dict[str, tuple[Documen
     return {row["uri"]: (document_from_row(row), row["source"]) for row in rows}
 
 
-def _still_there(uri: str, source: SourceEntry) -> bool:
-    """Whether a document's file exists; one whose folder cannot be opened counts as existing."""
+def _still_there(uri: str, source: SourceEntry, found: Discovery) -> bool:
+    """Whether a document's file exists and is not ignored; one whose folder cannot be opened counts as existing."""
     try:
-        return any(path.exists() for path in paths_of(uri, source))
+        return any(path.exists() and not found.ignores(path) for path in paths_of(uri, source))
     except OSError:
         return True
 
 
 def _read(
     located: Sequence[Located], settings: IngestSettings, progress: Callable[[int, int, str], None]
-) -> tuple[dict[str, Document], list[Skipped], dict[str, str]]:
+) -> tuple[dict[str, Document], list[Skipped], dict[str, str], list[str]]:
     done = count(1)
     readings = DocumentStep("reading", read_file).of_all(
         [(item.file, item.uri) for item in located],
@@ -214,20 +217,21 @@ def _read(
     )
     documents: dict[str, Document] = {}
     skipped: list[Skipped] = []
+    notes: list[str] = []
     source_of: dict[str, str] = {}
     for item, reading in zip(located, readings, strict=True):
         if isinstance(reading, Refused):
             skipped.append(Skipped(item.uri, reading.reason))
             continue
-        read, left_out = reading
-        skipped += left_out
-        for document in read:
+        skipped += reading.skipped
+        notes += reading.notes
+        for document in reading.documents:
             if document.uri in documents:
                 skipped.append(Skipped(document.uri, "another document has the same URI; the first one is kept"))
                 continue
             documents[document.uri] = document
             source_of[document.uri] = item.source
-    return documents, skipped, source_of
+    return documents, skipped, source_of, notes
 
 
 def _with_fate(item: Skipped, merged: Mapping[str, Document]) -> Skipped:

@@ -132,7 +132,7 @@ class Ingest:
             unchanged=changes.unchanged,
             skipped=_skipped(changes),
             no_longer_found=list(changes.no_longer_found),
-            notes=[*notes, *changes.notes, *warnings],
+            notes=[*notes, *changes.recovery, *changes.notes, *warnings],
             phrasing=estimate,
         )
 
@@ -166,7 +166,7 @@ class Ingest:
     def _up_to_date(self, context: Context, changes: Changes) -> Manifest | None:
         """Return the manifest of the published snapshot, or ``None`` if an index must be made."""
         snapshot = current_or_none(self.kb_dir)
-        if snapshot is None or changes.any or changes.notes:
+        if snapshot is None or changes.any or changes.recovery:
             return None
         try:
             manifest = read_manifest(self.kb_dir / "snapshots" / snapshot)
@@ -206,7 +206,7 @@ class Ingest:
             total_seconds=round(total, 3),
             skipped=_skipped(changes),
             no_longer_found=list(changes.no_longer_found),
-            notes=[*notes, *changes.notes, *(phrasing.notes() if phrasing else [])],
+            notes=[*notes, *changes.recovery, *changes.notes, *(phrasing.notes() if phrasing else [])],
         )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from graphctx.cli.quoted import readable
 from graphctx.knowledge_base import KnowledgeBase
 from graphctx.model.answers import GlobalAnswer
 from graphctx.model.graph import CommunitiesAnswer
@@ -87,7 +88,7 @@ def test_one_is_shown_by_id_or_title_with_its_summary_and_its_places(
     assert by_id.startswith(f"{root.title}\n{root.id} · level 0 · ")
     assert "Key entities: " in by_id
     [sentence] = root.summary
-    assert f"[1] {sentence.text.splitlines()[0]}" in by_id
+    assert f"[1] {readable(sentence.text, sentence.doc_uri)[0]}" in by_id
     assert sentence.doc_uri in by_id
     assert by_id.count("├── ") + by_id.count("└── ") == root.n_children
     [one] = answer(handbook_path, "communities", root.id, "--depth", 1)["communities"]
@@ -119,7 +120,7 @@ def test_a_question_about_the_whole_gives_points_below_their_themes(handbook_pat
     assert found["diagnostics"]["mode"] == "global"
     for number, point in enumerate(found["points"], start=1):
         assert f"[{number}] {point['title']}" in text
-        assert point["quote"].splitlines()[0] in text
+        assert readable(point["quote"], point["doc_uri"])[0] in text
         assert point["doc_uri"] in text
     assert all(f"{theme['title']} · {theme['id']}" in text for theme in found["themes"])
     assert "extractive: every word comes from a document" in text

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from graphctx.cli.quoted import readable
+
 from .house import LIGHTHOUSE, graphctx, succeeded, write_lighthouse
 
 QUESTIONS = ("Who lit the lamp of Gull Point?", "When does the keeper write the weather into the log?")
@@ -16,7 +18,8 @@ def test_the_demo_ingests_a_folder_and_shows_quotes_that_a_client_got(tmp_path: 
     assert all(f"Q: {question}" in shown for question in QUESTIONS)
     quoted = [line.strip().removeprefix("│ ") for line in shown.split("\n") if line.strip().startswith("│ ")]
     assert quoted
-    assert all(any(line in text for text in LIGHTHOUSE.values()) for line in quoted)
+    written = [line for name, text in LIGHTHOUSE.items() for line in readable(text, name)]
+    assert all(any(line in whole for whole in written) for line in quoted)
     assert "lamp.md:7 (characters" in shown  # a document without headings below its title
     assert "rules.txt" in shown
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from graphctx import KnowledgeBase
+from graphctx.cli.quoted import readable
 
 from .house import HANDBOOK, answer_of, graphctx, graphctx_process, succeeded
 
@@ -54,7 +55,7 @@ def test_a_person_is_shown_quote_place_and_confidence(handbook_path: Path) -> No
     shown = succeeded(graphctx("ask", question, "--kb", handbook_path, cwd=HANDBOOK))
     assert question in shown
     for quote in answer["quotes"]:
-        assert all(f"│ {line}" in shown for line in quote["quote"].split("\n"))
+        assert all(f"│ {line}" in shown for line in readable(quote["quote"], quote["doc_uri"]))
         assert quote["doc_uri"] in shown
         assert f"confidence {quote['confidence']:.2f}" in shown
         if quote["doc_uri"].endswith((".md", ".txt")):

@@ -51,7 +51,7 @@ def golden_folder() -> Path:
 @pytest.fixture(scope="session")
 def documents(handbook: Path) -> dict[str, Document]:
     """Every document of the handbook, by path."""
-    return {file.rel: read_file(file, file.rel)[0][0] for file in discover([handbook]).files}
+    return {file.rel: read_file(file, file.rel).documents[0] for file in discover([handbook]).files}
 
 
 @pytest.fixture(scope="session")

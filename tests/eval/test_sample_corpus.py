@@ -70,7 +70,7 @@ def test_the_binaries_say_what_their_sources_say(
     written = [path.relative_to(tmp_path).as_posix() for path in make_binaries.make_all(tmp_path)]
     assert written == sorted(uri for uri in documents if uri.endswith((".pdf", ".docx")))
     for file in discover([tmp_path]).files:
-        assert read_file(file, file.rel)[0][0].text == documents[file.rel].text
+        assert read_file(file, file.rel).documents[0].text == documents[file.rel].text
 
 
 def test_the_binaries_do_not_depend_on_when_they_are_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,7 +40,7 @@ def texts(folder: Path) -> dict[str, str]:
     found = {}
     for file in discover([suite.corpus]).files:
         uri = file.path.relative_to(suite.corpus).as_posix() if suite.corpus.is_dir() else suite.corpus.name
-        found |= {doc.uri.partition("#")[2] or doc.uri: doc.text for doc in read_file(file, uri)[0]}
+        found |= {doc.uri.partition("#")[2] or doc.uri: doc.text for doc in read_file(file, uri).documents}
     return found
 
 

@@ -14,7 +14,7 @@ import typer
 
 from graphctx.cli.console import counted, errors_console, output_console, print_json, print_list, warn
 from graphctx.cli.layers.shared import FILE_NAMES, DirOption, folder_of, incompatibility, warn_of_signature
-from graphctx.cli.options import JsonOption, PathPrefixOption, TagOption, require_choice
+from graphctx.cli.options import JsonOption, NoIgnoreOption, PathPrefixOption, TagOption, require_choice
 from graphctx.cli.places import shown_path
 from graphctx.cli.progress import progress_view
 from graphctx.errors import InvalidArgument
@@ -77,6 +77,7 @@ def compile_base(
     ] = None,
     tag: TagOption = [],
     path_prefix: PathPrefixOption = None,
+    no_ignore: NoIgnoreOption = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing base layer.")] = False,
     dir_: DirOption = None,
     as_json: JsonOption = False,
@@ -85,7 +86,7 @@ def compile_base(
 
     Ids derive from the content of chunks, and sources are file:line below the folder. An existing base layer is
     replaced with --force only, whole. Files that are not read are listed with the reason. The JSON object has path,
-    changed, chunks, files, bytes, sha256 and skipped.
+    changed, chunks, files, bytes, sha256, skipped and notes.
     """
     from graphctx.layers import to_bytes, write_layer
 
@@ -96,7 +97,12 @@ def compile_base(
     require_choice("--split", split or _SPLITS[0], _SPLITS)
     require_choice("--embedder", embedder, _EMBEDDERS)
     if kb is not None:
-        others: dict[str, object] = {"--split": split, "--include": include, "--embedder": embedder != _EMBEDDERS[0]}
+        others: dict[str, object] = {
+            "--split": split,
+            "--include": include,
+            "--embedder": embedder != _EMBEDDERS[0],
+            "--no-ignore": no_ignore,
+        }
     else:
         others = {"--tag": tag, "--path-prefix": path_prefix}
     if without_effect := [option for option, value in others.items() if value]:
@@ -108,6 +114,7 @@ def compile_base(
     target = _target(out or folder / FILE_NAMES[0])
     created_ms = _milliseconds(created_at)
     skipped: list[Skipped] = []
+    notes: list[str] = []
     with progress_view() as view:
         if kb is not None:
             from graphctx.knowledge_base import KnowledgeBase
@@ -126,8 +133,8 @@ def compile_base(
         else:
             from graphctx.layers.compiled import chunks_of
 
-            files, skipped = _files(paths, folder, include or _MARKDOWN)
-            passages = _read(files, skipped, split or _SPLITS[0], view.step)
+            files, skipped, notes = _files(paths, folder, include or _MARKDOWN, ignore_files=not no_ignore)
+            passages = _read(files, skipped, notes, split or _SPLITS[0], view.step)
             skipped.sort(key=lambda item: item.uri)
             chunks = chunks_of(passages, kind, created_ms)
             if not force:
@@ -138,7 +145,7 @@ def compile_base(
         if not force and target.exists():
             raise _another_layer(target)
         write_layer(target, content, replace=force)
-    _show(target, changed, content, skipped, as_json=as_json)
+    _show(target, changed, content, skipped, notes, as_json=as_json)
 
 
 def _target(path: Path) -> Path:
@@ -199,24 +206,25 @@ def _another_layer(target: Path) -> InvalidArgument:
 
 
 def _files(
-    paths: Sequence[Path], root: Path, include: Sequence[str]
-) -> tuple[list[tuple[SourceFile, str]], list[Skipped]]:
+    paths: Sequence[Path], root: Path, include: Sequence[str], *, ignore_files: bool
+) -> tuple[list[tuple[SourceFile, str]], list[Skipped], list[str]]:
     """Find the files to read.
 
     Args:
         paths: files, and folders, of which the files are read that match a pattern.
         root: the folder that sources are relative to, so that a checkout elsewhere gives the same layer.
         include: patterns of a file's name, or of its path below its folder or below ``root``.
+        ignore_files: whether to leave out what files named .gitignore and .ignore exclude.
 
     Returns:
-        The files with their paths below ``root``, sorted by these, and what is skipped, with the reason.
+        The files with their paths below ``root``, sorted by these, what is skipped, with the reason, and notes.
 
     Raises:
         InvalidArgument: a path does not exist or is outside of ``root``, or no file matches.
     """
     from graphctx.ingest.read import Skipped, discover
 
-    found = discover([path.expanduser() for path in paths])
+    found = discover([path.expanduser() for path in paths], ignore_files=ignore_files)
     named = {os.path.abspath(path.expanduser()) for path in paths}  # noqa: PTH100 - links must stay
     top = Path(os.path.abspath(root))  # noqa: PTH100
     files: list[tuple[SourceFile, str]] = []
@@ -242,13 +250,17 @@ def _files(
             "with --include.",
             include=list(include),
         )
-    return sorted(files, key=lambda pair: pair[1]), skipped
+    return sorted(files, key=lambda pair: pair[1]), skipped, list(found.notes)
 
 
 def _read(
-    files: Sequence[tuple[SourceFile, str]], skipped: list[Skipped], split: str, on_progress: OnProgress
+    files: Sequence[tuple[SourceFile, str]],
+    skipped: list[Skipped],
+    notes: list[str],
+    split: str,
+    on_progress: OnProgress,
 ) -> list[DocumentPassage]:
-    """Read files and divide them into passages; append what cannot be read to ``skipped``."""
+    """Read files and divide them into passages; append what cannot be read to ``skipped``, and notes to ``notes``."""
     from graphctx.ingest.read import read_file
     from graphctx.layers.compiled import DocumentPassage
     from graphctx.model.documents import line_of, line_starts
@@ -256,9 +268,10 @@ def _read(
     passages: list[DocumentPassage] = []
     for done, (file, uri) in enumerate(files):
         on_progress("read", done, len(files), "files")
-        documents, refused = read_file(file, uri)
-        skipped += refused
-        for document in documents:
+        reading = read_file(file, uri)
+        skipped += reading.skipped
+        notes += reading.notes
+        for document in reading.documents:
             lines = line_starts(document.text)
             for start, end in _spans(document, split):
                 text = document.text[start:end]
@@ -312,7 +325,9 @@ def _embedded(chunks: Sequence[Chunk], embedder: str, i8: bool, on_progress: OnP
     return compiled(chunks, vectors, model.metadata, i8=i8)
 
 
-def _show(target: Path, changed: bool, content: LayerContent, skipped: list[Skipped], *, as_json: bool) -> None:
+def _show(
+    target: Path, changed: bool, content: LayerContent, skipped: list[Skipped], notes: list[str], *, as_json: bool
+) -> None:
     """Print what was made and what was skipped, and warn of a stale signature and of layers that no longer match."""
     from graphctx.store.files import sha256_of
 
@@ -328,12 +343,14 @@ def _show(target: Path, changed: bool, content: LayerContent, skipped: list[Skip
                 "bytes": size,
                 "sha256": sha256_of(target),
                 "skipped": [asdict(item) for item in skipped],
+                "notes": notes,
             }
         )
     else:
         counts = f"{counted(len(content.chunks), 'chunks')} of {counted(files, 'files')}, {size:,} B"
         output_console().print(f"{shown_path(target)}: {counts}{'' if changed else '; unchanged'}", style="bold")
         print_list(errors_console(), "Skipped", [f"{item.uri}: {item.reason}" for item in skipped])
+        print_list(errors_console(), "Notes", notes)
     if changed:
         warn_of_signature(target)
         paths = [path for name in FILE_NAMES if (path := target.parent / name).is_file()]

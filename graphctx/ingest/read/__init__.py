@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 
-def read_file(file: SourceFile, uri: str) -> tuple[list[Document], list[Skipped]]:
+def read_file(file: SourceFile, uri: str) -> ReadFile:
     """Read one file.
 
     Args:
@@ -43,31 +43,36 @@ def read_file(file: SourceFile, uri: str) -> tuple[list[Document], list[Skipped]
         uri: the canonical URI that its document gets; those of JSONL rows are ``<uri>#<id>``.
 
     Returns:
-        Its documents, and what of it was skipped: the whole file, or single rows. Nothing is raised for a bad file.
+        Its documents, what of it was skipped (the whole file, or single rows), and notes. Nothing is raised for a
+        bad file.
     """
     reader = reader_for(file.path.name)
     if reader is None:
-        return [], [Skipped(uri, f"unsupported type {file.path.suffix.lower()}")]
+        return _unread(uri, f"unsupported type {file.path.suffix.lower()}")
     try:
         with file.path.open("rb") as stream:
             data = stream.read()
         modified = datetime.fromtimestamp(file.path.stat().st_mtime, UTC)
     except OSError as error:
-        return [], [Skipped(uri, f"the file cannot be opened: {(error.strerror or 'unknown').lower()}")]
+        return _unread(uri, f"the file cannot be opened: {(error.strerror or 'unknown').lower()}")
     if not data:
-        return [], [Skipped(uri, "the file is empty (0 bytes)")]
+        return _unread(uri, "the file is empty (0 bytes)")
     try:
         reading = reader.read(data, uri)
     except InvalidArgument as error:
-        return [], [Skipped(uri, error.message)]
+        return _unread(uri, error.message)
     except MemoryError:
         raise  # the worker reports its limit of memory
     except Exception as error:  # a fault of a reader or of its library costs one file
-        return [], [Skipped(uri, f"the reader of {suffix_of(uri)} files failed: {type(error).__name__}: {error}")]
+        return _unread(uri, f"the reader of {suffix_of(uri)} files failed: {type(error).__name__}: {error}")
     mtime = iso_moment(modified)
     documents = [replace(document, mtime=mtime) for document in reading.documents if not _is_data(document)]
-    skipped = [Skipped(document.uri, _DATA_REASON) for document in reading.documents if _is_data(document)]
-    return documents, [*reading.skipped, *skipped]
+    data_files = [Skipped(document.uri, _DATA_REASON) for document in reading.documents if _is_data(document)]
+    return ReadFile(tuple(documents), (*reading.skipped, *data_files), reading.notes)
+
+
+def _unread(uri: str, reason: str) -> ReadFile:
+    return ReadFile(skipped=(Skipped(uri, reason),))
 
 
 def _is_data(document: Document) -> bool:

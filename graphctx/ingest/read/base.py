@@ -6,6 +6,7 @@ import codecs
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from pathlib import PurePosixPath
@@ -28,10 +29,17 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class ReadFile:
-    """The documents of a file, in file order, and the parts of it that were skipped."""
+    """What was read of a file.
 
-    documents: tuple[Document, ...]
+    Attributes:
+        documents: in file order.
+        skipped: the parts that were not read.
+        notes: what a person should know of how it was read, such as its encoding.
+    """
+
+    documents: tuple[Document, ...] = ()
     skipped: tuple[Skipped, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 class DocumentReader(Protocol):
@@ -151,56 +159,137 @@ PROBE_BYTES = 65_536
 BINARY_SHARE = 0.01
 """From this share of NUL bytes on a file is binary; a stray NUL in text that decodes is replaced instead."""
 
+_UTF32_MARKS = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
+_ENCODINGS = (
+    "cp1252 cp1250 cp1251 cp1253 cp1254 cp1255 cp1256 cp1257 latin_1 iso8859_2 iso8859_5 iso8859_7 koi8_r mac_roman "
+    "cp437 cp866 cp932 euc_jp cp949 gb18030 big5"
+).split()
+"""The encodings other than Unicode that documents are saved in. Rare ones win against them in short texts by chance."""
 
-def decode(data: bytes, uri: str) -> str:
-    """Decode and normalise a text file.
+
+def decode(data: bytes, uri: str, declared: str = "") -> tuple[str, tuple[str, ...]]:
+    """Decode and normalise a text file: UTF-8, UTF-16, UTF-32 with its mark, else the encoding that it declares or
+    that its bytes suggest.
+
+    Args:
+        data: the file.
+        uri: of the file, for notes and errors.
+        declared: the encoding that the file itself states.
+
+    Returns:
+        The text, and a note if the encoding was guessed or bytes could not be decoded.
 
     Raises:
-        InvalidArgument: the file is binary, or not UTF-8; ``byte_offset`` says where.
+        InvalidArgument: the file is binary; ``byte_offset`` says where.
     """
-    encoding = "utf-16" if data.startswith(_UTF16_MARKS) else "utf-8-sig"
-    if encoding != "utf-16":
-        refuse_binary(data, uri)
+    if unicode := _utf16_or_32(data):
+        text = data.decode(unicode, "replace")
+        return normalise(text), _replaced(uri, unicode.upper(), text)
+    refuse_binary(data, uri)
     try:
-        return normalise(data.decode(encoding))
+        return normalise(data.decode("utf-8-sig")), ()
     except UnicodeDecodeError as error:
-        if encoding != "utf-16" and 0 in data[:PROBE_BYTES]:
-            raise _binary(data, uri) from None
-        offset = error.start + (len(codecs.BOM_UTF8) if data.startswith(codecs.BOM_UTF8) else 0)
-        name = "UTF-16" if encoding == "utf-16" else "UTF-8"
-        raise InvalidArgument(
-            f"{uri} is not valid {name}: byte {offset} cannot be decoded. Save the file as UTF-8.",
-            uri=uri,
-            byte_offset=offset,
-        ) from None
+        offset = error.start
+    if 0 in data[:PROBE_BYTES]:
+        raise _binary(data, uri, data.index(0))
+    text = data.decode("utf-8-sig", "replace")
+    faults = text.count("\ufffd")
+    if len(text.encode("utf-8")) - len(text) > 3 * faults:  # more characters beyond ASCII than faults: UTF-8, damaged
+        return normalise(text), _replaced(uri, "UTF-8", text)
+    if _is_text_encoding(declared):
+        with suppress(UnicodeError):
+            return normalise(data.decode(declared)), ()
+    encoding = _guess_encoding(data)
+    if encoding is None:
+        raise _binary(data, uri, offset)
+    return normalise(data.decode(encoding)), (f"{uri}: read as {_shown_encoding(encoding)}",)
+
+
+def _utf16_or_32(data: bytes) -> str:
+    """Return the encoding if the bytes are UTF-16 or UTF-32: by the mark, or UTF-16 by where its zeros are."""
+    if data.startswith(_UTF32_MARKS):
+        return "utf-32"
+    if data.startswith(_UTF16_MARKS):
+        return "utf-16"
+    even, odd = data[:PROBE_BYTES:2], data[1:PROBE_BYTES:2]
+    for encoding, high, low in (("utf-16-le", odd, even), ("utf-16-be", even, odd)):
+        if 2 * high.count(0) > len(high) and 0 not in low:
+            return encoding
+    return ""
+
+
+def _is_text_encoding(name: str) -> bool:
+    try:
+        return codecs.lookup(name)._is_text_encoding
+    except (LookupError, ValueError):
+        return False
+
+
+def _guess_encoding(data: bytes) -> str | None:
+    """Return the encoding of a text that is not Unicode, Windows-1252 if it is as likely as the best; else ``None``."""
+    from charset_normalizer import from_bytes
+
+    found = from_bytes(data, cp_isolation=list(_ENCODINGS))
+    best = found.best()
+    if best is None:
+        return None
+    same = {name for match in found if match.chaos <= best.chaos for name in match.could_be_from_charset}
+    return "cp1252" if "cp1252" in same else best.encoding
+
+
+def _shown_encoding(encoding: str) -> str:
+    return encoding.replace("cp125", "windows-125").replace("iso8859_", "iso-8859-").replace("_", "-")
+
+
+def _replaced(uri: str, encoding: str, text: str) -> tuple[str, ...]:
+    count = text.count("\ufffd")
+    return (f"{uri}: read as {encoding}; what could not be decoded is shown as \ufffd ({count})",) if count else ()
 
 
 def refuse_binary(data: bytes, uri: str) -> None:
     """Raise ``InvalidArgument`` if the start of a file looks like binary data."""
     probe = data[:PROBE_BYTES]
     if probe.count(0) > BINARY_SHARE * len(probe):
-        raise _binary(data, uri)
+        raise _binary(data, uri, data.index(0))
 
 
-def _binary(data: bytes, uri: str) -> InvalidArgument:
-    return InvalidArgument(f"{uri} looks like a binary file, not text.", uri=uri, byte_offset=data.index(0))
+def _binary(data: bytes, uri: str, offset: int) -> InvalidArgument:
+    return InvalidArgument(f"{uri} looks like a binary file, not text.", uri=uri, byte_offset=offset)
+
+
+MAX_DATE_CHARS = 40
+"""A longer value is not a date."""
+
+_DATE_FORMATS = (
+    "%d-%b-%Y", "%d-%B-%Y", "%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%Y/%m/%d", "%Y-%m-%d %H:%M:%S %z",
+    "%Y-%m-%d %H:%M %z", "%Y-%m-%d %H:%M:%S %Z", "%a, %d %b %Y %H:%M:%S %z",
+)  # fmt: skip
 
 
 def iso_date(value: str) -> str | None:
-    """Return a stated date in one form, or ``None`` if it is not an ISO 8601 date.
+    """Return a stated date in ISO 8601, or ``None`` if it is not a date.
 
     A date stays a date (``2024-05-01``); a moment with a zone is moved to UTC (``2024-05-01T12:00:00Z``); a moment
-    without one stays as it is.
+    without one stays as it is. Dates in English words (``05-Jul-2001``, ``July 5, 2001``) are understood too.
     """
-    value = value.strip()
+    value = value.strip().removeprefix("$Date:").strip("$ ")
     try:
         if len(value) <= len("2024-05-01"):
             return date.fromisoformat(value).isoformat()
         return iso_moment(datetime.fromisoformat(value))
     except (ValueError, OverflowError):
+        pass
+    if len(value) > MAX_DATE_CHARS:
         return None
+    for form in _DATE_FORMATS:
+        try:
+            moment = datetime.strptime(value, form)
+            return iso_moment(moment) if "%H" in form else moment.date().isoformat()
+        except (ValueError, OverflowError):
+            continue
+    return None
 
 
 def iso_moment(moment: datetime) -> str:

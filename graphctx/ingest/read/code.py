@@ -133,15 +133,15 @@ class CodeReader:
     media_types: ClassVar[Mapping[str, str]] = {
         suffix: language.media_type for language in LANGUAGES for suffix in sorted(language.suffixes)
     }
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
 
     def read(self, data: bytes, uri: str) -> ReadFile:
         """Read one document; its title is the file's name. See :class:`graphctx.ingest.read.base.DocumentReader`."""
-        text = decode(data, uri)
+        text, notes = decode(data, uri)
         name = uri.rpartition("/")[2]
         media_type = self.media_types.get(suffix_of(uri), "text/plain")
         document = make_document(uri, media_type, text, outline_code(text, uri), name=name)
-        return ReadFile((document,))
+        return ReadFile((document,), notes=notes)
 
 
 def outline_code(text: str, uri: str) -> Outline:

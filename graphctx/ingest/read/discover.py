@@ -10,6 +10,7 @@ from pathlib import Path
 
 from graphctx.errors import InvalidArgument
 from graphctx.ingest.read.base import Skipped
+from graphctx.ingest.read.ignore import IgnoreRules
 from graphctx.ingest.read.registry import reader_for, readers
 
 MAX_FILE_BYTES = 256 * 1024 * 1024
@@ -44,13 +45,31 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """The files to read, sorted by ``rel``, and what was left out, sorted by URI."""
+    """The files to read, sorted by ``rel``, what was left out, sorted by URI, and what ignore files exclude.
+
+    Ignored paths are absolute; what is in an ignored folder is not looked at.
+    """
 
     files: tuple[SourceFile, ...]
     skipped: tuple[Skipped, ...]
+    ignored_files: frozenset[Path] = frozenset()
+    ignored_folders: frozenset[Path] = frozenset()
+
+    def ignores(self, path: Path) -> bool:
+        """Whether an ignore file excludes a path or a folder around it."""
+        return path in self.ignored_files or not self.ignored_folders.isdisjoint((path, *path.parents))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a person should know: how much was ignored."""
+        counts = [(len(self.ignored_files), "file"), (len(self.ignored_folders), "folder")]
+        if not any(count for count, _ in counts):
+            return ()
+        shown = " and ".join(f"{count:,} {noun}{'s' * (count != 1)}" for count, noun in counts if count)
+        return (f"Ignored because of .gitignore or .ignore: {shown}; --no-ignore reads them",)
 
 
-def discover(paths: Sequence[Path], *, max_bytes: int = MAX_FILE_BYTES) -> Discovery:
+def discover(paths: Sequence[Path], *, max_bytes: int = MAX_FILE_BYTES, ignore_files: bool = True) -> Discovery:
     """Find the files below paths.
 
     Folders are walked to the bottom. Hidden files and folders, virtual environments, knowledge bases and other
@@ -60,6 +79,8 @@ def discover(paths: Sequence[Path], *, max_bytes: int = MAX_FILE_BYTES) -> Disco
     Args:
         paths: files and folders.
         max_bytes: larger files are skipped.
+        ignore_files: whether to leave out what files named .gitignore and .ignore exclude, in the folders and above.
+            A path that is given is never left out.
 
     Raises:
         InvalidArgument: there is no path, one does not exist or is not valid UTF-8, or a folder holds nothing that can
@@ -70,21 +91,30 @@ def discover(paths: Sequence[Path], *, max_bytes: int = MAX_FILE_BYTES) -> Disco
     missing = [str(path) for path in paths if not os.path.exists(path)]  # noqa: PTH110 - as in `_holds`
     if missing:
         raise InvalidArgument(f"There is no such file or folder: {', '.join(missing)}.", paths=missing)
-    search = _Search(max_bytes)
+    search = _Search(max_bytes, ignore_files)
     for path in sorted({Path(os.path.abspath(path)) for path in paths}):  # noqa: PTH100 - links must stay
         if (shown := _shown(str(path))) != str(path):
             raise InvalidArgument(f"The name of {shown} is not valid UTF-8. Rename it.", path=shown)
         search.add(path)
-    return Discovery(tuple(sorted(search.files)), tuple(sorted(set(search.skipped), key=_by_uri)))
+    read = {file.path for file in search.files}
+    return Discovery(
+        tuple(sorted(search.files)),
+        tuple(sorted(set(search.skipped), key=_by_uri)),
+        frozenset(search.ignored_files - read),
+        frozenset(folder for folder in search.ignored_folders if os.path.realpath(folder) not in search.entered),
+    )
 
 
 @dataclass(slots=True)
 class _Search:
     max_bytes: int
+    ignore_files: bool
     files: list[SourceFile] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
+    ignored_files: set[Path] = field(default_factory=set)
+    ignored_folders: set[Path] = field(default_factory=set)
+    entered: set[str] = field(default_factory=set)  # real paths of folders
     _seen: set[str] = field(default_factory=set)  # real paths of files
-    _entered: set[str] = field(default_factory=set)  # real paths of folders
 
     def add(self, path: Path) -> None:
         """Search one path."""
@@ -97,39 +127,49 @@ class _Search:
                 path=str(path),
             )
         before, passed = len(self.files), len(self.skipped)
-        covered = os.path.realpath(path) in self._entered
+        covered = os.path.realpath(path) in self.entered
+        rules = IgnoreRules(path) if self.ignore_files else None
         links: list[Path] = []
-        self._walk(path, path, links)
+        self._walk(path, path, rules, links)
         while links:  # only when all real files are known, so that a file keeps its own name
             found: list[Path] = []
             for link in sorted(links):
-                self._follow(link, path, found)
+                self._follow(link, path, rules, found)
             links = found
         if len(self.files) == before and not covered:
             raise InvalidArgument(
-                f"Nothing in the folder {path} can be read ({len(self.skipped) - passed} skipped). "
+                f"Nothing in the folder {path} can be read ({len(self.skipped) - passed} skipped"
+                f"{self._ignored_below(path)}). "
                 f"What can be read: {_MOST_READ}, and source code; --json lists every suffix.",
                 path=str(path),
                 skipped=[[s.uri, s.reason] for s in self.skipped[passed:][:20]],
                 supported=sorted(readers()),
             )
 
-    def _walk(self, folder: Path, root: Path, links: list[Path]) -> None:
+    def _ignored_below(self, path: Path) -> str:
+        ignored = sum(one.is_relative_to(path) for one in (*self.ignored_files, *self.ignored_folders))
+        return f", {ignored} ignored because of .gitignore or .ignore: --no-ignore reads them" if ignored else ""
+
+    def _walk(self, folder: Path, root: Path, rules: IgnoreRules | None, links: list[Path]) -> None:
         todo = [folder]
         while todo:
             at = todo.pop()
             real = os.path.realpath(at)
-            if real in self._entered:
+            if real in self.entered:
                 continue
-            self._entered.add(real)
+            self.entered.add(real)
             for entry in self._entries(at, root):
-                if entry.is_symlink():
-                    links.append(Path(entry.path))
-                elif entry.is_dir(follow_symlinks=False):
-                    if not _is_junk(Path(entry.path)):
-                        todo.append(Path(entry.path))
+                path, is_folder = Path(entry.path), entry.is_dir(follow_symlinks=False)
+                if is_folder and _is_junk(path):
+                    continue
+                if rules and rules.ignores(path, is_folder=is_folder):
+                    (self.ignored_folders if is_folder else self.ignored_files).add(path)
+                elif entry.is_symlink():
+                    links.append(path)
+                elif is_folder:
+                    todo.append(path)
                 else:
-                    self._take(Path(entry.path), root, _relative(Path(entry.path), root))
+                    self._take(path, root, _relative(path, root))
 
     def _entries(self, folder: Path, root: Path) -> Iterator[os.DirEntry[str]]:
         try:
@@ -146,7 +186,7 @@ class _Search:
             else:
                 self._skip(_relative(folder / shown, root), "its name is not valid UTF-8; rename it")
 
-    def _follow(self, link: Path, root: Path, links: list[Path]) -> None:
+    def _follow(self, link: Path, root: Path, rules: IgnoreRules | None, links: list[Path]) -> None:
         rel = _relative(link, root)
         try:
             target = link.resolve(strict=True)
@@ -156,10 +196,10 @@ class _Search:
         if not target.is_relative_to(root.resolve()):
             self._skip(rel, "a link to outside of the given folder")
         elif target.is_dir():
-            if str(target) in self._entered:
+            if str(target) in self.entered:
                 self._skip(rel, "a link to a folder that is read already")
             elif not _is_junk(target):
-                self._walk(link, root, links)
+                self._walk(link, root, rules, links)
         else:
             self._take(link, root, rel)
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import codecs
 import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 from graphctx.errors import InvalidArgument
-from graphctx.ingest.read.base import Metadata, Outline, ReadFile, decode, iso_date, make_document, refuse_binary
+from graphctx.ingest.read.base import Metadata, Outline, ReadFile, decode, iso_date, make_document
 from graphctx.ingest.read.canvas import Canvas
 from graphctx.text.normalise import normalise
 
@@ -37,14 +36,15 @@ class HtmlReader:
     """HTML pages; ``main`` or the only ``article`` if there is one, else the body."""
 
     media_types: ClassVar[Mapping[str, str]] = {".html": "text/html", ".htm": "text/html", ".xhtml": "text/html"}
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
 
     def read(self, data: bytes, uri: str) -> ReadFile:
         """Read one document; see :class:`graphctx.ingest.read.base.DocumentReader`."""
-        source = _decode(data, uri)
+        declared = _CHARSET.search(data[:_CHARSET_BYTES])
+        source, notes = decode(data, uri, declared.group(1).decode("ascii") if declared else "")
         _refuse_bottomless(source, uri)
         text, outline, metadata = parse_html(source)
-        return ReadFile((make_document(uri, "text/html", text, outline, metadata),))
+        return ReadFile((make_document(uri, "text/html", text, outline, metadata),), notes=notes)
 
 
 def _refuse_bottomless(source: str, uri: str) -> None:
@@ -102,24 +102,6 @@ def _first_h1(tree: LexborHTMLParser) -> str:
     """The main heading of a page that has it outside of its main part."""
     node = tree.css_first("h1")
     return normalise(" ".join("".join(heading_text(node)).replace("`", "").split())) if node else ""
-
-
-def _decode(data: bytes, uri: str) -> str:
-    """UTF-8, UTF-16 by its mark, or the encoding that the page itself declares."""
-    try:
-        return decode(data, uri)
-    except InvalidArgument:
-        refuse_binary(data, uri)
-        declared = _CHARSET.search(data[:_CHARSET_BYTES])
-        name = declared.group(1).decode("ascii") if declared else "utf-8"
-        try:
-            codec = codecs.lookup(name)
-            if codec.name == "utf-8" or not codec._is_text_encoding:
-                raise
-            return normalise(data.decode(codec.name))
-        except (LookupError, ValueError):
-            pass
-        raise
 
 
 _DROPPED = frozenset(

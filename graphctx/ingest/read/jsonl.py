@@ -1,14 +1,14 @@
-"""JSON Lines: one document a row, ``{"id", "title", "text", "tags"?, "updated_at"?}``."""
+"""JSON Lines and JSON arrays: one document a row, ``{"id"?, "title"?, "text", "tags"?, "updated_at"?}``."""
 
 from __future__ import annotations
 
-import codecs
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 from graphctx.errors import InvalidArgument
-from graphctx.ingest.read.base import Metadata, ReadFile, Skipped, decode, iso_date, make_document
+from graphctx.ingest.read.base import Metadata, ReadFile, Skipped, decode, file_title, iso_date, make_document
+from graphctx.ingest.read.code import CodeReader
 from graphctx.ingest.read.plain import outline_plain
 from graphctx.model.documents import Document
 from graphctx.text.normalise import normalise
@@ -21,52 +21,87 @@ class JsonlReader:
     """Rows of JSON. A faulty row is skipped, with its line number; the others are read."""
 
     media_types: ClassVar[Mapping[str, str]] = {".jsonl": "application/jsonl", ".ndjson": "application/jsonl"}
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
 
     def read(self, data: bytes, uri: str) -> ReadFile:
         """Read every row; see :class:`graphctx.ingest.read.base.DocumentReader`.
 
-        The documents' URIs are ``<uri>#<id>``. Of rows with one id the first counts.
+        The documents' URIs are ``<uri>#<id>``; the id of a row that has none is ``L`` and the number of its line. Of
+        rows with one id the first counts.
 
         Raises:
             InvalidArgument: the file has no rows.
         """
-        if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-            data = decode(data, uri).encode("utf-8")
-        documents: dict[str, Document] = {}
-        lines: dict[str, int] = {}
-        skipped: list[Skipped] = []
-        rows = 0
-        for number, line in enumerate(data.removeprefix(codecs.BOM_UTF8).split(b"\n"), start=1):
-            if not line.strip():
-                continue
-            rows += 1
-            try:
-                document = _document(_row(line), uri)
-                if document.uri in documents:
-                    raise InvalidArgument(f"its id is already used by line {lines[document.uri]}.")
-                documents[document.uri], lines[document.uri] = document, number
-            except InvalidArgument as error:
-                skipped.append(Skipped(uri, f"line {number}: {error.message}"))
-        if not rows:
-            raise InvalidArgument(f"{uri} holds no rows.", uri=uri)
-        return ReadFile(tuple(documents.values()), tuple(skipped))
+        text, notes = decode(data, uri)
+        lines = enumerate(text.split("\n"), 1)
+        rows = [(f"line {number}", f"L{number}", line) for number, line in lines if line.strip()]
+        return _read_rows(rows, uri, "application/jsonl", notes)
 
 
-def _row(line: bytes) -> dict[str, Any]:
+class JsonReader:
+    """JSON files: an array of rows with a text each is read as such, everything else as configuration."""
+
+    media_types: ClassVar[Mapping[str, str]] = {".json": "application/json"}
+    version: ClassVar[int] = 1
+
+    def read(self, data: bytes, uri: str) -> ReadFile:
+        """Read one file; the id of a row that has none is its number. See :class:`JsonlReader`."""
+        text, notes = decode(data, uri)
+        try:
+            found = json.loads(text) if text.lstrip().startswith("[") else None
+        except (ValueError, RecursionError):
+            found = None
+        if not isinstance(found, list) or not found or not all(_has_text(row) for row in found):
+            return CodeReader().read(data, uri)
+        rows = [(f"row {number}", str(number), row) for number, row in enumerate(found, 1)]
+        return _read_rows(rows, uri, "application/json", notes)
+
+
+def _has_text(row: object) -> bool:
+    return isinstance(row, dict) and isinstance(row.get("text"), str)
+
+
+def _read_rows(
+    rows: Iterable[tuple[str, str, str | dict[str, Any]]], uri: str, media_type: str, notes: tuple[str, ...]
+) -> ReadFile:
+    """Read rows: the place of each, the id that it gets if it has none, and its source or its object."""
+    documents: dict[str, Document] = {}
+    places: dict[str, str] = {}
+    skipped: list[Skipped] = []
+    without_id, place = 0, ""
+    for place, fallback, row in rows:
+        try:
+            found = _row(row) if isinstance(row, str) else row
+            name = ""
+            if found.get("id") is None:
+                found, name = {**found, "id": fallback}, f"{file_title(uri)}, {place}"
+            document = _document(found, uri, media_type, name)
+            if document.uri in documents:
+                raise InvalidArgument(f"its id is already used by {places[document.uri]}.")
+            documents[document.uri], places[document.uri] = document, place
+            without_id += bool(name)
+        except InvalidArgument as error:
+            skipped.append(Skipped(uri, f"{place}: {error.message}"))
+    if not place:
+        raise InvalidArgument(f"{uri} holds no rows.", uri=uri)
+    if without_id:
+        notes = (*notes, f"{uri}: rows without an id have the number of their {place.split()[0]} as id ({without_id})")
+    return ReadFile(tuple(documents.values()), tuple(skipped), notes)
+
+
+def _row(line: str) -> dict[str, Any]:
     try:
-        row = json.loads(line.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        raise InvalidArgument(f"not valid UTF-8 at byte {error.start} of the line.") from None
+        row = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise InvalidArgument(f"not JSON: {error}.") from None
     if not isinstance(row, dict):
-        raise InvalidArgument(f"a row must be an object with id and text, not {type(row).__name__}.")
+        raise InvalidArgument(f"a row must be an object with a text, not {type(row).__name__}.")
     return row
 
 
-def _document(row: dict[str, Any], uri: str) -> Document:
-    key = row.get("id")
+def _document(row: dict[str, Any], uri: str, media_type: str, name: str) -> Document:
+    """Make the document of a row; ``name`` is its title if it states none, by default its id."""
+    key = row["id"]
     if not isinstance(key, str | int) or isinstance(key, bool):
         raise InvalidArgument(f"id must be a string or a whole number, not {_shown(key)}.")
     key = normalise(str(key)).strip()
@@ -84,9 +119,9 @@ def _document(row: dict[str, Any], uri: str) -> Document:
     if stated and updated_at is None:
         raise InvalidArgument(f"updated_at must be an ISO 8601 date, not {_shown(stated)}.")
     body = normalise(text)
-    names = tuple(name for tag in tags if (name := normalise(tag).strip()))
-    metadata = Metadata(" ".join(normalise(title).split()), names, updated_at)
-    return make_document(f"{uri}#{key}", "application/jsonl", body, outline_plain(body), metadata, name=key)
+    labels = tuple(label for tag in tags if (label := normalise(tag).strip()))
+    metadata = Metadata(" ".join(normalise(title).split()), labels, updated_at)
+    return make_document(f"{uri}#{key}", media_type, body, outline_plain(body), metadata, name=name or key)
 
 
 def _shown(value: object) -> str:

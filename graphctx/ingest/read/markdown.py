@@ -8,9 +8,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from graphctx.ingest.read.base import Metadata, Outline, ReadFile, Slugger, decode, make_document, suffix_of
+from graphctx.ingest.read.front_matter import read_front_matter
 from graphctx.ingest.read.lines import Lines, join_lists, trim
 from graphctx.ingest.read.markdown_inline import Resolve, bare_span, find_links, unwrapped_span, visible_span
-from graphctx.ingest.read.markdown_source import front_matter_end, mask, parse_front_matter
+from graphctx.ingest.read.markdown_source import mask
 from graphctx.model.documents import Block, BlockKind, Heading
 
 if TYPE_CHECKING:
@@ -39,14 +40,14 @@ class MarkdownReader:
         ".markdown": "text/markdown",
         ".mdx": "text/mdx",
     }
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
 
     def read(self, data: bytes, uri: str) -> ReadFile:
         """Read one document; see :class:`graphctx.ingest.read.base.DocumentReader`."""
-        text = decode(data, uri)
+        text, notes = decode(data, uri)
         media_type = self.media_types.get(suffix_of(uri), "text/markdown")
         outline, metadata = parse_markdown(text, mdx=media_type == "text/mdx")
-        return ReadFile((make_document(uri, media_type, text, outline, metadata),))
+        return ReadFile((make_document(uri, media_type, text, outline, metadata),), notes=notes)
 
 
 def parse_markdown(text: str, *, mdx: bool = False) -> tuple[Outline, Metadata]:
@@ -57,9 +58,8 @@ def parse_markdown(text: str, *, mdx: bool = False) -> tuple[Outline, Metadata]:
         mdx: whether JSX and JavaScript statements may occur, and indented code may not.
     """
     lines = Lines(text)
-    front = front_matter_end(lines.lines)
-    metadata = parse_front_matter(lines.lines[1 : front - 1]) if front else Metadata()
-    masked = [""] * front + mask(lines.lines[front:], mdx=mdx)
+    front = read_front_matter(lines.lines)
+    masked = [""] * front.n_lines + mask(lines.lines[front.n_lines :], mdx=mdx)
     env: dict[str, Any] = {}
     tokens = _parser(mdx).parse("\n".join(masked), env)
     walk = _Walk(lines, masked, tokens, mdx)
@@ -67,7 +67,7 @@ def parse_markdown(text: str, *, mdx: bool = False) -> tuple[Outline, Metadata]:
     outline.blocks = join_lists(text, sorted(walk.run(), key=lambda b: (b.start_char, b.end_char)))
     resolve = _resolver(env.get("references", {}))
     outline.links = [link for start, end in outline.text_spans() for link in find_links(text, start, end, resolve)]
-    return outline, metadata
+    return outline, front.metadata
 
 
 class _Walk:

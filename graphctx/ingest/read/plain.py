@@ -27,12 +27,12 @@ class PlainReader:
     """Text files without markup."""
 
     media_types: ClassVar[Mapping[str, str]] = {".txt": "text/plain", ".text": "text/plain", ".log": "text/plain"}
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
 
     def read(self, data: bytes, uri: str) -> ReadFile:
         """Read one document; see :class:`graphctx.ingest.read.base.DocumentReader`."""
-        text = decode(data, uri)
-        return ReadFile((make_document(uri, "text/plain", text, outline_plain(text)),))
+        text, notes = decode(data, uri)
+        return ReadFile((make_document(uri, "text/plain", text, outline_plain(text)),), notes=notes)
 
 
 def outline_plain(text: str, *, headings: bool = True) -> Outline:

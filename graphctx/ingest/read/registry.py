@@ -11,7 +11,7 @@ from graphctx.ingest.read.base import DocumentReader, suffix_of
 from graphctx.ingest.read.code import FILE_NAMES, CodeReader
 from graphctx.ingest.read.docx import DocxReader
 from graphctx.ingest.read.html import HtmlReader
-from graphctx.ingest.read.jsonl import JsonlReader
+from graphctx.ingest.read.jsonl import JsonlReader, JsonReader
 from graphctx.ingest.read.markdown import MarkdownReader
 from graphctx.ingest.read.pdf import PdfFileReader
 from graphctx.ingest.read.plain import PlainReader
@@ -27,12 +27,13 @@ READERS: list[DocumentReader] = [
     DocxReader(),
     JsonlReader(),
     CodeReader(),
+    JsonReader(),
     AgentsDbReader(),
 ]
-"""Every reader. Another format is a file here and a line in this list."""
+"""Every reader. Another format is a file here and a line in this list; of two readers of a suffix the last counts."""
 
 _TEXT_NAMES = frozenset(("README", "LICENSE", "NOTICE", "CHANGELOG", "CHANGES", "AUTHORS", "CONTRIBUTING", "TODO"))
-_LIBRARIES = ("markdown-it-py", "PyYAML", "selectolax", "pypdf", "mammoth")
+_LIBRARIES = ("charset-normalizer", "markdown-it-py", "PyYAML", "selectolax", "pypdfium2", "mammoth")
 """Another release of one of them may read the same bytes as another text."""
 
 

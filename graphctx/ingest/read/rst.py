@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import ClassVar
 
-from graphctx.ingest.read.base import Metadata, Outline, ReadFile, Slugger, decode, iso_date, make_document
+from graphctx.ingest.read.base import Metadata, Outline, ReadFile, Slugger, decode, make_document
+from graphctx.ingest.read.front_matter import field_key, metadata_of, read_mail_header
 from graphctx.ingest.read.lines import Lines, join_lists
 from graphctx.model.documents import Block, BlockKind, Heading, Link
 
@@ -18,7 +20,7 @@ _FIELD = re.compile(r"\s*:([^:\s][^:]*):(?:\s+(.*))?$")
 _GRID = re.compile(r"\s*\+(?:[-=]+\+)+\s*")
 _GRID_ROW = re.compile(r"\s*[+|].*")
 _SIMPLE = re.compile(r"\s*=+(?:\s+=+)+\s*")
-_DATE_FIELDS = ("updated", "last-updated", "modified", "date")
+_COMMENT_FIELD = re.compile(r"\.\. ([A-Za-z][\w-]{0,60})::? +(\S.*)$")  # the comments of Nikola, and `.. title::`
 _NOT_IN_ID = re.compile(r"[\W_]+")
 _MAX_LEVEL = 6
 _DIRECTIVE = re.compile(r"\s*\.\.\s+(?:\|[^|]*\|\s+)?([A-Za-z][\w.:+-]*?)\s?::(?:\s++(.*))?$")
@@ -33,7 +35,7 @@ _ROLES = {
         "versionchanged deprecated topic sidebar rubric epigraph highlights pull-quote compound centered",
         "container": "container only glossary figure hlist tab tabs tab-set tab-item dropdown card grid class-desc",
         "skip": "toctree contents image include literalinclude raw meta index currentmodule module highlight "
-        "default-role role replace unicode date sectnum section-numbering header footer title target-notes "
+        "default-role role replace unicode date sectnum section-numbering header footer title tags target-notes "
         "tabularcolumns graphviz digraph graph automodule autoclass autofunction automethod autosummary plot "
         "sectionauthor codeauthor testsetup testcleanup restructuredtext-test-directive cssclass rst-class",
     }.items()
@@ -65,26 +67,27 @@ class RstReader:
     """Docutils and Sphinx sources, by lines: structure only, nothing is included or executed."""
 
     media_types: ClassVar[Mapping[str, str]] = {".rst": "text/x-rst", ".rest": "text/x-rst"}
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
 
     def read(self, data: bytes, uri: str) -> ReadFile:
         """Read one document; see :class:`graphctx.ingest.read.base.DocumentReader`."""
-        text = decode(data, uri)
+        text, notes = decode(data, uri)
         outline, metadata = parse_rst(text)
-        return ReadFile((make_document(uri, "text/x-rst", text, outline, metadata),))
+        return ReadFile((make_document(uri, "text/x-rst", text, outline, metadata),), notes=notes)
 
 
 def parse_rst(text: str) -> tuple[Outline, Metadata]:
-    """Find the structure of a normalised reStructuredText source, and what its opening fields say."""
+    """Find the structure of a normalised reStructuredText source, and what its header states.
+
+    The header is the opening field list, or lines of ``Key: value`` as in mail.
+    """
     scan = _Scan(Lines(text))
     blocks = join_lists(text, scan.run())
     outline = Outline(scan.headings, blocks)
     targets = link_targets(text)
     outline.links = [link for start, end in outline.text_spans() for link in find_links(text, start, end, targets)]
-    dates = [iso_date(scan.fields[name]) for name in _DATE_FIELDS if name in scan.fields]
-    tags = tuple(tag for part in scan.fields.get("tags", "").split(",") if (tag := part.strip()))
-    metadata = Metadata("", tags, next((date for date in dates if date), None))
-    return outline, metadata
+    metadata = metadata_of(scan.fields)
+    return outline, replace(metadata, title=plain_title(metadata.title))
 
 
 class _Scan:
@@ -92,9 +95,12 @@ class _Scan:
 
     def __init__(self, lines: Lines) -> None:
         self.headings: list[Heading] = []
-        self.fields: dict[str, str] = {}
+        first = next((n for n, line in enumerate(lines.lines) if line.strip() and not line.startswith("..")), 0)
+        header = read_mail_header(lines.lines[first:])
+        self.fields: dict[str, list[str]] = {key: list(values) for key, values in header.entries.items()}
         self._lines = lines
-        self._at = 0
+        self._at = first + header.n_lines if header.n_lines else 0
+        self._opened = False  # whether text has begun: fields behind it are not the header's
         self._styles: list[tuple[str, bool]] = []  # adornments by level: the character, whether with an overline
         self._target: str | None = None  # an explicit target that waits for its heading
         self._slugger = Slugger()
@@ -107,7 +113,9 @@ class _Scan:
             if not line.strip():
                 self._at += 1
             elif not self._heading():
-                yield from self._body(line)
+                for block in self._body(line):
+                    self._opened = True
+                    yield block
 
     def _body(self, line: str) -> Iterator[Block]:
         target = _TARGET.match(line)
@@ -163,6 +171,8 @@ class _Scan:
             self._list = None
         role, argument = _directive(line)
         if role == "skip":
+            if (found := _COMMENT_FIELD.match(line)) and not self._opened:
+                self._add_field(found.group(1), found.group(2))
             self._skip_indented(indent)
         elif role in ("code", "table"):
             self._skip_indented(indent)
@@ -209,7 +219,7 @@ class _Scan:
             self._list = indent
         elif self._list is not None and indent <= self._list:
             self._list = None
-        if (first == 0 or self._is_first_body(first)) and self._take_fields(first, self._at):
+        if not self._opened and len(self.headings) <= 1 and self._take_fields(first, self._at):
             return
         kind: BlockKind = "prose" if self._list is None else "list"
         if any(c.isalnum() for line in lines[first : self._at] for c in line):
@@ -217,24 +227,23 @@ class _Scan:
         if last_line.rstrip().endswith("::"):
             yield from self._literal(indent if mark else min(indent, indent_of(last_line)))
 
-    def _is_first_body(self, first: int) -> bool:
-        """Whether only a title precedes this line: the place of the bibliographic fields."""
-        return (
-            len(self.headings) == 1
-            and not self.fields
-            and not self._lines.text[self.headings[0].end_char : self._lines.starts[first]].strip()
-        )
-
     def _take_fields(self, first: int, last: int) -> bool:
         """Read a bibliographic field list; whether it was one."""
-        matches = [_FIELD.match(line) for line in self._lines.lines[first:last]]
-        if matches[0] is None or self._lines.lines[first][:1].isspace():
+        if not _FIELD.match(self._lines.lines[first]):
             return False
-        for match in matches:
-            if match:
-                self.fields.setdefault(match.group(1).strip().lower(), (match.group(2) or "").strip())
+        name, indent = "", indent_of(self._lines.lines[first])
+        for line in self._lines.lines[first:last]:
+            if (found := _FIELD.match(line)) is not None and indent_of(line) == indent:
+                name = self._add_field(found.group(1), found.group(2) or "")
+            else:
+                self.fields[name][-1] = f"{self.fields[name][-1]} {line.strip()}".strip()
         self._list = None
         return True
+
+    def _add_field(self, name: str, value: str) -> str:
+        key = field_key(name)
+        self.fields.setdefault(key, []).append(value.strip())
+        return key
 
     def _literal(self, indent: int) -> Iterator[Block]:
         first = self._at

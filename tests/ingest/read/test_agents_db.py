@@ -90,7 +90,7 @@ def test_a_file_of_any_other_name_is_of_no_layer() -> None:
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (b"SQLite format 3\x00" + bytes(200), "not a layer of AGENTS.db"),
+        (b"SQLite format 3\x00" + bytes(200), "is not a layer of AGENTS.db"),
         (b"AGDB" + bytes(10), "header.length"),
         (to_bytes(content()), "holds no chunks"),
         (to_bytes(content(note(1, "x")))[:-1], "header.file_length"),

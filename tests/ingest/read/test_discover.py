@@ -52,6 +52,32 @@ def test_hidden_and_generated_folders_are_passed_over(tmp_path: Path) -> None:
     assert rels(tmp_path / ".git") == ["x.md"]  # a folder that is named is read
 
 
+def test_ignore_files_below_and_above_a_folder_are_respected(tmp_path: Path) -> None:
+    make(
+        tmp_path / "repo",
+        **{".gitignore": "build/\n*.log\n", ".git/HEAD": "ref", "docs/.ignore": "draft*\n!draft-2.md\n"},
+    )
+    make(
+        tmp_path / "repo/docs", **{"a.md": "a", "run.log": "l", "build/b.md": "b", "draft-1.md": "1", "draft-2.md": "2"}
+    )
+    make(tmp_path / "repo/docs/sub", **{".gitignore": "!keep.log\n/own.md\n[\n!\n", "keep.log": "k", "own.md": "o"})
+    docs = tmp_path / "repo/docs"
+    assert rels(docs) == ["a.md", "draft-2.md", "sub/keep.log"]
+    assert discover([docs]).notes == (
+        "Ignored because of .gitignore or .ignore: 3 files and 1 folder; --no-ignore reads them",
+    )
+    everything = discover([docs], ignore_files=False)
+    assert (len(everything.files), everything.notes) == (7, ())
+    assert rels(docs / "build") == ["b.md"]  # what is named is read, though its folder is ignored
+    assert rels(docs / "run.log") == ["run.log"]
+
+
+def test_a_folder_of_ignored_files_says_why_nothing_is_read(tmp_path: Path) -> None:
+    make(tmp_path, **{".gitignore": "*", "a.md": "a"})
+    with pytest.raises(InvalidArgument, match=r"1 ignored because of \.gitignore or \.ignore: --no-ignore"):
+        discover([tmp_path])
+
+
 def test_what_is_given_twice_is_read_once_in_any_order(tmp_path: Path) -> None:
     make(tmp_path, **{"docs/a.md": "a", "docs/sub/b.md": "b"})
     paths = [tmp_path / "docs", tmp_path / "docs/sub", tmp_path / "docs/a.md"]
@@ -181,7 +207,8 @@ def one(tmp_path: Path, name: str, content: bytes) -> SourceFile:
 def test_a_document_carries_the_files_time_in_utc(tmp_path: Path) -> None:
     file = one(tmp_path, "a.md", b"# A\n\ntext")
     os.utime(file.path, (1_700_000_000, 1_700_000_000))
-    (document,), skipped = read_file(file, "docs/a.md")
+    reading = read_file(file, "docs/a.md")
+    (document,), skipped = reading.documents, list(reading.skipped)
     assert (document.uri, document.mtime, document.updated_at) == ("docs/a.md", "2023-11-14T22:13:20Z", None)
     assert skipped == []
 
@@ -191,9 +218,6 @@ def test_a_document_carries_the_files_time_in_utc(tmp_path: Path) -> None:
     [
         ("a.md", b"", "empty"),
         ("a.md", b"  \n", "no text"),
-        ("a.md", b"good caf\xe9 text", "byte 8 "),
-        ("a.txt", b"\xef\xbb\xbfab\xff", "byte 5 "),
-        ("a.txt", b"\xff\xfea\x00b", "UTF-16"),
         ("a.txt", bytes(range(256)) * 10, "binary"),
         ("a.pdf", b"", "empty"),
         ("a.pdf", b"%PDF-1.7 nothing", "damaged"),
@@ -201,7 +225,8 @@ def test_a_document_carries_the_files_time_in_utc(tmp_path: Path) -> None:
     ],
 )
 def test_a_bad_file_is_skipped_with_a_reason(tmp_path: Path, name: str, content: bytes, reason: str) -> None:
-    documents, (skipped,) = read_file(one(tmp_path, name, content), name)
+    reading = read_file(one(tmp_path, name, content), name)
+    documents, (skipped,) = list(reading.documents), reading.skipped
     assert documents == []
     assert skipped.uri == name
     assert reason in skipped.reason
@@ -213,15 +238,39 @@ def test_a_file_that_vanishes_or_may_not_be_opened_is_skipped(tmp_path: Path) ->
         file.path.unlink()
     else:
         file.path.chmod(0)
-    documents, (skipped,) = read_file(file, "a.md")
+    reading = read_file(file, "a.md")
+    documents, (skipped,) = list(reading.documents), reading.skipped
     assert documents == []
     assert skipped.reason.startswith("the file cannot be opened: ")
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
-def test_text_with_a_byte_order_mark_is_decoded_by_it(tmp_path: Path, encoding: str) -> None:
-    (document,), _ = read_file(one(tmp_path, "a.txt", "Grüße, 世界".encode(encoding)), "a.txt")
-    assert document.text == "Grüße, 世界"
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_text_in_unicode_is_decoded_with_or_without_a_byte_order_mark(tmp_path: Path, encoding: str) -> None:
+    (document,) = read_file(one(tmp_path, "a.txt", "Grüße aus Köln, 世界".encode(encoding)), "a.txt").documents
+    assert document.text == "Grüße aus Köln, 世界"
+
+
+ACCENTED = {
+    "windows-1252": "Åtgärder för att höja säkerheten på ön görs årligen – av hamnkaptenen.",
+    "windows-1251": "Проверка системы выполняется каждый день. Сообщите об ошибках.",
+    "koi8-r": "Проверка системы выполняется каждый день. Сообщите об ошибках.",
+    "iso-8859-2": "Zażółć gęślą jaźń. Proszę sprawdzić łącza na stronie głównej każdego dnia.",
+    "cp932": "システムの確認は毎日行われます。",
+}
+
+
+@pytest.mark.parametrize("encoding", ACCENTED)
+@pytest.mark.parametrize("name", ["a.md", "a.txt", "a.rst"])
+def test_text_in_another_encoding_is_read_with_a_note(tmp_path: Path, name: str, encoding: str) -> None:
+    reading = read_file(one(tmp_path, name, ACCENTED[encoding].encode(encoding)), name)
+    assert [document.text for document in reading.documents] == [ACCENTED[encoding]]
+    assert reading.notes == (f"{name}: read as {encoding}",)
+
+
+def test_damaged_utf8_keeps_what_is_whole(tmp_path: Path) -> None:
+    reading = read_file(one(tmp_path, "a.md", "Grüße aus Köln".encode() + b" \xff end"), "a.md")
+    assert reading.documents[0].text == "Grüße aus Köln \ufffd end"
+    assert "UTF-8" in reading.notes[0]
 
 
 @pytest.mark.timeout(60)  # minutes to hours if any of it were quadratic
@@ -243,7 +292,8 @@ def test_megabytes_on_one_line_are_read(ending: str) -> None:
 
 
 def test_a_file_of_one_endless_line_is_data_and_no_document(tmp_path: Path) -> None:
-    documents, (skipped,) = read_file(one(tmp_path, "dump.txt", b"word " * 2_000_001), "dump.txt")
+    reading = read_file(one(tmp_path, "dump.txt", b"word " * 2_000_001), "dump.txt")
+    documents, (skipped,) = list(reading.documents), reading.skipped
     assert documents == []
     assert skipped.reason == "one of its lines has more than 10,000,000 characters: data, not text to read"
 
@@ -260,6 +310,7 @@ def test_an_unexpected_error_of_a_reader_skips_its_file(tmp_path: Path, monkeypa
     monkeypatch.setattr(registry, "READERS", [*registry.READERS, BrokenReader()])
     (tmp_path / "a.broken").write_text("x", "utf-8")
     (file,) = discover([tmp_path]).files
-    documents, (skipped,) = read_file(file, "a.broken")
+    reading = read_file(file, "a.broken")
+    documents, (skipped,) = list(reading.documents), reading.skipped
     assert documents == []
     assert skipped == Skipped("a.broken", "the reader of .broken files failed: KeyError: 'page 7'")

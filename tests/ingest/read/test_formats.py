@@ -104,6 +104,34 @@ def test_rst_sections_levels_and_targets() -> None:
     ]
 
 
+PROPOSAL = "Abstract\n========\n\nThis proposal is about `x`.\n"
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Number: 801\nTitle: The harbour log\nAuthor: Ana <ana@example.org>,\n        Bo\nTags: a, b\nCreated: 21-Jun-2018\n\n",
+        ":Number: 801\n:TITLE: The harbour\n   *log*\n:tags: a, b\n:Date: 2018-06-21\n\n",
+        ".. a comment\n\n.. _top:\n\n:title: The harbour log\n\n:keywords: a, b\n:created: June 21, 2018\n\n",
+        ".. title: The harbour log\n.. tags: a, b\n.. date: 2018-06-21\n\n",
+        "  :Status: draft\n  :Date: 2018-06-21\n\n.. title:: The harbour log\n.. tags:: a, b\n\n",
+        "\n.. -*- coding: utf-8 -*-\n\nTitle: The harbour log\nTags: a, b\nCreated: 21-Jun-2018\n\n",
+    ],
+    ids=["mail", "fields", "fields after comments", "comments", "directives", "mail after a comment"],
+)
+def test_rst_headers_state_title_tags_and_date_and_are_no_text(header: str) -> None:
+    document = read(header + PROPOSAL, "p.rst")
+    assert (document.title, document.titled, document.tags) == ("The harbour log", True, ("a", "b"))
+    assert document.updated_at == "2018-06-21"
+    assert blocks(document) == [("prose", "This proposal is about `x`.")]
+
+
+def test_rst_fields_below_the_title_or_in_the_text() -> None:
+    document = read("Abstract\n========\n\n:title: The log\n\nText.\n\n:title: Other\n", "p.rst")
+    assert (document.title, blocks(document)) == ("The log", [("prose", "Text."), ("list", ":title: Other")])
+    assert read("Note: no header\nbut text.\n\n" + PROPOSAL, "p.rst").title == "Abstract"
+
+
 def test_rst_blocks_by_kind() -> None:
     assert blocks(read(RST, "guide.rst")) == [
         ("prose", "Intro with ``code``, a `label <https://example.org>`_ and :doc:`/guide/install`."),
@@ -214,12 +242,39 @@ def test_every_row_is_a_document_with_its_own_uri() -> None:
     assert second.updated_at == "2024-01-02T02:04:05Z"
 
 
+def test_rows_without_an_id_have_the_number_of_their_line() -> None:
+    reading = rows(
+        '{"text": "First."}', "", '{"id": null, "title": "Two", "text": "Second."}', '{"id": 7, "text": "x"}'
+    )
+    assert [(d.uri, d.title, d.titled) for d in reading.documents] == [
+        ("rows.jsonl#L1", "rows, line 1", False),
+        ("rows.jsonl#L3", "Two", True),
+        ("rows.jsonl#7", "7", False),
+    ]
+    assert reading.notes == ("rows.jsonl: rows without an id have the number of their line as id (2)",)
+
+
+def test_rows_in_another_encoding_are_read() -> None:
+    reading = rows('{"id": 1, "text": "Le café fermé à Noël"}'.encode("latin-1"))
+    assert reading.documents[0].text == "Le café fermé à Noël"
+    assert reading.notes == ("rows.jsonl: read as windows-1252",)
+
+
+def test_a_json_array_of_texts_is_rows_and_other_json_is_configuration() -> None:
+    array = readers()[".json"].read(b'[{"text": "One."}, {"id": "b", "text": "Two.", "tags": ["t"]}]', "x.json")
+    assert [(d.uri, d.text, d.tags) for d in array.documents] == [
+        ("x.json#1", "One.", ()),
+        ("x.json#b", "Two.", ("t",)),
+    ]
+    for source in ('{"text": "x"}', "[1, 2]", "[", '[{"a": 1}]'):
+        assert read(source, "x.json").text == source
+
+
 @pytest.mark.parametrize(
     ("row", "reason"),
     [
         ("{", "not JSON"),
         ("[1]", "object"),
-        ('{"text": "x"}', "id"),
         ('{"id": true, "text": "x"}', "id"),
         ('{"id": "a\\nb", "text": "x"}', "id"),
         ('{"id": "b"}', "text"),
@@ -228,7 +283,6 @@ def test_every_row_is_a_document_with_its_own_uri() -> None:
         ('{"id": "b", "text": "x", "updated_at": "soon"}', "updated_at"),
         ('{"id": "b", "text": "x", "title": 3}', "title"),
         ('{"id": "ok", "text": "again"}', "line 1"),
-        (b'{"id": "b", "text": "\xff"}', "UTF-8"),
         ("[" * 100_000, "not JSON"),
     ],
 )

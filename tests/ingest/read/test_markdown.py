@@ -34,6 +34,38 @@ def test_the_text_is_the_source_and_front_matter_is_metadata() -> None:
     assert all("tags:" not in block for block in blocks(document, "prose", "list", "code", "table"))
 
 
+@pytest.mark.parametrize(
+    "front",
+    [
+        "---\ntitle: The log\nkeywords: [a, b]\nlastmod: 2024-05-01\ndescription: How every booking is kept.\n---\n",
+        '+++\ntitle = "The log"\ndate = 2024-05-01\ndescription = "How every booking is kept."\n[taxonomies]\ncategories = ["a", "b"]\n+++\n',
+        '{\n  "title": "The log",\n  "tags": ["a", "b"],\n  "date": "2024-05-01",\n  "summary": "How every booking is kept."\n}\n',
+        "Title: The log\nDate: May 1, 2024\nTags: a, b\nSummary: How every booking is kept.\n\n",
+    ],
+    ids=["yaml", "toml", "json", "lines"],
+)
+def test_front_matter_of_every_kind_is_metadata_and_no_text(front: str) -> None:
+    document = read(front + "\n# Start\n\nText.\n")
+    assert (document.title, document.tags, document.updated_at) == ("The log", ("a", "b"), "2024-05-01")
+    assert blocks(document, "prose", "list", "code", "table") == ["Text."]
+
+
+def test_front_matter_of_pandoc_is_metadata() -> None:
+    document = read("% The log\n  of the harbour\n% Ana; Bo\n% May 1, 2024\n\nText.\n")
+    assert (document.title, document.updated_at) == ("The log of the harbour", "2024-05-01")
+    assert blocks(document, "prose") == ["Text."]
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["Note: this is prose\nof two lines.\n", '{"a": 1}\n', "+++\n", "100 % sure.\n", "Key: value\nOther: x\n\ntext\n"],
+)
+def test_a_text_that_begins_like_front_matter_is_text(source: str) -> None:
+    document = read(source)
+    assert document.titled is False
+    assert blocks(document, "prose") or source == "+++\n"
+
+
 def test_prose_lists_code_and_tables_are_told_apart() -> None:
     document = read(MARKDOWN)
     assert blocks(document, "prose") == [

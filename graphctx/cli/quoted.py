@@ -1,0 +1,134 @@
+"""Spans of documents as a person reads them: links as their text, paragraphs on one line, code and tables as they are.
+
+The exact span is in the JSON.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+from graphctx.ingest.read.rst import plain_title
+
+_RST = frozenset((".rst", ".rest"))
+_MARKDOWN = frozenset((".md", ".markdown", ".mdx"))
+_HARD_WRAPPED = frozenset((".txt", ".text", ".pdf"))
+_EXTRACTED = frozenset((".html", ".htm", ".docx"))
+
+_MAX_WRAPPED_CHARS = 200
+"""Text that is wrapped by hand, and a line of a page, is not longer."""
+
+_CODE_INDENT = 4
+
+_FENCE = re.compile(r"\s*(?:`{3,}|~{3,})")
+_ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,9}[.)])\s+(?=\S)")
+_HEADING = re.compile(r"#{1,6}\s+(?=\S)")
+_ROW = re.compile(r"\s*\|")
+_COLUMNS = re.compile(r"\S\s{3,}\S")
+_RULE = re.compile(r"[\s|:+=~^\"*#-]*")
+_INLINE = re.compile(
+    r"(?P<code>(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`))"
+    r"|(?<!\w)!?\[(?P<link>(?:[^\[\]`]|`[^`]*`|!?\[[^\[\]]*\](?:\([^()]*\))?)+)\]"
+    r"(?:\((?:[^()]|\([^()]*\))*\)|\[[^\[\]]*\])"
+    r"|<(?P<url>https?://[^\s<>]+)>"
+    r"|(?P<tag></?(?:a|b|br|code|div|em|i|img|kbd|p|span|strong|sub|sup)(?:\s[^<>]*)?/?>|<!--.*?-->)"
+    r"|\*\*(?=\S)(?P<bold>.+?)(?<=\S)\*\*"
+    r"|\\(?P<escaped>[!-/:-@\[-`{-~])",
+    re.DOTALL,
+)
+
+
+def readable(text: str, uri: str) -> list[str]:
+    """Return the lines of a span for a person.
+
+    Line breaks within a paragraph and runs of spaces become one space, and the markup of links, bold text and tables
+    is left out. Code, and all of a file of code, stays as it is.
+
+    Args:
+        text: the span.
+        uri: of its document; the suffix says how it is written.
+
+    Example:
+        >>> readable("See [the\\nguide](g.md).\\n\\n- a  b", "x.md")
+        ['See the guide.', '', '- a b']
+    """
+    suffix = PurePosixPath(uri).suffix.lower()
+    markdown, rst = suffix in _MARKDOWN, suffix in _RST
+    lines = text.split("\n")
+    if not (markdown or rst or "#" in uri or suffix in _HARD_WRAPPED or suffix in _EXTRACTED):
+        return lines
+    widest = max(map(len, lines))
+    wrapped = suffix in _HARD_WRAPPED and widest <= _MAX_WRAPPED_CHARS
+    found: list[tuple[bool, str]] = []  # whether it is code, and a line
+    fenced = markdown and _starts_in_code(lines)
+    open_ = listed = False  # open_: whether the last line goes on if the next one is prose
+    for number, line in enumerate(lines):
+        indent = len(line) - len(line.lstrip())
+        if markdown and _FENCE.match(line):
+            fenced, open_ = not fenced, False
+        elif fenced:
+            found.append((True, " " * _CODE_INDENT + line))
+        elif not line.strip():
+            found += [(False, "")] if found and found[-1][1] else []
+            open_ = False
+        elif (markdown or rst) and not open_ and not listed and indent >= (_CODE_INDENT if markdown else 1):
+            found.append((True, line))
+        elif (markdown or rst) and len(line.strip()) > 1 and _RULE.fullmatch(line):
+            open_ = False
+        elif markdown and _ROW.match(line):
+            found.append((False, " | ".join(cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip().strip("|")))))
+            open_ = False
+        elif _ITEM.match(line) or (markdown and _HEADING.match(line)):
+            listed = not line.startswith("#")
+            found.append((False, _HEADING.sub("", line, count=1) if markdown else line))
+            open_ = listed
+        elif _COLUMNS.search(line.strip()):
+            found.append((False, re.sub(r"(?<=\S)\s{3,}", "\t", line)))
+            open_ = False
+        elif open_ and (markdown or rst or (wrapped and _goes_on(lines[number - 1], line, widest))):
+            found[-1] = (False, f"{found[-1][1]} {_unquoted(line, markdown)}")
+        else:
+            listed = listed and indent > 0
+            found.append((False, _unquoted(line, markdown) if not listed else line))
+            open_ = True
+    shown = [line if code else _plain(line, markdown, rst) for code, line in found]
+    return shown if any(shown) else lines
+
+
+def hanging_indent(line: str) -> str:
+    """Return the spaces below which the continuation of a line stands: behind the bullet of a list item."""
+    item = _ITEM.match(line)
+    return " " * (item.end() if item else len(line) - len(line.lstrip()))
+
+
+def _starts_in_code(lines: Sequence[str]) -> bool:
+    """Whether the first fence closes a block: it has no language, no other one closes it, and no code follows it."""
+    fences = [number for number, line in enumerate(lines) if _FENCE.match(line)]
+    if len(fences) % 2 == 0 or lines[fences[0]].strip().strip("`~"):
+        return False
+    return not "".join(lines[fences[0] + 1 : fences[0] + 2]).strip()
+
+
+def _goes_on(line: str, following: str, widest: int) -> bool:
+    """Whether a line of hand-wrapped text goes on: in lower case, or with a word for which there was no space."""
+    first = following.split()[0]
+    return first[0].islower() or len(line) + 1 + len(first) > widest
+
+
+def _unquoted(line: str, markdown: bool) -> str:
+    return re.sub(r"^\s*(?:>\s?)+", "", line).strip() if markdown else line.strip()
+
+
+def _plain(line: str, markdown: bool, rst: bool) -> str:
+    indent = line[: len(line) - len(line.lstrip())]
+    body = line.strip()
+    body = _INLINE.sub(_without_markup, body) if markdown else plain_title(body) if rst else body
+    return indent + re.sub(r"\s+", lambda gap: "  " if "\t" in gap[0] else " ", body)
+
+
+def _without_markup(found: re.Match[str]) -> str:
+    inner = found["link"] or found["bold"]
+    if inner is not None:
+        return _INLINE.sub(_without_markup, inner)
+    return found["code"] or found["url"] or found["escaped"] or ""

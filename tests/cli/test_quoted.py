@@ -1,0 +1,46 @@
+"""Spans of documents as a person reads them."""
+
+from __future__ import annotations
+
+import pytest
+
+from graphctx.cli.quoted import readable
+
+
+@pytest.mark.parametrize(
+    ("text", "uri", "lines"),
+    [
+        ("See [the\nguide](g.md#a),  **now**:\nan ![icon](i.png)<br>.", "a.md", ["See the guide, now: an icon."]),
+        ("[`run`](r.md) and `[x](y)` \\* [a][b] <https://x.org>", "a.md", ["`run` and `[x](y)` * a https://x.org"]),
+        ("a `<name>` of <name>", "a.md", ["a `<name>` of <name>"]),
+        ("## Steps\n1. Open\n   it.\n2. Go:\n   - in", "a.md", ["Steps", "1. Open it.", "2. Go:", "   - in"]),
+        ("One.\n\n\nTwo\nlines.", "a.mdx", ["One.", "", "Two lines."]),
+        (
+            "Run:\n\n```sh\na  b\n\n  # c\n```\nThen\nrest.",
+            "a.md",
+            ["Run:", "", "    a  b", "    ", "      # c", "Then rest."],
+        ),
+        ("tail of it\n```\n\nText\nhere.", "a.md", ["    tail of it", "", "Text here."]),
+        ("| a | b |\n|---|:-:|\n| [x](y)   |     1 |", "a.md", ["a | b", "x | 1"]),
+        ("--all      every one\n--none     no one", "a.md", ["--all  every one", "--none  no one"]),
+        ("> quoted\n> twice", "a.md", ["quoted twice"]),
+        (
+            "See `the guide <g.html>`_ of\n:ref:`all <b>`::\n\n  a  = 1",
+            "a.rst",
+            ["See the guide of all::", "", "  a  = 1"],
+        ),
+        (
+            "gate opens\nat six in the evening and the\nHarbour at ten.\nNever",
+            "a.txt",
+            ["gate opens at six in the evening and the Harbour at ten.", "Never"],
+        ),
+        ("One   line\nAnother", "a.html", ["One  line", "Another"]),
+        ("One\nrow", "rows.jsonl#1", ["One", "row"]),
+        ("if x:\n    y =  1", "a.py", ["if x:", "    y =  1"]),
+        ("|---|\n", "a.md", ["|---|", ""]),
+    ],
+)
+def test_a_span_is_shown_without_the_markup_and_the_line_breaks_of_its_source(
+    text: str, uri: str, lines: list[str]
+) -> None:
+    assert readable(text, uri) == lines
