@@ -8,7 +8,6 @@ that neither the ends nor the predicate have.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -54,9 +53,9 @@ _IGNORED_PREPOSITIONS = _words(
 )
 """Prepositions after which a noun takes no part in what the verb states; they say when, or what it is not."""
 _DEICTIC = _words(
-    "above additional aforementioned alternative analogous another below certain corresponding different either enough "
+    "above aforementioned alternative analogous another below certain corresponding different either enough "
     "equivalent extra few fewer first following former further given her his its last latter less many more most much "
-    "multiple my neither next not numerous only other our own previous relevant respective resulting said same second "
+    "my neither next not numerous only other our own previous relevant respective resulting said same second "
     "several similar some such that their these third this those various what whatever which whichever whose your"
 )
 """Words before a noun that tie it to other sentences or to a part of what it names."""
@@ -66,7 +65,7 @@ _PARTS_OF_TEXT = _words("appendix chapter example figure listing note page part 
 _VAGUE = GENERIC | _words("command function method object tool")
 """Nouns that an adjective alone does not make meaningful: "useful tool"."""
 _APPOSABLE = ("person", "organization", "location")
-_BREAKS = _words(": ; . | ( ) — – … * > =")
+_BREAKS = _words(": ; . — –")
 """Between the parts of a clause they show that the parse is wrong."""
 
 
@@ -141,7 +140,7 @@ class _Clauses:
         if found is None or parse.words[token].lower() in _SPECIFIC:
             return None
         before = {parse.words[at].lower() for at in range(parse.left_edge(token), found.first)}
-        if (before or not found.is_name) and self._has(token, *_NARROWING):
+        if (before or not found.is_name) and self._is_narrowed(token, found):
             return None
         if _name(found) in self.key_terms:
             return found if found.is_name or found.last - found.first > 1 or "the" not in before else None
@@ -158,15 +157,19 @@ class _Clauses:
         parse, found = self.parse, self._whole(token)
         if found is None or found.is_name or _name(found) in self.key_terms:
             return found
-        after = token + 1
-        if after < len(parse.words) and (parse.tags[after] == "CD" or parse.code[after]):
-            return None
         if found.last - found.first > 1:
             described = any(parse.tags[at][:2] != "JJ" or parse.code[at] for at in range(found.first, token))
             return found if described or singular_of(parse.words[token].lower()) not in _VAGUE else None
         left = range(parse.left_edge(token), found.first)
         definite = any(parse.words[at].lower() == "the" or parse.tags[at] == "CD" for at in left)
-        return None if definite or self._has(token, *_NARROWING) else found
+        return None if definite or self._is_narrowed(token, found) else found
+
+    def _is_narrowed(self, token: int, found: Candidate) -> bool:
+        """Whether words behind a phrase say which of the things so called are meant."""
+        parse = self.parse
+        if parse.words[found.last : found.last + 1] == [","]:
+            return False
+        return any(parse.deps[c] in _NARROWING and c >= found.last for c in parse.children[token])
 
     def _whole(self, token: int) -> Candidate | None:
         """The mention with this head, unless words around it that it leaves out change what it means."""
@@ -186,8 +189,7 @@ class _Clauses:
                 return None
             if (parse.heads[at] == token and tag[:2] in ("NN", "VB")) or tag in ("JJR", "JJS"):
                 return None
-        hyphenated = parse.words[found.last : found.last + 1] == ["-"]
-        return None if hyphenated and not parse.layout_break_before[found.last] else found
+        return found
 
     def triples(self, first: int, last: int) -> Iterator[Triple]:
         """The triples of one sentence, whatever their ends are."""
@@ -212,7 +214,7 @@ class _Clauses:
         particle = parse.child(verb, "prt")
         predicate = modality + verbs + (f" {parse.words[particle].lower()}" if particle != -1 else "")
         completed = self._has(verb, "ccomp", "xcomp") or any(  # "prevents the loss from growing"
-            parse.words[at] == "from" and self._has(at, "pcomp") for at in range(verb, self._end(verb))
+            parse.words[c] == "from" and self._has(c, "pcomp") for c in parse.children[verb]
         )
         direct = [c for c in parse.children[verb] if parse.deps[c] in _OBJECTS and parse.tags[c] != "IN" and c > verb]
         if completed and direct and parse.lemmas[verb] != "use":  # "tells Helm to skip it", "uses Go to write it"
@@ -223,7 +225,7 @@ class _Clauses:
                 yield from self._with_prepositions(subjects, predicate, one)
         complement = parse.child(verb, "acomp")
         if complement != -1:
-            if parse.tags[complement] == "JJ" and not self._has(complement, "advmod", "npadvmod", "conj"):
+            if parse.tags[complement] == "JJ":
                 yield from self._with_prepositions(subjects, predicate, complement)
         elif not direct:
             if not completed:
@@ -269,10 +271,12 @@ class _Clauses:
             for noun in parse.children[child]:
                 if parse.deps[noun] == "pobj" and self._are_joined(head, noun):
                     yield from ((s, f"{predicate} {word}", one) for one in self._conjuncts(noun) for s in subjects)
+            if parse.tags[head][:2] == "NN":  # "a set of tools for tests" is no set for tests
+                return
 
     def _subjects_of(self, verb: int) -> Iterator[int]:
         parse, head, relation = self.parse, self.parse.heads[verb], self.parse.deps[verb]
-        own = [c for c in parse.children[verb] if parse.deps[c] in (*_SUBJECTS, "expl", "csubj", "csubjpass")]
+        own = [c for c in parse.children[verb] if parse.deps[c] in (*_SUBJECTS, "expl")]
         for subject in own:
             if parse.tags[subject] in ("WDT", "WP"):
                 yield from self._described(head) if relation == "relcl" else ()
@@ -300,17 +304,16 @@ class _Clauses:
             yield from (noun,) if described else ()
 
     def _fits(self, subject: int, verb: int) -> bool:
-        """Whether a subject agrees with its verb and stands before it without a break; else the parse is wrong."""
+        """Whether a subject stands before its verb without a break; else the parse is wrong."""
         parse, left, between = self.parse, self.parse.left_edge(subject), self.parse.words[subject:verb]
-        if subject > verb or not self._are_joined(subject, verb) or "or" in between:
+        if subject > verb or not self._are_joined(subject, verb):
             return False
         if between.count(",") % 2 and "and" not in between and parse.deps[verb] not in ("conj", "relcl", "acl"):
             return False
-        if left > 0 and parse.tags[left - 1] in ("VB", "VBG") and parse.segments[left - 1] == parse.segments[left]:
-            return False
-        if parse.tags[verb] == "VBP" and parse.tags[subject] == "NN":
-            return self._has(subject, "conj") or parse.deps[subject] == "conj" or parse.code[subject]
-        return parse.tags[verb] != "VBZ" or parse.tags[subject] != "NNS"
+        # In "To hide secrets use the flag" the secrets are hidden, and use nothing.
+        return (
+            left == 0 or parse.tags[left - 1] not in ("VB", "VBG") or parse.segments[left - 1] != parse.segments[left]
+        )
 
     def _conjuncts(self, token: int) -> Iterator[int]:
         """A noun with those joined to it by "and" or commas; none if "or" or "but" joins them."""
@@ -395,8 +398,11 @@ class _Clauses:
         denied = parse.child(governor, "neg")
         if denied == -1 and not self._has_no(governor):
             return "".join(f"{word} " for word in words if word in _MODALS)
-        if self._has(governor, "advmod") or denied > governor + 1:  # "not always", "is of Acme, not of Globex"
-            return None
+        if (
+            any(parse.deps[c] == "advmod" and -1 < denied < c for c in parse.children[governor])
+            or denied > governor + 1
+        ):
+            return None  # "not always", "is of Acme, not of Globex"
         never = denied != -1 and parse.lemmas[denied] == "never"
         return "".join(f"{word} " for word in words if word in _MODALS) + ("never " if never else "not ")
 
@@ -433,10 +439,6 @@ class _Clauses:
         if any(parse.words[c].lower() in _DEICTIC or parse.deps[c] == "poss" for c in parse.children[token]):
             return ""
         return parse.words[token] if parse.words[token].isupper() else parse.words[token].lower()
-
-    def _end(self, token: int) -> int:
-        """The end of the sentence of a token."""
-        return bisect_right(self.parse.segments, self.parse.segments[token])
 
     def _are_joined(self, one: int, other: int) -> bool:
         return _BREAKS.isdisjoint(self.parse.words[one:other])
