@@ -47,13 +47,19 @@ _REMINDERS = _words("note remember recall know")
 _CASES = _words("case event absence")
 _NARRATIVE = _words("we us our ours i me my let here listing figure")
 """They tie a sentence to an example; what it states holds there."""
+_ORDERS = _words(
+    "add allow avoid bump change convert create deprecate disable document drop enable ensure fix hide improve include "
+    "introduce make merge move pin prevent print refactor remove rename replace return revert set show simplify "
+    "support switch tweak update upgrade use"
+)
+"""First words of notes of changes and of steps, which the tagger takes for names."""
 _IGNORED_PREPOSITIONS = _words(
     "after amid before besides but depending despite during except following given including like per regardless "
     "since such than though throughout unlike until versus via without"
 )
 """Prepositions after which a noun takes no part in what the verb states; they say when, or what it is not."""
 _DEICTIC = _words(
-    "above aforementioned alternative analogous another below certain corresponding different either enough "
+    "above additional aforementioned alternative analogous another below certain corresponding different either enough "
     "equivalent extra few fewer first following former further given her his its last latter less many more most much "
     "my neither next not numerous only other our own previous relevant respective resulting said same second "
     "several similar some such that their these third this those various what whatever which whichever whose your"
@@ -62,7 +68,7 @@ _DEICTIC = _words(
 _SPECIFIC = _words("call calls instance instances line lines output value values variable variables")
 """Heads of phrases that mean one thing of an example."""
 _PARTS_OF_TEXT = _words("appendix chapter example figure listing note page part section step table tip")
-_VAGUE = GENERIC | _words("command function method object tool")
+_VAGUE = GENERIC | _words("command function information language method object tool")
 """Nouns that an adjective alone does not make meaningful: "useful tool"."""
 _APPOSABLE = ("person", "organization", "location")
 _BREAKS = _words(": ; . — –")
@@ -91,7 +97,9 @@ def find_facts(
     clauses = _Clauses.of(parse, candidates, key_terms)
     facts: dict[tuple[int, int, int, str], RawFact] = {}
     for first, last in parse.segment_bounds():
-        if parse.words[last - 1] == "?" or any(word.lower() in _NARRATIVE for word in parse.words[first:last]):
+        words = [word.lower() for word in parse.words[first:last]]
+        opening = next((word for word in words if word[0].isalnum()), "")
+        if words[-1] == "?" or opening in _ORDERS or not _NARRATIVE.isdisjoint(words):
             continue
         for subject, predicate, object_ in clauses.triples(first, last):
             one, other = clauses.subject(subject), clauses.object(object_)
@@ -187,7 +195,11 @@ class _Clauses:
                 continue  # "the type `str`"
             if parse.deps[at] == "poss" or tag[:2] == "RB" or word.lower() in _DEICTIC or not word[0].isalnum():
                 return None
-            if (parse.heads[at] == token and tag[:2] in ("NN", "VB")) or tag in ("JJR", "JJS"):
+            if (
+                (parse.heads[at] == token and tag[:2] in ("NN", "VB"))
+                or tag in ("JJR", "JJS")
+                or (found.is_name and tag == "JJ" and parse.deps[token] == "attr")
+            ):
                 return None
         return found
 
@@ -213,24 +225,27 @@ class _Clauses:
         verbs = f"be {parse.words[verb].lower()}" if self._is_passive(verb) else self._governed(verb) + self._form(verb)
         particle = parse.child(verb, "prt")
         predicate = modality + verbs + (f" {parse.words[particle].lower()}" if particle != -1 else "")
-        completed = self._has(verb, "ccomp", "xcomp") or any(  # "prevents the loss from growing"
-            parse.words[c] == "from" and self._has(c, "pcomp") for c in parse.children[verb]
+        completed = self._has(verb, "ccomp", "xcomp") or any(  # "prevents the loss from growing", "gives you a key"
+            (parse.words[c] == "from" and self._has(c, "pcomp"))
+            or (parse.deps[c] == "dative" and parse.tags[c] != "IN")
+            for c in parse.children[verb]
         )
         direct = [c for c in parse.children[verb] if parse.deps[c] in _OBJECTS and parse.tags[c] != "IN" and c > verb]
         if completed and direct and parse.lemmas[verb] != "use":  # "tells Helm to skip it", "uses Go to write it"
             return
-        for object_ in direct if len(direct) == 1 else ():
+        whole = len(direct) == 1 and not any(parse.tags[c] == "JJ" and c > direct[0] for c in parse.children[verb])
+        for object_ in direct if whole else ():
             for one in self._conjuncts(object_) if self._are_joined(verb, object_) else ():
                 yield from ((subject, predicate, one) for subject in subjects)
                 yield from self._with_prepositions(subjects, predicate, one)
         complement = parse.child(verb, "acomp")
         if complement != -1:
-            if parse.tags[complement] == "JJ":
+            if parse.tags[complement] == "JJ" and not direct:
                 yield from self._with_prepositions(subjects, predicate, complement)
         elif not direct:
             if not completed:
                 yield from self._behind(subjects, predicate, verb, verb)
-        elif len(direct) == 1 and not completed and not self._has(direct[0], "conj", *_NARROWING):
+        elif whole and not completed and not self._has(direct[0], "conj", *_NARROWING):
             noun = self._noun(direct[0])
             yield from self._behind(subjects, f"{predicate} {noun}", verb, direct[0]) if noun else ()
 
@@ -287,7 +302,7 @@ class _Clauses:
         elif not own and parse.tags[head][:2] == "VB":
             same_form = parse.tags[head] == parse.tags[verb] and self._has(head, "aux")
             joined = relation == "conj" and (parse.tags[verb] not in ("VB", "VBG") or same_form)
-            if joined or (relation == "xcomp" and not self._has(head, "dobj")):
+            if joined or (relation == "xcomp" and not self._has(head, "dobj") and parse.lemmas[head] != "be"):
                 yield from self._subjects_of(head)
 
     def _described(self, noun: int) -> Iterator[int]:
