@@ -35,7 +35,7 @@ _HYPOTHETICAL = _words("would could might")
 _HEDGES = _words(
     "almost apparently barely formerly generally hardly ideally instead likely longer maybe nearly normally often "
     "originally otherwise perhaps possibly potentially presumably previously probably rarely rather seldom sometimes "
-    "supposedly theoretically typically usually"
+    "supposedly then theoretically typically usually"
 )
 _CONDITIONS = _words("if unless whether lest except provided assuming")
 _OCCASIONS = _words("when whenever once until till after before while where wherever given how why")
@@ -163,14 +163,20 @@ class _Clauses:
     def object(self, token: int) -> Candidate | None:
         """The mention that a phrase stands for, if it means the same alone."""
         parse, found = self.parse, self._whole(token)
-        if found is None or found.is_name or _name(found) in self.key_terms:
+        if found is None or found.is_name:
             return found
-        if found.last - found.first > 1:
-            described = any(parse.tags[at][:2] != "JJ" or parse.code[at] for at in range(found.first, token))
-            return found if described or singular_of(parse.words[token].lower()) not in _VAGUE else None
         left = range(parse.left_edge(token), found.first)
-        definite = any(parse.words[at].lower() == "the" or parse.tags[at] == "CD" for at in left)
-        return None if definite or self._is_narrowed(token, found) else found
+        joined = parse.child(token, "conj")
+        if joined != -1 and parse.tags[left.start].startswith("DT") and self._has(joined, "compound"):
+            return None  # "a monitoring and alerting toolkit" is no monitoring
+        if found.last - found.first > 1:
+            described = any(
+                parse.tags[at][:2] not in ("JJ", "VB") or parse.code[at] for at in range(found.first, token)
+            )
+            return found if described or singular_of(parse.words[token].lower()) not in _VAGUE else None
+        definite = any(parse.words[at].lower() == "the" for at in left)
+        narrowed = self._is_narrowed(token, found) and _name(found) not in self.key_terms
+        return None if definite or narrowed or parse.words[token] == "default" else found
 
     def _is_narrowed(self, token: int, found: Candidate) -> bool:
         """Whether words behind a phrase say which of the things so called are meant."""
@@ -189,6 +195,8 @@ class _Clauses:
             return None
         if not found.is_name and not _DEICTIC.isdisjoint(words):
             return None
+        if found.is_name and parse.tags[found.last : found.last + 1] in (["CD"], ["NNP"]):
+            return None  # "RFC 7405"
         for at in range(parse.left_edge(token), found.first):
             word, tag = parse.words[at], parse.tags[at]
             if at == token - 1 and parse.code[token] and tag[:2] == "NN" and word.lower() not in _SPECIFIC:
@@ -403,11 +411,9 @@ class _Clauses:
     def _modality(self, verb: int) -> str | None:
         """Modal and negation with a space behind each; ``None`` where the clause is hedged."""
         parse = self.parse
-        governor = parse.heads[verb] if parse.deps[verb] == "xcomp" else verb
-        sharing = parse.deps[verb] == "conj" and not self._has(verb, "aux", "auxpass", *_SUBJECTS)
-        shared = [c for c in parse.children[parse.heads[verb]] if sharing and parse.tags[c] == "MD"]
-        own = [c for c in parse.children[governor] if parse.deps[c] in ("aux", "advmod", "neg")]
-        words = [parse.lemmas[c] for c in (*shared, *own)]
+        shares = parse.deps[verb] == "conj" and not self._has(verb, "aux", "auxpass", *_SUBJECTS)
+        governor = parse.heads[verb] if parse.deps[verb] == "xcomp" or shares else verb
+        words = [parse.lemmas[c] for c in parse.children[governor] if parse.deps[c] in ("aux", "advmod", "neg")]
         if any(word in _HYPOTHETICAL or word in _HEDGES for word in words):
             return None
         denied = parse.child(governor, "neg")
