@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from unicodedata import category
 
 from graphctx.model.documents import Sentence
 from graphctx.model.knowledge import RawFact
@@ -27,15 +28,15 @@ def _words(text: str) -> frozenset[str]:
 
 _SUBJECTS = ("nsubj", "nsubjpass")
 _OBJECTS = ("dobj", "attr", "oprd")
-_NARROWING = ("prep", "relcl", "acl")
+_NARROWING = ("prep", "relcl", "acl", "amod")
 """Dependents behind a noun that say which of the things so called are meant."""
 _JOINTS = _words("and & both")
 _MODALS = _words("can may must should shall")
 _HYPOTHETICAL = _words("would could might")
 _HEDGES = _words(
-    "almost apparently barely formerly generally hardly ideally instead likely longer maybe nearly normally often "
-    "originally otherwise perhaps possibly potentially presumably previously probably rarely rather seldom sometimes "
-    "supposedly then theoretically typically usually"
+    "almost apparently barely formerly frequently generally hardly ideally instead likely longer maybe nearly "
+    "normally occasionally often originally otherwise perhaps possibly potentially presumably previously probably "
+    "rarely rather seldom sometimes supposedly then theoretically typically usually"
 )
 _CONDITIONS = _words("if unless whether lest except provided assuming")
 _OCCASIONS = _words("when whenever once until till after before while where wherever given how why")
@@ -54,8 +55,8 @@ _ORDERS = _words(
 )
 """First words of notes of changes and of steps, which the tagger takes for names."""
 _IGNORED_PREPOSITIONS = _words(
-    "after amid before besides but depending despite during except following given including like per regardless "
-    "since such than though throughout unlike until versus via without"
+    "after amid before besides between but depending despite during except following given including like per "
+    "regardless since such than though throughout unlike until versus via without"
 )
 """Prepositions after which a noun takes no part in what the verb states; they say when, or what it is not."""
 _DEICTIC = _words(
@@ -169,13 +170,15 @@ class _Clauses:
         joined = parse.child(token, "conj")
         if joined != -1 and parse.tags[left.start].startswith("DT") and self._has(joined, "compound"):
             return None  # "a monitoring and alerting toolkit" is no monitoring
+        definite = any(parse.words[at].lower() == "the" for at in left)
+        narrowed = self._is_narrowed(token, found) and _name(found) not in self.key_terms
+        if definite and narrowed and self.names.isdisjoint(range(found.first, found.last)):
+            return None
         if found.last - found.first > 1:
             described = any(
                 parse.tags[at][:2] not in ("JJ", "VB") or parse.code[at] for at in range(found.first, token)
             )
             return found if described or singular_of(parse.words[token].lower()) not in _VAGUE else None
-        definite = any(parse.words[at].lower() == "the" for at in left)
-        narrowed = self._is_narrowed(token, found) and _name(found) not in self.key_terms
         return None if definite or narrowed or parse.words[token] == "default" else found
 
     def _is_narrowed(self, token: int, found: Candidate) -> bool:
@@ -188,20 +191,29 @@ class _Clauses:
     def _whole(self, token: int) -> Candidate | None:
         """The mention with this head, unless words around it that it leaves out change what it means."""
         parse, found = self.parse, self.mention_of.get(token)
-        if found is None or (_name(found) in GENERIC and _name(found) not in self.key_terms):
+        if found is None or category(found.mention.surface[0]) == "So":  # a list's sign, not a name
+            return None
+        if _name(found) in GENERIC and _name(found) not in self.key_terms:
             return None
         words = [parse.words[at].lower() for at in range(found.first, found.last)]
         if words[0] in _PARTS_OF_TEXT and len(words) == 2 and (len(words[1]) < 3 or not words[1].isalpha()):
             return None
         if not found.is_name and not _DEICTIC.isdisjoint(words):
             return None
+        if parse.words[max(found.first - 1, 0)].endswith("-"):
+            return None  # "non-XML"
         if found.is_name and parse.tags[found.last : found.last + 1] in (["CD"], ["NNP"]):
             return None  # "RFC 7405"
         for at in range(parse.left_edge(token), found.first):
             word, tag = parse.words[at], parse.tags[at]
             if at == token - 1 and parse.code[token] and tag[:2] == "NN" and word.lower() not in _SPECIFIC:
                 continue  # "the type `str`"
-            if parse.deps[at] == "poss" or tag[:2] == "RB" or word.lower() in _DEICTIC or not word[0].isalnum():
+            if (
+                parse.deps[at] == "poss"
+                or tag[:2] == "RB"
+                or word.lower() in _DEICTIC
+                or not (word[0] + word[-1]).isalnum()
+            ):
                 return None
             if (
                 (parse.heads[at] == token and tag[:2] in ("NN", "VB"))
@@ -241,6 +253,10 @@ class _Clauses:
         direct = [c for c in parse.children[verb] if parse.deps[c] in _OBJECTS and parse.tags[c] != "IN" and c > verb]
         if completed and direct and parse.lemmas[verb] != "use":  # "tells Helm to skip it", "uses Go to write it"
             return
+        if any(parse.tags[c] in ("JJR", "RBR") for at in (verb, *direct) for c in parse.children[at]):
+            return  # a comparison
+        if "not " in modality and direct and (self._has(verb, "prep") or self._has(direct[0], "conj")):
+            return  # "does not write files outside of it", "not both"
         whole = len(direct) == 1 and not any(parse.tags[c] == "JJ" and c > direct[0] for c in parse.children[verb])
         for object_ in direct if whole else ():
             for one in self._conjuncts(object_) if self._are_joined(verb, object_) else ():
@@ -289,10 +305,12 @@ class _Clauses:
                 or parse.tags[child] not in ("IN", "TO")
             ):
                 continue
-            if word in _IGNORED_PREPOSITIONS or self._has(child, "prep", "advmod"):  # "instead of"
+            shape = word == "of" and parse.lemmas[head] == "be"  # "is of the form X"
+            if word in _IGNORED_PREPOSITIONS or shape or self._has(child, "prep", "advmod"):  # "instead of"
                 continue
             for noun in parse.children[child]:
-                if parse.deps[noun] == "pobj" and self._are_joined(head, noun):
+                denied = " not " in f" {predicate}" and self._has(noun, "conj")
+                if parse.deps[noun] == "pobj" and self._are_joined(head, noun) and not denied:
                     yield from ((s, f"{predicate} {word}", one) for one in self._conjuncts(noun) for s in subjects)
             if parse.tags[head][:2] == "NN":  # "a set of tools for tests" is no set for tests
                 return
@@ -303,7 +321,7 @@ class _Clauses:
         for subject in own:
             if parse.tags[subject] in ("WDT", "WP"):
                 yield from self._described(head) if relation == "relcl" else ()
-            elif parse.deps[subject] in _SUBJECTS:
+            elif parse.deps[subject] in _SUBJECTS and relation != "relcl":  # what "the file that Helm reads" lacks
                 yield from self._conjuncts(subject)
         if not own and relation == "acl" and parse.tags[verb] == "VBN":
             yield from self._described(head)
@@ -322,7 +340,7 @@ class _Clauses:
         if parse.deps[noun] == "attr" and parse.lemmas[head] == "be" and self._modality(head) == "":
             if parse.tags[noun] == "NN" and self._is_asserted(head):
                 yield from (subject for subject in self._subjects_of(head) if subject != noun)
-        elif found is not None and parse.deps[noun] in (*_SUBJECTS, *_OBJECTS, "appos", "ROOT"):
+        elif found is not None and parse.deps[noun] in (*_SUBJECTS, *_OBJECTS, "appos"):
             described = parse.words[noun + 1] == "," or (found.is_name and found.first == parse.left_edge(noun))
             yield from (noun,) if described else ()
 
@@ -392,6 +410,8 @@ class _Clauses:
         opening = _CONDITIONS if any(parse.tags[at] == "VBD" for at in tenses) else _CONDITIONS | _OCCASIONS
         clauses = [verb, *(c for c in parse.children[verb] if parse.deps[c] == "advcl")]
         if any(not opening.isdisjoint(self._openings(clause)) for clause in clauses):
+            return True
+        if any(parse.words[clause] == "provided" for clause in clauses[1:]):
             return True
         for child in parse.children[verb]:
             if parse.deps[child] == "prep":
