@@ -27,6 +27,15 @@ _KINDS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\b(?:what|which) (?:year|date|day|month|time)\b", re.I), "date"),
     (re.compile(r"\bhow (?:many|much|long|old|often|far|large|big|fast|high|deep|tall)\b", re.I), "number"),
     (re.compile(r"\b(?:what|which) version\b", re.I), "number"),
+    (
+        re.compile(
+            r"\bhow (?:do|can|should|could|would|must|to|does one)\b|\b(?:what|which) (?:do|should|must|can|has) (?:I|we|you|one)\b"
+            r"|\bwhat (?:goes|belongs) into|\b(?:what|which) (?:\w+ )?(?:command|flag|option|setting|variable|parameter|"
+            r"annotation|function|method|macro|class|field|key|query|call|line)s?\b",
+            re.I,
+        ),
+        "code",
+    ),
     (re.compile(rf"{_ASKS}(?:who|whose|whom)\b", re.I), "person"),
     (re.compile(rf"{_ASKS}where\b", re.I), "place"),
     (re.compile(r"\b(?:what|which) (?:city|country|state|place|county|region|town)\b", re.I), "place"),
@@ -44,6 +53,7 @@ _NUMBER = re.compile(
     r"|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|million|billion)\b",
     re.I,
 )
+_CODE = re.compile(r"`[^`\n]+`|(?<!\S)--?[A-Za-z][\w-]*|```|~~~")
 _LABELS_OF_KIND = {
     "person": frozenset({LABELS.index("person"), LABELS.index("organization")}),
     "place": frozenset({LABELS.index("location")}),
@@ -90,7 +100,7 @@ class Question:
 
     def answer_pattern(self) -> Callable[[str], bool] | None:
         """Return a test for a date or a number that the question does not hold; ``None`` where it asks for neither."""
-        pattern = {"date": _DATE, "number": _NUMBER}.get(self.kind)
+        pattern = {"date": _DATE, "number": _NUMBER, "code": _CODE}.get(self.kind)
         if pattern is None:
             return None
         asked = {match.casefold() for match in pattern.findall(self.text)}
