@@ -22,6 +22,10 @@ _LEADS_IN = re.compile(r"[:：][\s*_`\"')\]]*$")
 _FENCE = re.compile(r"\s*(?:`{3,}|~{3,})[^`~\n]*$")
 
 
+Run = tuple[int, int]
+"""The positions of the first and the last sentence."""
+
+
 @dataclass(frozen=True, slots=True)
 class SentenceRuns:
     """Runs of consecutive sentences of a pool.
@@ -68,7 +72,7 @@ class SentenceRuns:
         begins = turns | pool.opens | (pool.kind == PROSE) | (pool.kind == TABLE)
         begins |= np.append(True, pool.kind[1:] != pool.kind[:-1])
         starts = np.flatnonzero(begins).tolist()
-        atoms: list[tuple[int, int]] = []
+        atoms: list[Run] = []
         for first, after in zip(starts, [*starts[1:], len(pool)], strict=True):
             last = after - 1
             atoms += [(first, last)] if self.fits(first, last) else [(at, at) for at in range(first, after)]
@@ -89,7 +93,7 @@ class SentenceRuns:
         tokens = self.before[last] - self.before[first] + pool.tokens[last]
         return bool(tokens <= self.max_tokens and pool.end[last] - pool.start[first] <= MAX_QUOTE_CHARS)
 
-    def atom(self, at: int) -> tuple[int, int]:
+    def atom(self, at: int) -> Run:
         """Return the first and the last sentence of the atom of a sentence."""
         return int(self.first[at]), int(self.last[at])
 
@@ -109,14 +113,12 @@ class SentenceRuns:
         )
         return near
 
-    def joined(self, one: tuple[int, int], other: tuple[int, int]) -> bool:
+    def joined(self, one: Run, other: Run) -> bool:
         """Whether two runs of a unit fit into one quote with all between them."""
-        return bool(
-            self.pool.unit[one[0]] == self.pool.unit[other[0]]
-            and self.fits(min(one[0], other[0]), max(one[1], other[1]))
-        )
+        first, last = min(one[0], other[0]), max(one[1], other[1])
+        return self.pool.unit[first] == self.pool.unit[last] and self.fits(first, last)
 
-    def grown(self, run: tuple[int, int], score: npt.NDArray[np.floating], covered: Mask) -> tuple[int, int]:
+    def grown(self, run: Run, score: npt.NDArray[np.floating], covered: Mask) -> Run:
         """Grow a run by whole neighbours of its unit as long as it fits.
 
         An item of a list and a row of a table begin with their lead-in or header where all between fits; then the

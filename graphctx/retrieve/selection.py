@@ -10,19 +10,20 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
-from graphctx.retrieve.arrays import Rows, Scores, is_in
+from graphctx.retrieve.arrays import Mask, Rows, Scores
 from graphctx.retrieve.cite import TokenCounter
 from graphctx.retrieve.confidence import Confidence
 from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import Question
 from graphctx.retrieve.ranking import Ranking
-from graphctx.retrieve.runs import SentenceRuns
+from graphctx.retrieve.runs import Run, SentenceRuns
 from graphctx.retrieve.sentences import SentencePool, sentence_pool
 from graphctx.retrieve.variants import SelectionWeights
 
 N_FRONT = 10
-"""Unit scores are shares of the best among so many units, and definition edges between these link them."""
+"""Unit scores are shares of the best among so many units."""
 
 MIN_CHARS = 12
 """Shorter sentences are passed over where there are longer ones."""
@@ -59,8 +60,9 @@ def select_sentences(
 ) -> tuple[SentencePool, list[Selected]]:
     """Select the sentences to quote.
 
-    Each quote starts as the best sentence that is left and grows by whole neighbours of its unit, the better one
-    first, as long as it keeps to its length: an answer often stands beside the sentence that is like the question.
+    Each quote starts as the best atom that is left, with the good ones that fit into the same quote, and grows by whole
+    neighbours of its unit, the better one first, as long as it keeps to its length: an answer often stands beside the
+    sentence that is like the question. No two quotes touch: of two that would, the better one stays.
 
     Args:
         index: the visible part of the snapshot.
@@ -81,55 +83,78 @@ def select_sentences(
         return pool, []
     runs = SentenceRuns.of(pool, tokens, max_quote_tokens)
     repetition = _Repetition(index, pool.rows, weights.repeat_from)
-    score = _scores(ranking, pool, positions, weights)
-    penalty = weights.linked_penalty if _linked(ranking, weights.linked_from) else weights.unlinked_penalty
     confidence = Confidence.of(index, question, ranking, positions, pool)
-    length = np.array([len(text) for text in pool.texts])
     barred = pool.links | runs.dangling
     if barred.all():
-        barred = pool.links.copy()
+        barred = pool.links
+    score = _scores(ranking, pool, positions, weights)
+    cores = _cores(pool, runs, score, barred, max_quotes, weights, repetition)
+    quotes = list(cores)
+    for number, core in enumerate(cores if weights.grow else ()):
+        others = [runs.near(*other) for at, other in enumerate(quotes) if at != number]
+        quotes[number] = runs.grown(core, score, np.logical_or.reduce([barred, *others]))
+    selected = [
+        Selected(first, last, confidence.of_run(first, last), runs.fits(first, last), _whole(pool, first, last))
+        for first, last in quotes
+    ]
+    return pool, _in_reading_order(pool, selected)
+
+
+def _cores(
+    pool: SentencePool,
+    runs: SentenceRuns,
+    score: Scores,
+    barred: Mask,
+    max_quotes: int,
+    weights: SelectionWeights,
+    repetition: _Repetition,
+) -> list[Run]:
+    """Return what each quote grows from, best first: the best atoms that are left, those that fit into one joined."""
+    length = np.array([len(text) for text in pool.texts])
     free = (length >= min(MIN_CHARS, int(length.max()))) & ~runs.touched(barred)
     covered = barred.copy()
-    repeated, echoed = np.zeros(len(pool)), np.zeros(len(pool))
-    taken = np.zeros(len(positions))
-    cores: list[tuple[int, int]] = []
-    while free.any():
-        lost = penalty * taken[pool.unit] + weights.repeat * np.maximum(repeated, runs.unit_mean(echoed))
+    repeated, echoed, taken = np.zeros(len(pool)), np.zeros(len(pool)), np.zeros(len(pool))
+    cores: list[Run] = []
+    while True:
+        lost = weights.same_unit * taken + weights.repeat * np.maximum(repeated, runs.unit_mean(echoed))
         lost += weights.room * (1.0 - runs.room(covered))
-        value = np.where(free, np.round(score - lost, 6), -np.inf)
-        at = int(np.argmax(value))
-        core = runs.atom(at)
-        free[core[0] : core[1] + 1] = False
-        beside = next((n for n, other in enumerate(cores) if runs.joined(core, other)), None)
-        if beside is not None:
-            cores[beside] = min(core[0], cores[beside][0]), max(core[1], cores[beside][1])
-            free[slice(cores[beside][0], cores[beside][1] + 1)] = False
-            continue
-        if any(runs.near(*other)[core[0] : core[1] + 1].any() for other in cores):
-            continue
-        if len(cores) == max_quotes:
-            break
+        core = _next_core(np.round(score - lost, 6), free, runs, cores)
+        if core is None or len(cores) == max_quotes:
+            return cores
         cores.append(core)
         first, last = runs.grown(core, score, covered) if weights.grow else core
         quoted = {text for text in pool.texts[first : last + 1] if len(text) >= MIN_CHARS}
-        own = np.arange(len(pool))
-        covered |= np.array([text in quoted for text in pool.texts])
-        free &= ~covered | ((own >= first) & (own <= last))
-        free[core[0] : core[1] + 1] = False
-        same = repetition.of(first, last)
+        said = np.array([text in quoted for text in pool.texts])
+        covered |= said
+        said[first : last + 1] = False
+        free &= ~said
+        same, here = repetition.of(first, last), pool.unit == pool.unit[first]
         repeated = np.maximum(repeated, same)
-        echoed = np.maximum(echoed, np.where(pool.unit == pool.unit[at], 0.0, same))
-        taken[pool.unit[at]] += 1
-    selected: list[Selected] = []
-    for number, core in enumerate(cores):
-        if weights.grow:
-            kept = [runs.near(*other) for at, other in enumerate(cores) if at != number]
-            cores[number] = runs.grown(core, score, np.logical_or.reduce([barred, *kept]))
-    for first, last in cores:
-        selected.append(
-            Selected(first, last, confidence.of_run(first, last), runs.fits(first, last), _whole(pool, first, last))
-        )
-    return pool, _in_reading_order(pool, selected)
+        echoed = np.maximum(echoed, np.where(here, 0.0, same))
+        taken += here
+
+
+def _next_core(value: npt.NDArray[np.float64], free: Mask, runs: SentenceRuns, cores: list[Run]) -> Run | None:
+    """Return the best free atom that stands apart from all cores; better ones widen the core that they fit into.
+
+    What is looked at is no longer free.
+    """
+    some = np.flatnonzero(free)
+    for at in some[np.argsort(-value[some], kind="stable")].tolist():
+        if not free[at]:
+            continue
+        core = runs.atom(at)
+        free[core[0] : core[1] + 1] = False
+        joining = [n for n, other in enumerate(cores) if runs.joined(core, other)][:1]
+        for n in joining:
+            core = min(core[0], cores[n][0]), max(core[1], cores[n][1])
+        if any(runs.near(*other)[core[0] : core[1] + 1].any() for n, other in enumerate(cores) if n not in joining):
+            continue
+        if not joining:
+            return core
+        cores[joining[0]] = core
+        free[core[0] : core[1] + 1] = False
+    return None
 
 
 def _in_reading_order(pool: SentencePool, selected: list[Selected]) -> list[Selected]:
@@ -168,15 +193,6 @@ def _whole(pool: SentencePool, first: int, last: int) -> bool:
     opens = pool.whole[first] or first == 0 or pool.rows[first - 1] != pool.rows[first]
     closes = pool.whole[last] or last + 1 == len(pool) or pool.rows[last + 1] != pool.rows[last]
     return bool(opens and closes)
-
-
-def _linked(ranking: Ranking, linked_from: float) -> bool:
-    """Whether a heavy definition edge leads from one of the best units to another."""
-    edges = ranking.expanded.edges.get("definition")
-    if edges is None:
-        return False
-    front, heavy = np.sort(ranking.rows[:N_FRONT]), edges.value > linked_from
-    return bool((is_in(edges.source[heavy], front) & is_in(edges.target[heavy], front)).any())
 
 
 class _Repetition:
