@@ -91,8 +91,9 @@ def select_sentences(
     cores = _cores(pool, runs, score, barred, max_quotes, weights, repetition)
     quotes = list(cores)
     for number, core in enumerate(cores if weights.grow else ()):
-        others = [runs.near(*other) for at, other in enumerate(quotes) if at != number]
-        quotes[number] = runs.grown(core, score, np.logical_or.reduce([barred, *others]))
+        others = [other for at, other in enumerate(quotes) if at != number]
+        taken = [mask for other in others for mask in (runs.near(*other), _said(pool, other))]
+        quotes[number] = runs.grown(core, score, np.logical_or.reduce([barred, *taken]))
     selected = [
         Selected(first, last, confidence.of_run(first, last), runs.fits(first, last), _whole(pool, first, last))
         for first, last in quotes
@@ -123,8 +124,7 @@ def _cores(
             return cores
         cores.append(core)
         first, last = runs.grown(core, score, covered) if weights.grow else core
-        quoted = {text for text in pool.texts[first : last + 1] if len(text) >= MIN_CHARS}
-        said = np.array([text in quoted for text in pool.texts])
+        said = _said(pool, (first, last))
         covered |= said
         said[first : last + 1] = False
         free &= ~said
@@ -132,6 +132,12 @@ def _cores(
         repeated = np.maximum(repeated, same)
         echoed = np.maximum(echoed, np.where(here, 0.0, same))
         taken += here
+
+
+def _said(pool: SentencePool, run: Run) -> Mask:
+    """Return the sentences that have the same text as one of a run."""
+    texts = {text for text in pool.texts[run[0] : run[1] + 1] if len(text) >= MIN_CHARS}
+    return np.array([text in texts for text in pool.texts])
 
 
 def _next_core(value: npt.NDArray[np.float64], free: Mask, runs: SentenceRuns, cores: list[Run]) -> Run | None:
