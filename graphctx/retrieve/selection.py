@@ -90,10 +90,11 @@ def select_sentences(
     score = _scores(ranking, pool, positions, weights)
     cores = _cores(pool, runs, score, barred, max_quotes, weights, repetition)
     quotes = list(cores)
+    taken = [runs.near(*core) | _said(pool, core) for core in cores]
     for number, core in enumerate(cores if weights.grow else ()):
-        others = [other for at, other in enumerate(quotes) if at != number]
-        taken = [mask for other in others for mask in (runs.near(*other), _said(pool, other))]
-        quotes[number] = runs.grown(core, score, np.logical_or.reduce([barred, *taken]))
+        others = np.logical_or.reduce([barred, *taken[:number], *taken[number + 1 :]])
+        quotes[number] = runs.grown(core, score, others)
+        taken[number] = runs.near(*quotes[number]) | _said(pool, quotes[number])
     selected = [
         Selected(first, last, confidence.of_run(first, last), runs.fits(first, last), _whole(pool, first, last))
         for first, last in quotes
