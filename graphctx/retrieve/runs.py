@@ -13,7 +13,7 @@ from graphctx.retrieve.arrays import Mask, Rows
 from graphctx.retrieve.cite import TokenCounter
 from graphctx.retrieve.sentences import CODE, LIST, PROSE, TABLE, SentencePool
 
-NEAR_CHARS = 60
+NEAR_CHARS = 80
 """Two spans of a section with at most so much text between them, one short sentence, would read as one quote."""
 
 _LEADS_IN = re.compile(r"[:：][\s*_`\"')\]]*$")
