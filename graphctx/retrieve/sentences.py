@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from graphctx.model.documents import BLOCK_KINDS
 from graphctx.model.requests import MAX_QUOTE_CHARS
 from graphctx.retrieve.arrays import Mask, Rows, Scores, is_in
 from graphctx.retrieve.cite import TokenCounter
@@ -16,6 +17,8 @@ from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import Question
 from graphctx.store.walk import gather
 
+PROSE, LIST, CODE, TABLE = (BLOCK_KINDS.index(kind) for kind in ("prose", "list", "code", "table"))
+
 
 @dataclass(frozen=True, slots=True)
 class SentencePool:
@@ -24,6 +27,7 @@ class SentencePool:
     Attributes:
         rows: sentence rows.
         unit: for each the position of its unit among the units of the pool.
+        section: equal numbers for sentences of the same section.
         start, end: character offsets in its document.
         texts: their texts.
         tokens: how many tokens each has.
@@ -33,10 +37,14 @@ class SentencePool:
         lead: 1 where it opens its unit.
         whole: whether it is a sentence and not a fragment of one.
         answer_type: 1 where it holds the sort of thing that the question asks for.
+        kind: the kind of its block, a position in ``BLOCK_KINDS``.
+        opens: whether it is the first of its block or of an item of a list.
+        links: whether its block is mostly labels of links.
     """
 
     rows: Rows
     unit: Rows
+    section: Rows
     start: Rows
     end: Rows
     texts: list[str]
@@ -47,6 +55,9 @@ class SentencePool:
     lead: Scores
     whole: Mask
     answer_type: Scores
+    kind: Rows
+    opens: Mask
+    links: Mask
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -72,9 +83,12 @@ def sentence_pool(
     whole, n_tokens = np.ones(len(rows), dtype=bool), walk.sentence_tokens[rows].astype(np.int64)
     long = (end - start > MAX_QUOTE_CHARS) | (n_tokens > max_tokens)
     if tokens is not None and long.any():
+        code = (walk.sentence_kind[rows] == CODE).tolist()
         spans = [
-            split_fragments(documents[of].text, first, last, max_tokens) if split else [(first, last)]
-            for of, first, last, split in zip(unit.tolist(), start.tolist(), end.tolist(), long.tolist(), strict=True)
+            split_fragments(documents[of].text, first, last, max_tokens, lines_only) if split else [(first, last)]
+            for of, first, last, split, lines_only in zip(
+                unit.tolist(), start.tolist(), end.tolist(), long.tolist(), code, strict=True
+            )
         ]
         counts = np.array([len(parts) for parts in spans], dtype=np.int64)
         rows, unit, whole = np.repeat(rows, counts), np.repeat(unit, counts), np.repeat(counts == 1, counts)
@@ -89,6 +103,7 @@ def sentence_pool(
     return SentencePool(
         rows=rows,
         unit=unit,
+        section=index.section_numbers(unit_rows)[unit],
         start=start,
         end=end,
         texts=texts,
@@ -98,7 +113,13 @@ def sentence_pool(
         lexical=_coverage(index, question, rows, texts, start, end),
         lead=(start == walk.sentence_start[walk.unit_sentence[unit_rows[unit]]]).astype(np.float32),
         whole=whole,
-        answer_type=_holds_answer_type(index, question, unit_rows, rows, texts),
+        answer_type=np.maximum(
+            _holds_answer_type(index, question, unit_rows, rows, texts),
+            np.float32(question.kind == "code") * (walk.sentence_kind[rows] == CODE),
+        ).astype(np.float32),
+        kind=walk.sentence_kind[rows].astype(np.int64),
+        opens=walk.sentence_opens[rows] & (start == walk.sentence_start[rows]),
+        links=walk.sentence_links[rows],
     )
 
 
