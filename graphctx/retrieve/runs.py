@@ -13,8 +13,8 @@ from graphctx.retrieve.arrays import Mask, Rows
 from graphctx.retrieve.cite import TokenCounter
 from graphctx.retrieve.sentences import CODE, LIST, PROSE, TABLE, SentencePool
 
-NEAR_CHARS = 80
-"""Two spans of a section with at most so much text between them, one short sentence, would read as one quote."""
+NEAR = 1
+"""Two runs of a section with at most so many sentences between them would read as one quote."""
 
 _LEADS_IN = re.compile(r"[:：][\s*_`\"')\]]*$")
 """The end of a sentence that announces what follows."""
@@ -75,7 +75,11 @@ class SentenceRuns:
         atoms: list[Run] = []
         for first, after in zip(starts, [*starts[1:], len(pool)], strict=True):
             last = after - 1
-            atoms += [(first, last)] if self.fits(first, last) else [(at, at) for at in range(first, after)]
+            if self.fits(first, last):
+                atoms.append((first, last))
+            else:
+                atoms += [(at, at) for at in range(first, after)]
+                pool.cut[first:after] = True
         after_first, after_last, closing = len(pool), len(pool), False
         for first, last in reversed(atoms):
             end, fence = last, bool(pool.kind[last] == CODE and _FENCE.match(pool.texts[last]))
@@ -106,11 +110,8 @@ class SentenceRuns:
     def near(self, first: int, last: int) -> Mask:
         """Return the sentences of a run, and those of its section that would read as one quote with it."""
         pool = self.pool
-        near: Mask = (
-            (pool.section == pool.section[first])
-            & (pool.start <= pool.end[last] + NEAR_CHARS)
-            & (pool.end >= pool.start[first] - NEAR_CHARS)
-        )
+        between = np.maximum(pool.rows[first] - pool.rows, pool.rows - pool.rows[last]) - 1
+        near: Mask = (pool.section == pool.section[first]) & (between <= NEAR)
         return near
 
     def joined(self, one: Run, other: Run) -> bool:
@@ -132,18 +133,19 @@ class SentenceRuns:
         Returns:
             The first and the last sentence.
         """
-        first, last = run
+        pool, (first, last) = self.pool, run
+        cut = bool(pool.cut[first : last + 1].any())
         at, head = first, self._head(first)
         if self.fits(head, last) and not covered[head:first].any():
             first = head
         while True:
             options = []
             for near in (first - 1, last + 1):
-                if not 0 <= near < len(self.pool) or self.pool.unit[near] != self.pool.unit[at]:
+                if not 0 <= near < len(pool) or pool.unit[near] != pool.unit[at]:
                     continue
                 own = slice(*(near_first := self.first[near], self.last[near] + 1))
                 low, high = min(first, int(near_first)), max(last, int(self.last[near]))
-                if not covered[own].any() and self.fits(low, high):
+                if not (covered[own].any() or (pool.cut[own].any() and not cut)) and self.fits(low, high):
                     options.append((float(score[own].max()), -near, low, high))
             if not options:
                 return first, last

@@ -115,11 +115,12 @@ def _cores(
     length = np.array([len(text) for text in pool.texts])
     free = (length >= min(MIN_CHARS, int(length.max()))) & ~runs.touched(barred)
     covered = barred.copy()
+    cut = runs.touched(pool.cut)
     repeated, echoed, taken = np.zeros(len(pool)), np.zeros(len(pool)), np.zeros(len(pool))
     cores: list[Run] = []
     while True:
         lost = weights.same_unit * taken + weights.repeat * np.maximum(repeated, runs.unit_mean(echoed))
-        lost += weights.room * (1.0 - runs.room(covered))
+        lost += weights.room * (1.0 - runs.room(covered)) + weights.cut * cut
         core = _next_core(np.round(score - lost, 6), free, runs, cores)
         if core is None or len(cores) == max_quotes:
             return cores
@@ -165,14 +166,14 @@ def _next_core(value: npt.NDArray[np.float64], free: Mask, runs: SentenceRuns, c
 
 
 def _in_reading_order(pool: SentencePool, selected: list[Selected]) -> list[Selected]:
-    """Quotes by section, the surest section first; all quotes of a section are as sure as the surest of them."""
-    surest: dict[int, float] = {}
+    """Quotes in the order of their documents, the surest document first, all as sure as its surest quote."""
+    surest: dict[str, float] = {}
     for one in selected:
-        section = int(pool.section[one.first])
-        surest[section] = max(surest.get(section, 0.0), one.confidence)
-    place = {section: (-value, at) for at, (section, value) in enumerate(surest.items())}
-    ordered = [replace(one, confidence=surest[int(pool.section[one.first])]) for one in selected]
-    ordered.sort(key=lambda one: (place[int(pool.section[one.first])], int(pool.start[one.first])))
+        uri = pool.documents[one.first].uri
+        surest[uri] = max(surest.get(uri, 0.0), one.confidence)
+    place = {uri: (-value, at) for at, (uri, value) in enumerate(surest.items())}
+    ordered = [replace(one, confidence=surest[pool.documents[one.first].uri]) for one in selected]
+    ordered.sort(key=lambda one: (place[pool.documents[one.first].uri], int(pool.start[one.first])))
     return ordered
 
 

@@ -15,7 +15,7 @@ from graphctx.retrieve.documents import DocumentText
 from graphctx.retrieve.fragments import split_fragments
 from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import Question
-from graphctx.store.walk import gather
+from graphctx.store.walk import WalkArrays, gather
 
 PROSE, LIST, CODE, TABLE = (BLOCK_KINDS.index(kind) for kind in ("prose", "list", "code", "table"))
 
@@ -40,6 +40,7 @@ class SentencePool:
         kind: the kind of its block, a position in ``BLOCK_KINDS``.
         opens: whether it is the first of its block or of an item of a list.
         links: whether its block is mostly labels of links.
+        cut: whether it is a fragment, or of an item of a list that another unit has the rest of.
     """
 
     rows: Rows
@@ -58,6 +59,7 @@ class SentencePool:
     kind: Rows
     opens: Mask
     links: Mask
+    cut: Mask
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -120,7 +122,19 @@ def sentence_pool(
         kind=walk.sentence_kind[rows].astype(np.int64),
         opens=walk.sentence_opens[rows] & (start == walk.sentence_start[rows]),
         links=walk.sentence_links[rows],
+        cut=~whole | _in_split_item(walk, rows, unit),
     )
+
+
+def _in_split_item(walk: WalkArrays, rows: Rows, unit: Rows) -> Mask:
+    """Whether each sentence is of a list's item that begins before its unit or goes on after it."""
+    opens = walk.sentence_opens | (walk.sentence_kind != LIST)
+    turns = np.append(True, unit[1:] != unit[:-1])
+    starts = np.maximum.accumulate(np.where(turns | opens[rows], np.arange(len(rows)), 0))  # of each item
+    ends = np.append(turns[1:], True) & ~np.append(opens, True)[rows + 1]
+    split = ~opens[rows[starts]]
+    split |= np.isin(starts, starts[ends])
+    return split
 
 
 def _coverage(index: SearchIndex, question: Question, rows: Rows, texts: list[str], start: Rows, end: Rows) -> Scores:

@@ -26,6 +26,7 @@ class SelectionWeights:
         cosine, lexical, lead, answer_type: weights of a sentence's features.
         same_unit: lost for each quote that was already taken from the same unit.
         room: lost by a sentence around which nothing is left that a quote could grow by, in part where little is.
+        cut: lost by a part of a block that no quote can hold whole.
         repeat: lost by a sentence that repeats a quote, in part from a cosine of ``repeat_from`` on.
         grow: whether quotes grow by neighbouring sentences up to their length.
         semantic: whether this mix selects at all; otherwise lexical overlap alone does (tool contract, section 4.6.1).
@@ -37,8 +38,9 @@ class SelectionWeights:
     lexical: float = 0.4
     lead: float = 0.05
     answer_type: float = 0.3
-    same_unit: float = 0.05
+    same_unit: float = 0.3
     room: float = 0.3
+    cut: float = 0.05
     repeat: float = 0.6
     repeat_from: float = 0.8
     grow: bool = True
