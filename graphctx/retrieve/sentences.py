@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from graphctx.model.documents import BLOCK_KINDS
 from graphctx.model.requests import MAX_QUOTE_CHARS
@@ -40,6 +41,7 @@ class SentencePool:
         kind: the kind of its block, a position in ``BLOCK_KINDS``.
         opens: whether it is the first of its block or of an item of a list.
         links: whether its block is mostly labels of links.
+        alone: whether its unit is all of its document.
         cut: whether it is a fragment, or of an item of a list that another unit has the rest of.
     """
 
@@ -59,6 +61,7 @@ class SentencePool:
     kind: Rows
     opens: Mask
     links: Mask
+    alone: Mask
     cut: Mask
 
     def __len__(self) -> int:
@@ -122,8 +125,16 @@ def sentence_pool(
         kind=walk.sentence_kind[rows].astype(np.int64),
         opens=walk.sentence_opens[rows] & (start == walk.sentence_start[rows]),
         links=walk.sentence_links[rows],
+        alone=_alone(walk.unit_doc, unit_rows)[unit],
         cut=~whole | _in_split_item(walk, rows, unit),
     )
+
+
+def _alone(documents: npt.NDArray[np.integer], unit_rows: Rows) -> Mask:
+    """Whether each unit is the only one of its document, whose units are next to each other."""
+    turns = np.concatenate([[True], documents[1:] != documents[:-1], [True]])
+    alone: Mask = turns[unit_rows] & turns[unit_rows + 1]
+    return alone
 
 
 def _in_split_item(walk: WalkArrays, rows: Rows, unit: Rows) -> Mask:
@@ -132,8 +143,7 @@ def _in_split_item(walk: WalkArrays, rows: Rows, unit: Rows) -> Mask:
     turns = np.append(True, unit[1:] != unit[:-1])
     starts = np.maximum.accumulate(np.where(turns | opens[rows], np.arange(len(rows)), 0))  # of each item
     ends = np.append(turns[1:], True) & ~np.append(opens, True)[rows + 1]
-    split = ~opens[rows[starts]]
-    split |= np.isin(starts, starts[ends])
+    split: Mask = ~opens[rows[starts]] | np.isin(starts, starts[ends])
     return split
 
 
