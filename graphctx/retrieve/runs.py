@@ -14,8 +14,8 @@ from graphctx.retrieve.cite import TokenCounter
 from graphctx.retrieve.sentences import CODE, LIST, PROSE, TABLE, SentencePool
 
 NEAR = 1
-"""Two runs of a section with at most so many sentences between them would read as one quote. A document of one unit is
-quoted as far as the quotes reach."""
+"""Two runs of a section with at most so many sentences between them would read as one quote. A short document is quoted
+as far as the quotes reach."""
 
 _LEADS_IN = re.compile(r"[:：][\s*_`\"')\]]*$")
 """The end of a sentence that announces what follows."""
@@ -112,7 +112,7 @@ class SentenceRuns:
         """Return the sentences of a run, and those of its section that would read as one quote with it."""
         pool = self.pool
         between = np.maximum(pool.rows[first] - pool.rows, pool.rows - pool.rows[last]) - 1
-        near: Mask = (pool.section == pool.section[first]) & (between <= (-1 if pool.alone[first] else NEAR))
+        near: Mask = (pool.section == pool.section[first]) & (between <= (-1 if pool.short[first] else NEAR))
         return near
 
     def joined(self, one: Run, other: Run) -> bool:

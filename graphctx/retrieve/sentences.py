@@ -18,6 +18,9 @@ from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import Question
 from graphctx.store.walk import WalkArrays, gather
 
+SHORT_UNITS = 2
+"""A document of so many units is a single passage, as an entry of an encyclopedia."""
+
 PROSE, LIST, CODE, TABLE = (BLOCK_KINDS.index(kind) for kind in ("prose", "list", "code", "table"))
 
 
@@ -41,7 +44,7 @@ class SentencePool:
         kind: the kind of its block, a position in ``BLOCK_KINDS``.
         opens: whether it is the first of its block or of an item of a list.
         links: whether its block is mostly labels of links.
-        alone: whether its unit is all of its document.
+        short: whether its document is short.
         cut: whether it is a fragment, or of an item of a list that another unit has the rest of.
     """
 
@@ -61,7 +64,7 @@ class SentencePool:
     kind: Rows
     opens: Mask
     links: Mask
-    alone: Mask
+    short: Mask
     cut: Mask
 
     def __len__(self) -> int:
@@ -125,25 +128,26 @@ def sentence_pool(
         kind=walk.sentence_kind[rows].astype(np.int64),
         opens=walk.sentence_opens[rows] & (start == walk.sentence_start[rows]),
         links=walk.sentence_links[rows],
-        alone=_alone(walk.unit_doc, unit_rows)[unit],
+        short=_in_short_document(walk.unit_doc, unit_rows)[unit],
         cut=~whole | _in_split_item(walk, rows, unit),
     )
 
 
-def _alone(documents: npt.NDArray[np.integer], unit_rows: Rows) -> Mask:
-    """Whether each unit is the only one of its document, whose units are next to each other."""
-    turns = np.concatenate([[True], documents[1:] != documents[:-1], [True]])
-    alone: Mask = turns[unit_rows] & turns[unit_rows + 1]
-    return alone
+def _in_short_document(documents: npt.NDArray[np.integer], unit_rows: Rows) -> Mask:
+    """Whether the document of each unit has at most `SHORT_UNITS`; units of a document are next to each other."""
+    own = documents[unit_rows]
+    short: Mask = np.searchsorted(documents, own, "right") - np.searchsorted(documents, own, "left") <= SHORT_UNITS
+    return short
 
 
 def _in_split_item(walk: WalkArrays, rows: Rows, unit: Rows) -> Mask:
     """Whether each sentence is of a list's item that begins before its unit or goes on after it."""
-    opens = walk.sentence_opens | (walk.sentence_kind != LIST)
-    turns = np.append(True, unit[1:] != unit[:-1])
-    starts = np.maximum.accumulate(np.where(turns | opens[rows], np.arange(len(rows)), 0))  # of each item
-    ends = np.append(turns[1:], True) & ~np.append(opens, True)[rows + 1]
-    split: Mask = ~opens[rows[starts]] | np.isin(starts, starts[ends])
+    following = np.minimum(rows + 1, len(walk.sentence_kind) - 1)
+    opens, opens_next = (walk.sentence_opens[of] | (walk.sentence_kind[of] != LIST) for of in (rows, following))
+    turns = unit[1:] != unit[:-1]
+    starts = np.maximum.accumulate(np.where(np.append(True, turns) | opens, np.arange(len(rows)), 0))  # of each item
+    ends = np.append(turns, True) & ~opens_next & (following > rows)
+    split: Mask = ~opens[starts] | np.isin(starts, starts[ends])
     return split
 
 
