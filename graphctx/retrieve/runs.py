@@ -111,7 +111,11 @@ class SentenceRuns:
     def near(self, first: int, last: int) -> Mask:
         """Return the sentences of a run, and those of its section that would read as one quote with it."""
         pool = self.pool
+        at = np.arange(len(pool))
         between = np.maximum(pool.rows[first] - pool.rows, pool.rows - pool.rows[last]) - 1
+        # By position in prose, which tells the fragments of a sentence apart; those of a block of code belong together.
+        within = (pool.unit == pool.unit[first]) & (pool.kind == PROSE)
+        between = np.where(within, np.maximum(first - at, at - last) - 1, between)
         near: Mask = (pool.section == pool.section[first]) & (between <= (-1 if pool.short[first] else NEAR))
         return near
 
