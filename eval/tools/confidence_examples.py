@@ -78,7 +78,8 @@ class _Quoting:
         if not isinstance(ranked, tuple):
             return
         question, ranking = ranked
-        positions = top_units(index, ranking, asked.top_k, min(RetrieveSettings().max_per_document, asked.top_k))
+        most = min(RetrieveSettings().max_per_document, asked.top_k)
+        positions = top_units(index, ranking, asked.top_k, most, distinct=True)
         pool, selected = select_sentences(
             index,
             question,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from graphctx.cli.console import counted
@@ -50,9 +50,8 @@ _TREE_LINES = 18
 
 def show_evidence(console: Console, question: str, answer: EvidenceAnswer, sources: Sequence[SourceEntry]) -> None:
     """Print quotes with their citations."""
-    from graphctx.model.answers import LOW_CONFIDENCE
-
     console.print(f"Question: {question}\n", style="bold")
+    _show_spelling(console, answer.read_as)
     if not answer.quotes:
         _show_empty(console, "No evidence found", answer.empty_reason)
         if answer.nearest:
@@ -61,10 +60,20 @@ def show_evidence(console: Console, question: str, answer: EvidenceAnswer, sourc
     for number, quote in enumerate(answer.quotes, start=1):
         note = f"confidence {quote.confidence:.2f}{_shortened(quote)}"
         _show_span(console, number, quote, quote.quote, note, sources)
-    if all(quote.confidence < LOW_CONFIDENCE for quote in answer.quotes):
-        console.print("None of these fits the question well: the documents may not hold the answer.", style="yellow")
+    if answer.answered == "near":
+        console.print(
+            "Only near matches: none of these fits the question well, the documents may not hold the answer.",
+            style="yellow",
+        )
     if answer.limit_reason != "none":
         console.print(_limit_hint(answer), style="dim")
+
+
+def _show_spelling(console: Console, read_as: Mapping[str, str]) -> None:
+    """Print which misspelt words were read as which."""
+    if read_as:
+        words = ", ".join(f"{one_line(typed)} as {one_line(read)}" for typed, read in read_as.items())
+        console.print(f"No document holds these words as they are spelt; read {words}.\n", style="yellow")
 
 
 def _limit_hint(answer: EvidenceAnswer) -> str:
@@ -81,6 +90,7 @@ def _limit_hint(answer: EvidenceAnswer) -> str:
 def show_search(console: Console, query: str, answer: SearchAnswer, sources: Sequence[SourceEntry]) -> None:
     """Print previews with their citations."""
     console.print(f"Query: {query}\n", style="bold")
+    _show_spelling(console, answer.read_as)
     if not answer.results:
         _show_empty(console, "No results", answer.empty_reason)
         return

@@ -106,7 +106,7 @@ def _gold_of(asker: Asker, outcome: Outcome, max_per_document: int) -> tuple[Gol
         return ()
     index, ranking = asker.searcher.index, ranked[1]
     found = stages(ranking)
-    front = top_units(index, ranking, QUOTED_FROM, max_per_document)
+    front = top_units(index, ranking, QUOTED_FROM, max_per_document, distinct=True)
     quotable = frozenset(ranking.rows[front].tolist())
     beyond = int(front[-1]) + 1 if len(front) else 0  # the last rank that is quoted from
     gold = []

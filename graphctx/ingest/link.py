@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, takewhile
 
 import numpy as np
 import numpy.typing as npt
@@ -14,13 +16,16 @@ import pyarrow as pa
 from graphctx.ingest.corpus import Corpus
 from graphctx.ingest.definitions import Definition, find_definitions
 from graphctx.ingest.link_targets import LinkTargets, link_definitions
+from graphctx.model.documents import BLOCK_KINDS, Block, Document
 from graphctx.model.ids import content_id
 from graphctx.model.knowledge import LABELS, Entity, Extraction
+from graphctx.nlp.markup import sentence_kinds
 from graphctx.nlp.tokens import AnswerCounter
 from graphctx.store.schema import LINKS, MENTIONS
 from graphctx.store.walk import Long, WalkArrays, name_hash, pointers, proper_share
 from graphctx.text.gazetteer import Gazetteer, is_identifier, name_words
 from graphctx.text.names import normalise_name, reads_as_clause
+from graphctx.text.sentences import marker_start
 
 PLACE_TITLE, PLACE_FIRST_SENTENCE, PLACE_ELSEWHERE = 0.7, 0.5, 0.3
 """How close a unit is to an entity, by the place of the mention (docs/retrieval.md, step 5)."""
@@ -32,6 +37,9 @@ MAX_LABEL_VALUE = 0.5
 
 MAX_DEFINITIONS = 3
 """A term that more documents define is a common label ("Note:", ``--help``) and is ignored."""
+
+_LINK_TARGET = re.compile(r"\]\([^)\n]*\)|\]\[[^\]\n]*\]|<[^<>\s]+>")
+"""Of Markdown and reStructuredText."""
 
 _UNIT, _SENTENCE, _ENTITY, _START, _END, _CAPITAL = range(6)  # columns of mentions while they are gathered
 
@@ -240,13 +248,16 @@ def _arrays(
     capitals = np.bincount(mention_pair[mentions[:, _CAPITAL] > 0], minlength=len(pair_key))
     hashes = np.array([name_hash([word for word, _, _ in name_words(name)]) for name in names], dtype=np.uint64)
     by_hash = np.argsort(hashes, kind="stable")
-    spans = np.array([(s.start_char, s.end_char) for unit in corpus.units for s in unit.sentences], dtype=np.int32)
+    forms = _sentence_forms(corpus)
     return WalkArrays(
         unit_doc=np.repeat(np.arange(len(corpus.documents), dtype=np.int32), np.diff(corpus.first_unit)),
         unit_sentence=np.array(corpus.first_sentence, dtype=np.int32),
-        sentence_start=spans.reshape(-1, 2)[:, 0].copy(),
-        sentence_end=spans.reshape(-1, 2)[:, 1].copy(),
-        sentence_tokens=_token_counts(corpus),
+        sentence_start=forms[:, 0].copy(),
+        sentence_end=forms[:, 1].copy(),
+        sentence_tokens=_token_counts(corpus, forms),
+        sentence_kind=forms[:, 2].astype(np.uint8),
+        sentence_opens=forms[:, 3].astype(bool),
+        sentence_links=forms[:, 4].astype(bool),
         unit_pair=pointers(pair_unit, len(corpus.units)),
         pair_unit=pair_unit.astype(np.int32),
         pair_entity=pair_entity.astype(np.int32),
@@ -268,13 +279,44 @@ def _arrays(
     )
 
 
-def _token_counts(corpus: Corpus) -> npt.NDArray[np.uint16]:
+def _sentence_forms(corpus: Corpus) -> npt.NDArray[np.int32]:
+    """Return start with the marker, end, kind, whether it opens a block or an item, and whether its block is links."""
+    rows = []
+    for document_row, document in enumerate(corpus.documents):
+        starts = [block.start_char for block in document.blocks]
+        links = [_is_links(document, block) for block in document.blocks]
+        last = -1
+        for unit in corpus.units_of(document_row):
+            for sentence, kind in zip(unit.sentences, sentence_kinds(document, unit), strict=True):
+                start, at = sentence.start_char, bisect_right(starts, sentence.start_char) - 1
+                if kind != "code":
+                    start = max(unit.start_char, marker_start(document.text, start))
+                opens = at != last or start < sentence.start_char
+                rows.append((start, sentence.end_char, BLOCK_KINDS.index(kind), opens, at >= 0 and links[at]))
+                last = at
+    return np.array(rows, dtype=np.int32).reshape(-1, 5)
+
+
+def _is_links(document: Document, block: Block) -> bool:
+    """Whether most letters of a block are in labels of links; targets do not count."""
+    first = bisect_left(document.links, block.start_char, key=lambda link: link.start_char)
+    labels = "".join(
+        document.text[link.start_char : link.end_char]
+        for link in takewhile(lambda link: link.end_char <= block.end_char, islice(document.links, first, None))
+    )
+    if block.kind == "code" or not labels:
+        return False
+    text = _LINK_TARGET.sub("", document.text[block.start_char : block.end_char])
+    return 2 * sum(map(str.isalnum, labels)) > sum(map(str.isalnum, text))
+
+
+def _token_counts(corpus: Corpus, forms: npt.NDArray[np.int32]) -> npt.NDArray[np.uint16]:
     """Return the tokens of each sentence as quotes are measured, or the largest uint16 for more."""
-    counter = AnswerCounter()
+    counter, spans = AnswerCounter(), iter(forms[:, :2].tolist())
     counts = [
         count
         for document, _, unit in corpus.placed_units()
-        for count in counter.count_many([document.text[s.start_char : s.end_char] for s in unit.sentences])
+        for count in counter.count_many([document.text[start:end] for start, end in islice(spans, len(unit.sentences))])
     ]
     return np.minimum(np.array(counts, dtype=np.int64), np.iinfo(np.uint16).max).astype(np.uint16)
 

@@ -15,9 +15,9 @@ from typing import Protocol
 
 from graphctx.model.documents import Block, BlockKind, Document, Heading, Section, Sentence, TextUnit
 from graphctx.model.ids import content_id
-from graphctx.text.sentences import split_sentences
+from graphctx.text.sentences import marker_start, split_sentences
 
-SPLIT_VERSION = 2
+SPLIT_VERSION = 3
 UNIT_TOKENS = 256
 """Target and cap of a unit of prose: what the default embedder sees of a text."""
 
@@ -212,6 +212,8 @@ def _evenly(block: Sequence[_Atom], tokens: int, cap: int) -> list[list[_Atom]]:
 
 def _unit(document: Document, section: Section, group: Sequence[_Atom], ordinal: int, seen: dict[str, int]) -> TextUnit:
     start, end = group[0].start, group[-1].end
+    if group[0].kind != "code":
+        start = max(section.start_char, marker_start(document.text, start))
     text = document.text[start:end]
     seen[text] = seen.get(text, 0) + 1
     kinds = {atom.kind for atom in group}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 
 import numpy as np
 import pyarrow as pa
@@ -76,10 +77,11 @@ def snapshot_content(
         terms(f"{naming_title(document)}\n{heading}\n{document.text[unit.start_char : unit.end_char]}")
         for document, heading, unit in corpus.placed_units()
     ]
+    spans = zip(arrays.sentence_start.tolist(), arrays.sentence_end.tolist(), strict=True)
     sentence_terms = (
-        terms(document.text[sentence.start_char : sentence.end_char])
+        terms(document.text[start:end])
         for document, _, unit in corpus.placed_units()
-        for sentence in unit.sentences
+        for start, end in islice(spans, len(unit.sentences))
     )
     return SnapshotContent(
         tables=tables,

@@ -33,6 +33,10 @@ LOW_RATING = 0.21
 """If no point reaches this rating, the answer says that nothing fits well. Of questions about other things 92 in 96 get
 such an answer or none, of those that documents answer 8 in 45 (docs/decisions/0033-global-search.md)."""
 
+Answered = Literal["yes", "near", "no"]
+"""Whether evidence answers a question: ``yes`` where a quote reaches `LOW_CONFIDENCE`, ``near`` where there are quotes
+and none does, ``no`` where there are none."""
+
 RunMode = Literal["vector_only", "hybrid_local", "bm25", "rrf"]
 Source = Literal["reranked", "rrf_fusion", "graph_expanded", "vector", "bm25", "hybrid"]
 LimitReason = Literal["page_size", "node_cap", "doc_cap", "passage_cap", "token_cap", "byte_cap", "none"]
@@ -231,10 +235,11 @@ class SearchResult(CitedSpan):
 class SearchAnswer(ListAnswer):
     """Output of kb.search."""
 
-    SILENT: ClassVar[frozenset[str]] = ListAnswer.SILENT | {"layer_notes"}
+    SILENT: ClassVar[frozenset[str]] = ListAnswer.SILENT | {"layer_notes", "read_as"}
 
     results: list[SearchResult]
     layer_notes: list[str] = Field([], description="What to know of the layers asked for.")
+    read_as: dict[str, str] = Field({}, description="Misspelt words, and what they were read as.")
     snapshot_id: str
 
 
@@ -276,9 +281,14 @@ class Diagnostics(Answer):
 class EvidenceAnswer(ListAnswer):
     """Output of kb.retrieve_evidence and kb.extract_evidence."""
 
-    SILENT: ClassVar[frozenset[str]] = ListAnswer.SILENT | {"nearest", "layer_notes"}
+    SILENT: ClassVar[frozenset[str]] = ListAnswer.SILENT | {"answered", "nearest", "layer_notes", "read_as"}
 
+    answered: Answered | None = Field(
+        None,
+        description="Of kb.retrieve_evidence: yes, near (only near matches, which may not answer) or no (no evidence).",
+    )
     quotes: list[Quote]
+    read_as: dict[str, str] = Field({}, description="Misspelt words, and what they were read as.")
     layer_notes: list[str] = Field([], description="What to know of the layers asked for.")
     nearest: list[str] = Field([], description="With no_evidence: URIs of the documents that come nearest.")
     diagnostics: Diagnostics

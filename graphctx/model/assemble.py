@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable, Sequence
 
 from graphctx.model.answers import (
+    LOW_CONFIDENCE,
+    Answered,
     Diagnostics,
     EvidenceAnswer,
     GlobalAnswer,
@@ -33,7 +35,13 @@ def search_answer(
 
     def build(part: Part[SearchResult]) -> SearchAnswer:
         notes = list(found.layer_notes)
-        return SearchAnswer(results=part.items, layer_notes=notes, snapshot_id=found.snapshot_id, **part.fields)
+        return SearchAnswer(
+            results=part.items,
+            layer_notes=notes,
+            read_as=dict(found.read_as),
+            snapshot_id=found.snapshot_id,
+            **part.fields,
+        )
 
     return pager.page(request, found, build, render, SHORTER_PREVIEW)
 
@@ -63,6 +71,8 @@ def evidence_answer(
         if shortened and part.limit_reason == "none":
             fields["limit_reason"] = "token_cap"  # that of a quote
         return EvidenceAnswer(
+            answered=_answered(evidence.items) if isinstance(request, RetrieveInput) else None,
+            read_as=dict(evidence.read_as),
             quotes=_without_repetition(part.items),
             diagnostics=diagnostics,
             nearest=list(evidence.nearest),
@@ -71,6 +81,12 @@ def evidence_answer(
         )
 
     return pager.page(request, evidence, build, render, SHORTER_QUOTE)
+
+
+def _answered(quotes: Sequence[Quote]) -> Answered:
+    if not quotes:
+        return "no"
+    return "yes" if any(quote.confidence >= LOW_CONFIDENCE for quote in quotes) else "near"
 
 
 def global_answer(

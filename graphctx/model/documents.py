@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 BlockKind = Literal["prose", "list", "code", "table"]
+
+BLOCK_KINDS: tuple[BlockKind, ...] = get_args(BlockKind)
 
 
 @dataclass(frozen=True, slots=True)

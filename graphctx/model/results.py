@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -37,6 +37,7 @@ class Results(Generic[Item]):
         capped: the cap of the request's own that left some out for good (``node_cap``, ``doc_cap``, ``passage_cap``).
         layers: a stamp of the layers that items come from, too; empty without layers.
         layer_notes: remarks on these layers.
+        read_as: misspelt words of the question and what they were read as.
     """
 
     items: Sequence[Item]
@@ -48,6 +49,7 @@ class Results(Generic[Item]):
     capped: LimitReason = "none"
     layers: str = ""
     layer_notes: Sequence[str] = ()
+    read_as: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def version(self) -> str:

@@ -18,20 +18,23 @@ _CHARS_PER_TOKEN = 3
 """A line with so many characters for each token of a quote rarely fits into one; English has about five."""
 
 
-def split_fragments(text: str, start: int, end: int, max_tokens: int) -> list[tuple[int, int]]:
+def split_fragments(
+    text: str, start: int, end: int, max_tokens: int, lines_only: bool = False
+) -> list[tuple[int, int]]:
     """Return the spans of the non-blank lines of a span, long lines split at clauses, without surrounding white space.
 
     Args:
         text: the document's text.
         start, end: the span.
         max_tokens: length that a fragment should keep to; one without a clause boundary may be longer.
+        lines_only: whether lines stay whole, as those of code.
     """
     found = []
     at = start
     for line in text[start:end].split("\n"):
         first, last = at + len(line) - len(line.lstrip()), at + len(line.rstrip())
         at += len(line) + 1
-        if last - first > max_tokens * _CHARS_PER_TOKEN:
+        if not lines_only and last - first > max_tokens * _CHARS_PER_TOKEN:
             for gap in _CLAUSE_END.finditer(text, first, last):
                 found.append((first, gap.start()))
                 first = gap.end()

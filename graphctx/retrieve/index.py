@@ -240,6 +240,12 @@ class SearchIndex:
         """Return a unit by its row."""
         return Unit(row, *(column[row].as_py() for column in self._unit_columns.values()))
 
+    def section_numbers(self, rows: Rows) -> Rows:
+        """Return a number for the section of each of some units, equal for units of the same section."""
+        ids = self._section_ids.take(pa.array(rows)).dictionary_encode()
+        numbers: Rows = ids.indices.to_numpy().astype(np.int64)
+        return numbers
+
     def unit_row(self, unit_id: str) -> int:
         """Return the row of a unit, by its own id or by that of the section that it opens.
 

@@ -11,6 +11,7 @@ import numpy as np
 from graphctx.model.knowledge import LABELS
 from graphctx.retrieve.arrays import Rows, Scores
 from graphctx.retrieve.index import SearchIndex
+from graphctx.retrieve.spelling import ReadAs, corrected
 from graphctx.store.walk import WalkArrays, name_hash
 from graphctx.text.gazetteer import counts_as_name, name_words
 from graphctx.text.lexical import terms
@@ -27,6 +28,16 @@ _KINDS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\b(?:what|which) (?:year|date|day|month|time)\b", re.I), "date"),
     (re.compile(r"\bhow (?:many|much|long|old|often|far|large|big|fast|high|deep|tall)\b", re.I), "number"),
     (re.compile(r"\b(?:what|which) version\b", re.I), "number"),
+    (
+        re.compile(
+            r"\bhow (?:do|can|should|could|would|must|to|does one)\b"
+            r"|\b(?:what|which) (?:do|should|must|can|has) (?:I|we|you|one)\b|\bwhat (?:goes|belongs) into"
+            r"|\b(?:what|which) (?:\w+ )?(?:command|flag|option|setting|variable|parameter|annotation|function|method"
+            r"|macro|class|field|key|query|call|line)s?\b",
+            re.I,
+        ),
+        "code",
+    ),
     (re.compile(rf"{_ASKS}(?:who|whose|whom)\b", re.I), "person"),
     (re.compile(rf"{_ASKS}where\b", re.I), "place"),
     (re.compile(r"\b(?:what|which) (?:city|country|state|place|county|region|town)\b", re.I), "place"),
@@ -44,6 +55,7 @@ _NUMBER = re.compile(
     r"|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|million|billion)\b",
     re.I,
 )
+_CODE = re.compile(r"`[^`\n]+`|(?<!\S)--?[A-Za-z][\w-]*|```|~~~")
 _LABELS_OF_KIND = {
     "person": frozenset({LABELS.index("person"), LABELS.index("organization")}),
     "place": frozenset({LABELS.index("location")}),
@@ -73,12 +85,13 @@ class Question:
     """A parsed question.
 
     Attributes:
-        text: as it is asked.
+        text: as it is asked, with misspelt words corrected.
         vector: float32 [d].
         sentences: its cosines with sentences.
         terms: distinct index terms, in order.
         entities: rows of the entities that it names, distinct and sorted.
-        kind: the type of answer that it asks for: ``date``, ``number``, ``person``, ``place`` or empty.
+        kind: the type of answer that it asks for: ``date``, ``number``, ``person``, ``place``, ``code`` or empty.
+        read_as: the words that were corrected, and what they were read as.
     """
 
     text: str
@@ -87,10 +100,11 @@ class Question:
     terms: tuple[str, ...]
     entities: Rows
     kind: str
+    read_as: ReadAs = ()
 
     def answer_pattern(self) -> Callable[[str], bool] | None:
         """Return a test for a date or a number that the question does not hold; ``None`` where it asks for neither."""
-        pattern = {"date": _DATE, "number": _NUMBER}.get(self.kind)
+        pattern = {"date": _DATE, "number": _NUMBER, "code": _CODE}.get(self.kind)
         if pattern is None:
             return None
         asked = {match.casefold() for match in pattern.findall(self.text)}
@@ -102,7 +116,8 @@ class Question:
 
 
 def parse_question(text: str, index: SearchIndex) -> Question:
-    """Embed a question, take its terms, and look up the names in it."""
+    """Correct the spelling of a question, embed it, take its terms, and look up the names in it."""
+    text, read_as = corrected(text, index)
     vector = index.embedder.embed([text])[0]
     return Question(
         text=text,
@@ -111,6 +126,7 @@ def parse_question(text: str, index: SearchIndex) -> Question:
         terms=tuple(dict.fromkeys(terms(text))),
         entities=named_entities(text, index.walk),
         kind=answer_type(text),
+        read_as=read_as,
     )
 
 

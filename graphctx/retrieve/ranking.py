@@ -8,7 +8,7 @@ import numpy as np
 
 from graphctx.model.answers import RunMode, Source
 from graphctx.model.interrupt import checkpoint
-from graphctx.retrieve.arrays import NO_SCORES, Rows, Scores, SparseScores, is_in, top_rows, union
+from graphctx.retrieve.arrays import NO_SCORES, Rows, Scores, SparseScores, inner_products, is_in, top_rows, union
 from graphctx.retrieve.hybrid_score import HybridScores, hybrid_scores
 from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import Question
@@ -17,6 +17,9 @@ from graphctx.retrieve.stages.base import NOT_EXPANDED
 from graphctx.retrieve.stages.graph import defining_units, no_expansion
 from graphctx.retrieve.stages.rerank import no_reranking
 from graphctx.retrieve.variants import RankingMode
+
+SAME_UNIT = 0.98
+"""Units with so large a cosine say the same: pages of several versions of a manual, that differ in a number."""
 
 RRF_K = 60
 """The constant of reciprocal rank fusion (Cormack, Clarke and Buettcher 2009)."""
@@ -102,16 +105,29 @@ def rank(
     return replace(ranking, rows=ranking.rows[order], scores=scores[order], sources=sources)
 
 
-def top_units(index: SearchIndex, ranking: Ranking, limit: int, per_document: int) -> Rows:
-    """Return the positions of the best units in the ranking, at most ``per_document`` from one document."""
+def top_units(index: SearchIndex, ranking: Ranking, limit: int, per_document: int, *, distinct: bool = False) -> Rows:
+    """Return the positions of the best units in the ranking.
+
+    Args:
+        index: the visible part of the snapshot.
+        ranking: units in rank order.
+        limit: most units.
+        per_document: most units of one document.
+        distinct: whether to pass over units that say the same as a better one, as in another version of a page.
+    """
     taken: dict[int, int] = {}
-    chosen = []
-    for position, document in enumerate(index.walk.unit_doc[ranking.rows].tolist()):
-        if taken.get(document, 0) < per_document:
-            taken[document] = taken.get(document, 0) + 1
-            chosen.append(position)
-            if len(chosen) == limit:
-                break
+    chosen: list[int] = []
+    for position, row in enumerate(ranking.rows.tolist()):
+        document = int(index.walk.unit_doc[row])
+        if taken.get(document, 0) >= per_document:
+            continue
+        better = ranking.rows[chosen]
+        if distinct and inner_products(index.vectors, better, index.vectors[row]).max(initial=0.0) >= SAME_UNIT:
+            continue
+        taken[document] = taken.get(document, 0) + 1
+        chosen.append(position)
+        if len(chosen) == limit:
+            break
     return np.array(chosen, dtype=np.int64)
 
 

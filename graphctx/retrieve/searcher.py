@@ -298,18 +298,20 @@ class Searcher:
             scope=scope,
             snapshot_id=self.snapshot_id,
             empty_reason=None if results else "no_match",
+            read_as=dict(question.read_as),
             capped="doc_cap" if len(results) < min(request.top_k, len(ranking.rows)) else "none",
         )
 
     def _evidence(self, index: SearchIndex, request: RetrieveInput, scope: Scope, variant: Variant) -> EvidenceResults:
         question, ranking = self._ranked(index, request.question, request.options.mode, variant)
         if request.options.rerank and variant.selection.semantic:
-            positions = top_units(index, ranking, request.top_k, self._settings.max_per_document)
+            most = self._settings.max_per_document
+            positions = top_units(index, ranking, request.top_k, most, distinct=True)
             found = semantic_quotes(index, question, ranking, positions, request, variant.selection, self._tokens)
         else:
             positions = top_units(index, ranking, request.top_k, 1)
             rows = ranking.rows[positions].tolist()
-            found = lexical_quotes(index, request.question, rows, request, self._tokens)
+            found = lexical_quotes(index, question.text, rows, request, self._tokens)
         more = len(found.quotes) < request.max_quotes and len(positions) < len(ranking.rows)
         return EvidenceResults(
             items=found.quotes,
@@ -321,6 +323,7 @@ class Searcher:
             empty_reason=None if found.quotes else "no_evidence" if found.nearest else "no_match",
             stages=_stages(question, ranking, found.n_sentences),
             nearest=found.nearest,
+            read_as=dict(question.read_as),
             capped="passage_cap" if found.quotes and more else "none",
         )
 

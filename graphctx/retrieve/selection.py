@@ -7,23 +7,23 @@ repeating the first one. docs/retrieval.md has the formula.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from graphctx.model.requests import MAX_QUOTE_CHARS
-from graphctx.retrieve.arrays import Mask, Rows, Scores, is_in
+from graphctx.retrieve.arrays import Mask, Rows, Scores
 from graphctx.retrieve.cite import TokenCounter
 from graphctx.retrieve.confidence import Confidence
 from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import Question
 from graphctx.retrieve.ranking import Ranking
+from graphctx.retrieve.runs import Run, SentenceRuns
 from graphctx.retrieve.sentences import SentencePool, sentence_pool
 from graphctx.retrieve.variants import SelectionWeights
 
 N_FRONT = 10
-"""Unit scores are shares of the best among so many units, and definition edges between these link them."""
+"""Unit scores are shares of the best among so many units."""
 
 MIN_CHARS = 12
 """Shorter sentences are passed over where there are longer ones."""
@@ -60,8 +60,9 @@ def select_sentences(
 ) -> tuple[SentencePool, list[Selected]]:
     """Select the sentences to quote.
 
-    Each quote starts as the best sentence that is left and grows by whole neighbours of its unit, the better one
-    first, as long as it keeps to its length: an answer often stands beside the sentence that is like the question.
+    Each quote starts as the best atom that is left, with the good ones that fit into the same quote, and grows by whole
+    neighbours of its unit, the better one first, as long as it keeps to its length: an answer often stands beside the
+    sentence that is like the question. No two quotes touch: of two that would, the better one stays.
 
     Args:
         index: the visible part of the snapshot.
@@ -74,39 +75,106 @@ def select_sentences(
         tokens: counts tokens.
 
     Returns:
-        The sentences of the units, and what was selected of them, best first.
+        The sentences of the units, and what was selected of them in reading order: the section with the surest quote
+        first, its quotes in the order of the document.
     """
     pool = sentence_pool(index, question, ranking.rows[positions], tokens, max_quote_tokens)
     if not len(pool):
         return pool, []
     runs = SentenceRuns.of(pool, tokens, max_quote_tokens)
     repetition = _Repetition(index, pool.rows, weights.repeat_from)
-    score = _scores(ranking, pool, positions, weights)
-    penalty = weights.linked_penalty if _linked(ranking, weights.linked_from) else weights.unlinked_penalty
     confidence = Confidence.of(index, question, ranking, positions, pool)
-    selected: list[Selected] = []
+    barred = pool.links | runs.dangling
+    if barred.all():
+        barred = pool.links
+    score = _scores(ranking, pool, positions, weights)
+    cores = _cores(pool, runs, score, barred, max_quotes, weights, repetition)
+    quotes = list(cores)
+    taken = [runs.near(*core) | _said(pool, core) for core in cores]
+    for number, core in enumerate(cores if weights.grow else ()):
+        others = np.logical_or.reduce([barred, *taken[:number], *taken[number + 1 :]])
+        quotes[number] = runs.grown(core, score, others)
+        taken[number] = runs.near(*quotes[number]) | _said(pool, quotes[number])
+    selected = [
+        Selected(first, last, confidence.of_run(first, last), runs.fits(first, last), _whole(pool, first, last))
+        for first, last in quotes
+    ]
+    return pool, _in_reading_order(pool, selected)
+
+
+def _cores(
+    pool: SentencePool,
+    runs: SentenceRuns,
+    score: Scores,
+    barred: Mask,
+    max_quotes: int,
+    weights: SelectionWeights,
+    repetition: _Repetition,
+) -> list[Run]:
+    """Return what each quote grows from, best first: the best atoms that are left, those that fit into one joined."""
     length = np.array([len(text) for text in pool.texts])
-    free = length >= min(MIN_CHARS, int(length.max()))
-    covered = np.zeros(len(pool), dtype=bool)
-    repeated, echoed = np.zeros(len(pool)), np.zeros(len(pool))
-    taken = np.zeros(len(positions))
-    while len(selected) < max_quotes and free.any():
-        lost = penalty * taken[pool.unit] + weights.repeat * np.maximum(repeated, runs.unit_mean(echoed))
-        lost += weights.room * (1.0 - runs.room(covered))
-        value = np.where(free, np.round(score - lost, 6), -np.inf)
-        at = int(np.argmax(value))
-        first, last = runs.grown(at, score, covered) if weights.grow else (at, at)
-        selected.append(
-            Selected(first, last, confidence.of_run(first, last), runs.fits(first, last), _whole(pool, first, last))
-        )
-        quoted = set(pool.texts[first : last + 1])
-        covered |= np.array([text in quoted for text in pool.texts])
-        free &= ~covered
-        same = repetition.of(first, last)
+    free = (length >= min(MIN_CHARS, int(length.max()))) & ~runs.touched(barred)
+    covered = barred.copy()
+    cut = runs.touched(pool.cut)
+    repeated, echoed, taken = np.zeros(len(pool)), np.zeros(len(pool)), np.zeros(len(pool))
+    cores: list[Run] = []
+    while True:
+        lost = weights.same_unit * taken + weights.repeat * np.maximum(repeated, runs.unit_mean(echoed))
+        lost += weights.room * (1.0 - runs.room(covered)) + weights.cut * cut
+        core = _next_core(np.round(score - lost, 6), free, runs, cores)
+        if core is None or len(cores) == max_quotes:
+            return cores
+        cores.append(core)
+        first, last = runs.grown(core, score, covered) if weights.grow else core
+        said = _said(pool, (first, last))
+        covered |= said
+        said[first : last + 1] = False
+        free &= ~said
+        same, here = repetition.of(first, last), pool.unit == pool.unit[first]
         repeated = np.maximum(repeated, same)
-        echoed = np.maximum(echoed, np.where(pool.unit == pool.unit[at], 0.0, same))
-        taken[pool.unit[at]] += 1
-    return pool, selected
+        echoed = np.maximum(echoed, np.where(here, 0.0, same))
+        taken += here
+
+
+def _said(pool: SentencePool, run: Run) -> Mask:
+    """Return the sentences that have the same text as one of a run."""
+    texts = {text for text in pool.texts[run[0] : run[1] + 1] if len(text) >= MIN_CHARS}
+    return np.array([text in texts for text in pool.texts])
+
+
+def _next_core(value: npt.NDArray[np.float64], free: Mask, runs: SentenceRuns, cores: list[Run]) -> Run | None:
+    """Return the best free atom that stands apart from all cores; better ones widen the core that they fit into.
+
+    What is looked at is no longer free.
+    """
+    some = np.flatnonzero(free)
+    for at in some[np.argsort(-value[some], kind="stable")].tolist():
+        if not free[at]:
+            continue
+        core = runs.atom(at)
+        free[core[0] : core[1] + 1] = False
+        joining = [n for n, other in enumerate(cores) if runs.joined(core, other)][:1]
+        for n in joining:
+            core = min(core[0], cores[n][0]), max(core[1], cores[n][1])
+        if any(runs.near(*other)[core[0] : core[1] + 1].any() for n, other in enumerate(cores) if n not in joining):
+            continue
+        if not joining:
+            return core
+        cores[joining[0]] = core
+        free[core[0] : core[1] + 1] = False
+    return None
+
+
+def _in_reading_order(pool: SentencePool, selected: list[Selected]) -> list[Selected]:
+    """Quotes in the order of their documents, the surest document first, all as sure as its surest quote."""
+    surest: dict[str, float] = {}
+    for one in selected:
+        uri = pool.documents[one.first].uri
+        surest[uri] = max(surest.get(uri, 0.0), one.confidence)
+    place = {uri: (-value, at) for at, (uri, value) in enumerate(surest.items())}
+    ordered = [replace(one, confidence=surest[pool.documents[one.first].uri]) for one in selected]
+    ordered.sort(key=lambda one: (place[pool.documents[one.first].uri], int(pool.start[one.first])))
+    return ordered
 
 
 def sentence_scores(pool: SentencePool, weights: SelectionWeights) -> Scores:
@@ -133,93 +201,6 @@ def _whole(pool: SentencePool, first: int, last: int) -> bool:
     opens = pool.whole[first] or first == 0 or pool.rows[first - 1] != pool.rows[first]
     closes = pool.whole[last] or last + 1 == len(pool) or pool.rows[last + 1] != pool.rows[last]
     return bool(opens and closes)
-
-
-def _linked(ranking: Ranking, linked_from: float) -> bool:
-    """Whether a heavy definition edge leads from one of the best units to another."""
-    edges = ranking.expanded.edges.get("definition")
-    if edges is None:
-        return False
-    front, heavy = np.sort(ranking.rows[:N_FRONT]), edges.value > linked_from
-    return bool((is_in(edges.source[heavy], front) & is_in(edges.target[heavy], front)).any())
-
-
-@dataclass(frozen=True, slots=True)
-class SentenceRuns:
-    """Lengths of runs of consecutive sentences of a pool.
-
-    Attributes:
-        unit: the unit of each sentence.
-        start, end: character offsets in its document.
-        own: its tokens.
-        before: tokens of all sentences before it, and of the text between those of one unit.
-        max_tokens: the longest quote.
-    """
-
-    unit: Rows
-    start: Rows
-    end: Rows
-    own: Rows
-    before: Rows
-    max_tokens: int
-
-    @classmethod
-    def of(cls, pool: SentencePool, tokens: TokenCounter, max_tokens: int) -> SentenceRuns:
-        """Measure the sentences of a pool; each text is counted once."""
-        beside = pool.unit[1:] == pool.unit[:-1]
-        between = [
-            pool.documents[at].text[pool.end[at] : pool.start[at + 1]] if beside[at] else ""
-            for at in range(len(pool.rows) - 1)
-        ]
-        written = [at for at, text in enumerate(between) if text.strip()]  # list markers, table rules
-        weight = pool.tokens.copy()
-        weight[written] += np.array(tokens.count_many([between[at] for at in written]), dtype=np.int64)
-        before = np.concatenate([[0], np.cumsum(weight)[:-1]])
-        return cls(pool.unit, pool.start, pool.end, pool.tokens, before, max_tokens)
-
-    def fits(self, first: int, last: int) -> bool:
-        """Whether a run is short enough to be quoted whole."""
-        tokens = self.before[last] - self.before[first] + self.own[last]
-        return bool(tokens <= self.max_tokens and self.end[last] - self.start[first] <= MAX_QUOTE_CHARS)
-
-    def grown(self, at: int, score: npt.NDArray[np.floating], covered: Mask) -> tuple[int, int]:
-        """Grow from a sentence by whole neighbours of its unit, the better one first, as long as the run fits.
-
-        Args:
-            at: the sentence.
-            score: of each sentence; ties go to the earlier one.
-            covered: sentences that are quoted already.
-
-        Returns:
-            The first and the last sentence of the run.
-        """
-        first = last = at
-        while True:
-            options = [
-                (float(score[added]), -added, low, high)
-                for low, high, added in ((first - 1, last, first - 1), (first, last + 1, last + 1))
-                if 0 <= added < len(self.unit)
-                and self.unit[added] == self.unit[at]
-                and not covered[added]
-                and self.fits(low, high)
-            ]
-            if not options:
-                return first, last
-            _, _, first, last = max(options)
-
-    def room(self, covered: Mask) -> npt.NDArray[np.float64]:
-        """Return how much of the longest quote the uncovered sentences around each one can fill, in 0..1."""
-        turns = (self.unit[1:] != self.unit[:-1]) | (covered[1:] != covered[:-1])
-        run = np.concatenate([[0], np.cumsum(turns)])
-        filled = np.bincount(run, weights=self.own)[run]
-        share: npt.NDArray[np.float64] = np.minimum(filled / self.max_tokens, 1.0)
-        return share
-
-    def unit_mean(self, values: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
-        """Return for each sentence the mean of some values over its unit, weighted by tokens."""
-        total = np.maximum(np.bincount(self.unit, weights=self.own), 1.0)
-        means: npt.NDArray[np.float64] = np.bincount(self.unit, weights=self.own * values) / total
-        return means[self.unit]
 
 
 class _Repetition:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
+from graphctx.model.documents import BLOCK_KINDS
 from graphctx.model.requests import MAX_QUOTE_CHARS
 from graphctx.retrieve.arrays import Mask, Rows, Scores, is_in
 from graphctx.retrieve.cite import TokenCounter
@@ -14,7 +16,12 @@ from graphctx.retrieve.documents import DocumentText
 from graphctx.retrieve.fragments import split_fragments
 from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import Question
-from graphctx.store.walk import gather
+from graphctx.store.walk import WalkArrays, gather
+
+SHORT_UNITS = 2
+"""A document of so many units is a single passage, as an entry of an encyclopedia."""
+
+PROSE, LIST, CODE, TABLE = (BLOCK_KINDS.index(kind) for kind in ("prose", "list", "code", "table"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +31,7 @@ class SentencePool:
     Attributes:
         rows: sentence rows.
         unit: for each the position of its unit among the units of the pool.
+        section: equal numbers for sentences of the same section.
         start, end: character offsets in its document.
         texts: their texts.
         tokens: how many tokens each has.
@@ -33,10 +41,16 @@ class SentencePool:
         lead: 1 where it opens its unit.
         whole: whether it is a sentence and not a fragment of one.
         answer_type: 1 where it holds the sort of thing that the question asks for.
+        kind: the kind of its block, a position in ``BLOCK_KINDS``.
+        opens: whether it is the first of its block or of an item of a list.
+        links: whether its block is mostly labels of links.
+        short: whether its document is short.
+        cut: whether it is a fragment, or of an item of a list that another unit has the rest of.
     """
 
     rows: Rows
     unit: Rows
+    section: Rows
     start: Rows
     end: Rows
     texts: list[str]
@@ -47,6 +61,11 @@ class SentencePool:
     lead: Scores
     whole: Mask
     answer_type: Scores
+    kind: Rows
+    opens: Mask
+    links: Mask
+    short: Mask
+    cut: Mask
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -72,9 +91,12 @@ def sentence_pool(
     whole, n_tokens = np.ones(len(rows), dtype=bool), walk.sentence_tokens[rows].astype(np.int64)
     long = (end - start > MAX_QUOTE_CHARS) | (n_tokens > max_tokens)
     if tokens is not None and long.any():
+        code = (walk.sentence_kind[rows] == CODE).tolist()
         spans = [
-            split_fragments(documents[of].text, first, last, max_tokens) if split else [(first, last)]
-            for of, first, last, split in zip(unit.tolist(), start.tolist(), end.tolist(), long.tolist(), strict=True)
+            split_fragments(documents[of].text, first, last, max_tokens, lines_only) if split else [(first, last)]
+            for of, first, last, split, lines_only in zip(
+                unit.tolist(), start.tolist(), end.tolist(), long.tolist(), code, strict=True
+            )
         ]
         counts = np.array([len(parts) for parts in spans], dtype=np.int64)
         rows, unit, whole = np.repeat(rows, counts), np.repeat(unit, counts), np.repeat(counts == 1, counts)
@@ -89,6 +111,7 @@ def sentence_pool(
     return SentencePool(
         rows=rows,
         unit=unit,
+        section=index.section_numbers(unit_rows)[unit],
         start=start,
         end=end,
         texts=texts,
@@ -98,8 +121,34 @@ def sentence_pool(
         lexical=_coverage(index, question, rows, texts, start, end),
         lead=(start == walk.sentence_start[walk.unit_sentence[unit_rows[unit]]]).astype(np.float32),
         whole=whole,
-        answer_type=_holds_answer_type(index, question, unit_rows, rows, texts),
+        answer_type=np.maximum(
+            _holds_answer_type(index, question, unit_rows, rows, texts),
+            np.float32(question.kind == "code") * (walk.sentence_kind[rows] == CODE),
+        ).astype(np.float32),
+        kind=walk.sentence_kind[rows].astype(np.int64),
+        opens=walk.sentence_opens[rows] & (start == walk.sentence_start[rows]),
+        links=walk.sentence_links[rows],
+        short=_in_short_document(walk.unit_doc, unit_rows)[unit],
+        cut=~whole | _in_split_item(walk, rows, unit),
     )
+
+
+def _in_short_document(documents: npt.NDArray[np.integer], unit_rows: Rows) -> Mask:
+    """Whether the document of each unit has at most `SHORT_UNITS`; units of a document are next to each other."""
+    own = documents[unit_rows]
+    short: Mask = np.searchsorted(documents, own, "right") - np.searchsorted(documents, own, "left") <= SHORT_UNITS
+    return short
+
+
+def _in_split_item(walk: WalkArrays, rows: Rows, unit: Rows) -> Mask:
+    """Whether each sentence is of a list's item that begins before its unit or goes on after it."""
+    following = np.minimum(rows + 1, len(walk.sentence_kind) - 1)
+    opens, opens_next = (walk.sentence_opens[of] | (walk.sentence_kind[of] != LIST) for of in (rows, following))
+    turns = unit[1:] != unit[:-1]
+    starts = np.maximum.accumulate(np.where(np.append(True, turns) | opens, np.arange(len(rows)), 0))  # of each item
+    ends = np.append(turns, True) & ~opens_next & (following > rows)
+    split: Mask = ~opens[starts] | np.isin(starts, starts[ends])
+    return split
 
 
 def _coverage(index: SearchIndex, question: Question, rows: Rows, texts: list[str], start: Rows, end: Rows) -> Scores:

@@ -24,24 +24,23 @@ class SelectionWeights:
         unit: weight of the unit's score, as a share of the best unit's.
         reached: weight of what the expansion adds to the unit: the answer stands where edges lead.
         cosine, lexical, lead, answer_type: weights of a sentence's features.
-        linked_penalty: lost for each quote that was already taken from the same unit, where a definition edge heavier
-            than ``linked_from`` joins two of the best units; ``unlinked_penalty`` elsewhere.
+        same_unit: lost for each quote that was already taken from the same unit.
         room: lost by a sentence around which nothing is left that a quote could grow by, in part where little is.
+        cut: lost by a part of a block that no quote can hold whole.
         repeat: lost by a sentence that repeats a quote, in part from a cosine of ``repeat_from`` on.
         grow: whether quotes grow by neighbouring sentences up to their length.
         semantic: whether this mix selects at all; otherwise lexical overlap alone does (tool contract, section 4.6.1).
     """
 
-    unit: float = 1.25
+    unit: float = 1.0
     reached: float = 0.5
     cosine: float = 0.7
-    lexical: float = 0.3
-    lead: float = 0.15
-    answer_type: float = 0.2
-    linked_penalty: float = 0.3
-    unlinked_penalty: float = 0.05
-    linked_from: float = 0.2
-    room: float = 0.15
+    lexical: float = 0.4
+    lead: float = 0.05
+    answer_type: float = 0.3
+    same_unit: float = 0.3
+    room: float = 0.3
+    cut: float = 0.05
     repeat: float = 0.6
     repeat_from: float = 0.8
     grow: bool = True

@@ -7,7 +7,7 @@ answer has every character as it is in the document; a text is for reading.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from graphctx.model.answers import EmptyReason, LayerMark, LimitReason, ListAnswer
@@ -141,6 +141,12 @@ def sources_of(sources: Sequence[str], more_sources: int | None) -> str:
         return ""
     rest = f" and {more_sources} more" if more_sources else ""
     return f"; sources {joined(sources, ', ')}{rest}"
+
+
+def respelt(read_as: Mapping[str, str]) -> list[str]:
+    """Return which misspelt words were read as which, as at most one block."""
+    words = ", ".join(f"{one_line(typed)} as {one_line(read)}" for typed, read in read_as.items())
+    return [f"No document holds these words as they are spelt; read {words}."] if words else []
 
 
 def note_lines(notes: Sequence[str]) -> list[str]:

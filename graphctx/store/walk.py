@@ -27,8 +27,11 @@ class WalkArrays:
     Attributes:
         unit_doc: int32 [N], the document row of each unit.
         unit_sentence: int32 [N+1], the sentence rows of unit ``i`` are ``unit_sentence[i]:unit_sentence[i+1]``.
-        sentence_start, sentence_end: int32 [M], spans in the document's text.
+        sentence_start, sentence_end: int32 [M], spans in the document's text, with the bullet or number of an item.
         sentence_tokens: uint16 [M], the tokens of each sentence, as quotes are measured; the largest value for more.
+        sentence_kind: uint8 [M], the kind of its block, a position in ``graphctx.model.documents.BLOCK_KINDS``.
+        sentence_opens: bool [M], whether it is the first of its block or of an item of a list.
+        sentence_links: bool [M], whether its block is mostly labels of links.
         unit_pair: int32 [N+1], the pairs of each unit.
         pair_unit, pair_entity: int32 [P].
         pair_place: float32 [P], where the unit names the entity: 0.7 title, 0.5 first sentence, 0.3 elsewhere.
@@ -48,6 +51,9 @@ class WalkArrays:
     sentence_start: Int
     sentence_end: Int
     sentence_tokens: npt.NDArray[np.uint16]
+    sentence_kind: npt.NDArray[np.uint8]
+    sentence_opens: Mask
+    sentence_links: Mask
     unit_pair: Int
     pair_unit: Int
     pair_entity: Int

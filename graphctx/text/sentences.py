@@ -70,6 +70,19 @@ def split_sentences(text: str, kind: BlockKind = "prose") -> list[Span]:
     return spans
 
 
+def marker_start(text: str, start: int) -> int:
+    """Return where the bullet or number before a span begins, or the start of the span where its line has none.
+
+    >>> marker_start("Steps:\\n 2. Open the gate.", 11)
+    8
+    """
+    line = text.rfind("\n", 0, start) + 1
+    match = _BULLET.match(text, line, start + 1)
+    if match is None or match.end() != start:
+        return start
+    return line + len(match.group()) - len(match.group().lstrip(" \t>"))
+
+
 def _is_rule(text: str, row: Span) -> bool:
     return _TABLE_RULE.fullmatch(text, *row) is not None
 

@@ -61,8 +61,8 @@ def test_every_part_of_a_sentence_that_no_quote_can_hold_can_be_quoted(make_kb: 
     kb = make_kb({"roll.md": f"# Roll\n\n{text}\n", **NOTES})
     assert COUNTER.count(text) > 3 * 80
     answer = kb.retrieve_evidence("Of which wood is the keel of the Whimbrel?", top_k=1)
-    assert "the Whimbrel of berth 99 whose keel is of larch." in answer.quotes[0].quote
-    assert answer.quotes[0].truncated
+    (larch,) = [quote for quote in answer.quotes if "the Whimbrel of berth 99 whose keel is of larch." in quote.quote]
+    assert larch.truncated
     assert {quote.doc_uri for quote in answer.quotes} == {"roll.md"}
     spans = sorted((quote.start_char, quote.end_char) for quote in answer.quotes)
     assert len(spans) > 1
@@ -102,3 +102,61 @@ def test_the_preview_of_a_long_block_of_code_shows_the_lines_that_bear_on_the_qu
     assert result.doc_uri == "run.md"
     assert "open_sluice(level=3)" in result.preview
     assert len(result.preview) <= 120
+
+
+GUIDE = """# Lamp guide
+
+The lamp of the pier is trimmed by the warden.
+
+## Lighting the lamp
+
+To light the lamp of the pier, do the following:
+
+1. Open the brass valve. It turns to the left.
+2. Hold the taper to the wick.
+3. Close the glass.
+
+Then run the lamp check:
+
+```sh
+lampctl check --pier 4
+lampctl report
+```
+
+## See also
+
+- [Trimming the lamp of the pier](trim.md)
+- [Lighting the lamp of the quay](quay.md)
+- [Buying oil for the lamp of the pier](oil.md)
+"""
+
+
+def test_a_quote_holds_whole_items_with_their_lead_in_and_no_list_of_links(make_kb: Make) -> None:
+    kb = make_kb({"guide.md": GUIDE, **NOTES})
+    found = [quote for quote in quotes(kb, "How do I light the lamp of the pier?") if "lamp" in quote]
+    steps = next(quote for quote in found if "brass valve" in quote)
+    assert steps.startswith("To light the lamp of the pier, do the following:\n\n1. Open the brass valve.")
+    assert not any(quote.rstrip().endswith(":") or "](trim.md)" in quote for quote in found)
+    for quote in found:
+        assert quote.count("```") in (0, 2)
+
+
+@pytest.mark.parametrize("tokens", [16, 30, 80])
+def test_quotes_of_a_section_stand_together_in_its_order_and_apart(make_kb: Make, tokens: int) -> None:
+    rows = "\n".join(f"| berth {i} | the lamp number {i} | {i * 7} crowns |" for i in range(30))
+    log = " ".join(
+        f"On day {i} the warden trimmed the lamp of the pier with the shears of year {i}." for i in range(40)
+    )
+    kb = make_kb({"guide.md": f"{GUIDE}\n## Berths\n\n{rows}\n\n## Log\n\n{log}\n", **NOTES})
+    answer = kb.retrieve_evidence("When did the warden trim the lamp?", max_quotes=12, max_quote_tokens=tokens)
+    confidences = [quote.confidence for quote in answer.quotes]
+    assert confidences == sorted(confidences, reverse=True)
+    seen: dict[str, int] = {}
+    for at, quote in enumerate(answer.quotes):
+        text = kb.document(quote.doc_uri).text
+        section = f"{quote.doc_uri} {quote.heading}"
+        if section in seen:
+            before = answer.quotes[at - 1]
+            assert before.heading == quote.heading
+            assert len(text[before.end_char : quote.start_char].strip()) > 40
+        seen[section] = at

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from graphctx.model.answers import LOW_CONFIDENCE, EvidenceAnswer
+from graphctx.model.answers import EvidenceAnswer
 from graphctx.model.assemble import evidence_answer
 from graphctx.model.requests import ExtractEvidenceInput, QuoteLimits, RetrieveInput
 from graphctx.model.results import EvidenceResults
@@ -24,6 +24,7 @@ from graphctx.server.render import (
     more,
     note_lines,
     quoted,
+    respelt,
     why_empty,
 )
 from graphctx.server.scratch import Passage
@@ -78,8 +79,9 @@ def _reply(
 def _text(context: CallContext, answer: EvidenceAnswer, call: str) -> str:
     """Return the quotes below their citations."""
     start = head(answer, len(answer.quotes), "quote")
+    spelling = respelt(answer.read_as)
     if answer.empty_reason:
-        said = "\n\n".join([f"{start}. {why_empty(answer)}", *note_lines(answer.layer_notes)])
+        said = "\n\n".join([f"{start}. {why_empty(answer)}", *spelling, *note_lines(answer.layer_notes)])
         if answer.nearest:
             said += f" Closest documents (weak matches): {joined(answer.nearest, ', ')}. "
             said += context.say(
@@ -96,9 +98,9 @@ def _text(context: CallContext, answer: EvidenceAnswer, call: str) -> str:
             f"[{number}] {where}\nsection {quote.section_id}, confidence {quote.confidence:.2f}{cut}{mark}\n"
             f"{quoted(quote.quote)}"
         )
-    if all(quote.confidence < LOW_CONFIDENCE for quote in answer.quotes):
-        blocks.append("None of these fits the question well: the documents may not hold the answer.")
-    blocks += note_lines(answer.layer_notes)
+    if answer.answered == "near":
+        blocks.append("Only near matches: none of these fits the question well, the documents may not hold the answer.")
+    blocks += [*spelling, *note_lines(answer.layer_notes)]
     if answer.next_cursor is not None or answer.limit_reason in CAPPED:
         blocks += more(context, answer, call)
     blocks.append(context.say(f"More text: kb.read_excerpt with {how_named(context)}"))

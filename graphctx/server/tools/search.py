@@ -9,7 +9,7 @@ from graphctx.model.answers import SearchAnswer
 from graphctx.model.assemble import search_answer
 from graphctx.model.requests import SearchInput
 from graphctx.server.call_context import CallContext
-from graphctx.server.render import citation, head, how_named, mark_line, more, note_lines, quoted, why_empty
+from graphctx.server.render import citation, head, how_named, mark_line, more, note_lines, quoted, respelt, why_empty
 from graphctx.server.tool import Description, Reply, Tool
 
 
@@ -28,13 +28,13 @@ def _text(context: CallContext, answer: SearchAnswer) -> str:
     """Return the previews below their citations."""
     start = f"{head(answer, len(answer.results), 'result')}."
     if answer.empty_reason:
-        return "\n\n".join([f"{start} {why_empty(answer)}", *note_lines(answer.layer_notes)])
+        return "\n\n".join([f"{start} {why_empty(answer)}", *respelt(answer.read_as), *note_lines(answer.layer_notes)])
     blocks = [start]
     for result in answer.results:
         where = citation(result.title, result.heading, result.doc_uri, result.line, result.page)
         mark = f"\n{mark_line(result.layer)}" if result.layer else ""
         blocks.append(f"[{result.rank}] {where}\nsection {result.section_id}{mark}\n{quoted(result.preview)}")
-    blocks += [*note_lines(answer.layer_notes), *more(context, answer, "kb.search")]
+    blocks += [*respelt(answer.read_as), *note_lines(answer.layer_notes), *more(context, answer, "kb.search")]
     follow = "These are previews. Text: kb.read_excerpt with "
     return "\n\n".join([*blocks, context.say(follow + how_named(context))])
 

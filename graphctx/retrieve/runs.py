@@ -1,0 +1,182 @@
+"""Runs of sentences that a quote can be: they begin and end where sentences, list items, rows and blocks of code do."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from graphctx.model.requests import MAX_QUOTE_CHARS
+from graphctx.retrieve.arrays import Mask, Rows
+from graphctx.retrieve.cite import TokenCounter
+from graphctx.retrieve.sentences import CODE, LIST, PROSE, TABLE, SentencePool
+
+NEAR = 1
+"""Two runs of a section with at most so many sentences between them would read as one quote. A short document is quoted
+as far as the quotes reach."""
+
+_LEADS_IN = re.compile(r"[:：][\s*_`\"')\]]*$")
+"""The end of a sentence that announces what follows."""
+
+_FENCE = re.compile(r"\s*(?:`{3,}|~{3,})[^`~\n]*$")
+
+
+Run = tuple[int, int]
+"""The positions of the first and the last sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceRuns:
+    """Runs of consecutive sentences of a pool.
+
+    An *atom* is what is quoted whole or not at all: a sentence of prose, an item of a list, a row of a table, a block
+    of code, with the sentence that leads in to it; one that no quote can hold counts as its sentences or lines.
+
+    Attributes:
+        pool: the sentences.
+        before: tokens of all sentences before each one, and of the text between those of one unit.
+        max_tokens: the longest quote.
+        first, last: of the atom of each sentence.
+        dangling: whether its atom leads in to something that does not fit beside it.
+    """
+
+    pool: SentencePool
+    before: Rows
+    max_tokens: int
+    first: Rows
+    last: Rows
+    dangling: Mask
+
+    @classmethod
+    def of(cls, pool: SentencePool, tokens: TokenCounter, max_tokens: int) -> SentenceRuns:
+        """Measure the sentences of a pool and group them to atoms; each text is counted once."""
+        beside = pool.unit[1:] == pool.unit[:-1]
+        between = [
+            pool.documents[at].text[pool.end[at] : pool.start[at + 1]] if beside[at] else ""
+            for at in range(len(pool.rows) - 1)
+        ]
+        written = [at for at, text in enumerate(between) if text.strip()]  # table rules
+        weight = pool.tokens.copy()
+        weight[written] += np.array(tokens.count_many([between[at] for at in written]), dtype=np.int64)
+        before = np.concatenate([[0], np.cumsum(weight)[:-1]])
+        n = len(pool)
+        runs = cls(pool, before, max_tokens, np.arange(n), np.arange(n), np.zeros(n, dtype=bool))
+        runs._group()
+        return runs
+
+    def _group(self) -> None:
+        """Find the atoms, from the last one on: what a sentence leads in to is known before it."""
+        pool = self.pool
+        turns = np.append(True, pool.unit[1:] != pool.unit[:-1])
+        begins = turns | pool.opens | (pool.kind == PROSE) | (pool.kind == TABLE)
+        begins |= np.append(True, pool.kind[1:] != pool.kind[:-1])
+        starts = np.flatnonzero(begins).tolist()
+        atoms: list[Run] = []
+        for first, after in zip(starts, [*starts[1:], len(pool)], strict=True):
+            last = after - 1
+            if self.fits(first, last):
+                atoms.append((first, last))
+            else:
+                atoms += [(at, at) for at in range(first, after)]
+                pool.cut[first:after] = True
+        after_first, after_last, closing = len(pool), len(pool), False
+        for first, last in reversed(atoms):
+            end, fence = last, bool(pool.kind[last] == CODE and _FENCE.match(pool.texts[last]))
+            leads_in = closing or (pool.opens[last] if fence else _LEADS_IN.search(pool.texts[last]) is not None)
+            beside = after_first < len(pool) and pool.unit[after_first] == pool.unit[first]
+            if leads_in and beside and self.fits(first, after_last):
+                end = after_last
+            self.first[first : end + 1], self.last[first : end + 1] = first, end
+            self.dangling[first : end + 1] = end == last and (fence or (leads_in and not closing))
+            after_first, after_last, closing = first, end, fence and not pool.opens[last]
+
+    def fits(self, first: int, last: int) -> bool:
+        """Whether a run is short enough to be quoted whole."""
+        pool = self.pool
+        tokens = self.before[last] - self.before[first] + pool.tokens[last]
+        return bool(tokens <= self.max_tokens and pool.end[last] - pool.start[first] <= MAX_QUOTE_CHARS)
+
+    def atom(self, at: int) -> Run:
+        """Return the first and the last sentence of the atom of a sentence."""
+        return int(self.first[at]), int(self.last[at])
+
+    def touched(self, covered: Mask) -> Mask:
+        """Return the sentences whose atom holds any of some sentences."""
+        count = np.concatenate([[0], np.cumsum(covered)])
+        touched: Mask = count[self.last + 1] > count[self.first]
+        return touched
+
+    def near(self, first: int, last: int) -> Mask:
+        """Return the sentences of a run, and those of its section that would read as one quote with it."""
+        pool = self.pool
+        at = np.arange(len(pool))
+        between = np.maximum(pool.rows[first] - pool.rows, pool.rows - pool.rows[last]) - 1
+        # By position in prose, which tells the fragments of a sentence apart; those of a block of code belong together.
+        within = (pool.unit == pool.unit[first]) & (pool.kind == PROSE)
+        between = np.where(within, np.maximum(first - at, at - last) - 1, between)
+        near: Mask = (pool.section == pool.section[first]) & (between <= (-1 if pool.short[first] else NEAR))
+        return near
+
+    def joined(self, one: Run, other: Run) -> bool:
+        """Whether two runs of a unit fit into one quote with all between them."""
+        first, last = min(one[0], other[0]), max(one[1], other[1])
+        return self.pool.unit[first] == self.pool.unit[last] and self.fits(first, last)
+
+    def grown(self, run: Run, score: npt.NDArray[np.floating], covered: Mask) -> Run:
+        """Grow a run by whole neighbours of its unit as long as it fits.
+
+        An item of a list and a row of a table begin with their lead-in or header where all between fits; then the
+        better neighbour comes first.
+
+        Args:
+            run: its first and last sentence.
+            score: of each sentence; ties go to the earlier one.
+            covered: sentences that may not be quoted beside those of the run.
+
+        Returns:
+            The first and the last sentence.
+        """
+        pool, (first, last) = self.pool, run
+        cut = bool(pool.cut[first : last + 1].any())
+        at, head = first, self._head(first)
+        if self.fits(head, last) and not covered[head:first].any():
+            first = head
+        while True:
+            options = []
+            for near in (first - 1, last + 1):
+                if not 0 <= near < len(pool) or pool.unit[near] != pool.unit[at]:
+                    continue
+                own = slice(*(near_first := self.first[near], self.last[near] + 1))
+                low, high = min(first, int(near_first)), max(last, int(self.last[near]))
+                if not (covered[own].any() or (pool.cut[own].any() and not cut)) and self.fits(low, high):
+                    options.append((float(score[own].max()), -near, low, high))
+            if not options:
+                return first, last
+            _, _, first, last = max(options)
+
+    def _head(self, at: int) -> int:
+        """Return where the list or table of a sentence begins, with its lead-in."""
+        pool = self.pool
+        if pool.kind[at] not in (LIST, TABLE):
+            return int(self.first[at])
+        while at and pool.unit[at - 1] == pool.unit[at] and pool.kind[at - 1] == pool.kind[at]:
+            at -= 1
+        return int(self.first[at])
+
+    def room(self, covered: Mask) -> npt.NDArray[np.float64]:
+        """Return how much of the longest quote the uncovered sentences around each one can fill, in 0..1."""
+        unit = self.pool.unit
+        turns = (unit[1:] != unit[:-1]) | (covered[1:] != covered[:-1])
+        run = np.concatenate([[0], np.cumsum(turns)])
+        filled = np.bincount(run, weights=self.pool.tokens)[run]
+        share: npt.NDArray[np.float64] = np.minimum(filled / self.max_tokens, 1.0)
+        return share
+
+    def unit_mean(self, values: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
+        """Return for each sentence the mean of some values over its unit, weighted by tokens."""
+        unit, tokens = self.pool.unit, self.pool.tokens
+        total = np.maximum(np.bincount(unit, weights=tokens), 1.0)
+        means: npt.NDArray[np.float64] = np.bincount(unit, weights=tokens * values) / total
+        return means[unit]
