@@ -80,7 +80,8 @@ def introductions(communities: CommunityIndex, selection: CommunitySelection) ->
     centroid = cosine / max(float(cosine.max(initial=0.0)), 1e-9)
     introduced = introduces[np.searchsorted(documents, document)]
     rating = LEAD * lead + CENTROID * centroid + DOCUMENT * introduced * lead
-    return CandidatePoints.best(index, rows, np.round(rating, 6).astype(np.float32))
+    rating = np.round(rating, 6).astype(np.float32)
+    return CandidatePoints.best(index, rows, rating, rating)
 
 
 def _introduces(index: SearchIndex, documents: Rows) -> Scores:

@@ -37,8 +37,8 @@ MAX_UNKNOWN_SHARE, OVERRIDE_COSINE = 1 / 3, 0.4
 """It counts as off-topic if this share of its words is rare and in no document, unless a candidate has this cosine. A
 word is rare if the tokenizer splits it into pieces (*photosynthesis*, *asdfgh*): paraphrases use common words."""
 
-REPETITION, REPETITION_OF_EVERYTHING = 0.01, 0.1
-"""What a point loses by ``ln(1 + others)`` of its document, and of its theme. Where a question asks for everything,
+REPETITION, REPETITION_OF_EVERYTHING = 0.1, 0.3
+"""How much a point is worth less where others share its document, and its theme. Where a question asks for everything,
 each theme should contribute one or two points."""
 
 
