@@ -91,7 +91,7 @@ def candidate_points(
     units = units[:SEARCHED_UNITS]
     rank = RANK_HALF / (RANK_HALF + np.arange(len(units)))
     unit_doc = index.walk.unit_doc
-    found = np.bincount(unit_doc[units], weights=rank, minlength=int(unit_doc.max(initial=-1)) + 1)
+    found = np.bincount(unit_doc[units], weights=rank, minlength=int(unit_doc.max(initial=-1)) + 1).astype(np.float32)
     focus = found / np.sqrt(np.maximum(np.bincount(unit_doc), 1))
     whole = _units_of_documents(index, question, top_rows(found, WHOLE_DOCUMENTS, among=found > 0))
     sentences, _ = index.sentence_rows(np.union1d(units, whole))

@@ -1,7 +1,8 @@
 """The reduce step: select points among candidates by maximal marginal relevance, within a budget of tokens.
 
 A point is taken for its worth, which falls with its similarity to the points before it (Carbonell and Goldstein 1998)
-and with how many of these share its document or its theme. Where the answer has as many points as it may have and tokens are left, points grow by the sentences around them.
+and with how many of these share its document or its theme. Where the answer has as many points as it may have and
+tokens are left, points grow by the sentences around them.
 """
 
 from __future__ import annotations
@@ -68,6 +69,7 @@ class PointSelector:
         most: int,
         groups: Sequence[Rows],
         repetition: float,
+        grow: bool,
     ) -> list[SelectedPoint]:
         """Select points, best first.
 
@@ -77,6 +79,7 @@ class PointSelector:
             most: the largest number of points.
             groups: such as documents and themes; each with a number for each candidate, -1 for none.
             repetition: the worth of a point is divided by ``(1 + others) ** repetition`` for each of its groups.
+            grow: whether points grow by their neighbours where tokens are left.
         """
         if not len(candidates):
             return []
@@ -104,7 +107,7 @@ class PointSelector:
             left[at] = False
             redundant = np.maximum(redundant, np.clip((similarity.cosine(at) - UNRELATED) / (1 - UNRELATED), 0.0, 1.0))
             others += [(group == group[at]) & (group >= 0) for group in groups]
-        return self._grown(candidates, selected, tokens) if len(selected) == most else selected
+        return self._grown(candidates, selected, tokens) if grow and len(selected) == most else selected
 
     def _span(self, row: int, unit: int) -> tuple[int, int, str]:
         """Return the start and the end of a sentence, and the text of its document."""
