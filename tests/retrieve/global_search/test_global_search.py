@@ -112,7 +112,7 @@ def test_a_question_for_everything_gets_points_of_the_largest_communities(handbo
     assert all(theme.level == 0 for theme in answer.themes)
     assert len({point.community_id for point in answer.points[:12]}) >= 8  # theme by theme
     about = {theme.title: theme.id for theme in answer.themes}["Almanac"]
-    assert [p.quote for p in answer.points if p.community_id == about][0].startswith("Almanac is the Coop's memory")
+    assert next(p.quote for p in answer.points if p.community_id == about).startswith("Almanac is the Coop's memory")
     assert answer.points[0].doc_uri == "index.md"  # what introduces all of it comes first
     assert answer.points[0].quote.startswith("The Fulmar Ocean Weather Cooperative (FOWC) keeps 38 moored buoys")
 
