@@ -92,7 +92,8 @@ def candidate_points(
     rank = RANK_HALF / (RANK_HALF + np.arange(len(units)))
     unit_doc = index.walk.unit_doc
     found = np.bincount(unit_doc[units], weights=rank, minlength=int(unit_doc.max(initial=-1)) + 1).astype(np.float32)
-    focus = found / np.sqrt(np.maximum(np.bincount(unit_doc), 1))
+    length = np.bincount(unit_doc)
+    focus = np.where(length > 1, found / np.sqrt(np.maximum(length, 1)), 0.0)  # one unit has its rank alone
     whole = _units_of_documents(index, question, top_rows(found, WHOLE_DOCUMENTS, among=found > 0))
     sentences, _ = index.sentence_rows(np.union1d(units, whole))
     rows = long_enough(index, np.unique(np.concatenate([sentences, *map(communities.points, selection.relevant)])))
