@@ -31,8 +31,8 @@ class CommunityEvidence:
         fact_predicate: of each fact.
         fact_weight: float64, how strongly the ends of each fact are related.
         sentence_unit, sentence_start, sentence_end: int64 [M], spans in the text of the unit's document.
-        unit_doc, unit_kind: of each unit.
-        texts: of each document.
+        unit_doc, unit_kind, unit_heading: of each unit; the heading is the path below the title.
+        texts, titles: of each document.
         vectors: int8 [M, d] with their scales.
     """
 
@@ -57,7 +57,9 @@ class CommunityEvidence:
     sentence_end: Int
     unit_doc: Int
     unit_kind: Sequence[str]
+    unit_heading: Sequence[str]
     texts: Sequence[str]
+    titles: Sequence[str]
     vectors: Quantised
 
     @classmethod
@@ -95,7 +97,9 @@ class CommunityEvidence:
             sentence_end=_numbers(tables["sentences"], "end_char"),
             unit_doc=_numbers(tables["units"], "doc_row"),
             unit_kind=tables["units"]["kind"].to_pylist(),
+            unit_heading=tables["units"]["heading"].to_pylist(),
             texts=tables["documents"]["text"].to_pylist(),
+            titles=tables["documents"]["title"].to_pylist(),
             vectors=vectors,
         )
 

@@ -17,14 +17,14 @@ from graphctx.ingest.communities.points import (
     CandidateSentences,
     choose,
 )
-from graphctx.ingest.communities.titles import title_of
+from graphctx.ingest.communities.titles import title_of, topic_titles
 from graphctx.model.interrupt import checkpoint
 from graphctx.model.knowledge import Community, CommunitySummary
 from graphctx.nlp.tokens import WordPieceCounter
 from graphctx.store.walk import gather
 from graphctx.text.prose import stands_alone
 
-SUMMARY_VERSION = 8
+SUMMARY_VERSION = 9
 KEY_ENTITIES = 10
 KEY_FACTS = 10
 COPULAS = frozenset(("be", "not be"))
@@ -78,19 +78,26 @@ class _Summaries:
         by_level: dict[int, list[int]] = defaultdict(list)
         for number, community in enumerate(self._communities):
             by_level[community.level].append(number)
-        for level in sorted(by_level, reverse=True):
-            made |= self._level(by_level[level])
+        owners = [self._owner(by_level[level]) for level in range(len(by_level))]
+        topics = topic_titles(self._evidence, owners)
+        for level in reversed(range(len(owners))):
+            titles = [topics.get((level, place), "") for place in range(len(by_level[level]))]
+            made |= self._level(by_level[level], owners[level], titles)
         return [made[number] for number in range(len(self._communities))]
 
-    def _level(self, numbers: Sequence[int]) -> dict[int, CommunitySummary]:
+    def _members(self, number: int) -> Int:
+        return np.array([self._row_of[entity] for entity in self._communities[number].entity_ids], dtype=np.int64)
+
+    def _owner(self, numbers: Sequence[int]) -> Int:
+        """Return for each entity the position of its community, or -1."""
+        owner = np.full(len(self._evidence.entity_ids), -1, dtype=np.int64)
+        for place, number in enumerate(numbers):
+            owner[self._members(number)] = place
+        return owner
+
+    def _level(self, numbers: Sequence[int], owner: Int, titles: Sequence[str]) -> dict[int, CommunitySummary]:
         evidence = self._evidence
-        members = [
-            np.array([self._row_of[entity] for entity in self._communities[number].entity_ids], dtype=np.int64)
-            for number in numbers
-        ]
-        owner = np.full(len(evidence.entity_ids), -1, dtype=np.int64)
-        for place, rows in enumerate(members):
-            owner[rows] = place
+        members = [self._members(number) for number in numbers]
         level = Level.of(evidence, owner, len(numbers))
         sentences = self._sentences(level)
         facts, fact_ptr = self._facts(level)
@@ -105,9 +112,8 @@ class _Summaries:
             part = self._parts(members[place], children)
             points = self._choose(rows, key, level, own_facts, limit)
             self._points[number] = points
-            made[number] = self._summary(
-                title_of(evidence, members[place].tolist(), level.weight, part), key, own_facts, points, level, place
-            )
+            title = titles[place] or title_of(evidence, members[place].tolist(), level.weight, part)
+            made[number] = self._summary(title, key, own_facts, points, level, place)
             self._on_done(len(self._points))
         return made
 

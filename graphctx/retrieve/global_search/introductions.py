@@ -1,6 +1,7 @@
 """Introductions: candidate points for a question that names nothing, such as *What are the main themes?*
 
-There is no question to compare with, and the sentences nearest to the centre of a corpus are details. So a sentence is
+There is no question to compare with, and the sentences nearest to the centre of a corpus are details. So candidates are
+what each of the largest communities is about, and the openings of the documents that introduce others. A sentence is
 rated by what summarisation has found to introduce: it stands early in its document (the lead, the strongest single sign
 in news and manuals), it is near the mean of all sentences (the centroid; Radev and others, 2004), and its document
 introduces others by its name.
@@ -17,6 +18,7 @@ from graphctx.retrieve.global_search.selection import CommunitySelection
 from graphctx.retrieve.graph.communities import CommunityIndex
 from graphctx.retrieve.index import SearchIndex
 from graphctx.text.lexical import STOPWORDS, terms, words
+from graphctx.text.prose import stands_alone
 
 DOCUMENTS = 200
 """Documents whose openings are candidates, those first that introduce others."""
@@ -29,6 +31,9 @@ LEAD_HALF = 4.0
 
 LEAD, CENTROID, DOCUMENT = 0.3, 0.2, 0.5
 """Weights of a sentence's place in its document, of its cosine with the mean, and of what its document introduces."""
+
+SMALL = 7
+"""A root community of fewer names is left out of the themes where there is a larger one."""
 
 _INDEX = r"(?i)(?:^|[/\\])(?:index|readme|home|main|welcome)\.[a-z]+$"
 _OVERVIEW = r"(?i)(?:^|[/\\\d_. -])(?:intro|introduction|overview|about|preface|foreword|abstract)(?:\.[a-z]+)?$"
@@ -57,30 +62,55 @@ def asks_for_everything(question: str) -> bool:
 def largest_communities(communities: CommunityIndex, most: int) -> CommunitySelection:
     """Return the largest root communities, rated by ``ln(1 + n) / ln(1 + largest)`` of their visible members."""
     roots = communities.roots()[:most]
+    large = roots[communities.n_entities[roots] >= SMALL]
+    roots = large if len(large) else roots
     sizes = np.log1p(communities.n_entities[roots])
     ratings = np.round(sizes / max(float(sizes.max(initial=0.0)), 1e-9), 6)
     return CommunitySelection(dict(zip(roots.tolist(), ratings.tolist(), strict=True)), [], roots.tolist())
 
 
-def introductions(communities: CommunityIndex, selection: CommunitySelection) -> CandidatePoints:
-    """Return the openings of documents and the points of communities, rated by how well they introduce.
+def theme_sentences(communities: CommunityIndex, selection: CommunitySelection) -> dict[int, list[int]]:
+    """Return for each relevant community the sentences that say what it is about, best first.
+
+    They open the section or the document that gives the community its title; elsewhere they are its summary.
+    """
+    index = communities.view.index
+    heading = pc.replace_substring_regex(index.units["heading"], "^.* › ", "").to_pylist()
+    titles = index.documents["title"].to_pylist()
+    by_title = {communities.title(row): row for row in selection.relevant}
+    titled: dict[int, int] = {}
+    for unit in index.visible_rows.tolist():
+        row = by_title.get(heading[unit] or titles[index.walk.unit_doc[unit]])
+        if row is not None:
+            titled.setdefault(row, unit)
+    found = {row: _standing_alone(index, _opening(index, unit)) for row, unit in titled.items()}
+    return {row: found.get(row) or communities.summary(row).tolist() for row in selection.relevant}
+
+
+def introductions(communities: CommunityIndex, themes: dict[int, list[int]]) -> CandidatePoints:
+    """Return the openings of documents that introduce others, and what themes are about, rated.
 
     Args:
         communities: of the scope.
-        selection: of the largest communities.
+        themes: sentences by community, best first.
     """
     index = communities.view.index
     documents = np.unique(index.walk.unit_doc[index.visible_rows]).astype(np.int64)
     introduces = _introduces(index, documents)
-    openings = _openings(index, documents[top_rows(introduces, DOCUMENTS)])
-    rows = long_enough(index, np.unique(np.concatenate([openings, *map(communities.points, selection.relevant)])))
+    best = documents[top_rows(introduces, DOCUMENTS, among=introduces > 0)]
+    openings = [row for document in best.tolist() for row in _opening(index, _first_unit(index, document))]
+    place = {row: at for rows in themes.values() for at, row in enumerate(rows)}
+    rows = long_enough(index, np.array(sorted({*_standing_alone(index, openings), *place}), dtype=np.int64))
     document = index.walk.unit_doc[units_of(index, rows)].astype(np.int64)
-    lead = 1.0 / (1.0 + (rows - _first_sentences(index, document)) / LEAD_HALF)
+    from_start = rows - index.walk.unit_sentence[np.searchsorted(index.walk.unit_doc, document)].astype(np.int64)
+    lead = 1.0 / (1.0 + from_start / LEAD_HALF)
+    in_theme = np.array([1.0 / (1.0 + place[row] / LEAD_HALF) if row in place else 0.0 for row in rows.tolist()])
     cosine = np.maximum(index.sentence_similarity(index.typical[0], rows), 0.0)
     centroid = cosine / max(float(cosine.max(initial=0.0)), 1e-9)
     introduced = introduces[np.searchsorted(documents, document)]
-    rating = LEAD * lead + CENTROID * centroid + DOCUMENT * introduced * lead
-    return CandidatePoints.best(index, rows, np.round(rating, 6).astype(np.float32))
+    rating = LEAD * np.maximum(lead, in_theme) + CENTROID * centroid + DOCUMENT * introduced * lead
+    rating = np.round(rating, 6).astype(np.float32)
+    return CandidatePoints.best(index, rows, rating, rating)
 
 
 def _introduces(index: SearchIndex, documents: Rows) -> Scores:
@@ -99,14 +129,23 @@ def _introduces(index: SearchIndex, documents: Rows) -> Scores:
     return found.astype(np.float32)
 
 
-def _openings(index: SearchIndex, documents: Rows) -> Rows:
-    walk = index.walk
-    first = _first_sentences(index, documents)
-    end = walk.unit_sentence[np.searchsorted(walk.unit_doc, documents, side="right")]
-    rows: Rows = first[:, None] + np.arange(OPENING)
-    return rows[rows < end[:, None]]
+def _first_unit(index: SearchIndex, document: int) -> int:
+    return int(np.searchsorted(index.walk.unit_doc, document))
 
 
-def _first_sentences(index: SearchIndex, documents: Rows) -> Rows:
-    first: Rows = index.walk.unit_sentence[np.searchsorted(index.walk.unit_doc, documents)].astype(np.int64)
-    return first
+def _opening(index: SearchIndex, unit: int) -> list[int]:
+    start, end = index.walk.unit_sentence[unit : unit + 2].tolist()
+    return list(range(start, min(end, start + OPENING)))
+
+
+def _standing_alone(index: SearchIndex, rows: list[int]) -> list[int]:
+    """Return the sentences that can be read without what is around them."""
+    kinds = index.units["kind"]
+
+    def stands(row: int, unit: int) -> bool:
+        text = index.text_of(int(index.walk.unit_doc[unit])).text
+        sentence = text[index.walk.sentence_start[row] : index.walk.sentence_end[row]]
+        return stands_alone(sentence, kinds[unit].as_py()) > 0
+
+    units = units_of(index, np.array(rows, dtype=np.int64)).tolist()
+    return [row for row, unit in zip(rows, units, strict=True) if stands(row, unit)]

@@ -1,4 +1,10 @@
-"""The map step: candidate points for a question, sentences of the relevant communities and of a plain search, rated."""
+"""The map step: candidate points for a question, rated.
+
+Candidates are the sentences of the documents that a plain search found, and the points of the relevant communities. A
+document that treats a matter as a whole (a guide, an overview, a list) has many units among those found, and states
+parts of the answer in sentences that do not repeat the words of the question. So a sentence is worth more for the rank
+of its unit and for its document's focus: how much of what was found is in it, for its length.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +21,17 @@ from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import Question
 
 SEARCHED_UNITS = 100
-"""Units of the plain search whose sentences are candidates: about as many sentences as a dozen communities have."""
+"""Units of the plain search that are looked at."""
+
+WHOLE_DOCUMENTS, WHOLE_UNITS = 20, 1_000
+"""Documents all of whose units are candidates, those with the most of what the plain search found; and the largest
+number of these units, of which the nearest are taken."""
+
+RANK_HALF = 10.0
+"""The unit at this rank, from 0, counts half of the first."""
+
+UNIT_RANK, DOCUMENT_FOCUS = 2.0, 4.0
+"""How many times its rating a sentence of the first unit is worth more, and one of the document with most focus."""
 
 MIN_CHARS = 24
 """A shorter sentence says nothing by itself."""
@@ -40,29 +56,30 @@ class CandidatePoints:
     Attributes:
         rows: sentence rows, distinct.
         units: of each.
-        rating: float32, in 0..1.
+        rating: float32, in 0..1, how well each fits the question.
+        worth: float32, above 0, by which points are selected.
     """
 
     rows: Rows
     units: Rows
     rating: Scores
+    worth: Scores
 
     def __len__(self) -> int:
         return len(self.rows)
 
     @classmethod
-    def best(cls, index: SearchIndex, rows: Rows, rating: Scores) -> CandidatePoints:
-        """Take the best `MAX_CANDIDATES` of some rated sentences."""
-        best = np.sort(top_rows(rating, MAX_CANDIDATES))
-        return cls(rows[best], units_of(index, rows[best]), np.round(rating[best], 6).astype(np.float32))
+    def best(cls, index: SearchIndex, rows: Rows, rating: Scores, worth: Scores) -> CandidatePoints:
+        """Take the `MAX_CANDIDATES` of some rated sentences that are worth most."""
+        best = np.sort(top_rows(worth, MAX_CANDIDATES))
+        rating, worth = (np.round(values[best], 6).astype(np.float32) for values in (rating, worth))
+        return cls(rows[best], units_of(index, rows[best]), rating, worth)
 
 
 def candidate_points(
     communities: CommunityIndex, question: Question, selection: CommunitySelection, units: Rows
 ) -> CandidatePoints:
-    """Return the points of the relevant communities and the sentences of the units that a plain search found.
-
-    The latter reach what is in no community, or in none that was rated.
+    """Return the sentences of the documents that a plain search found, and the points of the relevant communities.
 
     Args:
         communities: of the scope.
@@ -71,10 +88,33 @@ def candidate_points(
         units: unit rows of the plain search, best first.
     """
     index = communities.view.index
-    searched, _ = index.sentence_rows(units[:SEARCHED_UNITS])
-    rows = long_enough(index, np.unique(np.concatenate([searched, *map(communities.points, selection.relevant)])))
+    units = units[:SEARCHED_UNITS]
+    rank = RANK_HALF / (RANK_HALF + np.arange(len(units)))
+    unit_doc = index.walk.unit_doc
+    found = np.bincount(unit_doc[units], weights=rank, minlength=int(unit_doc.max(initial=-1)) + 1).astype(np.float32)
+    length = np.bincount(unit_doc)
+    focus = np.where(length > 1, found / np.sqrt(np.maximum(length, 1)), 0.0)  # one unit has its rank alone
+    whole = _units_of_documents(index, question, top_rows(found, WHOLE_DOCUMENTS, among=found > 0))
+    sentences, _ = index.sentence_rows(np.union1d(units, whole))
+    rows = long_enough(index, np.unique(np.concatenate([sentences, *map(communities.points, selection.relevant)])))
     checkpoint()
-    return CandidatePoints.best(index, rows, rate_sentences(index, question, rows))
+    rating = rate_sentences(index, question, rows)
+    by_unit = np.zeros(index.walk.n_units)
+    by_unit[units] = rank
+    unit = units_of(index, rows)
+    focused = focus[unit_doc[unit]] / max(float(focus.max(initial=0.0)), 1e-9)
+    gain = (1 + UNIT_RANK * by_unit[unit]) * (1 + DOCUMENT_FOCUS * focused)
+    return CandidatePoints.best(index, rows, rating, (np.maximum(rating, 0.0) * gain).astype(np.float32))
+
+
+def _units_of_documents(index: SearchIndex, question: Question, documents: Rows) -> Rows:
+    """Return the units of documents; the `WHOLE_UNITS` nearest to the question where there are more."""
+    start, end = (np.searchsorted(index.walk.unit_doc, documents, side=side) for side in ("left", "right"))
+    units = np.concatenate([np.arange(*bounds) for bounds in zip(start, end, strict=True)] or [documents])
+    if len(units) <= WHOLE_UNITS:
+        return units
+    nearest: Rows = units[top_rows(inner_products(index.vectors, units, question.vector), WHOLE_UNITS)]
+    return nearest
 
 
 def rate_community(communities: CommunityIndex, question: Question, row: int) -> float:

@@ -1,7 +1,8 @@
 """The reduce step: select points among candidates by maximal marginal relevance, within a budget of tokens.
 
-A point is taken for its rating less its similarity to the points before it (Carbonell and Goldstein 1998). Where the
-answer has as many points as it may have and tokens are left, points grow by the sentences around them.
+A point is taken for its worth, which falls with its similarity to the points before it (Carbonell and Goldstein 1998)
+and with how many of these share its document or its theme. Where the answer has as many points as it may have and
+tokens are left, points grow by the sentences around them.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ from graphctx.retrieve.question import Question
 from graphctx.store.walk import gather, pointers
 from graphctx.text.lexical import words
 
-REDUNDANCY = 0.05
-"""What a sentence loses that is identical to a point before it."""
+REDUNDANCY = 0.5
+"""The share of its worth that a sentence loses that is identical to a point before it."""
 
 UNRELATED = 0.3
 """The cosine of sentences of one subject; only what is above it counts as similarity."""
@@ -68,15 +69,17 @@ class PointSelector:
         most: int,
         groups: Sequence[Rows],
         repetition: float,
+        grow: bool,
     ) -> list[SelectedPoint]:
         """Select points, best first.
 
         Args:
-            candidates: with their ratings.
+            candidates: with their worth.
             tokens: of all points together.
             most: the largest number of points.
             groups: such as documents and themes; each with a number for each candidate, -1 for none.
-            repetition: what a point loses by ``ln(1 + others)`` of each of its groups.
+            repetition: the worth of a point is divided by ``(1 + others) ** repetition`` for each of its groups.
+            grow: whether points grow by their neighbours where tokens are left.
         """
         if not len(candidates):
             return []
@@ -87,13 +90,14 @@ class PointSelector:
         sizes = np.minimum(np.array(self._tokens.count_many(texts), dtype=np.int64), longest)
         sizes[[end - start > MAX_QUOTE_CHARS for start, end, _ in spans]] = longest
         similarity = _Similarity(index, candidates.rows, texts)
-        rating = candidates.rating.astype(np.float64)
+        worth = np.maximum(candidates.worth.astype(np.float64), 0.0)
         left = np.ones(len(candidates), dtype=bool)
         redundant, others = np.zeros(len(candidates)), np.zeros((len(groups), len(candidates)))
         selected: list[SelectedPoint] = []
         while len(selected) < most and (left := left & (sizes <= tokens)).any():
             checkpoint()
-            value = np.round(rating - REDUNDANCY * redundant - repetition * np.log1p(others).sum(axis=0), 6)
+            fresh = np.exp(-repetition * np.log1p(others).sum(axis=0))
+            value = np.round(worth * (1 - REDUNDANCY * redundant) * fresh, 6)
             at = int(np.argmax(np.where(left, value, -np.inf)))
             start, end, text = spans[at]
             cut = best_fragments(index, self._question, text, (start, end), longest, self._tokens)
@@ -103,7 +107,7 @@ class PointSelector:
             left[at] = False
             redundant = np.maximum(redundant, np.clip((similarity.cosine(at) - UNRELATED) / (1 - UNRELATED), 0.0, 1.0))
             others += [(group == group[at]) & (group >= 0) for group in groups]
-        return self._grown(candidates, selected, tokens) if len(selected) == most else selected
+        return self._grown(candidates, selected, tokens) if grow and len(selected) == most else selected
 
     def _span(self, row: int, unit: int) -> tuple[int, int, str]:
         """Return the start and the end of a sentence, and the text of its document."""

@@ -14,7 +14,12 @@ from graphctx.model.results import GlobalResults
 from graphctx.retrieve.arrays import Rows
 from graphctx.retrieve.cite import TokenCounter
 from graphctx.retrieve.confidence import FITTED_FOR
-from graphctx.retrieve.global_search.introductions import asks_for_everything, introductions, largest_communities
+from graphctx.retrieve.global_search.introductions import (
+    asks_for_everything,
+    introductions,
+    largest_communities,
+    theme_sentences,
+)
 from graphctx.retrieve.global_search.phrase import PhraserConfig, phrase
 from graphctx.retrieve.global_search.points import CandidatePoints, candidate_points, rate_community
 from graphctx.retrieve.global_search.reduce import PointSelector, SelectedPoint
@@ -37,8 +42,8 @@ MAX_UNKNOWN_SHARE, OVERRIDE_COSINE = 1 / 3, 0.4
 """It counts as off-topic if this share of its words is rare and in no document, unless a candidate has this cosine. A
 word is rare if the tokenizer splits it into pieces (*photosynthesis*, *asdfgh*): paraphrases use common words."""
 
-REPETITION, REPETITION_OF_EVERYTHING = 0.01, 0.1
-"""What a point loses by ``ln(1 + others)`` of its document, and of its theme. Where a question asks for everything,
+REPETITION, REPETITION_OF_EVERYTHING = 0.1, 1.0
+"""How much less a point is worth where others share its document, and its theme. Where a question asks for everything,
 each theme should contribute one or two points."""
 
 
@@ -124,9 +129,11 @@ class GlobalSearch:
             max_point_tokens: the longest point.
         """
         communities, question, units = self._communities, self._question, self._ranking.rows
+        said: dict[int, list[int]] = {}
         if self._everything:
             selection = largest_communities(communities, tests)
-            candidates = introductions(communities, selection)
+            said = theme_sentences(communities, selection)
+            candidates = introductions(communities, said)
         else:
             rate = partial(rate_community, communities, question)
             order = community_scores(communities, units)
@@ -134,13 +141,19 @@ class GlobalSearch:
             candidates = candidate_points(communities, question, selection, units)
         checkpoint()
         themes = selection.nearest(themes_of_units(communities, candidates.units), communities.hierarchy.parent)
+        theme_groups = themes
+        if self._everything:
+            for row in reversed(selection.relevant):
+                themes[np.isin(candidates.rows, said[row])] = row
+            theme_groups = np.where(themes >= 0, themes, len(communities.hierarchy))  # what has none is a group too
         selector = PointSelector(self._index, question, self._tokens, max_point_tokens)
         points = selector.select(
             candidates,
             tokens=points_tokens,
             most=max_points,
-            groups=[self._index.walk.unit_doc[candidates.units].astype(np.int64), themes],
+            groups=[self._index.walk.unit_doc[candidates.units].astype(np.int64), theme_groups],
             repetition=REPETITION_OF_EVERYTHING if self._everything else REPETITION,
+            grow=not self._everything,
         )
         return GlobalOutcome(selection, candidates, themes, points)
 

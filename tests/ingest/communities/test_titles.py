@@ -30,7 +30,9 @@ def evidence(names: list[str], label: str = "term", proper: float = 1.0) -> Comm
         fact_weight=np.empty(0),
         **dict.fromkeys(("sentence_unit", "sentence_start", "sentence_end", "unit_doc"), none),
         unit_kind=[],
+        unit_heading=[],
         texts=[],
+        titles=[],
         vectors=Quantised(np.empty((0, 4), np.int8), np.empty(0, np.float32)),
     )
 

@@ -102,7 +102,7 @@ def test_the_same_question_gives_the_same_bytes_in_every_process(
 
 def test_points_come_from_many_documents(handbook_kb: KnowledgeBase) -> None:
     for question in QUESTIONS:
-        assert len({point.doc_uri for point in handbook_kb.global_search(question).points}) >= 5
+        assert len({point.doc_uri for point in handbook_kb.global_search(question).points}) >= 4
 
 
 def test_a_question_for_everything_gets_points_of_the_largest_communities(handbook_kb: KnowledgeBase) -> None:
@@ -110,6 +110,9 @@ def test_a_question_for_everything_gets_points_of_the_largest_communities(handbo
     check(handbook_kb, answer)
     assert len(answer.themes) >= 8
     assert all(theme.level == 0 for theme in answer.themes)
+    assert len({point.community_id for point in answer.points[:12]}) >= 8  # theme by theme
+    about = {theme.title: theme.id for theme in answer.themes}["Almanac"]
+    assert next(p.quote for p in answer.points if p.community_id == about).startswith("Almanac is the Coop's memory")
     assert answer.points[0].doc_uri == "index.md"  # what introduces all of it comes first
     assert answer.points[0].quote.startswith("The Fulmar Ocean Weather Cooperative (FOWC) keeps 38 moored buoys")
 
