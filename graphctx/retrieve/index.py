@@ -242,9 +242,8 @@ class SearchIndex:
 
     def section_numbers(self, rows: Rows) -> Rows:
         """Return a number for the section of each of some units, equal for units of the same section."""
-        ids = self._section_ids.take(pa.array(rows)).dictionary_encode()
-        numbers: Rows = ids.indices.to_numpy().astype(np.int64)
-        return numbers
+        seen: dict[str, int] = {}
+        return np.array([seen.setdefault(self._section_ids[row].as_py(), len(seen)) for row in rows.tolist()])
 
     def unit_row(self, unit_id: str) -> int:
         """Return the row of a unit, by its own id or by that of the section that it opens.

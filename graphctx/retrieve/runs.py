@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,9 @@ from graphctx.retrieve.sentences import CODE, LIST, PROSE, TABLE, SentencePool
 NEAR = 1
 """Two runs of a section with at most so many sentences between them would read as one quote. A short document is quoted
 as far as the quotes reach."""
+
+MIN_CHARS = 12
+"""Shorter sentences are passed over where there are longer ones, and count as no repetition."""
 
 _LEADS_IN = re.compile(r"[:：][\s*_`\"')\]]*$")
 """The end of a sentence that announces what follows."""
@@ -40,6 +43,7 @@ class SentenceRuns:
         max_tokens: the longest quote.
         first, last: of the atom of each sentence.
         dangling: whether its atom leads in to something that does not fit beside it.
+        same: the first sentence of the same text; of a short one itself.
     """
 
     pool: SentencePool
@@ -48,6 +52,8 @@ class SentenceRuns:
     first: Rows
     last: Rows
     dangling: Mask
+    same: Rows
+    _near: dict[Run, Mask] = field(default_factory=dict)
 
     @classmethod
     def of(cls, pool: SentencePool, tokens: TokenCounter, max_tokens: int) -> SentenceRuns:
@@ -62,7 +68,9 @@ class SentenceRuns:
         weight[written] += np.array(tokens.count_many([between[at] for at in written]), dtype=np.int64)
         before = np.concatenate([[0], np.cumsum(weight)[:-1]])
         n = len(pool)
-        runs = cls(pool, before, max_tokens, np.arange(n), np.arange(n), np.zeros(n, dtype=bool))
+        seen: dict[str, int] = {}
+        same = [seen.setdefault(text, at) if len(text) >= MIN_CHARS else at for at, text in enumerate(pool.texts)]
+        runs = cls(pool, before, max_tokens, np.arange(n), np.arange(n), np.zeros(n, dtype=bool), np.array(same))
         runs._group()
         return runs
 
@@ -108,16 +116,24 @@ class SentenceRuns:
         touched: Mask = count[self.last + 1] > count[self.first]
         return touched
 
-    def near(self, first: int, last: int) -> Mask:
+    def near(self, run: Run) -> Mask:
         """Return the sentences of a run, and those of its section that would read as one quote with it."""
-        pool = self.pool
-        at = np.arange(len(pool))
-        between = np.maximum(pool.rows[first] - pool.rows, pool.rows - pool.rows[last]) - 1
-        # By position in prose, which tells the fragments of a sentence apart; those of a block of code belong together.
-        within = (pool.unit == pool.unit[first]) & (pool.kind == PROSE)
-        between = np.where(within, np.maximum(first - at, at - last) - 1, between)
-        near: Mask = (pool.section == pool.section[first]) & (between <= (-1 if pool.short[first] else NEAR))
-        return near
+        if run not in self._near:
+            pool, (first, last) = self.pool, run
+            at = np.arange(len(pool))
+            between = np.maximum(pool.rows[first] - pool.rows, pool.rows - pool.rows[last]) - 1
+            # By position in prose, which tells the fragments of a sentence apart; those of code belong together.
+            within = (pool.unit == pool.unit[first]) & (pool.kind == PROSE)
+            between = np.where(within, np.maximum(first - at, at - last) - 1, between)
+            most = -1 if pool.short[first] else NEAR
+            self._near[run] = (pool.section == pool.section[first]) & (between <= most)
+        return self._near[run]
+
+    def said(self, run: Run) -> Mask:
+        """Return the sentences of a run, and those that have the same text as one of them."""
+        said = np.zeros(len(self.pool), dtype=bool)
+        said[self.same[run[0] : run[1] + 1]] = True
+        return said[self.same]
 
     def joined(self, one: Run, other: Run) -> bool:
         """Whether two runs of a unit fit into one quote with all between them."""

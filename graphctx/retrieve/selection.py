@@ -18,15 +18,12 @@ from graphctx.retrieve.confidence import Confidence
 from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import Question
 from graphctx.retrieve.ranking import Ranking
-from graphctx.retrieve.runs import Run, SentenceRuns
+from graphctx.retrieve.runs import MIN_CHARS, Run, SentenceRuns
 from graphctx.retrieve.sentences import SentencePool, sentence_pool
 from graphctx.retrieve.variants import SelectionWeights
 
 N_FRONT = 10
 """Unit scores are shares of the best among so many units."""
-
-MIN_CHARS = 12
-"""Shorter sentences are passed over where there are longer ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +87,11 @@ def select_sentences(
     score = _scores(ranking, pool, positions, weights)
     cores = _cores(pool, runs, score, barred, max_quotes, weights, repetition)
     quotes = list(cores)
-    taken = [runs.near(*core) | _said(pool, core) for core in cores]
+    taken = [runs.near(core) | runs.said(core) for core in cores]
     for number, core in enumerate(cores if weights.grow else ()):
         others = np.logical_or.reduce([barred, *taken[:number], *taken[number + 1 :]])
         quotes[number] = runs.grown(core, score, others)
-        taken[number] = runs.near(*quotes[number]) | _said(pool, quotes[number])
+        taken[number] = runs.near(quotes[number]) | runs.said(quotes[number])
     selected = [
         Selected(first, last, confidence.of_run(first, last), runs.fits(first, last), _whole(pool, first, last))
         for first, last in quotes
@@ -126,7 +123,7 @@ def _cores(
             return cores
         cores.append(core)
         first, last = runs.grown(core, score, covered) if weights.grow else core
-        said = _said(pool, (first, last))
+        said = runs.said((first, last))
         covered |= said
         said[first : last + 1] = False
         free &= ~said
@@ -134,12 +131,6 @@ def _cores(
         repeated = np.maximum(repeated, same)
         echoed = np.maximum(echoed, np.where(here, 0.0, same))
         taken += here
-
-
-def _said(pool: SentencePool, run: Run) -> Mask:
-    """Return the sentences that have the same text as one of a run."""
-    texts = {text for text in pool.texts[run[0] : run[1] + 1] if len(text) >= MIN_CHARS}
-    return np.array([text in texts for text in pool.texts])
 
 
 def _next_core(value: npt.NDArray[np.float64], free: Mask, runs: SentenceRuns, cores: list[Run]) -> Run | None:
@@ -156,7 +147,7 @@ def _next_core(value: npt.NDArray[np.float64], free: Mask, runs: SentenceRuns, c
         joining = [n for n, other in enumerate(cores) if runs.joined(core, other)][:1]
         for n in joining:
             core = min(core[0], cores[n][0]), max(core[1], cores[n][1])
-        if any(runs.near(*other)[core[0] : core[1] + 1].any() for n, other in enumerate(cores) if n not in joining):
+        if any(runs.near(other)[core[0] : core[1] + 1].any() for n, other in enumerate(cores) if n not in joining):
             continue
         if not joining:
             return core
