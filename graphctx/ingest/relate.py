@@ -1,7 +1,7 @@
 """The entity graph: which entities are related, and how strongly.
 
 Two entities are related if a fact joins them, if sentences name both more often than chance would have it
-(positive pointwise mutual information), or if their names are near-synonyms.
+(positive pointwise mutual information), or if their names are near-synonyms. A block of code is no sentence.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ def relate_entities(linked: Linked, facts: Sequence[Fact], vectors: Vectors) -> 
     ]
     subject, thing = np.array(ends, dtype=np.int64).reshape(-1, 2).T
     return related_edges(
-        linked.mentions["sentence_row"].to_numpy().astype(np.int64),
-        linked.mentions["entity_row"].to_numpy().astype(np.int64),
+        linked.mentions["sentence_row"].to_numpy().astype(np.int64)[linked.in_prose],
+        linked.mentions["entity_row"].to_numpy().astype(np.int64)[linked.in_prose],
         subject,
         thing,
         near_synonyms(vectors, [entity.name for entity in linked.entities], mentioned),
