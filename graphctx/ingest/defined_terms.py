@@ -138,7 +138,8 @@ def _bold(text: str) -> Iterator[str]:
 
 def _code(text: str) -> Iterator[tuple[str, float]]:
     for match in _CODE.finditer(text):
-        name = identifier_of(match["name"])
+        between = match["name"] != match["name"].strip()  # text between two literals
+        name = "" if between else identifier_of(match["name"])
         if name and _AFTER_CODE.match(text, match.end()):
             yield name, CODE_TERM
 

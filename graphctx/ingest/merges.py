@@ -118,6 +118,8 @@ def _merge_initials(table: NameTable, same: UnionFind) -> None:
 def _is_person(table: NameTable, document: int, at: int) -> bool:
     """Whether a document mentions a name as a person at least as often as anything else."""
     name, labels = table.names[at], table.labels[document][at]
+    if not table.code_words.isdisjoint(name.key.split()):
+        return False
     if name.identifier or name.acronym or any(char.isdigit() for char in name.key):
         return False
     others = max((count for label, count in labels.items() if label not in ("person", "term")), default=0)
@@ -192,5 +194,6 @@ def _merge_code(table: NameTable, same: UnionFind) -> None:
         if prose == -1 or (written.islower() and rank_of(written)):
             continue
         one = table.names[prose]
-        if 2 * one.surfaces.get(written, 0) >= one.mentions:
+        alike = one.surfaces.get(written, 0) if one.mentions else one.stated == written
+        if 2 * alike >= one.mentions:
             same.union(at, prose)

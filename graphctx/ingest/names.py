@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from graphctx.ingest.definitions import Definition
 from graphctx.ingest.name_keys import CODE_MARK, name_key
@@ -88,7 +90,7 @@ class Name:
         self.surfaces[mention.surface] = self.surfaces.get(mention.surface, 0) + 1
 
 
-@dataclass(slots=True)
+@dataclass
 class NameTable:
     """All names of a corpus.
 
@@ -141,6 +143,12 @@ class NameTable:
                 name.defined = max(name.defined, definition.value)
                 name.stated = name.stated or definition.surface
         return table
+
+    @cached_property
+    def code_words(self) -> frozenset[str]:
+        """The words that the corpus writes as code, those inside identifiers too."""
+        code = (name.key.casefold() for name in self.names if name.is_code)
+        return frozenset(word for key in code for word in re.findall(r"[^\W_]+", key))
 
     def row(self, key: str) -> int:
         """Return the row of a name by its key, or -1."""

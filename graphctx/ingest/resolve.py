@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from graphctx.ingest.definitions import Definition
+from graphctx.ingest.labels import Labels, is_about_software
 from graphctx.ingest.merges import merge_names
-from graphctx.ingest.names import Name, NameTable, UnionFind, most_frequent
+from graphctx.ingest.names import Name, NameTable, UnionFind
 from graphctx.model.ids import content_id
 from graphctx.model.knowledge import Entity, EntityLabel, Extraction, Fact
 from graphctx.nlp.commonness import expected_mentions
@@ -41,9 +42,6 @@ MIN_COMMON_VALUE = 0.7
 
 MIN_MENTIONS = 3
 """Below it the ratio of a common noun is chance; a rare word needs two."""
-
-LABEL_SHARE = 0.25
-"""A label on fewer of the mentions is a slip of the tagger."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +70,7 @@ class _Cluster:
     named: int = 0
     capital: int = 0
     lower: int = 0
+    in_prose: int = 0
     defined: float = 0.0
     units: int = 0
     last_unit: str = ""
@@ -109,7 +108,8 @@ def resolve_names(
     ids = {root: content_id("e", table.names[root].key) for root in kept}
     order = sorted(kept, key=ids.__getitem__)
     position = {root: at for at, root in enumerate(order)}
-    entities = [_entity(ids[root], kept[root], table.names[root]) for root in order]
+    labels = Labels.of(table)
+    entities = [_entity(ids[root], kept[root], table.names[root], labels) for root in order]
     lookup = np.full(len(table.names) + 1, -1, dtype=np.int32)  # the last slot is for mentions without a name
     for root, at in position.items():
         lookup[root] = at
@@ -129,6 +129,7 @@ def _gather(
     clusters: dict[int, _Cluster] = {}
     at = 0
     for number, extraction in enumerate(extractions):
+        prose = not is_about_software(extraction)
         for mention in extraction.mentions:
             name = table.mentions[at]
             at += 1
@@ -141,6 +142,7 @@ def _gather(
                 cluster = clusters[root] = _Cluster()
             cluster.mentions += 1
             cluster.named += mention.kind != "noun_chunk" and not (mention.kind == "code" and " " in mention.surface)
+            cluster.in_prose += prose
             cluster.lower += mention.surface == mention.surface.lower()
             cluster.capital += mention.kind == "proper" and mention.label == "term"
             if cluster.last_unit != mention.unit_id:
@@ -201,21 +203,16 @@ def _is_kept(name: Name, cluster: _Cluster, n_units: int, n_mentions: int) -> bo
     return cluster.mentions >= (MIN_MENTIONS if expected else 2)
 
 
-def _entity(entity_id: str, cluster: _Cluster, own: Name) -> Entity:
+def _entity(entity_id: str, cluster: _Cluster, own: Name, labels: Labels) -> Entity:
     """Make the entity; its name is the most frequent form of the canonical name, in the singular or plural."""
     words = singular_of(own.words)
     forms = {form: count for form, count in cluster.surfaces.items() if singular_of(normalise_name(form)) == words}
     forms = forms or ({own.stated: 0} if own.stated else cluster.surfaces)
     name = min(forms, key=lambda form: (-forms[form], -len(form), form))
-    label = most_frequent(cluster.labels)
-    if own.is_code:
-        label = "code"
-    elif cluster.labels.get(label, 0) < LABEL_SHARE * cluster.mentions:
-        label = "term"
     return Entity(
         id=entity_id,
         name=name,
-        label=label,
+        label=labels.choose(own, cluster.mentions, cluster.labels, 2 * cluster.in_prose >= cluster.mentions),
         aliases=tuple(sorted(form for form in cluster.surfaces if form != name)),
         n_mentions=cluster.mentions,
         n_units=cluster.units,

@@ -10,6 +10,9 @@ from graphctx.text.lexical import STOPWORDS, fold
 
 _WORD = re.compile(r"[^\W_]+(?:[.'’_]+[^\W_]+)*(?:\+\+|#(?!\w))?")
 _CODE_WORD = re.compile(r"(?:--?|[/.$@_])?\w(?:[\w.:/@-]*\w)?(?:\+\+|#)?")
+_BREAK = re.compile(r"[`\[\])<>|]|\n\s*\n|[.:;!?]\s")
+"""No name of prose reaches across code, a link's edge, a closed bracket or the end of a sentence."""
+
 _JOINTS = tuple("-_/.$@:=`")
 
 
@@ -81,6 +84,8 @@ class Gazetteer:
         if prose:
             for match in self._prose.find(name_words(text)):
                 n_words = len(name_words(text[match.start : match.end]))
+                if _BREAK.search(text, match.start, match.end):
+                    continue
                 if counts_as_name(text, match.start, match.end, n_words) and not _in_code(text, match.start, match.end):
                     yield match
 

@@ -30,6 +30,8 @@ STOPWORDS = frozenset(
 
 _SAME_PLURAL = frozenset("news means headquarters series species always besides perhaps lens".split())
 
+_ICS_PLURALS = frozenset("metrics topics critics clinics comics fabrics graphics mechanics picnics relics".split())
+
 _SMALL_WORDS = frozenset(
     "of the and for in on at to a an de do da dos del di la le les et y du der von van & with".split()
 )
@@ -145,7 +147,7 @@ def _words(text: str) -> list[str]:
     for word in text.split():
         parts = _DASHES.sub(" ", word).split()
         words += [word] if len(parts) > 1 and parts[0] in DETERMINERS else parts
-    return words
+    return words if len(words) == 1 else [word if word.startswith("__") else word.strip("_") for word in words]
 
 
 def _join_initials(words: list[str]) -> list[str]:
@@ -232,7 +234,8 @@ def singular_of(name: str) -> str:
     if (
         len(last) < 4
         or not last.endswith("s")
-        or last.endswith(("ss", "us", "is", "ous", "ics"))
+        or last.endswith(("ss", "us", "is", "ous"))
+        or (last.endswith("ics") and last not in _ICS_PLURALS)
         or last in _SAME_PLURAL
     ):
         return name
