@@ -87,8 +87,8 @@ _SMALL = frozenset(
 class Definition:
     """A unit that is about a name, and how much, in 0..1.
 
-    ``key`` is the name's identity, as `name_key` returns it. ``own`` tells whether the unit is named by it (title, heading, subject of its first
-    sentence); a term that a unit defines among others is not.
+    ``key`` is the name's identity, as `name_key` returns it. ``own`` tells whether the unit is named by it (title,
+    heading, subject of its first sentence); a term that a unit defines among others is not.
     """
 
     key: str

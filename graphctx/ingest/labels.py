@@ -36,9 +36,8 @@ class Labels:
         """Build from the names of a corpus."""
         people = (name for name in table.names if name.label == "person" and _is_full(name.key))
         words = (name.key.split() for name in people)
-        return cls(
-            table.code_words, frozenset(word for full in words if table.code_words.isdisjoint(full) for word in full)
-        )
+        of_people = (word for full in words if table.code_words.isdisjoint(full) for word in full)
+        return cls(table.code_words, frozenset(of_people))
 
     def choose(self, name: Name, mentions: int, counts: dict[EntityLabel, int], in_prose: bool) -> EntityLabel:
         """Return the label of an entity, ``term`` without evidence.
@@ -49,10 +48,14 @@ class Labels:
             counts: how many of them the tagger gives each label.
             in_prose: whether most mentions are in documents without code.
         """
-        label = "code" if name.is_code else most_frequent(counts)
+        if name.is_code:
+            return "code"
+        label = most_frequent(counts)
+        if counts.get(label, 0) < LABEL_SHARE * mentions:
+            return "term"
         if label == "code":
             return label
-        if counts.get(label, 0) < LABEL_SHARE * mentions or not self.code_words.isdisjoint(name.key.split()):
+        if not self.code_words.isdisjoint(name.key.split()):
             return "term"
         if " " not in name.key and (not in_prose or name.identifier):
             return "term"

@@ -110,7 +110,7 @@ def link_corpus(
     forms = _forms(corpus, mentions, len(kept))
     return Linked(
         [
-            _named(entities[number], forms[row], n_mentions=int(n_mentions[row]), n_units=int(n_units[row]))
+            replace(_named(entities[number], forms[row]), n_mentions=int(n_mentions[row]), n_units=int(n_units[row]))
             for row, number in enumerate(kept)
         ],
         pa.table(columns, schema=MENTIONS),
@@ -129,13 +129,13 @@ def _forms(corpus: Corpus, mentions: Long, n_entities: int) -> list[Counter[str]
     return forms
 
 
-def _named(entity: Entity, forms: Mapping[str, int], **counts: int) -> Entity:
+def _named(entity: Entity, forms: Mapping[str, int]) -> Entity:
     """The entity by the most frequent form of its name, in the singular or plural, among its mentions."""
     words = singular_of(normalise_name(entity.name))
     fit = [form for form in forms if singular_of(normalise_name(form)) == words] or [shown_name(entity.name)]
     name = min(fit, key=lambda form: (-forms.get(form, 0), -len(form), form))
     aliases = sorted({*entity.aliases, entity.name} - {name})
-    return replace(entity, name=name, aliases=tuple(aliases), **counts)
+    return replace(entity, name=name, aliases=tuple(aliases))
 
 
 def _mentions(

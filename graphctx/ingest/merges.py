@@ -110,9 +110,9 @@ def _merge_initials(table: NameTable, same: UnionFind) -> None:
             bearers[last].append(at)
     for at in people:
         first, *_, last = table.names[at].key.split()
-        if len(first) == 1 and len(bearers[last]) == 1:
-            if _is_shortened(table.names[at].key, table.names[bearers[last][0]].key):
-                same.union(at, bearers[last][0])
+        found = bearers[last] if len(first) == 1 else []
+        if len(found) == 1 and _is_shortened(table.names[at].key, table.names[found[0]].key):
+            same.union(at, found[0])
 
 
 def _is_person(table: NameTable, document: int, at: int) -> bool:

@@ -139,9 +139,9 @@ class NameTable:
                 table.names[at].documents += 1
         for definition in definitions:
             if definition.makes_name:
-                name = table.names[table._add(definition.key)]
-                name.defined = max(name.defined, definition.value)
-                name.stated = name.stated or definition.surface
+                own = table.names[table._add(definition.key)]
+                own.defined = max(own.defined, definition.value)
+                own.stated = own.stated or definition.surface
         return table
 
     @cached_property
@@ -203,9 +203,9 @@ class UnionFind:
 
     def union_in(self, document: int, name: int, into: int) -> None:
         """Merge a name into another one in one document only. The first merge of a name in a document holds."""
-        if self.find(name) != self.find(into):
-            if self._in_document.setdefault((document, name), into) == into:
-                self._elsewhere.setdefault(name, []).append(into)
+        if self.find(name) != self.find(into) and (document, name) not in self._in_document:
+            self._in_document[document, name] = into
+            self._elsewhere.setdefault(name, []).append(into)
 
     def find_in(self, document: int, name: int, surface: str) -> int:
         """Return the canonical name of a name in a document.

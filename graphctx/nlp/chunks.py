@@ -16,7 +16,7 @@ MAX_CHUNK_CHARS = 80
 
 GENERIC = frozenset(
     # what anything can be called
-    "way thing lot kind sort part number default example case fact bit reason something anything nothing everything someone "
+    "way thing lot kind sort part number example case fact bit reason something anything nothing everything someone "
     "somebody anyone anybody everyone everybody nobody people person one rest half variety series set item piece "
     "pair couple dozen group name type value form level matter subject topic issue question problem answer other "
     "course instance effect term sense majority amount amounting member aspect feature factor detail version copy "
@@ -26,12 +26,12 @@ GENERIC = frozenset(
     # doing and happening
     "addition advance advantage attempt attention beginning behaviour behavior benefit care chance change choice "
     "comparison concern confirmation connection consequence control cost deal decade difference difficulty "
-    "discussion doubt effort end ending evidence exception experience explanation exchange failure fix focus guess help "
+    "discussion doubt effort end ending evidence exception experience explanation exchange failure focus guess help "
     "hope impact importance influence interest job kindness knowledge lack lead limit load look loss luck meaning "
     "mention mistake move need note opinion option order pause permission possibility practice preference presence "
     "progress promise proof reading refusal relation relationship requirement responsibility restart return review "
     "risk selection solution start step story success support surprise talk thought trouble try turn view visit walk "
-    "warning work worry "
+    "warning work worry default fix "
     # time
     "time moment second minute hour day night morning afternoon evening midnight week weekend month quarter year "
     "century age today tomorrow yesterday tonight while period season date past present future spring summer autumn "
