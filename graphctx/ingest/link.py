@@ -22,7 +22,7 @@ from graphctx.nlp.tokens import AnswerCounter
 from graphctx.store.schema import LINKS, MENTIONS
 from graphctx.store.walk import Long, WalkArrays, name_hash, pointers, proper_share
 from graphctx.text.gazetteer import Gazetteer, is_identifier, name_words
-from graphctx.text.names import normalise_name, shown_name, singular_of
+from graphctx.text.names import normalise_name, singular_of
 
 PLACE_TITLE, PLACE_FIRST_SENTENCE, PLACE_ELSEWHERE = 0.7, 0.5, 0.3
 """How close a unit is to an entity, by the place of the mention (docs/retrieval.md, step 5)."""
@@ -129,13 +129,13 @@ def _forms(corpus: Corpus, mentions: Long, n_entities: int) -> list[Counter[str]
     return forms
 
 
-def _named(entity: Entity, forms: Mapping[str, int]) -> Entity:
+def _named(entity: Entity, forms: Counter[str]) -> Entity:
     """The entity by the most frequent form of its name, in the singular or plural, among its mentions."""
     words = singular_of(normalise_name(entity.name))
-    fit = [form for form in forms if singular_of(normalise_name(form)) == words] or [shown_name(entity.name)]
-    name = min(fit, key=lambda form: (-forms.get(form, 0), -len(form), form))
-    aliases = sorted({*entity.aliases, entity.name} - {name})
-    return replace(entity, name=name, aliases=tuple(aliases))
+    fit = {form: count for form, count in forms.items() if singular_of(normalise_name(form)) == words}
+    fit[entity.name] = fit.get(entity.name, 0) + 1
+    name = min(fit, key=lambda form: (-fit[form], form != entity.name, -len(form), form))
+    return replace(entity, name=name, aliases=tuple(sorted({*entity.aliases, entity.name} - {name})))
 
 
 def _mentions(

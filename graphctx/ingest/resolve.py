@@ -19,9 +19,9 @@ from graphctx.ingest.merges import merge_names
 from graphctx.ingest.names import Name, NameTable, UnionFind
 from graphctx.model.ids import content_id
 from graphctx.model.knowledge import Entity, EntityLabel, Extraction, Fact
-from graphctx.nlp.commonness import expected_mentions
+from graphctx.nlp.commonness import expected_mentions, rank_of
 from graphctx.nlp.identifiers import is_code_name
-from graphctx.text.names import is_nameable, normalise_name, singular_of
+from graphctx.text.names import is_nameable, normalise_name, shown_name, singular_of
 
 RESOLVER_VERSION = "7"
 """Counts up with every change that can change a resolution."""
@@ -41,7 +41,8 @@ MIN_COMMON_VALUE = 0.7
 """Value of a definition that makes an everyday word a name: a title or an entry of a glossary, but no heading."""
 
 MIN_MENTIONS = 3
-"""Below it the ratio of a common noun is chance; a rare word needs two."""
+COMMON_RANK = 10_000
+"""Mentions that a noun among the most common words needs, as its ratio is chance below; a rarer word needs two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,20 +201,22 @@ def _is_kept(name: Name, cluster: _Cluster, n_units: int, n_mentions: int) -> bo
         return False
     if " " in name.words:
         return cluster.mentions > 1 or cluster.facts > 0
-    return cluster.mentions >= (MIN_MENTIONS if expected else 2)
+    return cluster.mentions >= (MIN_MENTIONS if 0 < rank_of(name.words) <= COMMON_RANK else 2)
 
 
 def _entity(entity_id: str, cluster: _Cluster, own: Name, labels: Labels) -> Entity:
     """Make the entity; its name is the most frequent form of the canonical name, in the singular or plural."""
-    words = singular_of(own.words)
+    words, stated = singular_of(own.words), shown_name(own.stated)
     forms = {form: count for form, count in cluster.surfaces.items() if singular_of(normalise_name(form)) == words}
-    forms = forms or ({own.stated: 0} if own.stated else cluster.surfaces)
-    name = min(forms, key=lambda form: (-forms[form], -len(form), form))
+    if own.stated:
+        forms[stated] = forms.get(stated, 0) + 1
+    forms = forms or cluster.surfaces
+    name = min(forms, key=lambda form: (-forms[form], form != stated, form not in own.surfaces, -len(form), form))
     return Entity(
         id=entity_id,
         name=name,
         label=labels.choose(own, cluster.mentions, cluster.labels, 2 * cluster.in_prose >= cluster.mentions),
-        aliases=tuple(sorted(form for form in cluster.surfaces if form != name)),
+        aliases=tuple(sorted({*cluster.surfaces, *forms} - {name})),
         n_mentions=cluster.mentions,
         n_units=cluster.units,
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from graphctx.text.lexical import STOPWORDS, fold
 
 _WORD = re.compile(r"[^\W_]+(?:[.'’_]+[^\W_]+)*(?:\+\+|#(?!\w))?")
-_CODE_WORD = re.compile(r"(?:--?|[/.$@_])?\w(?:[\w.:/@-]*\w)?(?:\+\+|#)?")
+_CODE_WORD = re.compile(r"(?:--?|[/.$@_])?\w(?:[\w.:/@-]*\w)?(?:\+\+|#(?!\w))?")
 _BREAK = re.compile(r"[`\[\])<>|]|\n\s*\n|[.:;!?]\s")
 """No name of prose reaches across code, a link's edge, a closed bracket or the end of a sentence."""
 
@@ -71,23 +71,21 @@ class Gazetteer:
                 self._prose.add(tuple(word for word, _, _ in name_words(name)), value)
 
     def find(self, text: str, *, prose: bool = True) -> Iterable[Match]:
-        """Yield the matches in a text: those of code in order, then those of prose in order.
-
-        Matches of one kind do not overlap.
+        """Yield the matches in a text in order; they do not overlap.
 
         Args:
             text: to search.
             prose: whether to look for names of prose; they mean nothing in a block of code.
         """
         code = [(match.group(), match.start(), match.end()) for match in _CODE_WORD.finditer(text)]
-        yield from (match for match in self._code.find(code) if _is_written_as_code(text, match.start, match.end))
+        found = [match for match in self._code.find(code) if _is_written_as_code(text, match.start, match.end)]
         if prose:
-            for match in self._prose.find(name_words(text)):
-                n_words = len(name_words(text[match.start : match.end]))
-                if _BREAK.search(text, match.start, match.end):
-                    continue
-                if counts_as_name(text, match.start, match.end, n_words) and not _in_code(text, match.start, match.end):
-                    yield match
+            found += [match for match in self._prose.find(name_words(text)) if _is_prose(text, match.start, match.end)]
+        end = 0
+        for match in sorted(found, key=lambda match: (match.start, -match.end)):
+            if match.start >= end:
+                end = match.end
+                yield match
 
 
 class _Phrases:
@@ -118,15 +116,20 @@ class _Phrases:
 
 def _is_written_as_code(text: str, start: int, end: int) -> bool:
     word = text[start:end]
+    if text[max(0, start - 2) : start] == "](":
+        return False  # the target of a link
     if any(not (char.isalnum() or char == "-") for char in word) or word[0] == "-":
         return True  # marks or several words
     return text[max(0, start - 1) : start] == "`" and text[end : end + 1] in ("`", "=", "(", " ")
 
 
-def _in_code(text: str, start: int, end: int) -> bool:
-    """Whether a span is part of a longer word of code: of a flag, a path, an identifier or a call."""
+def _is_prose(text: str, start: int, end: int) -> bool:
+    """Whether a span is a name, and no part of a longer word of code: of a flag, a path, an identifier or a call."""
     before, after = text[max(0, start - 1) : start], text[end : end + 1]
-    return before in _JOINTS or (after != "" and after in "_/=(") or text[end : end + 2] == "::"
+    if before in _JOINTS or (after != "" and after in "_/=(") or text[end : end + 2] == "::":
+        return False
+    n_words = len(name_words(text[start:end]))
+    return _BREAK.search(text, start, end) is None and counts_as_name(text, start, end, n_words)
 
 
 def _bare(word: str) -> str:
