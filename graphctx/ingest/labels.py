@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from graphctx.ingest.names import Name, NameTable, most_frequent
-from graphctx.model.knowledge import EntityLabel, Extraction
+from graphctx.model.knowledge import EntityLabel, Extraction, Mention
 
 LABEL_SHARE = 0.5
 """A label on a smaller share of the mentions is a guess."""
@@ -39,14 +39,13 @@ class Labels:
         of_people = (word for full in words if table.code_words.isdisjoint(full) for word in full)
         return cls(table.code_words, frozenset(of_people))
 
-    def choose(self, name: Name, mentions: int, counts: dict[EntityLabel, int], in_prose: bool) -> EntityLabel:
+    def choose(self, name: Name, mentions: int, counts: dict[EntityLabel, int]) -> EntityLabel:
         """Return the label of an entity, ``term`` without evidence.
 
         Args:
             name: its canonical name.
             mentions: of the entity.
-            counts: how many of them the tagger gives each label.
-            in_prose: whether most mentions are in documents without code.
+            counts: how many of them the tagger gives each label, as far as `is_evidence` counts it.
         """
         if name.is_code:
             return "code"
@@ -57,11 +56,14 @@ class Labels:
             return label
         if not self.code_words.isdisjoint(name.key.split()):
             return "term"
-        if " " not in name.key and (not in_prose or name.identifier):
-            return "term"
         if label == "person" and not (_is_full(name.key) or name.key in self.of_people):
             return "term"
         return label
+
+
+def is_evidence(mention: Mention, about_software: bool) -> bool:
+    """Whether the label of a mention counts: not the tagger's for a single word in a document about software."""
+    return mention.label == "code" or " " in mention.surface or not (about_software or mention.kind == "identifier")
 
 
 def is_about_software(extraction: Extraction) -> bool:

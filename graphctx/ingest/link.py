@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,6 +18,7 @@ from graphctx.ingest.link_targets import LinkTargets
 from graphctx.ingest.name_keys import CODE_MARK, name_key
 from graphctx.ingest.resolve import Resolution
 from graphctx.model.knowledge import LABELS, Entity, Extraction
+from graphctx.nlp.identifiers import is_capitals
 from graphctx.nlp.markup import sentence_kinds
 from graphctx.nlp.tokens import AnswerCounter
 from graphctx.store.schema import LINKS, MENTIONS
@@ -27,6 +29,10 @@ from graphctx.text.names import normalise_name, singular_of
 PLACE_TITLE, PLACE_FIRST_SENTENCE, PLACE_ELSEWHERE = 0.7, 0.5, 0.3
 """How close a unit is to an entity, by the place of the mention (docs/retrieval.md, step 5)."""
 
+ACRONYM_SHARE = 3
+"""An acronym is the name of what it stands for where it is this many times as frequent: "API"."""
+
+_MARKUP = re.compile(r"\]\([^()\s]*\)|\]\[[^\[\]]*\]|<!--.*?-->|[`*\[\]]", re.DOTALL)
 _UNIT, _SENTENCE, _ENTITY, _START, _END, _CAPITAL, _PROSE = range(7)  # columns of mentions while they are gathered
 
 
@@ -125,7 +131,7 @@ def _forms(corpus: Corpus, mentions: Long, n_entities: int) -> list[Counter[str]
     forms: list[Counter[str]] = [Counter() for _ in range(n_entities)]
     texts = [document.text for document, _, _ in corpus.placed_units()]
     for unit, entity, start, end in mentions[:, [_UNIT, _ENTITY, _START, _END]].tolist():
-        forms[entity][" ".join(texts[unit][start:end].split())] += 1
+        forms[entity][" ".join(_MARKUP.sub("", texts[unit][start:end]).split())] += 1
     return forms
 
 
@@ -134,6 +140,9 @@ def _named(entity: Entity, forms: Counter[str]) -> Entity:
     words = singular_of(normalise_name(entity.name))
     fit = {form: count for form, count in forms.items() if singular_of(normalise_name(form)) == words}
     fit[entity.name] = fit.get(entity.name, 0) + 1
+    short, times = forms.most_common(1)[0] if forms else ("", 0)
+    if is_capitals(short) and times > ACRONYM_SHARE * sum(fit.values()):
+        fit = {short: times}
     name = min(fit, key=lambda form: (-fit[form], form != entity.name, -len(form), form))
     return replace(entity, name=name, aliases=tuple(sorted({*entity.aliases, entity.name} - {name})))
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graphctx.ingest.definitions import Definition
-from graphctx.ingest.labels import Labels, is_about_software
+from graphctx.ingest.labels import Labels, is_about_software, is_evidence
 from graphctx.ingest.merges import merge_names
 from graphctx.ingest.names import Name, NameTable, UnionFind
 from graphctx.model.ids import content_id
@@ -71,7 +71,6 @@ class _Cluster:
     named: int = 0
     capital: int = 0
     lower: int = 0
-    in_prose: int = 0
     defined: float = 0.0
     units: int = 0
     last_unit: str = ""
@@ -130,7 +129,7 @@ def _gather(
     clusters: dict[int, _Cluster] = {}
     at = 0
     for number, extraction in enumerate(extractions):
-        prose = not is_about_software(extraction)
+        about_software = is_about_software(extraction)
         for mention in extraction.mentions:
             name = table.mentions[at]
             at += 1
@@ -143,13 +142,12 @@ def _gather(
                 cluster = clusters[root] = _Cluster()
             cluster.mentions += 1
             cluster.named += mention.kind != "noun_chunk" and not (mention.kind == "code" and " " in mention.surface)
-            cluster.in_prose += prose
             cluster.lower += mention.surface == mention.surface.lower()
             cluster.capital += mention.kind == "proper" and mention.label == "term"
             if cluster.last_unit != mention.unit_id:
                 cluster.last_unit = mention.unit_id
                 cluster.units += 1
-            if mention.label != "term":
+            if mention.label != "term" and is_evidence(mention, about_software):
                 cluster.labels[mention.label] = cluster.labels.get(mention.label, 0) + 1
             cluster.surfaces[mention.surface] = cluster.surfaces.get(mention.surface, 0) + 1
     return roots, clusters
@@ -215,7 +213,7 @@ def _entity(entity_id: str, cluster: _Cluster, own: Name, labels: Labels) -> Ent
     return Entity(
         id=entity_id,
         name=name,
-        label=labels.choose(own, cluster.mentions, cluster.labels, 2 * cluster.in_prose >= cluster.mentions),
+        label=labels.choose(own, cluster.mentions, cluster.labels),
         aliases=tuple(sorted({*cluster.surfaces, *forms} - {name})),
         n_mentions=cluster.mentions,
         n_units=cluster.units,

@@ -108,7 +108,7 @@ def _start(parse: Parse, first: int, head: int) -> int:
     while first < head and (
         parse.tags[first] in _TRIMMED_TAGS
         or parse.words[first].casefold() in _TRIMMED_WORDS
-        or parse.words[first] == "-"
+        or not any(char.isalnum() for char in parse.words[first])
     ):
         first += 1
     while head + 1 - first > MAX_CHUNK_TOKENS or parse.words[first] == "-":

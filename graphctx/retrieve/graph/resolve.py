@@ -97,7 +97,8 @@ def resolve(view: GraphView, refs: Sequence[str], field: str, kinds: Sequence[No
 def entities_called(view: GraphView, name: str) -> list[int]:
     """Return the rows of the entities that the visible documents call by a name, the most mentioned first.
 
-    Names and aliases are compared as `normalise_name` folds them.
+    Names and aliases are compared as `normalise_name` folds them. Entities that are shown by exactly this name come
+    alone: "Helm" is not the command ``helm``.
     """
     key = normalise_name(name)
     if not key:
@@ -116,7 +117,8 @@ def entities_called(view: GraphView, name: str) -> list[int]:
         for row in rows
         if any(normalise_name(surface) == key for surface in entities.surfaces(row)) and view.is_called(row, key)
     ]
-    return sorted(called, key=lambda row: (-_n_mentions(view, row), row))
+    shown = [row for row in called if entities.surfaces(row)[0] == name]
+    return sorted(shown or called, key=lambda row: (-_n_mentions(view, row), row))
 
 
 def similar_entities(view: GraphView, name: str) -> list[int]:
