@@ -33,7 +33,7 @@ ACRONYM_SHARE = 3
 """An acronym is the name of what it stands for where it is this many times as frequent: "API"."""
 
 _MARKUP = re.compile(r"\]\([^()\s]*\)|\]\[[^\[\]]*\]|<!--.*?-->|[`*\[\]]", re.DOTALL)
-_UNIT, _SENTENCE, _ENTITY, _START, _END, _CAPITAL, _PROSE = range(7)  # columns of mentions while they are gathered
+_UNIT, _SENTENCE, _ENTITY, _START, _END, _CAPITAL = range(6)  # columns of mentions while they are gathered
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +45,12 @@ class Linked:
         mentions: schema ``MENTIONS``.
         links: schema ``LINKS``.
         arrays: the walk arrays.
-        in_prose: bool [M], whether each mention is outside blocks of code.
     """
 
     entities: list[Entity]
     mentions: pa.Table
     links: pa.Table
     arrays: WalkArrays
-    in_prose: npt.NDArray[np.bool_]
 
     def entity_rows(self) -> dict[str, int]:
         """Return the row of each entity id."""
@@ -122,7 +120,6 @@ def link_corpus(
         pa.table(columns, schema=MENTIONS),
         _document_links(corpus, targets, [None if one is None else int(row_of[one]) for one in own], arrays),
         arrays,
-        mentions[:, _PROSE] > 0,
     )
 
 
@@ -150,7 +147,7 @@ def _named(entity: Entity, forms: Counter[str]) -> Entity:
 def _mentions(
     corpus: Corpus, extractions: Sequence[Extraction], mention_entity: npt.NDArray[np.int32], gazetteer: Gazetteer
 ) -> tuple[Long, list[str]]:
-    """The mentions that were extracted, and further ones of defined names: their columns, int64 [n, 7], and kinds."""
+    """The mentions that were extracted, and further ones of defined names: their columns, int64 [n, 6], and kinds."""
     rows: list[tuple[int, ...]] = []
     kinds: list[str] = []
     unit_row = {unit.id: row for row, unit in enumerate(corpus.units)}
@@ -175,9 +172,9 @@ def _mentions(
         for row, ordinal, entity, start, end, how in found:
             capital = _is_proper(document.text, start, end)
             number = corpus.first_sentence[row] + ordinal
-            rows.append((row, number, entity, start, end, capital, blocks[number - first_sentence] != "code"))
-            kinds.append(how)
-    return np.array(rows, dtype=np.int64).reshape(-1, 7), kinds
+            rows.append((row, number, entity, start, end, capital))
+            kinds.append("code_block" if blocks[number - first_sentence] == "code" else how)
+    return np.array(rows, dtype=np.int64).reshape(-1, 6), kinds
 
 
 def _is_proper(text: str, start: int, end: int) -> bool:

@@ -147,7 +147,7 @@ class NameTable:
     @cached_property
     def code_words(self) -> frozenset[str]:
         """The words that the corpus writes as code, those inside identifiers too."""
-        code = (name.key.casefold() for name in self.names if name.is_code)
+        code = (name.key.casefold() for name in self.names if name.is_code and name.mentions)
         return frozenset(word for key in code for word in re.findall(r"[^\W_]+", key))
 
     def row(self, key: str) -> int:
