@@ -136,7 +136,7 @@ def _named(entity: Entity, forms: Counter[str]) -> Entity:
     """The entity by the most frequent form of its name, in the singular or plural, among its mentions."""
     words = singular_of(normalise_name(entity.name))
     fit = {form: count for form, count in forms.items() if singular_of(normalise_name(form)) == words}
-    fit[entity.name] = fit.get(entity.name, 0) + 1
+    fit = fit or {entity.name: 0}
     short, times = forms.most_common(1)[0] if forms else ("", 0)
     if is_capitals(short) and times > ACRONYM_SHARE * sum(fit.values()):
         fit = {short: times}
