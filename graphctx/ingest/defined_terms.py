@@ -73,19 +73,23 @@ class DefinedTerms:
         self._bold = document.media_type in _WITH_BOLD
         self._tables = [block for block in document.blocks if block.kind == "table"]
 
-    def of(self, unit: TextUnit) -> Iterator[tuple[str, float]]:
-        """The names that a unit explains, with their values in 0..1; a name may come more than once."""
+    def of(self, unit: TextUnit) -> Iterator[tuple[str, float, bool]]:
+        """Yield the names that a unit explains, with their values in 0..1 and whether they are written as code.
+
+        A name may come more than once.
+        """
         document = self.document
         start = document.text.rfind("\n", 0, unit.start_char) + 1  # a unit begins after its bullet or directive
         written, text = document.text[start : unit.end_char], self._outside_code[start : unit.end_char]
         if self._bold and ("**" in text or "__" in text):
-            yield from ((name, BOLD_TERM) for name in _bold(text) if name not in self._labels)
+            names = (name for name in _bold(text) if name not in self._labels)
+            yield from ((name.strip("`"), BOLD_TERM, name.startswith("`")) for name in names)
         if "`" in text:
-            yield from _code(text)
+            yield from ((name, value, True) for name, value in _code(text))
         if document.media_type == "text/x-rst":  # the arguments of directives are code, the directives are not
             for match in _DIRECTIVE.finditer(written):
                 if text[match.start()] != _HIDDEN:
-                    yield identifier_of(match["name"]), LISTED_TERM
+                    yield identifier_of(match["name"]), LISTED_TERM, True
         yield from _listed(document.media_type, text)
         first = bisect_left(self._tables, start, key=lambda block: block.end_char)
         for table in self._tables[first:]:
@@ -127,28 +131,29 @@ def identifier_of(code: str) -> str:
 
 def _bold(text: str) -> Iterator[str]:
     for match in _BOLD.finditer(text):
-        name = match["name"].strip("`")
-        if (match["inner"] or match["outer"]) and name.casefold() not in LABELS and _is_term(name):
+        name = match["name"]
+        if (match["inner"] or match["outer"]) and name.strip("`").casefold() not in LABELS and _is_term(name):
             yield name
 
 
 def _code(text: str) -> Iterator[tuple[str, float]]:
     for match in _CODE.finditer(text):
-        name = identifier_of(match["name"])
+        between = match["name"] != match["name"].strip()  # text between two literals
+        name = "" if between else identifier_of(match["name"])
         if name and _AFTER_CODE.match(text, match.end()):
             yield name, CODE_TERM
 
 
-def _listed(media_type: str, text: str) -> Iterator[tuple[str, float]]:
+def _listed(media_type: str, text: str) -> Iterator[tuple[str, float, bool]]:
     """Entries of definition lists."""
     form = _DEFINITION_LISTS.get(media_type)
     for match in form.finditer(text) if form else ():
         name = match["name"].strip("`*_ ")
         if _is_term(name) and name[-1] not in ".:;,?!|" and name[0] not in ".-*+#|>":
-            yield name, LISTED_TERM
+            yield name, LISTED_TERM, match["name"].startswith("`")
 
 
-def _cells(text: str) -> Iterator[tuple[str, float]]:
+def _cells(text: str) -> Iterator[tuple[str, float, bool]]:
     """The first cells of table rows; the row above a rule is the header."""
     lines = text.split("\n")
     for line, below in zip(lines, [*lines[1:], ""], strict=True):
@@ -160,9 +165,9 @@ def _cells(text: str) -> Iterator[tuple[str, float]]:
         if code:
             name = identifier_of(code[1])
             if name:
-                yield name, CODE_TERM
+                yield name, CODE_TERM, True
         elif _is_term(first) and sum(len(cell.split()) for cell in cells[1:]) >= _MIN_DEFINITION_WORDS:
-            yield re.sub(r"[*`]|\[([^\]]{0,1000})\]\([^)]{0,1000}\)", r"\1", first), CELL_TERM
+            yield re.sub(r"[*`]|\[([^\]]{0,1000})\]\([^)]{0,1000}\)", r"\1", first), CELL_TERM, "`" in first
 
 
 def _is_term(name: str) -> bool:

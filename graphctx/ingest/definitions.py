@@ -13,9 +13,10 @@ from pathlib import PurePosixPath
 from urllib.parse import unquote
 
 from graphctx.ingest.defined_terms import DefinedTerms, identifier_of
+from graphctx.ingest.name_keys import CODE_MARK, name_key
 from graphctx.model.documents import Document, Section, TextUnit
-from graphctx.text.lexical import STOPWORDS
-from graphctx.text.names import normalise_name
+from graphctx.nlp.identifiers import is_code_name
+from graphctx.text.names import is_nameable, reads_as_clause
 
 TITLE = 1.0
 TITLE_BEFORE_COMMA = 0.7
@@ -38,6 +39,10 @@ FILE_STEM = 0.4
 
 _FOLDER_FILES = frozenset(("index", "readme", "_index", "summary", "contents", "toc", "main", "__init__"))
 
+MAX_LABEL_VALUE = 0.5
+"""Table cells, link labels and file stems define only what the text itself names; they make no names."""
+
+MAX_DEFINED_WORDS = 6
 MAX_NAME_WORDS = 10
 MAX_SUBJECT_WORDS = 8
 MIN_SINGLE_WORD_CHARS = 3
@@ -82,8 +87,8 @@ _SMALL = frozenset(
 class Definition:
     """A unit that is about a name, and how much, in 0..1.
 
-    ``key`` is the normalised name. ``own`` tells whether the unit is named by it (title, heading, subject of its first
-    sentence); a term that a unit defines among others is not.
+    ``key`` is the name's identity, as `name_key` returns it. ``own`` tells whether the unit is named by it (title,
+    heading, subject of its first sentence); a term that a unit defines among others is not.
     """
 
     key: str
@@ -91,6 +96,17 @@ class Definition:
     unit_row: int
     value: float
     own: bool = True
+
+    @property
+    def makes_name(self) -> bool:
+        """Whether what is defined is a name, even if nothing else names it: not a question or a clause."""
+        surface = self.surface.rstrip()
+        return (
+            (self.own or self.value > MAX_LABEL_VALUE)
+            and len(self.key.split()) <= MAX_DEFINED_WORDS
+            and not surface.endswith(("?", "!", ":"))
+            and (self.value >= TITLE or not reads_as_clause(surface))
+        )
 
 
 def find_definitions(
@@ -113,20 +129,20 @@ def find_definitions(
     terms = DefinedTerms(document)
     written = {h.start_char: document.text[h.start_char : h.end_char] for h in document.headings}
     for row, unit in enumerate(units, first_row):
-        names = list(_lead_subject(document, unit))
+        names = [(name, value, False) for name, value in _lead_subject(document, unit)]
         section = by_id[unit.section_id]
         if document.titled and (row == first_row or flat):
             weight = 1.0 if row == first_row else TITLE_LATER_UNIT
-            names += [(name, value * weight) for name, value in title_names(document.title)]
+            names += [(name, value * weight, False) for name, value in title_names(document.title)]
         if section.level > 0 and section.id not in seen_sections:
             names += _heading_names(section, written.get(section.start_char, ""))
         seen_sections.add(section.id)
-        found = [(name, value, True) for name, value in names]
-        found += [(name, value, False) for name, value in terms.of(unit)]
+        found = [(name, value, True, code) for name, value, code in names]
+        found += [(name, value, False, code) for name, value, code in terms.of(unit)]
         if row == first_row:
-            found += [(name, value, False) for name, value in file_names(document)]
-        for surface, value, own in found:
-            key = normalise_name(surface)
+            found += [(name, value, False, False) for name, value in file_names(document)]
+        for surface, value, own, code in found:
+            key = name_key(surface, code=code)
             known = best.get((row, key))
             if usable(key) and (known is None or known.value < value):
                 best[row, key] = Definition(key, surface, row, value, own)
@@ -163,23 +179,26 @@ def file_names(document: Document) -> Iterator[tuple[str, float]]:
 
 
 def usable(key: str) -> bool:
-    """Whether a normalised name is specific enough to be anyone's definition."""
+    """Whether a name, by its key, is specific enough to be anyone's definition."""
+    if key.startswith(CODE_MARK):
+        return is_code_name(key[1:])
     parts = key.split()
-    if not parts or len(parts) > MAX_NAME_WORDS:
+    if not is_nameable(key) or len(parts) > MAX_NAME_WORDS:
         return False
-    return len(parts) > 1 or (len(key) >= MIN_SINGLE_WORD_CHARS and key not in STOPWORDS)
+    return len(parts) > 1 or len(key) >= MIN_SINGLE_WORD_CHARS
 
 
-def _heading_names(section: Section, written: str) -> Iterator[tuple[str, float]]:
-    """The names in a heading; ``written`` is the heading with its markup, which tells what is code."""
+def _heading_names(section: Section, written: str) -> Iterator[tuple[str, float, bool]]:
+    """The names in a heading, with whether they are code; ``written`` is the heading with its markup."""
     title = section.title
-    weight = CODE_HEADING if _CODE_ALONE.fullmatch(written.strip()) else HEADING
-    yield from ((name, value * weight) for name, value in title_names(title))
+    alone = _CODE_ALONE.fullmatch(written.strip()) is not None
+    weight = CODE_HEADING if alone else HEADING
+    yield from ((name, value * weight, alone) for name, value in title_names(title))
     if section.anchor and title.endswith(f" {section.anchor}"):  # a definition in source code, "def open_gate"
-        yield section.anchor, CODE_HEADING
+        yield section.anchor, CODE_HEADING, True
     for code in _CODE.findall(written):
-        yield code, CODE_IN_HEADING
-        yield identifier_of(code), CODE_IN_HEADING
+        yield code, CODE_IN_HEADING, True
+        yield identifier_of(code), CODE_IN_HEADING, True
 
 
 def _lead_subject(document: Document, unit: TextUnit) -> Iterator[tuple[str, float]]:

@@ -14,33 +14,31 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from graphctx.ingest.corpus import Corpus
-from graphctx.ingest.definitions import Definition, find_definitions
-from graphctx.ingest.link_targets import LinkTargets, link_definitions
+from graphctx.ingest.definitions import Definition
+from graphctx.ingest.link_targets import LinkTargets
+from graphctx.ingest.name_keys import CODE_MARK, name_key
+from graphctx.ingest.resolve import Resolution
 from graphctx.model.documents import BLOCK_KINDS, Block, Document
-from graphctx.model.ids import content_id
 from graphctx.model.knowledge import LABELS, Entity, Extraction
+from graphctx.nlp.identifiers import is_capitals
 from graphctx.nlp.markup import sentence_kinds
 from graphctx.nlp.tokens import AnswerCounter
 from graphctx.store.schema import LINKS, MENTIONS
 from graphctx.store.walk import Long, WalkArrays, name_hash, pointers, proper_share
 from graphctx.text.gazetteer import Gazetteer, is_identifier, name_words
-from graphctx.text.names import normalise_name, reads_as_clause
+from graphctx.text.names import normalise_name, singular_of
 from graphctx.text.sentences import marker_start
 
 PLACE_TITLE, PLACE_FIRST_SENTENCE, PLACE_ELSEWHERE = 0.7, 0.5, 0.3
 """How close a unit is to an entity, by the place of the mention (docs/retrieval.md, step 5)."""
 
-MAX_HEADING_ENTITY_WORDS = 6
-
-MAX_LABEL_VALUE = 0.5
-"""Table cells, link labels and file stems define only what the text itself names; they make no entities."""
-
-MAX_DEFINITIONS = 3
-"""A term that more documents define is a common label ("Note:", ``--help``) and is ignored."""
+ACRONYM_SHARE = 3
+"""An acronym is the name of what it stands for where it is this many times as frequent: "API"."""
 
 _LINK_TARGET = re.compile(r"\]\([^)\n]*\)|\]\[[^\]\n]*\]|<[^<>\s]+>")
 """Of Markdown and reStructuredText."""
 
+_MARKUP = re.compile(r"\]\([^()\s]*\)|\]\[[^\[\]]*\]|<!--.*?-->|[`*\[\]]", re.DOTALL)
 _UNIT, _SENTENCE, _ENTITY, _START, _END, _CAPITAL = range(6)  # columns of mentions while they are gathered
 
 
@@ -68,27 +66,26 @@ class Linked:
 def link_corpus(
     corpus: Corpus,
     extractions: Sequence[Extraction],
-    resolved: Sequence[Entity],
-    mention_entity: npt.NDArray[np.int32],
+    resolution: Resolution,
+    definitions: Sequence[Definition],
 ) -> Linked:
     """Link a corpus.
 
     Args:
         corpus: documents, sections and units in row order.
         extractions: one for each document, in row order.
-        resolved: entities of the resolve step.
-        mention_entity: for each mention in order, the position of its entity in ``resolved``, or -1.
+        resolution: of their mentions and definitions.
+        definitions: as `corpus_definitions` returns them.
 
     Returns:
-        The resolved entities and those that only a definition names, without those that nothing mentions.
+        The resolved entities without those that nothing mentions.
     """
     targets = LinkTargets([document.uri for document in corpus.documents])
-    definitions = _definitions(corpus, targets)
-    entities, number_of = _entities(corpus, resolved, definitions)
+    entities, number_of = resolution.entities, resolution.entity_of
     defined = {d.key: number_of[d.key] for d in definitions if d.key in number_of}
     gazetteer = Gazetteer(defined)
-    mentions, kinds = _mentions(corpus, extractions, mention_entity, gazetteer)
-    own = [defined.get(normalise_name(document.title)) if document.titled else None for document in corpus.documents]
+    mentions, kinds = _mentions(corpus, extractions, resolution.mention_entity, gazetteer)
+    own = [defined.get(name_key(document.title)) if document.titled else None for document in corpus.documents]
     titled = [
         (unit, entity)
         for row, document in enumerate(corpus.documents)
@@ -120,9 +117,10 @@ def link_corpus(
     n_mentions = np.bincount(mentions[:, _ENTITY], minlength=len(kept))
     columns = [pa.array(mentions[:, at].astype(np.int32)) for at in (_UNIT, _SENTENCE, _ENTITY, _START, _END)]
     columns.insert(3, pa.array([kinds[at] for at in order], pa.string()))
+    forms = _forms(corpus, mentions, len(kept))
     return Linked(
         [
-            replace(entities[number], n_mentions=int(n_mentions[row]), n_units=int(n_units[row]))
+            replace(_named(entities[number], forms[row]), n_mentions=int(n_mentions[row]), n_units=int(n_units[row]))
             for row, number in enumerate(kept)
         ],
         pa.table(columns, schema=MENTIONS),
@@ -131,44 +129,25 @@ def link_corpus(
     )
 
 
-def _definitions(corpus: Corpus, targets: LinkTargets) -> list[Definition]:
-    """All definitions, without the labels that many documents define."""
-    definitions: list[Definition] = []
-    definers: dict[str, set[int]] = defaultdict(set)
-    for row, document in enumerate(corpus.documents):
-        for definition in find_definitions(
-            document, corpus.sections_of(row), corpus.units_of(row), corpus.first_unit[row]
-        ):
-            definitions.append(definition)
-            if not definition.own:
-                definers[definition.key].add(row)
-    kept = [one for one in definitions if one.own or len(definers[one.key]) <= MAX_DEFINITIONS]
-    return kept + link_definitions(corpus, targets)
+def _forms(corpus: Corpus, mentions: Long, n_entities: int) -> list[Counter[str]]:
+    """How often each form of each entity occurs."""
+    forms: list[Counter[str]] = [Counter() for _ in range(n_entities)]
+    texts = [document.text for document, _, _ in corpus.placed_units()]
+    for unit, entity, start, end in mentions[:, [_UNIT, _ENTITY, _START, _END]].tolist():
+        forms[entity][" ".join(_MARKUP.sub("", texts[unit][start:end]).split())] += 1
+    return forms
 
 
-def _entities(
-    corpus: Corpus, resolved: Sequence[Entity], definitions: Sequence[Definition]
-) -> tuple[list[Entity], dict[str, int]]:
-    """The resolved entities and those that definitions add, and the number of each by its normalised names."""
-    entities = list(resolved)
-    number_of = {
-        normalise_name(surface): number
-        for number, entity in reversed(list(enumerate(resolved)))
-        for surface in (*entity.aliases, entity.name)
-    }
-    titles = {normalise_name(document.title) for document in corpus.documents if document.titled}
-    for definition in definitions:
-        key, surface = definition.key, definition.surface
-        if (
-            key not in number_of
-            and (definition.own or definition.value > MAX_LABEL_VALUE)
-            and len(key.split()) <= MAX_HEADING_ENTITY_WORDS
-            and not surface.rstrip().endswith(("?", "!", ":"))
-            and (key in titles or not reads_as_clause(surface))
-        ):
-            number_of[key] = len(entities)
-            entities.append(Entity(content_id("e", key), surface, "term", (), 0, 0))
-    return entities, number_of
+def _named(entity: Entity, forms: Counter[str]) -> Entity:
+    """The entity by the most frequent form of its name, in the singular or plural, among its mentions."""
+    words = singular_of(normalise_name(entity.name))
+    fit = {form: count for form, count in forms.items() if singular_of(normalise_name(form)) == words}
+    fit = fit or {entity.name: 0}
+    short, times = forms.most_common(1)[0] if forms else ("", 0)
+    if is_capitals(short) and times > ACRONYM_SHARE * sum(fit.values()):
+        fit = {short: times}
+    name = min(fit, key=lambda form: (-fit[form], form != entity.name, -len(form), form))
+    return replace(entity, name=name, aliases=tuple(sorted({*entity.aliases, entity.name} - {name})))
 
 
 def _mentions(
@@ -182,6 +161,8 @@ def _mentions(
     for document_row, (document, extraction) in enumerate(zip(corpus.documents, extractions, strict=True)):
         taken: set[tuple[int, int]] = set()
         found: list[tuple[int, int, int, int, int, str]] = []
+        blocks = [kind for unit in corpus.units_of(document_row) for kind in sentence_kinds(document, unit)]
+        first_sentence = corpus.first_sentence[corpus.first_unit[document_row]]
         for mention, entity in zip(extraction.mentions, islice(numbers, len(extraction.mentions)), strict=True):
             row = unit_row.get(mention.unit_id)
             if entity >= 0 and row is not None:
@@ -190,13 +171,15 @@ def _mentions(
         for row, unit in enumerate(corpus.units_of(document_row), corpus.first_unit[document_row]):
             for ordinal, sentence in enumerate(unit.sentences):
                 at = sentence.start_char
-                for match in gazetteer.find(document.text[at : sentence.end_char]):
+                prose = blocks[corpus.first_sentence[row] + ordinal - first_sentence] != "code"
+                for match in gazetteer.find(document.text[at : sentence.end_char], prose=prose):
                     if (at + match.start, match.value) not in taken:
                         found.append((row, ordinal, match.value, at + match.start, at + match.end, "proper"))
-        for row, ordinal, entity, start, end, kind in found:
+        for row, ordinal, entity, start, end, how in found:
             capital = _is_proper(document.text, start, end)
-            rows.append((row, corpus.first_sentence[row] + ordinal, entity, start, end, capital))
-            kinds.append(kind)
+            number = corpus.first_sentence[row] + ordinal
+            rows.append((row, number, entity, start, end, capital))
+            kinds.append("code_block" if blocks[number - first_sentence] == "code" else how)
     return np.array(rows, dtype=np.int64).reshape(-1, 6), kinds
 
 
@@ -223,7 +206,7 @@ def _arrays(
         labels: of each entity, as a position in ``LABELS``.
         mentions: sorted by unit.
         titled, defining: pairs of unit and entity rows.
-        names: entity rows by normalised name.
+        names: entity rows by the keys of their names.
     """
     n_entities, width = len(labels), max(len(labels), 1)
 
@@ -246,8 +229,10 @@ def _arrays(
     defined = by_entity[definition[by_entity] > 0]
     counts = np.bincount(mention_pair, minlength=len(pair_key))
     capitals = np.bincount(mention_pair[mentions[:, _CAPITAL] > 0], minlength=len(pair_key))
-    hashes = np.array([name_hash([word for word, _, _ in name_words(name)]) for name in names], dtype=np.uint64)
-    by_hash = np.argsort(hashes, kind="stable")
+    by_hash: dict[int, int] = {}
+    for name in sorted(names, key=lambda name: (name.startswith(CODE_MARK), name)):  # prose before code
+        by_hash.setdefault(name_hash([word for word, _, _ in name_words(name)]), names[name])
+    hashes = sorted(by_hash)
     forms = _sentence_forms(corpus)
     return WalkArrays(
         unit_doc=np.repeat(np.arange(len(corpus.documents), dtype=np.int32), np.diff(corpus.first_unit)),
@@ -272,8 +257,8 @@ def _arrays(
         definition_value=definition[defined],
         entity_proper=proper_share(pair_entity, counts, capitals, n_entities),
         entity_label=np.array(labels, dtype=np.int8),
-        name_hash=hashes[by_hash],
-        name_entity=np.array(list(names.values()), dtype=np.int32)[by_hash],
+        name_hash=np.array(hashes, dtype=np.uint64),
+        name_entity=np.array([by_hash[one] for one in hashes], dtype=np.int32),
         pair_mentions=_smallest(counts),
         pair_capitals=_smallest(capitals),
     )

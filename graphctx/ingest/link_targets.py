@@ -9,16 +9,19 @@ from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 from graphctx.ingest.corpus import Corpus
-from graphctx.ingest.definitions import Definition, usable
+from graphctx.ingest.definitions import Definition, find_definitions, usable
+from graphctx.ingest.name_keys import name_key
 from graphctx.ingest.sources import encoded
 from graphctx.model.documents import Document
-from graphctx.text.names import is_nameable, normalise_name
 
 LINK_TEXT = 0.3
 """One author's name for the target; ``LINK_TEXT_AGREED`` if documents agree on it."""
 
 LINK_TEXT_AGREED = 0.5
 MAX_LABEL_WORDS = 6
+MAX_DEFINITIONS = 3
+"""A term that more documents define is a common label ("Note:", ``--help``) and is ignored."""
+
 MAX_LABEL_TARGETS = 2
 """A label that leads to more places names none of them."""
 
@@ -97,7 +100,7 @@ def link_definitions(corpus: Corpus, targets: LinkTargets) -> list[Definition]:
     for row, document in enumerate(corpus.documents):
         for link in document.links:
             label = " ".join(document.text[link.start_char : link.end_char].split()).strip("`*_[]() ")
-            key = normalise_name(label)
+            key = name_key(label, code=document.text[link.start_char : link.end_char].startswith("`"))
             if _is_specific(label, key) and (unit := unit_of(row, link.target)) is not None:
                 users[unit, key].add(row)
                 surface.setdefault(key, label)
@@ -109,15 +112,23 @@ def link_definitions(corpus: Corpus, targets: LinkTargets) -> list[Definition]:
     ]
 
 
+def corpus_definitions(corpus: Corpus) -> list[Definition]:
+    """Return all definitions of a corpus, labels of links included, without terms that many documents define."""
+    definitions: list[Definition] = []
+    definers: dict[str, set[int]] = defaultdict(set)
+    for row, document in enumerate(corpus.documents):
+        sections, units = corpus.sections_of(row), corpus.units_of(row)
+        for definition in find_definitions(document, sections, units, corpus.first_unit[row]):
+            definitions.append(definition)
+            if not definition.own:
+                definers[definition.key].add(row)
+    kept = [one for one in definitions if one.own or len(definers[one.key]) <= MAX_DEFINITIONS]
+    return kept + link_definitions(corpus, LinkTargets([document.uri for document in corpus.documents]))
+
+
 def _is_specific(label: str, key: str) -> bool:
     words = key.split()
-    return (
-        usable(key)
-        and is_nameable(key)
-        and len(words) <= MAX_LABEL_WORDS
-        and not set(words) <= _GENERIC
-        and "/" not in label
-    )
+    return usable(key) and len(words) <= MAX_LABEL_WORDS and not set(words) <= _GENERIC and "/" not in label
 
 
 def _joined(uri: str, path: str) -> str | None:

@@ -1,7 +1,7 @@
 """The entity graph: which entities are related, and how strongly.
 
 Two entities are related if a fact joins them, if sentences name both more often than chance would have it
-(positive pointwise mutual information), or if their names are near-synonyms.
+(positive pointwise mutual information), or if their names are near-synonyms. A block of code is no sentence.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from graphctx.ingest.link import Linked
 from graphctx.model.knowledge import Fact
@@ -45,14 +46,15 @@ def relate_entities(linked: Linked, facts: Sequence[Fact], vectors: Vectors) -> 
         A table of schema ``RELATED``.
     """
     row = linked.entity_rows()
+    mentions = linked.mentions.filter(pc.not_equal(linked.mentions["kind"], "code_block"))
     mentioned = np.array([entity.n_mentions for entity in linked.entities], dtype=np.int64)
     ends = [
         (row[fact.subject_id], row[fact.object_id]) for fact in facts if {fact.subject_id, fact.object_id} <= row.keys()
     ]
     subject, thing = np.array(ends, dtype=np.int64).reshape(-1, 2).T
     return related_edges(
-        linked.mentions["sentence_row"].to_numpy().astype(np.int64),
-        linked.mentions["entity_row"].to_numpy().astype(np.int64),
+        mentions["sentence_row"].to_numpy().astype(np.int64),
+        mentions["entity_row"].to_numpy().astype(np.int64),
         subject,
         thing,
         near_synonyms(vectors, [entity.name for entity in linked.entities], mentioned),

@@ -13,14 +13,17 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from graphctx.ingest.definitions import Definition
+from graphctx.ingest.labels import Labels, is_about_software, is_evidence
 from graphctx.ingest.merges import merge_names
-from graphctx.ingest.names import Name, NameTable, UnionFind, most_frequent
+from graphctx.ingest.names import Name, NameTable, UnionFind
 from graphctx.model.ids import content_id
 from graphctx.model.knowledge import Entity, EntityLabel, Extraction, Fact
-from graphctx.nlp.commonness import expected_mentions
-from graphctx.text.names import is_nameable
+from graphctx.nlp.commonness import expected_mentions, rank_of
+from graphctx.nlp.identifiers import is_code_name
+from graphctx.text.names import is_nameable, normalise_name, shown_name, singular_of
 
-RESOLVER_VERSION = "6"
+RESOLVER_VERSION = "7"
 """Counts up with every change that can change a resolution."""
 
 HUB_SHARE = 0.05
@@ -30,15 +33,16 @@ Names stay: their edges are weighted down by their frequency at query time."""
 HUB_MIN_UNITS = 50
 """Units that a hub needs at least, since shares of a small corpus are unreliable."""
 
-WEIRDNESS = 6.0
-"""A single common noun counts as a term only if it is this many times more frequent here than in general English (the
+WEIRDNESS = 8.0
+"""A single common noun counts as a term only if it is this many times as frequent here as in general English (the
 weirdness ratio of Ahmad, Gillam and Tostevin 1999): "hull" and "buoy" are terms in a text on buoys, "office" is not."""
 
-MIN_MENTIONS = 3
-"""Below it the ratio of a common noun is chance; a rare word needs two."""
+MIN_COMMON_VALUE = 0.7
+"""Value of a definition that makes an everyday word a name: a title or an entry of a glossary, but no heading."""
 
-LABEL_SHARE = 0.25
-"""A label on fewer of the mentions is a slip of the tagger."""
+MIN_MENTIONS = 3
+COMMON_RANK = 10_000
+"""Mentions that a noun among the most common words needs, as its ratio is chance below; a rarer word needs two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +51,14 @@ class Resolution:
 
     Attributes:
         entities: sorted by id.
+        entity_of: the position in ``entities`` of what each name is, by `graphctx.ingest.names.name_key`.
         mention_entity: for each mention, in the order of the extractions and of the mentions inside them, the
             position of its entity in ``entities``, or -1 if it was pruned.
         facts: those whose ends are both entities, in the order of the extractions, without duplicates.
     """
 
     entities: list[Entity]
+    entity_of: dict[str, int]
     mention_entity: npt.NDArray[np.int32]
     facts: list[Fact]
 
@@ -64,6 +70,8 @@ class _Cluster:
     mentions: int = 0
     named: int = 0
     capital: int = 0
+    lower: int = 0
+    defined: float = 0.0
     units: int = 0
     last_unit: str = ""
     facts: int = 0
@@ -71,36 +79,43 @@ class _Cluster:
     surfaces: dict[str, int] = field(default_factory=dict)
 
 
-def resolve_names(extractions: Sequence[Extraction], *, n_units: int) -> Resolution:
-    """Resolve the mentions and facts of a corpus.
+def resolve_names(
+    extractions: Sequence[Extraction], definitions: Sequence[Definition] = (), *, n_units: int
+) -> Resolution:
+    """Resolve the mentions, definitions and facts of a corpus.
 
     Args:
         extractions: one for each document, in a fixed order; their mentions are sorted by position.
+        definitions: of names, which are entities though nothing else mentions them.
         n_units: text units of the corpus, the base of document frequencies.
     """
-    table = NameTable.of(extractions)
+    table = NameTable.of(extractions, definitions)
     same = merge_names(table)
     roots, clusters = _gather(extractions, table, same)
+    for row, name in enumerate(table.names):
+        if name.defined:
+            cluster = clusters.setdefault(same.find(row), _Cluster())
+            cluster.defined = max(cluster.defined, name.defined)
     ends = list(_fact_ends(extractions, table, same))
     for subject, thing in ends:
         if subject != thing and subject in clusters and thing in clusters:
             clusters[subject].facts += 1
             clusters[thing].facts += 1
     kept = {
-        root: cluster
-        for root, cluster in clusters.items()
-        if _is_kept(table.names[root].text, cluster, n_units, len(roots))
+        root: cluster for root, cluster in clusters.items() if _is_kept(table.names[root], cluster, n_units, len(roots))
     }
 
-    ids = {root: content_id("e", table.names[root].text) for root in kept}
+    ids = {root: content_id("e", table.names[root].key) for root in kept}
     order = sorted(kept, key=ids.__getitem__)
     position = {root: at for at, root in enumerate(order)}
-    entities = [_entity(ids[root], kept[root], table.names[root]) for root in order]
+    labels = Labels.of(table)
+    entities = [_entity(ids[root], kept[root], table.names[root], labels) for root in order]
     lookup = np.full(len(table.names) + 1, -1, dtype=np.int32)  # the last slot is for mentions without a name
     for root, at in position.items():
         lookup[root] = at
     return Resolution(
         entities=entities,
+        entity_of=_entity_of(table, same, position),
         mention_entity=lookup[np.frombuffer(roots, dtype=np.int32)] if len(roots) else np.empty(0, dtype=np.int32),
         facts=list(_facts(extractions, ends, ids)),
     )
@@ -114,10 +129,11 @@ def _gather(
     clusters: dict[int, _Cluster] = {}
     at = 0
     for number, extraction in enumerate(extractions):
+        about_software = is_about_software(extraction)
         for mention in extraction.mentions:
             name = table.mentions[at]
             at += 1
-            root = _root(table, same, number, name, mention.surface)
+            root = same.find_in(number, name, mention.surface) if name >= 0 else -1
             roots.append(root)
             if root < 0:
                 continue
@@ -126,64 +142,79 @@ def _gather(
                 cluster = clusters[root] = _Cluster()
             cluster.mentions += 1
             cluster.named += mention.kind != "noun_chunk" and not (mention.kind == "code" and " " in mention.surface)
+            cluster.lower += mention.surface == mention.surface.lower()
             cluster.capital += mention.kind == "proper" and mention.label == "term"
             if cluster.last_unit != mention.unit_id:
                 cluster.last_unit = mention.unit_id
                 cluster.units += 1
-            if mention.label != "term":
+            if mention.label != "term" and is_evidence(mention, about_software):
                 cluster.labels[mention.label] = cluster.labels.get(mention.label, 0) + 1
             cluster.surfaces[mention.surface] = cluster.surfaces.get(mention.surface, 0) + 1
     return roots, clusters
 
 
 def _fact_ends(extractions: Sequence[Extraction], table: NameTable, same: UnionFind) -> Iterator[tuple[int, int]]:
+    at = 0
     for number, extraction in enumerate(extractions):
+        names = table.mentions[at : at + len(extraction.mentions)]
+        here = dict(zip((mention.surface for mention in extraction.mentions), names, strict=True))
+        at += len(names)
+
+        def root(surface: str, number: int = number, here: dict[str, int] = here) -> int:
+            name = here[surface] if surface in here else table.find(surface)
+            return same.find_in(number, name, surface) if name >= 0 else -1
+
         for fact in extraction.facts:
-            subject, thing = table.find(fact.subject), table.find(fact.object)
-            yield (
-                _root(table, same, number, subject, fact.subject),
-                _root(table, same, number, thing, fact.object),
-            )
+            yield root(fact.subject), root(fact.object)
 
 
-def _root(table: NameTable, same: UnionFind, document: int, name: int, surface: str) -> int:
-    """The canonical name of a surface in a document, or -1.
+def _entity_of(table: NameTable, same: UnionFind, position: dict[int, int]) -> dict[str, int]:
+    """The entity of each name, in the whole corpus or else in the first document that says what it stands for."""
+    found = {}
+    for row, name in enumerate(table.names):
+        at = next((position[root] for root in same.roots_of(row) if root in position), None)
+        if at is not None:
+            found[name.key] = at
+    return found
 
-    "the drop" is not a mention of `Drop`: an identifier with a capital is never meant by the word in lower case.
+
+def _is_kept(name: Name, cluster: _Cluster, n_units: int, n_mentions: int) -> bool:
+    """Whether a name is worth a node: not noise, not a hub, and not a word that says nothing of this corpus.
+
+    An everyday word needs to be more frequent here than in general English, unless it is always written as a name or
+    it is the title of a document or an entry of a glossary.
     """
-    if name < 0 or (surface == surface.lower() and table.names[name].is_capital):
-        return -1
-    return same.find_in(document, name, surface)
-
-
-def _is_kept(name: str, cluster: _Cluster, n_units: int, n_mentions: int) -> bool:
-    """Whether a name is worth a node: not noise, not a hub, and not a description that says nothing of this corpus.
-
-    A word that is a name only by its capital is dropped if it is rarer here than in general English.
-    """
-    if not is_nameable(name):
+    if not is_nameable(name.words) or (name.is_code and not is_code_name(name.key[1:])):
         return False
-    expected = expected_mentions(name, n_mentions) if " " not in name else 0.0
+    expected = expected_mentions(name.words, n_mentions) if " " not in name.words else 0.0
+    if cluster.defined >= MIN_COMMON_VALUE:
+        return True
+    if 4 * cluster.lower >= cluster.mentions and cluster.mentions < WEIRDNESS * expected:
+        return False
+    if cluster.defined:
+        return True
     if 2 * cluster.named >= cluster.mentions:
         return cluster.capital < cluster.named or cluster.mentions >= expected
     if cluster.units > max(HUB_MIN_UNITS, HUB_SHARE * n_units):
         return False
-    if " " in name:
+    if " " in name.words:
         return cluster.mentions > 1 or cluster.facts > 0
-    return cluster.mentions >= (MIN_MENTIONS if expected else 2) and cluster.mentions >= WEIRDNESS * expected
+    return cluster.mentions >= (MIN_MENTIONS if 0 < rank_of(name.words) <= COMMON_RANK else 2)
 
 
-def _entity(entity_id: str, cluster: _Cluster, own: Name) -> Entity:
-    """Make the entity; its name is the most frequent form of the canonical name itself."""
-    forms = {surface: count for surface, count in cluster.surfaces.items() if surface in own.surfaces}
-    forms = forms or ({own.stated: 0} if own.stated else cluster.surfaces)
-    name = min(forms, key=lambda form: (-forms[form], -len(form), form))
-    label = most_frequent(cluster.labels)
+def _entity(entity_id: str, cluster: _Cluster, own: Name, labels: Labels) -> Entity:
+    """Make the entity; its name is the most frequent form of the canonical name, in the singular or plural."""
+    words, stated = singular_of(own.words), shown_name(own.stated)
+    forms = {form: count for form, count in cluster.surfaces.items() if singular_of(normalise_name(form)) == words}
+    if own.stated:
+        forms[stated] = forms.get(stated, 0) + 1
+    forms = forms or cluster.surfaces
+    name = min(forms, key=lambda form: (-forms[form], form != stated, form not in own.surfaces, -len(form), form))
     return Entity(
         id=entity_id,
         name=name,
-        label=label if cluster.labels.get(label, 0) >= LABEL_SHARE * cluster.mentions else "term",
-        aliases=tuple(sorted(form for form in cluster.surfaces if form != name)),
+        label=labels.choose(own, cluster.mentions, cluster.labels),
+        aliases=tuple(sorted({*cluster.surfaces, *forms} - {name})),
         n_mentions=cluster.mentions,
         n_units=cluster.units,
     )

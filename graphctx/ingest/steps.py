@@ -26,9 +26,11 @@ from graphctx.ingest.communities import (
     summarise_communities,
 )
 from graphctx.ingest.corpus import Corpus
+from graphctx.ingest.definitions import Definition
 from graphctx.ingest.embed import Quantised, embed_corpus, embed_texts, quantise
 from graphctx.ingest.extract import extract_corpus
 from graphctx.ingest.link import Linked, link_corpus
+from graphctx.ingest.link_targets import corpus_definitions
 from graphctx.ingest.relate import relate_entities
 from graphctx.ingest.report import StepName
 from graphctx.ingest.resolve import Resolution, resolve_names
@@ -54,6 +56,7 @@ class State(TypedDict, total=False):
     changes: Changes  # read
     corpus: Corpus  # split
     extractions: Sequence[Extraction]  # extract: one for each document, in row order
+    definitions: Sequence[Definition]  # resolve
     resolution: Resolution  # resolve
     linked: Linked  # link
     vectors: Mapping[str, Vectors]  # embed: units and entities; summarise: communities
@@ -153,16 +156,16 @@ def extract(state: State, context: Context) -> State:
 
 
 def resolve(state: State, context: Context) -> State:
-    """Resolve mentions to entities."""
-    return {"resolution": resolve_names(state["extractions"], n_units=len(state["corpus"].units))}
+    """Resolve mentions and definitions to entities."""
+    corpus = state["corpus"]
+    definitions = corpus_definitions(corpus)
+    resolution = resolve_names(state["extractions"], definitions, n_units=len(corpus.units))
+    return {"definitions": definitions, "resolution": resolution}
 
 
 def link(state: State, context: Context) -> State:
     """Link units with entities, and documents with documents."""
-    resolution = state["resolution"]
-    return {
-        "linked": link_corpus(state["corpus"], state["extractions"], resolution.entities, resolution.mention_entity)
-    }
+    return {"linked": link_corpus(state["corpus"], state["extractions"], state["resolution"], state["definitions"])}
 
 
 def embed(state: State, context: Context) -> State:

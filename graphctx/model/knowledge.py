@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-MentionKind = Literal["ner", "noun_chunk", "proper", "identifier", "code", "acronym", "title", "heading"]
+MentionKind = Literal["ner", "noun_chunk", "proper", "identifier", "code", "code_block", "acronym", "title", "heading"]
 """Where a mention comes from. ``proper`` is a capitalised span, ``identifier`` is CamelCase, snake_case or a
-dotted name, ``code`` is a back-ticked span, ``title`` and ``heading`` name the document and its sections."""
+dotted name, ``code`` is a back-ticked span, ``code_block`` is anything in a block of code once it is linked, ``title``
+and ``heading`` name the document and its sections."""
 
 EntityLabel = Literal["person", "organization", "location", "event", "product", "work", "group", "code", "term"]
 """A hint for readers. Labels of statistical taggers are unreliable on technical text, so no identity hangs on

@@ -31,7 +31,7 @@ GENERIC = frozenset(
     "mention mistake move need note opinion option order pause permission possibility practice preference presence "
     "progress promise proof reading refusal relation relationship requirement responsibility restart return review "
     "risk selection solution start step story success support surprise talk thought trouble try turn view visit walk "
-    "warning work worry "
+    "warning work worry default fix "
     # time
     "time moment second minute hour day night morning afternoon evening midnight week weekend month quarter year "
     "century age today tomorrow yesterday tonight while period season date past present future spring summer autumn "
@@ -108,7 +108,7 @@ def _start(parse: Parse, first: int, head: int) -> int:
     while first < head and (
         parse.tags[first] in _TRIMMED_TAGS
         or parse.words[first].casefold() in _TRIMMED_WORDS
-        or parse.words[first] == "-"
+        or not any(char.isalnum() for char in parse.words[first])
     ):
         first += 1
     while head + 1 - first > MAX_CHUNK_TOKENS or parse.words[first] == "-":

@@ -1,37 +1,42 @@
-"""How common a word is in English at large.
+"""How common a word is in English at large, by the counts of web pages that symspellpy ships (MIT).
 
-The vocabulary of the uncased BERT models, which the shipped tokenizer has, lists whole words by falling frequency in
-books and an encyclopaedia: "the" comes first, "people" soon after, "propeller" late, "shackle" not at all.
+Web pages know the everyday words of computing: "user" and "file" are as common there as "house", while books and
+encyclopaedias hardly have them.
 """
 
 from __future__ import annotations
 
-import json
+from collections import Counter
 from functools import cache
+from importlib.resources import files
 
-from graphctx.nlp.weights import read_verified
 from graphctx.text.names import singular_of
 
-_FIRST = "the"
-_ZIPF = 2.0
-"""Under Zipf's law the word of rank r has a share of about ``1 / (10 r)`` of the words of a text, as the harmonic sum
-over 30,000 ranks is about 10; one word in five is a mention."""
+_WORDS_PER_MENTION = 5.0
+"""One word in five of a text is a mention."""
+
+
+@cache
+def _shares() -> dict[str, float]:
+    """The share of each word, in the singular, among the words of a text, from the most common down."""
+    counts: Counter[str] = Counter()
+    for line in files("symspellpy").joinpath("frequency_dictionary_en_82_765.txt").read_text("utf-8-sig").splitlines():
+        word, _, count = line.partition(" ")
+        counts[singular_of(word)] += int(count)
+    total = counts.total()
+    return {word: count / total for word, count in counts.most_common()}
 
 
 @cache
 def _ranks() -> dict[str, int]:
-    vocabulary = json.loads(read_verified("tokenizer.json"))["model"]["vocab"]
-    first = vocabulary[_FIRST]
-    return {word: at - first + 1 for word, at in vocabulary.items() if at >= first and word.isalpha()}
+    return {word: rank for rank, word in enumerate(_shares(), 1)}
 
 
 def rank_of(word: str) -> int:
-    """The rank of a word in lower case, 1 for the most common; its singular's where it has none; 0 for a rare word."""
-    ranks = _ranks()
-    return ranks.get(word) or ranks.get(singular_of(word), 0)
+    """Return the rank of a word in lower case, 1 for the most common; 0 for a word that the list lacks."""
+    return _ranks().get(singular_of(word), 0)
 
 
 def expected_mentions(word: str, mentions: int) -> float:
-    """How often a text of any sort with so many mentions would mention a word; 0 for a rare word."""
-    rank = rank_of(word)
-    return mentions / (_ZIPF * rank) if rank else 0.0
+    """Return how often a text of any sort with so many mentions mentions a word; 0 for a word that the list lacks."""
+    return mentions * _WORDS_PER_MENTION * _shares().get(singular_of(word), 0.0)

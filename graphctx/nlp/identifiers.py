@@ -32,6 +32,12 @@ _SCOPED = re.compile(
     r"|_(?:(?![A-Za-z])\w)*+"  # what begins no identifier is passed over at once: a file of underscores stays linear
 )
 _HEXADECIMAL = re.compile(r"[0-9a-f]{8,}|0x[0-9a-f]+", re.IGNORECASE)
+_PIECE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+MIN_ENCODED_CHARS = 12
+MIN_PIECE_CHARS = 2.5
+"""Characters between changes of case or to digits, on average: two in encoded data, at least three in words."""
+
+_LITERAL = re.compile(r"[\"'<\[{(].*|.*[\"']|true|false|null|nil|none|True|False|None")
 _ABBREVIATIONS = frozenset("e.g i.e a.m p.m ph.d u.s u.k u.n d.c b.c a.d etc".split())
 
 
@@ -60,6 +66,25 @@ def is_capitals(word: str) -> bool:
     return _CAPITALS.fullmatch(word) is not None and sum(char.isalpha() for char in word) >= 2
 
 
+def is_code_name(code: str) -> bool:
+    """Whether a piece of code can name something: not a string, a number, a constant, a hash or encoded data."""
+    name = code.strip()
+    return (
+        sum(char.isalpha() for char in name) >= 2
+        and _LITERAL.fullmatch(name) is None
+        and _HEXADECIMAL.fullmatch(name) is None
+        and not any(is_encoded(word) for word in name.split())
+    )
+
+
+def is_encoded(word: str) -> bool:
+    """Whether a word looks like encoded data, such as base64: long, and without runs of letters as words have them."""
+    if len(word) < MIN_ENCODED_CHARS or not any(char.isdigit() or char.isupper() for char in word):
+        return False
+    pieces = _PIECE.findall(word)
+    return sum(map(len, pieces)) < MIN_PIECE_CHARS * len(pieces)
+
+
 def code_identifiers(text: str) -> Iterator[tuple[int, int]]:
     """Spans of the distinct identifiers of a code block, each at its first place.
 
@@ -85,4 +110,5 @@ def _is_name(word: str) -> bool:
         and sum(char.isdigit() for char in word) <= letters
         and word.casefold().rstrip(".") not in _ABBREVIATIONS
         and _HEXADECIMAL.fullmatch(word) is None
+        and not is_encoded(word)
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from graphctx.model.knowledge import EntityLabel
+from graphctx.nlp.commonness import rank_of
 from graphctx.nlp.parse import Candidate, Parse
 
 LABELS: dict[str, EntityLabel] = {
@@ -24,6 +25,9 @@ LABELS: dict[str, EntityLabel] = {
 
 QUANTITIES = frozenset({"CARDINAL", "DATE", "MONEY", "ORDINAL", "PERCENT", "QUANTITY", "TIME"})
 MAX_NAME_TOKENS = 10
+COMMON_RANK = 10_000
+"""The capital of a word as common as this marks no name where the word opens a line."""
+
 TITLE_CASE_SHARE = 0.8
 """A sentence of at least five words with a larger share of capitals is a title line: its capitals mark nothing."""
 
@@ -130,6 +134,9 @@ def proper_spans(parse: Parse) -> list[Candidate]:
                     end = of
                     break
             start, end = trimmed(parse, token, end)
+            if end - start == 1 and _opens_line(parse, first, start) and _is_common(parse.words[start]):
+                token = max(end, token + 1)
+                continue
             if people.get(end, start) > start:
                 start = end
             if start < end and not is_date(parse, start, end):
@@ -158,12 +165,16 @@ def trimmed(parse: Parse, first: int, last: int) -> tuple[int, int]:
     while first < last and (
         parse.tags[first] in ("DT", "PRP$", "PDT", "POS")
         or parse.words[first].casefold() in _HONORIFICS
-        or parse.words[first] in _EDGE_PUNCTUATION
+        or _is_punctuation(parse.words[first])
     ):
         first += 1
-    while first < last and (parse.tags[last - 1] == "POS" or parse.words[last - 1] in _EDGE_PUNCTUATION):
+    while first < last and (parse.tags[last - 1] == "POS" or _is_punctuation(parse.words[last - 1])):
         last -= 1
     return first, last
+
+
+def _is_punctuation(word: str) -> bool:
+    return word in _EDGE_PUNCTUATION or not any(char.isalnum() for char in word)
 
 
 def _is_title_line(parse: Parse, first: int, last: int) -> bool:
@@ -176,6 +187,15 @@ def _opens_name(parse: Parse, token: int, opens_sentence: bool) -> bool:
     if not capitalised(word) or parse.code[token] or tag in _CLOSED_TAGS or word == "I":
         return False
     return tag.startswith("NNP") if opens_sentence or _after_quote(parse, token) else True
+
+
+def _opens_line(parse: Parse, first: int, token: int) -> bool:
+    """Whether no word stands before a token: its capital is that of the line."""
+    return all(_is_punctuation(parse.words[before]) for before in range(first, token))
+
+
+def _is_common(word: str) -> bool:
+    return 0 < rank_of(word.casefold()) <= COMMON_RANK
 
 
 def _after_quote(parse: Parse, token: int) -> bool:

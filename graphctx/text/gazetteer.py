@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from graphctx.text.lexical import STOPWORDS, fold
 
-_WORD = re.compile(r"[^\W_]+(?:[.'’_]+[^\W_]+)*")
+_WORD = re.compile(r"[^\W_]+(?:[.'’_]+[^\W_]+)*(?:\+\+|#(?!\w))?")
+_CODE_WORD = re.compile(r"(?:--?|[/.$@_])?\w(?:[\w.:/@-]*\w)?(?:\+\+|#(?!\w))?")
+_BREAK = re.compile(r"[`\[\])<>|]|\n\s*\n|[.:;!?]\s")
+"""No name of prose reaches across code, a link's edge, a closed bracket or the end of a sentence."""
+
+_JOINTS = tuple("-_/.$@:=`")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,42 +54,82 @@ def is_identifier(text: str, start: int, end: int) -> bool:
 
 
 class Gazetteer:
-    """Finds the longest dictionary names in texts.
+    """Finds the longest dictionary names in texts: names of code as they are written, names of prose by their words.
 
-    A name of one word counts only where the text capitalises it or writes it like an identifier: most single words
-    in lower case are no names, whatever the dictionary says.
+    A name of prose of one word counts only where the text capitalises it: most single words in lower case are no
+    names, whatever the dictionary says. A name of code of one plain word counts only between back ticks.
     """
 
     def __init__(self, names: Mapping[str, int]) -> None:
-        """Build from normalised names and the number each stands for."""
+        """Build from names and the number each stands for; a back tick before a name marks it as code."""
+        self._prose = _Phrases()
+        self._code = _Phrases()
+        for name, value in sorted(names.items()):
+            if name.startswith("`"):
+                self._code.add(tuple(match.group() for match in _CODE_WORD.finditer(name)), value)
+            else:
+                self._prose.add(tuple(word for word, _, _ in name_words(name)), value)
+
+    def find(self, text: str, *, prose: bool = True) -> Iterable[Match]:
+        """Yield the matches in a text in order; they do not overlap.
+
+        Args:
+            text: to search.
+            prose: whether to look for names of prose; they mean nothing in a block of code.
+        """
+        code = [(match.group(), match.start(), match.end()) for match in _CODE_WORD.finditer(text)]
+        found = [match for match in self._code.find(code) if _is_written_as_code(text, match.start, match.end)]
+        if prose:
+            found += [match for match in self._prose.find(name_words(text)) if _is_prose(text, match.start, match.end)]
+        end = 0
+        for match in sorted(found, key=lambda match: (match.start, -match.end)):
+            if match.start >= end:
+                end = match.end
+                yield match
+
+
+class _Phrases:
+    """Finds sequences of words, the longest first."""
+
+    def __init__(self) -> None:
         self._values: dict[tuple[str, ...], int] = {}
         self._longest: dict[str, int] = {}
-        for name, value in sorted(names.items()):
-            key = tuple(word for word, _, _ in name_words(name))
-            if key and key not in self._values:
-                self._values[key] = value
-                self._longest[key[0]] = max(self._longest.get(key[0], 0), len(key))
 
-    def find(self, text: str) -> Iterable[Match]:
-        """Yield the matches in a text in order; they do not overlap."""
-        found = name_words(text)
+    def add(self, words: tuple[str, ...], value: int) -> None:
+        if words and words not in self._values:
+            self._values[words] = value
+            self._longest[words[0]] = max(self._longest.get(words[0], 0), len(words))
+
+    def find(self, found: Sequence[tuple[str, int, int]]) -> Iterable[Match]:
         words = [word for word, _, _ in found]
         at = 0
         while at < len(words):
             length = min(self._longest.get(words[at], 0), len(words) - at)
             while length:
                 value = self._values.get(tuple(words[at : at + length]))
-                start, end = found[at][1], found[at + length - 1][2]
-                if value is not None and counts_as_name(text, start, end, length) and not _in_path(text, start, end):
-                    yield Match(value, start, end)
+                if value is not None:
+                    yield Match(value, found[at][1], found[at + length - 1][2])
                     break
                 length -= 1
             at += max(1, length)
 
 
-def _in_path(text: str, start: int, end: int) -> bool:
-    """Whether a span is a file's name inside a longer path or a link's target, which says nothing about the file."""
-    return text[max(0, start - 1) : start] in ("/", "(") and "." in text[start:end]
+def _is_written_as_code(text: str, start: int, end: int) -> bool:
+    word = text[start:end]
+    if text[max(0, start - 2) : start] == "](":
+        return False  # the target of a link
+    if any(not (char.isalnum() or char == "-") for char in word) or word[0] == "-":
+        return True  # marks or several words
+    return text[max(0, start - 1) : start] == "`" and text[end : end + 1] in ("`", "=", "(", " ")
+
+
+def _is_prose(text: str, start: int, end: int) -> bool:
+    """Whether a span is a name, and no part of a longer word of code: of a flag, a path, an identifier or a call."""
+    before, after = text[max(0, start - 1) : start], text[end : end + 1]
+    if before in _JOINTS or (after != "" and after in "_/=(") or text[end : end + 2] == "::":
+        return False
+    n_words = len(name_words(text[start:end]))
+    return _BREAK.search(text, start, end) is None and counts_as_name(text, start, end, n_words)
 
 
 def _bare(word: str) -> str:

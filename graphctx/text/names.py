@@ -30,6 +30,8 @@ STOPWORDS = frozenset(
 
 _SAME_PLURAL = frozenset("news means headquarters series species always besides perhaps lens".split())
 
+_ICS_PLURALS = frozenset("metrics topics critics clinics comics fabrics graphics mechanics picnics relics".split())
+
 _SMALL_WORDS = frozenset(
     "of the and for in on at to a an de do da dos del di la le les et y du der von van & with".split()
 )
@@ -66,6 +68,9 @@ _CODE_GENERICS = re.compile(r"([\w.:]*\w)\s*<.*>")
 _POSSESSIVE = re.compile(r"(?<=\w)['’´`](?:s\b|(?=\s|$))", re.IGNORECASE)
 _LEADING_EDGE = re.compile(r"^[^\w.#@$/+-]+")
 _TRAILING_EDGE = re.compile(r"(?<![^\w+#/])[^\w+#/]+$")
+_LEADING_UNDERSCORE = re.compile(r"_\w*[^\W_]$|__\w+__$")
+"""``_bucket`` and ``__init__`` are other names than "bucket" and "init"; a pair of single underscores is emphasis."""
+
 _DASHES = re.compile(r"(?<=\w)[-‐‑‒–—]+(?=\w)")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]?\.?")
 _UNITED_STATES = re.compile(r"\s*(?:[Tt]he )?(?:U\.?S\.?(?:A\.?)?|United States of America)(?:['’]s)?\s*")
@@ -120,10 +125,11 @@ def _fold(surface: str) -> str:
     text = _POSSESSIVE.sub("", text)
     text = _DROPPED.sub(" ", text).replace("&", " and ")
     words = []
-    for word in _DASHES.sub(" ", text).split():
+    for word in _words(text):
         if _INITIALS.fullmatch(word):
             word = word.replace(".", "")
-        word = _TRAILING_EDGE.sub("", _LEADING_EDGE.sub("", word)).strip("_") if word.strip("_") else ""
+        word = _TRAILING_EDGE.sub("", _LEADING_EDGE.sub("", word))
+        word = word if _LEADING_UNDERSCORE.match(word) else word.strip("_")
         if _LETTER.search(word) or _DIGITS.search(word):
             words.append(word)
     words = _join_initials(words)
@@ -133,6 +139,15 @@ def _fold(surface: str) -> str:
     if start and all(word in STOPWORDS for word in words[start:]):  # "The Who"
         start = 0
     return " ".join(words[start:])
+
+
+def _words(text: str) -> list[str]:
+    """The words of a name, taken apart at hyphens; "another-secret" is no secret, so a determiner stays on its word."""
+    words = []
+    for word in text.split():
+        parts = _DASHES.sub(" ", word).split()
+        words += [word] if len(parts) > 1 and parts[0] in DETERMINERS else parts
+    return words if len(words) == 1 else [word if word.startswith("__") else word.strip("_") for word in words]
 
 
 def _join_initials(words: list[str]) -> list[str]:
@@ -219,7 +234,8 @@ def singular_of(name: str) -> str:
     if (
         len(last) < 4
         or not last.endswith("s")
-        or last.endswith(("ss", "us", "is", "ous", "ics"))
+        or last.endswith(("ss", "us", "is", "ous"))
+        or (last.endswith("ics") and last not in _ICS_PLURALS)
         or last in _SAME_PLURAL
     ):
         return name

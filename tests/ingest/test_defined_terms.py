@@ -15,7 +15,7 @@ Read = Callable[[str, str], Document]
 def defined(document: Document) -> set[str]:
     terms = DefinedTerms(document)
     units = split_document(document, WordPieceCounter()).units
-    return {name for unit in units for name, _ in terms.of(unit)}
+    return {name for unit in units for name, _, _ in terms.of(unit)}
 
 
 @pytest.mark.parametrize(
@@ -49,6 +49,7 @@ def test_a_term_that_opens_its_explanation_is_defined(read_text: Read, line: str
         "She said **drift**: and went.",
         "The `max_wave` setting is a number.",
         "`x = 1 + y; print(x)`: runs.",
+        "``one`` and\n`` and the ``: runs.",
         "| Year | Boats |\n|---|---|\n| 2023 | 55 in all of them |",
     ],
 )

@@ -69,22 +69,33 @@ def test_a_file_name_is_no_title(read_text: Read) -> None:
 
 def test_a_heading_that_is_code_is_a_better_home_than_one_in_plain_words(read_text: Read) -> None:
     found = definitions(read_text("a.md", "# T\n\nx\n\n## `max_wave`\n\nA number.\n\n## Calm weather\n\nNone."))
-    assert found["max_wave", 1] == 0.9
+    assert found["`max_wave", 1] == 0.9
     assert found["calm weather", 2] == 0.5
 
 
 def test_a_definition_in_source_code_is_at_home_in_its_name(read_text: Read) -> None:
     found = definitions(read_text("gate.py", "LIMIT = 4\n\n\ndef open_gate(name):\n    return name\n"))
-    assert found["open_gate", 1] == 0.9
+    assert found["`open_gate", 1] == 0.9
 
 
 def test_code_in_a_heading_is_at_home_below_it(read_text: Read) -> None:
     found = definitions(read_text("a.md", "# T\n\nx\n\n## The `max_wave` setting\n\nIt is a number."))
-    assert found["max_wave", 1] == 0.7
+    assert found["`max_wave", 1] == 0.7
 
 
 @pytest.mark.parametrize(
-    ("key", "good"), [("", False), ("a", False), ("it", False), ("gate", True), ("a b", True), ("x " * 11, False)]
+    ("key", "good"),
+    [
+        ("", False),
+        ("a", False),
+        ("it", False),
+        ("gate", True),
+        ("a b", True),
+        ("x " * 11, False),
+        ("and the", False),
+        ("`max_wave", True),
+        ("`'a'", False),
+    ],
 )
 def test_a_name_must_be_specific(key: str, good: bool) -> None:
     assert usable(key.strip()) is good
@@ -92,7 +103,7 @@ def test_a_name_must_be_specific(key: str, good: bool) -> None:
 
 def test_a_defined_term_is_a_weaker_home_than_a_title(read_text: Read) -> None:
     found = definitions(read_text("a.md", "# Words\n\n- **Drift**: how far she may go.\n- `max_slack`: spare rope."))
-    assert 0 < found["max_slack", 0] < found["drift", 0] < found["words", 0]
+    assert 0 < found["`max_slack", 0] < found["drift", 0] < found["words", 0]
 
 
 def test_a_file_of_documentation_is_at_home_in_its_name(read_text: Read) -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from graphctx.ingest.corpus import Corpus
 from graphctx.ingest.link import Linked, link_corpus
+from graphctx.ingest.link_targets import corpus_definitions
 from graphctx.ingest.resolve import resolve_names
 from graphctx.ingest.split import split_document
 from graphctx.model.documents import Document
@@ -29,8 +30,9 @@ def build(read: Read, files: Mapping[str, str]) -> tuple[Corpus, Linked]:
     documents = [read(uri, text) for uri, text in files.items()]
     corpus = Corpus.of([(document, split_document(document, COUNTER, unit_tokens=64)) for document in documents])
     found = [EXTRACTOR.extract(document, corpus.units_of(row)) for row, document in enumerate(corpus.documents)]
-    resolution = resolve_names(found, n_units=len(corpus.units))
-    return corpus, link_corpus(corpus, found, resolution.entities, resolution.mention_entity)
+    definitions = corpus_definitions(corpus)
+    resolution = resolve_names(found, definitions, n_units=len(corpus.units))
+    return corpus, link_corpus(corpus, found, resolution, definitions)
 
 
 def links(read: Read, files: Mapping[str, str]) -> dict[tuple[str, str], tuple[int, int]]:

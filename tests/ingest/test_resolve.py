@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graphctx.ingest.definitions import Definition
 from graphctx.ingest.resolve import HUB_MIN_UNITS, Resolution, resolve_names
 from graphctx.model.knowledge import EntityLabel, Extraction, Mention, MentionKind, RawFact
 
@@ -74,8 +75,19 @@ def acronym(short: str) -> Spec:
         ([acronym("SLO"), acronym("SLOs")], ["SLO"] * 2),
         ([acronym("CROWN"), chunk("crowns"), chunk("crowns")], ["CROWN", "", ""]),
         ([code("read_line"), code("read_lines")], ["read_line", "read_lines"]),
-        ([code("Drop"), code("Drop"), chunk("drop")], ["Drop", "Drop", ""]),
-        ([code("drop"), code("drop"), chunk("drop")], ["drop"] * 3),
+        ([acronym("HTTP"), acronym("HTTPS")], ["HTTP", "HTTPS"]),
+        ([code("Drop"), code("Drop"), chunk("drop"), code("drop")], ["Drop", "Drop", "", "drop"]),
+        (
+            [code("--shackles"), chunk("shackles"), chunk("shackle"), chunk("shackles")],
+            ["--shackles", *["shackles"] * 3],
+        ),
+        ([code("FastAPI"), ("FastAPI", "term", "identifier"), code("fast_api")], ["FastAPI", "FastAPI", "fast_api"]),
+        ([code("__file__"), code("'a'"), code("aGVsbG8gd29ybGQx")], ["__file__", "", ""]),
+        ([person("Tomas Okello-Reyes"), person("T. Okello-Reyes")], ["Tomas Okello-Reyes"] * 2),
+        (
+            [person("Tomas Reyes"), person("Tilda Reyes"), person("T. Reyes")],
+            ["Tomas Reyes", "Tilda Reyes", "T. Reyes"],
+        ),
         ([("Euro", "term", "proper"), ("Euro", "term", "proper"), chunk("euro")], ["Euro"] * 3),
         ([person("Ada Poe"), chunk("winch")], ["Ada Poe", ""]),
         ([person("Ada Poe"), chunk("winch"), chunk("winch")], ["Ada Poe", "winch", "winch"]),
@@ -197,7 +209,7 @@ def test_a_common_noun_is_an_entity_only_where_it_is_said_more_than_anywhere() -
     padding = [person(f"Ada Poe {n}") for n in range(2_000)]
     assert resolved([*padding, *[chunk("office")] * 3])[-1] == ""
     assert resolved([*padding, *[chunk("propeller")] * 3])[-1] == "propeller"
-    assert resolved([*padding, *[chunk("office")] * 40])[-1] == "office"
+    assert resolved([*padding, *[chunk("office")] * 60])[-1] == "office"
 
 
 def test_a_capital_alone_makes_no_name_of_a_word_that_every_text_has() -> None:
@@ -205,3 +217,35 @@ def test_a_capital_alone_makes_no_name_of_a_word_that_every_text_has() -> None:
     assert resolved([*padding, ("People", "term", "proper")])[-1] == ""
     assert resolved([*padding, ("People", "organization", "ner")])[-1] == "People"
     assert resolved([*padding, ("Gannet", "term", "proper")])[-1] == "Gannet"
+
+
+def test_what_documents_define_is_an_entity_however_common_its_word() -> None:
+    pages = corpus([person(f"Ada Poe {n}") for n in range(2_000)] + [chunk("offices")] * 3)
+    title = Definition("office", "The Office", 0, 1.0)
+    heading = Definition("door", "Door", 0, 0.5)
+    found = resolve_names(pages, [title, heading], n_units=1)
+    assert names(found)[-1] == "offices"
+    assert found.entity_of["office"] == found.mention_entity[-1]
+    assert "door" not in found.entity_of
+
+
+@pytest.mark.parametrize(
+    ("document", "label"),
+    [
+        ([person("Ada Poe")], "person"),
+        ([person("Ada Poe"), person("Ada")], "person"),
+        ([person("Grafana")], "term"),
+        ([organisation("Harbour Guild")], "organization"),
+        (
+            [organisation("Harbour Guild"), ("Harbour Guild", "term", "proper"), ("Harbour Guild", "person", "ner")],
+            "term",
+        ),
+        ([("Averil", "location", "ner")], "location"),
+        ([("Averil", "location", "ner"), code("averil run")], "term"),
+        ([organisation("TLS"), code("max_wave")], "term"),
+        ([code("max_wave")], "code"),
+    ],
+)
+def test_a_label_rests_on_more_than_the_tagger(document: list[Spec], label: str) -> None:
+    found = resolve_names(corpus(document), n_units=1)
+    assert found.entities[found.mention_entity[0]].label == label

@@ -12,7 +12,7 @@ NAMES = {
     "sieve": 3,
     "fw 17": 4,
     "old harbour gate keeper": 5,
-    "max_wave": 6,
+    "`max_wave": 6,
     "maren halloran": 7,
 }
 
@@ -54,12 +54,24 @@ def test_matches_are_names_of_the_dictionary_in_order_without_overlap(parts: lis
         assert by_words[tuple(word for word, _, _ in name_words(text[match.start : match.end]))] == match.value
 
 
-@pytest.mark.parametrize("text", ["run `tail` now", "run --tail now", "run tail() now", "run `--tail=3` now"])
-def test_a_single_word_that_is_written_as_code_is_a_name(text: str) -> None:
-    assert [text[m.start : m.end] for m in Gazetteer({"tail": 1}).find(text)] == ["tail"]
+CODE = {"`tail": 1, "`--tail": 2, "`helm tail": 3, "`b.md": 4, "tail": 5, "c++": 6}
 
 
-def test_a_file_in_a_path_or_in_the_target_of_a_link_is_no_mention_of_it() -> None:
-    found = Gazetteer({"b.md": 1})
-    assert not list(found.find("see [it](b.md) and x/b.md"))
-    assert len(list(found.find("see b.md and `b.md`"))) == 2
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("run `tail` now", [(1, "tail")]),
+        ("run --tail now, or `--tail=3`", [(2, "--tail"), (2, "--tail")]),
+        ("run helm tail now", [(3, "helm tail")]),
+        ("Tails of a tail, and of Tail", [(5, "Tail")]),
+        ("see [it](b.md#x), [b](b.md), b.md and x/b.md", [(4, "b.md")]),
+        ("C and C++", [(6, "C++")]),
+        ("max-tail, Tail_x and Tail/x", []),
+    ],
+)
+def test_code_is_found_as_it_is_written_and_prose_outside_of_code(text: str, expected: list[tuple[int, str]]) -> None:
+    assert found(text, CODE) == expected
+
+
+def test_a_block_of_code_holds_names_of_code_alone() -> None:
+    assert [match.value for match in Gazetteer(CODE).find("Tail --tail", prose=False)] == [2]

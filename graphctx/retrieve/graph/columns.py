@@ -146,11 +146,13 @@ class MentionColumns:
     """
 
     def __init__(self, table: pa.Table, n_entities: int) -> None:
-        unit, sentence, entity, start, end = (int_rows(column) for column in table.columns)
+        unit, sentence, entity, start, end = (int_rows(column) for column in table.columns[:5])
+        in_prose: npt.NDArray[np.bool_] = pc.not_equal(table["kind"], "code_block").to_numpy()
         self._width = max(n_entities, 1)
         key = unit * self._width + entity
         order = np.argsort(key, kind="stable")
         self._key = key[order]
+        self._in_prose = in_prose[order]
         self.start, self.end, self.sentence = start[order], end[order], sentence[order]
 
     def of(self, unit: int, entity: int) -> range:
@@ -160,11 +162,12 @@ class MentionColumns:
 
     @cached_property
     def by_sentence(self) -> SentenceMentions:
-        """Which sentences mention which entities."""
-        unit, entity = np.divmod(self._key, self._width)
-        pairs = np.unique(self.sentence * self._width + entity)
-        unit_of = np.zeros(int(self.sentence.max(initial=-1)) + 1, dtype=np.int64)
-        unit_of[self.sentence] = unit
+        """Which sentences mention which entities; a block of code is no sentence."""
+        unit, entity = np.divmod(self._key[self._in_prose], self._width)
+        sentence = self.sentence[self._in_prose]
+        pairs = np.unique(sentence * self._width + entity)
+        unit_of = np.zeros(int(sentence.max(initial=-1)) + 1, dtype=np.int64)
+        unit_of[sentence] = unit
         sentences, entities = np.divmod(pairs, self._width)
         of_entity = np.argsort(entities, kind="stable")
         return SentenceMentions(

@@ -14,6 +14,7 @@ from rapidfuzz import fuzz, process, utils
 from graphctx.errors import InvalidArgument
 from graphctx.model.graph import NodeKind, NodeSummary, Unresolved
 from graphctx.model.interrupt import checkpoint
+from graphctx.model.knowledge import LABELS
 from graphctx.retrieve.graph.columns import row_of
 from graphctx.retrieve.graph.nodes import node_fields
 from graphctx.retrieve.graph.view import KINDS, GraphView, NodeKey
@@ -97,7 +98,8 @@ def resolve(view: GraphView, refs: Sequence[str], field: str, kinds: Sequence[No
 def entities_called(view: GraphView, name: str) -> list[int]:
     """Return the rows of the entities that the visible documents call by a name, the most mentioned first.
 
-    Names and aliases are compared as `normalise_name` folds them.
+    Names and aliases are compared as `normalise_name` folds them. Where names of code and of prose fold alike, those
+    that are written as asked come alone: "Helm" is not the command ``helm``.
     """
     key = normalise_name(name)
     if not key:
@@ -116,6 +118,9 @@ def entities_called(view: GraphView, name: str) -> list[int]:
         for row in rows
         if any(normalise_name(surface) == key for surface in entities.surfaces(row)) and view.is_called(row, key)
     ]
+    code = LABELS.index("code")
+    if len({bool(walk.entity_label[row] == code) for row in called}) > 1:
+        called = [row for row in called if entities.surfaces(row)[0] == name] or called
     return sorted(called, key=lambda row: (-_n_mentions(view, row), row))
 
 

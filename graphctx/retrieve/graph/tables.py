@@ -57,7 +57,7 @@ class GraphTables:
     @cached_property
     def mentions(self) -> MentionColumns:
         """The mentions of entities."""
-        names = ["unit_row", "sentence_row", "entity_row", "start_char", "end_char"]
+        names = ["unit_row", "sentence_row", "entity_row", "start_char", "end_char", "kind"]
         return MentionColumns(self._table("mentions", names), self._index.walk.n_entities)
 
     @cached_property
