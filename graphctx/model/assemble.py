@@ -120,10 +120,11 @@ def global_answer(
         fields = part.fields | {"truncated": shortened}
         if shortened and part.limit_reason == "none":
             fields["limit_reason"] = "token_cap"  # that of a point
-        themes = {point.community_id for point in part.items}
-        phrased = _phrased(found, part.items)
+        points = _by_theme(found, part.items)
+        themes = {point.community_id for point in points}
+        phrased = _phrased(found, points)
         return GlobalAnswer(
-            points=part.items,
+            points=points,
             themes=[theme for theme in found.themes if theme.id in themes],
             phrased=phrased,
             extractive=not phrased,
@@ -133,6 +134,15 @@ def global_answer(
         )
 
     return pager.page(request, found, build, render, SHORTER_POINT)
+
+
+def _by_theme(found: GlobalResults, points: Sequence[Point]) -> list[Point]:
+    """Put the points of a theme together: the theme of the best point first, those of no theme as one."""
+    themes = {theme.id for theme in found.themes}
+    groups: dict[str, list[Point]] = {}
+    for point in points:
+        groups.setdefault(point.community_id if point.community_id in themes else "", []).append(point)
+    return [point for group in groups.values() for point in group]
 
 
 def _phrased(found: GlobalResults, points: Sequence[Point]) -> list[PhrasedSentence]:

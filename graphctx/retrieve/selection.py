@@ -114,9 +114,10 @@ def _cores(
     covered = barred.copy()
     cut = runs.touched(pool.cut)
     repeated, echoed, taken = np.zeros(len(pool)), np.zeros(len(pool)), np.zeros(len(pool))
+    same_unit = np.where(pool.short, weights.same_short_unit, weights.same_unit)
     cores: list[Run] = []
     while True:
-        lost = weights.same_unit * taken + weights.repeat * np.maximum(repeated, runs.unit_mean(echoed))
+        lost = same_unit * taken + weights.repeat * np.maximum(repeated, runs.unit_mean(echoed))
         lost += weights.room * (1.0 - runs.room(covered)) + weights.cut * cut
         core = _next_core(np.round(score - lost, 6), free, runs, cores)
         if core is None or len(cores) == max_quotes:

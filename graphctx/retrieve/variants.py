@@ -24,7 +24,8 @@ class SelectionWeights:
         unit: weight of the unit's score, as a share of the best unit's.
         reached: weight of what the expansion adds to the unit: the answer stands where edges lead.
         cosine, lexical, lead, answer_type: weights of a sentence's features.
-        same_unit: lost for each quote that was already taken from the same unit.
+        same_unit, same_short_unit: lost for each quote that was already taken from the same unit; of a document of one
+            or two units, whose unit is a whole passage, less.
         room: lost by a sentence around which nothing is left that a quote could grow by, in part where little is.
         cut: lost by a part of a block that no quote can hold whole.
         repeat: lost by a sentence that repeats a quote, in part from a cosine of ``repeat_from`` on.
@@ -39,6 +40,7 @@ class SelectionWeights:
     lead: float = 0.05
     answer_type: float = 0.3
     same_unit: float = 0.3
+    same_short_unit: float = 0.05
     room: float = 0.3
     cut: float = 0.05
     repeat: float = 0.6
