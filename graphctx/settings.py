@@ -53,7 +53,7 @@ class IngestSettings(_Group):
     document_memory_mb: int = Field(
         2048, ge=256, description="Memory in MiB of each of these steps for a document; enforced on Linux only."
     )
-    max_community_size: int = Field(40, ge=3, description="A community with more entities is divided.")
+    max_community_size: int = Field(25, ge=3, description="A community with more entities is divided.")
     max_community_depth: int = Field(6, ge=1, le=20, description="Levels of the community hierarchy at most.")
     keep_snapshots: int = Field(3, ge=1, description="Older snapshots are removed after a publish.")
 

@@ -107,6 +107,7 @@ def show_global(console: Console, question: str, answer: GlobalAnswer, sources: 
     from rich.text import Text
 
     from graphctx.model.answers import LOW_RATING
+    from graphctx.model.assemble import phrased_as_shown, points_by_theme
 
     console.print(f"Question: {question}\n", style="bold")
     if not answer.points:
@@ -114,7 +115,7 @@ def show_global(console: Console, question: str, answer: GlobalAnswer, sources: 
         return
     if answer.phrased:
         console.print("In a language model's words; the numbers are of the points below:\n", style="dim")
-        for sentence in answer.phrased:
+        for sentence in phrased_as_shown(answer):
             cited = "".join(f"[{number}]" for number in sentence.points)
             console.print(Text(sentence.text).append(f" {cited}", style="cyan"))
         console.print()
@@ -124,14 +125,11 @@ def show_global(console: Console, question: str, answer: GlobalAnswer, sources: 
         )
         for theme in answer.themes
     }
-    themes = [point.community_id if point.community_id in titles else "" for point in answer.points]
     titles[""] = Text("Not in any one theme\n", style="bold magenta")
-    for theme in dict.fromkeys(themes):  # the theme of the first point comes first
+    for theme, points in points_by_theme(answer).items():
         console.print(titles[theme])
-        for number, (own, point) in enumerate(zip(themes, answer.points, strict=True), start=1):
-            if own == theme:
-                note = f"rating {point.rating:.2f}{_shortened(point)}"
-                _show_span(console, number, point, point.quote, note, sources)
+        for number, point in points:
+            _show_span(console, number, point, point.quote, f"rating {point.rating:.2f}{_shortened(point)}", sources)
     if all(point.rating < LOW_RATING for point in answer.points):
         console.print("None of these fits the question well: the documents may not cover it.", style="yellow")
     counts = answer.diagnostics

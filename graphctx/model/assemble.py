@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from itertools import count
 
 from graphctx.model.answers import (
     LOW_CONFIDENCE,
@@ -120,11 +121,10 @@ def global_answer(
         fields = part.fields | {"truncated": shortened}
         if shortened and part.limit_reason == "none":
             fields["limit_reason"] = "token_cap"  # that of a point
-        points = _by_theme(found, part.items)
-        themes = {point.community_id for point in points}
-        phrased = _phrased(found, points)
+        themes = {point.community_id for point in part.items}
+        phrased = _phrased(found, part.items)
         return GlobalAnswer(
-            points=points,
+            points=part.items,
             themes=[theme for theme in found.themes if theme.id in themes],
             phrased=phrased,
             extractive=not phrased,
@@ -136,13 +136,26 @@ def global_answer(
     return pager.page(request, found, build, render, SHORTER_POINT)
 
 
-def _by_theme(found: GlobalResults, points: Sequence[Point]) -> list[Point]:
-    """Put the points of a theme together: the theme of the best point first, those of no theme as one."""
-    themes = {theme.id for theme in found.themes}
+def points_by_theme(answer: GlobalAnswer) -> dict[str, list[tuple[int, Point]]]:
+    """Return the points of each theme as they are shown, numbered from 1; those of no theme under an empty id.
+
+    The theme of the best point comes first, and numbers have no gaps.
+    """
+    themes = {theme.id for theme in answer.themes}
     groups: dict[str, list[Point]] = {}
-    for point in points:
+    for point in answer.points:
         groups.setdefault(point.community_id if point.community_id in themes else "", []).append(point)
-    return [point for group in groups.values() for point in group]
+    numbers = count(1)
+    return {theme: [(next(numbers), point) for point in points] for theme, points in groups.items()}
+
+
+def phrased_as_shown(answer: GlobalAnswer) -> list[PhrasedSentence]:
+    """Return the phrased sentences with the numbers under which `points_by_theme` shows their points."""
+    shown = {id(point): number for points in points_by_theme(answer).values() for number, point in points}
+    return [
+        one.model_copy(update={"points": sorted(shown[id(answer.points[at - 1])] for at in one.points)})
+        for one in answer.phrased
+    ]
 
 
 def _phrased(found: GlobalResults, points: Sequence[Point]) -> list[PhrasedSentence]:

@@ -33,7 +33,7 @@ class SelectionWeights:
         semantic: whether this mix selects at all; otherwise lexical overlap alone does (tool contract, section 4.6.1).
     """
 
-    unit: float = 1.0
+    unit: float = 0.8
     reached: float = 0.5
     cosine: float = 0.7
     lexical: float = 0.4
@@ -84,6 +84,10 @@ VARIANTS: dict[str, Variant] = {
 }
 """The default, the baselines (``bm25``, ``vector``, ``rrf``, and ``hybrid`` without the graph), and the default without
 one part each."""
+
+
+WHOLE = VARIANTS["hybrid"]
+"""How units are ranked for a question about the whole: what edges lead to is detail."""
 
 
 def variant_named(name: str) -> Variant:

@@ -98,7 +98,7 @@ def test_one_is_shown_by_id_or_title_with_its_summary_and_its_places(
 
 
 def test_a_wrong_name_is_answered_with_names_near_it(handbook_path: Path) -> None:
-    for name in ("Gannet", "Ganet"):
+    for name in ("Gannett", "Ganet"):
         message = run("communities", name, "--kb", handbook_path, "--json").error["message"]
         assert "Near it: " in message
         assert re.search(r"\(c_[a-z2-7]{16}\)", message)

@@ -17,6 +17,7 @@ from graphctx.knowledge_base import KnowledgeBase
 
 SCRIPT = "</script><script>window.pwned=1</script>"
 IMAGE = "<img src=x onerror=window.pwned=2>"
+GENERIC = "Vec<script>"
 
 DOCUMENTS = {
     "open/ada.md": "---\ntags: [public]\n---\n# Ada Merriweather\n\nAda Merriweather keeps the Gull Point light. "
@@ -27,7 +28,7 @@ DOCUMENTS = {
     "Dorothea Vance runs Operation Nightjar from Hollow Rock. Dorothea Vance pays Brannoch Quay.\n",
     f"open/{IMAGE}.md": f"---\ntags: [public]\n---\n# {IMAGE} {SCRIPT}\n\n"
     f"The option `{SCRIPT}` starts `{IMAGE}`. Gull Point uses `{SCRIPT}` with `a&b<c>\u2028d`. "
-    f"Brannoch Quay fears `{SCRIPT}` and `ctl\x0b\x1f\x01x`.\n",
+    f"Brannoch Quay fears `{SCRIPT}` and `ctl\x0b\x1f\x01x`. Saltby reads `{GENERIC}`.\n",
 }
 
 Export = Callable[..., ExportReport]

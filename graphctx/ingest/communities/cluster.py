@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 Int = npt.NDArray[np.int64]
 Real = npt.NDArray[np.float64]
 
-CLUSTER_VERSION = 4
-MAX_COMMUNITY_SIZE = 40
+CLUSTER_VERSION = 5
+MAX_COMMUNITY_SIZE = 25
 MAX_DEPTH = 6
 MIN_COMMUNITY_SIZE = 3
 """Two entities and their one edge make no theme."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 from graphctx.model.answers import LOW_RATING, GlobalAnswer, GlobalDiagnostics, Point, Theme
-from graphctx.model.assemble import global_answer
+from graphctx.model.assemble import global_answer, phrased_as_shown, points_by_theme
 from graphctx.model.requests import GlobalSearchInput
 from graphctx.server.call_context import CallContext
 from graphctx.server.render import citation, counted, head, how_named, more, one_line, quoted, why_empty
@@ -31,14 +31,12 @@ def global_text(context: CallContext, answer: GlobalAnswer) -> str:
         return f"{start}. {why_empty(answer)}{counts} {ask}"
     blocks = [f"{start}, word for word. {_how_made(answer)}"]
     if answer.phrased:
-        said = (f"{one.text} {''.join(f'[{number}]' for number in one.points)}" for one in answer.phrased)
+        said = (f"{one.text} {''.join(f'[{number}]' for number in one.points)}" for one in phrased_as_shown(answer))
         blocks.append("\n".join(map(quoted, said)))
     heads = {theme.id: _theme(theme) for theme in answer.themes}
-    groups: dict[str, list[str]] = {}
-    for number, point in enumerate(answer.points, start=1):  # the group of the first point comes first
-        group = point.community_id if point.community_id in heads else ""
-        groups.setdefault(group, [heads.get(group, "Not in any one theme")]).append(_point(number, point))
-    blocks += ["\n".join(group) for group in groups.values()]
+    for theme, points in points_by_theme(answer).items():
+        lines = [heads.get(theme, "Not in any one theme"), *(_point(number, point) for number, point in points)]
+        blocks.append("\n".join(lines))
     if all(point.rating < LOW_RATING for point in answer.points):
         blocks.append("None of these fits the question well: the documents may not cover it.")
     blocks += [_considered(answer.diagnostics), *more(context, answer, "kb.global_search")]

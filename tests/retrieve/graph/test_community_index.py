@@ -57,13 +57,12 @@ class _Anew(GraphView):
         return False
 
 
-def test_titles_made_anew_of_everything_have_as_many_names_as_those_of_the_whole(handbook_kb: KnowledgeBase) -> None:
+def test_titles_made_anew_of_everything_have_one_to_three_names(handbook_kb: KnowledgeBase) -> None:
     index = handbook_kb.searcher().index
     tables = GraphTables(index)
     communities = CommunityIndex(_Anew(index, tables))
     rows = np.flatnonzero(communities.visible).tolist()
     assert len(rows) > 20
     made = [communities.title(row).split(", ") for row in rows]
-    kept = [communities.hierarchy.titles[row].split(", ") for row in rows]
-    assert [len(names) for names in made] == [len(names) for names in kept]  # a scope may write a name otherwise
+    assert {len(names) for names in made} <= {1, 2, 3}
     assert not any(name.startswith(("the ", "The ")) for names in made for name in names)

@@ -16,8 +16,7 @@ def _names(path: Path) -> list[str]:
 
 def test_the_shortest_path_comes_first(graph: GraphExplorer) -> None:
     found = graph.paths(PathsInput(start_ids=["Zacharias Quill"], end_ids=["Gannet"], rel_types=["RELATED"]))
-    assert _names(found.items[0]) == ["Zacharias Quill", "ledger", "Gannet"]
-    assert _names(found.items[1]) == ["Zacharias Quill", "Ingrid Vasslund", "Gannet"]
+    assert _names(found.items[0]) == ["Zacharias Quill", "Ingrid Vasslund", "Gannet"]
     lengths = [path.length for path in found.items]
     assert lengths == sorted(lengths)
 
