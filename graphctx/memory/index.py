@@ -1,0 +1,310 @@
+"""The items in memory, as arrays: masks of scope and filters, BM25 and cosine within them.
+
+The index follows the file incrementally: `MemoryIndex.refresh` reads the rows that changed since the last time.
+Document frequencies, the number of items and their mean length are those of the mask, so that what is out of scope has no
+influence on a score.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import zlib
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from graphctx.memory.items import KINDS, PERSISTENCES, STATES, MemoryFilter, MemoryScope, Moment, to_micros
+from graphctx.memory.scorer import MICROS_PER_DAY, Floats
+from graphctx.settings import MemoryCompressionSettings
+from graphctx.text.lexical import terms
+
+Mask = npt.NDArray[np.bool_]
+Slots = npt.NDArray[np.int64]
+
+K1, B = 1.5, 0.75
+"""Robertson & Zaragoza 2009, section 3.5."""
+
+EXACT_ITEMS = 4096
+"""Up to so many items in a mask, all cosines are computed; of more, those with the nearest signs."""
+
+_NEVER = np.iinfo(np.int64).max
+_FIELDS = (
+    "row, id, kind, tier, principal, project, session, persistence, created_at, created_iteration, confidence, "
+    "usefulness, access_count, valid_from, valid_to, state, tags"
+)
+_COLUMNS: dict[str, Any] = {
+    "row": np.int64,
+    "kind": np.int8,
+    "tier": np.int8,
+    "state": np.int8,
+    "persistence": np.int8,
+    "principal": np.int32,
+    "project": np.int32,
+    "session": np.int32,
+    "created_at": np.int64,
+    "created_iteration": np.int64,
+    "confidence": np.float32,
+    "usefulness": np.float32,
+    "access_count": np.int64,
+    "valid_from": np.int64,
+    "valid_to": np.int64,
+    "length": np.int32,
+    "alive": np.bool_,
+    "embedded": np.bool_,
+}
+_TAIL_POSTINGS = 200_000
+_BATCH = 5000
+
+
+def term_hashes(text: str) -> npt.NDArray[np.uint32]:
+    """Return the sorted hashes of the index terms of a text, each as often as the term occurs."""
+    return np.sort(np.array([zlib.crc32(term.encode()) for term in terms(text)], dtype=np.uint32))
+
+
+class MemoryIndex:
+    """The items of one store as arrays with a slot for each.
+
+    Args:
+        dimension: of the vectors.
+    """
+
+    def __init__(self, dimension: int) -> None:
+        self._version = 0
+        self._n = 0
+        self._slot_of: dict[int, int] = {}
+        self._code_of: dict[str, int] = {}
+        self._tags: dict[str, set[int]] = {}
+        self._tags_of: dict[int, tuple[str, ...]] = {}
+        self._dimension = dimension
+        self._vectors = np.zeros((0, dimension), np.float16)
+        self._signs = np.zeros((-(-dimension // 64), 0), np.uint64)
+        self.ids: list[str] = []
+        self._columns = {name: np.zeros(0, dtype) for name, dtype in _COLUMNS.items()}
+        self._base: tuple[npt.NDArray[np.uint32], npt.NDArray[np.int32], npt.NDArray[np.int32]] = (
+            np.zeros(0, np.uint32),
+            np.zeros(0, np.int32),
+            np.zeros(0, np.int32),
+        )
+        self._tail: list[tuple[npt.NDArray[np.uint32], npt.NDArray[np.int32], npt.NDArray[np.int32]]] = []
+        self._tail_size = 0
+
+    def column(self, name: str) -> npt.NDArray[Any]:
+        """Return a column of the items, [n]."""
+        return self._columns[name][: self._n]
+
+    def refresh(self, connection: sqlite3.Connection) -> bool:
+        """Read what changed since the last time, within the caller's transaction; return if items were deleted."""
+        deleted = False
+        changed = connection.execute(
+            "SELECT version, row FROM changes WHERE version > ? ORDER BY version", (self._version,)
+        ).fetchall()
+        for start in range(0, len(changed), _BATCH):
+            rows = [row for _, row in changed[start : start + _BATCH]]
+            marks = ",".join("?" * len(rows))
+            found = {
+                item[0]: item
+                for item in connection.execute(f"SELECT {_FIELDS} FROM items WHERE row IN ({marks})", rows)
+            }
+            fresh = sorted(row for row in found if row not in self._slot_of)
+            self._append(connection, fresh)
+            for row in rows:
+                self._update(row, found.get(row))
+            deleted = deleted or len(found) < len(rows)
+        if changed:
+            self._version = changed[-1][0]
+        if self._tail_size > max(_TAIL_POSTINGS, len(self._base[0]) // 8):
+            self._fold_tail()
+        return deleted
+
+    def _append(self, connection: sqlite3.Connection, rows: Sequence[int]) -> None:
+        """Add slots with vectors and terms, which never change."""
+        if not rows:
+            return
+        first, last = self._n, self._n + len(rows)
+        self._grow(last)
+        marks = ",".join("?" * len(rows))
+        query = f"SELECT row, vector, terms FROM items WHERE row IN ({marks}) ORDER BY row"
+        hashes, slots, counts = [], [], []
+        for slot, (row, vector, blob) in enumerate(connection.execute(query, rows), start=first):
+            self._slot_of[row] = slot
+            self._columns["row"][slot] = row
+            if vector is not None and len(vector) == 2 * self._dimension:
+                self._vectors[slot] = np.frombuffer(vector, np.float16)
+                self._columns["embedded"][slot] = True
+            found, count = np.unique(np.frombuffer(blob, np.uint32), return_counts=True)
+            self._columns["length"][slot] = count.sum()
+            hashes.append(found)
+            slots.append(np.full(len(found), slot, np.int32))
+            counts.append(count.astype(np.int32))
+        self._n = last
+        self.ids += [""] * len(rows)
+        self._signs[:, first:last] = _signs(self._vectors[first:last])
+        self._tail.append((np.concatenate(hashes), np.concatenate(slots), np.concatenate(counts)))
+        self._tail_size += len(self._tail[-1][0])
+
+    def _grow(self, n: int) -> None:
+        capacity = len(self._vectors)
+        if n <= capacity:
+            return
+        room = max(n, 2 * capacity, 1024) - capacity
+        self._vectors = np.pad(self._vectors, ((0, room), (0, 0)))
+        self._signs = np.pad(self._signs, ((0, 0), (0, room)))
+        for name, column in self._columns.items():
+            self._columns[name] = np.pad(column, (0, room))
+
+    def _update(self, row: int, item: tuple[Any, ...] | None) -> None:
+        slot = self._slot_of.get(row)
+        if slot is None:  # stored and deleted since the last time
+            return
+        columns = self._columns
+        for tag in self._tags_of.pop(slot, ()):
+            self._tags[tag].discard(slot)
+        columns["alive"][slot] = item is not None
+        if item is None:
+            self._vectors[slot] = 0
+            return
+        (_, self.ids[slot], kind, tier, principal, project, session, persistence, created_at, created_iteration) = item[
+            :10
+        ]
+        confidence, usefulness, access_count, valid_from, valid_to, state, tags = item[10:]
+        columns["kind"][slot] = KINDS.index(kind)
+        columns["tier"][slot] = tier
+        columns["state"][slot] = STATES.index(state)
+        columns["persistence"][slot] = PERSISTENCES.index(persistence)
+        for name, value in (("principal", principal), ("project", project), ("session", session)):
+            columns[name][slot] = self._code_of.setdefault(value, len(self._code_of))
+        columns["created_at"][slot] = created_at
+        columns["created_iteration"][slot] = created_iteration
+        columns["confidence"][slot] = confidence
+        columns["usefulness"][slot] = usefulness
+        columns["access_count"][slot] = access_count
+        columns["valid_from"][slot] = -_NEVER if valid_from is None else valid_from
+        columns["valid_to"][slot] = _NEVER if valid_to is None else valid_to
+        if tags != "[]":
+            self._tags_of[slot] = tuple(json.loads(tags))
+            for tag in self._tags_of[slot]:
+                self._tags.setdefault(tag, set()).add(slot)
+
+    def _fold_tail(self) -> None:
+        hashes, slots, counts = (
+            np.concatenate([self._base[part], *(each[part] for each in self._tail)]) for part in range(3)
+        )
+        order = np.lexsort((slots, hashes))
+        self._base = hashes[order], slots[order], counts[order]
+        self._tail, self._tail_size = [], 0
+
+    def mask(self, scope: MemoryScope, chosen: MemoryFilter, now: Moment, decay: MemoryCompressionSettings) -> Mask:
+        """Return which items a request sees: in scope, stored and valid at its time, and chosen by its filter."""
+        column = self.column
+        codes = [self._code_of.get(each, -1) for each in (scope.principal, scope.project, scope.session)]
+        persistence = column("persistence")
+        session, everywhere = PERSISTENCES.index("session"), PERSISTENCES.index("global")
+        here = (column("project") == codes[1]) & ((persistence != session) | (column("session") == codes[2]))
+        mask: Mask = column("alive") & (column("principal") == codes[0]) & ((persistence == everywhere) | here)
+        at = to_micros(now.at)
+        mask &= column("created_at") <= at
+        if not chosen.history:
+            mask &= (column("valid_from") <= at) & (at < column("valid_to"))
+        for name, values, known in (
+            ("kind", chosen.kinds, KINDS),
+            ("state", chosen.states or STATES[:-1], STATES),
+            ("tier", chosen.tiers, (0, 1, 2, 3)),
+        ):
+            if values:
+                allowed = np.array([value in values for value in known])
+                mask &= allowed[column(name)]
+        if chosen.session is not None:
+            mask &= column("session") == self._code_of.get(chosen.session, -1)
+        if chosen.after is not None:
+            mask &= column("created_at") >= to_micros(chosen.after)
+        if chosen.before is not None:
+            mask &= column("created_at") < to_micros(chosen.before)
+        if chosen.tags:
+            tagged = np.zeros(self._n, bool)
+            for tag in chosen.tags:
+                tagged[list(self._tags.get(tag, ()))] = True
+            mask &= tagged
+        if chosen.min_confidence > 0:
+            intervals = np.maximum(at - column("created_at"), 0) / (
+                MICROS_PER_DAY / 24 * decay.confidence_decay_interval_hours
+            )
+            left = np.power(1 - decay.confidence_decay_rate, intervals)
+            mask &= column("confidence") * np.where(column("tier") == 3, 1.0, left) >= chosen.min_confidence
+        return mask
+
+    def lexical(self, query: str, mask: Mask) -> Floats:
+        """Return the BM25 score of each item, [n] in 0..1; 0 outside of the mask.
+
+        1 is the score of an item of mean length with every term of the query once, or more.
+        """
+        scores = np.zeros(self._n)
+        n_items = int(mask.sum())
+        if not n_items:
+            return scores
+        lengths = self.column("length")
+        mean = max(1.0, float(lengths[mask].mean()))
+        total = 0.0
+        for term in np.unique(term_hashes(query)):
+            slots, counts = self._postings(term)
+            keep = mask[slots]
+            slots, counts = slots[keep], counts[keep]
+            idf = float(np.log1p((n_items - len(slots) + 0.5) / (len(slots) + 0.5)))
+            total += idf
+            norm = K1 * (1 - B + B * lengths[slots] / mean)
+            scores[slots] += idf * (K1 + 1) * counts / (counts + norm)
+        return np.minimum(scores / total, 1.0) if total else scores
+
+    def _postings(self, term: np.uint32) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        hashes, slots, counts = self._base
+        low, high = np.searchsorted(hashes, term), np.searchsorted(hashes, term, side="right")
+        if len(self._tail) > 1:
+            tail = tuple(np.concatenate([each[part] for each in self._tail]) for part in range(3))
+            self._tail = [(tail[0], tail[1], tail[2])]
+        if not self._tail:
+            return slots[low:high], counts[low:high]
+        at = np.flatnonzero(self._tail[0][0] == term)
+        found = np.concatenate([slots[low:high], self._tail[0][1][at]])
+        return found, np.concatenate([counts[low:high], self._tail[0][2][at]])
+
+    def nearest(self, vector: npt.NDArray[np.float32], mask: Mask, limit: int) -> Slots:
+        """Return the slots of the mask that may be nearest to a vector.
+
+        Up to `EXACT_ITEMS` all of the mask; else those of the smallest Hamming distance of signs, at least ``limit``.
+        """
+        slots = np.flatnonzero(mask & self.column("embedded"))
+        wanted = max(limit, EXACT_ITEMS // 4)
+        if len(slots) <= EXACT_ITEMS:
+            return slots
+        signs = _signs(vector[None].astype(np.float16))
+        distance = np.zeros(self._n, np.uint16)
+        for word, own in zip(self._signs[:, : self._n], signs, strict=True):
+            distance += np.bitwise_count(word ^ own)
+        within = distance[slots]
+        # Equal distances beyond the bound stay in, so that the choice does not depend on the order of the slots.
+        bound = np.partition(within, wanted)[wanted]
+        near: Slots = slots[within <= bound]
+        return near
+
+    def cosines(self, vector: npt.NDArray[np.float32], slots: Slots) -> Floats:
+        """Return the cosine of each of some items with a vector, 0 for items without one."""
+        return (self._vectors[slots].astype(np.float32) @ vector).astype(np.float64)
+
+    def vectors(self, slots: Slots) -> npt.NDArray[np.float32]:
+        """Return the vectors of some items, [k, dimension]."""
+        return self._vectors[slots].astype(np.float32)
+
+    def slots(self, ids: Iterable[str]) -> Slots:
+        """Return the slots of items that are alive, by id, in the order of the slots."""
+        wanted = set(ids)
+        alive = self.column("alive")
+        return np.array([slot for slot, each in enumerate(self.ids) if each in wanted and alive[slot]], np.int64)
+
+
+def _signs(vectors: npt.NDArray[np.float16]) -> npt.NDArray[np.uint64]:
+    """Return the signs of vectors as bits, [words, k]."""
+    bits = np.packbits(vectors > 0, axis=1)
+    bits = np.pad(bits, ((0, 0), (0, -bits.shape[1] % 8)))
+    return np.ascontiguousarray(bits.view(np.uint64).T)
