@@ -17,7 +17,7 @@ from graphctx.model.documents import Document, Sentence, TextUnit
 from graphctx.nlp.base import Extractor
 from graphctx.text.sentences import split_sentences
 
-DEFAULT_AUTHOR = "user"
+DEFAULT_AUTHOR = "User"
 MAX_VALUE_WORDS = 12
 
 _MONTHS = "january february march april may june july august september october november december".split()
@@ -49,17 +49,18 @@ _FIRST_PERSON: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     )
 )
 _LEAD = re.compile(
-    r"^(?:(?:actually|correction|update|note|remember|reminder|fyi|by the way|also|so|and|but|well|now|ok|okay|hi|hello|"
-    r"yes|no|sorry|currently|today|please note that|note that|remember that)\b[,:;!.]?\s+)+",
+    r"^(?:(?:actually|correction|update|note|remember|reminder|fyi|by the way|also|so|and|but|well|now|ok|okay|hi|"
+    r"hello|yes|no|sorry|currently|today|please note that|note that|remember that)\b[,:;!.]?\s+)+",
     re.I,
 )
 _WORDS = r"[\w.&/+#'’-]+(?: [\w.&/+#'’-]+)"
 _SUBJECT = rf"(?:[Tt]he )?(?P<s>{_WORDS}{{0,5}}?)"
-_ATTRIBUTE = r"(?P<p>[\w-]+(?: [\w-]+){0,3})"
+_ATTRIBUTE = r"(?P<p>[\w-]+(?: [\w-]+){0,3}?)"
 _IS = r"(?:(?:has|have) (?:now )?(?:been |become )?|is |are |becomes |became |will be )(?:now |currently |actually )*"
 _BECAME = (
-    r"(?:(?:has|have|was|were|is|are) )?(?:now )?(?:been )?(?:changed|moved|postponed|delayed|extended|pushed(?: back)?|"
-    r"raised|lowered|increased|reduced|cut|set|updated|switched|renamed|brought forward)(?: from (?P<old>.+?))? to "
+    r"(?:(?:has|have|was|were|is|are) )?(?:now )?(?:been )?(?:changed|moved|postponed|delayed|extended|"
+    r"pushed(?: back)?|raised|lowered|increased|reduced|cut|set|updated|switched|renamed|brought forward)"
+    r"(?: from (?P<old>.+?))? to "
 )
 _VALUE = r"(?P<o>.+)"
 _PATTERNS = tuple(
@@ -73,9 +74,15 @@ _PATTERNS = tuple(
         rf"[Tt]he {_ATTRIBUTE} (?:of|for) {_SUBJECT} {_IS}{_VALUE}",
     )
 )
+_HOLDER = re.compile(
+    rf"^{_SUBJECT} (?:is|became|becomes|has become|(?:was|has been|is) (?:named|appointed|elected|made)) "
+    rf"(?:now )?(?:the )(?:new |current )?{_ATTRIBUTE} (?:of|for) {_VALUE}$"
+)
+"""The other way round: who holds an attribute of something, "Ada is the CEO of Acme"."""
+
 _TAIL = re.compile(
-    r"(?:,? (?:not|instead of|rather than|and not|but not|no longer) .*| \((?:not|was|previously) .*\)|,? (?:instead|now|"
-    r"anymore|currently|from now on|at the moment|these days))$",
+    r"(?:,? (?:not|instead of|rather than|and not|but not|no longer) .*| \((?:not|was|previously) .*\)|,? (?:instead|"
+    r"now|anymore|currently|from now on|at the moment|these days))$",
     re.I,
 )
 _ENDED = re.compile(r"\b(?:no longer|not .* any ?more|any ?more|used to|stopped|formerly|previously)\b", re.I)
@@ -139,6 +146,7 @@ class TripleExtractor:
 
 def _in_third_person(sentence: str, author: str) -> str:
     said = _LEAD.sub("", " ".join(sentence.split()))
+    author = author[:1].upper() + author[1:]  # which the parser takes for a name
     for pattern, form in _FIRST_PERSON:
         said = pattern.sub(form.replace("{}", author.replace("\\", "")), said)
     return said
@@ -149,11 +157,13 @@ def _attribute(said: str, start: int, end: int) -> Triple | None:
     bare = said.rstrip(" .!;:")
     first, last = _said_since(bare)
     bare = _UNTIL.sub("", _SINCE.sub("", bare)) if first or last else bare
-    for pattern in _PATTERNS:
+    for pattern in (*_PATTERNS, _HOLDER):
         match = pattern.match(bare)
         if match is None:
             continue
         subject, predicate, value = match["s"], match["p"], _TAIL.sub("", match["o"]).strip(" ,.;")
+        if pattern is _HOLDER:
+            subject, value = value.removeprefix("the "), subject
         words = f"{subject} {predicate}".casefold().split()
         if not value or len(value.split()) > MAX_VALUE_WORDS or not _VERBAL.isdisjoint(words):
             return None

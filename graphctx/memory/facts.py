@@ -20,6 +20,9 @@ from graphctx.text.names import normalise_name
 NameResolver = Callable[[str], Sequence[str]]
 """Returns further names of the thing that a name means, such as those of an entity of a knowledge base."""
 
+_CLASSES = frozenset("project team company service product customer client user mr mrs ms dr".split())
+"""Nouns before a name that are no part of it: "project Apollo"."""
+
 MAX_DEPTH = 5
 MAX_NAME_CHARS = 500
 
@@ -91,7 +94,7 @@ class FactStore:
         predicate = canonical_predicate(triple.predicate)
         start = to_micros(triple.temporal_start or source.valid_from or source.created_at)
         end = None if triple.temporal_end is None else to_micros(triple.temporal_end)
-        keys = normalise_name(triple.subject), predicate.key, normalise_name(triple.object)
+        keys = fact_key(triple.subject), predicate.key, fact_key(triple.object)
         area = "principal = ? AND persistence = ? AND (persistence = 'global' OR project = ?) AND "
         area += "(persistence <> 'session' OR session = ?) AND subject_key = ? AND predicate_key = ?"
         values = source.principal, source.persistence, source.project, source.session, *keys[:2]
@@ -242,7 +245,7 @@ class FactStore:
 
     def named_in(self, text: str, scope: MemoryScope, *, limit: int = 10) -> list[str]:
         """Return the names of remembered facts that a text mentions, longest first."""
-        words = normalise_name(text).split()[:200]
+        words = fact_key(text).split()[:200]
         spans = {" ".join(words[i:j]) for i in range(len(words)) for j in range(i + 1, min(len(words), i + 6) + 1)}
         spans |= {"user"} if {"i", "my", "me"} & set(text.casefold().split()) else set()
         where, scoped = in_scope(scope, "facts")
@@ -265,17 +268,24 @@ class FactStore:
         return dict(rows)
 
     def _keys(self, name: str) -> set[str]:
-        key = normalise_name(name)
+        key = fact_key(name)
         return {each for each in (key, *self._names(name)) if each}
 
     def _names(self, name: str) -> Sequence[str]:
-        return [normalise_name(each) for each in self._resolver(name)] if self._resolver else ()
+        return [fact_key(each) for each in self._resolver(name)] if self._resolver else ()
+
+
+def fact_key(name: str) -> str:
+    """Return the form in which the names of facts are compared: normalised, and without a noun for its class."""
+    key = normalise_name(name)
+    first, _, rest = key.partition(" ")
+    return rest if rest and first in _CLASSES else key
 
 
 def _check(triple: Triple) -> None:
     for name in ("subject", "predicate", "object"):
         value = getattr(triple, name)
-        if not value.strip() or len(value) > MAX_NAME_CHARS or (name != "predicate" and not normalise_name(value)):
+        if not value.strip() or len(value) > MAX_NAME_CHARS or (name != "predicate" and not fact_key(value)):
             raise InvalidArgument(
                 f"The {name} of a triple is {value[:80]!r}; give 1 to {MAX_NAME_CHARS} characters with a letter or a "
                 "digit.",

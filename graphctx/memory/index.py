@@ -1,8 +1,8 @@
 """The items in memory, as arrays: masks of scope and filters, BM25 and cosine within them.
 
 The index follows the file incrementally: `MemoryIndex.refresh` reads the rows that changed since the last time.
-Document frequencies, the number of items and their mean length are those of the mask, so that what is out of scope has no
-influence on a score.
+Document frequencies, the number of items and their mean length are those of the mask, so that what is out of scope
+has no influence on a score.
 """
 
 from __future__ import annotations

@@ -175,7 +175,7 @@ class TemporalFact:
 
     Attributes:
         id: ``r_…``.
-        subject, predicate, object: as stated; names are compared by `graphctx.text.names.normalise_name`.
+        subject, predicate, object: as stated; names are compared by `graphctx.memory.facts.fact_key`.
         temporal_start: since when it holds; ``temporal_end`` is when it stopped, ``None`` if it still holds.
         recorded_at: when it was stored.
         ended_by: id of the fact or the item that ended it, or empty.

@@ -39,19 +39,20 @@ SINGLE_VALUED_NOUNS = frozenset(
     "deadline status number email address age name price cost budget title role job position employer manager boss ceo "
     "cto cfo owner lead leader head president chair capital headquarters version port url birthday salary size height "
     "weight location city hometown date time rate limit timeout quota leader captain coach mayor director supervisor "
-    "priority severity colour color phase stage".split()
+    "priority severity color phase stage".split()
 )
 """Attributes that hold one value at a time; compared with the last word of a predicate."""
 
 MANY_VALUED_NOUNS = frozenset(
-    "friend sister brother child son daughter parent colleague coworker teammate neighbour neighbor cousin pet hobby "
+    "friend sister brother child son daughter parent colleague coworker teammate neighbor cousin pet hobby "
     "member user customer client example part type kind feature goal reason problem issue skill advantage benefit "
     "interest partner supplier vendor participant guest author".split()
 )
 """Attributes that hold many values, although a sentence names one of them."""
 
-_SINGLING = frozenset("favorite favourite preferred current main primary default new latest next".split())
+_SINGLING = frozenset("favorite preferred current main primary default new latest next".split())
 _FORMS = {"is": "be", "are": "be", "was": "be", "were": "be", "has": "have", "does": "do", "goes": "go"}
+_SPELLINGS = {"favourite": "favorite", "colour": "color", "neighbour": "neighbor", "centre": "center"}
 _KEPT_S = frozenset("is was has does goes status headquarters address".split())
 
 
@@ -76,6 +77,7 @@ def canonical_predicate(predicate: str) -> Predicate:
     """
     words = re.sub(r"[\W_]+", " ", predicate.casefold()).split()
     negated = words[:1] == ["not"] or words[:2] == ["no", "longer"]
+    words = [_SPELLINGS.get(word, word) for word in words]
     words = words[2 if words[:2] == ["no", "longer"] else 1 :] if negated else words
     if len(words) > 1 and words[0] in ("current", "new"):
         words = words[1:]
