@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from graphctx.memory.facts import is_name
 from graphctx.memory.items import Triple
 from graphctx.memory.predicates import attribute_holds_one_value, canonical_predicate
 from graphctx.model.documents import Document, Sentence, TextUnit
@@ -120,7 +121,8 @@ class TripleExtractor:
             else:
                 found.append(attribute)
         found += self._parsed(parsed)
-        return sorted(dict.fromkeys(found), key=lambda triple: triple.start_char)
+        named = [triple for triple in found if is_name(triple.subject) and is_name(triple.object)]
+        return sorted(dict.fromkeys(named), key=lambda triple: triple.start_char)
 
     def _parsed(self, sentences: list[tuple[int, int, str]]) -> Iterator[Triple]:
         if not sentences:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -103,38 +103,41 @@ class FactStore:
             values,
         ).fetchall()
         fact_id = content_id("r", source.principal, source.id, *keys, start, triple.start_char)
+        if connection.execute("SELECT 1 FROM facts WHERE id = ?", (fact_id,)).fetchone():
+            return
 
-        def end_at(other: str, at: int) -> None:
+        def end_at(other: str, at: int, changes: bool = True) -> None:
             connection.execute(
                 "UPDATE facts SET temporal_end = ?, ended_by = ? WHERE id = ?",
                 (at, source.id if triple.ends or predicate.ends else fact_id, other),
             )
-            ended[other] = None
+            if changes:
+                ended[other] = None
 
         if triple.ends or predicate.ends:
             for other, object_key, since, until in same:
                 if object_key == keys[2] and since <= start and (until is None or until > start):
                     end_at(other, start)
             return
-        single = triple.single_valued
-        if single is None:
-            single = holds_one_value(keys[1])
-        rivals = same if (single or keys[1] in self._single) and keys[1] not in self._many else []
-        for _, object_key, since, until in same:
-            if object_key == keys[2] and since <= start and (until is None or until > start) and end is None:
-                return  # stated before, and still so
-        for other, _, since, until in rivals:
-            if since > start:
-                end = since if end is None else min(end, since)
-            elif until is None or until > start:
-                if until is not None:
-                    end = until if end is None else min(end, until)
-                end_at(other, start)
+        single = holds_one_value(keys[1]) if triple.single_valued is None else triple.single_valued
+        if (single or keys[1] in self._single) and keys[1] not in self._many:
+            for other, object_key, since, until in same:
+                if since > start:
+                    end = since if end is None else min(end, since)
+                elif until is None or until > start:
+                    if until is not None:
+                        end = until if end is None else min(end, until)
+                    end_at(other, start, object_key != keys[2])
+        elif end is None and any(
+            object_key == keys[2] and since <= start and (until is None or until > start)
+            for _, object_key, since, until in same
+        ):
+            return  # stated before, and still so
         place = source.principal, source.project, source.session, source.persistence
         row = (fact_id, triple.subject, triple.predicate, triple.object, *keys, start, end, to_micros(now.at))
         stated = (triple.confidence, source.id, triple.start_char, triple.end_char, "", *place)
         connection.execute(
-            f"""INSERT OR IGNORE INTO facts (id, subject, predicate, object, subject_key, predicate_key, object_key,
+            f"""INSERT INTO facts (id, subject, predicate, object, subject_key, predicate_key, object_key,
             temporal_start, temporal_end, recorded_at, confidence, source_item, start_char, end_char, ended_by,
             principal, project, session, persistence) VALUES ({", ".join("?" * 19)})""",
             (*row, *stated),
@@ -228,7 +231,7 @@ class FactStore:
         return list(steps.values())
 
     def timeline(self, subject: str, predicate: str, scope: MemoryScope) -> list[TemporalFact]:
-        """Return every value that a subject has had of a predicate, from the oldest on."""
+        """Return every value that a subject has had of a predicate, from the oldest on; a value stated again is one."""
         where, scoped = in_scope(scope, "facts")
         keys = sorted(self._keys(subject))
         query = (
@@ -237,7 +240,14 @@ class FactStore:
         )
         with self._database.read() as connection:
             rows = connection.execute(query, (*scoped, canonical_predicate(predicate).key, *keys)).fetchall()
-        return [_fact_of(row) for row in rows]
+        merged: list[TemporalFact] = []
+        for fact in map(_fact_of, rows):
+            last = merged[-1] if merged else None
+            if last and last.temporal_end == fact.temporal_start and fact_key(last.object) == fact_key(fact.object):
+                merged[-1] = replace(last, temporal_end=fact.temporal_end, ended_by=fact.ended_by)
+            else:
+                merged.append(fact)
+        return merged
 
     def value_at(self, subject: str, predicate: str, at: datetime, scope: MemoryScope) -> list[TemporalFact]:
         """Return the values that hold at a time; of a single-valued predicate at most one for each area of scope."""
@@ -282,10 +292,15 @@ def fact_key(name: str) -> str:
     return rest if rest and first in _CLASSES else key
 
 
+def is_name(text: str) -> bool:
+    """Return whether a text can be the subject or the object of a fact."""
+    return len(text) <= MAX_NAME_CHARS and bool(fact_key(text))
+
+
 def _check(triple: Triple) -> None:
     for name in ("subject", "predicate", "object"):
         value = getattr(triple, name)
-        if not value.strip() or len(value) > MAX_NAME_CHARS or (name != "predicate" and not fact_key(value)):
+        if not (is_name(value) if name != "predicate" else canonical_predicate(value).key):
             raise InvalidArgument(
                 f"The {name} of a triple is {value[:80]!r}; give 1 to {MAX_NAME_CHARS} characters with a letter or a "
                 "digit.",

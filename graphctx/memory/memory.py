@@ -45,7 +45,9 @@ DEPRECATED_SHARE = 0.5
 
 ITEMS_PER_SUMMARY = 20
 PRUNED_SHARE = 0.1
-"""Share of a principal's items that is pruned to make room for a new one."""
+"""Share of a principal's items that is pruned to make room for a new one, as often as `PRUNE_ATTEMPTS`."""
+
+PRUNE_ATTEMPTS = 5
 
 _EMBED_BATCH = 64
 _LIVE: tuple[MemoryState, ...] = ("active", "aging")
@@ -183,18 +185,20 @@ class Memory:
                 for number, (item, (triples, pending, why)) in enumerate(zip(items, found, strict=True)):
                     vector = None if vectors is None else vectors[number]
                     created = self._items.insert(connection, item, vector, pending)
-                    changes = self.facts.add(connection, triples, item, now) if created else FactChanges()
+                    changes = self.facts.add(connection, triples, item, now)
                     outcomes.append(StoreOutcome(item, created, changes, "; ".join(filter(None, (degraded, why)))))
             return outcomes
 
         pruned = 0
-        try:
-            outcomes = insert()
-        except MemoryFull:
-            pruned = self._make_room(scope)
-            if not pruned:
-                raise
-            outcomes = insert()
+        for attempt in range(PRUNE_ATTEMPTS + 1):
+            try:
+                outcomes = insert()
+                break
+            except MemoryFull:
+                room = 0 if attempt == PRUNE_ATTEMPTS or self._is_too_large(items) else self._make_room(scope)
+                if not room:
+                    raise
+                pruned += room
         compressed: tuple[MemoryItem, ...] = ()
         if any(item.kind == "turn" for item in items):
             compressed = self._promote(scope, now)
@@ -546,6 +550,10 @@ class Memory:
         n_deleted = self._items.delete(ids)
         self._searcher.reset_cache()
         return n_deleted
+
+    def _is_too_large(self, items: Sequence[MemoryItem]) -> bool:
+        """Return whether items need more room than pruning should make; an item is stored twice, with its terms."""
+        return 4 * sum(len(item.text) for item in items) > self.settings.storage.max_size_mb << 20
 
     def _make_room(self, scope: MemoryScope) -> int:
         """Delete the least valuable items of the principal; return how many, 0 if there is no room for that either."""
