@@ -52,6 +52,9 @@ MIGRATIONS: tuple[str, ...] = (_VERSION_1,)
 """Scripts from each version of the file to the next; the first one makes an empty file."""
 
 
+_MOST_PAGES = 1 << 30
+
+
 class MemoryFull(BackendUnavailable):
     """The disk, or the size that the settings allow, is full."""
 
@@ -107,6 +110,7 @@ class MemoryDatabase:
                 version=version,
                 supported=len(MIGRATIONS),
             )
+        run("PRAGMA auto_vacuum=INCREMENTAL")  # has an effect on an empty file alone
         run("PRAGMA journal_mode=WAL")
         run("PRAGMA synchronous=FULL")
         run("PRAGMA secure_delete=ON")
@@ -116,7 +120,7 @@ class MemoryDatabase:
                 f"BEGIN IMMEDIATE; {MIGRATIONS[number]} PRAGMA user_version={number + 1}; COMMIT;"
             )
         page = run("PRAGMA page_size").fetchone()[0]
-        run(f"PRAGMA max_page_count={max_size_mb * (1 << 20) // page}")
+        self._max_pages = max_size_mb * (1 << 20) // page
 
     def close(self) -> None:
         """Close the connection. Idempotent."""
@@ -137,11 +141,12 @@ class MemoryDatabase:
                 self._connection.execute("ROLLBACK")
 
     @contextmanager
-    def write(self, *, durable: bool = True) -> Iterator[sqlite3.Connection]:
+    def write(self, *, durable: bool = True, limited: bool = True) -> Iterator[sqlite3.Connection]:
         """Write in one transaction, which is on the disk when the block has ended.
 
         Args:
             durable: ``False`` leaves the flush to the next durable write, for statistics of use.
+            limited: ``False`` lets the file outgrow its limit, for deletions, which need room before they free some.
 
         Raises:
             MemoryFull: there is no room; nothing of the block is stored.
@@ -149,6 +154,7 @@ class MemoryDatabase:
         """
         with self._lock, self._errors():
             self._connection.execute(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
+            self._connection.execute(f"PRAGMA max_page_count={self._max_pages if limited else _MOST_PAGES}")
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
@@ -168,9 +174,10 @@ class MemoryDatabase:
 
         `secure_delete` overwrites the pages themselves.
         """
-        with self.write() as connection:
+        with self.write(limited=False) as connection:
             connection.execute("INSERT INTO item_text (item_text) VALUES ('optimize')")
         with self._lock, self._errors():
+            self._connection.execute("PRAGMA incremental_vacuum").fetchall()
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def compact(self) -> None:

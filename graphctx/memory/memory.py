@@ -545,9 +545,10 @@ class Memory:
     def _delete(self, ids: Sequence[str]) -> int:
         if not ids:
             return 0
-        with self._database.write() as connection:
+        with self._database.write(limited=False) as connection:
             self.facts.delete_of(connection, ids)
-        n_deleted = self._items.delete(ids)
+            n_deleted = self._items.delete(connection, ids)
+        self._database.purge()
         self._searcher.reset_cache()
         return n_deleted
 

@@ -254,19 +254,15 @@ class ItemStore:
                 [(to_micros(now.at), now.iteration, each) for each in ids],
             )
 
-    def delete(self, ids: Sequence[str], *, purge: bool = True) -> int:
-        """Delete items, from the disk too; return how many there were."""
+    def delete(self, connection: sqlite3.Connection, ids: Sequence[str]) -> int:
+        """Delete items within a transaction; return how many there were."""
         n_deleted = 0
-        with self._database.write() as connection:
-            for item_id in ids:
-                found = connection.execute("SELECT row, text FROM items WHERE id = ?", (item_id,)).fetchone()
-                if found is not None:
-                    # The rows go first: the full text may need the pages that they free.
-                    connection.execute("DELETE FROM items WHERE row = ?", found[:1])
-                    remove_text(connection, *found)
-                    n_deleted += 1
-        if purge and n_deleted:
-            self._database.purge()
+        for item_id in ids:
+            found = connection.execute("SELECT row, text FROM items WHERE id = ?", (item_id,)).fetchone()
+            if found is not None:
+                connection.execute("DELETE FROM items WHERE row = ?", found[:1])
+                remove_text(connection, *found)
+                n_deleted += 1
         return n_deleted
 
 

@@ -149,7 +149,8 @@ def test_a_full_store_prunes_the_least_useful_of_its_principal_and_then_refuses(
     assert precious in kept
     assert kept[0].created_iteration == 29
     assert len(memory.select(other, on_day(2))) == 1
+    large = [MemoryDraft("output", f"{number} " + "x " * 40_000) for number in range(20)]
     with pytest.raises(MemoryFull, match="max_size_mb"):
-        memory.add([MemoryDraft("output", "x " * 50_000)] * 20, MemoryScope(principal="new"), on_day(3))
+        memory.add(large, HERE, on_day(3))
     assert memory.integrity() == []
     assert precious in memory.select(HERE, on_day(4))
