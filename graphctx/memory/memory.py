@@ -147,6 +147,12 @@ class Memory:
         """Close the store. Idempotent."""
         self._database.close()
 
+    def load(self) -> None:
+        """Load the embedder and the index, as the first search does otherwise; a damaged part is reported there."""
+        with suppress(GraphctxError):
+            self._embedder.embed(["load"])
+            self._searcher.vectors([])
+
     # Writing
 
     def add(
@@ -509,8 +515,6 @@ class Memory:
             connection.execute("INSERT OR REPLACE INTO meta VALUES ('embedder', ?)", (self._embedder.fingerprint,))
         self._searcher.reset()
         return len(rows)
-
-    # Inside
 
     def _embed(self, texts: list[str]) -> tuple[npt.NDArray[np.float32] | None, str]:
         if unusable := self._unusable_vectors():
