@@ -358,7 +358,11 @@ class Memory:
         """
         if not query.text.strip():
             raise InvalidArgument("The query is blank; ask something.", field="query")
-        found = self._searcher.search(query, self._unusable_vectors())
+        try:
+            unusable = self._unusable_vectors()
+        except BackendUnavailable as error:  # the chain may still have an answer
+            unusable = error.message
+        found = self._searcher.search(query, unusable)
         if record_use and found.hits and found.stage in ("semantic", "text"):
             with suppress(BackendUnavailable):  # a statistic; the answer does not depend on it
                 self._items.touch([hit.item.id for hit in found.hits], query.now)

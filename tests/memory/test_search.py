@@ -127,6 +127,7 @@ def test_each_stage_answers_when_those_before_it_fail_and_says_so(open_memory: O
     by_words = broken.search(query)
     with closing(sqlite3.connect(tmp_path / "memory" / "memory.db")) as connection:
         connection.execute("DROP TABLE item_text")
+        connection.execute("DROP TABLE meta")
         connection.commit()
     cached = broken.search(query)
     assert (cached.stage, cached.hits) == ("cached", by_words.hits)
