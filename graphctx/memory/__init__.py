@@ -8,11 +8,13 @@ session) and a `Moment` (time and iteration); nothing here reads a clock.
 - ``database``: the file ``memory.db``, its migrations and `repair`; ``store``: items in SQL.
 - ``index``: items as arrays that follow the file; ``search``: the stages; ``scorer``: pure functions of the scores.
 - ``facts``: `FactStore`, facts in time; ``predicates``: which hold one value; ``extraction``: triples of sentences.
+- ``assembler``: a block of memories under a token budget.
 - ``compress``: extractive summaries that cite their items.
 
 A text is stored and returned exactly; ids are `m_…` for items and `r_…` for facts.
 """
 
+from graphctx.memory.assembler import BlockEntry, MemoryBlock, assemble_block
 from graphctx.memory.database import FILE_NAME, MemoryFull, RepairReport, repair
 from graphctx.memory.facts import FactChanges, FactStep, FactStore, NameResolver
 from graphctx.memory.items import (
@@ -37,6 +39,7 @@ __all__ = [
     "FILE_NAME",
     "KINDS",
     "STATES",
+    "BlockEntry",
     "CompressLevel",
     "CompressOutcome",
     "FactChanges",
@@ -44,6 +47,7 @@ __all__ = [
     "FactStore",
     "MaintainOutcome",
     "Memory",
+    "MemoryBlock",
     "MemoryDraft",
     "MemoryFilter",
     "MemoryFull",
@@ -60,5 +64,6 @@ __all__ = [
     "StoreOutcome",
     "TemporalFact",
     "Triple",
+    "assemble_block",
     "repair",
 ]
