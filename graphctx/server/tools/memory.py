@@ -507,10 +507,10 @@ def _stored(answer: MemoryStoreAnswer) -> str:
 
 
 def _fact_line(fact: RememberedFact) -> str:
-    until = f" until {fact.temporal_end}" if fact.temporal_end else ""
+    until = f" until {fact.temporal_end[:19]}" if fact.temporal_end else ""
     words = " → ".join(map(one_line, (fact.subject, fact.predicate, fact.object)))
     source = f", {fact.source_item}" if fact.source_item else ""
-    return f"{words} (since {fact.temporal_start}{until}, confidence {fact.confidence:.2f}{source}) [{fact.id}]"
+    return f"{words} (since {fact.temporal_start[:19]}{until}, confidence {fact.confidence:.2f}{source}) [{fact.id}]"
 
 
 def _retrieve(context: CallContext, asked: MemoryRetrieveInput) -> Reply[MemoryRetrieveAnswer]:
