@@ -19,7 +19,7 @@ from graphctx.errors import BackendUnavailable, InvalidArgument
 from graphctx.text.printable import one_line
 
 if TYPE_CHECKING:
-    from graphctx.memory import ImportReport, Memory, MemoryItem, MemoryScope, Moment
+    from graphctx.memory import ImportReport, Memory, MemoryItem, MemoryKind, MemoryScope, Moment
     from graphctx.settings import Settings
 
 FILE_NAME = "memory.db"
@@ -384,7 +384,7 @@ def _import_layer(store: Memory, path: Path, scope: MemoryScope) -> ImportReport
         if chunk.content in there:
             known += 1
             continue
-        kind = next((each for each in KINDS if each == chunk.kind), "fact")
+        kind: MemoryKind = next((each for each in KINDS if each == chunk.kind), "fact")
         draft = MemoryDraft(
             kind,
             chunk.content,

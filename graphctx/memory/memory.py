@@ -466,6 +466,16 @@ class Memory:
 
     # Lifecycle
 
+    def mark_summarised(self, ids: Iterable[str], scope: MemoryScope) -> list[MemoryItem]:
+        """Set items, which a summary now stands for, to ``summarized``; return them as they were.
+
+        Raises:
+            InvalidArgument: an id is unknown in this scope; nothing is changed.
+        """
+        items = [self.get(item_id, scope) for item_id in ids]
+        self._items.set_states(dict.fromkeys([item.id for item in items], "summarized"))
+        return items
+
     def compress(self, level: CompressLevel, scope: MemoryScope, now: Moment) -> CompressOutcome:
         """Compress a level into summaries that name and cite their sources.
 
@@ -481,7 +491,7 @@ class Memory:
         if level == "working":
             return self._summarise(self.working(scope, now), 1, limits.session_summary_tokens, now)
         tier = 1 if level == "session" else 2
-        items = self._summaries(scope, now, tier)
+        items = self.summaries(scope, now, tier)
         return self._summarise(items, 2, limits.epoch_summary_tokens, now)
 
     def summarise_old(self, scope: MemoryScope, now: Moment, older_than: int | None = None) -> CompressOutcome:
@@ -618,7 +628,8 @@ class Memory:
         except MemoryFull:
             return 0
 
-    def _summaries(self, scope: MemoryScope, now: Moment, tier: int) -> list[MemoryItem]:
+    def summaries(self, scope: MemoryScope, now: Moment, tier: int) -> list[MemoryItem]:
+        """Return the live summaries of a tier in the project, the oldest first."""
         chosen = MemoryFilter(kinds=("summary",), tiers=(tier,), states=_LIVE)
         return self._items.select(
             scope, chosen, now, newest_first=False, where="kind = 'summary' AND project = ?", values=[scope.project]
@@ -636,7 +647,7 @@ class Memory:
             total -= counts[n_oldest]
             n_oldest += 1
         done = self._summarise(turns[:n_oldest], 1, self.settings.compression.session_summary_tokens, now).summaries
-        if len(self._summaries(scope, now, 1)) >= self.settings.compression.tier1_consolidation_count:
+        if len(self.summaries(scope, now, 1)) >= self.settings.compression.tier1_consolidation_count:
             done += self.compress("session", scope, now).summaries
         return done
 
