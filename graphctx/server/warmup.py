@@ -142,7 +142,7 @@ def _open_without_documents(layers: Path | None, memory: Path | None, config: Se
 
     settings, counter = load_settings(), AnswerCounter()
     source = LayerSource(LayerStack(layers), counter) if layers else None
-    named = config.memory_settings.project if config and not layers else ""
+    named = config.memory_settings.project if config and config.memory_settings and not layers else ""
     project = named or (layers or memory or Path()).resolve().name or "default"
     searcher = Searcher(None, Boundary(project, settings.server.environment), counter, settings.retrieve, layers=source)
     opened = _memory_of(memory, config)

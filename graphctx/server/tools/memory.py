@@ -470,6 +470,7 @@ def _store(context: CallContext, asked: MemoryStoreInput) -> Reply[MemoryStoreAn
         confidence=asked.confidence,
         triples=tuple(triple.triple() for triple in asked.triples) or None,
     )
+    memory.expire(scope, context.moment())
     outcome = memory.add([draft], scope, now)[0]
     if sources:
         memory.mark_summarised([source.id for source in sources], scope)
