@@ -307,7 +307,8 @@ class MemorySettings(_Group):
     project: str = Field(
         "",
         max_length=200,
-        description="Project of the items where there is no knowledge base; empty is the folder's name.",
+        description="Project where there is no knowledge base; empty is the name of the folder, or of the one above "
+        "`memory` and `.graphctx`.",
     )
     preset: Literal["minimal", "standard", "aggressive"] = Field(
         "standard",
@@ -425,6 +426,17 @@ def layers_folder(settings: Settings, kb_dir: Path) -> Path | None:
 def memory_folder(settings: Settings, kb_dir: Path) -> Path:
     """Return the folder of the memory; ``kb_dir`` is the base of a relative path."""
     return kb_dir / Path(settings.memory.folder or "memory").expanduser()
+
+
+def memory_project(settings: MemorySettings, folder: Path) -> str:
+    """Return the project of a memory without a knowledge base: that of the settings, or the name of its folder.
+
+    Of ``NAME/memory`` and ``NAME/.graphctx/memory`` it is ``NAME``, as that of a knowledge base beside it would be.
+    """
+    place = folder.resolve()
+    for name in ("memory", ".graphctx"):
+        place = place.parent if place.name == name else place
+    return settings.project or place.name or "default"
 
 
 def without_secrets(kb_tables: Mapping[str, Any]) -> dict[str, Any]:
