@@ -140,13 +140,13 @@ class ItemStore:
         self,
         connection: sqlite3.Connection,
         item: MemoryItem,
-        vector: np.ndarray[Any, np.dtype[np.float32]] | None,
+        vectors: np.ndarray[Any, np.dtype[np.float32]] | None,
         pending: bool,
     ) -> bool:
         """Insert an item within a transaction; return whether it was absent."""
         values = (
             *_row_of(item),
-            None if vector is None else vector.astype(np.float16).tobytes(),
+            None if vectors is None else vectors.astype(np.float16).tobytes(),
             term_hashes(item.text).tobytes(),
             pending,
         )
