@@ -20,7 +20,7 @@ import numpy as np
 
 from graphctx.errors import BackendUnavailable
 from graphctx.memory.facts import FactStep
-from graphctx.memory.items import CORE_TIER, STATES, MemoryFilter, MemoryItem, TemporalFact, to_micros
+from graphctx.memory.items import CORE_TIER, MemoryFilter, MemoryItem, TemporalFact, to_micros
 from graphctx.memory.scorer import block_parts, block_scores
 from graphctx.memory.search import MemoryHits, MemoryQuery, SearchStage
 
@@ -108,7 +108,7 @@ def assemble_block(
         InvalidArgument: the query is blank.
     """
     with suppress(BackendUnavailable):  # the search says what is wrong, and may have an answer
-        if not memory.select(query.scope, query.now, MemoryFilter(states=STATES, history=True), limit=1):
+        if memory.is_empty(query.scope):
             return MemoryBlock()
     found = memory.search(query, record_use=record_use)
     facts = _facts(memory, query) if found.stage == "semantic" else []

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 
 from graphctx.memory.facts import is_name
 from graphctx.memory.items import Triple
-from graphctx.memory.predicates import attribute_holds_one_value, canonical_predicate
+from graphctx.memory.predicates import attribute_holds_one_value, canonical_predicate, holds_one_value
 from graphctx.model.documents import Document, Sentence, TextUnit
 from graphctx.nlp.base import Extractor
 from graphctx.text.sentences import split_sentences
@@ -75,8 +75,20 @@ _PATTERNS = tuple(
         rf"[Tt]he {_ATTRIBUTE} (?:of|for) {_SUBJECT} {_IS}{_VALUE}",
     )
 )
+_CHANGED = r"(?:[\w’']+ ){0,4}?(?:changed|updated|raised|lowered|increased|reduced|moved|set|cut)"
+_LOOSE_PATTERNS = tuple(
+    re.compile(rf"^{pattern}$")
+    for pattern in (
+        rf"{_CHANGED} the {_ATTRIBUTE} (?:of|for) {_SUBJECT}(?: from (?P<old>.+?))? to {_VALUE}",
+        rf"{_CHANGED} {_SUBJECT}['’]s? {_ATTRIBUTE}(?: from (?P<old>.+?))? to {_VALUE}",
+        rf"{_SUBJECT} (?:has|had|got|gets) an? (?:new )?{_ATTRIBUTE} of {_VALUE}",
+    )
+)
+"""Believed of attributes that hold one value alone: a budget of 5 euros, but no cup of tea."""
+
 _HOLDER = re.compile(
-    rf"^{_SUBJECT} (?:is|became|becomes|has become|(?:was|has been|is) (?:named|appointed|elected|made)) "
+    rf"^{_SUBJECT} (?:is|became|becomes|has become|(?:was|has been|is) (?:named|appointed|elected|made)|"
+    rf"(?:takes|took|has taken) over(?: from .+?)? as) "
     rf"(?:now )?(?:the )(?:new |current )?{_ATTRIBUTE} (?:of|for) {_VALUE}$"
 )
 """The other way round: who holds an attribute of something, "Ada is the CEO of Acme"."""
@@ -159,9 +171,9 @@ def _attribute(said: str, start: int, end: int) -> Triple | None:
     bare = said.rstrip(" .!;:")
     first, last = _said_since(bare)
     bare = _UNTIL.sub("", _SINCE.sub("", bare)) if first or last else bare
-    for pattern in (*_PATTERNS, _HOLDER):
+    for pattern in (*_PATTERNS, _HOLDER, *_LOOSE_PATTERNS):
         match = pattern.match(bare)
-        if match is None:
+        if match is None or (pattern in _LOOSE_PATTERNS and not holds_one_value(canonical_predicate(match["p"]).key)):
             continue
         subject, predicate, value = match["s"], match["p"], _TAIL.sub("", match["o"]).strip(" ,.;")
         if pattern is _HOLDER:

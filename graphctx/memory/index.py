@@ -109,7 +109,7 @@ class MemoryIndex:
         self._signs = np.zeros((-(-dimension // 64), 0), np.uint64)
         self._owners = np.zeros(0, np.int64)
         self._n_vectors = 0
-        self._conversations: dict[tuple[int, int, int], list[tuple[int, int, int]]] = {}
+        self._conversations: dict[tuple[int, ...], list[tuple[int, int, int]]] = {}
         self.ids: list[str] = []
         self._columns = {name: np.zeros(0, dtype) for name, dtype in _COLUMNS.items()}
         self._base: tuple[npt.NDArray[np.uint32], npt.NDArray[np.int32], npt.NDArray[np.int32]] = (
@@ -239,21 +239,18 @@ class MemoryIndex:
 
     def _turns_beside(self, slot: int) -> tuple[list[tuple[int, int, int]], int]:
         """Return the turns of an item's session by time, each with its row and slot, and the place of the item."""
-        principal, project, session, created_at, row = (
-            int(self._columns[name][slot]) for name in ("principal", "project", "session", "created_at", "row")
-        )
-        turns = self._conversations.setdefault((principal, project, session), [])
-        return turns, bisect_left(turns, (created_at, row))
+        columns = self._columns
+        session = tuple(columns[name][slot].item() for name in ("principal", "project", "session"))
+        turns = self._conversations.setdefault(session, [])
+        return turns, bisect_left(turns, (columns["created_at"][slot].item(), columns["row"][slot].item()))
 
     def neighbours(self, slots: Slots) -> tuple[Slots, Slots]:
         """Return the slots of the turns before and after each item in its session, each [k]; -1 where there is none."""
         beside = np.full((2, len(slots)), -1, np.int64)
-        for number in np.flatnonzero(self.column("kind")[slots] == KINDS.index("turn")):
-            turns, place = self._turns_beside(slots[number])
-            if place:
-                beside[0, number] = turns[place - 1][2]
-            if place + 1 < len(turns):
-                beside[1, number] = turns[place + 1][2]
+        for at in np.flatnonzero(self.column("kind")[slots] == KINDS.index("turn")).tolist():
+            turns, place = self._turns_beside(int(slots[at]))
+            beside[0, at] = turns[place - 1][2] if place else -1
+            beside[1, at] = turns[place + 1][2] if place + 1 < len(turns) else -1
         return beside[0], beside[1]
 
     def _fold_tail(self) -> None:
@@ -378,11 +375,10 @@ class MemoryIndex:
         vectors: npt.NDArray[np.float32] = self._vectors[self.column("first_vector")[slots]].astype(np.float32)
         return vectors
 
-    def slots(self, ids: Iterable[str]) -> Slots:
-        """Return the slots of items that are alive and have vectors, by id, in the order of the slots."""
-        wanted = set(ids)
-        alive = self.column("alive") & (self.column("n_vectors") > 0)
-        return np.array([slot for slot, each in enumerate(self.ids) if each in wanted and alive[slot]], np.int64)
+    def slots(self, rows: Iterable[int]) -> Slots:
+        """Return the slots of items that are alive and have vectors, by their rows in the file."""
+        slots = np.array([self._slot_of[row] for row in rows if row in self._slot_of], np.int64)
+        return slots[self.column("alive")[slots] & (self.column("n_vectors")[slots] > 0)]
 
 
 def _signs(vectors: npt.NDArray[np.float16]) -> npt.NDArray[np.uint64]:

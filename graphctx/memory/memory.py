@@ -341,7 +341,17 @@ class Memory:
         limit: int | None = None,
     ) -> list[MemoryItem]:
         """Return the items of a filter by the time of their creation."""
-        return self._items.select(scope, chosen or MemoryFilter(), now, newest_first=newest_first, limit=limit)
+        chosen = chosen or MemoryFilter()
+        tiers = f"tier IN ({','.join('?' * len(chosen.tiers))})" if chosen.tiers else ""
+        return self._items.select(
+            scope, chosen, now, newest_first=newest_first, limit=limit, where=tiers, values=chosen.tiers
+        )
+
+    def is_empty(self, scope: MemoryScope) -> bool:
+        """Return whether nothing is stored in the scope."""
+        where, values = in_scope(scope)
+        with self._database.read() as connection:
+            return connection.execute(f"SELECT 1 FROM items WHERE {where} LIMIT 1", values).fetchone() is None
 
     def working(self, scope: MemoryScope, now: Moment) -> list[MemoryItem]:
         """Return the turns of the session's working memory, the oldest first."""

@@ -172,7 +172,8 @@ class MemorySearcher:
         """Return the vectors of items by id."""
         with self._lock:
             index = self.index()
-            slots = index.slots(ids)
+            with self._database.read() as connection:
+                slots = index.slots(self._items.rows(connection, ids))
             return {index.ids[slot]: vector for slot, vector in zip(slots, index.vectors(slots), strict=True)}
 
     def _semantic(self, query: MemoryQuery) -> MemoryHits:

@@ -203,6 +203,11 @@ class ItemStore:
                         break
         return kept
 
+    def rows(self, connection: sqlite3.Connection, ids: Sequence[str]) -> list[int]:
+        """Return the row numbers of items."""
+        marks = ",".join("?" * len(ids))
+        return [row for (row,) in connection.execute(f"SELECT row FROM items WHERE id IN ({marks}) ORDER BY row", ids)]
+
     def by_rows(self, connection: sqlite3.Connection, rows: Iterable[int]) -> dict[int, MemoryItem]:
         """Return items by their row numbers."""
         wanted = list(rows)
