@@ -27,6 +27,7 @@ _DATE = (
     rf"(?:\d{{4}}-\d{{2}}-\d{{2}}|{_MONTH} \d{{1,2}}(?:st|nd|rd|th)?,? \d{{4}}|"
     rf"\d{{1,2}} {_MONTH} \d{{4}}|{_MONTH} \d{{4}}|(?:19|20)\d{{2}})"
 )
+_NAMED_DATE = re.compile(rf"\b{_DATE}\b", re.I)
 _SINCE = re.compile(
     rf",?\s*\b(?:since|as of|from|starting(?: in| on| from)?|effective|beginning(?: in| on)?) ({_DATE})\b", re.I
 )
@@ -201,6 +202,12 @@ def _period(said: str) -> tuple[datetime | None, datetime | None]:
     since, until, at = _SINCE.search(said), _UNTIL.search(said), _AT.search(said)
     begun = since or at
     return (date_of(begun[1]) if begun else None), (date_of(until[1]) if until else None)
+
+
+def date_in(text: str) -> datetime | None:
+    """Return the first date that a text names by its day, month or year; ``None`` if there is none."""
+    found = _NAMED_DATE.search(text)
+    return date_of(found[0]) if found else None
 
 
 def date_of(text: str) -> datetime | None:

@@ -26,7 +26,7 @@ MATCH, NO_MATCH = 1.0, 0.5
 """Type match score of an item of a kind that was asked for, and of another."""
 
 MICROS_PER_DAY = 86_400 * 1_000_000
-_HALF_USED = 5
+_HALF_USED = 50
 """Uses after which an item's frequency is a half."""
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from graphctx.errors import GraphctxError, InvalidArgument, TimedOut
 from graphctx.memory.database import MemoryDatabase
+from graphctx.memory.extraction import date_in
 from graphctx.memory.index import MemoryIndex, Slots
 from graphctx.memory.items import KINDS, MemoryFilter, MemoryItem, MemoryKind, MemoryScope, Moment, to_micros
 from graphctx.memory.scorer import (
@@ -248,10 +249,11 @@ class MemorySearcher:
         return MemoryHits(hits, "text", "", 0, len(order) - len(kept))
 
     def _parts(self, query: MemoryQuery, index: MemoryIndex, slots: Slots, similarity: Floats) -> ScoreParts:
+        asked_of = date_in(query.text) or query.now.at  # near that day rather than now
         return self._parts_of(
             query,
             similarity,
-            to_micros(query.now.at) - index.column("created_at")[slots],
+            np.abs(to_micros(asked_of) - index.column("created_at")[slots]),
             query.now.iteration - index.column("created_iteration")[slots],
             np.array(KINDS)[index.column("kind")[slots]],
             index.column("tier")[slots].astype(np.int64),
