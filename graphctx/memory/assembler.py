@@ -4,13 +4,14 @@ Core memory first, then items and facts by score, without repetition, each as on
 
     [Core Memory] Ann is allergic to nuts.
     [Turn: 2026-01-15 10:00, Ann] I booked the table for six.
+    [Preference: 2025-12-01 09:00, outdated since 2026-01-01] Ann prefers tea.
     [Fact] Ann → lives in → Oslo (since 2026-01-01, confidence 0.90)
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -23,6 +24,7 @@ from graphctx.memory.facts import FactStep
 from graphctx.memory.items import CORE_TIER, MemoryFilter, MemoryItem, TemporalFact, to_micros
 from graphctx.memory.scorer import block_parts, block_scores
 from graphctx.memory.search import MemoryHits, MemoryQuery, SearchStage
+from graphctx.text.lexical import terms
 
 if TYPE_CHECKING:
     from graphctx.memory.memory import Memory
@@ -33,7 +35,6 @@ MAX_FACTS = 40
 """Facts that are scored for one question."""
 
 _BREAK = re.compile("(\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029])")
-_NUMBER = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +75,12 @@ class _Filling:
 
     left: int
     count: Callable[[str], int]
+    outdated: Mapping[str, datetime]
     entries: list[BlockEntry] = field(default_factory=list)
 
     def add(self, content: MemoryItem | TemporalFact, score: float, room: int) -> int:
         """Add an entry if it has room; return its tokens, 0 if it has none."""
-        text = entry_text(content)
+        text = entry_text(content, self.outdated.get(content.id))
         tokens = self.count(text) + 1
         if tokens > min(self.left, room):
             return 0
@@ -118,7 +120,10 @@ def assemble_block(
     scored += [(hit.score, hit.item) for hit in found.hits if hit.item.id not in known]
     scored += facts
     kept = _without_repetition(memory, scored, found, memory.settings.ranking.dedup_similarity_threshold)
-    filling = _Filling(token_budget, count)
+    outdated = {}
+    with suppress(BackendUnavailable):
+        outdated = memory.facts.outdated([each.id for _, each in kept], query.now.at)
+    filling = _Filling(token_budget, count, outdated)
     core_room = max(memory.settings.token_budgets.tier3_core, token_budget // 2)
     for score, content in kept:
         if _part(content) == "core":
@@ -149,13 +154,19 @@ def _fill(filling: _Filling, ranked: list[tuple[float, MemoryItem | TemporalFact
     filling.entries[start:] = sorted(filling.entries[start:], key=lambda entry: (-entry.score, entry.content.id))
 
 
-def entry_text(content: MemoryItem | TemporalFact) -> str:
-    """Return the entry of a block. Lines of a text after its first are indented, so that none can pass for an entry."""
+def entry_text(content: MemoryItem | TemporalFact, outdated: datetime | None = None) -> str:
+    """Return the entry of a block. Lines of a text after its first are indented, so that none can pass for an entry.
+
+    Args:
+        content: an item or a fact.
+        outdated: since when what an item states no longer holds.
+    """
     if isinstance(content, TemporalFact):
         words = " → ".join(" ".join(each.split()) for each in (content.subject, content.predicate, content.object))
         until = f" until {_day(content.temporal_end)}" if content.temporal_end else ""
         return f"[Fact] {words} (since {_day(content.temporal_start)}{until}, confidence {content.confidence:.2f})"
-    return f"[{_label(content)}] {_BREAK.sub(lambda found: f'{found[0]}  ', content.text)}"
+    ended = f", outdated since {_day(outdated)}" if outdated else ""
+    return f"[{_label(content)}{ended}] {_BREAK.sub(lambda found: f'{found[0]}  ', content.text)}"
 
 
 def _label(item: MemoryItem) -> str:
@@ -226,20 +237,22 @@ def _without_repetition(
 ) -> list[tuple[float, MemoryItem | TemporalFact]]:
     """Return entries by score, without items that say the same as one of a higher tier or score.
 
-    Items with other numbers do not say the same. A fact whose source item is among the entries is left out.
+    An item with a word of its own does not say the same, be it near: "on track" and "on hold". A fact whose source
+    item is among the entries is left out.
     """
     items = [(score, each) for score, each in scored if isinstance(each, MemoryItem)]
     vectors = memory.vectors([item.id for _, item in items]) if found.stage == "semantic" else {}
+    words = {item.id: set(terms(item.text)) for _, item in items}
     kept: list[tuple[float, MemoryItem]] = []
     for score, item in sorted(items, key=lambda each: (-each[1].tier, -each[0], each[1].id)):
-        vector, numbers = vectors.get(item.id), set(_NUMBER.findall(item.text))
+        vector = vectors.get(item.id)
         if any(
             other.text == item.text
             or (
                 vector is not None
                 and (against := vectors.get(other.id)) is not None
                 and float(vector @ against) >= threshold
-                and numbers == set(_NUMBER.findall(other.text))
+                and words[item.id] <= words[other.id]
             )
             for _, other in kept
         ):
