@@ -247,7 +247,7 @@ class MemoryScoringSettings(_Group):
     skill_recency_decay: float = Field(0.05, ge=0, description="The same for skills.")
     helpful_step: float = Field(0.1, ge=0, le=1, description="Added to usefulness by helpful feedback.")
     unhelpful_step: float = Field(0.15, ge=0, le=1, description="Taken from usefulness by unhelpful feedback.")
-    lexical_share: float = Field(0.5, ge=0, le=1, description="Share of BM25 in the similarity; cosine has the rest.")
+    lexical_share: float = Field(0.4, ge=0, le=1, description="Share of BM25 in the similarity; cosine has the rest.")
 
 
 class MemoryTokenBudgets(_Group):
@@ -280,7 +280,7 @@ class MemoryRankingSettings(_Group):
     recency_weight: float = Field(0.3, ge=0, le=1, description="Weight of recency.")
     priority_weight: float = Field(0.2, ge=0, le=1, description="Weight of the tier.")
     frequency_weight: float = Field(0.1, ge=0, le=1, description="Weight of how often an item was used.")
-    recency_decay_per_day: float = Field(0.01, ge=0, description="Decay of recency for each day.")
+    recency_decay_per_day: float = Field(0.001, ge=0, description="Decay of recency for each day.")
     dedup_similarity_threshold: float = Field(0.85, gt=0, le=1, description="Cosine from which two items say the same.")
     top_k: int = Field(20, ge=1, le=500, description="Candidates of the search.")
 

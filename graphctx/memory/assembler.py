@@ -21,9 +21,10 @@ import numpy as np
 
 from graphctx.errors import BackendUnavailable
 from graphctx.memory.facts import FactStep
-from graphctx.memory.items import CORE_TIER, STATES, MemoryFilter, MemoryItem, TemporalFact, to_micros
+from graphctx.memory.items import CORE_TIER, MemoryFilter, MemoryItem, TemporalFact, to_micros
 from graphctx.memory.scorer import block_parts, block_scores
 from graphctx.memory.search import MemoryHits, MemoryQuery, SearchStage
+from graphctx.text.lexical import terms
 
 if TYPE_CHECKING:
     from graphctx.memory.memory import Memory
@@ -34,7 +35,6 @@ MAX_FACTS = 40
 """Facts that are scored for one question."""
 
 _BREAK = re.compile("(\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029])")
-_NUMBER = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ def assemble_block(
         InvalidArgument: the query is blank.
     """
     with suppress(BackendUnavailable):  # the search says what is wrong, and may have an answer
-        if not memory.select(query.scope, query.now, MemoryFilter(states=STATES, history=True), limit=1):
+        if memory.is_empty(query.scope):
             return MemoryBlock()
     found = memory.search(query, record_use=record_use)
     facts = _facts(memory, query) if found.stage == "semantic" else []
@@ -237,20 +237,22 @@ def _without_repetition(
 ) -> list[tuple[float, MemoryItem | TemporalFact]]:
     """Return entries by score, without items that say the same as one of a higher tier or score.
 
-    Items with other numbers do not say the same. A fact whose source item is among the entries is left out.
+    An item with a word of its own does not say the same, be it near: "on track" and "on hold". A fact whose source
+    item is among the entries is left out.
     """
     items = [(score, each) for score, each in scored if isinstance(each, MemoryItem)]
     vectors = memory.vectors([item.id for _, item in items]) if found.stage == "semantic" else {}
+    words = {item.id: set(terms(item.text)) for _, item in items}
     kept: list[tuple[float, MemoryItem]] = []
     for score, item in sorted(items, key=lambda each: (-each[1].tier, -each[0], each[1].id)):
-        vector, numbers = vectors.get(item.id), set(_NUMBER.findall(item.text))
+        vector = vectors.get(item.id)
         if any(
             other.text == item.text
             or (
                 vector is not None
                 and (against := vectors.get(other.id)) is not None
                 and float(vector @ against) >= threshold
-                and numbers == set(_NUMBER.findall(other.text))
+                and words[item.id] <= words[other.id]
             )
             for _, other in kept
         ):
