@@ -206,7 +206,10 @@ def _core(memory: Memory, query: MemoryQuery) -> list[MemoryItem]:
 
 
 def _facts(memory: Memory, query: MemoryQuery) -> list[tuple[float, MemoryItem | TemporalFact]]:
-    """Return the facts about what the question names, with their scores."""
+    """Return the facts about what the question names, scored by the words that they share with it.
+
+    Embedding them would take longer than all else.
+    """
     wanted = query.filter
     if wanted.kinds and "fact" not in wanted.kinds:
         return []
@@ -223,9 +226,10 @@ def _facts(memory: Memory, query: MemoryQuery) -> list[tuple[float, MemoryItem |
     ]
     if not facts:
         return []
-    vectors = memory.embed([query.text, *(f"{fact.subject} {fact.predicate} {fact.object}" for fact in facts)])
     ages = np.array([to_micros(query.now.at) - to_micros(fact.temporal_start) for fact in facts])
-    similarity = np.clip(vectors[1:] @ vectors[0], 0, 1).astype(np.float64)
+    asked = set(terms(query.text))
+    words = [set(terms(f"{fact.subject} {fact.predicate} {fact.object}")) for fact in facts]
+    similarity = np.array([len(asked & own) / max(1, min(len(asked), len(own))) for own in words])
     tiers, uses = np.full(len(facts), FACT_TIER), np.zeros(len(facts))
     settings = memory.settings.ranking
     scores = block_scores(block_parts(similarity, ages, tiers, uses, settings), settings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Container, Iterable, Sequence
 from contextlib import suppress
@@ -383,6 +384,13 @@ class Memory:
         tiers = f"tier IN ({','.join('?' * len(chosen.tiers))})" if chosen.tiers else ""
         return self._items.select(
             scope, chosen, now, newest_first=newest_first, limit=limit, where=tiers, values=chosen.tiers
+        )
+
+    def tagged(self, tag: str, scope: MemoryScope, now: Moment, limit: int) -> list[MemoryItem]:
+        """Return the newest items with a tag."""
+        chosen = MemoryFilter(tags=(tag,))
+        return self._items.select(
+            scope, chosen, now, limit=limit, where="instr(tags, ?)", values=[json.dumps(tag)[1:-1]]
         )
 
     def is_empty(self, scope: MemoryScope) -> bool:
