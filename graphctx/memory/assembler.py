@@ -11,9 +11,9 @@ Core memory first, then items and facts by score, without repetition, each as on
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,7 @@ from graphctx.memory.facts import FactStep
 from graphctx.memory.items import CORE_TIER, MemoryFilter, MemoryItem, TemporalFact, to_micros
 from graphctx.memory.scorer import block_parts, block_scores
 from graphctx.memory.search import MemoryHits, MemoryQuery, SearchStage
+from graphctx.settings import MemoryTokenBudgets
 from graphctx.text.lexical import terms
 
 if TYPE_CHECKING:
@@ -69,26 +70,6 @@ class MemoryBlock:
         return "\n".join(entry.text for entry in self.entries)
 
 
-@dataclass(slots=True)
-class _Filling:
-    """A block while it is filled."""
-
-    left: int
-    count: Callable[[str], int]
-    outdated: Mapping[str, datetime]
-    entries: list[BlockEntry] = field(default_factory=list)
-
-    def add(self, content: MemoryItem | TemporalFact, score: float, room: int) -> int:
-        """Add an entry if it has room; return its tokens, 0 if it has none."""
-        text = entry_text(content, self.outdated.get(content.id))
-        tokens = self.count(text) + 1
-        if tokens > min(self.left, room):
-            return 0
-        self.left -= tokens
-        self.entries.append(BlockEntry(content, score, text, tokens))
-        return tokens
-
-
 def assemble_block(
     memory: Memory, query: MemoryQuery, token_budget: int, count: Callable[[str], int], *, record_use: bool = True
 ) -> MemoryBlock:
@@ -116,42 +97,39 @@ def assemble_block(
     facts = _facts(memory, query) if found.stage == "semantic" else []
     core = _core(memory, query) if found.stage in ("semantic", "text") else []
     known = {item.id for item in core}
-    scored: list[tuple[float, MemoryItem | TemporalFact]] = [(1.0, item) for item in core]
+    scored: list[tuple[float, MemoryItem | TemporalFact]] = [(item.usefulness * item.confidence, item) for item in core]
     scored += [(hit.score, hit.item) for hit in found.hits if hit.item.id not in known]
     scored += facts
     kept = _without_repetition(memory, scored, found, memory.settings.ranking.dedup_similarity_threshold)
-    outdated = {}
+    outdated: dict[str, datetime] = {}
     with suppress(BackendUnavailable):
         outdated = memory.facts.outdated([each.id for _, each in kept], query.now.at)
-    filling = _Filling(token_budget, count, outdated)
-    core_room = max(memory.settings.token_budgets.tier3_core, token_budget // 2)
+    entries = []
     for score, content in kept:
-        if _part(content) == "core":
-            core_room -= filling.add(content, score, core_room)
-    _fill(filling, [each for each in kept if _part(each[1]) != "core"], memory)
-    return MemoryBlock(tuple(filling.entries), len(scored) - len(filling.entries), found.stage, found.degraded)
+        text = entry_text(content, outdated.get(content.id))
+        entries.append(BlockEntry(content, score, text, count(text) + 1))
+    chosen = _fill(entries, token_budget, memory.settings.token_budgets)
+    return MemoryBlock(chosen, len(scored) - len(chosen), found.stage, found.degraded)
 
 
-def _fill(filling: _Filling, ranked: list[tuple[float, MemoryItem | TemporalFact]], memory: Memory) -> None:
-    """Add entries by score, each part within its budget, then with what is left of the whole."""
-    budgets = memory.settings.token_budgets
+def _fill(entries: list[BlockEntry], left: int, budgets: MemoryTokenBudgets) -> tuple[BlockEntry, ...]:
+    """Choose entries by score: each part within its budget at first, then what fits into the rest of the whole."""
     rooms = {
+        "core": max(budgets.tier3_core, left // 2),
         "session": budgets.tier1_session,
         "epoch": budgets.tier2_epoch,
         "facts": budgets.graph_facts,
         "items": budgets.retrieval,
     }
-    start = len(filling.entries)
-    later = []
-    for score, content in ranked:
-        part = _part(content)
-        used = filling.add(content, score, rooms[part])
-        rooms[part] -= used
-        if not used:
-            later.append((score, content))
-    for score, content in later:
-        filling.add(content, score, filling.left)
-    filling.entries[start:] = sorted(filling.entries[start:], key=lambda entry: (-entry.score, entry.content.id))
+    chosen: set[int] = set()
+    for within_part in (True, False):
+        for at, entry in enumerate(entries):
+            part = _part(entry.content)
+            if at not in chosen and entry.tokens <= min(left, rooms[part] if within_part else left):
+                chosen.add(at)
+                left -= entry.tokens
+                rooms[part] -= entry.tokens
+    return tuple(entries[at] for at in sorted(chosen))
 
 
 def entry_text(content: MemoryItem | TemporalFact, outdated: datetime | None = None) -> str:
@@ -196,13 +174,12 @@ def _part(content: MemoryItem | TemporalFact) -> str:
 
 
 def _core(memory: Memory, query: MemoryQuery) -> list[MemoryItem]:
-    """Return core memory, the most useful first, unless the filter asks for other kinds or tiers."""
+    """Return core memory, unless the filter asks for other kinds or tiers."""
     wanted = query.filter
     if (wanted.tiers and CORE_TIER not in wanted.tiers) or (wanted.kinds and "core" not in wanted.kinds):
         return []
     chosen = MemoryFilter(kinds=wanted.kinds, tiers=(CORE_TIER,), min_confidence=wanted.min_confidence)
-    found = memory.select(query.scope, query.now, chosen, newest_first=False)
-    return sorted(found, key=lambda item: -item.usefulness * item.confidence)
+    return memory.select(query.scope, query.now, chosen, newest_first=False)
 
 
 def _facts(memory: Memory, query: MemoryQuery) -> list[tuple[float, MemoryItem | TemporalFact]]:
@@ -264,4 +241,4 @@ def _without_repetition(
         kept.append((score, item))
     said = {item.id for _, item in kept}
     facts = [(score, each) for score, each in scored if isinstance(each, TemporalFact) and each.source_item not in said]
-    return sorted([*kept, *facts], key=lambda each: (-each[0], each[1].id))
+    return sorted([*kept, *facts], key=lambda each: (_part(each[1]) != "core", -each[0], each[1].id))

@@ -293,7 +293,7 @@ class BlockLine(Answer):
     id: str
     kind: str = Field(description="Kind of the memory, or relation for a fact.")
     tier: int | None = Field(None, description="0 working, 1 session, 2 epoch, 3 core.")
-    score: float = Field(description="Its rank; 1 for core memory.")
+    score: float = Field(description="What orders the entries; of core memory, usefulness and confidence.")
     tokens: int
     author: str = ""
     source: str = ""
