@@ -25,6 +25,8 @@ from graphctx.errors import InvalidArgument
 _Name = Annotated[str, Field(min_length=1, max_length=200)]
 """A tag or a folder, at most as long as in a request's scope."""
 
+MemoryPersistence = Literal["session", "project", "global"]
+
 CONTRACT_VARIABLES = {"kb_v2": "MCP_KB_V2_ENABLED", "structured_output": "MCP_STRUCTURED_OUTPUT_ENABLED"}
 """Settings of ``[server]`` and their environment variables in section 10 of the tool contract."""
 
@@ -99,7 +101,7 @@ class ServerSettings(_Group):
         (), max_length=50, description="Boundary: only documents below these folders; a call may narrow it."
     )
     environment: Literal["dev", "prod", "scratch"] = Field("dev", description="Environment of this server.")
-    toolsets: tuple[Literal["core", "kb", "graph", "compat", "connector", "layers"], ...] = Field(
+    toolsets: tuple[Literal["core", "kb", "graph", "compat", "connector", "layers", "memory"], ...] = Field(
         ("core",),
         min_length=1,
         max_length=6,
@@ -202,6 +204,153 @@ class LayersSettings(_Group):
     )
 
 
+class MemoryStorageSettings(_Group):
+    """``[memory.storage]``: where memories are kept and for how long."""
+
+    max_size_mb: int = Field(500, ge=1, description="Most MiB of the store; beyond, the least valuable are pruned.")
+    persistence: MemoryPersistence = Field(
+        "project", description="Where a stored item is visible by default: in its session, its project, or everywhere."
+    )
+    retention_days: int = Field(0, ge=0, description="Days after which an item is deleted; 0 keeps it.")
+    busy_timeout_seconds: float = Field(10.0, gt=0, description="Seconds to wait for another process that writes.")
+    max_text_chars: int = Field(100_000, ge=100, description="Most characters of an item.")
+
+
+class MemoryRetrievalSettings(_Group):
+    """``[memory.retrieval]``: what a question of an iteration returns."""
+
+    max_items_per_query: int = Field(10, ge=1, le=50, description="Items returned by default.")
+    min_relevance_score: float = Field(0.3, ge=0, le=1, description="Items with a lower score are not returned.")
+    context_types: tuple[str, ...] = Field(
+        ("skill", "error", "iteration"), description="Kinds that match if a question names none."
+    )
+    max_context_tokens: int = Field(4000, ge=100, description="Most tokens of the block for a prompt.")
+
+
+class MemoryLifecycleSettings(_Group):
+    """``[memory.lifecycle]``: ages in iterations."""
+
+    aging_after_iterations: int = Field(5, ge=0, description="Older items are `aging`.")
+    summarize_after_iterations: int = Field(20, ge=0, description="Older items are `summarized`.")
+    archive_after_iterations: int = Field(50, ge=0, description="Older items are `archived`.")
+    prune_after_iterations: int = Field(100, ge=0, description="Older items of low usefulness are deleted.")
+    prune_min_usefulness: float = Field(0.3, ge=0, le=1, description="Usefulness below which an item is pruned.")
+
+
+class MemoryScoringSettings(_Group):
+    """``[memory.scoring]``: the score of an item for an iteration."""
+
+    semantic_weight: float = Field(0.4, ge=0, le=1, description="Weight of the similarity to the query.")
+    recency_weight: float = Field(0.25, ge=0, le=1, description="Weight of recency.")
+    usefulness_weight: float = Field(0.2, ge=0, le=1, description="Weight of usefulness.")
+    type_match_weight: float = Field(0.15, ge=0, le=1, description="Weight of a kind that was asked for.")
+    recency_decay: float = Field(0.1, ge=0, description="Decay of recency for each iteration.")
+    skill_recency_decay: float = Field(0.05, ge=0, description="The same for skills.")
+    helpful_step: float = Field(0.1, ge=0, le=1, description="Added to usefulness by helpful feedback.")
+    unhelpful_step: float = Field(0.15, ge=0, le=1, description="Taken from usefulness by unhelpful feedback.")
+    lexical_share: float = Field(0.4, ge=0, le=1, description="Share of BM25 in the similarity; cosine has the rest.")
+
+
+class MemoryTokenBudgets(_Group):
+    """``[memory.token_budgets]``: tokens of each part of a retrieved block."""
+
+    tier0_working: int = Field(2000, ge=0, description="Tokens of the session's working memory.")
+    tier1_session: int = Field(500, ge=0, description="Tokens of session summaries.")
+    tier2_epoch: int = Field(300, ge=0, description="Tokens of epoch summaries.")
+    tier3_core: int = Field(200, ge=0, description="Tokens of core memory.")
+    retrieval: int = Field(2000, ge=0, description="Tokens of items found by search.")
+    graph_facts: int = Field(500, ge=0, description="Tokens of facts.")
+    default_retrieve_budget: int = Field(3000, ge=1, description="Tokens of a block by default.")
+
+
+class MemoryCompressionSettings(_Group):
+    """``[memory.compression]``: when memory is compressed, and how confidence decays."""
+
+    tier0_overflow_threshold: int = Field(2500, ge=1, description="Tokens of working memory that start a compression.")
+    tier1_consolidation_count: int = Field(10, ge=2, description="Session summaries that become an epoch summary.")
+    session_summary_tokens: int = Field(200, ge=20, description="Most tokens of a session summary.")
+    epoch_summary_tokens: int = Field(100, ge=20, description="Most tokens of an epoch summary.")
+    confidence_decay_rate: float = Field(0.01, ge=0, lt=1, description="Share of confidence lost in an interval.")
+    confidence_decay_interval_hours: float = Field(24.0, gt=0, description="Hours of an interval of the decay.")
+
+
+class MemoryRankingSettings(_Group):
+    """``[memory.ranking]``: the score of an item for a block under a token budget."""
+
+    semantic_weight: float = Field(0.4, ge=0, le=1, description="Weight of the similarity to the query.")
+    recency_weight: float = Field(0.3, ge=0, le=1, description="Weight of recency.")
+    priority_weight: float = Field(0.2, ge=0, le=1, description="Weight of the tier.")
+    frequency_weight: float = Field(0.1, ge=0, le=1, description="Weight of how often an item was used.")
+    recency_decay_per_day: float = Field(0.001, ge=0, description="Decay of recency for each day.")
+    dedup_similarity_threshold: float = Field(0.85, gt=0, le=1, description="Cosine from which two items say the same.")
+    top_k: int = Field(20, ge=1, le=500, description="Candidates of the search.")
+
+
+class MemoryFactSettings(_Group):
+    """``[memory.facts]``: facts in time."""
+
+    extract_kinds: tuple[str, ...] = Field(
+        ("fact", "preference", "event", "core"),
+        description="Kinds whose facts are extracted when they are stored; those of turns are when facts are asked.",
+    )
+    single_valued: tuple[str, ...] = Field((), description="Further predicates that hold one value at a time.")
+    many_valued: tuple[str, ...] = Field((), description="Predicates that hold many values although by default one.")
+
+
+class MemorySettings(_Group):
+    """``[memory]``: what agents write and remember."""
+
+    folder: str = Field(
+        "",
+        max_length=1000,
+        description="Folder of memory.db, relative to the knowledge base; empty is its folder `memory`.",
+    )
+    project: str = Field(
+        "",
+        max_length=200,
+        description="Project where there is no knowledge base; empty is the name of the folder, or of the one above "
+        "`memory` and `.graphctx`.",
+    )
+    preset: Literal["minimal", "standard", "aggressive"] = Field(
+        "standard",
+        description="Defaults of `persistence`, `max_size_mb`, `max_items_per_query`, `summarize_after_iterations`: "
+        "session, 100, 5, 10; project, 500, 10, 20; global, 2000, 25, 50.",
+    )
+    storage: MemoryStorageSettings = Field(MemoryStorageSettings(), description="Where and how long.")
+    retrieval: MemoryRetrievalSettings = Field(MemoryRetrievalSettings(), description="What a question returns.")
+    lifecycle: MemoryLifecycleSettings = Field(MemoryLifecycleSettings(), description="Ages in iterations.")
+    scoring: MemoryScoringSettings = Field(MemoryScoringSettings(), description="The score for an iteration.")
+    token_budgets: MemoryTokenBudgets = Field(MemoryTokenBudgets(), description="Tokens of the parts of a block.")
+    compression: MemoryCompressionSettings = Field(MemoryCompressionSettings(), description="When to compress.")
+    ranking: MemoryRankingSettings = Field(MemoryRankingSettings(), description="The score for a block.")
+    facts: MemoryFactSettings = Field(MemoryFactSettings(), description="Facts in time.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_preset(cls, given: Any) -> Any:
+        """Fill what is not given from the preset."""
+        preset = _MEMORY_PRESETS.get(given.get("preset", "")) if isinstance(given, dict) else None
+        filled = dict(given) if preset else given
+        for group, values in (preset or {}).items():
+            table = filled.get(group, {})
+            filled[group] = {**values, **table} if isinstance(table, dict) else table
+        return filled
+
+
+_MEMORY_PRESETS: dict[str, dict[str, dict[str, Any]]] = {
+    "minimal": {
+        "storage": {"persistence": "session", "max_size_mb": 100},
+        "retrieval": {"max_items_per_query": 5},
+        "lifecycle": {"summarize_after_iterations": 10},
+    },
+    "aggressive": {
+        "storage": {"persistence": "global", "max_size_mb": 2000},
+        "retrieval": {"max_items_per_query": 25},
+        "lifecycle": {"summarize_after_iterations": 50},
+    },
+}
+
+
 class _ContractVariables(PydanticBaseSettingsSource):
     """Values of `CONTRACT_VARIABLES`."""
 
@@ -230,6 +379,7 @@ class Settings(BaseSettings):
     server: ServerSettings = ServerSettings()
     llm: LlmSettings = LlmSettings()
     layers: LayersSettings = LayersSettings()
+    memory: MemorySettings = MemorySettings()
 
     @classmethod
     def settings_customise_sources(
@@ -272,6 +422,22 @@ def layers_folder(settings: Settings, kb_dir: Path) -> Path | None:
     layers, server = settings.layers, settings.server
     fenced = bool(server.doc_tags or server.repositories) and not layers.despite_boundary
     return kb_dir / Path(layers.folder).expanduser() if layers.folder and not fenced else None
+
+
+def memory_folder(settings: Settings, kb_dir: Path) -> Path:
+    """Return the folder of the memory; ``kb_dir`` is the base of a relative path."""
+    return kb_dir / Path(settings.memory.folder or "memory").expanduser()
+
+
+def memory_project(settings: MemorySettings, folder: Path) -> str:
+    """Return the project of a memory without a knowledge base: that of the settings, or the name of its folder.
+
+    Of ``NAME/memory`` and ``NAME/.graphctx/memory`` it is ``NAME``, as that of a knowledge base beside it would be.
+    """
+    place = folder.resolve()
+    for name in ("memory", ".graphctx"):
+        place = place.parent if place.name == name else place
+    return settings.project or place.name or "default"
 
 
 def without_secrets(kb_tables: Mapping[str, Any]) -> dict[str, Any]:

@@ -163,6 +163,20 @@ def _option_default(option: Any) -> str:
     return f"`{option.default}`"
 
 
+def _settings_group(name: str, group: Any) -> list[str]:
+    """Return the heading and table of a settings group, and those of the groups in it."""
+    variable = name.upper().replace(".", "__")
+    rows, inner = [], []
+    for key, one in group.model_fields.items():
+        if isinstance(one.annotation, type) and issubclass(one.annotation, BaseModel):
+            inner += _settings_group(f"{name}.{key}", one.annotation)
+        else:
+            default = [] if one.default == () else one.default
+            rows.append(f"| `{key}` | `GRAPHCTX_{variable}__{key.upper()}` | `{default}` | {one.description} |")
+    heading = f"## [{name}]\n\n{inspect.cleandoc(group.__doc__ or '')}"
+    return [heading, _table(["name", "environment variable", "default", ""], rows), *inner]
+
+
 def settings_page() -> str:
     """Return ``docs/reference/settings.md``, made from the settings' models."""
     from graphctx.settings import Settings
@@ -175,15 +189,7 @@ def settings_page() -> str:
         "```toml\n[retrieve]\ncandidates = 400\n```",
     ]
     for name, field in Settings.model_fields.items():
-        group = field.annotation
-        if isinstance(group, type) and issubclass(group, BaseModel):
-            rows = [
-                f"| `{key}` | `GRAPHCTX_{name.upper()}__{key.upper()}` | "
-                f"`{[] if one.default == () else one.default}` | {one.description} |"
-                for key, one in group.model_fields.items()
-            ]
-            parts.append(f"## [{name}]\n\n{inspect.cleandoc(group.__doc__ or '')}")
-            parts.append(_table(["name", "environment variable", "default", ""], rows))
+        parts += _settings_group(name, field.annotation)
     parts.append(
         "## Elsewhere in kb.toml\n\n"
         "`project_id` is fixed when the knowledge base is created. `[graph] engine` is `kuzu` or `ladybug`; change it "
@@ -209,6 +215,8 @@ _TOOLSETS = {
     "Off by default; alone where the flag `kb_v2` is off.",
     "connector": "The two tools that ChatGPT's connectors and deep research look for, in exactly their form. Off by "
     "default.",
+    "memory": "What people and agents said and found out, across sessions. Off until asked for: `--memory` or "
+    "`--toolsets`. `memory_store` is also `store_facts`.",
     "layers": "Layers of AGENTS.db: chunks that people and agents wrote about a repository. Offered where "
     "`[layers] folder` or `--layers` names their folder. Dots for underscores are accepted too: `agents.search`, "
     "`agents.context.write`, `agents.context.propose`.",

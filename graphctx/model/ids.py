@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Iterable
 from typing import Literal
 
-IdPrefix = Literal["d", "s", "u", "e", "f", "c"]
+IdPrefix = Literal["d", "s", "u", "e", "f", "c", "m", "r"]
 ID_BYTES = 10  # 80 bits: 16 base32 characters, a collision among 10^8 ids has a chance below 10^-8
 
 _SEPARATOR = b"\x1f"
@@ -17,7 +17,8 @@ def content_id(prefix: IdPrefix, *parts: str | int) -> str:
     """Make the id of a thing from the parts that identify it.
 
     Args:
-        prefix: ``d`` document, ``s`` section, ``u`` text unit, ``e`` entity, ``f`` fact, ``c`` community.
+        prefix: ``d`` document, ``s`` section, ``u`` text unit, ``e`` entity, ``f`` fact, ``c`` community,
+            ``m`` memory item, ``r`` relation of a remembered fact.
         *parts: strings and integers, in a fixed order.
 
     Returns:

@@ -20,7 +20,8 @@ def offered(toolset: Toolset) -> tuple[str, ...]:
     return tuple(tool.name for tool in TOOLSETS[toolset])
 
 
-KB, GRAPH, COMPAT, CONNECTOR, LAYERS = map(offered, ("kb", "graph", "compat", "connector", "layers"))
+KB, GRAPH, COMPAT, CONNECTOR = map(offered, ("kb", "graph", "compat", "connector"))
+LAYERS, MEMORY = offered("layers"), offered("memory")
 EVERY_TOOL = (*KB, *GRAPH, *COMPAT, *CONNECTOR)
 PASSAGE_TOOLS = ("kb.extract_evidence", "kb.read_excerpt", "kb.expand_excerpt")
 """The tools that speak of passages which were found before."""
@@ -87,6 +88,8 @@ class Examples:
             "parent_id": "open/tide-gate.md",
             "doc_uri": "open/tide-gate.md",
             "id": sections[0],
+            "entity": entities[0],
+            "scope": "working",
         }
         special = {
             "kb.global_search": {"question": WHOLE_QUESTION},
@@ -100,6 +103,9 @@ class Examples:
                 "scope": "delta",
                 "sources": ["open/tide-gate.md:3"],
             },
+            "memory_store": {"content": "The tide gate shuts at four.", "memory_type": "fact", "entities": ["gate"]},
+            "memory_forget": {"memory_id": "m_aaaaaaaaaaaaaaaa", "action": "delete"},
+            "memory_wipe": {"confirm": "wipe"},
             "agents_context_propose": {"context_id": 3, "target": "user"},
         }
         required = {

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
 
 from graphctx.cli.reference import check, write
 
@@ -63,7 +66,14 @@ def test_every_setting_is_documented() -> None:
     from graphctx.settings import Settings
 
     text = page("settings")
-    for group, field in Settings.model_fields.items():
-        for name, setting in field.annotation.model_fields.items():  # type: ignore[union-attr]
+
+    def documented(group: Any, prefix: str) -> None:
+        for name, setting in group.model_fields.items():
             assert setting.description, name
-            assert f"| `{name}` | `GRAPHCTX_{group.upper()}__{name.upper()}` |" in text
+            if isinstance(setting.annotation, type) and issubclass(setting.annotation, BaseModel):
+                documented(setting.annotation, f"{prefix}{name.upper()}__")
+            else:
+                assert f"| `{name}` | `{prefix}{name.upper()}` |" in text
+
+    for group, field in Settings.model_fields.items():
+        documented(field.annotation, f"GRAPHCTX_{group.upper()}__")

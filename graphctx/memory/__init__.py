@@ -1,0 +1,75 @@
+"""What agents write, remember and forget: one store, one search, one lifecycle.
+
+`Memory` is the way in; both toolsets are faces of it. Everything takes a `MemoryScope` (who asks, in which project and
+session) and a `Moment` (time and iteration); nothing here reads a clock.
+
+- ``items``: `MemoryItem` and what a caller gives for one, `MemoryDraft`; `Triple` and `TemporalFact`; `MemoryFilter`.
+- ``memory``: `Memory`, with ``add``, ``search``, ``get``, ``select``, ``correct``, ``forget``, ``compress``, …
+- ``database``: the file ``memory.db``, its migrations and `repair`; ``store``: items in SQL.
+- ``index``: items as arrays that follow the file; ``search``: the stages; ``scorer``: pure functions of the scores.
+- ``facts``: `FactStore`, facts in time; ``predicates``: which hold one value; ``extraction``: triples of sentences.
+- ``assembler``: a block of memories under a token budget.
+- ``exchange``: JSON Lines of items and facts, and the form of the reference memory server.
+- ``compress``: extractive summaries that cite their items.
+
+A text is stored and returned exactly; ids are `m_…` for items and `r_…` for facts.
+"""
+
+from graphctx.memory.assembler import BlockEntry, MemoryBlock, assemble_block
+from graphctx.memory.database import FILE_NAME, MemoryFull, RepairReport, repair
+from graphctx.memory.exchange import ImportReport, exported_lines, import_lines, reference_lines
+from graphctx.memory.facts import FactChanges, FactStep, FactStore, NameResolver
+from graphctx.memory.items import (
+    CORE_TIER,
+    KINDS,
+    STATES,
+    MemoryDraft,
+    MemoryFilter,
+    MemoryItem,
+    MemoryKind,
+    MemoryScope,
+    MemoryState,
+    Moment,
+    TemporalFact,
+    Triple,
+)
+from graphctx.memory.memory import CompressLevel, CompressOutcome, MaintainOutcome, Memory, StoreOutcome
+from graphctx.memory.search import MemoryHit, MemoryHits, MemoryQuery
+
+__all__ = [
+    "CORE_TIER",
+    "FILE_NAME",
+    "KINDS",
+    "STATES",
+    "BlockEntry",
+    "CompressLevel",
+    "CompressOutcome",
+    "FactChanges",
+    "FactStep",
+    "FactStore",
+    "ImportReport",
+    "MaintainOutcome",
+    "Memory",
+    "MemoryBlock",
+    "MemoryDraft",
+    "MemoryFilter",
+    "MemoryFull",
+    "MemoryHit",
+    "MemoryHits",
+    "MemoryItem",
+    "MemoryKind",
+    "MemoryQuery",
+    "MemoryScope",
+    "MemoryState",
+    "Moment",
+    "NameResolver",
+    "RepairReport",
+    "StoreOutcome",
+    "TemporalFact",
+    "Triple",
+    "assemble_block",
+    "exported_lines",
+    "import_lines",
+    "reference_lines",
+    "repair",
+]

@@ -1,0 +1,388 @@
+"""The items in memory, as arrays: masks of scope and filters, BM25 and cosine within them.
+
+The index follows the file incrementally: `MemoryIndex.refresh` reads the rows that changed since the last time.
+Document frequencies, the number of items and their mean length are those of the mask, so that what is out of scope
+has no influence on a score.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import zlib
+from bisect import bisect_left, insort
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from graphctx.memory.items import KINDS, PERSISTENCES, STATES, MemoryFilter, MemoryScope, Moment, to_micros
+from graphctx.memory.scorer import MICROS_PER_DAY, Floats
+from graphctx.settings import MemoryCompressionSettings
+from graphctx.text.lexical import terms
+
+Mask = npt.NDArray[np.bool_]
+Slots = npt.NDArray[np.int64]
+
+K1, B = 1.5, 0.75
+"""Robertson & Zaragoza 2009, section 3.5."""
+
+EXACT_ITEMS = 4096
+"""Up to so many items in a mask, all cosines are computed; of more, those with the nearest signs."""
+
+WINDOW_CHARS = 900
+"""An item has a vector for each so many characters: the shipped embedder sees 254 tokens of a text, English prose has
+four characters a token and code three."""
+
+MAX_WINDOWS = 16
+"""What is beyond these windows of an item is found by its words alone."""
+
+ASSISTANTS = frozenset("agent ai assistant bot chatbot document model system tool".split())
+"""Authors whose turns answer what a person said; the source of a turn counts where it has no author."""
+
+_NEVER = np.iinfo(np.int64).max
+_FIELDS = (
+    "row, id, kind, tier, principal, project, session, persistence, created_at, created_iteration, confidence, "
+    "usefulness, access_count, valid_from, valid_to, state, author, source, tags"
+)
+_COLUMNS: dict[str, Any] = {
+    "row": np.int64,
+    "kind": np.int8,
+    "tier": np.int8,
+    "state": np.int8,
+    "persistence": np.int8,
+    "principal": np.int32,
+    "project": np.int32,
+    "session": np.int32,
+    "created_at": np.int64,
+    "created_iteration": np.int64,
+    "confidence": np.float32,
+    "usefulness": np.float32,
+    "access_count": np.int64,
+    "valid_from": np.int64,
+    "valid_to": np.int64,
+    "length": np.int32,
+    "assistant": np.bool_,
+    "alive": np.bool_,
+    "first_vector": np.int64,
+    "n_vectors": np.int8,
+}
+_TAIL_POSTINGS = 200_000
+_BATCH = 5000
+
+
+def term_hashes(text: str) -> npt.NDArray[np.uint32]:
+    """Return the sorted hashes of the index terms of a text, each as often as the term occurs."""
+    return np.sort(np.array([zlib.crc32(term.encode()) for term in terms(text)], dtype=np.uint32))
+
+
+def windows(text: str) -> list[str]:
+    """Return the parts of a text that have vectors of their own: equally long, cut at white space."""
+    n = -(-len(text) // WINDOW_CHARS)
+    if n <= 1:
+        return [text]
+    cuts = [0]
+    for number in range(1, n):
+        at = len(text) * number // n
+        space = max(text.rfind(white, cuts[-1] + 1, at) for white in " \n")
+        cuts.append(at if space < at - WINDOW_CHARS // 4 else space)
+    return [text[start:end] for start, end in zip(cuts, [*cuts[1:], len(text)], strict=True)][:MAX_WINDOWS]
+
+
+class MemoryIndex:
+    """The items of one store as arrays with a slot for each.
+
+    Args:
+        dimension: of the vectors.
+    """
+
+    def __init__(self, dimension: int) -> None:
+        self._version = 0
+        self._n = 0
+        self._slot_of: dict[int, int] = {}
+        self._code_of: dict[str, int] = {}
+        self._tags: dict[str, set[int]] = {}
+        self._tags_of: dict[int, tuple[str, ...]] = {}
+        self._dimension = dimension
+        self._vectors = np.zeros((0, dimension), np.float16)
+        self._signs = np.zeros((-(-dimension // 64), 0), np.uint64)
+        self._owners = np.zeros(0, np.int64)
+        self._n_vectors = 0
+        self._conversations: dict[tuple[int, ...], list[tuple[int, int, int]]] = {}
+        self.ids: list[str] = []
+        self._columns = {name: np.zeros(0, dtype) for name, dtype in _COLUMNS.items()}
+        self._base: tuple[npt.NDArray[np.uint32], npt.NDArray[np.int32], npt.NDArray[np.int32]] = (
+            np.zeros(0, np.uint32),
+            np.zeros(0, np.int32),
+            np.zeros(0, np.int32),
+        )
+        self._tail: list[tuple[npt.NDArray[np.uint32], npt.NDArray[np.int32], npt.NDArray[np.int32]]] = []
+        self._tail_size = 0
+
+    def column(self, name: str) -> npt.NDArray[Any]:
+        """Return a column of the items, [n]."""
+        return self._columns[name][: self._n]
+
+    def refresh(self, connection: sqlite3.Connection) -> bool:
+        """Read what changed since the last time, within the caller's transaction; return if items were deleted."""
+        deleted = False
+        changed = connection.execute(
+            "SELECT version, row FROM changes WHERE version > ? ORDER BY version", (self._version,)
+        ).fetchall()
+        for start in range(0, len(changed), _BATCH):
+            rows = [row for _, row in changed[start : start + _BATCH]]
+            marks = ",".join("?" * len(rows))
+            found = {
+                item[0]: item
+                for item in connection.execute(f"SELECT {_FIELDS} FROM items WHERE row IN ({marks})", rows)
+            }
+            fresh = sorted(row for row in found if row not in self._slot_of)
+            self._append(connection, fresh)
+            for row in rows:
+                self._update(row, found.get(row))
+            deleted = deleted or len(found) < len(rows)
+        if changed:
+            self._version = changed[-1][0]
+        if self._tail_size > max(_TAIL_POSTINGS, len(self._base[0]) // 8):
+            self._fold_tail()
+        return deleted
+
+    def _append(self, connection: sqlite3.Connection, rows: Sequence[int]) -> None:
+        """Add slots with vectors and terms, which never change."""
+        if not rows:
+            return
+        first, last = self._n, self._n + len(rows)
+        self._grow(last)
+        first_vector = self._n_vectors
+        marks = ",".join("?" * len(rows))
+        query = f"SELECT row, vector, terms FROM items WHERE row IN ({marks}) ORDER BY row"
+        hashes, slots, counts = [], [], []
+        for slot, (row, vector, blob) in enumerate(connection.execute(query, rows), start=first):
+            self._slot_of[row] = slot
+            self._columns["row"][slot] = row
+            self._columns["first_vector"][slot] = self._n_vectors
+            if vector is not None and len(vector) % (2 * self._dimension) == 0:
+                self._add_vectors(slot, np.frombuffer(vector, np.float16).reshape(-1, self._dimension))
+            found, count = np.unique(np.frombuffer(blob, np.uint32), return_counts=True)
+            self._columns["length"][slot] = count.sum()
+            hashes.append(found)
+            slots.append(np.full(len(found), slot, np.int32))
+            counts.append(count.astype(np.int32))
+        self._n = last
+        self.ids += [""] * len(rows)
+        new = slice(first_vector, self._n_vectors)
+        self._signs[:, new] = _signs(self._vectors[new])
+        self._tail.append((np.concatenate(hashes), np.concatenate(slots), np.concatenate(counts)))
+        self._tail_size += len(self._tail[-1][0])
+
+    def _grow(self, n: int) -> None:
+        capacity = len(self._columns["row"])
+        if n <= capacity:
+            return
+        room = max(n, capacity + capacity // 2, 1024) - capacity
+        for name, column in self._columns.items():
+            self._columns[name] = np.pad(column, (0, room))
+
+    def _add_vectors(self, slot: int, vectors: npt.NDArray[np.float16]) -> None:
+        """Add the vectors of the windows of an item."""
+        n, capacity = self._n_vectors + len(vectors), len(self._vectors)
+        if n > capacity:
+            room = max(n, capacity + capacity // 2, 1024) - capacity
+            self._vectors = np.pad(self._vectors, ((0, room), (0, 0)))
+            self._signs = np.pad(self._signs, ((0, 0), (0, room)))
+            self._owners = np.pad(self._owners, (0, room))
+        self._vectors[self._n_vectors : n] = vectors
+        self._owners[self._n_vectors : n] = slot
+        self._columns["n_vectors"][slot] = len(vectors)
+        self._n_vectors = n
+
+    def _update(self, row: int, item: tuple[Any, ...] | None) -> None:
+        slot = self._slot_of.get(row)
+        if slot is None:  # stored and deleted since the last time
+            return
+        columns = self._columns
+        for tag in self._tags_of.pop(slot, ()):
+            self._tags[tag].discard(slot)
+        known = bool(columns["alive"][slot])
+        columns["alive"][slot] = item is not None
+        if item is None:
+            self._vectors[self._vectors_of(np.array([slot]))] = 0
+            turns, place = self._turns_beside(slot)
+            if place < len(turns) and turns[place][1] == row:
+                del turns[place]
+            return
+        (_, self.ids[slot], kind, tier, principal, project, session, persistence, created_at, created_iteration) = item[
+            :10
+        ]
+        confidence, usefulness, access_count, valid_from, valid_to, state, author, source, tags = item[10:]
+        columns["kind"][slot] = KINDS.index(kind)
+        columns["tier"][slot] = tier
+        columns["state"][slot] = STATES.index(state)
+        columns["persistence"][slot] = PERSISTENCES.index(persistence)
+        for name, value in (("principal", principal), ("project", project), ("session", session)):
+            columns[name][slot] = self._code_of.setdefault(value, len(self._code_of))
+        columns["created_at"][slot] = created_at
+        columns["created_iteration"][slot] = created_iteration
+        columns["confidence"][slot] = confidence
+        columns["usefulness"][slot] = usefulness
+        columns["access_count"][slot] = access_count
+        columns["valid_from"][slot] = -_NEVER if valid_from is None else valid_from
+        columns["valid_to"][slot] = _NEVER if valid_to is None else valid_to
+        if kind == "turn" and not known:
+            columns["assistant"][slot] = (author or source).casefold() in ASSISTANTS
+            insort(self._turns_beside(slot)[0], (created_at, row, slot))
+        if tags != "[]":
+            self._tags_of[slot] = tuple(json.loads(tags))
+            for tag in self._tags_of[slot]:
+                self._tags.setdefault(tag, set()).add(slot)
+
+    def _turns_beside(self, slot: int) -> tuple[list[tuple[int, int, int]], int]:
+        """Return the turns of an item's session by time, each with its row and slot, and the place of the item."""
+        columns = self._columns
+        session = tuple(columns[name][slot].item() for name in ("principal", "project", "session"))
+        turns = self._conversations.setdefault(session, [])
+        return turns, bisect_left(turns, (columns["created_at"][slot].item(), columns["row"][slot].item()))
+
+    def neighbours(self, slots: Slots) -> tuple[Slots, Slots]:
+        """Return the slots of the turns before and after each item in its session, each [k]; -1 where there is none."""
+        beside = np.full((2, len(slots)), -1, np.int64)
+        for at in np.flatnonzero(self.column("kind")[slots] == KINDS.index("turn")).tolist():
+            turns, place = self._turns_beside(int(slots[at]))
+            beside[0, at] = turns[place - 1][2] if place else -1
+            beside[1, at] = turns[place + 1][2] if place + 1 < len(turns) else -1
+        return beside[0], beside[1]
+
+    def _fold_tail(self) -> None:
+        hashes, slots, counts = (
+            np.concatenate([self._base[part], *(each[part] for each in self._tail)]) for part in range(3)
+        )
+        order = np.lexsort((slots, hashes))
+        self._base = hashes[order], slots[order], counts[order]
+        self._tail, self._tail_size = [], 0
+
+    def mask(self, scope: MemoryScope, chosen: MemoryFilter, now: Moment, decay: MemoryCompressionSettings) -> Mask:
+        """Return which items a request sees: in scope, stored and valid at its time, and chosen by its filter."""
+        column = self.column
+        codes = [self._code_of.get(each, -1) for each in (scope.principal, scope.project, scope.session)]
+        persistence = column("persistence")
+        session, everywhere = PERSISTENCES.index("session"), PERSISTENCES.index("global")
+        here = (column("project") == codes[1]) & ((persistence != session) | (column("session") == codes[2]))
+        mask: Mask = column("alive") & (column("principal") == codes[0]) & ((persistence == everywhere) | here)
+        at = to_micros(now.at)
+        mask &= column("created_at") <= at
+        if not chosen.history:
+            mask &= (column("valid_from") <= at) & (at < column("valid_to"))
+        for name, values, known in (
+            ("kind", chosen.kinds, KINDS),
+            ("state", chosen.states or STATES[:-1], STATES),
+            ("tier", chosen.tiers, (0, 1, 2, 3)),
+        ):
+            if values:
+                allowed = np.array([value in values for value in known])
+                mask &= allowed[column(name)]
+        if chosen.session is not None:
+            mask &= column("session") == self._code_of.get(chosen.session, -1)
+        if chosen.after is not None:
+            mask &= column("created_at") >= to_micros(chosen.after)
+        if chosen.before is not None:
+            mask &= column("created_at") < to_micros(chosen.before)
+        if chosen.tags:
+            tagged = np.zeros(self._n, bool)
+            for tag in chosen.tags:
+                tagged[list(self._tags.get(tag, ()))] = True
+            mask &= tagged
+        if chosen.min_confidence > 0:
+            intervals = np.maximum(at - column("created_at"), 0) / (
+                MICROS_PER_DAY / 24 * decay.confidence_decay_interval_hours
+            )
+            left = np.power(1 - decay.confidence_decay_rate, intervals)
+            mask &= column("confidence") * np.where(column("tier") == 3, 1.0, left) >= chosen.min_confidence
+        return mask
+
+    def lexical(self, query: str, mask: Mask) -> Floats:
+        """Return the BM25 score of each item, [n] in 0..1; 0 outside of the mask.
+
+        1 is the score of an item of mean length with every term of the query once, or more.
+        """
+        scores = np.zeros(self._n)
+        n_items = int(mask.sum())
+        if not n_items:
+            return scores
+        lengths = self.column("length")
+        mean = max(1.0, float(lengths[mask].mean()))
+        total = 0.0
+        for term in np.unique(term_hashes(query)):
+            slots, counts = self._postings(term)
+            keep = mask[slots]
+            slots, counts = slots[keep], counts[keep]
+            idf = float(np.log1p((n_items - len(slots) + 0.5) / (len(slots) + 0.5)))
+            total += idf
+            norm = K1 * (1 - B + B * lengths[slots] / mean)
+            scores[slots] += idf * (K1 + 1) * counts / (counts + norm)
+        return np.minimum(scores / total, 1.0) if total else scores
+
+    def _postings(self, term: np.uint32) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        hashes, slots, counts = self._base
+        low, high = np.searchsorted(hashes, term), np.searchsorted(hashes, term, side="right")
+        if len(self._tail) > 1:
+            tail = tuple(np.concatenate([each[part] for each in self._tail]) for part in range(3))
+            self._tail = [(tail[0], tail[1], tail[2])]
+        if not self._tail:
+            return slots[low:high], counts[low:high]
+        at = np.flatnonzero(self._tail[0][0] == term)
+        found = np.concatenate([slots[low:high], self._tail[0][1][at]])
+        return found, np.concatenate([counts[low:high], self._tail[0][2][at]])
+
+    def nearest(self, vector: npt.NDArray[np.float32], mask: Mask, limit: int) -> Slots:
+        """Return the slots of the mask that may be nearest to a vector.
+
+        Up to `EXACT_ITEMS` all of the mask; else those of the smallest Hamming distance of signs, at least ``limit``.
+        """
+        slots = np.flatnonzero(mask & (self.column("n_vectors") > 0))
+        wanted = max(limit, EXACT_ITEMS // 4)
+        if len(slots) <= EXACT_ITEMS:
+            return slots
+        signs = _signs(vector[None].astype(np.float16))
+        distance = np.zeros(self._n_vectors, np.uint16)
+        for word, own in zip(self._signs[:, : self._n_vectors], signs, strict=True):
+            distance += np.bitwise_count(word ^ own)
+        owners = self._owners[: self._n_vectors]
+        seen = np.flatnonzero(mask[owners])
+        within = distance[seen]
+        # Equal distances beyond the bound stay in, so that the choice does not depend on the order of the slots.
+        bound = np.partition(within, wanted)[wanted]
+        return np.unique(owners[seen[within <= bound]])
+
+    def cosines(self, vector: npt.NDArray[np.float32], slots: Slots) -> Floats:
+        """Return the cosine of a vector with the nearest window of each of some items, 0 for items without any."""
+        counts = self.column("n_vectors")[slots].astype(np.int64)
+        found = np.zeros(len(slots))
+        if counts.any():
+            each = (self._vectors[self._vectors_of(slots)].astype(np.float32) @ vector).astype(np.float64)
+            some = counts > 0
+            found[some] = np.maximum.reduceat(each, (np.cumsum(counts) - counts)[some])
+        return found
+
+    def _vectors_of(self, slots: Slots) -> Slots:
+        """Return the rows of the vectors of some items, in the order of the items."""
+        counts = self._columns["n_vectors"][slots].astype(np.int64)
+        starts = self._columns["first_vector"][slots] - (np.cumsum(counts) - counts)
+        return np.repeat(starts, counts) + np.arange(counts.sum())
+
+    def vectors(self, slots: Slots) -> npt.NDArray[np.float32]:
+        """Return the vector of the first window of some items that have one, [k, dimension]."""
+        vectors: npt.NDArray[np.float32] = self._vectors[self.column("first_vector")[slots]].astype(np.float32)
+        return vectors
+
+    def slots(self, rows: Iterable[int]) -> Slots:
+        """Return the slots of items that are alive and have vectors, by their rows in the file."""
+        slots = np.array([self._slot_of[row] for row in rows if row in self._slot_of], np.int64)
+        return slots[self.column("alive")[slots] & (self.column("n_vectors")[slots] > 0)]
+
+
+def _signs(vectors: npt.NDArray[np.float16]) -> npt.NDArray[np.uint64]:
+    """Return the signs of vectors as bits, [words, k]."""
+    bits = np.packbits(vectors > 0, axis=1)
+    bits = np.pad(bits, ((0, 0), (0, -bits.shape[1] % 8)))
+    return np.ascontiguousarray(bits.view(np.uint64).T)

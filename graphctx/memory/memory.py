@@ -1,0 +1,730 @@
+"""`Memory`: one store with its search, facts and lifecycle, which both toolsets use."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Container, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from graphctx.errors import BackendUnavailable, GraphctxError, InvalidArgument
+from graphctx.memory.compress import summarise_items
+from graphctx.memory.database import MemoryDatabase, MemoryFull
+from graphctx.memory.extraction import TripleExtractor
+from graphctx.memory.facts import FactChanges, FactStore, NameResolver, PlacedFact
+from graphctx.memory.index import windows
+from graphctx.memory.items import (
+    CORE_TIER,
+    MemoryDraft,
+    MemoryFilter,
+    MemoryItem,
+    MemoryScope,
+    MemoryState,
+    Moment,
+    from_micros,
+    to_micros,
+)
+from graphctx.memory.scorer import after_feedback, state_at
+from graphctx.memory.search import MemoryHits, MemoryQuery, MemorySearcher
+from graphctx.memory.store import ITEM_FIELDS, ItemStore, in_scope, item_of, item_of_row
+from graphctx.nlp.base import Embedder, Extractor
+from graphctx.nlp.tokens import AnswerCounter
+from graphctx.settings import MemorySettings
+
+CompressLevel = Literal["working", "session", "epoch"]
+
+ALL_STATES: tuple[MemoryState, ...] = ("active", "aging", "summarized", "archived")
+DEPRECATED_SHARE = 0.5
+"""What is left of the confidence of an item that is deprecated."""
+
+ITEMS_PER_SUMMARY = 20
+PRUNED_SHARE = 0.1
+"""Share of a principal's items that is pruned to make room for a new one, as often as `PRUNE_ATTEMPTS`."""
+
+PRUNE_ATTEMPTS = 5
+
+_EMBED_BATCH = 64
+_LIVE: tuple[MemoryState, ...] = ("active", "aging")
+_WORKING = "tier = 0 AND kind = 'turn' AND session = ? AND state IN ('active', 'aging')"
+
+
+@dataclass(frozen=True, slots=True)
+class StoreOutcome:
+    """What storing an item did.
+
+    Attributes:
+        item: as it is stored.
+        created: whether it is new; storing the same thing in the same moment twice is one item.
+        facts: new facts that it states, and facts that these ended.
+        degraded: why it has no vector or no facts, empty if it has.
+        compressed: summaries that working memory overflowed into.
+        pruned: items that made room for it.
+    """
+
+    item: MemoryItem
+    created: bool
+    facts: FactChanges = field(default_factory=FactChanges)
+    degraded: str = ""
+    compressed: tuple[MemoryItem, ...] = ()
+    pruned: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CompressOutcome:
+    """New summaries, and the ids of the items that they stand for."""
+
+    summaries: tuple[MemoryItem, ...]
+    source_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MaintainOutcome:
+    """What `Memory.maintain` did: new summaries, changed states, deleted items."""
+
+    summaries: tuple[MemoryItem, ...]
+    n_states: int
+    n_deleted: int
+
+
+class Memory:
+    """A memory folder. Several processes and threads may use one at the same time.
+
+    Usage::
+
+        with Memory(folder) as memory:
+            here, now = MemoryScope(project="apollo"), Moment(datetime.now(UTC))
+            memory.add([MemoryDraft("fact", "The deadline of Apollo is May 2.")], here, now)
+            hits = memory.search(MemoryQuery("When is the deadline?", here, now)).hits
+            memory.facts.value_at("Apollo", "deadline", now.at, here)
+
+    Args:
+        folder: holds ``memory.db``; created if it is missing.
+        settings: the group ``[memory]``.
+        embedder: of items and questions; the shipped one by default.
+        extractor: of facts; the shipped one by default, loaded at the first sentence.
+        resolver: further names of a name, from a knowledge base.
+
+    Raises:
+        BackendUnavailable: the store is damaged, of a later version, or cannot be opened.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        settings: MemorySettings | None = None,
+        *,
+        embedder: Embedder | None = None,
+        extractor: Extractor | None = None,
+        resolver: NameResolver | None = None,
+    ) -> None:
+        self.settings = settings or MemorySettings()
+        storage = self.settings.storage
+        self._database = MemoryDatabase(
+            Path(folder), max_size_mb=storage.max_size_mb, busy_seconds=storage.busy_timeout_seconds
+        )
+        self._embedder = embedder or _shipped_embedder()
+        self._items = ItemStore(self._database, self.settings)
+        self.facts = FactStore(self._database, self.settings.facts, resolver)
+        self._triples = TripleExtractor(lambda: extractor or _shipped_extractor())
+        self._searcher = MemorySearcher(self._database, self._items, self._embedder, self.settings)
+        self._counter = AnswerCounter()
+
+    def __enter__(self) -> Memory:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the store. Idempotent."""
+        self._database.close()
+
+    def load(self) -> None:
+        """Load the embedder and the index, as the first search does otherwise; a damaged part is reported there."""
+        with suppress(GraphctxError):
+            self._embedder.embed(["load"])
+            self._searcher.vectors([])
+
+    # Writing
+
+    def add(
+        self, drafts: Sequence[MemoryDraft], scope: MemoryScope, now: Moment, *, extract: bool | None = None
+    ) -> list[StoreOutcome]:
+        """Store items in one durable transaction; all or none.
+
+        Args:
+            drafts: the items.
+            scope: where they belong.
+            now: when they are stored.
+            extract: whether facts are extracted at once; by default those of `[memory.facts] extract_kinds` are, and
+                those of turns when `extract_pending` is called.
+
+        Raises:
+            InvalidArgument: a draft is not acceptable; see `graphctx.memory.store.item_of`.
+            MemoryFull: there is no room, after pruning too.
+            BackendUnavailable: the store cannot be written.
+        """
+        items = [item_of(draft, scope, now, self.settings) for draft in drafts]
+        vectors, degraded = self._embed([item.text for item in items])
+        found: list[tuple[list[Any], bool, str]] = []
+        for draft, item in zip(drafts, items, strict=True):
+            wanted = item.kind in self.settings.facts.extract_kinds if extract is None else extract
+            pending = extract is None and item.kind == "turn" and draft.triples is None
+            try:
+                triples = draft.triples if draft.triples is not None else self._extracted(item) if wanted else ()
+                found.append((list(triples), pending, ""))
+            except BackendUnavailable as error:
+                found.append(([], True, f"facts were not extracted: {error}"))
+
+        def insert() -> list[StoreOutcome]:
+            outcomes = []
+            with self._database.write() as connection:
+                self._remember_embedder(connection)
+                for number, (item, (triples, pending, why)) in enumerate(zip(items, found, strict=True)):
+                    vector = None if vectors is None else vectors[number]
+                    created = self._items.insert(connection, item, vector, pending)
+                    changes = self.facts.add(connection, triples, item, now)
+                    outcomes.append(StoreOutcome(item, created, changes, "; ".join(filter(None, (degraded, why)))))
+            return outcomes
+
+        pruned = 0
+        for attempt in range(PRUNE_ATTEMPTS + 1):
+            try:
+                outcomes = insert()
+                break
+            except MemoryFull:
+                room = 0 if attempt == PRUNE_ATTEMPTS or self._is_too_large(items) else self._make_room(scope)
+                if not room:
+                    raise
+                pruned += room
+        compressed: tuple[MemoryItem, ...] = ()
+        if any(item.kind == "turn" for item in items):
+            compressed = self._promote(scope, now)
+        if outcomes and (pruned or compressed):
+            outcomes[-1] = replace(outcomes[-1], compressed=compressed, pruned=pruned)
+        return outcomes
+
+    def restore(self, items: Sequence[MemoryItem], stated_in: Container[str] = ()) -> int:
+        """Store items exactly as they are, ids and times included, as an import does.
+
+        Args:
+            items: the items.
+            stated_in: ids of items whose facts are restored too, and so are not extracted.
+
+        Returns:
+            How many were absent.
+        """
+        n_added = 0
+        for start in range(0, len(items), _EMBED_BATCH):
+            batch = items[start : start + _EMBED_BATCH]
+            vectors, _ = self._embed([item.text for item in batch])
+            with self._database.write() as connection:
+                self._remember_embedder(connection)
+                for number, item in enumerate(batch):
+                    vector = None if vectors is None else vectors[number]
+                    extract = item.id not in stated_in
+                    if self._items.insert(connection, item, vector, extract and item.kind == "turn"):
+                        n_added += 1
+                        if extract and item.kind in self.settings.facts.extract_kinds and item.valid_to is None:
+                            moment = Moment(item.created_at, item.created_iteration)
+                            self.facts.add(connection, self._extracted(item), item, moment)
+        return n_added
+
+    def restore_facts(self, facts: Sequence[PlacedFact]) -> int:
+        """Store facts exactly as they are; return how many were absent."""
+        with self._database.write() as connection:
+            return self.facts.restore(connection, facts)
+
+    def everything(
+        self, scope: MemoryScope, *, all_projects: bool = False
+    ) -> tuple[list[MemoryItem], list[PlacedFact]]:
+        """Return all items and facts that the principal stored in the project, or in all projects, as an export does.
+
+        They are in the order of storing, of every session and state.
+        """
+        place = "principal = ? AND (? OR project = ?)"
+        values = (scope.principal, all_projects, scope.project)
+        with self._database.read() as connection:
+            rows = connection.execute(f"SELECT {ITEM_FIELDS} FROM items WHERE {place} ORDER BY row", values).fetchall()
+            return [item_of_row(row) for row in rows], self.facts.placed(connection, place, values)
+
+    def facts_of(self, item_id: str) -> list[PlacedFact]:
+        """Return the facts that an item states, in the order of storing."""
+        with self._database.read() as connection:
+            return self.facts.placed(connection, "source_item = ?", (item_id,))
+
+    def projects(self, principal: str) -> dict[str, int]:
+        """Return the projects of a principal with the number of their items."""
+        with self._database.read() as connection:
+            query = "SELECT project, COUNT(*) FROM items WHERE principal = ? GROUP BY 1 ORDER BY 1"
+            return dict(connection.execute(query, (principal,)).fetchall())
+
+    def extract_pending(self, limit: int | None = None) -> int:
+        """Extract the facts of items that wait for it, the oldest first; return how many items that were."""
+        done = 0
+        while limit is None or done < limit:
+            with self._database.read() as connection:
+                rows = connection.execute(
+                    f"SELECT {ITEM_FIELDS} FROM items WHERE facts_pending ORDER BY created_at, row LIMIT 16"
+                ).fetchall()
+            if not rows:
+                break
+            items = [item_of_row(row) for row in rows]
+            triples = [self._extracted(item) for item in items]
+            with self._database.write() as connection:
+                for item, stated in zip(items, triples, strict=True):
+                    taken = connection.execute(
+                        "UPDATE items SET facts_pending = 0 WHERE id = ? AND facts_pending", (item.id,)
+                    ).rowcount
+                    if taken:  # else another process was faster
+                        self.facts.add(connection, stated, item, Moment(item.created_at, item.created_iteration))
+            done += len(items)
+        return done
+
+    def feedback(self, item_id: str, helpful: bool, scope: MemoryScope) -> MemoryItem:
+        """Raise or lower the usefulness of an item."""
+        item = self.get(item_id, scope)
+        return self._items.update(item, usefulness=after_feedback(item.usefulness, [helpful], self.settings.scoring))
+
+    def deprecate(self, item_id: str, scope: MemoryScope) -> MemoryItem:
+        """Halve the confidence of an item."""
+        item = self.get(item_id, scope)
+        return self._items.update(item, confidence=item.confidence * DEPRECATED_SHARE)
+
+    def correct(self, item_id: str, text: str, scope: MemoryScope, now: Moment) -> StoreOutcome:
+        """Replace an item by a corrected one; the old text stays in the history, and its facts end.
+
+        Returns:
+            The new item, whose ``source_ids`` begin with the old one's id.
+        """
+        old = self.get(item_id, scope)
+        if old.valid_to is not None and old.valid_to <= now.at:
+            raise InvalidArgument(f"{item_id} was corrected before; correct the item that replaced it.", value=item_id)
+        draft = MemoryDraft(
+            old.kind,
+            text,
+            tier=old.tier,
+            source_ids=(old.id,),
+            tags=old.tags,
+            metadata=old.metadata,
+            persistence=old.persistence,
+            author=old.author,
+            source=old.source,
+            usefulness=old.usefulness,
+        )
+        outcome = self.add([draft], MemoryScope(old.principal, old.project, old.session), now, extract=True)[0]
+        with self._database.write() as connection:
+            at = to_micros(now.at)
+            connection.execute("UPDATE items SET valid_to = ? WHERE id = ?", (at, old.id))
+            self.facts.end_all_of(connection, old.id, at, outcome.item.id)
+        return outcome
+
+    def forget(self, ids: Iterable[str], scope: MemoryScope) -> int:
+        """Delete items of the scope, and their facts, from the disk too; return how many there were.
+
+        A fact that a deleted one had ended holds again. Summaries that were made from a deleted item stay, and still
+        name its id.
+
+        Raises:
+            InvalidArgument: an id is unknown in this scope; nothing is deleted.
+        """
+        return self._delete([self.get(item_id, scope).id for item_id in ids])
+
+    def wipe(self, scope: MemoryScope, *, all_projects: bool = False) -> int:
+        """Delete everything that the principal stored in the project, or in all projects; return how many items."""
+        place = "principal = ? AND (? OR project = ?)"
+        with self._database.read() as connection:
+            query = f"SELECT id FROM items WHERE {place}"
+            ids = connection.execute(query, (scope.principal, all_projects, scope.project)).fetchall()
+        n_deleted = self._delete([each[0] for each in ids])
+        self._database.compact()
+        return n_deleted
+
+    # Reading
+
+    def get(self, item_id: str, scope: MemoryScope) -> MemoryItem:
+        """Return an item by its id.
+
+        Raises:
+            InvalidArgument: no item in scope has this id.
+        """
+        return self._items.get(item_id, scope)
+
+    def history(self, item_id: str, scope: MemoryScope) -> list[MemoryItem]:
+        """Return an item and the versions that it corrected, the newest first."""
+        found = [self.get(item_id, scope)]
+        while found[-1].source_ids and found[-1].kind != "summary":
+            try:
+                found.append(self.get(found[-1].source_ids[0], scope))
+            except InvalidArgument:  # deleted
+                break
+        return found
+
+    def select(
+        self,
+        scope: MemoryScope,
+        now: Moment,
+        chosen: MemoryFilter | None = None,
+        *,
+        newest_first: bool = True,
+        limit: int | None = None,
+    ) -> list[MemoryItem]:
+        """Return the items of a filter by the time of their creation."""
+        chosen = chosen or MemoryFilter()
+        tiers = f"tier IN ({','.join('?' * len(chosen.tiers))})" if chosen.tiers else ""
+        return self._items.select(
+            scope, chosen, now, newest_first=newest_first, limit=limit, where=tiers, values=chosen.tiers
+        )
+
+    def tagged(self, tag: str, scope: MemoryScope, now: Moment, limit: int) -> list[MemoryItem]:
+        """Return the newest items with a tag."""
+        chosen = MemoryFilter(tags=(tag,))
+        return self._items.select(
+            scope, chosen, now, limit=limit, where="instr(tags, ?)", values=[json.dumps(tag)[1:-1]]
+        )
+
+    def is_empty(self, scope: MemoryScope) -> bool:
+        """Return whether nothing is stored in the scope."""
+        where, values = in_scope(scope)
+        with self._database.read() as connection:
+            return connection.execute(f"SELECT 1 FROM items WHERE {where} LIMIT 1", values).fetchone() is None
+
+    def working(self, scope: MemoryScope, now: Moment) -> list[MemoryItem]:
+        """Return the turns of the session's working memory, the oldest first."""
+        return self._items.select(
+            scope, MemoryFilter(), now, newest_first=False, where=_WORKING, values=[scope.session]
+        )
+
+    def search(self, query: MemoryQuery, *, record_use: bool = True) -> MemoryHits:
+        """Return the items that answer a question best.
+
+        A stage that fails leaves the question to the next: hybrid of BM25 and cosine, words alone, the last answer to
+        the same question, nothing. `MemoryHits.stage` and ``degraded`` say so.
+
+        Args:
+            query: what is asked.
+            record_use: count the use of the items that are returned.
+        """
+        if not query.text.strip():
+            raise InvalidArgument("The query is blank; ask something.", field="query")
+        try:
+            unusable = self._unusable_vectors()
+        except BackendUnavailable as error:  # the chain may still have an answer
+            unusable = error.message
+        found = self._searcher.search(query, unusable)
+        if record_use and found.hits and found.stage in ("semantic", "text"):
+            with suppress(BackendUnavailable):  # a statistic; the answer does not depend on it
+                self._items.touch([hit.item.id for hit in found.hits], query.now)
+        return found
+
+    def vectors(self, ids: Sequence[str]) -> dict[str, npt.NDArray[np.float32]]:
+        """Return the vectors of items by id, without those that have none."""
+        return self._searcher.vectors(list(ids))
+
+    def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Return the vectors of texts, [k, dimension], as items have them."""
+        return self._embedder.embed(texts)
+
+    def stats(self, scope: MemoryScope) -> dict[str, Any]:
+        """Return counts of what is in scope: by kind, tier and state, of facts and entities; bytes of the store."""
+        where, values = in_scope(scope)
+        about, scoped = in_scope(scope, "facts")
+        with self._database.read() as connection:
+
+            def by(field: str) -> dict[str, int]:
+                query = f"SELECT {field}, COUNT(*) FROM items WHERE {where} GROUP BY 1 ORDER BY 1"
+                return {str(name): count for name, count in connection.execute(query, values)}
+
+            n_items, usefulness, oldest, newest, iteration = connection.execute(
+                "SELECT COUNT(*), AVG(usefulness), MIN(created_at), MAX(created_at), MAX(created_iteration) "
+                f"FROM items WHERE {where}",
+                values,
+            ).fetchone()
+            n_facts, n_holding = connection.execute(
+                f"SELECT COUNT(*), COUNT(*) - COUNT(temporal_end) FROM facts WHERE {about}",
+                scoped,
+            ).fetchone()
+            n_entities = connection.execute(
+                f"SELECT COUNT(*) FROM (SELECT subject_key FROM facts WHERE {about} "
+                f"UNION SELECT object_key FROM facts WHERE {about})",
+                (*scoped, *scoped),
+            ).fetchone()[0]
+            return {
+                "n_items": n_items,
+                "by_kind": by("kind"),
+                "by_tier": by("tier"),
+                "by_state": by("state"),
+                "mean_usefulness": usefulness,
+                "oldest": None if oldest is None else from_micros(oldest).isoformat(),
+                "newest": None if newest is None else from_micros(newest).isoformat(),
+                "last_iteration": iteration,
+                "n_facts": n_facts,
+                "n_facts_holding": n_holding,
+                "n_entities": n_entities,
+                "store_bytes": self._database.size(),
+                "max_bytes": self.settings.storage.max_size_mb << 20,
+            }
+
+    def integrity(self) -> list[str]:
+        """Return the problems of the file; none if it is sound."""
+        return self._database.integrity()
+
+    def backup(self, target: Path) -> None:
+        """Copy the store to another file while it is in use."""
+        self._database.backup(target)
+
+    # Lifecycle
+
+    def mark_summarised(self, ids: Iterable[str], scope: MemoryScope) -> list[MemoryItem]:
+        """Set items, which a summary now stands for, to ``summarized``; return them as they were.
+
+        Raises:
+            InvalidArgument: an id is unknown in this scope; nothing is changed.
+        """
+        items = [self.get(item_id, scope) for item_id in ids]
+        self._items.set_states(dict.fromkeys([item.id for item in items], "summarized"))
+        return items
+
+    def compress(self, level: CompressLevel, scope: MemoryScope, now: Moment) -> CompressOutcome:
+        """Compress a level into summaries that name and cite their sources.
+
+        The sources become ``summarized``: they stay searchable, and leave the tier.
+
+        Args:
+            level: ``working`` makes a session summary of the session's turns, ``session`` an epoch summary of the
+                project's session summaries, ``epoch`` one of its epoch summaries.
+            scope: who asks.
+            now: when the summary is made.
+        """
+        limits = self.settings.compression
+        if level == "working":
+            return self._summarise(self.working(scope, now), 1, limits.session_summary_tokens, now)
+        tier = 1 if level == "session" else 2
+        items = self.summaries(scope, now, tier)
+        return self._summarise(items, 2, limits.epoch_summary_tokens, now)
+
+    def summarise_old(self, scope: MemoryScope, now: Moment, older_than: int | None = None) -> CompressOutcome:
+        """Compress items that are older than some iterations, by default those of the settings."""
+        least = self.settings.lifecycle.summarize_after_iterations if older_than is None else older_than
+        items = self._items.select(
+            scope,
+            MemoryFilter(states=_LIVE),
+            now,
+            newest_first=False,
+            where="tier < 3 AND kind NOT IN ('skill', 'summary', 'task') AND created_iteration < ?",
+            values=[now.iteration - least],
+        )
+        return self._summarise(items, 1, self.settings.compression.session_summary_tokens, now)
+
+    def maintain(self, scope: MemoryScope, now: Moment) -> MaintainOutcome:
+        """Bring states to the iteration: summarise, age and archive, then delete what may be pruned or is expired."""
+        summarised = self.summarise_old(scope, now)
+        states: dict[str, MemoryState] = {}
+        for item in self._items.select(
+            scope, MemoryFilter(states=ALL_STATES, history=True), now, where="tier < 3 AND kind <> 'skill'"
+        ):
+            state = state_at(now.iteration - item.created_iteration, self.settings.lifecycle)
+            if state == "summarized" and item.kind in ("summary", "task"):
+                state = "aging"
+            if state != item.state and ALL_STATES.index(state) > ALL_STATES.index(item.state):
+                states[item.id] = state
+        if states:
+            self._items.set_states(states)
+        lifecycle = self.settings.lifecycle
+        n_deleted = self.prune(scope, now, lifecycle.prune_min_usefulness, lifecycle.prune_after_iterations)
+        return MaintainOutcome(summarised.summaries, len(states), n_deleted + self.expire(scope, now))
+
+    def prune(self, scope: MemoryScope, now: Moment, min_usefulness: float, older_than: int | None = None) -> int:
+        """Delete items of a lower usefulness, but core ones; return how many.
+
+        Args:
+            scope: who asks.
+            now: the iteration from which ages count.
+            min_usefulness: items of this usefulness and above stay.
+            older_than: only items of a greater age in iterations.
+        """
+        condition, values = "tier < 3 AND usefulness < ?", [min_usefulness]
+        if older_than is not None:
+            condition += " AND created_iteration < ?"
+            values.append(now.iteration - older_than)
+        everything = MemoryFilter(states=ALL_STATES, history=True)
+        items = self._items.select(scope, everything, now, where=condition, values=values)
+        return self._delete([item.id for item in items])
+
+    def expire(self, scope: MemoryScope, now: Moment) -> int:
+        """Delete items that are older than ``[memory.storage] retention_days``, core ones too; return how many."""
+        days = self.settings.storage.retention_days
+        if not days:
+            return 0
+        before = to_micros(now.at) - days * 86_400 * 1_000_000
+        with self._database.read() as connection:  # those of other sessions and projects too
+            query = "SELECT id FROM items WHERE principal = ? AND created_at < ?"
+            ids = connection.execute(query, (scope.principal, before)).fetchall()
+        return self._delete([each[0] for each in ids])
+
+    def reindex(self) -> int:
+        """Embed again what has no vector, or everything if the embedder is another; return the number of items."""
+        condition = "1" if self._unusable_vectors() else "vector IS NULL"
+        with self._database.read() as connection:
+            rows = connection.execute(f"SELECT row, text FROM items WHERE {condition}").fetchall()
+        for start in range(0, len(rows), _EMBED_BATCH):
+            batch = rows[start : start + _EMBED_BATCH]
+            vectors = self._window_vectors([text for _, text in batch])
+            with self._database.write() as connection:
+                connection.executemany(
+                    "UPDATE items SET vector = ? WHERE row = ?",
+                    [
+                        (vector.astype(np.float16).tobytes(), row)
+                        for vector, (row, _) in zip(vectors, batch, strict=True)
+                    ],
+                )
+        with self._database.write() as connection:
+            connection.execute("INSERT OR REPLACE INTO meta VALUES ('embedder', ?)", (self._embedder.fingerprint,))
+        self._searcher.reset()
+        return len(rows)
+
+    def _window_vectors(self, texts: list[str]) -> list[npt.NDArray[np.float32]]:
+        """Return the vectors of the windows of each text, [windows, dimension]."""
+        parts = [windows(text) for text in texts]
+        vectors = self._embedder.embed([part for each in parts for part in each])
+        return np.split(vectors, np.cumsum([len(each) for each in parts])[:-1])
+
+    def _embed(self, texts: list[str]) -> tuple[list[npt.NDArray[np.float32]] | None, str]:
+        if unusable := self._unusable_vectors():
+            return None, f"stored without a vector: {unusable}"
+        try:
+            return self._window_vectors(texts), ""
+        except (GraphctxError, OSError, RuntimeError, ValueError) as error:
+            return None, f"stored without a vector: {error}"
+
+    def _extracted(self, item: MemoryItem) -> list[Any]:
+        return self._triples.triples(item.text, item.author)
+
+    def _unusable_vectors(self) -> str:
+        """Return why the stored vectors cannot be compared with the embedder's, or an empty string."""
+        with self._database.read() as connection:
+            known = connection.execute("SELECT value FROM meta WHERE name = 'embedder'").fetchone()
+        try:
+            own = self._embedder.fingerprint
+        except GraphctxError as error:
+            return error.message
+        if known is None or known[0] == own:
+            return ""
+        return "the store was embedded with another model; run `graphctx memory reindex`"
+
+    def _remember_embedder(self, connection: sqlite3.Connection) -> None:
+        try:
+            own = self._embedder.fingerprint
+        except GraphctxError:
+            return
+        connection.execute("INSERT OR IGNORE INTO meta VALUES ('embedder', ?)", (own,))
+
+    def _delete(self, ids: Sequence[str]) -> int:
+        if not ids:
+            return 0
+        with self._database.write(limited=False) as connection:
+            self.facts.delete_of(connection, ids)
+            n_deleted = self._items.delete(connection, ids)
+        self._database.purge()
+        self._searcher.reset_cache()
+        return n_deleted
+
+    def _is_too_large(self, items: Sequence[MemoryItem]) -> bool:
+        """Return whether items need more room than pruning should make; an item is stored twice, with its terms."""
+        return 4 * sum(len(item.text) for item in items) > self.settings.storage.max_size_mb << 20
+
+    def _make_room(self, scope: MemoryScope) -> int:
+        """Delete the least valuable items of the principal; return how many, 0 if there is no room for that either."""
+        with self._database.read() as connection:
+            rows = connection.execute(
+                "SELECT id FROM items WHERE principal = ? AND tier < ? "
+                "ORDER BY usefulness * confidence, created_iteration, created_at, row",
+                (scope.principal, CORE_TIER),
+            ).fetchall()
+        ids = [row[0] for row in rows[: -(-len(rows) // round(1 / PRUNED_SHARE))]]
+        try:
+            return self._delete(ids)
+        except MemoryFull:
+            return 0
+
+    def summaries(self, scope: MemoryScope, now: Moment, tier: int) -> list[MemoryItem]:
+        """Return the live summaries of a tier in the project, the oldest first."""
+        chosen = MemoryFilter(kinds=("summary",), tiers=(tier,), states=_LIVE)
+        return self._items.select(
+            scope, chosen, now, newest_first=False, where="kind = 'summary' AND project = ?", values=[scope.project]
+        )
+
+    def _promote(self, scope: MemoryScope, now: Moment) -> tuple[MemoryItem, ...]:
+        """Compress the oldest turns of a working memory that overflows, and session summaries that are many."""
+        turns = self.working(scope, now)
+        counts = self._counter.count_many([turn.text for turn in turns])
+        total = sum(counts)
+        if total <= self.settings.compression.tier0_overflow_threshold:
+            return ()
+        n_oldest = 0
+        while total > self.settings.token_budgets.tier0_working and n_oldest < len(turns) - 1:
+            total -= counts[n_oldest]
+            n_oldest += 1
+        done = self._summarise(turns[:n_oldest], 1, self.settings.compression.session_summary_tokens, now).summaries
+        if len(self.summaries(scope, now, 1)) >= self.settings.compression.tier1_consolidation_count:
+            done += self.compress("session", scope, now).summaries
+        return done
+
+    def _summarise(self, items: Sequence[MemoryItem], tier: int, max_tokens: int, now: Moment) -> CompressOutcome:
+        """Summarise items, each of their places by itself, at most `ITEMS_PER_SUMMARY` at a time."""
+
+        def place(item: MemoryItem) -> tuple[str, str, str, str]:
+            return item.principal, item.persistence, item.project, item.session if tier == 1 else ""
+
+        summaries: list[MemoryItem] = []
+        states: dict[str, MemoryState] = {}
+        for (principal, _, project, session), group in groupby(sorted(items, key=place), key=place):
+            found = list(group)
+            for start in range(0, len(found), ITEMS_PER_SUMMARY):
+                sources = found[start : start + ITEMS_PER_SUMMARY]
+                made = summarise_items(sources, max_tokens, self._counter)
+                states |= dict.fromkeys([item.id for item in sources], "summarized")
+                if not made.text:
+                    continue
+                cited = [
+                    {"item": each.item_id, "start_char": each.start_char, "end_char": each.end_char}
+                    for each in made.sentences
+                ]
+                draft = MemoryDraft(
+                    "summary",
+                    made.text,
+                    tier=tier,
+                    verbatim=False,
+                    source_ids=tuple(item.id for item in sources),
+                    metadata={"sentences": cited},
+                    persistence=sources[0].persistence,
+                    source="graphctx",
+                    triples=(),
+                )
+                there = MemoryScope(principal, project, session or sources[-1].session)
+                summaries.append(self.add([draft], there, now)[0].item)
+        if states:
+            self._items.set_states(states)
+        return CompressOutcome(tuple(summaries), tuple(states))
+
+
+def _shipped_embedder() -> Embedder:
+    from graphctx.nlp.embedders import make_embedder
+
+    return make_embedder()
+
+
+def _shipped_extractor() -> Extractor:
+    from graphctx.nlp.spacy_extractor import SpacyExtractor
+
+    return SpacyExtractor()

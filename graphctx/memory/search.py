@@ -1,0 +1,304 @@
+"""Search: hybrid of BM25 and cosine, then by words alone, then from the last answers, then nothing."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from graphctx.errors import GraphctxError, InvalidArgument, TimedOut
+from graphctx.memory.database import MemoryDatabase
+from graphctx.memory.extraction import date_in
+from graphctx.memory.index import MemoryIndex, Slots
+from graphctx.memory.items import KINDS, MemoryFilter, MemoryItem, MemoryKind, MemoryScope, Moment, to_micros
+from graphctx.memory.scorer import (
+    Floats,
+    ScoreParts,
+    block_parts,
+    block_scores,
+    iteration_parts,
+    iteration_scores,
+    relative,
+    relevance_of,
+    with_neighbours,
+)
+from graphctx.memory.store import ItemStore
+from graphctx.nlp.base import Embedder
+from graphctx.settings import MemorySettings
+from graphctx.text.lexical import terms
+
+SearchStage = Literal["semantic", "text", "cached", "none"]
+"""Which stage answered: ``none`` means that every other failed, or that nothing is cached."""
+
+Ranking = Literal["iteration", "block"]
+"""The weights of ``[memory.scoring]``, or those of ``[memory.ranking]``."""
+
+CANDIDATES = 200
+"""Items from each of BM25 and cosine that are scored."""
+
+_CACHED_ANSWERS = 256
+_FAILURES = (GraphctxError, sqlite3.Error, OSError, ValueError)
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryQuery:
+    """A question to the memory.
+
+    Attributes:
+        text: the question.
+        scope, filter, now: what is searched, and as of when.
+        limit: items returned at most.
+        ranking: which score orders them.
+        min_score: items of a lower score are not returned.
+        preferred: kinds that match in the score for an iteration; those of the filter if it has some.
+    """
+
+    text: str
+    scope: MemoryScope
+    now: Moment
+    filter: MemoryFilter = field(default_factory=MemoryFilter)
+    limit: int = 10
+    ranking: Ranking = "block"
+    min_score: float = 0.0
+    preferred: tuple[MemoryKind, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryHit:
+    """An item that was found.
+
+    Attributes:
+        item: as it was before this search counted a use.
+        score: what orders the hits, 0..1.
+        similarity: factor of the score; of a block relative to the other candidates, from 0 of the last to 1.
+        recency: factor of the score; ``third`` and ``fourth`` are as in `ScoreParts`.
+    """
+
+    item: MemoryItem
+    score: float
+    similarity: float
+    recency: float
+    third: float
+    fourth: float
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryHits:
+    """The answer to a `MemoryQuery`.
+
+    Attributes:
+        hits: the best first, ties by id.
+        stage: which stage answered; anything but ``semantic`` is degraded.
+        degraded: why earlier stages failed, empty if none did.
+        n_candidates: items in scope that the filter chooses; 0 if the stage does not know.
+        n_below: candidates that were scored and left out for a low score.
+    """
+
+    hits: tuple[MemoryHit, ...]
+    stage: SearchStage
+    degraded: str = ""
+    n_candidates: int = 0
+    n_below: int = 0
+
+
+class MemorySearcher:
+    """Answers `MemoryQuery`; safe to share between threads."""
+
+    def __init__(
+        self, database: MemoryDatabase, items: ItemStore, embedder: Embedder, settings: MemorySettings
+    ) -> None:
+        self._database, self._items, self._embedder, self._settings = database, items, embedder, settings
+        self._lock = threading.RLock()
+        self._index: MemoryIndex | None = None
+        self._seen: tuple[int, int] | None = None
+        self._cache: OrderedDict[tuple[object, ...], MemoryHits] = OrderedDict()
+
+    def search(self, query: MemoryQuery, unusable: str = "") -> MemoryHits:
+        """Search, by the first stage that works.
+
+        Args:
+            query: what is asked.
+            unusable: why the vectors of the store cannot be compared with those of the embedder, if so.
+        """
+        key = (query.text, query.scope, query.filter, query.limit, query.ranking, query.preferred)
+        reasons = [f"semantic search is off: {unusable}"] if unusable else []
+        for stage, ask in (("semantic", self._semantic), ("text", self._by_words)):
+            if stage == "semantic" and unusable:
+                continue
+            try:
+                found = ask(query)
+            except (InvalidArgument, TimedOut):
+                raise
+            except _FAILURES as error:
+                reasons.append(f"{stage} search failed: {error}")
+                continue
+            with self._lock:
+                self._cache[key] = found
+                self._cache.move_to_end(key)
+                while len(self._cache) > _CACHED_ANSWERS:
+                    self._cache.popitem(last=False)
+            return MemoryHits(found.hits, found.stage, "; ".join(reasons), found.n_candidates, found.n_below)
+        with self._lock:
+            cached = self._cache.get(key)
+        if cached is None:
+            return MemoryHits((), "none", "; ".join(reasons))
+        return MemoryHits(cached.hits, "cached", "; ".join(reasons), cached.n_candidates, cached.n_below)
+
+    def reset(self) -> None:
+        """Read the index anew at the next search, after vectors changed."""
+        with self._lock:
+            self._index = self._seen = None
+
+    def reset_cache(self) -> None:
+        """Drop the cached answers, after items were deleted."""
+        with self._lock:
+            self._cache.clear()
+
+    def index(self) -> MemoryIndex:
+        """Return the index as of the last commit; the caller holds `locked`."""
+        seen = self._database.data_version()
+        if self._index is None or seen != self._seen:
+            index = self._index or MemoryIndex(self._embedder.dimension)
+            with self._database.read() as connection:
+                if index.refresh(connection):
+                    self._cache.clear()
+            self._index, self._seen = index, seen
+        return self._index
+
+    def vectors(self, ids: list[str]) -> dict[str, np.ndarray[tuple[int, ...], np.dtype[np.float32]]]:
+        """Return the vectors of items by id."""
+        with self._lock:
+            index = self.index()
+            with self._database.read() as connection:
+                slots = index.slots(self._items.rows(connection, ids))
+            return {index.ids[slot]: vector for slot, vector in zip(slots, index.vectors(slots), strict=True)}
+
+    def _semantic(self, query: MemoryQuery) -> MemoryHits:
+        vector = self._embedder.embed([query.text])[0]
+        with self._lock:
+            index = self.index()
+            mask = index.mask(query.scope, query.filter, query.now, self._settings.compression)
+            n_candidates = int(mask.sum())
+            lexical = index.lexical(query.text, mask)
+            near = index.nearest(vector, mask, CANDIDATES)
+            cosines = index.cosines(vector, near)
+            slots = np.union1d(_best(near, cosines, CANDIDATES), _best(np.flatnonzero(lexical), lexical, CANDIDATES))
+            share = self._settings.scoring.lexical_share
+            before, after = index.neighbours(slots)
+            everything = np.union1d(slots, np.concatenate([before, after]))
+            everything = everything[(everything >= 0) & mask[everything]]
+            relevance = np.zeros(len(mask) + 1)  # of no neighbour, at -1
+            relevance[everything] = relevance_of(
+                (1 - share) * np.clip(index.cosines(vector, everything), 0, 1) + share * lexical[everything],
+                index.column("assistant")[everything],
+                index.column("kind")[everything] == KINDS.index("summary"),
+                query.text,
+            )
+            similarity = with_neighbours(relevance[slots], relevance[before], relevance[after])
+            if query.ranking == "block":
+                slots, similarity = self._candidates(query, index, slots, similarity)
+            parts = self._parts(query, index, slots, similarity)
+            scores = self._scores(query, parts)
+            ids = [index.ids[slot] for slot in slots]
+            order = sorted(range(len(slots)), key=lambda at: (-scores[at], ids[at]))
+            kept = [at for at in order if scores[at] >= query.min_score]
+            rows = index.column("row")[slots[kept[: query.limit]]].tolist()
+            with self._database.read() as connection:
+                items = self._items.by_rows(connection, rows)
+        hits = [
+            _hit(items[row], parts, scores, at)
+            for row, at in zip(rows, kept, strict=False)
+            if row in items  # deleted by another process in this moment
+        ]
+        return MemoryHits(tuple(hits), "semantic", "", n_candidates, len(order) - len(kept))
+
+    def _candidates(
+        self, query: MemoryQuery, index: MemoryIndex, slots: Slots, similarity: Floats
+    ) -> tuple[Slots, Floats]:
+        """Return the most similar items, as many as a block chooses from, with similarities relative to each other."""
+        n = max(query.limit, self._settings.ranking.top_k)
+        best = sorted(range(len(slots)), key=lambda at: (-similarity[at], index.ids[slots[at]]))[:n]
+        return slots[best], relative(similarity[best])
+
+    def _by_words(self, query: MemoryQuery) -> MemoryHits:
+        found = self._items.matching(
+            list(dict.fromkeys(terms(query.text))), query.scope, query.filter, query.now, CANDIDATES
+        )
+        best = max((weight for _, weight in found), default=1.0) or 1.0
+        similarity = np.array([weight / best for _, weight in found])
+        items = [item for item, _ in found]
+        now = query.now
+        parts = self._parts_of(
+            query,
+            similarity,
+            np.array([to_micros(now.at) - to_micros(item.created_at) for item in items], np.int64),
+            np.array([now.iteration - item.created_iteration for item in items], np.int64),
+            np.array([item.kind for item in items]),
+            np.array([item.tier for item in items], np.int64),
+            np.array([item.usefulness for item in items]),
+            np.array([item.access_count for item in items], np.int64),
+        )
+        scores = self._scores(query, parts)
+        order = sorted(range(len(items)), key=lambda at: (-scores[at], items[at].id))
+        kept = [at for at in order if scores[at] >= query.min_score]
+        hits = tuple(_hit(items[at], parts, scores, at) for at in kept[: query.limit])
+        return MemoryHits(hits, "text", "", 0, len(order) - len(kept))
+
+    def _parts(self, query: MemoryQuery, index: MemoryIndex, slots: Slots, similarity: Floats) -> ScoreParts:
+        asked_of = date_in(query.text) or query.now.at  # near that day rather than now
+        return self._parts_of(
+            query,
+            similarity,
+            np.abs(to_micros(asked_of) - index.column("created_at")[slots]),
+            query.now.iteration - index.column("created_iteration")[slots],
+            np.array(KINDS)[index.column("kind")[slots]],
+            index.column("tier")[slots].astype(np.int64),
+            index.column("usefulness")[slots],
+            index.column("access_count")[slots],
+        )
+
+    def _parts_of(
+        self,
+        query: MemoryQuery,
+        similarity: Floats,
+        age_micros: Slots,
+        age: Slots,
+        kinds: np.ndarray[tuple[int, ...], np.dtype[np.str_]],
+        tiers: Slots,
+        usefulness: Floats,
+        access_count: Slots,
+    ) -> ScoreParts:
+        if query.ranking == "block":
+            return block_parts(similarity, age_micros, tiers, access_count, self._settings.ranking)
+        preferred = query.filter.kinds or query.preferred or self._settings.retrieval.context_types
+        matches = np.isin(kinds, preferred)
+        return iteration_parts(similarity, age, kinds == "skill", usefulness, matches, self._settings.scoring)
+
+    def _scores(self, query: MemoryQuery, parts: ScoreParts) -> Floats:
+        if query.ranking == "block":
+            return block_scores(parts, self._settings.ranking)
+        return iteration_scores(parts, self._settings.scoring)
+
+
+def _best(slots: Slots, scores: Floats, limit: int) -> Slots:
+    """Return the slots of the best scores; equal ones at the bound stay in. ``scores`` is [k] or [n] of all slots."""
+    own = scores if len(scores) == len(slots) else scores[slots]
+    if len(slots) <= limit:
+        return slots
+    best: Slots = slots[own >= np.partition(own, -limit)[-limit]]
+    return best
+
+
+def _hit(item: MemoryItem, parts: ScoreParts, scores: Floats, at: int) -> MemoryHit:
+    return MemoryHit(
+        item,
+        float(scores[at]),
+        float(parts.similarity[at]),
+        float(parts.recency[at]),
+        float(parts.third[at]),
+        float(parts.fourth[at]),
+    )

@@ -1,0 +1,331 @@
+"""Items in the file: stored, read, changed and deleted; every method is one transaction."""
+
+from __future__ import annotations
+
+import json
+import math
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from graphctx.errors import InvalidArgument
+from graphctx.memory.database import MemoryDatabase, add_text, remove_text
+from graphctx.memory.index import term_hashes
+from graphctx.memory.items import (
+    CORE_TIER,
+    KINDS,
+    PERSISTENCES,
+    STATES,
+    TIER_OF_KIND,
+    MemoryDraft,
+    MemoryFilter,
+    MemoryItem,
+    MemoryScope,
+    MemoryState,
+    Moment,
+    from_micros,
+    to_micros,
+)
+from graphctx.memory.scorer import decayed
+from graphctx.model.ids import content_id
+from graphctx.settings import MemorySettings
+
+ITEM_FIELDS = (
+    "id, kind, tier, text, verbatim, source_ids, tags, metadata, principal, project, session, persistence, author, "
+    "source, created_at, created_iteration, used_at, used_iteration, confidence, usefulness, access_count, valid_from, "
+    "valid_to, state"
+)
+_INSERT = f"""INSERT OR IGNORE INTO items ({ITEM_FIELDS}, vector, terms, facts_pending)
+    VALUES ({", ".join("?" * 27)})"""
+
+MAX_TAGS, MAX_TAG_CHARS, MAX_METADATA_CHARS = 50, 200, 100_000
+
+
+def in_scope(scope: MemoryScope, table: str = "items") -> tuple[str, tuple[str, ...]]:
+    """Return the SQL condition that a row of ``items`` or ``facts`` is visible, and its parameters."""
+    t = table
+    return (
+        f"{t}.principal = ? AND ({t}.persistence = 'global' OR ({t}.project = ? AND "
+        f"({t}.persistence = 'project' OR {t}.session = ?)))",
+        (scope.principal, scope.project, scope.session),
+    )
+
+
+def item_of(draft: MemoryDraft, scope: MemoryScope, now: Moment, settings: MemorySettings) -> MemoryItem:
+    """Check a draft and return the item that it becomes.
+
+    Raises:
+        InvalidArgument: the text is blank or too long, or a value is none of those allowed.
+    """
+    _check(draft, settings)
+    persistence = draft.persistence or settings.storage.persistence
+    author = draft.author
+    place = (scope.principal, scope.project, scope.session, persistence, draft.kind, author, draft.source)
+    return MemoryItem(
+        id=content_id("m", *place, to_micros(now.at), now.iteration, draft.text),
+        kind=draft.kind,
+        tier=TIER_OF_KIND.get(draft.kind, 0) if draft.tier is None else draft.tier,
+        text=draft.text,
+        verbatim=draft.verbatim,
+        source_ids=draft.source_ids,
+        tags=tuple(dict.fromkeys(draft.tags)),
+        metadata=dict(draft.metadata),
+        principal=scope.principal,
+        project=scope.project,
+        session=scope.session,
+        persistence=persistence,
+        author=author,
+        source=draft.source,
+        created_at=from_micros(to_micros(now.at)),
+        created_iteration=now.iteration,
+        used_at=None,
+        used_iteration=None,
+        confidence=float(draft.confidence),
+        usefulness=float(draft.usefulness),
+        access_count=0,
+        valid_from=draft.valid_from,
+        valid_to=draft.valid_to,
+        state="active",
+    )
+
+
+def _check(draft: MemoryDraft, settings: MemorySettings) -> None:
+    most = settings.storage.max_text_chars
+    if not draft.text.strip():
+        raise InvalidArgument("The text is blank; store what is to be remembered.", field="text")
+    if len(draft.text) > most:
+        raise InvalidArgument(
+            f"The text has {len(draft.text)} characters, and may have {most}. Store it in parts, or a summary of it.",
+            field="text",
+            max_chars=most,
+        )
+    for name, value, allowed in (
+        ("kind", draft.kind, KINDS),
+        ("persistence", draft.persistence, (None, *PERSISTENCES)),
+        ("tier", draft.tier, (None, *range(CORE_TIER + 1))),
+    ):
+        if value not in allowed:
+            choices = ", ".join(str(each) for each in allowed if each is not None)
+            raise InvalidArgument(f"{name} is {value!r}; choose one of {choices}.", field=name, value=value)
+    for name, number in (("confidence", draft.confidence), ("usefulness", draft.usefulness)):
+        if not (math.isfinite(number) and 0 <= number <= 1):
+            raise InvalidArgument(f"{name} is {number!r}; give a number from 0 to 1.", field=name)
+    if len(draft.tags) > MAX_TAGS or any(not tag.strip() or len(tag) > MAX_TAG_CHARS for tag in draft.tags):
+        raise InvalidArgument(
+            f"Give at most {MAX_TAGS} tags of 1 to {MAX_TAG_CHARS} characters each, not only spaces.", field="tags"
+        )
+    if draft.valid_from and draft.valid_to and to_micros(draft.valid_to) < to_micros(draft.valid_from):
+        raise InvalidArgument("valid_to is before valid_from. Exchange them.", field="valid_to")
+    try:
+        metadata = json.dumps(dict(draft.metadata), allow_nan=False)
+        f"{draft.text}{draft.author}{draft.source}{''.join(draft.tags)}".encode()
+    except UnicodeEncodeError:
+        raise InvalidArgument("The text has half of a surrogate pair, which cannot be stored. Remove it.") from None
+    except (TypeError, ValueError) as error:
+        raise InvalidArgument(f"metadata cannot be written as JSON: {error}.", field="metadata") from None
+    if len(metadata) > MAX_METADATA_CHARS:
+        raise InvalidArgument(f"metadata has more than {MAX_METADATA_CHARS} characters of JSON.", field="metadata")
+
+
+class ItemStore:
+    """Items in SQL; what is searched is in `graphctx.memory.index`."""
+
+    def __init__(self, database: MemoryDatabase, settings: MemorySettings) -> None:
+        self._database, self._settings = database, settings
+
+    def insert(
+        self,
+        connection: sqlite3.Connection,
+        item: MemoryItem,
+        vectors: np.ndarray[Any, np.dtype[np.float32]] | None,
+        pending: bool,
+    ) -> bool:
+        """Insert an item within a transaction; return whether it was absent."""
+        values = (
+            *_row_of(item),
+            None if vectors is None else vectors.astype(np.float16).tobytes(),
+            term_hashes(item.text).tobytes(),
+            pending,
+        )
+        done = connection.execute(_INSERT, values)
+        if done.rowcount:
+            add_text(connection, int(done.lastrowid or 0), item.text)
+        return bool(done.rowcount)
+
+    def get(self, item_id: str, scope: MemoryScope) -> MemoryItem:
+        """Return an item by its id.
+
+        Raises:
+            InvalidArgument: no item in scope has this id.
+        """
+        where, values = in_scope(scope)
+        with self._database.read() as connection:
+            found = connection.execute(
+                f"SELECT {ITEM_FIELDS} FROM items WHERE id = ? AND {where}",
+                (item_id, *values),
+            ).fetchone()
+        if found is None:
+            raise InvalidArgument(
+                f"There is no memory {item_id!r} here. Take an id from an answer of this project and session.",
+                field="memory_id",
+                value=item_id,
+            )
+        return item_of_row(found)
+
+    def select(
+        self,
+        scope: MemoryScope,
+        chosen: MemoryFilter,
+        now: Moment,
+        *,
+        newest_first: bool = True,
+        limit: int | None = None,
+        where: str = "",
+        values: Sequence[Any] = (),
+    ) -> list[MemoryItem]:
+        """Return the items of a filter by the time of their creation, ties in the order of storing."""
+        condition, scoped = in_scope(scope)
+        order = "DESC" if newest_first else "ASC"
+        query = (
+            f"SELECT {ITEM_FIELDS} FROM items WHERE {condition} {where and f'AND {where}'} "
+            f"ORDER BY created_at {order}, created_iteration {order}, row {order}"
+        )
+        kept: list[MemoryItem] = []
+        with self._database.read() as connection:
+            for row in connection.execute(query, (*scoped, *values)):
+                item = item_of_row(row)
+                if is_chosen(item, chosen, now, self._settings):
+                    kept.append(item)
+                    if len(kept) == limit:
+                        break
+        return kept
+
+    def rows(self, connection: sqlite3.Connection, ids: Sequence[str]) -> list[int]:
+        """Return the row numbers of items."""
+        marks = ",".join("?" * len(ids))
+        return [row for (row,) in connection.execute(f"SELECT row FROM items WHERE id IN ({marks}) ORDER BY row", ids)]
+
+    def by_rows(self, connection: sqlite3.Connection, rows: Iterable[int]) -> dict[int, MemoryItem]:
+        """Return items by their row numbers."""
+        wanted = list(rows)
+        query = f"SELECT row, {ITEM_FIELDS} FROM items WHERE row IN ({','.join('?' * len(wanted))})"
+        return {found[0]: item_of_row(found[1:]) for found in connection.execute(query, wanted)}
+
+    def matching(
+        self, query_terms: Sequence[str], scope: MemoryScope, chosen: MemoryFilter, now: Moment, limit: int
+    ) -> list[tuple[MemoryItem, float]]:
+        """Return items by FTS5's BM25 with their scores, the best first; ties by id."""
+        where, values = in_scope(scope)
+        match = " OR ".join(f'"{term}"' for term in query_terms)
+        query = (
+            f"SELECT {ITEM_FIELDS}, bm25(item_text) AS weight FROM item_text "
+            f"JOIN items ON items.row = item_text.rowid WHERE item_text MATCH ? AND {where} ORDER BY weight, id"
+        )
+        found: list[tuple[MemoryItem, float]] = []
+        with self._database.read() as connection:
+            for row in connection.execute(query, (match, *values)) if query_terms else ():
+                item = item_of_row(row[:-1])
+                if is_chosen(item, chosen, now, self._settings):
+                    found.append((item, -row[-1]))
+                    if len(found) == limit:
+                        break
+        return found
+
+    def update(self, item: MemoryItem, **changes: Any) -> MemoryItem:
+        """Change fields of an item; its text never changes."""
+        changed = replace(item, **changes)
+        fields = dict(zip(ITEM_FIELDS.split(", "), _row_of(changed), strict=True))
+        listed = ", ".join(f"{name} = ?" for name in changes)
+        with self._database.write() as connection:
+            connection.execute(
+                f"UPDATE items SET {listed} WHERE id = ?",
+                (*(fields[name] for name in changes), item.id),
+            )
+        return changed
+
+    def set_states(self, states: Mapping[str, MemoryState]) -> None:
+        """Set the states of items by id."""
+        with self._database.write() as connection:
+            connection.executemany("UPDATE items SET state = ? WHERE id = ?", [(s, i) for i, s in states.items()])
+
+    def touch(self, ids: Sequence[str], now: Moment) -> None:
+        """Count a use of items; the count reaches the disk with the next durable write."""
+        with self._database.write(durable=False) as connection:
+            connection.executemany(
+                "UPDATE items SET access_count = access_count + 1, used_at = ?, used_iteration = ? WHERE id = ?",
+                [(to_micros(now.at), now.iteration, each) for each in ids],
+            )
+
+    def delete(self, connection: sqlite3.Connection, ids: Sequence[str]) -> int:
+        """Delete items within a transaction; return how many there were."""
+        n_deleted = 0
+        for item_id in ids:
+            found = connection.execute("SELECT row, text FROM items WHERE id = ?", (item_id,)).fetchone()
+            if found is not None:
+                connection.execute("DELETE FROM items WHERE row = ?", found[:1])
+                remove_text(connection, *found)
+                n_deleted += 1
+        return n_deleted
+
+
+def is_chosen(item: MemoryItem, chosen: MemoryFilter, now: Moment, settings: MemorySettings) -> bool:
+    """Return whether a filter chooses an item at a moment; the same as `MemoryIndex.mask` for one in scope."""
+    states = chosen.states or STATES[:-1]
+    valid = (item.valid_from is None or item.valid_from <= now.at) and (item.valid_to is None or now.at < item.valid_to)
+    return (
+        item.created_at <= now.at
+        and (valid or chosen.history)
+        and item.state in states
+        and (not chosen.kinds or item.kind in chosen.kinds)
+        and (not chosen.tiers or item.tier in chosen.tiers)
+        and (not chosen.tags or not set(chosen.tags).isdisjoint(item.tags))
+        and (chosen.session is None or item.session == chosen.session)
+        and (chosen.after is None or item.created_at >= chosen.after)
+        and (chosen.before is None or item.created_at < chosen.before)
+        and decayed(item.confidence, item.created_at, now.at, item.tier, settings.compression) >= chosen.min_confidence
+    )
+
+
+def _row_of(item: MemoryItem) -> tuple[Any, ...]:
+    return (
+        item.id,
+        item.kind,
+        item.tier,
+        item.text,
+        item.verbatim,
+        json.dumps(item.source_ids),
+        json.dumps(item.tags),
+        json.dumps(dict(item.metadata), sort_keys=True),
+        item.principal,
+        item.project,
+        item.session,
+        item.persistence,
+        item.author,
+        item.source,
+        to_micros(item.created_at),
+        item.created_iteration,
+        None if item.used_at is None else to_micros(item.used_at),
+        item.used_iteration,
+        item.confidence,
+        item.usefulness,
+        item.access_count,
+        None if item.valid_from is None else to_micros(item.valid_from),
+        None if item.valid_to is None else to_micros(item.valid_to),
+        item.state,
+    )
+
+
+def item_of_row(row: Sequence[Any]) -> MemoryItem:
+    """Return the item of a row of `ITEM_FIELDS`."""
+    values = dict(zip(ITEM_FIELDS.split(", "), row, strict=True))
+    values["verbatim"] = bool(values["verbatim"])
+    for name in ("source_ids", "tags"):
+        values[name] = tuple(json.loads(values[name]))
+    values["metadata"] = json.loads(values["metadata"])
+    for name in ("created_at", "used_at", "valid_from", "valid_to"):
+        if values[name] is not None:
+            values[name] = from_micros(values[name])
+    return MemoryItem(**values)
