@@ -305,6 +305,9 @@ class MemorySettings(_Group):
         description="Defaults of `persistence`, `max_size_mb`, `max_items_per_query`, `summarize_after_iterations`: "
         "session, 100, 5, 10; project, 500, 10, 20; global, 2000, 25, 50.",
     )
+    skillbook: str = Field(
+        "", max_length=1000, description="File skillbook.json, whose skills are read before a question; empty is none."
+    )
     storage: MemoryStorageSettings = Field(MemoryStorageSettings(), description="Where and how long.")
     retrieval: MemoryRetrievalSettings = Field(MemoryRetrievalSettings(), description="What a question returns.")
     lifecycle: MemoryLifecycleSettings = Field(MemoryLifecycleSettings(), description="Ages in iterations.")

@@ -1,7 +1,7 @@
 """What agents write, remember and forget: one store, one search, one lifecycle.
 
 `Memory` is the way in; both toolsets are faces of it. Everything takes a `MemoryScope` (who asks, in which project and
-session) and a `Moment` (time and iteration); nothing here reads a clock.
+session) and a `Moment` (time and iteration); nothing but `IterationClient` reads a clock.
 
 - ``items``: `MemoryItem` and what a caller gives for one, `MemoryDraft`; `Triple` and `TemporalFact`; `MemoryFilter`.
 - ``memory``: `Memory`, with ``add``, ``search``, ``get``, ``select``, ``correct``, ``forget``, ``compress``, …
@@ -9,6 +9,7 @@ session) and a `Moment` (time and iteration); nothing here reads a clock.
 - ``index``: items as arrays that follow the file; ``search``: the stages; ``scorer``: pure functions of the scores.
 - ``facts``: `FactStore`, facts in time; ``predicates``: which hold one value; ``extraction``: triples of sentences.
 - ``compress``: extractive summaries that cite their items.
+- ``iteration``: `IterationClient`, the context of an orchestrator's iterations; ``skillbook``: skills from a file.
 
 A text is stored and returned exactly; ids are `m_…` for items and `r_…` for facts.
 """
@@ -29,19 +30,24 @@ from graphctx.memory.items import (
     TemporalFact,
     Triple,
 )
+from graphctx.memory.iteration import CONTEXT_TYPES, ContextType, IterationClient, IterationRun, render_block
 from graphctx.memory.memory import CompressLevel, CompressOutcome, MaintainOutcome, Memory, StoreOutcome
 from graphctx.memory.search import MemoryHit, MemoryHits, MemoryQuery
 
 __all__ = [
+    "CONTEXT_TYPES",
     "CORE_TIER",
     "FILE_NAME",
     "KINDS",
     "STATES",
     "CompressLevel",
     "CompressOutcome",
+    "ContextType",
     "FactChanges",
     "FactStep",
     "FactStore",
+    "IterationClient",
+    "IterationRun",
     "MaintainOutcome",
     "Memory",
     "MemoryDraft",
@@ -60,5 +66,6 @@ __all__ = [
     "StoreOutcome",
     "TemporalFact",
     "Triple",
+    "render_block",
     "repair",
 ]
