@@ -100,7 +100,7 @@ class ServerSettings(_Group):
         (), max_length=50, description="Boundary: only documents below these folders; a call may narrow it."
     )
     environment: Literal["dev", "prod", "scratch"] = Field("dev", description="Environment of this server.")
-    toolsets: tuple[Literal["core", "kb", "graph", "compat", "connector", "layers"], ...] = Field(
+    toolsets: tuple[Literal["core", "kb", "graph", "compat", "connector", "layers", "memory"], ...] = Field(
         ("core",),
         min_length=1,
         max_length=6,
@@ -299,7 +299,16 @@ class MemoryFactSettings(_Group):
 class MemorySettings(_Group):
     """``[memory]``: what agents write and remember."""
 
-    folder: str = Field("", max_length=1000, description="Folder of memory.db; empty is off.")
+    folder: str = Field(
+        "",
+        max_length=1000,
+        description="Folder of memory.db, relative to the knowledge base; empty is its folder `memory`.",
+    )
+    project: str = Field(
+        "",
+        max_length=200,
+        description="Project of the items where there is no knowledge base; empty is the folder's name.",
+    )
     preset: Literal["minimal", "standard", "aggressive"] = Field(
         "standard",
         description="Defaults of `persistence`, `max_size_mb`, `max_items_per_query`, `summarize_after_iterations`: "
@@ -414,6 +423,11 @@ def layers_folder(settings: Settings, kb_dir: Path) -> Path | None:
     layers, server = settings.layers, settings.server
     fenced = bool(server.doc_tags or server.repositories) and not layers.despite_boundary
     return kb_dir / Path(layers.folder).expanduser() if layers.folder and not fenced else None
+
+
+def memory_folder(settings: Settings, kb_dir: Path) -> Path:
+    """Return the folder of the memory; ``kb_dir`` is the base of a relative path."""
+    return kb_dir / Path(settings.memory.folder or "memory").expanduser()
 
 
 def without_secrets(kb_tables: Mapping[str, Any]) -> dict[str, Any]:

@@ -37,7 +37,8 @@ def serve(
             "--toolsets",
             metavar="LIST",
             help="Tools to offer, with commas between: core (the six most used, in a slim form), kb and graph (all, in "
-            "full), compat (older names), connector (search and fetch), layers (with --layers).",
+            "full), compat (older names), connector (search and fetch), layers (with --layers), memory (what agents "
+            "remember).",
             show_default="core",
         ),
     ] = None,
@@ -47,6 +48,14 @@ def serve(
             "--layers",
             metavar="DIR",
             help="Folder of AGENTS.db and its layers, to search and to write to, instead of [layers] folder.",
+        ),
+    ] = None,
+    memory: Annotated[
+        Path | None,
+        typer.Option(
+            "--memory",
+            metavar="DIR",
+            help="Folder of the memory that agents read and write, created if missing, instead of [memory] folder.",
         ),
     ] = None,
     host: Annotated[str, typer.Option("--host", metavar="HOST", help="Address to bind (http).")] = "127.0.0.1",
@@ -88,11 +97,11 @@ def serve(
         ),
     ] = None,
 ) -> None:
-    """Serve the knowledge base, and layers, over MCP.
+    """Serve the knowledge base, layers and a memory over MCP.
 
     With stdio, standard output holds the protocol alone, and logs are on standard error. The server answers tools/list
     at once and opens the knowledge base in the background; if it cannot be opened, calls say why, and work as soon as
-    the cause is gone. With --layers and no knowledge base, the tools of the layers are served alone.
+    the cause is gone. With --layers or --memory and no knowledge base, their tools are served alone.
 
     With http the endpoint is /mcp. Without bearer tokens it accepts everybody who can reach it, so it is bound to a
     local address unless --allow-anonymous says that something in front authenticates.
@@ -107,7 +116,7 @@ def serve(
         from graphctx.server.auth import read_token_file
 
         overrides["tokens"] = read_token_file(token_file)
-    config = _config(kb, transport, overrides, layers)
+    config = _config(kb, transport, overrides, layers, memory)
     if transport == "stdio":
         from graphctx.server.stdio import serve_stdio
 
@@ -124,11 +133,13 @@ def serve(
     serve_http(kb, config, http, lambda: errors_console().print(f"MCP at {url} (stop with Ctrl-C)"))
 
 
-def _config(kb: Path, transport: str, overrides: dict[str, Any], layers: Path | None) -> ServerConfig:
+def _config(
+    kb: Path, transport: str, overrides: dict[str, Any], layers: Path | None, memory: Path | None
+) -> ServerConfig:
     """Return the settings of the knowledge base, with those of the command line in their place."""
     from graphctx.model.arguments import parse_arguments
-    from graphctx.server.config import ServerConfig, Transport
-    from graphctx.settings import ServerSettings, layers_folder, load_settings
+    from graphctx.server.config import MEMORY_TOOLSETS, ServerConfig, Transport
+    from graphctx.settings import ServerSettings, layers_folder, load_settings, memory_folder
     from graphctx.store.config import has_snapshots, is_absent, read_config
 
     try:
@@ -138,15 +149,23 @@ def _config(kb: Path, transport: str, overrides: dict[str, Any], layers: Path | 
             raise
         tables = {}
     loaded = load_settings(tables)
+    asked = [name for name, folder in (("layers", layers), ("memory", memory)) if folder is not None]
+    if asked and is_absent(kb) and "toolsets" not in loaded.server.model_fields_set:
+        overrides = {"toolsets": asked, **overrides}
     if layers is None:
         layers = layers_folder(loaded, kb)
     else:
         _check_layers(layers, loaded)
-        if is_absent(kb) and "toolsets" not in loaded.server.model_fields_set:
-            overrides = {"toolsets": ["layers"], **overrides}
     settings = parse_arguments(ServerSettings, {**loaded.server.model_dump(), **overrides})
+    if memory is not None and not MEMORY_TOOLSETS & set(settings.toolsets):
+        settings = settings.model_copy(update={"toolsets": (*settings.toolsets, "memory")})
     return ServerConfig.from_settings(
-        settings, transport=cast(Transport, transport), layers=layers, layers_writable=loaded.layers.writable
+        settings,
+        transport=cast(Transport, transport),
+        layers=layers,
+        layers_writable=loaded.layers.writable,
+        memory=memory or memory_folder(loaded, kb),
+        memory_settings=loaded.memory,
     )
 
 

@@ -70,21 +70,28 @@ def call(
     section_id, which later calls accept as passage_id. `graphctx tools` lists the tools and their arguments.
     """
     from graphctx.retrieve.searcher import nothing_published
-    from graphctx.server.config import ServerConfig
+    from graphctx.server.config import MEMORY_TOOLSETS, ServerConfig
     from graphctx.server.local import call as call_tool
     from graphctx.server.local import tool_named
     from graphctx.server.warmup import open_engine
-    from graphctx.settings import layers_folder, load_settings
-    from graphctx.store.config import read_config
+    from graphctx.settings import layers_folder, load_settings, memory_folder
+    from graphctx.store.config import is_absent, read_config
 
-    tool_named(tool)
+    toolset = tool_named(tool).toolset
     values = read_arguments(arguments)
-    settings = load_settings(read_config(kb).settings)
+    remembers = toolset in MEMORY_TOOLSETS
+    settings = load_settings({} if remembers and is_absent(kb) else read_config(kb).settings)
     layers = layers_folder(settings, kb)
-    engine = open_engine(str(kb), layers)
-    if not engine.searcher().snapshot_id:
+    config = ServerConfig.from_settings(
+        settings.server.model_copy(update={"toolsets": (*settings.server.toolsets, toolset)}),
+        layers=layers,
+        layers_writable=settings.layers.writable,
+        memory=memory_folder(settings, kb),
+        memory_settings=settings.memory,
+    )
+    engine = open_engine(str(kb), layers, config)
+    if not remembers and not engine.searcher().snapshot_id:
         raise nothing_published()
-    config = ServerConfig.from_settings(settings.server, layers=layers, layers_writable=settings.layers.writable)
     reply = call_tool(engine, config, tool, values)
     if as_json:
         print_json(reply.answer)

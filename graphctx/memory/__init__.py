@@ -8,12 +8,14 @@ session) and a `Moment` (time and iteration); nothing but `IterationClient` read
 - ``database``: the file ``memory.db``, its migrations and `repair`; ``store``: items in SQL.
 - ``index``: items as arrays that follow the file; ``search``: the stages; ``scorer``: pure functions of the scores.
 - ``facts``: `FactStore`, facts in time; ``predicates``: which hold one value; ``extraction``: triples of sentences.
+- ``assembler``: a block of memories under a token budget.
 - ``compress``: extractive summaries that cite their items.
 - ``iteration``: `IterationClient`, the context of an orchestrator's iterations; ``skillbook``: skills from a file.
 
 A text is stored and returned exactly; ids are `m_…` for items and `r_…` for facts.
 """
 
+from graphctx.memory.assembler import BlockEntry, MemoryBlock, assemble_block
 from graphctx.memory.database import FILE_NAME, MemoryFull, RepairReport, repair
 from graphctx.memory.facts import FactChanges, FactStep, FactStore, NameResolver
 from graphctx.memory.items import (
@@ -40,6 +42,7 @@ __all__ = [
     "FILE_NAME",
     "KINDS",
     "STATES",
+    "BlockEntry",
     "CompressLevel",
     "CompressOutcome",
     "ContextType",
@@ -50,6 +53,7 @@ __all__ = [
     "IterationRun",
     "MaintainOutcome",
     "Memory",
+    "MemoryBlock",
     "MemoryDraft",
     "MemoryFilter",
     "MemoryFull",
@@ -66,6 +70,7 @@ __all__ = [
     "StoreOutcome",
     "TemporalFact",
     "Triple",
+    "assemble_block",
     "render_block",
     "repair",
 ]

@@ -321,10 +321,12 @@ class Memory:
         """
         return self._delete([self.get(item_id, scope).id for item_id in ids])
 
-    def wipe(self, scope: MemoryScope) -> int:
-        """Delete everything of the principal in all projects; return the number of items."""
+    def wipe(self, scope: MemoryScope, *, all_projects: bool = False) -> int:
+        """Delete everything that the principal stored in the project, or in all projects; return how many items."""
+        place = "principal = ? AND (? OR project = ?)"
         with self._database.read() as connection:
-            ids = connection.execute("SELECT id FROM items WHERE principal = ?", (scope.principal,)).fetchall()
+            query = f"SELECT id FROM items WHERE {place}"
+            ids = connection.execute(query, (scope.principal, all_projects, scope.project)).fetchall()
         n_deleted = self._delete([each[0] for each in ids])
         self._database.compact()
         return n_deleted

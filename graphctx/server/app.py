@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
+from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -146,12 +148,15 @@ class GraphctxServer:
         return Units(searcher, self._dispatcher.warmup.get().layers), scope
 
 
-def build_server(warmup: Warmup, config: ServerConfig | None = None) -> Server[Any]:
+def build_server(
+    warmup: Warmup, config: ServerConfig | None = None, clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+) -> Server[Any]:
     """Build the MCP server over a knowledge base, for any transport of the SDK.
 
     Args:
         warmup: opens the knowledge base; the caller starts it.
         config: the server's settings.
+        clock: returns the time of a call, which the memory stores and ranks by.
 
     Raises:
         InvalidArgument: the settings name an unknown toolset.
@@ -165,7 +170,7 @@ def build_server(warmup: Warmup, config: ServerConfig | None = None) -> Server[A
     ```
     """
     config = config or ServerConfig()
-    dispatcher = Dispatcher(warmup, config)
+    dispatcher = Dispatcher(warmup, config, clock)
     handlers = GraphctxServer(dispatcher)
     shared = config.transport == "http" and not config.tokens
     lists = CacheHint(ttl_ms=LIST_TTL_MS, scope="public" if shared else "private")

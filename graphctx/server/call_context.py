@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from graphctx.errors import BackendUnavailable, ScopeViolation
+from graphctx.errors import BackendUnavailable, InvalidArgument, ScopeViolation
 from graphctx.model.answers import SLIM
 from graphctx.model.budgets import CountTokens
 from graphctx.model.cursors import HEAVIEST_ID, Cursors
@@ -21,6 +23,7 @@ from graphctx.server.units import Units, in_scope, is_chunk
 
 if TYPE_CHECKING:
     from graphctx.layer_source.source import LayerSource
+    from graphctx.memory import Memory, MemoryScope, Moment
     from graphctx.retrieve.searcher import Searcher
 
 _RANDOM_ID = re.compile(r"\b([px]_)([0-9A-Za-z]{11,16})\b")
@@ -47,6 +50,8 @@ class CallContext:
         principal: the owner of the call's bearer token, or empty.
         session_note: says that the ``session_id`` of the call was ignored, if it was.
         slim: whether the answer is sent in its slim form.
+        memory: opens the memory, if one is served.
+        now: the time of the call.
     """
 
     searcher: Searcher
@@ -60,6 +65,8 @@ class CallContext:
     principal: str = ""
     session_note: str | None = None
     slim: bool = False
+    memory: Callable[[], Memory] | None = None
+    now: datetime = datetime(1970, 1, 1, tzinfo=UTC)
 
     @property
     def pager(self) -> Pager:
@@ -113,6 +120,66 @@ class CallContext:
         if self.layers is None:
             raise BackendUnavailable(NO_LAYERS, setting="layers.folder")
         return self.layers
+
+    def open_memory(self) -> Memory:
+        """Return the memory.
+
+        Raises:
+            BackendUnavailable: none is served, or it cannot be opened.
+        """
+        if self.memory is None:
+            raise BackendUnavailable(
+                "No memory is served here. Start the server with --memory DIR, or set [memory] folder in kb.toml and "
+                "offer the toolset memory.",
+                setting="memory.folder",
+            )
+        return self.memory()
+
+    def memory_scope(self, asked: Scope) -> MemoryScope:
+        """Return whose memory a call reaches: its principal's, in this server's project and the call's session.
+
+        Raises:
+            ScopeViolation: the call asks for another project.
+            InvalidArgument: the call narrows by tags or folders, which only documents have.
+        """
+        from graphctx.memory import MemoryScope
+
+        if asked.doc_tags or asked.repositories:
+            raise InvalidArgument(
+                "scope.doc_tags and scope.repositories narrow documents; what is remembered has neither. Leave them "
+                "out, and use filters.",
+                field="scope",
+            )
+        return MemoryScope(self.principal, self.scope(asked).project_id or "", self.session_id)
+
+    def moment(self, iteration: int = 0) -> Moment:
+        """Return the time of the call, at an iteration."""
+        from graphctx.memory import Moment
+
+        return Moment(self.now, iteration)
+
+    def require_writer(self, what: str) -> None:
+        """Let callers write over HTTP only if somebody answers for them.
+
+        A process over pipes belongs to whoever started it. Over HTTP a caller needs a bearer token, or an operator who
+        says that a proxy authenticates.
+
+        Args:
+            what: is written into, for the error: ``layers``, ``the memory``.
+
+        Raises:
+            ScopeViolation: this caller may not write.
+        """
+        config = self.config
+        if config.transport == "http" and not self.principal and not config.anonymous_writes:
+            raise ScopeViolation(
+                f"Writing into {what} over HTTP needs a bearer token, and this call has none. Reading needs none; ask "
+                "the operator for a token ([server] tokens, --token-file), or to start the server with "
+                "--allow-anonymous where a proxy authenticates.",
+                field="authorization",
+                value="nothing",
+                allowed="the bearer token of a known owner",
+            )
 
     def document_text(self, unit: UnitText) -> str:
         """Return the text that the offsets of a unit refer to; a layer's chunk is its own document."""

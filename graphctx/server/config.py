@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from graphctx.model.budgets import Limits
 from graphctx.server.names import ToolNames
+from graphctx.settings import MemorySettings
 
 if TYPE_CHECKING:
     from pydantic import SecretStr
@@ -17,9 +18,12 @@ if TYPE_CHECKING:
 
 
 Transport = Literal["stdio", "http"]
-Toolset = Literal["core", "kb", "graph", "compat", "connector", "layers"]
+Toolset = Literal["core", "kb", "graph", "compat", "connector", "layers", "memory"]
 """Groups of tools: the six of ``kb`` and ``graph`` that models use most; evidence and excerpts; the graph; the older
-names of both; ``search`` and ``fetch`` of connectors; the layers of AGENTS.db."""
+names of both; ``search`` and ``fetch`` of connectors; the layers of AGENTS.db; what agents remember."""
+
+MEMORY_TOOLSETS = frozenset({"memory", "iteration"})
+"""The toolsets that need a memory; they are off until asked for."""
 
 CONTRACT: tuple[Toolset, ...] = ("kb", "graph")
 """The toolsets of the tool contract; ``core`` lists some of their tools, in a slim form."""
@@ -46,7 +50,9 @@ class ServerConfig:
         tokens: bearer tokens by the name of their owner, for HTTP; without any, everybody is let in.
         layers: the folder of AGENTS.db and its layers, if there is one.
         layers_writable: whether tools may append to layers.
-        anonymous_writes: over HTTP, whether callers without a token may append to layers.
+        anonymous_writes: over HTTP, whether callers without a token may write into layers and the memory.
+        memory: the folder of the memory, if one is served.
+        memory_settings: of the ``[memory]`` group.
     """
 
     tool_names: ToolNames = "underscore"
@@ -66,6 +72,8 @@ class ServerConfig:
     layers: Path | None = None
     layers_writable: bool = True
     anonymous_writes: bool = False
+    memory: Path | None = None
+    memory_settings: MemorySettings = field(default_factory=MemorySettings)
 
     def slim(self, toolset: Toolset) -> bool:
         """Return whether tools of a toolset are listed and answer in the slim form."""
@@ -78,6 +86,8 @@ class ServerConfig:
         transport: Transport = "stdio",
         layers: Path | None = None,
         layers_writable: bool = True,
+        memory: Path | None = None,
+        memory_settings: MemorySettings | None = None,
     ) -> ServerConfig:
         """Build the configuration from the ``[server]`` settings of a knowledge base.
 
@@ -86,6 +96,8 @@ class ServerConfig:
             transport: the transport.
             layers: the folder of the layers; their tools are then offered too.
             layers_writable: whether these tools may append to the layers.
+            memory: the folder of the memory, which is served if a toolset needs it.
+            memory_settings: of the ``[memory]`` group.
         """
         toolsets = settings.toolsets
         return cls(
@@ -104,4 +116,6 @@ class ServerConfig:
             tokens=settings.tokens,
             layers=layers,
             layers_writable=layers_writable,
+            memory=memory if MEMORY_TOOLSETS & set(toolsets) else None,
+            memory_settings=memory_settings or MemorySettings(),
         )

@@ -11,6 +11,7 @@ import json
 import logging
 import traceback
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -23,7 +24,7 @@ from graphctx.errors import GraphctxError, InternalError
 from graphctx.model.arguments import parse_arguments
 from graphctx.model.cursors import Cursors
 from graphctx.server.call_context import CallContext
-from graphctx.server.config import ServerConfig
+from graphctx.server.config import MEMORY_TOOLSETS, ServerConfig
 from graphctx.server.listing import hidden_fields
 from graphctx.server.names import ToolNaming
 from graphctx.server.process import log_call
@@ -47,13 +48,17 @@ class Dispatcher:
     Args:
         warmup: opens the knowledge base.
         config: the server's settings.
+        clock: returns the time of a call, as an aware time.
 
     Raises:
         InvalidArgument: the settings name an unknown toolset.
     """
 
-    def __init__(self, warmup: Warmup, config: ServerConfig) -> None:
+    def __init__(
+        self, warmup: Warmup, config: ServerConfig, clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+    ) -> None:
         self.config = config
+        self.clock = clock
         self.warmup = warmup
         self.tools = offered_tools(config.toolsets, config.kb_v2)
         self.spelling = ToolNaming.of((tool.name for tool in TOOLS), config.tool_names)
@@ -124,6 +129,8 @@ class Dispatcher:
         """Parse, bind and run one tool call in a worker thread; return its result and the tokens of its answer."""
         request = parse_arguments(tool.input, arguments, hidden_fields(tool, self.config))
         session_id = self.sessions.resolve(caller, request)
+        if tool.toolset in MEMORY_TOOLSETS:  # a session of memory outlives its connection, and the caller names it
+            session_id = getattr(request, "session_id", None) or session_id
         progress.message = "opening the knowledge base"
         engine = self.warmup.get()
         searcher = engine.searcher()
@@ -140,6 +147,8 @@ class Dispatcher:
             principal=caller.principal,
             session_note=ignored_session(request, session_id),
             slim=self.config.slim(tool.toolset),
+            memory=engine.memory,
+            now=self.clock(),
         )
         reply = tool.run(context, request)
         budget = getattr(reply.answer, "budget", None)  # the answers of connectors have none

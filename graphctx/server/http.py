@@ -185,7 +185,7 @@ def serve_http(
     """
     configure_log(_is_worth_logging)
     http, config = http or HttpConfig(), config or ServerConfig()
-    warmup = Warmup(lambda: open_engine(str(kb_path), config.layers))
+    warmup = Warmup(lambda: open_engine(str(kb_path), config.layers, config))
     server = uvicorn.Server(
         uvicorn.Config(
             http_app(warmup, config, http),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from graphctx.errors import InvalidArgument
@@ -85,6 +86,8 @@ def call(engine: OpenKnowledgeBase, config: ServerConfig, name: str, arguments: 
             config,
             cursors=Cursors(LOCAL_SESSION.encode()),  # a fixed key, so that the next process can go on
             layers=engine.layers,
+            memory=engine.memory,
+            now=datetime.now(UTC),
         ),
         request,
     )

@@ -52,6 +52,11 @@ def quoted(text: str, indent: str = "") -> str:
     return "\n".join(f"{indent}> {line}" for line in lines)
 
 
+def clean(text: str) -> str:
+    """Return a text without characters that a terminal may obey."""
+    return _DIRECTIONS.sub("", _CONTROLS.sub("\ufffd", text))
+
+
 def one_line(text: str) -> str:
     """Return a name out of a document (title, heading, URI) on one line, without control or bidirectional marks."""
     return _DIRECTIONS.sub("", _CONTROLS.sub("\ufffd", " ".join(text.split())))

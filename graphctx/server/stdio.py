@@ -57,7 +57,7 @@ def serve_stdio(kb_path: str | Path, config: ServerConfig | None = None, warmup:
     """
     configure_log()
     config = config or ServerConfig()
-    anyio.run(_serve, config, warmup or Warmup(lambda: open_engine(str(kb_path), config.layers)))
+    anyio.run(_serve, config, warmup or Warmup(lambda: open_engine(str(kb_path), config.layers, config)))
     leave()
 
 

@@ -24,9 +24,9 @@ READ_ONLY_HINTS = {
 }
 """The annotations of retrieval tools (tool contract, section 7.2)."""
 
-Effect = Literal["none", "append", "append_once"]
-"""What a call leaves behind: nothing; one more record with each call; or one record, however often it is repeated.
-No tool deletes anything, and none reaches beyond this machine."""
+Effect = Literal["none", "append", "append_once", "delete"]
+"""What a call leaves behind: nothing; one more record with each call; one record, however often it is repeated; or less
+than there was. No tool reaches beyond this machine."""
 
 _COMMON_ARGUMENTS = frozenset({"scope", "filters", "session_id", "max_tokens", "max_bytes", "cursor"})
 """Arguments of every tool; the last line of a description leaves out those that have no default."""
@@ -88,6 +88,7 @@ class Tool(Generic[In, Out]):
         return {
             **READ_ONLY_HINTS,
             "readOnlyHint": self.effect == "none",
+            "destructiveHint": self.effect == "delete",
             "idempotentHint": self.effect != "append",
         }
 

@@ -11,16 +11,21 @@ import logging
 import secrets
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from graphctx.errors import GraphctxError
 from graphctx.model.budgets import CountTokens
 from graphctx.model.interrupt import checkpoint
 
 if TYPE_CHECKING:
     from graphctx.layer_source.source import LayerSource
+    from graphctx.memory import Memory
     from graphctx.retrieve.searcher import Searcher
+    from graphctx.server.config import ServerConfig
 
 log = logging.getLogger(__name__)
 
@@ -30,13 +35,14 @@ _POLL_SECONDS = 0.05
 
 @dataclass(frozen=True, slots=True)
 class OpenKnowledgeBase:
-    """An open knowledge base, or layers alone, as tool calls use it.
+    """An open knowledge base, or layers or a memory alone, as tool calls use it.
 
     Attributes:
         searcher: pins the published snapshot.
         warm: loads models and opens tables.
         count: estimates the tokens of a text.
         layers: the layers of AGENTS.db, if there are any.
+        memory: opens the memory, if one is served; it may raise typed errors without harm to the other tools.
         cursor_key: signs cursors, unless the settings name another key.
     """
 
@@ -44,6 +50,7 @@ class OpenKnowledgeBase:
     warm: Callable[[], None]
     count: CountTokens
     layers: LayerSource | None = None
+    memory: Callable[[], Memory] | None = None
     cursor_key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
 
 
@@ -100,28 +107,32 @@ class Warmup:
             log.warning("the knowledge base cannot be opened yet: %s", error)
 
 
-def open_engine(kb_path: str, layers: Path | None = None) -> OpenKnowledgeBase:
-    """Open the knowledge base at a path, or layers alone where there is none.
+def open_engine(kb_path: str, layers: Path | None = None, config: ServerConfig | None = None) -> OpenKnowledgeBase:
+    """Open the knowledge base at a path, or layers and a memory alone where there is none.
 
     Args:
         kb_path: the knowledge base's folder.
         layers: the folder of the layers beside it.
+        config: names the folder of the memory, if one is served.
 
     Raises:
-        BackendUnavailable: there is no knowledge base and there are no layers, or it cannot be read.
+        BackendUnavailable: there is no knowledge base, no layer and no memory, or it cannot be read.
     """
     from graphctx.knowledge_base import KnowledgeBase
     from graphctx.store.config import is_absent
     from graphctx.store.cursor_key import cursor_key
 
-    if layers is not None and is_absent(Path(kb_path)):
-        return _open_layers(layers)
+    memory = config.memory if config else None
+    if is_absent(Path(kb_path)) and (layers or memory):
+        return _open_without_documents(layers, memory, config)
     kb = KnowledgeBase.open(kb_path, layers=layers)
-    return OpenKnowledgeBase(kb.searcher, kb.warm, kb.tokens.count, kb.layers, cursor_key(kb.path))
+    return OpenKnowledgeBase(
+        kb.searcher, kb.warm, kb.tokens.count, kb.layers, _memory_of(memory, config), cursor_key(kb.path)
+    )
 
 
-def _open_layers(folder: Path) -> OpenKnowledgeBase:
-    """Open layers without documents; the project has the name of their folder."""
+def _open_without_documents(layers: Path | None, memory: Path | None, config: ServerConfig | None) -> OpenKnowledgeBase:
+    """Open layers and a memory without documents; the project has the name of their folder."""
     from graphctx.layer_source.source import LayerSource
     from graphctx.layers import LayerStack
     from graphctx.model.scope import Boundary
@@ -130,7 +141,34 @@ def _open_layers(folder: Path) -> OpenKnowledgeBase:
     from graphctx.settings import load_settings
 
     settings, counter = load_settings(), AnswerCounter()
-    source = LayerSource(LayerStack(folder), counter)
-    boundary = Boundary(folder.resolve().name or "layers", settings.server.environment)
-    searcher = Searcher(None, boundary, counter, settings.retrieve, layers=source)
-    return OpenKnowledgeBase(lambda: searcher, lambda: None, counter.count, source)
+    source = LayerSource(LayerStack(layers), counter) if layers else None
+    named = config.memory_settings.project if config and not layers else ""
+    project = named or (layers or memory or Path()).resolve().name or "default"
+    searcher = Searcher(None, Boundary(project, settings.server.environment), counter, settings.retrieve, layers=source)
+    opened = _memory_of(memory, config)
+
+    def warm() -> None:
+        if opened is not None:
+            with suppress(GraphctxError):  # calls report it
+                opened().load()
+
+    return OpenKnowledgeBase(lambda: searcher, warm, counter.count, source, opened)
+
+
+def _memory_of(folder: Path | None, config: ServerConfig | None) -> Callable[[], Memory] | None:
+    """Return a function that opens the memory once, and tries again after a failure."""
+    if folder is None or config is None:
+        return None
+    lock, settings = threading.Lock(), config.memory_settings
+
+    @cache
+    def opened() -> Memory:
+        from graphctx.memory import Memory
+
+        return Memory(folder, settings)
+
+    def memory() -> Memory:
+        with lock:
+            return opened()
+
+    return memory

@@ -8,7 +8,6 @@ import sqlite3
 from contextlib import closing
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -29,16 +28,16 @@ SKILL = "Check that a file exists before it is opened."
 class Clock:
     """A clock that goes on by a second with each look."""
 
-    def __init__(self) -> None:
-        self.now = START
+    def __init__(self, minutes: int = 0) -> None:
+        self.now = START + timedelta(minutes=minutes)
 
     def __call__(self) -> datetime:
         self.now += timedelta(seconds=1)
         return self.now
 
 
-def client_of(memory: Memory, scope: MemoryScope = HERE, **options: Any) -> IterationClient:
-    return IterationClient(memory, scope, clock=Clock(), **options)
+def client_of(memory: Memory, scope: MemoryScope = HERE, minutes: int = 0) -> IterationClient:
+    return IterationClient(memory, scope, clock=Clock(minutes))
 
 
 def filled(memory: Memory) -> IterationClient:
@@ -236,7 +235,7 @@ def test_each_broken_part_leaves_the_next_and_is_named(open_memory: OpenMemory, 
     shutil.copytree(weights.FOLDER, folder, ignore=shutil.ignore_patterns("*.py", "__pycache__"))
     filled(open_memory(embedder=OnnxEmbedder(folder=folder)))
     (folder / weights.MODEL).write_bytes(b"damaged")
-    client = client_of(open_memory(embedder=OnnxEmbedder(folder=folder)))
+    client = client_of(open_memory(embedder=OnnxEmbedder(folder=folder)), minutes=9)
     question = "No module named requests"
 
     by_words = client.get_relevant_context(question)

@@ -21,6 +21,7 @@ from graphctx.server.tools.excerpts import EXPAND_EXCERPT, READ_EXCERPT
 from graphctx.server.tools.global_search import GLOBAL_SEARCH
 from graphctx.server.tools.layers_search import AGENTS_SEARCH
 from graphctx.server.tools.layers_write import AGENTS_CONTEXT_PROPOSE, AGENTS_CONTEXT_WRITE
+from graphctx.server.tools.memory import MEMORY_TOOLS
 from graphctx.server.tools.search import SEARCH
 
 TOOLSETS: dict[Toolset, tuple[AnyTool, ...]] = {
@@ -38,6 +39,7 @@ TOOLSETS: dict[Toolset, tuple[AnyTool, ...]] = {
     "compat": COMPAT_TOOLS,
     "connector": (SEARCH_FOR_CONNECTORS, FETCH_FOR_CONNECTORS),
     "layers": (AGENTS_SEARCH, AGENTS_CONTEXT_WRITE, AGENTS_CONTEXT_PROPOSE),
+    "memory": MEMORY_TOOLS,
 }
 """The tools of each toolset; the tool to reach for first comes first."""
 

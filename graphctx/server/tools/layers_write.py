@@ -183,10 +183,7 @@ def _propose(context: CallContext, asked: AgentsContextProposeInput) -> Reply[Pr
 
 
 def _require_writer(context: CallContext) -> None:
-    """Let callers write only if the settings allow it and, over HTTP, if somebody answers for them.
-
-    A process over pipes belongs to whoever started it. Over HTTP a caller needs a bearer token, or an operator who says
-    that a proxy authenticates.
+    """Let callers write only if the settings allow it and `CallContext.require_writer` does.
 
     Raises:
         ScopeViolation: this caller may not write.
@@ -200,15 +197,7 @@ def _require_writer(context: CallContext) -> None:
             allowed="reading",
             setting="layers.writable",
         )
-    if config.transport == "http" and not context.principal and not config.anonymous_writes:
-        raise ScopeViolation(
-            "Writing into layers over HTTP needs a bearer token, and this call has none. Searching needs none; ask the "
-            "operator for a token ([server] tokens, --token-file), or to start the server with --allow-anonymous where "
-            "a proxy authenticates.",
-            field="authorization",
-            value="nothing",
-            allowed="the bearer token of a known owner",
-        )
+    context.require_writer("layers")
 
 
 def _require_room(context: CallContext, build: Build[Out], render: Callable[[Out], str]) -> None:

@@ -1,0 +1,250 @@
+"""The assembler: a block of memories under a token budget for a question (memory design, section 3.2.4).
+
+Core memory first, then items and facts by score, without repetition, each as one entry:
+
+    [Core Memory] Ann is allergic to nuts.
+    [Turn: 2026-01-15 10:00, Ann] I booked the table for six.
+    [Fact] Ann → lives in → Oslo (since 2026-01-01, confidence 0.90)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from graphctx.errors import BackendUnavailable
+from graphctx.memory.facts import FactStep
+from graphctx.memory.items import CORE_TIER, STATES, MemoryFilter, MemoryItem, TemporalFact, to_micros
+from graphctx.memory.scorer import block_parts, block_scores
+from graphctx.memory.search import MemoryHits, MemoryQuery, SearchStage
+
+if TYPE_CHECKING:
+    from graphctx.memory.memory import Memory
+
+FACT_TIER = 2
+FACT_DEPTH = 2
+MAX_FACTS = 40
+"""Facts that are scored for one question."""
+
+_BREAK = re.compile("(\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029])")
+_NUMBER = re.compile(r"\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class BlockEntry:
+    """An entry of a block: an item or a fact, its score, and its text as the block has it."""
+
+    content: MemoryItem | TemporalFact
+    score: float
+    text: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryBlock:
+    """Memories for a prompt.
+
+    Attributes:
+        entries: in the order of the block: core memory, then by score.
+        n_left_out: candidates that repeat others or did not fit.
+        stage: which stage of the search answered; anything but ``semantic`` is degraded.
+        degraded: why, empty if it is not.
+    """
+
+    entries: tuple[BlockEntry, ...] = ()
+    n_left_out: int = 0
+    stage: SearchStage = "semantic"
+    degraded: str = ""
+
+    @property
+    def text(self) -> str:
+        """The block; empty if nothing is remembered."""
+        return "\n".join(entry.text for entry in self.entries)
+
+
+@dataclass(slots=True)
+class _Filling:
+    """A block while it is filled."""
+
+    left: int
+    count: Callable[[str], int]
+    entries: list[BlockEntry] = field(default_factory=list)
+
+    def add(self, content: MemoryItem | TemporalFact, score: float, room: int) -> int:
+        """Add an entry if it has room; return its tokens, 0 if it has none."""
+        text = entry_text(content)
+        tokens = self.count(text) + 1
+        if tokens > min(self.left, room):
+            return 0
+        self.left -= tokens
+        self.entries.append(BlockEntry(content, score, text, tokens))
+        return tokens
+
+
+def assemble_block(
+    memory: Memory, query: MemoryQuery, token_budget: int, count: Callable[[str], int], *, record_use: bool = True
+) -> MemoryBlock:
+    """Return what is remembered that bears on a question, within a token budget.
+
+    Usage::
+
+        block = assemble_block(memory, MemoryQuery("Where does Ann live?", here, now), 500, AnswerCounter().count)
+        print(block.text)
+
+    Args:
+        memory: to ask.
+        query: the question; its ``limit`` is the number of candidates of the search.
+        token_budget: most tokens of the block.
+        count: counts the tokens of a text.
+        record_use: count the use of the items that are found.
+
+    Raises:
+        InvalidArgument: the query is blank.
+    """
+    with suppress(BackendUnavailable):  # the search says what is wrong, and may have an answer
+        if not memory.select(query.scope, query.now, MemoryFilter(states=STATES, history=True), limit=1):
+            return MemoryBlock()
+    found = memory.search(query, record_use=record_use)
+    facts = _facts(memory, query) if found.stage == "semantic" else []
+    core = _core(memory, query) if found.stage in ("semantic", "text") else []
+    known = {item.id for item in core}
+    scored: list[tuple[float, MemoryItem | TemporalFact]] = [(1.0, item) for item in core]
+    scored += [(hit.score, hit.item) for hit in found.hits if hit.item.id not in known]
+    scored += facts
+    kept = _without_repetition(memory, scored, found, memory.settings.ranking.dedup_similarity_threshold)
+    filling = _Filling(token_budget, count)
+    core_room = max(memory.settings.token_budgets.tier3_core, token_budget // 2)
+    for score, content in kept:
+        if _part(content) == "core":
+            core_room -= filling.add(content, score, core_room)
+    _fill(filling, [each for each in kept if _part(each[1]) != "core"], memory)
+    return MemoryBlock(tuple(filling.entries), len(scored) - len(filling.entries), found.stage, found.degraded)
+
+
+def _fill(filling: _Filling, ranked: list[tuple[float, MemoryItem | TemporalFact]], memory: Memory) -> None:
+    """Add entries by score, each part within its budget, then with what is left of the whole."""
+    budgets = memory.settings.token_budgets
+    rooms = {
+        "session": budgets.tier1_session,
+        "epoch": budgets.tier2_epoch,
+        "facts": budgets.graph_facts,
+        "items": budgets.retrieval,
+    }
+    start = len(filling.entries)
+    later = []
+    for score, content in ranked:
+        part = _part(content)
+        used = filling.add(content, score, rooms[part])
+        rooms[part] -= used
+        if not used:
+            later.append((score, content))
+    for score, content in later:
+        filling.add(content, score, filling.left)
+    filling.entries[start:] = sorted(filling.entries[start:], key=lambda entry: (-entry.score, entry.content.id))
+
+
+def entry_text(content: MemoryItem | TemporalFact) -> str:
+    """Return the entry of a block. Lines of a text after its first are indented, so that none can pass for an entry."""
+    if isinstance(content, TemporalFact):
+        words = " → ".join(" ".join(each.split()) for each in (content.subject, content.predicate, content.object))
+        until = f" until {_day(content.temporal_end)}" if content.temporal_end else ""
+        return f"[Fact] {words} (since {_day(content.temporal_start)}{until}, confidence {content.confidence:.2f})"
+    return f"[{_label(content)}] {_BREAK.sub(lambda found: f'{found[0]}  ', content.text)}"
+
+
+def _label(item: MemoryItem) -> str:
+    when = item.valid_from or item.created_at
+    by = f", {' '.join(item.author.split())}" if item.author else ""
+    if item.source not in ("", "user", "agent", "graphctx"):
+        by += f", from {' '.join(item.source.split())}"
+    if item.tier == CORE_TIER:
+        return f"Core Memory{by}"
+    if item.kind == "summary":
+        return f"{'Session' if item.tier == 1 else 'Epoch'}: {_day(when)}{by}"
+    return f"{item.kind.capitalize()}: {when:%Y-%m-%d %H:%M}{by}"
+
+
+def _day(at: datetime) -> str:
+    return f"{at:%Y-%m-%d}"
+
+
+def _part(content: MemoryItem | TemporalFact) -> str:
+    if isinstance(content, TemporalFact):
+        return "facts"
+    if content.tier == CORE_TIER:
+        return "core"
+    if content.kind == "summary":
+        return "session" if content.tier == 1 else "epoch"
+    return "items"
+
+
+def _core(memory: Memory, query: MemoryQuery) -> list[MemoryItem]:
+    """Return core memory, the most useful first, unless the filter asks for other kinds or tiers."""
+    wanted = query.filter
+    if (wanted.tiers and CORE_TIER not in wanted.tiers) or (wanted.kinds and "core" not in wanted.kinds):
+        return []
+    chosen = MemoryFilter(kinds=wanted.kinds, tiers=(CORE_TIER,), min_confidence=wanted.min_confidence)
+    found = memory.select(query.scope, query.now, chosen, newest_first=False)
+    return sorted(found, key=lambda item: -item.usefulness * item.confidence)
+
+
+def _facts(memory: Memory, query: MemoryQuery) -> list[tuple[float, MemoryItem | TemporalFact]]:
+    """Return the facts about what the question names, with their scores."""
+    wanted = query.filter
+    if wanted.kinds and "fact" not in wanted.kinds:
+        return []
+    steps: dict[str, FactStep] = {}
+    for name in memory.facts.named_in(query.text, query.scope):
+        for step in memory.facts.about(name, query.scope, query.now, depth=FACT_DEPTH, limit=MAX_FACTS):
+            steps.setdefault(step.fact.id, step)
+    facts = [
+        step.fact
+        for step in sorted(steps.values(), key=lambda step: (step.hop, step.fact.id))[:MAX_FACTS]
+        if step.fact.confidence >= wanted.min_confidence
+        and (wanted.after is None or step.fact.recorded_at >= wanted.after)
+        and (wanted.before is None or step.fact.recorded_at < wanted.before)
+    ]
+    if not facts:
+        return []
+    vectors = memory.embed([query.text, *(f"{fact.subject} {fact.predicate} {fact.object}" for fact in facts)])
+    ages = np.array([to_micros(query.now.at) - to_micros(fact.temporal_start) for fact in facts])
+    similarity = np.clip(vectors[1:] @ vectors[0], 0, 1).astype(np.float64)
+    tiers, uses = np.full(len(facts), FACT_TIER), np.zeros(len(facts))
+    settings = memory.settings.ranking
+    scores = block_scores(block_parts(similarity, ages, tiers, uses, settings), settings)
+    return list(zip(scores.tolist(), facts, strict=True))
+
+
+def _without_repetition(
+    memory: Memory, scored: list[tuple[float, MemoryItem | TemporalFact]], found: MemoryHits, threshold: float
+) -> list[tuple[float, MemoryItem | TemporalFact]]:
+    """Return entries by score, without items that say the same as one of a higher tier or score.
+
+    Items with other numbers do not say the same. A fact whose source item is among the entries is left out.
+    """
+    items = [(score, each) for score, each in scored if isinstance(each, MemoryItem)]
+    vectors = memory.vectors([item.id for _, item in items]) if found.stage == "semantic" else {}
+    kept: list[tuple[float, MemoryItem]] = []
+    for score, item in sorted(items, key=lambda each: (-each[1].tier, -each[0], each[1].id)):
+        vector, numbers = vectors.get(item.id), set(_NUMBER.findall(item.text))
+        if any(
+            other.text == item.text
+            or (
+                vector is not None
+                and (against := vectors.get(other.id)) is not None
+                and float(vector @ against) >= threshold
+                and numbers == set(_NUMBER.findall(other.text))
+            )
+            for _, other in kept
+        ):
+            continue
+        kept.append((score, item))
+    said = {item.id for _, item in kept}
+    facts = [(score, each) for score, each in scored if isinstance(each, TemporalFact) and each.source_item not in said]
+    return sorted([*kept, *facts], key=lambda each: (-each[0], each[1].id))
