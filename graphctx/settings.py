@@ -80,6 +80,9 @@ class RetrieveSettings(_Group):
     timeout_seconds: float = Field(30.0, gt=0, description="Timeout of a Cypher query, in seconds.")
 
 
+ToolsetName = Literal["core", "kb", "graph", "compat", "connector", "layers", "memory", "iteration"]
+
+
 class ServerSettings(_Group):
     """``[server]``: how the MCP server answers."""
 
@@ -100,12 +103,12 @@ class ServerSettings(_Group):
         (), max_length=50, description="Boundary: only documents below these folders; a call may narrow it."
     )
     environment: Literal["dev", "prod", "scratch"] = Field("dev", description="Environment of this server.")
-    toolsets: tuple[Literal["core", "kb", "graph", "compat", "connector", "layers", "memory"], ...] = Field(
+    toolsets: tuple[ToolsetName, ...] = Field(
         ("core",),
         min_length=1,
-        max_length=6,
+        max_length=8,
         description="Tools to offer: the six most used, evidence, graph, their older names, search and fetch, layers "
-        "(always offered if `[layers] folder` is set).",
+        "(always offered if `[layers] folder` is set), memory, iteration.",
     )
     full_form: bool = Field(
         False,

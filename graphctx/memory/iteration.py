@@ -131,7 +131,8 @@ class IterationClient:
                 run.finish(answer.summary, answer.success, error=answer.error)
 
     Args:
-        memory: an open memory, which stays open; or the folder of one, opened at the first use.
+        memory: an open memory or a function that opens one, which stays open; or the folder of one, opened at the
+            first use.
         scope: who asks, in which project and session.
         clock: returns the time.
         settings: the group ``[memory]`` of a folder that is opened.
@@ -140,7 +141,7 @@ class IterationClient:
 
     def __init__(
         self,
-        memory: Memory | Path | str,
+        memory: Memory | Callable[[], Memory] | Path | str,
         scope: MemoryScope | None = None,
         *,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
@@ -150,7 +151,12 @@ class IterationClient:
         self.scope = scope or MemoryScope()
         self.strict = strict
         self._memory = memory if isinstance(memory, Memory) else None
-        self._folder = None if isinstance(memory, Memory) else Path(memory)
+        self._owned = isinstance(memory, Path | str)
+        if isinstance(memory, Path | str):
+            folder = Path(memory)
+            self._opener: Callable[[], Memory] = lambda: Memory(folder, settings)
+        elif not isinstance(memory, Memory):
+            self._opener = memory
         self._settings = settings
         self._clock = clock
         self._counter = AnswerCounter()
@@ -165,7 +171,7 @@ class IterationClient:
 
     def close(self) -> None:
         """Close the memory if the client opened it. Idempotent."""
-        if self._folder is not None and self._memory is not None:
+        if self._owned and self._memory is not None:
             self._memory.close()
             self._memory = None
 
@@ -180,6 +186,7 @@ class IterationClient:
         min_score: float | None = None,
         *,
         iteration: int | None = None,
+        record_use: bool = True,
     ) -> Result:
         """Return the items that bear on a task, the best first; each text once.
 
@@ -190,6 +197,7 @@ class IterationClient:
                 match in the score.
             min_score: 0 to 1; by default that of ``[memory.retrieval]``, 0.3.
             iteration: from which ages count, as the orchestrator counts; the current one by default.
+            record_use: count the use of what is returned.
 
         Returns:
             ``items`` with ``score``; ``stats``; ``stage``, which is ``semantic``, ``text``, ``cached`` or ``none``;
@@ -224,7 +232,7 @@ class IterationClient:
         for hit in found.hits:
             distinct.setdefault((hit.item.kind, " ".join(hit.item.text.split())), hit)
         hits = list(distinct.values())[:limit]
-        if found.stage in ("semantic", "text"):
+        if record_use and found.stage in ("semantic", "text"):
             memory.record_use([hit.item.id for hit in hits], now)
         return {
             "items": [self._found(hit, memory.settings) for hit in hits],
@@ -523,7 +531,6 @@ class IterationClient:
             "degraded": "",
         }
 
-    @_degrading(status="unavailable", checks={})
     def health_check(self) -> Result:
         """Return a ``status``, ``healthy``, ``degraded`` or ``unavailable``, and the ``checks`` behind it."""
         checks = {"store": "ok", "search": "ok", "skillbook": "ok"}
@@ -531,7 +538,12 @@ class IterationClient:
             memory = self._open()
             memory.stats(self.scope)
         except BackendUnavailable as error:
-            return {"status": "unavailable", "checks": {"store": error.message}, "degraded": error.message}
+            return {
+                "status": "unavailable",
+                "checks": {"store": error.message},
+                "version": __version__,
+                "degraded": error.message,
+            }
         query = MemoryQuery("health", self.scope, self._moment(), limit=1)
         checks["search"] = memory.search(query, record_use=False).degraded or "ok"
         checks["skillbook"] = (self._sync(memory) or "ok") if memory.settings.skillbook else "none"
@@ -547,7 +559,7 @@ class IterationClient:
 
     def _open(self) -> Memory:
         if self._memory is None:
-            self._memory = Memory(self._folder or Path(), self._settings)
+            self._memory = self._opener()
         return self._memory
 
     def _sync(self, memory: Memory) -> str:

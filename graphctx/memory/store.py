@@ -120,8 +120,8 @@ def _check(draft: MemoryDraft, settings: MemorySettings) -> None:
     if draft.valid_from and draft.valid_to and to_micros(draft.valid_to) < to_micros(draft.valid_from):
         raise InvalidArgument("valid_to is before valid_from. Exchange them.", field="valid_to")
     try:
-        metadata = json.dumps(dict(draft.metadata), allow_nan=False)
-        f"{draft.text}{draft.author}{draft.source}{''.join(draft.tags)}".encode()
+        metadata = json.dumps(dict(draft.metadata), allow_nan=False, ensure_ascii=False)
+        f"{draft.text}{draft.author}{draft.source}{''.join(draft.tags)}{metadata}".encode()
     except UnicodeEncodeError:
         raise InvalidArgument("The text has half of a surrogate pair, which cannot be stored. Remove it.") from None
     except (TypeError, ValueError) as error:

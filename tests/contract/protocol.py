@@ -22,8 +22,10 @@ from graphctx.server.tools import TOOLS
 from graphctx.server.warmup import OpenKnowledgeBase, Warmup
 
 COUNTER = AnswerCounter()
-EVERY_TOOLSET: tuple[Toolset, ...] = tuple(name for name in get_args(Toolset) if name not in ("core", "layers"))
-"""Those of the tool contract, in its own form; layers are another one's, and need files beside the knowledge base."""
+EVERY_TOOLSET: tuple[Toolset, ...] = tuple(
+    name for name in get_args(Toolset) if name not in ("core", "layers", "memory", "iteration")
+)
+"""Those of the tool contract, in its own form; the others need files beside the knowledge base."""
 OWN_NAME = {form: tool.name for tool in TOOLS for form in tool.names}
 """The name that a tool is declared by, for each form that can be called."""
 ERAS = ("legacy", "auto")
