@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import graphctx
-from graphctx.cli import demo, doctor, evaluate, export, ingest, layers, query, serve, snapshots, tools
+from graphctx.cli import demo, doctor, evaluate, export, ingest, layers, memory, query, serve, snapshots, tools
 from graphctx.cli.console import guard_streams, print_text
 from graphctx.cli.guard import GuardedCommand, GuardedGroup
 from graphctx.store.processes import end_with_parent
@@ -62,6 +62,7 @@ for name, command in _COMMANDS.items():
     app.command(name, cls=GuardedCommand)(command)
 app.add_typer(snapshots.app, name="snapshots")
 app.add_typer(layers.app, name="layers")
+app.add_typer(memory.app, name="memory")
 app.command("demo", cls=GuardedCommand, hidden=True)(demo.demo)
 
 

@@ -215,9 +215,13 @@ _TOOLSETS = {
     "Off by default; alone where the flag `kb_v2` is off.",
     "connector": "The two tools that ChatGPT's connectors and deep research look for, in exactly their form. Off by "
     "default.",
+    "memory": "What people and agents said and found out, across sessions. Off until asked for: `--memory` or "
+    "`--toolsets`. `memory_store` is also `store_facts`.",
     "layers": "Layers of AGENTS.db: chunks that people and agents wrote about a repository. Offered where "
     "`[layers] folder` or `--layers` names their folder. Dots for underscores are accepted too: `agents.search`, "
     "`agents.context.write`, `agents.context.propose`.",
+    "iteration": "The context of an orchestrator's iterations ([how](../iterations.md)). Off by default; `--memory` "
+    "names the folder.",
 }
 _ERRORS = {
     "INVALID_ARGUMENT": "An argument is unknown, of the wrong type or out of range, or names something that does not "

@@ -9,6 +9,7 @@ session) and a `Moment` (time and iteration); nothing but `IterationClient` read
 - ``index``: items as arrays that follow the file; ``search``: the stages; ``scorer``: pure functions of the scores.
 - ``facts``: `FactStore`, facts in time; ``predicates``: which hold one value; ``extraction``: triples of sentences.
 - ``assembler``: a block of memories under a token budget.
+- ``exchange``: JSON Lines of items and facts, and the form of the reference memory server.
 - ``compress``: extractive summaries that cite their items.
 - ``iteration``: `IterationClient`, the context of an orchestrator's iterations; ``skillbook``: skills from a file.
 
@@ -17,6 +18,7 @@ A text is stored and returned exactly; ids are `m_…` for items and `r_…` for
 
 from graphctx.memory.assembler import BlockEntry, MemoryBlock, assemble_block
 from graphctx.memory.database import FILE_NAME, MemoryFull, RepairReport, repair
+from graphctx.memory.exchange import ImportReport, exported_lines, import_lines, reference_lines
 from graphctx.memory.facts import FactChanges, FactStep, FactStore, NameResolver
 from graphctx.memory.items import (
     CORE_TIER,
@@ -49,6 +51,7 @@ __all__ = [
     "FactChanges",
     "FactStep",
     "FactStore",
+    "ImportReport",
     "IterationClient",
     "IterationRun",
     "MaintainOutcome",
@@ -71,6 +74,9 @@ __all__ = [
     "TemporalFact",
     "Triple",
     "assemble_block",
+    "exported_lines",
+    "import_lines",
+    "reference_lines",
     "render_block",
     "repair",
 ]

@@ -4,13 +4,14 @@ Core memory first, then items and facts by score, without repetition, each as on
 
     [Core Memory] Ann is allergic to nuts.
     [Turn: 2026-01-15 10:00, Ann] I booked the table for six.
+    [Preference: 2025-12-01 09:00, outdated since 2026-01-01] Ann prefers tea.
     [Fact] Ann → lives in → Oslo (since 2026-01-01, confidence 0.90)
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -74,11 +75,12 @@ class _Filling:
 
     left: int
     count: Callable[[str], int]
+    outdated: Mapping[str, datetime]
     entries: list[BlockEntry] = field(default_factory=list)
 
     def add(self, content: MemoryItem | TemporalFact, score: float, room: int) -> int:
         """Add an entry if it has room; return its tokens, 0 if it has none."""
-        text = entry_text(content)
+        text = entry_text(content, self.outdated.get(content.id))
         tokens = self.count(text) + 1
         if tokens > min(self.left, room):
             return 0
@@ -118,7 +120,10 @@ def assemble_block(
     scored += [(hit.score, hit.item) for hit in found.hits if hit.item.id not in known]
     scored += facts
     kept = _without_repetition(memory, scored, found, memory.settings.ranking.dedup_similarity_threshold)
-    filling = _Filling(token_budget, count)
+    outdated = {}
+    with suppress(BackendUnavailable):
+        outdated = memory.facts.outdated([each.id for _, each in kept], query.now.at)
+    filling = _Filling(token_budget, count, outdated)
     core_room = max(memory.settings.token_budgets.tier3_core, token_budget // 2)
     for score, content in kept:
         if _part(content) == "core":
@@ -149,13 +154,19 @@ def _fill(filling: _Filling, ranked: list[tuple[float, MemoryItem | TemporalFact
     filling.entries[start:] = sorted(filling.entries[start:], key=lambda entry: (-entry.score, entry.content.id))
 
 
-def entry_text(content: MemoryItem | TemporalFact) -> str:
-    """Return the entry of a block. Lines of a text after its first are indented, so that none can pass for an entry."""
+def entry_text(content: MemoryItem | TemporalFact, outdated: datetime | None = None) -> str:
+    """Return the entry of a block. Lines of a text after its first are indented, so that none can pass for an entry.
+
+    Args:
+        content: an item or a fact.
+        outdated: since when what an item states no longer holds.
+    """
     if isinstance(content, TemporalFact):
         words = " → ".join(" ".join(each.split()) for each in (content.subject, content.predicate, content.object))
         until = f" until {_day(content.temporal_end)}" if content.temporal_end else ""
         return f"[Fact] {words} (since {_day(content.temporal_start)}{until}, confidence {content.confidence:.2f})"
-    return f"[{_label(content)}] {_BREAK.sub(lambda found: f'{found[0]}  ', content.text)}"
+    ended = f", outdated since {_day(outdated)}" if outdated else ""
+    return f"[{_label(content)}{ended}] {_BREAK.sub(lambda found: f'{found[0]}  ', content.text)}"
 
 
 def _label(item: MemoryItem) -> str:

@@ -30,6 +30,9 @@ _FIELDS = (
     "id, subject, predicate, object, temporal_start, temporal_end, recorded_at, confidence, source_item, start_char, "
     "end_char, ended_by"
 )
+_INSERT = f"""INSERT OR IGNORE INTO facts (id, subject, predicate, object, subject_key, predicate_key, object_key,
+    temporal_start, temporal_end, recorded_at, confidence, source_item, start_char, end_char, ended_by,
+    principal, project, session, persistence) VALUES ({", ".join("?" * 19)})"""
 _ORDER = "ORDER BY temporal_start, recorded_at, id"
 
 
@@ -47,6 +50,17 @@ class FactStep:
 
     fact: TemporalFact
     hop: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedFact:
+    """A fact and where it is visible; see `graphctx.memory.items.MemoryScope`."""
+
+    fact: TemporalFact
+    principal: str
+    project: str
+    session: str
+    persistence: str
 
 
 class FactStore:
@@ -136,13 +150,39 @@ class FactStore:
         place = source.principal, source.project, source.session, source.persistence
         row = (fact_id, triple.subject, triple.predicate, triple.object, *keys, start, end, to_micros(now.at))
         stated = (triple.confidence, source.id, triple.start_char, triple.end_char, "", *place)
-        connection.execute(
-            f"""INSERT INTO facts (id, subject, predicate, object, subject_key, predicate_key, object_key,
-            temporal_start, temporal_end, recorded_at, confidence, source_item, start_char, end_char, ended_by,
-            principal, project, session, persistence) VALUES ({", ".join("?" * 19)})""",
-            (*row, *stated),
-        )
+        connection.execute(_INSERT, (*row, *stated))
         added[fact_id] = None
+
+    def restore(self, connection: sqlite3.Connection, facts: Iterable[PlacedFact]) -> int:
+        """Store facts as they are, within a transaction; return how many were absent."""
+        n_added = 0
+        for placed in facts:
+            fact = placed.fact
+            keys = fact_key(fact.subject), canonical_predicate(fact.predicate).key, fact_key(fact.object)
+            start, recorded = to_micros(fact.temporal_start), to_micros(fact.recorded_at)
+            end = None if fact.temporal_end is None else to_micros(fact.temporal_end)
+            row = (fact.id, fact.subject, fact.predicate, fact.object, *keys, start, end, recorded, fact.confidence)
+            stated = (fact.source_item, fact.start_char, fact.end_char, fact.ended_by)
+            place = (placed.principal, placed.project, placed.session, placed.persistence)
+            n_added += connection.execute(_INSERT, (*row, *stated, *place)).rowcount
+        return n_added
+
+    def placed(self, connection: sqlite3.Connection, where: str, values: Sequence[Any]) -> list[PlacedFact]:
+        """Return the facts of a condition with their places, in the order of storing."""
+        query = f"SELECT {_FIELDS}, principal, project, session, persistence FROM facts WHERE {where} ORDER BY row"
+        return [PlacedFact(_fact_of(row[:-4]), *row[-4:]) for row in connection.execute(query, values)]
+
+    def outdated(self, item_ids: Sequence[str], at: datetime) -> dict[str, datetime]:
+        """Return items that state facts of which none holds any more, with the time at which the last one ended."""
+        marks = ",".join("?" * len(item_ids))
+        query = (
+            "SELECT source_item, MAX(temporal_end) FROM facts "
+            f"WHERE source_item IN ({marks}) GROUP BY 1 HAVING COUNT(*) = COUNT(temporal_end)"
+        )
+        with self._database.read() as connection:
+            found = connection.execute(query, list(item_ids)).fetchall()
+        ended = {item_id: from_micros(end) for item_id, end in found}
+        return {item_id: end for item_id, end in ended.items() if end <= at}
 
     def end_all_of(self, connection: sqlite3.Connection, item_id: str, at: int, by: str) -> None:
         """End the facts of an item that still hold; ``by`` is the item that replaces it."""

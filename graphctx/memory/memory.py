@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import groupby
@@ -18,7 +18,7 @@ from graphctx.errors import BackendUnavailable, GraphctxError, InvalidArgument
 from graphctx.memory.compress import summarise_items
 from graphctx.memory.database import MemoryDatabase, MemoryFull
 from graphctx.memory.extraction import TripleExtractor
-from graphctx.memory.facts import FactChanges, FactStore, NameResolver
+from graphctx.memory.facts import FactChanges, FactStore, NameResolver, PlacedFact
 from graphctx.memory.items import (
     CORE_TIER,
     MemoryDraft,
@@ -215,8 +215,16 @@ class Memory:
             outcomes[-1] = replace(outcomes[-1], compressed=compressed, pruned=pruned)
         return outcomes
 
-    def restore(self, items: Sequence[MemoryItem]) -> int:
-        """Store items exactly as they are, ids and times included, as an import does; return how many were absent."""
+    def restore(self, items: Sequence[MemoryItem], stated_in: Container[str] = ()) -> int:
+        """Store items exactly as they are, ids and times included, as an import does.
+
+        Args:
+            items: the items.
+            stated_in: ids of items whose facts are restored too, and so are not extracted.
+
+        Returns:
+            How many were absent.
+        """
         n_added = 0
         for start in range(0, len(items), _EMBED_BATCH):
             batch = items[start : start + _EMBED_BATCH]
@@ -225,12 +233,42 @@ class Memory:
                 self._remember_embedder(connection)
                 for number, item in enumerate(batch):
                     vector = None if vectors is None else vectors[number]
-                    if self._items.insert(connection, item, vector, item.kind == "turn"):
+                    extract = item.id not in stated_in
+                    if self._items.insert(connection, item, vector, extract and item.kind == "turn"):
                         n_added += 1
-                        if item.kind in self.settings.facts.extract_kinds and item.valid_to is None:
+                        if extract and item.kind in self.settings.facts.extract_kinds and item.valid_to is None:
                             moment = Moment(item.created_at, item.created_iteration)
                             self.facts.add(connection, self._extracted(item), item, moment)
         return n_added
+
+    def restore_facts(self, facts: Sequence[PlacedFact]) -> int:
+        """Store facts exactly as they are; return how many were absent."""
+        with self._database.write() as connection:
+            return self.facts.restore(connection, facts)
+
+    def everything(
+        self, scope: MemoryScope, *, all_projects: bool = False
+    ) -> tuple[list[MemoryItem], list[PlacedFact]]:
+        """Return all items and facts that the principal stored in the project, or in all projects, as an export does.
+
+        They are in the order of storing, of every session and state.
+        """
+        place = "principal = ? AND (? OR project = ?)"
+        values = (scope.principal, all_projects, scope.project)
+        with self._database.read() as connection:
+            rows = connection.execute(f"SELECT {ITEM_FIELDS} FROM items WHERE {place} ORDER BY row", values).fetchall()
+            return [item_of_row(row) for row in rows], self.facts.placed(connection, place, values)
+
+    def facts_of(self, item_id: str) -> list[PlacedFact]:
+        """Return the facts that an item states, in the order of storing."""
+        with self._database.read() as connection:
+            return self.facts.placed(connection, "source_item = ?", (item_id,))
+
+    def projects(self, principal: str) -> dict[str, int]:
+        """Return the projects of a principal with the number of their items."""
+        with self._database.read() as connection:
+            query = "SELECT project, COUNT(*) FROM items WHERE principal = ? GROUP BY 1 ORDER BY 1"
+            return dict(connection.execute(query, (principal,)).fetchall())
 
     def extract_pending(self, limit: int | None = None) -> int:
         """Extract the facts of items that wait for it, the oldest first; return how many items that were."""
@@ -454,6 +492,16 @@ class Memory:
 
     # Lifecycle
 
+    def mark_summarised(self, ids: Iterable[str], scope: MemoryScope) -> list[MemoryItem]:
+        """Set items, which a summary now stands for, to ``summarized``; return them as they were.
+
+        Raises:
+            InvalidArgument: an id is unknown in this scope; nothing is changed.
+        """
+        items = [self.get(item_id, scope) for item_id in ids]
+        self._items.set_states(dict.fromkeys([item.id for item in items], "summarized"))
+        return items
+
     def compress(self, level: CompressLevel, scope: MemoryScope, now: Moment) -> CompressOutcome:
         """Compress a level into summaries that name and cite their sources.
 
@@ -469,7 +517,7 @@ class Memory:
         if level == "working":
             return self._summarise(self.working(scope, now), 1, limits.session_summary_tokens, now)
         tier = 1 if level == "session" else 2
-        items = self._summaries(scope, now, tier)
+        items = self.summaries(scope, now, tier)
         return self._summarise(items, 2, limits.epoch_summary_tokens, now)
 
     def summarise_old(self, scope: MemoryScope, now: Moment, older_than: int | None = None) -> CompressOutcome:
@@ -596,7 +644,8 @@ class Memory:
         except MemoryFull:
             return 0
 
-    def _summaries(self, scope: MemoryScope, now: Moment, tier: int) -> list[MemoryItem]:
+    def summaries(self, scope: MemoryScope, now: Moment, tier: int) -> list[MemoryItem]:
+        """Return the live summaries of a tier in the project, the oldest first."""
         chosen = MemoryFilter(kinds=("summary",), tiers=(tier,), states=_LIVE)
         return self._items.select(
             scope, chosen, now, newest_first=False, where="kind = 'summary' AND project = ?", values=[scope.project]
@@ -614,7 +663,7 @@ class Memory:
             total -= counts[n_oldest]
             n_oldest += 1
         done = self._summarise(turns[:n_oldest], 1, self.settings.compression.session_summary_tokens, now).summaries
-        if len(self._summaries(scope, now, 1)) >= self.settings.compression.tier1_consolidation_count:
+        if len(self.summaries(scope, now, 1)) >= self.settings.compression.tier1_consolidation_count:
             done += self.compress("session", scope, now).summaries
         return done
 

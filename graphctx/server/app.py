@@ -20,6 +20,13 @@ from graphctx.server.config import ServerConfig
 from graphctx.server.dispatch import Context, Dispatcher
 from graphctx.server.hierarchy import community_contents, hierarchy_contents
 from graphctx.server.listing import instructions, listed
+from graphctx.server.memory_resources import (
+    MEMORY_RESOURCES,
+    MemorySubscriptions,
+    entries_text,
+    listed_resources,
+    memory_contents,
+)
 from graphctx.server.reading import (
     chunk_contents,
     document_contents,
@@ -33,6 +40,7 @@ from graphctx.server.warmup import Warmup
 from graphctx.version import __version__
 
 if TYPE_CHECKING:
+    from graphctx.memory import Memory, MemoryScope, Moment
     from graphctx.retrieve.searcher import Searcher
 
 LIST_TTL_MS = 3_600_000
@@ -48,12 +56,37 @@ class GraphctxServer:
         self._spelling = dispatcher.spelling
         self._prompts = prompts.offered({tool.toolset for tool in dispatcher.tools})
         self._tools: list[types.Tool] = []
+        self.subscriptions = MemorySubscriptions()
+        self.remembers = dispatcher.config.memory is not None
 
     async def list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         """Answer ``tools/list``: always the same list in the same order."""
         tools, config = self._dispatcher.tools, self._dispatcher.config
         self._tools = self._tools or [listed(tool, self._spelling, config) for tool in tools]
         return types.ListToolsResult(tools=self._tools)
+
+    async def call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        """Answer ``tools/call``, and tell subscribers if it changed the memory."""
+        result = await self._dispatcher.call_tool(ctx, params)
+        if self.remembers and not result.is_error and self._dispatcher.changes_memory(params.name):
+            await self.subscriptions.publish(self._principal(ctx))
+        return result
+
+    async def listen(
+        self, ctx: Context, params: types.SubscriptionsListenRequestParams
+    ) -> types.SubscriptionsListenResult:
+        """Answer ``subscriptions/listen``."""
+        return await self.subscriptions.listen(ctx, params, self._principal(ctx))
+
+    async def subscribe(self, ctx: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
+        """Answer ``resources/subscribe``."""
+        self.subscriptions.subscribe(ctx.session, str(params.uri), self._principal(ctx))
+        return types.EmptyResult()
+
+    async def unsubscribe(self, ctx: Context, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
+        """Answer ``resources/unsubscribe``."""
+        self.subscriptions.unsubscribe(ctx.session, str(params.uri), self._principal(ctx))
+        return types.EmptyResult()
 
     async def list_resources(
         self, ctx: Context, params: types.PaginatedRequestParams | None
@@ -83,7 +116,11 @@ class GraphctxServer:
         """Answer ``prompts/get`` with a prompt whose blanks are filled in and whose tools have their listed names."""
 
         def fill() -> types.GetPromptResult:
-            return prompts.filled(prompts.find(self._prompts, params.name), params.arguments or {}, self._spelling)
+            playbook = prompts.find(self._prompts, params.name)
+            remembered = self._remembered(playbook.remembered, caller) if playbook.remembered else ""
+            return prompts.filled(playbook, params.arguments or {}, self._spelling, remembered)
+
+        caller = self._dispatcher.sessions.caller(ctx)
 
         return await self._dispatcher.run(ctx, "prompts/get", fill)
 
@@ -108,11 +145,37 @@ class GraphctxServer:
 
     def _list(self, session_id: str, cursor: str | None) -> types.ListResourcesResult:
         passages = self._dispatcher.scratch.passages(session_id) if session_id else []
+        first = listed_resources() if self.remembers and cursor is None else []
         if not passages and cursor is None:
-            return types.ListResourcesResult(resources=[])  # without opening the knowledge base
-        return resources.page(passages, cursor, *self._units_and_scope())
+            return types.ListResourcesResult(resources=first)  # without opening the knowledge base
+        page = resources.page(passages, cursor, *self._units_and_scope())
+        return page.model_copy(update={"resources": [*first, *page.resources]})
+
+    def _principal(self, ctx: Context) -> str:
+        return self._dispatcher.sessions.caller(ctx).principal
+
+    def _memory(self, caller: Caller) -> tuple[Memory, MemoryScope, Moment]:
+        """Return the memory, and what a caller sees of it now."""
+        from graphctx.memory import MemoryScope, Moment
+
+        engine = self._dispatcher.warmup.get()
+        assert engine.memory is not None
+        project = engine.searcher().boundary.project_id
+        scope = MemoryScope(caller.principal, project, caller.session_id)
+        return engine.memory(), scope, Moment(self._dispatcher.clock())
+
+    def _remembered(self, what: prompts.Remembered, caller: Caller) -> str:
+        memory, scope, now = self._memory(caller)
+        if what == "working":
+            return entries_text(memory.working(scope, now), ids=True)
+        return entries_text(memory.summaries(scope, now, tier=1), ids=True)
 
     def _read(self, uri: str, caller: Caller) -> types.TextResourceContents:
+        if self.remembers and uri.startswith("memory://"):
+            if (contents := memory_contents(uri, *self._memory(caller))) is not None:
+                return contents
+            known = ", ".join(each.uri for each in MEMORY_RESOURCES)
+            raise InvalidArgument(f"The memory has no resource {uri[:120]!r}; it has {known}.", field="uri")
         address = resources.parse_uri(uri)
         kind, name = address.kind, address.parts[-1] if address.parts else ""
         if kind == "status":
@@ -173,6 +236,13 @@ def build_server(
     dispatcher = Dispatcher(warmup, config, clock)
     handlers = GraphctxServer(dispatcher)
     shared = config.transport == "http" and not config.tokens
+    memory_handlers: dict[str, Any] = {}
+    if handlers.remembers:
+        memory_handlers = {
+            "on_subscriptions_listen": handlers.listen,
+            "on_subscribe_resource": handlers.subscribe,
+            "on_unsubscribe_resource": handlers.unsubscribe,
+        }
     lists = CacheHint(ttl_ms=LIST_TTL_MS, scope="public" if shared else "private")
     return Server(
         "graphctx",
@@ -182,11 +252,12 @@ def build_server(
         cache_hints={"tools/list": lists, "resources/templates/list": lists, "prompts/list": lists},
         get_tool_input_schema=dispatcher.input_schema,
         on_list_tools=handlers.list_tools,
-        on_call_tool=dispatcher.call_tool,
+        on_call_tool=handlers.call_tool,
         on_list_resources=handlers.list_resources,
         on_list_resource_templates=handlers.list_templates,
         on_read_resource=handlers.read_resource,
         on_list_prompts=handlers.list_prompts,
         on_get_prompt=handlers.get_prompt,
         on_completion=handlers.complete,
+        **memory_handlers,
     )

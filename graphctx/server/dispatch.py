@@ -72,6 +72,11 @@ class Dispatcher:
         tool = self._by_name.get(name)
         return None if tool is None else tool_schema(tool.input, "input")
 
+    def changes_memory(self, name: str) -> bool:
+        """Return whether a tool, by any of its names, changes the memory."""
+        tool = self._by_name.get(name)
+        return tool is not None and tool.toolset in MEMORY_TOOLSETS and tool.effect != "none"
+
     async def call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         """Answer ``tools/call``. A failure of the tool is a result that holds the error envelope.
 

@@ -8,29 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 from pydantic import Field, field_validator, model_validator
 
 from graphctx.errors import InvalidArgument
-from graphctx.memory import (
-    BlockEntry,
-    CompressLevel,
-    FactStep,
-    Memory,
-    MemoryDraft,
-    MemoryFilter,
-    MemoryItem,
-    MemoryKind,
-    MemoryQuery,
-    MemoryScope,
-    Moment,
-    TemporalFact,
-    Triple,
-    assemble_block,
-)
-from graphctx.memory.facts import MAX_DEPTH, fact_key
-from graphctx.memory.search import SearchStage
 from graphctx.model.answers import LOCAL_SESSION, Answer, Budget, ListAnswer
 from graphctx.model.budgets import weigh
 from graphctx.model.pages import Part
@@ -39,6 +21,14 @@ from graphctx.model.results import Results
 from graphctx.server.call_context import CallContext
 from graphctx.server.render import clean, counted, more, one_line
 from graphctx.server.tool import AnyTool, Description, Reply, Tool
+
+if TYPE_CHECKING:
+    from graphctx.memory import BlockEntry, FactStep, Memory, MemoryItem, MemoryScope, Moment, TemporalFact, Triple
+
+MemoryKindName = Literal[
+    "task", "iteration", "skill", "file", "output", "error", "fact", "preference", "event", "summary", "core", "turn"
+]
+"""`graphctx.memory.MemoryKind`, which is too slow to import for a list of tools."""
 
 MAX_CONTENT_CHARS = 100_000
 MAX_TRIPLES = 100
@@ -105,6 +95,8 @@ class MemoryTriple(Strict):
 
     def triple(self) -> Triple:
         """Return the triple."""
+        from graphctx.memory import Triple
+
         return Triple(
             self.subject,
             self.predicate,
@@ -158,7 +150,7 @@ class MemoryStoreInput(MemoryInput):
 class MemoryFilters(Strict):
     """Narrowing of memory_retrieve; every filter must hold."""
 
-    memory_types: list[MemoryKind] = Field([], max_length=12, description="Only these kinds.")
+    memory_types: list[MemoryKindName] = Field([], max_length=12, description="Only these kinds.")
     after: str | None = _time_field("Stored at this ISO 8601 time or later.")
     before: str | None = _time_field("Stored before it.")
     min_confidence: float = Field(0.0, ge=0, le=1, description="Least confidence, after decay.")
@@ -181,7 +173,7 @@ class GraphQueryInput(MemoryInput, PagedInput):
 
     entity: str = Field(min_length=1, max_length=500, pattern=r"\S", description="The entity, by its name.")
     relation: Label | None = Field(None, description="Only facts of this relation, such as lives_in.")
-    depth: int = Field(1, ge=1, le=MAX_DEPTH, description="Hops from the entity.")
+    depth: int = Field(1, ge=1, le=5, description="Hops from the entity.")
     history: bool = Field(False, description="Also facts that no longer hold.")
     as_of: str | None = _time_field("Facts that hold at this ISO 8601 time; default: now.")
     page_size: int = Field(50, ge=1, le=200, description="Facts in an answer.")
@@ -190,7 +182,7 @@ class GraphQueryInput(MemoryInput, PagedInput):
 class MemoryCompressInput(Strict):
     """Arguments of memory_compress."""
 
-    scope: CompressLevel = Field(
+    scope: Literal["working", "session", "epoch"] = Field(
         description="working: the turns of this session; session: the session summaries; epoch: the epoch summaries."
     )
     session_id: Label | None = Field(
@@ -321,7 +313,9 @@ class MemoryRetrieveAnswer(ListAnswer):
     block_tokens: int = Field(description="Tokens of the block.")
     left_out: int = Field(description="Candidates that repeat an entry or did not fit.")
     as_of: str
-    stage: SearchStage = Field(description="What answered; anything but semantic is degraded.")
+    stage: Literal["semantic", "text", "cached", "none"] = Field(
+        description="What answered; anything but semantic is degraded."
+    )
     degraded: str = Field("", description="Why the answer is degraded.")
 
 
@@ -432,6 +426,8 @@ def _said_at(context: CallContext, time: str | None) -> Moment:
     Raises:
         InvalidArgument: in the future.
     """
+    from graphctx.memory import Moment
+
     at = _optional_time(time, "time") or context.now
     if at > context.now:
         raise InvalidArgument(
@@ -444,19 +440,28 @@ def _said_at(context: CallContext, time: str | None) -> Moment:
 
 
 def _as_of(context: CallContext, asked: str | None) -> Moment:
+    from graphctx.memory import Moment
+
     return Moment(_optional_time(asked, "as_of") or context.now)
 
 
 def _store(context: CallContext, asked: MemoryStoreInput) -> Reply[MemoryStoreAnswer]:
+    from graphctx.memory import MemoryDraft
+
     context.require_writer("the memory")
     scope, now = context.memory_scope(asked.scope), _said_at(context, asked.time)
     memory = context.open_memory()
     entities = tuple(dict.fromkeys(asked.entities))
+    if asked.source_ids and asked.memory_type != "summary":
+        raise InvalidArgument("source_ids belong to memory_type summary; leave them out.", field="source_ids")
+    sources = [memory.get(item_id, scope) for item_id in dict.fromkeys(asked.source_ids)]
+    of_summaries = bool(sources) and all(source.kind == "summary" for source in sources)
     draft = MemoryDraft(
         asked.memory_type,
         asked.content,
+        tier=2 if of_summaries else None,
         verbatim=asked.memory_type != "summary",
-        source_ids=tuple(asked.source_ids),
+        source_ids=tuple(source.id for source in sources),
         tags=tuple(dict.fromkeys([*asked.tags, *map(_entity_tag, entities)])),
         metadata={"entities": list(entities)} if entities else {},
         persistence=asked.persistence,
@@ -466,6 +471,8 @@ def _store(context: CallContext, asked: MemoryStoreInput) -> Reply[MemoryStoreAn
         triples=tuple(triple.triple() for triple in asked.triples) or None,
     )
     outcome = memory.add([draft], scope, now)[0]
+    if sources:
+        memory.mark_summarised([source.id for source in sources], scope)
     item, facts = outcome.item, outcome.facts
     notes = [outcome.degraded] if outcome.degraded else []
     if outcome.pruned:
@@ -493,6 +500,8 @@ def _store(context: CallContext, asked: MemoryStoreInput) -> Reply[MemoryStoreAn
 
 
 def _entity_tag(name: str) -> str:
+    from graphctx.memory.facts import fact_key
+
     return f"entity:{fact_key(name)}"[:200]
 
 
@@ -507,13 +516,15 @@ def _stored(answer: MemoryStoreAnswer) -> str:
 
 
 def _fact_line(fact: RememberedFact) -> str:
-    until = f" until {fact.temporal_end}" if fact.temporal_end else ""
+    until = f" until {fact.temporal_end[:19]}" if fact.temporal_end else ""
     words = " → ".join(map(one_line, (fact.subject, fact.predicate, fact.object)))
     source = f", {fact.source_item}" if fact.source_item else ""
-    return f"{words} (since {fact.temporal_start}{until}, confidence {fact.confidence:.2f}{source}) [{fact.id}]"
+    return f"{words} (since {fact.temporal_start[:19]}{until}, confidence {fact.confidence:.2f}{source}) [{fact.id}]"
 
 
 def _retrieve(context: CallContext, asked: MemoryRetrieveInput) -> Reply[MemoryRetrieveAnswer]:
+    from graphctx.memory import MemoryFilter, MemoryQuery, assemble_block
+
     scope, now = context.memory_scope(asked.scope), _as_of(context, asked.as_of)
     memory = context.open_memory()
     filters = asked.filters
@@ -570,6 +581,8 @@ def _degraded(answer: MemoryRetrieveAnswer) -> str:
 
 
 def _block_line(entry: BlockEntry, start: int) -> BlockLine:
+    from graphctx.memory import TemporalFact
+
     content = entry.content
     end = start + len(entry.text)
     score = round(entry.score, 4)
@@ -591,6 +604,8 @@ def _block_line(entry: BlockEntry, start: int) -> BlockLine:
 
 
 def _graph_query(context: CallContext, asked: GraphQueryInput) -> Reply[GraphQueryAnswer]:
+    from graphctx.memory import MemoryFilter
+
     scope, now = context.memory_scope(asked.scope), _as_of(context, asked.as_of)
     memory = context.open_memory()
     memory.extract_pending(_PENDING_PER_QUERY)
