@@ -20,7 +20,8 @@ def offered(toolset: Toolset) -> tuple[str, ...]:
     return tuple(tool.name for tool in TOOLSETS[toolset])
 
 
-KB, GRAPH, COMPAT, CONNECTOR, LAYERS = map(offered, ("kb", "graph", "compat", "connector", "layers"))
+KB, GRAPH, COMPAT, CONNECTOR = map(offered, ("kb", "graph", "compat", "connector"))
+LAYERS, MEMORY, ITERATION = map(offered, ("layers", "memory", "iteration"))
 EVERY_TOOL = (*KB, *GRAPH, *COMPAT, *CONNECTOR)
 PASSAGE_TOOLS = ("kb.extract_evidence", "kb.read_excerpt", "kb.expand_excerpt")
 """The tools that speak of passages which were found before."""
@@ -87,6 +88,10 @@ class Examples:
             "parent_id": "open/tide-gate.md",
             "doc_uri": "open/tide-gate.md",
             "id": sections[0],
+            "entity": entities[0],
+            "scope": "working",
+            "content": "The tide gate shuts at four.",
+            "context_type": "task",
         }
         special = {
             "kb.global_search": {"question": WHOLE_QUESTION},
@@ -100,6 +105,11 @@ class Examples:
                 "scope": "delta",
                 "sources": ["open/tide-gate.md:3"],
             },
+            "memory_store": {"content": "The tide gate shuts at four.", "memory_type": "fact", "entities": ["gate"]},
+            "memory_forget": {"memory_id": "m_aaaaaaaaaaaaaaaa", "action": "delete"},
+            "memory_wipe": {"confirm": "wipe"},
+            "mark_useful": {"item_id": "m_aaaaaaaaaaaaaaaa", "helpful": True},
+            "store_iteration_result": {"iteration": 1, "summary": "Shut the tide gate.", "success": True},
             "agents_context_propose": {"context_id": 3, "target": "user"},
         }
         required = {

@@ -16,7 +16,12 @@ REFERENCES = {
 
 _OTHER_ARGUMENTS = {"question": OPEN_QUESTION, "start_ids": ["Oda Brenn"], "end_ids": ["Oda Brenn"]}
 
-_INPUTS = {tool.name: tool.input.model_fields for name, tools in TOOLSETS.items() if name != "layers" for tool in tools}
+_INPUTS = {
+    tool.name: tool.input.model_fields
+    for name, tools in TOOLSETS.items()
+    if name not in ("layers", "memory", "iteration")
+    for tool in tools
+}
 
 
 def naming(passage: str) -> list[tuple[str, dict[str, Any]]]:

@@ -546,8 +546,8 @@ GET_RELEVANT_CONTEXT = Tool(
     toolset="iteration",
     title="Recall context of earlier iterations",
     description=Description(
-        use_when="an iteration begins, or you are about to try something: pass the task. It finds skills, errors and "
-        "results of earlier iterations that bear on it.",
+        use_when="an iteration begins, or you are about to try something, and want what earlier iterations learned: "
+        "pass the task.",
         not_when="you want the course of things: get_iteration_history; or what a person said: memory_retrieve.",
         returns="{max_items} items, the best first, by similarity, recency, usefulness and type, within {response}.",
         follow_up="call mark_useful with the id of what helped or misled.",
@@ -595,7 +595,7 @@ STORE_CONTEXT = Tool(
         use_when="you found out what a later iteration should know: a lesson, an error with its solution, a result.",
         not_when="the iteration is over: store_iteration_result.",
         returns="one id, when it is safely on the disk.",
-        follow_up="nothing; get_relevant_context finds it.",
+        follow_up="call get_relevant_context, which finds it.",
     ),
     input=StoreContextInput,
     output=StoreContextAnswer,
@@ -611,7 +611,7 @@ MARK_USEFUL = Tool(
         use_when="an item of get_relevant_context or get_skills helped, or misled you.",
         not_when="you did not use it.",
         returns="one usefulness, which ranks the item from now on.",
-        follow_up="nothing.",
+        follow_up="mark other items.",
     ),
     input=MarkUsefulInput,
     output=MarkUsefulAnswer,
@@ -628,7 +628,7 @@ STORE_ITERATION_RESULT = Tool(
         not_when="it still runs: store_context.",
         returns="one id, when it is safely on the disk. Older items age, are summarized, and are pruned if they are "
         "of no use.",
-        follow_up="nothing.",
+        follow_up="call get_iteration_history.",
     ),
     input=IterationResultInput,
     output=IterationResultAnswer,
@@ -691,7 +691,7 @@ HEALTH_CHECK = Tool(
         use_when="answers are degraded, or before a long run.",
         not_when="everything works.",
         returns="one status and what each part says.",
-        follow_up="do what the failing part says.",
+        follow_up="do what the failing part says, or call get_context_stats.",
     ),
     input=HealthCheckInput,
     output=HealthCheckAnswer,

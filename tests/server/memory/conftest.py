@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client
+
+from graphctx.memory import Memory
+from graphctx.server.app import build_server
+from graphctx.server.config import ServerConfig
+from graphctx.server.warmup import OpenKnowledgeBase, Warmup, open_engine
+from tests.memory.conftest import EMBEDDER, EXTRACTOR
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+Remembering = Callable[..., AbstractAsyncContextManager[Client]]
+
+
+class Clock:
+    """A clock that tests set; each look at it is a second later."""
+
+    def __init__(self) -> None:
+        self.now = NOON
+
+    def __call__(self) -> datetime:
+        self.now += timedelta(seconds=1)
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@cache
+def opened_memory(folder: Path) -> Memory:
+    """A memory of the shipped models, which are loaded once."""
+    return Memory(folder, embedder=EMBEDDER, extractor=EXTRACTOR)
+
+
+def warmup_with(config: ServerConfig) -> Warmup:
+    """Open the memory of a configuration without documents."""
+
+    def engine() -> OpenKnowledgeBase:
+        made = open_engine("/nonexistent", None, config)
+        assert config.memory is not None
+        folder = config.memory
+        return OpenKnowledgeBase(made.searcher, lambda: None, made.count, memory=lambda: opened_memory(folder))
+
+    return Warmup(engine)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "notes"
+
+
+@pytest.fixture
+def remembering(folder: Path, clock: Clock, era: str) -> Remembering:
+    """Make a client of a server with a memory alone: ``remembering(limits=…)``."""
+
+    def make(message_handler: Any = None, **settings: Any) -> Client:
+        config = ServerConfig(toolsets=("memory",), memory=folder, **settings)
+        server = build_server(warmup_with(config), config, clock)
+        return Client(server, mode=era, message_handler=message_handler)
+
+    return make

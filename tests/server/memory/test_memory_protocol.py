@@ -1,0 +1,167 @@
+"""The memory's resources, prompts and subscriptions, and who sees what: in memory, over HTTP and over pipes."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp.shared.exceptions import MCPError
+from mcp_types import ResourceUpdatedNotification
+from pydantic import SecretStr
+
+from graphctx.server.config import ServerConfig
+from graphctx.server.http import HttpConfig, http_app
+
+from ..conftest import each_era
+from ..listening import as_bearer, listening
+from ..results import error_of, text_of
+from .conftest import Remembering, warmup_with
+
+pytestmark = pytest.mark.anyio
+
+ANA, BEN = "ana-token-0123456789", "ben-token-0123456789"
+FACT = {"content": "Ann lives in Oslo.", "memory_type": "fact"}
+
+
+async def read(client: Client, uri: str) -> str:
+    return (await client.read_resource(uri)).contents[0].text
+
+
+@each_era
+async def test_the_resources_show_what_is_remembered(remembering: Remembering) -> None:
+    async with remembering() as client:
+        uris = [str(each.uri) for each in (await client.list_resources()).resources]
+        assert uris == ["memory://core", "memory://session/current", "memory://graph/schema", "memory://stats"]
+        assert await read(client, "memory://core") == ""
+        await client.call_tool("memory_store", FACT)
+        await client.call_tool("memory_store", {"content": "Nuts are dangerous.", "memory_type": "core"})
+        await client.call_tool("memory_store", {"content": "Good morning.", "memory_type": "turn", "speaker": "Ann"})
+        assert await read(client, "memory://core") == "[Core Memory] Nuts are dangerous."
+        assert (await read(client, "memory://session/current")).endswith(", Ann] Good morning.")
+        assert json.loads(await read(client, "memory://graph/schema"))["relation_types"]["live in"] == 1
+        assert json.loads(await read(client, "memory://stats"))["n_items"] == 3
+        with pytest.raises(MCPError, match="memory://stats"):
+            await read(client, "memory://other")
+
+
+@pytest.mark.parametrize("era", ["legacy"])
+@pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
+async def test_a_subscriber_of_the_handshake_era_learns_of_each_change(remembering: Remembering) -> None:
+    told: list[str] = []
+    changed = anyio.Event()
+
+    async def handler(message: Any) -> None:
+        if isinstance(message, ResourceUpdatedNotification):
+            told.append(str(message.params.uri))
+            changed.set()
+
+    async with remembering(message_handler=handler) as client:
+        await client.subscribe_resource("memory://stats")
+        await client.call_tool("memory_retrieve", {"query": "nothing"})
+        await client.call_tool("memory_store", FACT)
+        with anyio.fail_after(10):
+            await changed.wait()
+        await client.unsubscribe_resource("memory://stats")
+        await client.call_tool("memory_store", {**FACT, "content": "Bob lives in Rome."})
+        await client.call_tool("memory_status", {})
+    assert told == ["memory://stats"]
+
+
+async def test_a_subscriber_of_2026_learns_of_each_change(remembering: Remembering) -> None:
+    async with remembering() as client, client.listen(resource_subscriptions=["memory://stats"]) as changes:
+        await client.call_tool("memory_store", FACT)
+        with anyio.fail_after(10):
+            async for event in changes:
+                assert str(event.uri) == "memory://stats"
+                break
+
+
+async def test_the_prompts_hold_what_they_are_about(remembering: Remembering) -> None:
+    async with remembering() as client:
+        names = [prompt.name for prompt in (await client.list_prompts()).prompts]
+        assert names == ["extract_facts", "compress_session", "consolidate_epoch"]
+        facts = (await client.get_prompt("extract_facts", {"text": "Ann {moved} to Rome."})).messages[0].content.text
+        assert "Ann {moved} to Rome." in facts
+        stored = await client.call_tool("memory_store", {"content": "Good\nmorning.", "memory_type": "turn"})
+        item = stored.structured_content["id"]
+        session = (await client.get_prompt("compress_session", {})).messages[0].content.text
+        assert f"{item} [Turn: " in session
+        assert "Good\n  morning." in session
+        assert (await client.get_prompt("consolidate_epoch", {})).messages[0].content.text.endswith("(none)")
+
+
+@each_era
+async def test_owners_of_tokens_share_a_store_and_see_their_own_alone(folder: Path, era: str) -> None:
+    config = ServerConfig(toolsets=("memory",), memory=folder, tokens={"ana": SecretStr(ANA), "ben": SecretStr(BEN)})
+    async with (
+        listening(http_app(warmup_with(config), config, HttpConfig())) as url,
+        as_bearer(url, ANA, era) as ana,
+        as_bearer(url, BEN, "auto") as ben,
+        as_bearer(url, ANA, "legacy") as also_ana,
+    ):
+        item = (await ana.call_tool("memory_store", FACT)).structured_content["id"]
+        found = (await also_ana.call_tool("memory_retrieve", {"query": "Ann"})).structured_content
+        assert [each["id"] for each in found["items"]] == [item]
+        for tool, arguments in (("memory_retrieve", {"query": "Ann"}), ("graph_query", {"entity": "Ann"})):
+            assert (await ben.call_tool(tool, arguments)).structured_content["empty_reason"] == "no_match"
+        for action in ("deprecate", "delete"):
+            refused = await ben.call_tool("memory_forget", {"memory_id": item, "action": action})
+            assert error_of(refused)["code"] == "INVALID_ARGUMENT"
+        assert (await ben.call_tool("memory_wipe", {"confirm": "wipe"})).structured_content["n_deleted"] == 0
+        assert json.loads(await read(ben, "memory://stats"))["n_items"] == 0
+        assert json.loads(await read(ana, "memory://stats"))["n_items"] == 1
+
+
+async def test_over_http_whoever_is_unknown_reads_and_does_not_write(folder: Path) -> None:
+    config = ServerConfig(toolsets=("memory",), memory=folder)
+    async with listening(http_app(warmup_with(config), config, HttpConfig())) as url, Client(url) as client:
+        for tool, arguments in (
+            ("memory_store", FACT),
+            ("memory_compress", {"scope": "working"}),
+            ("memory_forget", {"memory_id": "m_a", "action": "delete"}),
+            ("memory_wipe", {"confirm": "wipe"}),
+        ):
+            error = error_of(await client.call_tool(tool, arguments))
+            assert error["code"] == "SCOPE_VIOLATION"
+            assert "bearer token" in error["message"]
+        assert (await client.call_tool("memory_status", {})).structured_content["n_items"] == 0
+
+
+async def test_one_process_stores_and_the_next_one_remembers(tmp_path: Path) -> None:
+    from mcp.client.stdio import stdio_client
+
+    command = ["-m", "graphctx.cli", "serve", "--memory", "notes"]
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GRAPHCTX_")}
+    environment = {**kept, "PYTHONPATH": str(Path(__file__).parents[3])}
+    parameters = StdioServerParameters(command=sys.executable, args=command, env=environment, cwd=tmp_path)
+    async with Client(stdio_client(parameters), mode="auto", read_timeout_seconds=120) as client:
+        names = {tool.name for tool in (await client.list_tools()).tools}
+        assert {"memory_store", "memory_retrieve"} <= names
+        assert not any(name.startswith("kb") for name in names)
+        stored = await client.call_tool("memory_store", FACT)
+        assert not stored.is_error, text_of(stored)
+    async with Client(stdio_client(parameters), mode="auto", read_timeout_seconds=120) as client:
+        found = (await client.call_tool("memory_retrieve", {"query": "Where does Ann live?"})).structured_content
+        assert found["scope"]["project_id"] == "notes"
+        assert FACT["content"] in found["block"]
+    assert [path.name for path in tmp_path.iterdir()] == ["notes"]
+
+
+async def test_a_memory_that_cannot_be_opened_leaves_the_other_tools_alone(kb_path: Path, folder: Path) -> None:
+    from graphctx.server.app import build_server
+    from graphctx.server.warmup import Warmup, open_engine
+
+    folder.mkdir()
+    (folder / "memory.db").write_bytes(b"nothing of the kind" * 100)
+    config = ServerConfig(toolsets=("kb", "memory"), memory=folder)
+    async with Client(build_server(Warmup(lambda: open_engine(str(kb_path), None, config)), config)) as client:
+        assert not (await client.call_tool("kb.search", {"query": "duty officer"})).is_error
+        error = error_of(await client.call_tool("memory_status", {}))
+        assert error["code"] == "BACKEND_UNAVAILABLE"
+        assert "repair" in error["message"]
