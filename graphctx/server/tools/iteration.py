@@ -87,10 +87,10 @@ class IterationResultInput(MemoryInput):
 
     iteration: int = Field(ge=0, le=_MAX_NUMBER, description="Its number, as the orchestrator counts.")
     summary: str = Field(min_length=1, max_length=MAX_CONTENT_CHARS, pattern=r"\S", description="What was done.")
-    success: bool
-    duration_ms: int = Field(0, ge=0, le=10**12)
-    tokens_used: int = Field(0, ge=0, le=10**12)
-    cost: float = Field(0.0, ge=0, le=10**12)
+    success: bool = Field(description="Whether it did what it was for.")
+    duration_ms: int = Field(0, ge=0, le=10**12, description="Milliseconds it took.")
+    tokens_used: int = Field(0, ge=0, le=10**12, description="Tokens it cost.")
+    cost: float = Field(0.0, ge=0, le=10**12, description="What it cost, in any currency.")
     tool_calls: list[Label] | None = Field(None, max_length=200, description="Names of the tools that were called.")
     artifacts: list[Label] | None = Field(None, max_length=200, description="What was made, such as files.")
     error: str | None = Field(None, max_length=20_000, description="What went wrong, and its solution if there is one.")
