@@ -232,6 +232,10 @@ CLIENTS: dict[str, McpClient] = {
 def mcp_config(
     client: Annotated[str, typer.Argument(metavar="CLIENT", help=f"One of: {', '.join(CLIENTS)}.")],
     kb: KbOption = DEFAULT_KB,
+    memory: Annotated[
+        Path | None,
+        typer.Option("--memory", metavar="DIR", help="Also serve a memory; without a knowledge base, it alone."),
+    ] = None,
 ) -> None:
     """Print the configuration with which an MCP client starts this server.
 
@@ -246,10 +250,15 @@ def mcp_config(
             allowed=list(CLIENTS),
         )
     known = CLIENTS[client]
-    command = [*program(), "serve", "--kb", str(kb.expanduser().resolve())]
+    is_there = (kb.expanduser() / "kb.toml").exists()
+    command = [*program(), "serve"]
+    if is_there or memory is None:
+        command += ["--kb", str(kb.expanduser().resolve())]
+    if memory is not None:
+        command += ["--memory", str(memory.expanduser().resolve())]
     instruction = f"Put this into: {known.place}" if known.place else "Run this in a shell:"
     errors_console().print(instruction, style="dim")
-    if not (kb.expanduser() / "kb.toml").exists():
+    if not is_there and memory is None:
         warn(f"There is no knowledge base in {kb} yet: graphctx ingest FOLDER --kb {kb} creates it.")
     print_text(known.render(command))
 

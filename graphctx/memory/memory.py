@@ -564,9 +564,10 @@ class Memory:
         if not days:
             return 0
         before = to_micros(now.at) - days * 86_400 * 1_000_000
-        everything = MemoryFilter(states=ALL_STATES, history=True)
-        items = self._items.select(scope, everything, now, where="created_at < ?", values=[before])
-        return self._delete([item.id for item in items])
+        with self._database.read() as connection:  # those of other sessions and projects too
+            query = "SELECT id FROM items WHERE principal = ? AND created_at < ?"
+            ids = connection.execute(query, (scope.principal, before)).fetchall()
+        return self._delete([each[0] for each in ids])
 
     def reindex(self) -> int:
         """Embed again what has no vector, or everything if the embedder is another; return the number of items."""

@@ -80,12 +80,12 @@ class GraphctxServer:
 
     async def subscribe(self, ctx: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
         """Answer ``resources/subscribe``."""
-        self.subscriptions.subscribe(ctx.session, str(params.uri), self._principal(ctx))
+        self.subscriptions.subscribe(ctx.session, str(params.uri), self._dispatcher.sessions.caller(ctx))
         return types.EmptyResult()
 
     async def unsubscribe(self, ctx: Context, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
         """Answer ``resources/unsubscribe``."""
-        self.subscriptions.unsubscribe(ctx.session, str(params.uri), self._principal(ctx))
+        self.subscriptions.unsubscribe(str(params.uri), self._dispatcher.sessions.caller(ctx))
         return types.EmptyResult()
 
     async def list_resources(

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Literal
 
 from graphctx.model.budgets import Limits
 from graphctx.server.names import ToolNames
-from graphctx.settings import MemorySettings
 
 if TYPE_CHECKING:
     from pydantic import SecretStr
 
-    from graphctx.settings import ServerSettings
+    from graphctx.settings import MemorySettings, ServerSettings
 
 
 Transport = Literal["stdio", "http"]
@@ -74,7 +73,7 @@ class ServerConfig:
     layers_writable: bool = True
     anonymous_writes: bool = False
     memory: Path | None = None
-    memory_settings: MemorySettings = field(default_factory=MemorySettings)
+    memory_settings: MemorySettings | None = None
 
     def slim(self, toolset: Toolset) -> bool:
         """Return whether tools of a toolset are listed and answer in the slim form."""
@@ -118,5 +117,5 @@ class ServerConfig:
             layers=layers,
             layers_writable=layers_writable,
             memory=memory if MEMORY_TOOLSETS & set(toolsets) else None,
-            memory_settings=memory_settings or MemorySettings(),
+            memory_settings=memory_settings,
         )

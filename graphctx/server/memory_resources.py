@@ -17,6 +17,7 @@ from mcp.server.session import ServerSession
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated
 
 from graphctx.server.resources import JSON, TEXT, text_contents
+from graphctx.server.sessions import Caller
 from graphctx.server.tools.memory import status_fields
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ class MemorySubscriptions:
     def __init__(self) -> None:
         self._buses: dict[str, InMemorySubscriptionBus] = defaultdict(InMemorySubscriptionBus)
         self._listeners: dict[str, ListenHandler] = {}
-        self._sessions: dict[str, set[ServerSession]] = defaultdict(set)
+        self._sessions: dict[Caller, ServerSession] = {}
 
     async def listen(
         self, ctx: ServerRequestContext[Any, Any], params: types.SubscriptionsListenRequestParams, principal: str
@@ -101,23 +102,25 @@ class MemorySubscriptions:
             self._listeners[principal] = ListenHandler(self._buses[principal])
         return await self._listeners[principal](ctx, params)
 
-    def subscribe(self, session: ServerSession, uri: str, principal: str) -> None:
-        """Answer ``resources/subscribe``; resources that never change are accepted, and stay silent."""
+    def subscribe(self, session: ServerSession, uri: str, caller: Caller) -> None:
+        """Answer ``resources/subscribe``; resources whose changes are not told are accepted, and stay silent."""
         if uri == STATS_URI:
-            self._sessions[principal].add(session)
+            self._sessions[caller] = session
 
-    def unsubscribe(self, session: ServerSession, uri: str, principal: str) -> None:
+    def unsubscribe(self, uri: str, caller: Caller) -> None:
         """Answer ``resources/unsubscribe``."""
         if uri == STATS_URI:
-            self._sessions[principal].discard(session)
+            self._sessions.pop(caller, None)
 
     async def publish(self, principal: str) -> None:
         """Announce a change to the subscribers of a principal."""
         if principal in self._buses:
             await self._buses[principal].publish(ResourceUpdated(STATS_URI))
-        for session in list(self._sessions.get(principal, ())):
+        for caller, session in list(self._sessions.items()):
+            if caller.principal != principal:
+                continue
             try:
                 await session.send_resource_updated(STATS_URI)
             except Exception as error:  # the connection has ended
                 log.debug("a subscriber is gone: %s", type(error).__name__)
-                self._sessions[principal].discard(session)
+                self._sessions.pop(caller, None)

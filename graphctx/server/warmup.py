@@ -23,7 +23,7 @@ from graphctx.model.interrupt import checkpoint
 
 if TYPE_CHECKING:
     from graphctx.layer_source.source import LayerSource
-    from graphctx.memory import Memory
+    from graphctx.memory import Memory, NameResolver
     from graphctx.retrieve.searcher import Searcher
     from graphctx.server.config import ServerConfig
 
@@ -119,6 +119,7 @@ def open_engine(kb_path: str, layers: Path | None = None, config: ServerConfig |
         BackendUnavailable: there is no knowledge base, no layer and no memory, or it cannot be read.
     """
     from graphctx.knowledge_base import KnowledgeBase
+    from graphctx.server.entities import name_resolver
     from graphctx.store.config import is_absent
     from graphctx.store.cursor_key import cursor_key
 
@@ -127,7 +128,12 @@ def open_engine(kb_path: str, layers: Path | None = None, config: ServerConfig |
         return _open_without_documents(layers, memory, config)
     kb = KnowledgeBase.open(kb_path, layers=layers)
     return OpenKnowledgeBase(
-        kb.searcher, kb.warm, kb.tokens.count, kb.layers, _memory_of(memory, config), cursor_key(kb.path)
+        kb.searcher,
+        kb.warm,
+        kb.tokens.count,
+        kb.layers,
+        _memory_of(memory, config, name_resolver(kb.searcher)),
+        cursor_key(kb.path),
     )
 
 
@@ -142,7 +148,7 @@ def _open_without_documents(layers: Path | None, memory: Path | None, config: Se
 
     settings, counter = load_settings(), AnswerCounter()
     source = LayerSource(LayerStack(layers), counter) if layers else None
-    named = config.memory_settings.project if config and not layers else ""
+    named = config.memory_settings.project if config and config.memory_settings and not layers else ""
     project = named or (layers or memory or Path()).resolve().name or "default"
     searcher = Searcher(None, Boundary(project, settings.server.environment), counter, settings.retrieve, layers=source)
     opened = _memory_of(memory, config)
@@ -155,7 +161,9 @@ def _open_without_documents(layers: Path | None, memory: Path | None, config: Se
     return OpenKnowledgeBase(lambda: searcher, warm, counter.count, source, opened)
 
 
-def _memory_of(folder: Path | None, config: ServerConfig | None) -> Callable[[], Memory] | None:
+def _memory_of(
+    folder: Path | None, config: ServerConfig | None, resolver: NameResolver | None = None
+) -> Callable[[], Memory] | None:
     """Return a function that opens the memory once, and tries again after a failure."""
     if folder is None or config is None:
         return None
@@ -165,7 +173,7 @@ def _memory_of(folder: Path | None, config: ServerConfig | None) -> Callable[[],
     def opened() -> Memory:
         from graphctx.memory import Memory
 
-        return Memory(folder, settings)
+        return Memory(folder, settings, resolver=resolver)
 
     def memory() -> Memory:
         with lock:

@@ -19,6 +19,7 @@ from graphctx.model.pages import Part
 from graphctx.model.requests import Bounded, Cursor, Label, PagedInput, Question, Scope, Strict
 from graphctx.model.results import Results
 from graphctx.server.call_context import CallContext
+from graphctx.server.entities import entity_named
 from graphctx.server.render import clean, counted, more, one_line
 from graphctx.server.tool import AnyTool, Description, Reply, Tool
 
@@ -322,9 +323,10 @@ class MemoryRetrieveAnswer(ListAnswer):
 class GraphQueryAnswer(ListAnswer):
     """Output of graph_query."""
 
-    SILENT: ClassVar[frozenset[str]] = ListAnswer.SILENT | {"mentioned_in"}
+    SILENT: ClassVar[frozenset[str]] = ListAnswer.SILENT | {"mentioned_in", "document_entity"}
 
     facts: list[RememberedFact] = Field(description="By hop, then by start.")
+    document_entity: str = Field("", description="Id of the entity in the documents, for graph.expand.")
     mentioned_in: list[str] = Field([], description="Ids of memories that were stored as being about the entity.")
     as_of: str
 
@@ -470,6 +472,7 @@ def _store(context: CallContext, asked: MemoryStoreInput) -> Reply[MemoryStoreAn
         confidence=asked.confidence,
         triples=tuple(triple.triple() for triple in asked.triples) or None,
     )
+    memory.expire(scope, context.moment())
     outcome = memory.add([draft], scope, now)[0]
     if sources:
         memory.mark_summarised([source.id for source in sources], scope)
@@ -613,6 +616,7 @@ def _graph_query(context: CallContext, asked: GraphQueryInput) -> Reply[GraphQue
         asked.entity, scope, now, predicate=asked.relation or "", depth=asked.depth, history=asked.history, limit=1000
     )
     tagged = memory.select(scope, now, MemoryFilter(tags=(_entity_tag(asked.entity),)), limit=_MAX_ENTITY_ITEMS)
+    known = entity_named(context.searcher, asked.entity)
     results = Results(
         items=steps, snapshot_id="", scope=context.scope(asked.scope), empty_reason=None if steps else "no_match"
     )
@@ -620,6 +624,7 @@ def _graph_query(context: CallContext, asked: GraphQueryInput) -> Reply[GraphQue
     def build(part: Part[FactStep]) -> GraphQueryAnswer:
         return GraphQueryAnswer(
             facts=[RememberedFact.of(step.fact, step.hop) for step in part.items],
+            document_entity=known.id if known else "",
             mentioned_in=[item.id for item in tagged],
             as_of=now.at.isoformat(),
             **part.fields,
@@ -633,6 +638,8 @@ def _graph_query(context: CallContext, asked: GraphQueryInput) -> Reply[GraphQue
             said = f"{counted(len(answer.facts), 'fact')} about {about!r} as of {answer.as_of}. {DATA_NOTE}"
         lines = "\n".join(f"[hop {fact.hop}] {_fact_line(fact)}" for fact in answer.facts)
         named = f"Memories about it: {', '.join(answer.mentioned_in)}" if answer.mentioned_in else ""
+        if answer.document_entity:
+            named += context.say(f"{named and chr(10)}In the documents: graph.expand with {answer.document_entity}")
         return "\n\n".join(filter(None, [said, lines, named, *more(context, answer, "graph_query")]))
 
     answer, text = context.pager.page(asked, results, build, render)

@@ -11,6 +11,7 @@ import pytest
 from mcp import Client
 
 from graphctx.memory import Memory
+from graphctx.memory.extraction import TripleExtractor
 from graphctx.server.app import build_server
 from graphctx.server.config import ServerConfig
 from graphctx.server.warmup import OpenKnowledgeBase, Warmup, open_engine
@@ -38,7 +39,8 @@ def clock() -> Clock:
 
 @cache
 def opened_memory(folder: Path) -> Memory:
-    """A memory of the shipped models, which are loaded once."""
+    """A memory of the shipped models, which are loaded once, before a client waits for them."""
+    TripleExtractor(lambda: EXTRACTOR).triples("Ann lives in Oslo.", "")
     return Memory(folder, embedder=EMBEDDER, extractor=EXTRACTOR)
 
 
@@ -49,6 +51,7 @@ def warmup_with(config: ServerConfig) -> Warmup:
         made = open_engine("/nonexistent", None, config)
         assert config.memory is not None
         folder = config.memory
+        opened_memory(folder)
         return OpenKnowledgeBase(made.searcher, lambda: None, made.count, memory=lambda: opened_memory(folder))
 
     return Warmup(engine)

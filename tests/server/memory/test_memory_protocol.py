@@ -165,3 +165,18 @@ async def test_a_memory_that_cannot_be_opened_leaves_the_other_tools_alone(kb_pa
         error = error_of(await client.call_tool("memory_status", {}))
         assert error["code"] == "BACKEND_UNAVAILABLE"
         assert "repair" in error["message"]
+
+
+async def test_facts_and_documents_name_the_same_things(kb_path: Path, folder: Path) -> None:
+    from graphctx.server.app import build_server
+    from graphctx.server.warmup import Warmup, open_engine
+
+    config = ServerConfig(toolsets=("kb", "graph", "memory"), memory=folder)
+    async with Client(build_server(Warmup(lambda: open_engine(str(kb_path), None, config)), config)) as client:
+        triple = {"subject": "Duty Officer", "predicate": "works_with", "object": "Bob"}
+        await client.call_tool("store_facts", {"triples": [triple]})
+        found = (await client.call_tool("graph_query", {"entity": "duty officer"})).structured_content
+        assert [fact["object"] for fact in found["facts"]] == ["Bob"]
+        described = await client.call_tool("graph.describe", {"node_ids": [found["document_entity"]]})
+        assert described.structured_content["nodes"][0]["name"].casefold() == "duty officer"
+        assert found["scope"]["project_id"] == "handbook"

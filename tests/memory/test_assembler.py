@@ -1,0 +1,75 @@
+"""Blocks of memories under a token budget."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphctx.errors import InvalidArgument
+from graphctx.memory import Memory, MemoryDraft, MemoryFilter, MemoryQuery, Triple, assemble_block
+from graphctx.nlp.tokens import AnswerCounter
+
+from .conftest import HERE, OpenMemory, on_day
+
+COUNT = AnswerCounter().count
+QUERY = MemoryQuery("Where does Ann sail?", HERE, on_day(9), limit=20)
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Memory:
+    """A memory with every kind of entry."""
+    from .conftest import EMBEDDER, EXTRACTOR
+
+    memory = Memory(tmp_path_factory.mktemp("filled"), embedder=EMBEDDER, extractor=EXTRACTOR)
+    memory.add([MemoryDraft("core", "The user is called Ann."), MemoryDraft("core", "Ann is deaf.")], HERE, on_day(0))
+    turns = [MemoryDraft("turn", f"Ann: on day {n} I sailed to island {n} and\nback.", author="Ann") for n in range(9)]
+    memory.add(turns, HERE, on_day(1))
+    memory.add([MemoryDraft("summary", "Ann sails a lot.", verbatim=False)], HERE, on_day(2))
+    stated = (Triple("Ann", "sails", "a yawl"), Triple("a yawl", "moored at", "Hamn"))
+    memory.add([MemoryDraft("event", "A boat was bought.", triples=stated)], HERE, on_day(3))
+    return memory
+
+
+@given(budget=st.integers(1, 600))
+def test_no_block_is_longer_than_its_budget_or_says_a_thing_twice(filled: Memory, budget: int) -> None:
+    block = assemble_block(filled, QUERY, budget, COUNT, record_use=False)
+    assert COUNT(block.text) <= sum(entry.tokens for entry in block.entries) <= budget
+    assert len({entry.content.id for entry in block.entries}) == len(block.entries)
+    assert block == assemble_block(filled, QUERY, budget, COUNT, record_use=False)
+
+
+def test_core_memory_comes_first_and_facts_are_reached_over_two_hops(filled: Memory) -> None:
+    block = assemble_block(filled, replace(QUERY, text="What does Ann own?"), 600, COUNT, record_use=False)
+    lines = block.text.split("\n")
+    assert set(lines[:2]) == {"[Core Memory] The user is called Ann.", "[Core Memory] Ann is deaf."}
+    scores = [entry.score for entry in block.entries[2:]]
+    assert scores == sorted(scores, reverse=True)
+    said = [line for line in lines if line.startswith("[Event")]
+    assert said, "the item that states the facts stands for them"
+    asked = replace(QUERY, text="Ann yawl", filter=MemoryFilter(kinds=("fact",)))
+    facts = assemble_block(filled, asked, 600, COUNT, record_use=False).text
+    assert "[Fact] Ann → sails → a yawl (since 2026-01-04, confidence 1.00)" in facts
+    assert "[Fact] a yawl → moored at → Hamn" in facts
+
+
+def test_an_empty_memory_has_an_empty_block_and_a_blank_question_is_refused(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    assert assemble_block(memory, QUERY, 100, COUNT).text == ""
+    memory.add([MemoryDraft("event", "Rain.")], HERE, on_day(0))
+    with pytest.raises(InvalidArgument, match="blank"):
+        assemble_block(memory, replace(QUERY, text=" "), 100, COUNT)
+
+
+def test_other_principals_projects_and_sessions_are_not_in_a_block(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    drafts = [
+        MemoryDraft("core", "Core secret.", persistence="session"),
+        MemoryDraft("event", "Ann sails to Hamn.", persistence="session"),
+    ]
+    memory.add(drafts, HERE, on_day(0), extract=True)
+    assert "Hamn" in assemble_block(memory, QUERY, 300, COUNT).text
+    for other in ({"principal": "eve"}, {"project": "other"}, {"session": "tuesday"}):
+        assert assemble_block(memory, replace(QUERY, scope=replace(HERE, **other)), 300, COUNT).text == ""
