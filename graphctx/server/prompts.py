@@ -160,7 +160,7 @@ PLAYBOOKS = (
         "1. Read the context below. Avoid what failed, and use the skills.\n"
         "2. Call store_context for what a later iteration should know: a lesson (skill), an error with its solution.\n"
         "3. Call mark_useful for items of get_relevant_context that helped or misled you.\n"
-        "4. At the end, call store_iteration_result with what was done, whether it succeeded, and the error if not.\n\n",
+        "4. At the end, call store_iteration_result with what was done, whether it succeeded, and any error.\n\n",
         toolset="iteration",
         remembered="context",
     ),

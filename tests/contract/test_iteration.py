@@ -173,6 +173,16 @@ def test_bad_arguments_are_refused_by_name(caller: Caller) -> None:
     assert caller.call("get_skills", {"scope": {"project_id": "another"}}).error["code"] == "SCOPE_VIOLATION"
 
 
+def test_the_prompt_holds_the_block(tmp_path: Path) -> None:
+    with served(tmp_path) as caller:
+        caller.call("store_context", {"content": ERROR, "context_type": "error"})
+        prompt = caller.run(caller.client.get_prompt, "run_iteration", {"task": "No module named {requests}"})
+    text = prompt.messages[0].content.text
+    assert "No module named {requests}" in text
+    assert "## Relevant Context from Previous Iterations" in text
+    assert f"### [ERROR]\n{ERROR}" in text
+
+
 def test_what_is_of_a_session_stays_in_it(tmp_path: Path) -> None:
     with served(tmp_path, memory=MemorySettings.model_validate({"preset": "minimal"})) as caller:
         stored = {"content": "The gate shuts at four.", "context_type": "task", "session_id": "monday"}

@@ -285,3 +285,13 @@ def test_a_memory_of_a_folder_is_opened_at_the_first_use(tmp_path: Path) -> None
     with IterationClient(tmp_path / "new", HERE) as client:
         assert not (tmp_path / "new").exists()
         assert client.get_relevant_context("anything")["items"] == []
+
+
+def test_the_example_of_the_page_prints_the_block_of_the_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "iterations.md").read_text("utf-8")
+    example, block = (page.split(f"```{language}\n")[1].split("```")[0] for language in ("python", "markdown"))
+    monkeypatch.chdir(tmp_path)
+    exec(example, {})
+    assert capsys.readouterr().out == block
