@@ -28,6 +28,7 @@ CREATE TABLE items (
 CREATE INDEX items_by_project ON items (principal, project, created_at);
 CREATE INDEX items_by_session ON items (principal, project, session, tier, kind);
 CREATE INDEX items_by_kind ON items (principal, kind, created_at);
+CREATE INDEX items_by_age ON items (principal, state, created_iteration, usefulness);
 CREATE INDEX items_pending ON items (row) WHERE facts_pending;
 CREATE TABLE facts (
   row INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, subject TEXT NOT NULL, predicate TEXT NOT NULL,

@@ -53,6 +53,7 @@ PRUNED_SHARE = 0.1
 PRUNE_ATTEMPTS = 5
 
 _EMBED_BATCH = 64
+_MAINTAINED_ITEMS = 200
 _LIVE: tuple[MemoryState, ...] = ("active", "aging")
 _WORKING = "tier = 0 AND kind = 'turn' AND session = ? AND state IN ('active', 'aging')"
 
@@ -520,22 +521,35 @@ class Memory:
         items = self.summaries(scope, now, tier)
         return self._summarise(items, 2, limits.epoch_summary_tokens, now)
 
-    def summarise_old(self, scope: MemoryScope, now: Moment, older_than: int | None = None) -> CompressOutcome:
-        """Compress items that are older than some iterations, by default those of the settings."""
+    def summarise_old(
+        self, scope: MemoryScope, now: Moment, older_than: int | None = None, *, limit: int | None = None
+    ) -> CompressOutcome:
+        """Compress items that are older than some iterations, by default those of the settings; the oldest first.
+
+        Args:
+            scope: who asks.
+            now: the iteration from which ages count.
+            older_than: only items of a greater age in iterations.
+            limit: items at most.
+        """
         least = self.settings.lifecycle.summarize_after_iterations if older_than is None else older_than
         items = self._items.select(
             scope,
             MemoryFilter(states=_LIVE),
             now,
             newest_first=False,
+            limit=limit,
             where="tier < 3 AND kind NOT IN ('skill', 'summary', 'task') AND created_iteration < ?",
             values=[now.iteration - least],
         )
         return self._summarise(items, 1, self.settings.compression.session_summary_tokens, now)
 
     def maintain(self, scope: MemoryScope, now: Moment) -> MaintainOutcome:
-        """Bring states to the iteration: summarise, age and archive, then delete what may be pruned or is expired."""
-        summarised = self.summarise_old(scope, now)
+        """Bring states to the iteration: summarise, age and archive, then delete what may be pruned or is expired.
+
+        Some hundred items are summarised in a call; more wait for the next one.
+        """
+        summarised = self.summarise_old(scope, now, limit=_MAINTAINED_ITEMS)
         n_states = len(summarised.source_ids) + self._items.age(scope, now)
         lifecycle = self.settings.lifecycle
         n_deleted = self.prune(scope, now, lifecycle.prune_min_usefulness, lifecycle.prune_after_iterations)

@@ -253,13 +253,14 @@ class ItemStore:
         lifecycle = self._settings.lifecycle
         n_changed = 0
         with self._database.write() as connection:
-            for state, before, younger in (
-                ("archived", lifecycle.archive_after_iterations, "state <> 'archived'"),
+            for state, before, ripe in (
+                ("archived", lifecycle.archive_after_iterations, "state = 'summarized'"),
+                ("archived", lifecycle.archive_after_iterations, "state = 'aging' AND kind IN ('summary', 'task')"),
                 ("aging", lifecycle.aging_after_iterations, "state = 'active'"),
             ):
                 n_changed += connection.execute(
                     "UPDATE items SET state = ? WHERE tier < ? AND kind <> 'skill' AND created_at <= ? "
-                    f"AND created_iteration < ? AND {younger} AND {where}",
+                    f"AND created_iteration < ? AND {ripe} AND {where}",
                     (state, CORE_TIER, to_micros(now.at), now.iteration - before, *values),
                 ).rowcount
         return n_changed
