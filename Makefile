@@ -31,10 +31,13 @@ I ?=
 # Arguments for the answers about documentation sites: make eval-answers A="--site helm_docs --examples".
 A ?=
 
+# Arguments for the conversations: make eval-memory M="--only beam_dev".
+M ?=
+
 # Arguments for the proof of determinism: make determinism D="my-suite --questions 20".
 D ?= eval/golden/handbook.jsonl
 
-.PHONY: help run test test-all check lint types imports generated generate eval eval-dev eval-ablation eval-answers eval-iterations bench bench-query bench-global bench-layers determinism transcript clean
+.PHONY: help run test test-all check lint types imports generated generate eval eval-dev eval-ablation eval-answers eval-iterations eval-memory bench bench-memory bench-query bench-global bench-layers determinism transcript clean
 
 help: ## List the chores
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -89,6 +92,12 @@ eval-answers: .venv/.installed-dev ## Ask about documentation sites: complete an
 
 eval-iterations: .venv/.installed-dev ## Measure what context saves an orchestrator (I="arguments -- command")
 	$(BIN)/python -m eval.iteration_ab $(I)
+
+eval-memory: .venv/.installed-dev ## Ask long conversations of the memory and of baselines over the same turns (M="--only beam_dev")
+	$(BIN)/python -m eval.memory $(M)
+
+bench-memory: .venv/.installed-dev ## Measure the memory's search and store at 10,000 and 100,000 items
+	$(BIN)/python -m eval.memory.bench
 
 bench: .venv/.installed-dev ## Measure ingest, queries, memory and size, and print a table
 	$(BIN)/python -m eval.bench

@@ -250,7 +250,7 @@ class MemoryScoringSettings(_Group):
     skill_recency_decay: float = Field(0.05, ge=0, description="The same for skills.")
     helpful_step: float = Field(0.1, ge=0, le=1, description="Added to usefulness by helpful feedback.")
     unhelpful_step: float = Field(0.15, ge=0, le=1, description="Taken from usefulness by unhelpful feedback.")
-    lexical_share: float = Field(0.5, ge=0, le=1, description="Share of BM25 in the similarity; cosine has the rest.")
+    lexical_share: float = Field(0.4, ge=0, le=1, description="Share of BM25 in the similarity; cosine has the rest.")
 
 
 class MemoryTokenBudgets(_Group):
@@ -283,7 +283,7 @@ class MemoryRankingSettings(_Group):
     recency_weight: float = Field(0.3, ge=0, le=1, description="Weight of recency.")
     priority_weight: float = Field(0.2, ge=0, le=1, description="Weight of the tier.")
     frequency_weight: float = Field(0.1, ge=0, le=1, description="Weight of how often an item was used.")
-    recency_decay_per_day: float = Field(0.01, ge=0, description="Decay of recency for each day.")
+    recency_decay_per_day: float = Field(0.001, ge=0, description="Decay of recency for each day.")
     dedup_similarity_threshold: float = Field(0.85, gt=0, le=1, description="Cosine from which two items say the same.")
     top_k: int = Field(20, ge=1, le=500, description="Candidates of the search.")
 
@@ -310,7 +310,8 @@ class MemorySettings(_Group):
     project: str = Field(
         "",
         max_length=200,
-        description="Project of the items where there is no knowledge base; empty is the folder's name.",
+        description="Project where there is no knowledge base; empty is the name of the folder, or of the one above "
+        "`memory` and `.graphctx`.",
     )
     preset: Literal["minimal", "standard", "aggressive"] = Field(
         "standard",
@@ -431,6 +432,17 @@ def layers_folder(settings: Settings, kb_dir: Path) -> Path | None:
 def memory_folder(settings: Settings, kb_dir: Path) -> Path:
     """Return the folder of the memory; ``kb_dir`` is the base of a relative path."""
     return kb_dir / Path(settings.memory.folder or "memory").expanduser()
+
+
+def memory_project(settings: MemorySettings, folder: Path) -> str:
+    """Return the project of a memory without a knowledge base: that of the settings, or the name of its folder.
+
+    Of ``NAME/memory`` and ``NAME/.graphctx/memory`` it is ``NAME``, as that of a knowledge base beside it would be.
+    """
+    place = folder.resolve()
+    for name in ("memory", ".graphctx"):
+        place = place.parent if place.name == name else place
+    return settings.project or place.name or "default"
 
 
 def without_secrets(kb_tables: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import json
 import traceback
+from pathlib import Path
 
 import pytest
 
 from graphctx.errors import InvalidArgument
-from graphctx.settings import Settings, load_settings
+from graphctx.settings import MemorySettings, Settings, load_settings, memory_folder, memory_project
 
 
 def test_every_setting_has_a_default_and_says_what_it_is_for() -> None:
@@ -200,3 +201,12 @@ def test_a_password_in_an_address_is_not_shown() -> None:
     with pytest.raises(InvalidArgument) as caught:
         load_settings({"llm": {"base_url": "http://me:hush-hush@[::1/v1", "model": "m"}})
     assert "hush-hush" not in str(caught.value.envelope())
+
+
+def test_a_memory_without_a_knowledge_base_has_the_name_of_its_folder(tmp_path: Path) -> None:
+    own = MemorySettings()
+    for folder in ("crane", "crane/memory", "crane/.graphctx/memory", "crane/.graphctx"):
+        assert memory_project(own, tmp_path / folder) == "crane"
+    assert memory_project(MemorySettings(project="dock"), tmp_path) == "dock"
+    assert memory_folder(load_settings(), tmp_path) == tmp_path / "memory"
+    assert memory_folder(load_settings({"memory": {"folder": "../notes"}}), tmp_path) == tmp_path / "../notes"

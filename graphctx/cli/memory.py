@@ -318,13 +318,13 @@ def reindex(memory: MemoryOption = None, kb: KbOption = DEFAULT_KB, as_json: Jso
 
 def _folder(kb: Path, memory: Path | None) -> tuple[Path, Settings, str]:
     """Return the memory's folder, the settings, and the project that a server would use."""
-    from graphctx.settings import load_settings, memory_folder
+    from graphctx.settings import load_settings, memory_folder, memory_project
     from graphctx.store.config import is_absent, read_config
 
     config = None if is_absent(kb) else read_config(kb)
     settings = load_settings(config.settings if config else {})
     folder = memory or memory_folder(settings, kb)
-    project = config.project_id if config else settings.memory.project or folder.resolve().name or "default"
+    project = config.project_id if config else memory_project(settings.memory, folder)
     return folder, settings, project
 
 

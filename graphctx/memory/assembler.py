@@ -11,9 +11,9 @@ Core memory first, then items and facts by score, without repetition, each as on
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -21,9 +21,11 @@ import numpy as np
 
 from graphctx.errors import BackendUnavailable
 from graphctx.memory.facts import FactStep
-from graphctx.memory.items import CORE_TIER, STATES, MemoryFilter, MemoryItem, TemporalFact, to_micros
+from graphctx.memory.items import CORE_TIER, MemoryFilter, MemoryItem, TemporalFact, to_micros
 from graphctx.memory.scorer import block_parts, block_scores
 from graphctx.memory.search import MemoryHits, MemoryQuery, SearchStage
+from graphctx.settings import MemoryTokenBudgets
+from graphctx.text.lexical import terms
 
 if TYPE_CHECKING:
     from graphctx.memory.memory import Memory
@@ -34,7 +36,6 @@ MAX_FACTS = 40
 """Facts that are scored for one question."""
 
 _BREAK = re.compile("(\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029])")
-_NUMBER = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,26 +70,6 @@ class MemoryBlock:
         return "\n".join(entry.text for entry in self.entries)
 
 
-@dataclass(slots=True)
-class _Filling:
-    """A block while it is filled."""
-
-    left: int
-    count: Callable[[str], int]
-    outdated: Mapping[str, datetime]
-    entries: list[BlockEntry] = field(default_factory=list)
-
-    def add(self, content: MemoryItem | TemporalFact, score: float, room: int) -> int:
-        """Add an entry if it has room; return its tokens, 0 if it has none."""
-        text = entry_text(content, self.outdated.get(content.id))
-        tokens = self.count(text) + 1
-        if tokens > min(self.left, room):
-            return 0
-        self.left -= tokens
-        self.entries.append(BlockEntry(content, score, text, tokens))
-        return tokens
-
-
 def assemble_block(
     memory: Memory, query: MemoryQuery, token_budget: int, count: Callable[[str], int], *, record_use: bool = True
 ) -> MemoryBlock:
@@ -110,48 +91,45 @@ def assemble_block(
         InvalidArgument: the query is blank.
     """
     with suppress(BackendUnavailable):  # the search says what is wrong, and may have an answer
-        if not memory.select(query.scope, query.now, MemoryFilter(states=STATES, history=True), limit=1):
+        if memory.is_empty(query.scope):
             return MemoryBlock()
     found = memory.search(query, record_use=record_use)
     facts = _facts(memory, query) if found.stage == "semantic" else []
     core = _core(memory, query) if found.stage in ("semantic", "text") else []
     known = {item.id for item in core}
-    scored: list[tuple[float, MemoryItem | TemporalFact]] = [(1.0, item) for item in core]
+    scored: list[tuple[float, MemoryItem | TemporalFact]] = [(item.usefulness * item.confidence, item) for item in core]
     scored += [(hit.score, hit.item) for hit in found.hits if hit.item.id not in known]
     scored += facts
     kept = _without_repetition(memory, scored, found, memory.settings.ranking.dedup_similarity_threshold)
-    outdated = {}
+    outdated: dict[str, datetime] = {}
     with suppress(BackendUnavailable):
         outdated = memory.facts.outdated([each.id for _, each in kept], query.now.at)
-    filling = _Filling(token_budget, count, outdated)
-    core_room = max(memory.settings.token_budgets.tier3_core, token_budget // 2)
+    entries = []
     for score, content in kept:
-        if _part(content) == "core":
-            core_room -= filling.add(content, score, core_room)
-    _fill(filling, [each for each in kept if _part(each[1]) != "core"], memory)
-    return MemoryBlock(tuple(filling.entries), len(scored) - len(filling.entries), found.stage, found.degraded)
+        text = entry_text(content, outdated.get(content.id))
+        entries.append(BlockEntry(content, score, text, count(text) + 1))
+    chosen = _fill(entries, token_budget, memory.settings.token_budgets)
+    return MemoryBlock(chosen, len(scored) - len(chosen), found.stage, found.degraded)
 
 
-def _fill(filling: _Filling, ranked: list[tuple[float, MemoryItem | TemporalFact]], memory: Memory) -> None:
-    """Add entries by score, each part within its budget, then with what is left of the whole."""
-    budgets = memory.settings.token_budgets
+def _fill(entries: list[BlockEntry], left: int, budgets: MemoryTokenBudgets) -> tuple[BlockEntry, ...]:
+    """Choose entries by score: each part within its budget at first, then what fits into the rest of the whole."""
     rooms = {
+        "core": max(budgets.tier3_core, left // 2),
         "session": budgets.tier1_session,
         "epoch": budgets.tier2_epoch,
         "facts": budgets.graph_facts,
         "items": budgets.retrieval,
     }
-    start = len(filling.entries)
-    later = []
-    for score, content in ranked:
-        part = _part(content)
-        used = filling.add(content, score, rooms[part])
-        rooms[part] -= used
-        if not used:
-            later.append((score, content))
-    for score, content in later:
-        filling.add(content, score, filling.left)
-    filling.entries[start:] = sorted(filling.entries[start:], key=lambda entry: (-entry.score, entry.content.id))
+    chosen: set[int] = set()
+    for within_part in (True, False):
+        for at, entry in enumerate(entries):
+            part = _part(entry.content)
+            if at not in chosen and entry.tokens <= min(left, rooms[part] if within_part else left):
+                chosen.add(at)
+                left -= entry.tokens
+                rooms[part] -= entry.tokens
+    return tuple(entries[at] for at in sorted(chosen))
 
 
 def entry_text(content: MemoryItem | TemporalFact, outdated: datetime | None = None) -> str:
@@ -196,17 +174,19 @@ def _part(content: MemoryItem | TemporalFact) -> str:
 
 
 def _core(memory: Memory, query: MemoryQuery) -> list[MemoryItem]:
-    """Return core memory, the most useful first, unless the filter asks for other kinds or tiers."""
+    """Return core memory, unless the filter asks for other kinds or tiers."""
     wanted = query.filter
     if (wanted.tiers and CORE_TIER not in wanted.tiers) or (wanted.kinds and "core" not in wanted.kinds):
         return []
     chosen = MemoryFilter(kinds=wanted.kinds, tiers=(CORE_TIER,), min_confidence=wanted.min_confidence)
-    found = memory.select(query.scope, query.now, chosen, newest_first=False)
-    return sorted(found, key=lambda item: -item.usefulness * item.confidence)
+    return memory.select(query.scope, query.now, chosen, newest_first=False)
 
 
 def _facts(memory: Memory, query: MemoryQuery) -> list[tuple[float, MemoryItem | TemporalFact]]:
-    """Return the facts about what the question names, with their scores."""
+    """Return the facts about what the question names, scored by the words that they share with it.
+
+    Embedding them would take longer than all else.
+    """
     wanted = query.filter
     if wanted.kinds and "fact" not in wanted.kinds:
         return []
@@ -223,9 +203,10 @@ def _facts(memory: Memory, query: MemoryQuery) -> list[tuple[float, MemoryItem |
     ]
     if not facts:
         return []
-    vectors = memory.embed([query.text, *(f"{fact.subject} {fact.predicate} {fact.object}" for fact in facts)])
     ages = np.array([to_micros(query.now.at) - to_micros(fact.temporal_start) for fact in facts])
-    similarity = np.clip(vectors[1:] @ vectors[0], 0, 1).astype(np.float64)
+    asked = set(terms(query.text))
+    words = [set(terms(f"{fact.subject} {fact.predicate} {fact.object}")) for fact in facts]
+    similarity = np.array([len(asked & own) / max(1, min(len(asked), len(own))) for own in words])
     tiers, uses = np.full(len(facts), FACT_TIER), np.zeros(len(facts))
     settings = memory.settings.ranking
     scores = block_scores(block_parts(similarity, ages, tiers, uses, settings), settings)
@@ -237,20 +218,22 @@ def _without_repetition(
 ) -> list[tuple[float, MemoryItem | TemporalFact]]:
     """Return entries by score, without items that say the same as one of a higher tier or score.
 
-    Items with other numbers do not say the same. A fact whose source item is among the entries is left out.
+    An item with a word of its own does not say the same, be it near: "on track" and "on hold". A fact whose source
+    item is among the entries is left out.
     """
     items = [(score, each) for score, each in scored if isinstance(each, MemoryItem)]
     vectors = memory.vectors([item.id for _, item in items]) if found.stage == "semantic" else {}
+    words = {item.id: set(terms(item.text)) for _, item in items}
     kept: list[tuple[float, MemoryItem]] = []
     for score, item in sorted(items, key=lambda each: (-each[1].tier, -each[0], each[1].id)):
-        vector, numbers = vectors.get(item.id), set(_NUMBER.findall(item.text))
+        vector = vectors.get(item.id)
         if any(
             other.text == item.text
             or (
                 vector is not None
                 and (against := vectors.get(other.id)) is not None
                 and float(vector @ against) >= threshold
-                and numbers == set(_NUMBER.findall(other.text))
+                and words[item.id] <= words[other.id]
             )
             for _, other in kept
         ):
@@ -258,4 +241,4 @@ def _without_repetition(
         kept.append((score, item))
     said = {item.id for _, item in kept}
     facts = [(score, each) for score, each in scored if isinstance(each, TemporalFact) and each.source_item not in said]
-    return sorted([*kept, *facts], key=lambda each: (-each[0], each[1].id))
+    return sorted([*kept, *facts], key=lambda each: (_part(each[1]) != "core", -each[0], each[1].id))

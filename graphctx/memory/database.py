@@ -30,6 +30,7 @@ CREATE INDEX items_by_session ON items (principal, project, session, tier, kind)
 CREATE INDEX items_by_kind ON items (principal, kind, created_at);
 CREATE INDEX items_by_age ON items (principal, state, created_iteration, usefulness);
 CREATE INDEX items_pending ON items (row) WHERE facts_pending;
+CREATE INDEX items_by_tier ON items (principal, tier);
 CREATE TABLE facts (
   row INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, subject TEXT NOT NULL, predicate TEXT NOT NULL,
   object TEXT NOT NULL, subject_key TEXT NOT NULL, predicate_key TEXT NOT NULL, object_key TEXT NOT NULL,

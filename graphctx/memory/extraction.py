@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 
 from graphctx.memory.facts import is_name
 from graphctx.memory.items import Triple
-from graphctx.memory.predicates import attribute_holds_one_value, canonical_predicate
+from graphctx.memory.predicates import attribute_holds_one_value, canonical_predicate, holds_one_value
 from graphctx.model.documents import Document, Sentence, TextUnit
 from graphctx.nlp.base import Extractor
 from graphctx.text.sentences import split_sentences
@@ -27,6 +27,7 @@ _DATE = (
     rf"(?:\d{{4}}-\d{{2}}-\d{{2}}|{_MONTH} \d{{1,2}}(?:st|nd|rd|th)?,? \d{{4}}|"
     rf"\d{{1,2}} {_MONTH} \d{{4}}|{_MONTH} \d{{4}}|(?:19|20)\d{{2}})"
 )
+_NAMED_DATE = re.compile(rf"\b{_DATE}\b", re.I)
 _SINCE = re.compile(
     rf",?\s*\b(?:since|as of|from|starting(?: in| on| from)?|effective|beginning(?: in| on)?) ({_DATE})\b", re.I
 )
@@ -75,8 +76,20 @@ _PATTERNS = tuple(
         rf"[Tt]he {_ATTRIBUTE} (?:of|for) {_SUBJECT} {_IS}{_VALUE}",
     )
 )
+_CHANGED = r"(?:[\w’']+ ){0,4}?(?:changed|updated|raised|lowered|increased|reduced|moved|set|cut)"
+_LOOSE_PATTERNS = tuple(
+    re.compile(rf"^{pattern}$")
+    for pattern in (
+        rf"{_CHANGED} the {_ATTRIBUTE} (?:of|for) {_SUBJECT}(?: from (?P<old>.+?))? to {_VALUE}",
+        rf"{_CHANGED} {_SUBJECT}['’]s? {_ATTRIBUTE}(?: from (?P<old>.+?))? to {_VALUE}",
+        rf"{_SUBJECT} (?:has|had|got|gets) an? (?:new )?{_ATTRIBUTE} of {_VALUE}",
+    )
+)
+"""Believed of attributes that hold one value alone: a budget of 5 euros, but no cup of tea."""
+
 _HOLDER = re.compile(
-    rf"^{_SUBJECT} (?:is|became|becomes|has become|(?:was|has been|is) (?:named|appointed|elected|made)) "
+    rf"^{_SUBJECT} (?:is|became|becomes|has become|(?:was|has been|is) (?:named|appointed|elected|made)|"
+    rf"(?:takes|took|has taken) over(?: from .+?)? as) "
     rf"(?:now )?(?:the )(?:new |current )?{_ATTRIBUTE} (?:of|for) {_VALUE}$"
 )
 """The other way round: who holds an attribute of something, "Ada is the CEO of Acme"."""
@@ -159,9 +172,9 @@ def _attribute(said: str, start: int, end: int) -> Triple | None:
     bare = said.rstrip(" .!;:")
     first, last = _said_since(bare)
     bare = _UNTIL.sub("", _SINCE.sub("", bare)) if first or last else bare
-    for pattern in (*_PATTERNS, _HOLDER):
+    for pattern in (*_PATTERNS, _HOLDER, *_LOOSE_PATTERNS):
         match = pattern.match(bare)
-        if match is None:
+        if match is None or (pattern in _LOOSE_PATTERNS and not holds_one_value(canonical_predicate(match["p"]).key)):
             continue
         subject, predicate, value = match["s"], match["p"], _TAIL.sub("", match["o"]).strip(" ,.;")
         if pattern is _HOLDER:
@@ -189,6 +202,12 @@ def _period(said: str) -> tuple[datetime | None, datetime | None]:
     since, until, at = _SINCE.search(said), _UNTIL.search(said), _AT.search(said)
     begun = since or at
     return (date_of(begun[1]) if begun else None), (date_of(until[1]) if until else None)
+
+
+def date_in(text: str) -> datetime | None:
+    """Return the first date that a text names by its day, month or year; ``None`` if there is none."""
+    found = _NAMED_DATE.search(text)
+    return date_of(found[0]) if found else None
 
 
 def date_of(text: str) -> datetime | None:

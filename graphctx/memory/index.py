@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import zlib
+from bisect import bisect_left, insort
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -30,10 +31,20 @@ K1, B = 1.5, 0.75
 EXACT_ITEMS = 4096
 """Up to so many items in a mask, all cosines are computed; of more, those with the nearest signs."""
 
+WINDOW_CHARS = 900
+"""An item has a vector for each so many characters: the shipped embedder sees 254 tokens of a text, English prose has
+four characters a token and code three."""
+
+MAX_WINDOWS = 16
+"""What is beyond these windows of an item is found by its words alone."""
+
+ASSISTANTS = frozenset("agent ai assistant bot chatbot document model system tool".split())
+"""Authors whose turns answer what a person said; the source of a turn counts where it has no author."""
+
 _NEVER = np.iinfo(np.int64).max
 _FIELDS = (
     "row, id, kind, tier, principal, project, session, persistence, created_at, created_iteration, confidence, "
-    "usefulness, access_count, valid_from, valid_to, state, tags"
+    "usefulness, access_count, valid_from, valid_to, state, author, source, tags"
 )
 _COLUMNS: dict[str, Any] = {
     "row": np.int64,
@@ -52,8 +63,10 @@ _COLUMNS: dict[str, Any] = {
     "valid_from": np.int64,
     "valid_to": np.int64,
     "length": np.int32,
+    "assistant": np.bool_,
     "alive": np.bool_,
-    "embedded": np.bool_,
+    "first_vector": np.int64,
+    "n_vectors": np.int8,
 }
 _TAIL_POSTINGS = 200_000
 _BATCH = 5000
@@ -62,6 +75,19 @@ _BATCH = 5000
 def term_hashes(text: str) -> npt.NDArray[np.uint32]:
     """Return the sorted hashes of the index terms of a text, each as often as the term occurs."""
     return np.sort(np.array([zlib.crc32(term.encode()) for term in terms(text)], dtype=np.uint32))
+
+
+def windows(text: str) -> list[str]:
+    """Return the parts of a text that have vectors of their own: equally long, cut at white space."""
+    n = -(-len(text) // WINDOW_CHARS)
+    if n <= 1:
+        return [text]
+    cuts = [0]
+    for number in range(1, n):
+        at = len(text) * number // n
+        space = max(text.rfind(white, cuts[-1] + 1, at) for white in " \n")
+        cuts.append(at if space < at - WINDOW_CHARS // 4 else space)
+    return [text[start:end] for start, end in zip(cuts, [*cuts[1:], len(text)], strict=True)][:MAX_WINDOWS]
 
 
 class MemoryIndex:
@@ -81,6 +107,9 @@ class MemoryIndex:
         self._dimension = dimension
         self._vectors = np.zeros((0, dimension), np.float16)
         self._signs = np.zeros((-(-dimension // 64), 0), np.uint64)
+        self._owners = np.zeros(0, np.int64)
+        self._n_vectors = 0
+        self._conversations: dict[tuple[int, ...], list[tuple[int, int, int]]] = {}
         self.ids: list[str] = []
         self._columns = {name: np.zeros(0, dtype) for name, dtype in _COLUMNS.items()}
         self._base: tuple[npt.NDArray[np.uint32], npt.NDArray[np.int32], npt.NDArray[np.int32]] = (
@@ -125,15 +154,16 @@ class MemoryIndex:
             return
         first, last = self._n, self._n + len(rows)
         self._grow(last)
+        first_vector = self._n_vectors
         marks = ",".join("?" * len(rows))
         query = f"SELECT row, vector, terms FROM items WHERE row IN ({marks}) ORDER BY row"
         hashes, slots, counts = [], [], []
         for slot, (row, vector, blob) in enumerate(connection.execute(query, rows), start=first):
             self._slot_of[row] = slot
             self._columns["row"][slot] = row
-            if vector is not None and len(vector) == 2 * self._dimension:
-                self._vectors[slot] = np.frombuffer(vector, np.float16)
-                self._columns["embedded"][slot] = True
+            self._columns["first_vector"][slot] = self._n_vectors
+            if vector is not None and len(vector) % (2 * self._dimension) == 0:
+                self._add_vectors(slot, np.frombuffer(vector, np.float16).reshape(-1, self._dimension))
             found, count = np.unique(np.frombuffer(blob, np.uint32), return_counts=True)
             self._columns["length"][slot] = count.sum()
             hashes.append(found)
@@ -141,19 +171,31 @@ class MemoryIndex:
             counts.append(count.astype(np.int32))
         self._n = last
         self.ids += [""] * len(rows)
-        self._signs[:, first:last] = _signs(self._vectors[first:last])
+        new = slice(first_vector, self._n_vectors)
+        self._signs[:, new] = _signs(self._vectors[new])
         self._tail.append((np.concatenate(hashes), np.concatenate(slots), np.concatenate(counts)))
         self._tail_size += len(self._tail[-1][0])
 
     def _grow(self, n: int) -> None:
-        capacity = len(self._vectors)
+        capacity = len(self._columns["row"])
         if n <= capacity:
             return
-        room = max(n, 2 * capacity, 1024) - capacity
-        self._vectors = np.pad(self._vectors, ((0, room), (0, 0)))
-        self._signs = np.pad(self._signs, ((0, 0), (0, room)))
+        room = max(n, capacity + capacity // 2, 1024) - capacity
         for name, column in self._columns.items():
             self._columns[name] = np.pad(column, (0, room))
+
+    def _add_vectors(self, slot: int, vectors: npt.NDArray[np.float16]) -> None:
+        """Add the vectors of the windows of an item."""
+        n, capacity = self._n_vectors + len(vectors), len(self._vectors)
+        if n > capacity:
+            room = max(n, capacity + capacity // 2, 1024) - capacity
+            self._vectors = np.pad(self._vectors, ((0, room), (0, 0)))
+            self._signs = np.pad(self._signs, ((0, 0), (0, room)))
+            self._owners = np.pad(self._owners, (0, room))
+        self._vectors[self._n_vectors : n] = vectors
+        self._owners[self._n_vectors : n] = slot
+        self._columns["n_vectors"][slot] = len(vectors)
+        self._n_vectors = n
 
     def _update(self, row: int, item: tuple[Any, ...] | None) -> None:
         slot = self._slot_of.get(row)
@@ -162,14 +204,18 @@ class MemoryIndex:
         columns = self._columns
         for tag in self._tags_of.pop(slot, ()):
             self._tags[tag].discard(slot)
+        known = bool(columns["alive"][slot])
         columns["alive"][slot] = item is not None
         if item is None:
-            self._vectors[slot] = 0
+            self._vectors[self._vectors_of(np.array([slot]))] = 0
+            turns, place = self._turns_beside(slot)
+            if place < len(turns) and turns[place][1] == row:
+                del turns[place]
             return
         (_, self.ids[slot], kind, tier, principal, project, session, persistence, created_at, created_iteration) = item[
             :10
         ]
-        confidence, usefulness, access_count, valid_from, valid_to, state, tags = item[10:]
+        confidence, usefulness, access_count, valid_from, valid_to, state, author, source, tags = item[10:]
         columns["kind"][slot] = KINDS.index(kind)
         columns["tier"][slot] = tier
         columns["state"][slot] = STATES.index(state)
@@ -183,10 +229,29 @@ class MemoryIndex:
         columns["access_count"][slot] = access_count
         columns["valid_from"][slot] = -_NEVER if valid_from is None else valid_from
         columns["valid_to"][slot] = _NEVER if valid_to is None else valid_to
+        if kind == "turn" and not known:
+            columns["assistant"][slot] = (author or source).casefold() in ASSISTANTS
+            insort(self._turns_beside(slot)[0], (created_at, row, slot))
         if tags != "[]":
             self._tags_of[slot] = tuple(json.loads(tags))
             for tag in self._tags_of[slot]:
                 self._tags.setdefault(tag, set()).add(slot)
+
+    def _turns_beside(self, slot: int) -> tuple[list[tuple[int, int, int]], int]:
+        """Return the turns of an item's session by time, each with its row and slot, and the place of the item."""
+        columns = self._columns
+        session = tuple(columns[name][slot].item() for name in ("principal", "project", "session"))
+        turns = self._conversations.setdefault(session, [])
+        return turns, bisect_left(turns, (columns["created_at"][slot].item(), columns["row"][slot].item()))
+
+    def neighbours(self, slots: Slots) -> tuple[Slots, Slots]:
+        """Return the slots of the turns before and after each item in its session, each [k]; -1 where there is none."""
+        beside = np.full((2, len(slots)), -1, np.int64)
+        for at in np.flatnonzero(self.column("kind")[slots] == KINDS.index("turn")).tolist():
+            turns, place = self._turns_beside(int(slots[at]))
+            beside[0, at] = turns[place - 1][2] if place else -1
+            beside[1, at] = turns[place + 1][2] if place + 1 < len(turns) else -1
+        return beside[0], beside[1]
 
     def _fold_tail(self) -> None:
         hashes, slots, counts = (
@@ -274,33 +339,46 @@ class MemoryIndex:
 
         Up to `EXACT_ITEMS` all of the mask; else those of the smallest Hamming distance of signs, at least ``limit``.
         """
-        slots = np.flatnonzero(mask & self.column("embedded"))
+        slots = np.flatnonzero(mask & (self.column("n_vectors") > 0))
         wanted = max(limit, EXACT_ITEMS // 4)
         if len(slots) <= EXACT_ITEMS:
             return slots
         signs = _signs(vector[None].astype(np.float16))
-        distance = np.zeros(self._n, np.uint16)
-        for word, own in zip(self._signs[:, : self._n], signs, strict=True):
+        distance = np.zeros(self._n_vectors, np.uint16)
+        for word, own in zip(self._signs[:, : self._n_vectors], signs, strict=True):
             distance += np.bitwise_count(word ^ own)
-        within = distance[slots]
+        owners = self._owners[: self._n_vectors]
+        seen = np.flatnonzero(mask[owners])
+        within = distance[seen]
         # Equal distances beyond the bound stay in, so that the choice does not depend on the order of the slots.
         bound = np.partition(within, wanted)[wanted]
-        near: Slots = slots[within <= bound]
-        return near
+        return np.unique(owners[seen[within <= bound]])
 
     def cosines(self, vector: npt.NDArray[np.float32], slots: Slots) -> Floats:
-        """Return the cosine of each of some items with a vector, 0 for items without one."""
-        return (self._vectors[slots].astype(np.float32) @ vector).astype(np.float64)
+        """Return the cosine of a vector with the nearest window of each of some items, 0 for items without any."""
+        counts = self.column("n_vectors")[slots].astype(np.int64)
+        found = np.zeros(len(slots))
+        if counts.any():
+            each = (self._vectors[self._vectors_of(slots)].astype(np.float32) @ vector).astype(np.float64)
+            some = counts > 0
+            found[some] = np.maximum.reduceat(each, (np.cumsum(counts) - counts)[some])
+        return found
+
+    def _vectors_of(self, slots: Slots) -> Slots:
+        """Return the rows of the vectors of some items, in the order of the items."""
+        counts = self._columns["n_vectors"][slots].astype(np.int64)
+        starts = self._columns["first_vector"][slots] - (np.cumsum(counts) - counts)
+        return np.repeat(starts, counts) + np.arange(counts.sum())
 
     def vectors(self, slots: Slots) -> npt.NDArray[np.float32]:
-        """Return the vectors of some items, [k, dimension]."""
-        return self._vectors[slots].astype(np.float32)
+        """Return the vector of the first window of some items that have one, [k, dimension]."""
+        vectors: npt.NDArray[np.float32] = self._vectors[self.column("first_vector")[slots]].astype(np.float32)
+        return vectors
 
-    def slots(self, ids: Iterable[str]) -> Slots:
-        """Return the slots of items that are alive, by id, in the order of the slots."""
-        wanted = set(ids)
-        alive = self.column("alive")
-        return np.array([slot for slot, each in enumerate(self.ids) if each in wanted and alive[slot]], np.int64)
+    def slots(self, rows: Iterable[int]) -> Slots:
+        """Return the slots of items that are alive and have vectors, by their rows in the file."""
+        slots = np.array([self._slot_of[row] for row in rows if row in self._slot_of], np.int64)
+        return slots[self.column("alive")[slots] & (self.column("n_vectors")[slots] > 0)]
 
 
 def _signs(vectors: npt.NDArray[np.float16]) -> npt.NDArray[np.uint64]:

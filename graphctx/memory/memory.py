@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -19,6 +20,7 @@ from graphctx.memory.compress import summarise_items
 from graphctx.memory.database import MemoryDatabase, MemoryFull
 from graphctx.memory.extraction import TripleExtractor
 from graphctx.memory.facts import FactChanges, FactStore, NameResolver, PlacedFact
+from graphctx.memory.index import windows
 from graphctx.memory.items import (
     CORE_TIER,
     MemoryDraft,
@@ -400,7 +402,24 @@ class Memory:
         limit: int | None = None,
     ) -> list[MemoryItem]:
         """Return the items of a filter by the time of their creation."""
-        return self._items.select(scope, chosen or MemoryFilter(), now, newest_first=newest_first, limit=limit)
+        chosen = chosen or MemoryFilter()
+        tiers = f"tier IN ({','.join('?' * len(chosen.tiers))})" if chosen.tiers else ""
+        return self._items.select(
+            scope, chosen, now, newest_first=newest_first, limit=limit, where=tiers, values=chosen.tiers
+        )
+
+    def tagged(self, tag: str, scope: MemoryScope, now: Moment, limit: int) -> list[MemoryItem]:
+        """Return the newest items with a tag."""
+        chosen = MemoryFilter(tags=(tag,))
+        return self._items.select(
+            scope, chosen, now, limit=limit, where="instr(tags, ?)", values=[json.dumps(tag)[1:-1]]
+        )
+
+    def is_empty(self, scope: MemoryScope) -> bool:
+        """Return whether nothing is stored in the scope."""
+        where, values = in_scope(scope)
+        with self._database.read() as connection:
+            return connection.execute(f"SELECT 1 FROM items WHERE {where} LIMIT 1", values).fetchone() is None
 
     def working(self, scope: MemoryScope, now: Moment) -> list[MemoryItem]:
         """Return the turns of the session's working memory, the oldest first."""
@@ -590,22 +609,31 @@ class Memory:
             rows = connection.execute(f"SELECT row, text FROM items WHERE {condition}").fetchall()
         for start in range(0, len(rows), _EMBED_BATCH):
             batch = rows[start : start + _EMBED_BATCH]
-            vectors = self._embedder.embed([text for _, text in batch]).astype(np.float16)
+            vectors = self._window_vectors([text for _, text in batch])
             with self._database.write() as connection:
                 connection.executemany(
                     "UPDATE items SET vector = ? WHERE row = ?",
-                    [(vector.tobytes(), row) for vector, (row, _) in zip(vectors, batch, strict=True)],
+                    [
+                        (vector.astype(np.float16).tobytes(), row)
+                        for vector, (row, _) in zip(vectors, batch, strict=True)
+                    ],
                 )
         with self._database.write() as connection:
             connection.execute("INSERT OR REPLACE INTO meta VALUES ('embedder', ?)", (self._embedder.fingerprint,))
         self._searcher.reset()
         return len(rows)
 
-    def _embed(self, texts: list[str]) -> tuple[npt.NDArray[np.float32] | None, str]:
+    def _window_vectors(self, texts: list[str]) -> list[npt.NDArray[np.float32]]:
+        """Return the vectors of the windows of each text, [windows, dimension]."""
+        parts = [windows(text) for text in texts]
+        vectors = self._embedder.embed([part for each in parts for part in each])
+        return np.split(vectors, np.cumsum([len(each) for each in parts])[:-1])
+
+    def _embed(self, texts: list[str]) -> tuple[list[npt.NDArray[np.float32]] | None, str]:
         if unusable := self._unusable_vectors():
             return None, f"stored without a vector: {unusable}"
         try:
-            return self._embedder.embed(texts), ""
+            return self._window_vectors(texts), ""
         except (GraphctxError, OSError, RuntimeError, ValueError) as error:
             return None, f"stored without a vector: {error}"
 

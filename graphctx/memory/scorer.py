@@ -7,6 +7,7 @@ memory designs (iterations: relevance scoring; tiers: context assembler, section
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -25,8 +26,20 @@ MATCH, NO_MATCH = 1.0, 0.5
 """Type match score of an item of a kind that was asked for, and of another."""
 
 MICROS_PER_DAY = 86_400 * 1_000_000
-_HALF_USED = 5
+_HALF_USED = 50
 """Uses after which an item's frequency is a half."""
+
+
+SECONDHAND_SHARE = 0.5
+"""Of the relevance of an assistant's turn and of a summary: a question is mostly about what a person said, which the
+assistant repeats at length; a summary repeats items that are found themselves. Chosen with `NEIGHBOUR_SHARE` by
+``make eval-memory``."""
+
+NEIGHBOUR_SHARE = 0.15
+"""Of the relevance of a turn that the turns before and after it receive."""
+
+_ABOUT_BOTH = re.compile(r"\b(?:summar\w+|overview|recap)\b", re.I)
+"""Questions for which what the assistant answered is as relevant as what was asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +57,30 @@ class ScoreParts:
     recency: Floats
     third: Floats
     fourth: Floats
+
+
+def relevance_of(
+    similarity: Floats, is_assistant: npt.NDArray[np.bool_], is_summary: npt.NDArray[np.bool_], query: str
+) -> Floats:
+    """Return similarities [k] with those of summaries and of an assistant's turns lowered.
+
+    Those of an assistant's turns stay if the query is about what was said by both.
+    """
+    lowered = is_summary if _ABOUT_BOTH.search(query) else is_summary | is_assistant
+    return similarity * np.where(lowered, SECONDHAND_SHARE, 1.0)
+
+
+def with_neighbours(relevance: Floats, before: Floats, after: Floats) -> Floats:
+    """Return the relevance [k] of turns, raised by that of the turns before and after each; at most 1."""
+    return np.minimum(relevance + NEIGHBOUR_SHARE * (before + after), 1.0)
+
+
+def relative(similarity: Floats) -> Floats:
+    """Return similarities on the scale from the lowest to the highest of them, [k] in 0..1; 1 if they are equal."""
+    if not len(similarity) or similarity.min() == similarity.max():
+        return np.ones(len(similarity))
+    scaled: Floats = (similarity - similarity.min()) / (similarity.max() - similarity.min())
+    return scaled
 
 
 def iteration_parts(

@@ -13,6 +13,7 @@ import numpy as np
 
 from graphctx.errors import GraphctxError, InvalidArgument, TimedOut
 from graphctx.memory.database import MemoryDatabase
+from graphctx.memory.extraction import date_in
 from graphctx.memory.index import MemoryIndex, Slots
 from graphctx.memory.items import KINDS, MemoryFilter, MemoryItem, MemoryKind, MemoryScope, Moment, to_micros
 from graphctx.memory.scorer import (
@@ -22,6 +23,9 @@ from graphctx.memory.scorer import (
     block_scores,
     iteration_parts,
     iteration_scores,
+    relative,
+    relevance_of,
+    with_neighbours,
 )
 from graphctx.memory.store import ItemStore
 from graphctx.nlp.base import Embedder
@@ -71,7 +75,8 @@ class MemoryHit:
     Attributes:
         item: as it was before this search counted a use.
         score: what orders the hits, 0..1.
-        similarity, recency: factors of the score; ``third`` and ``fourth`` are as in `ScoreParts`.
+        similarity: factor of the score; of a block relative to the other candidates, from 0 of the last to 1.
+        recency: factor of the score; ``third`` and ``fourth`` are as in `ScoreParts`.
     """
 
     item: MemoryItem
@@ -171,7 +176,8 @@ class MemorySearcher:
         """Return the vectors of items by id."""
         with self._lock:
             index = self.index()
-            slots = index.slots(ids)
+            with self._database.read() as connection:
+                slots = index.slots(self._items.rows(connection, ids))
             return {index.ids[slot]: vector for slot, vector in zip(slots, index.vectors(slots), strict=True)}
 
     def _semantic(self, query: MemoryQuery) -> MemoryHits:
@@ -187,7 +193,19 @@ class MemorySearcher:
             cosines = index.cosines(vector, near)
             slots = np.union1d(_best(near, cosines, CANDIDATES), _best(np.flatnonzero(lexical), lexical, CANDIDATES))
             share = self._settings.scoring.lexical_share
-            similarity = (1 - share) * np.clip(index.cosines(vector, slots), 0, 1) + share * lexical[slots]
+            before, after = index.neighbours(slots)
+            everything = np.union1d(slots, np.concatenate([before, after]))
+            everything = everything[(everything >= 0) & mask[everything]]
+            relevance = np.zeros(len(mask) + 1)  # of no neighbour, at -1
+            relevance[everything] = relevance_of(
+                (1 - share) * np.clip(index.cosines(vector, everything), 0, 1) + share * lexical[everything],
+                index.column("assistant")[everything],
+                index.column("kind")[everything] == KINDS.index("summary"),
+                query.text,
+            )
+            similarity = with_neighbours(relevance[slots], relevance[before], relevance[after])
+            if query.ranking == "block":
+                slots, similarity = self._candidates(query, index, slots, similarity)
             parts = self._parts(query, index, slots, similarity)
             scores = self._scores(query, parts)
             ids = [index.ids[slot] for slot in slots]
@@ -202,6 +220,14 @@ class MemorySearcher:
             if row in items  # deleted by another process in this moment
         ]
         return MemoryHits(tuple(hits), "semantic", "", n_candidates, len(order) - len(kept), embedding_ms)
+
+    def _candidates(
+        self, query: MemoryQuery, index: MemoryIndex, slots: Slots, similarity: Floats
+    ) -> tuple[Slots, Floats]:
+        """Return the most similar items, as many as a block chooses from, with similarities relative to each other."""
+        n = max(query.limit, self._settings.ranking.top_k)
+        best = sorted(range(len(slots)), key=lambda at: (-similarity[at], index.ids[slots[at]]))[:n]
+        return slots[best], relative(similarity[best])
 
     def _by_words(self, query: MemoryQuery) -> MemoryHits:
         found = self._items.matching(
@@ -228,10 +254,11 @@ class MemorySearcher:
         return MemoryHits(hits, "text", "", 0, len(order) - len(kept))
 
     def _parts(self, query: MemoryQuery, index: MemoryIndex, slots: Slots, similarity: Floats) -> ScoreParts:
+        asked_of = date_in(query.text) or query.now.at  # near that day rather than now
         return self._parts_of(
             query,
             similarity,
-            to_micros(query.now.at) - index.column("created_at")[slots],
+            np.abs(to_micros(asked_of) - index.column("created_at")[slots]),
             query.now.iteration - index.column("created_iteration")[slots],
             np.array(KINDS)[index.column("kind")[slots]],
             index.column("tier")[slots].astype(np.int64),

@@ -140,13 +140,13 @@ class ItemStore:
         self,
         connection: sqlite3.Connection,
         item: MemoryItem,
-        vector: np.ndarray[Any, np.dtype[np.float32]] | None,
+        vectors: np.ndarray[Any, np.dtype[np.float32]] | None,
         pending: bool,
     ) -> bool:
         """Insert an item within a transaction; return whether it was absent."""
         values = (
             *_row_of(item),
-            None if vector is None else vector.astype(np.float16).tobytes(),
+            None if vectors is None else vectors.astype(np.float16).tobytes(),
             term_hashes(item.text).tobytes(),
             pending,
         )
@@ -206,6 +206,11 @@ class ItemStore:
                     if len(kept) == limit:
                         break
         return kept
+
+    def rows(self, connection: sqlite3.Connection, ids: Sequence[str]) -> list[int]:
+        """Return the row numbers of items."""
+        marks = ",".join("?" * len(ids))
+        return [row for (row,) in connection.execute(f"SELECT row FROM items WHERE id IN ({marks}) ORDER BY row", ids)]
 
     def by_rows(self, connection: sqlite3.Connection, rows: Iterable[int]) -> dict[int, MemoryItem]:
         """Return items by their row numbers."""

@@ -144,12 +144,13 @@ def _open_without_documents(layers: Path | None, memory: Path | None, config: Se
     from graphctx.model.scope import Boundary
     from graphctx.nlp.tokens import AnswerCounter
     from graphctx.retrieve.searcher import Searcher
-    from graphctx.settings import load_settings
+    from graphctx.settings import load_settings, memory_project
 
     settings, counter = load_settings(), AnswerCounter()
     source = LayerSource(LayerStack(layers), counter) if layers else None
-    named = config.memory_settings.project if config and config.memory_settings and not layers else ""
-    project = named or (layers or memory or Path()).resolve().name or "default"
+    project = layers.resolve().name or "layers" if layers else ""
+    if config and memory and not layers:
+        project = memory_project(config.memory_settings or settings.memory, memory)
     searcher = Searcher(None, Boundary(project, settings.server.environment), counter, settings.retrieve, layers=source)
     opened = _memory_of(memory, config)
 

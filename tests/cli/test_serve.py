@@ -167,3 +167,17 @@ def test_a_configuration_of_a_client_starts_the_server_by_absolute_paths(client:
         program, folder = entry["command"], entry["args"][entry["args"].index("--kb") + 1]
     assert Path(program).is_absolute()
     assert folder == str(kb)
+
+
+def test_a_configuration_with_a_memory_names_it_and_no_knowledge_base_that_is_not_there(tmp_path: Path) -> None:
+    done = runner.run("mcp-config", "cursor", "--memory", "notes", folder=tmp_path)
+    (entry,) = entries(json.loads(done.out))
+    assert entry["args"] == ["serve", "--memory", str(tmp_path / "notes")]
+
+
+def test_a_memory_is_served_alone_where_there_is_no_knowledge_base(started: Started, tmp_path: Path) -> None:
+    for words in (["--memory", "notes"], ["--memory", "notes", "--toolsets", "kb"], ["--toolsets", "memory"], []):
+        assert runner.run("serve", "--kb", tmp_path / "kb", *words).code == 0
+    assert [config.toolsets for config, _ in started] == [("memory",), ("kb", "memory"), ("memory",), ("core",)]
+    notes, own = Path("notes"), tmp_path / "kb" / "memory"
+    assert [config.memory for config, _ in started] == [notes, notes, own, None]

@@ -6,6 +6,7 @@ import random
 import shutil
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -62,7 +63,7 @@ def test_a_score_is_the_weighted_sum_of_the_design(open_memory: OpenMemory) -> N
             0.4 * hit.similarity + 0.25 * hit.recency + 0.2 * hit.item.usefulness + 0.15 * hit.fourth
         )
     for hit in memory.search(MemoryQuery("upload", HERE, on_day(10)), record_use=False).hits:
-        expected = 0.4 * hit.similarity + 0.3 * np.exp(-0.1) + 0.2 * (hit.item.tier + 1) / 4
+        expected = 0.4 * hit.similarity + 0.3 * np.exp(-0.01) + 0.2 * (hit.item.tier + 1) / 4
         assert hit.score == pytest.approx(expected)
     strict = memory.search(MemoryQuery("upload", HERE, on_day(0, 12), ranking="iteration", min_score=0.6))
     assert all(hit.score >= 0.6 for hit in strict.hits)
@@ -192,3 +193,47 @@ def test_the_nearest_by_signs_hold_nearly_all_of_the_nearest() -> None:
         true = np.argsort(-(stored.astype(np.float32) @ query))[:20]
         shares.append(len(set(true.tolist()) & set(near.tolist())) / 20)
     assert np.mean(shares) > 0.95
+
+
+def test_what_a_long_item_says_at_its_end_is_found_by_its_sense(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    filler = "The ferry leaves the harbour every morning and comes back at night with fish for the market. " * 30
+    end = "Our physician advises against peanuts, since they make the throat swell."
+    for text in (filler, filler + end):
+        memory.add([MemoryDraft("output", text)], HERE, on_day(0))
+    hits = memory.search(MemoryQuery("food allergy", HERE, on_day(1)), record_use=False).hits
+    assert hits[0].item.text.endswith(end)
+    assert hits[0].score > hits[1].score
+
+
+def test_an_old_turn_that_answers_comes_before_newer_ones_that_do_not(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    memory.add([MemoryDraft("turn", "The safe opens with the code 4711.", author="Ann")], HERE, on_day(0))
+    for day in range(1, 31):
+        memory.add([MemoryDraft("turn", f"Lunch on day {day} was soup number {day}.", author="Ann")], HERE, on_day(day))
+    found = memory.search(MemoryQuery("Which code opens the safe?", HERE, on_day(300)), record_use=False)
+    assert "4711" in found.hits[0].item.text
+
+
+def test_what_a_person_said_comes_before_an_assistant_that_repeats_it(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    said, repeated = "I paint the kitchen green in June.", "You paint the kitchen green in June, I see."
+    memory.add([MemoryDraft("turn", repeated, author="assistant")], HERE, on_day(0))
+    memory.add([MemoryDraft("turn", said, author="user")], HERE, on_day(1))
+    found = memory.search(MemoryQuery("When do I paint the kitchen?", HERE, on_day(2)), record_use=False)
+    assert [hit.item.text for hit in found.hits] == [said, repeated]
+
+
+def test_a_turn_beside_a_match_in_its_session_comes_before_one_of_another_session(open_memory: OpenMemory) -> None:
+    answer = "Yes, in March."
+    ranks = []
+    for name, session in (("same", HERE.session), ("other", "tuesday")):
+        memory = open_memory(name)
+        for minute, (said, where) in enumerate(
+            [("Did Ann ever sail to the island of Sark?", HERE.session), (answer, session), ("No, in May.", "friday")]
+        ):
+            memory.add([MemoryDraft("turn", said)], replace(HERE, session=where), on_day(minute / 1440))
+        query = MemoryQuery("Ann's sailing to Sark", HERE, on_day(1))
+        hits = memory.search(query, record_use=False).hits
+        ranks.append(next(hit.similarity for hit in hits if hit.item.text == answer))
+    assert ranks[0] > ranks[1]

@@ -293,7 +293,7 @@ class BlockLine(Answer):
     id: str
     kind: str = Field(description="Kind of the memory, or relation for a fact.")
     tier: int | None = Field(None, description="0 working, 1 session, 2 epoch, 3 core.")
-    score: float = Field(description="Its rank; 1 for core memory.")
+    score: float = Field(description="What orders the entries; of core memory, usefulness and confidence.")
     tokens: int
     author: str = ""
     source: str = ""
@@ -607,15 +607,13 @@ def _block_line(entry: BlockEntry, start: int) -> BlockLine:
 
 
 def _graph_query(context: CallContext, asked: GraphQueryInput) -> Reply[GraphQueryAnswer]:
-    from graphctx.memory import MemoryFilter
-
     scope, now = context.memory_scope(asked.scope), _as_of(context, asked.as_of)
     memory = context.open_memory()
     memory.extract_pending(_PENDING_PER_QUERY)
     steps = memory.facts.about(
         asked.entity, scope, now, predicate=asked.relation or "", depth=asked.depth, history=asked.history, limit=1000
     )
-    tagged = memory.select(scope, now, MemoryFilter(tags=(_entity_tag(asked.entity),)), limit=_MAX_ENTITY_ITEMS)
+    tagged = memory.tagged(_entity_tag(asked.entity), scope, now, _MAX_ENTITY_ITEMS)
     known = entity_named(context.searcher, asked.entity)
     results = Results(
         items=steps, snapshot_id="", scope=context.scope(asked.scope), empty_reason=None if steps else "no_match"

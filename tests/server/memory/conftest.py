@@ -46,13 +46,12 @@ def opened_memory(folder: Path) -> Memory:
 
 def warmup_with(config: ServerConfig) -> Warmup:
     """Open the memory of a configuration without documents."""
+    assert config.memory is not None
+    memory = opened_memory(config.memory)
 
     def engine() -> OpenKnowledgeBase:
         made = open_engine("/nonexistent", None, config)
-        assert config.memory is not None
-        folder = config.memory
-        opened_memory(folder)
-        return OpenKnowledgeBase(made.searcher, lambda: None, made.count, memory=lambda: opened_memory(folder))
+        return OpenKnowledgeBase(made.searcher, lambda: None, made.count, memory=lambda: memory)
 
     return Warmup(engine)
 

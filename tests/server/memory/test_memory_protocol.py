@@ -118,6 +118,33 @@ async def test_owners_of_tokens_share_a_store_and_see_their_own_alone(folder: Pa
         assert json.loads(await read(ana, "memory://stats"))["n_items"] == 1
 
 
+async def test_over_http_subscribers_learn_of_their_own_changes_alone(folder: Path) -> None:
+    config = ServerConfig(toolsets=("memory",), memory=folder, tokens={"ana": SecretStr(ANA), "ben": SecretStr(BEN)})
+    async with (
+        listening(http_app(warmup_with(config), config, HttpConfig())) as url,
+        as_bearer(url, ANA, "auto") as ana,
+        as_bearer(url, BEN, "auto") as ben,
+        ana.listen(resource_subscriptions=["memory://stats"]) as of_ana,
+        ben.listen(resource_subscriptions=["memory://stats"]) as of_ben,
+    ):
+        told: list[str] = []
+
+        async def follow(name: str, changes: Any) -> None:
+            async for _ in changes:
+                told.append(name)
+                if name == "ana":
+                    tasks.cancel_scope.cancel()
+
+        with anyio.fail_after(20):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(follow, "ana", of_ana)
+                await ben.call_tool("memory_store", FACT)
+                await anext(of_ben)
+                told.append("ben")
+                await ana.call_tool("memory_store", FACT)
+        assert told == ["ben", "ana"]
+
+
 async def test_over_http_whoever_is_unknown_reads_and_does_not_write(folder: Path) -> None:
     config = ServerConfig(toolsets=("memory",), memory=folder)
     async with listening(http_app(warmup_with(config), config, HttpConfig())) as url, Client(url) as client:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from mcp import Client
 
+from graphctx.memory import KINDS
 from graphctx.model.budgets import Limits
 from graphctx.server.config import ServerConfig
+from graphctx.server.tools.memory import MemoryKindName
 
 from ..conftest import Connect
 from ..results import error_of, text_of
@@ -37,6 +39,10 @@ async def test_the_tools_are_off_until_asked_for(connect: Connect) -> None:
         assert not [tool.name for tool in (await client.list_tools()).tools if "memory" in tool.name]
         with pytest.raises(Exception, match="Unknown tool"):
             await client.call_tool("memory_status", {})
+
+
+def test_every_kind_of_memory_can_be_asked_for() -> None:
+    assert get_args(MemoryKindName) == KINDS
 
 
 async def test_an_empty_memory_answers_with_an_empty_block(remembering: Remembering) -> None:
