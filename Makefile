@@ -25,6 +25,9 @@ G ?=
 # Arguments for the development sets: make eval-dev E="--only hotpot_train100 --no-baselines".
 E ?=
 
+# Arguments for the A/B benchmark of iterations: make eval-iterations I="--runs 3 -- my-orchestrator --once".
+I ?=
+
 # Arguments for the answers about documentation sites: make eval-answers A="--site helm_docs --examples".
 A ?=
 
@@ -34,7 +37,7 @@ M ?=
 # Arguments for the proof of determinism: make determinism D="my-suite --questions 20".
 D ?= eval/golden/handbook.jsonl
 
-.PHONY: help run test test-all check lint types imports generated generate eval eval-dev eval-ablation eval-answers eval-memory bench bench-memory bench-query bench-global bench-layers determinism transcript clean
+.PHONY: help run test test-all check lint types imports generated generate eval eval-dev eval-ablation eval-answers eval-iterations eval-memory bench bench-memory bench-query bench-global bench-layers determinism transcript clean
 
 help: ## List the chores
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -86,6 +89,9 @@ eval-ablation: .venv/.installed-dev ## Ask the development sets with one part of
 
 eval-answers: .venv/.installed-dev ## Ask about documentation sites: complete answers, faults of quotes, questions about the whole (A="arguments")
 	$(BIN)/python -m eval.answers $(A)
+
+eval-iterations: .venv/.installed-dev ## Measure what context saves an orchestrator (I="arguments -- command")
+	$(BIN)/python -m eval.iteration_ab $(I)
 
 eval-memory: .venv/.installed-dev ## Ask long conversations of the memory and of baselines over the same turns (M="--only beam_dev")
 	$(BIN)/python -m eval.memory $(M)

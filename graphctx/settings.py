@@ -81,6 +81,9 @@ class RetrieveSettings(_Group):
     timeout_seconds: float = Field(30.0, gt=0, description="Timeout of a Cypher query, in seconds.")
 
 
+ToolsetName = Literal["core", "kb", "graph", "compat", "connector", "layers", "memory", "iteration"]
+
+
 class ServerSettings(_Group):
     """``[server]``: how the MCP server answers."""
 
@@ -101,12 +104,12 @@ class ServerSettings(_Group):
         (), max_length=50, description="Boundary: only documents below these folders; a call may narrow it."
     )
     environment: Literal["dev", "prod", "scratch"] = Field("dev", description="Environment of this server.")
-    toolsets: tuple[Literal["core", "kb", "graph", "compat", "connector", "layers", "memory"], ...] = Field(
+    toolsets: tuple[ToolsetName, ...] = Field(
         ("core",),
         min_length=1,
-        max_length=6,
+        max_length=8,
         description="Tools to offer: the six most used, evidence, graph, their older names, search and fetch, layers "
-        "(always offered if `[layers] folder` is set).",
+        "(always offered if `[layers] folder` is set), memory, iteration.",
     )
     full_form: bool = Field(
         False,
@@ -315,6 +318,9 @@ class MemorySettings(_Group):
         "standard",
         description="Defaults of `persistence`, `max_size_mb`, `max_items_per_query`, `summarize_after_iterations`: "
         "session, 100, 5, 10; project, 500, 10, 20; global, 2000, 25, 50.",
+    )
+    skillbook: str = Field(
+        "", max_length=1000, description="File skillbook.json, whose skills are read before a question; empty is none."
     )
     storage: MemoryStorageSettings = Field(MemoryStorageSettings(), description="Where and how long.")
     retrieval: MemoryRetrievalSettings = Field(MemoryRetrievalSettings(), description="What a question returns.")

@@ -136,6 +136,9 @@ def stats(
 
 def context(
     query: Annotated[str, typer.Argument(metavar="QUERY", help="What the prompt is about.")],
+    iterations: Annotated[
+        bool, typer.Option("--iterations", help="The context of an orchestrator's iterations, as Markdown.")
+    ] = False,
     tokens: TokensOption = None,
     memory: MemoryOption = None,
     project: ProjectOption = None,
@@ -145,10 +148,20 @@ def context(
     as_json: JsonOption = False,
 ) -> None:
     """Print the memories that bear on a question as a block for a prompt; nothing if there are none."""
-    from graphctx.memory import MemoryQuery, assemble_block
+    from graphctx.memory import IterationClient, MemoryQuery, assemble_block
     from graphctx.nlp.tokens import AnswerCounter
 
     with _opened(kb, memory, project, session, principal) as (store, scope, now):
+        if iterations:
+            client = IterationClient(store, scope, clock=lambda: now.at, strict=True)
+            found = client.get_context_block(query, max_tokens=tokens)
+            if found["degraded"]:
+                errors_console().print(f"Degraded ({found['stage']}): {found['degraded']}", style="yellow")
+            if as_json:
+                print_json(found)
+            elif found["block"]:
+                print_text(found["block"])
+            return
         asked = MemoryQuery(query, scope, now, limit=store.settings.ranking.top_k)
         budget = tokens or store.settings.token_budgets.default_retrieve_budget
         block = assemble_block(store, asked, budget, AnswerCounter().count)

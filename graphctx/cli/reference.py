@@ -220,6 +220,8 @@ _TOOLSETS = {
     "layers": "Layers of AGENTS.db: chunks that people and agents wrote about a repository. Offered where "
     "`[layers] folder` or `--layers` names their folder. Dots for underscores are accepted too: `agents.search`, "
     "`agents.context.write`, `agents.context.propose`.",
+    "iteration": "The context of an orchestrator's iterations ([how](../iterations.md)). Off by default; `--memory` "
+    "names the folder.",
 }
 _ERRORS = {
     "INVALID_ARGUMENT": "An argument is unknown, of the wrong type or out of range, or names something that does not "

@@ -38,7 +38,7 @@ def serve(
             metavar="LIST",
             help="Tools to offer, with commas between: core (the six most used, in a slim form), kb and graph (all, in "
             "full), compat (older names), connector (search and fetch), layers (with --layers), memory (what agents "
-            "remember).",
+            "remember), iteration (the context of an orchestrator's iterations).",
             show_default="core",
         ),
     ] = None,

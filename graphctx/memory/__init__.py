@@ -1,7 +1,7 @@
 """What agents write, remember and forget: one store, one search, one lifecycle.
 
 `Memory` is the way in; both toolsets are faces of it. Everything takes a `MemoryScope` (who asks, in which project and
-session) and a `Moment` (time and iteration); nothing here reads a clock.
+session) and a `Moment` (time and iteration); nothing but `IterationClient` reads a clock.
 
 - ``items``: `MemoryItem` and what a caller gives for one, `MemoryDraft`; `Triple` and `TemporalFact`; `MemoryFilter`.
 - ``memory``: `Memory`, with ``add``, ``search``, ``get``, ``select``, ``correct``, ``forget``, ``compress``, …
@@ -11,6 +11,7 @@ session) and a `Moment` (time and iteration); nothing here reads a clock.
 - ``assembler``: a block of memories under a token budget.
 - ``exchange``: JSON Lines of items and facts, and the form of the reference memory server.
 - ``compress``: extractive summaries that cite their items.
+- ``iteration``: `IterationClient`, the context of an orchestrator's iterations; ``skillbook``: skills from a file.
 
 A text is stored and returned exactly; ids are `m_…` for items and `r_…` for facts.
 """
@@ -33,10 +34,12 @@ from graphctx.memory.items import (
     TemporalFact,
     Triple,
 )
+from graphctx.memory.iteration import CONTEXT_TYPES, ContextType, IterationClient, IterationRun, render_block
 from graphctx.memory.memory import CompressLevel, CompressOutcome, MaintainOutcome, Memory, StoreOutcome
 from graphctx.memory.search import MemoryHit, MemoryHits, MemoryQuery
 
 __all__ = [
+    "CONTEXT_TYPES",
     "CORE_TIER",
     "FILE_NAME",
     "KINDS",
@@ -44,10 +47,13 @@ __all__ = [
     "BlockEntry",
     "CompressLevel",
     "CompressOutcome",
+    "ContextType",
     "FactChanges",
     "FactStep",
     "FactStore",
     "ImportReport",
+    "IterationClient",
+    "IterationRun",
     "MaintainOutcome",
     "Memory",
     "MemoryBlock",
@@ -71,5 +77,6 @@ __all__ = [
     "exported_lines",
     "import_lines",
     "reference_lines",
+    "render_block",
     "repair",
 ]

@@ -27,6 +27,8 @@ CREATE TABLE items (
   vector BLOB, terms BLOB NOT NULL, facts_pending INTEGER NOT NULL);
 CREATE INDEX items_by_project ON items (principal, project, created_at);
 CREATE INDEX items_by_session ON items (principal, project, session, tier, kind);
+CREATE INDEX items_by_kind ON items (principal, kind, created_at);
+CREATE INDEX items_by_age ON items (principal, state, created_iteration, usefulness);
 CREATE INDEX items_pending ON items (row) WHERE facts_pending;
 CREATE INDEX items_by_tier ON items (principal, tier);
 CREATE TABLE facts (

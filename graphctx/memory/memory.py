@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import groupby
@@ -32,7 +32,7 @@ from graphctx.memory.items import (
     from_micros,
     to_micros,
 )
-from graphctx.memory.scorer import after_feedback, state_at
+from graphctx.memory.scorer import after_feedback
 from graphctx.memory.search import MemoryHits, MemoryQuery, MemorySearcher
 from graphctx.memory.store import ITEM_FIELDS, ItemStore, in_scope, item_of, item_of_row
 from graphctx.nlp.base import Embedder, Extractor
@@ -42,6 +42,9 @@ from graphctx.settings import MemorySettings
 CompressLevel = Literal["working", "session", "epoch"]
 
 ALL_STATES: tuple[MemoryState, ...] = ("active", "aging", "summarized", "archived")
+FEEDBACK = "graphctx:feedback"
+"""Entry of an item's metadata: how often it was ``helpful`` or ``harmful``, and the last ``reason``."""
+
 DEPRECATED_SHARE = 0.5
 """What is left of the confidence of an item that is deprecated."""
 
@@ -52,6 +55,7 @@ PRUNED_SHARE = 0.1
 PRUNE_ATTEMPTS = 5
 
 _EMBED_BATCH = 64
+_MAINTAINED_ITEMS = 200
 _LIVE: tuple[MemoryState, ...] = ("active", "aging")
 _WORKING = "tier = 0 AND kind = 'turn' AND session = ? AND state IN ('active', 'aging')"
 
@@ -291,15 +295,33 @@ class Memory:
             done += len(items)
         return done
 
-    def feedback(self, item_id: str, helpful: bool, scope: MemoryScope) -> MemoryItem:
-        """Raise or lower the usefulness of an item."""
-        item = self.get(item_id, scope)
-        return self._items.update(item, usefulness=after_feedback(item.usefulness, [helpful], self.settings.scoring))
+    def update(self, item_id: str, scope: MemoryScope, change: Callable[[MemoryItem], Mapping[str, Any]]) -> MemoryItem:
+        """Change fields of an item, read and written in one transaction; its text never changes.
+
+        Args:
+            item_id: which.
+            scope: who asks.
+            change: returns the fields that change and their values.
+        """
+        return self._items.update(item_id, scope, change)
+
+    def feedback(self, item_id: str, helpful: bool, scope: MemoryScope, reason: str = "") -> MemoryItem:
+        """Raise or lower the usefulness of an item; its metadata count the feedback and keep the last reason."""
+
+        def change(item: MemoryItem) -> Mapping[str, Any]:
+            name = "helpful" if helpful else "harmful"
+            counts = {name: feedback_count(item, name) + 1} | ({"reason": reason} if reason else {})
+            known = item.metadata.get(FEEDBACK)
+            return {
+                "usefulness": after_feedback(item.usefulness, [helpful], self.settings.scoring),
+                "metadata": {**item.metadata, FEEDBACK: {**known, **counts} if isinstance(known, dict) else counts},
+            }
+
+        return self._items.update(item_id, scope, change)
 
     def deprecate(self, item_id: str, scope: MemoryScope) -> MemoryItem:
         """Halve the confidence of an item."""
-        item = self.get(item_id, scope)
-        return self._items.update(item, confidence=item.confidence * DEPRECATED_SHARE)
+        return self._items.update(item_id, scope, lambda item: {"confidence": item.confidence * DEPRECATED_SHARE})
 
     def correct(self, item_id: str, text: str, scope: MemoryScope, now: Moment) -> StoreOutcome:
         """Replace an item by a corrected one; the old text stays in the history, and its facts end.
@@ -422,10 +444,15 @@ class Memory:
         except BackendUnavailable as error:  # the chain may still have an answer
             unusable = error.message
         found = self._searcher.search(query, unusable)
-        if record_use and found.hits and found.stage in ("semantic", "text"):
-            with suppress(BackendUnavailable):  # a statistic; the answer does not depend on it
-                self._items.touch([hit.item.id for hit in found.hits], query.now)
+        if record_use and found.stage in ("semantic", "text"):
+            self.record_use([hit.item.id for hit in found.hits], query.now)
         return found
+
+    def record_use(self, ids: Sequence[str], now: Moment) -> None:
+        """Count a use of items, unless the store cannot be written: no answer depends on it."""
+        if ids:
+            with suppress(BackendUnavailable):
+                self._items.touch(ids, now)
 
     def vectors(self, ids: Sequence[str]) -> dict[str, npt.NDArray[np.float32]]:
         """Return the vectors of items by id, without those that have none."""
@@ -513,36 +540,39 @@ class Memory:
         items = self.summaries(scope, now, tier)
         return self._summarise(items, 2, limits.epoch_summary_tokens, now)
 
-    def summarise_old(self, scope: MemoryScope, now: Moment, older_than: int | None = None) -> CompressOutcome:
-        """Compress items that are older than some iterations, by default those of the settings."""
+    def summarise_old(
+        self, scope: MemoryScope, now: Moment, older_than: int | None = None, *, limit: int | None = None
+    ) -> CompressOutcome:
+        """Compress items that are older than some iterations, by default those of the settings; the oldest first.
+
+        Args:
+            scope: who asks.
+            now: the iteration from which ages count.
+            older_than: only items of a greater age in iterations.
+            limit: items at most.
+        """
         least = self.settings.lifecycle.summarize_after_iterations if older_than is None else older_than
         items = self._items.select(
             scope,
             MemoryFilter(states=_LIVE),
             now,
             newest_first=False,
+            limit=limit,
             where="tier < 3 AND kind NOT IN ('skill', 'summary', 'task') AND created_iteration < ?",
             values=[now.iteration - least],
         )
         return self._summarise(items, 1, self.settings.compression.session_summary_tokens, now)
 
     def maintain(self, scope: MemoryScope, now: Moment) -> MaintainOutcome:
-        """Bring states to the iteration: summarise, age and archive, then delete what may be pruned or is expired."""
-        summarised = self.summarise_old(scope, now)
-        states: dict[str, MemoryState] = {}
-        for item in self._items.select(
-            scope, MemoryFilter(states=ALL_STATES, history=True), now, where="tier < 3 AND kind <> 'skill'"
-        ):
-            state = state_at(now.iteration - item.created_iteration, self.settings.lifecycle)
-            if state == "summarized" and item.kind in ("summary", "task"):
-                state = "aging"
-            if state != item.state and ALL_STATES.index(state) > ALL_STATES.index(item.state):
-                states[item.id] = state
-        if states:
-            self._items.set_states(states)
+        """Bring states to the iteration: summarise, age and archive, then delete what may be pruned or is expired.
+
+        Some hundred items are summarised in a call; more wait for the next one.
+        """
+        summarised = self.summarise_old(scope, now, limit=_MAINTAINED_ITEMS)
+        n_states = len(summarised.source_ids) + self._items.age(scope, now)
         lifecycle = self.settings.lifecycle
         n_deleted = self.prune(scope, now, lifecycle.prune_min_usefulness, lifecycle.prune_after_iterations)
-        return MaintainOutcome(summarised.summaries, len(states), n_deleted + self.expire(scope, now))
+        return MaintainOutcome(summarised.summaries, n_states, n_deleted + self.expire(scope, now))
 
     def prune(self, scope: MemoryScope, now: Moment, min_usefulness: float, older_than: int | None = None) -> int:
         """Delete items of a lower usefulness, but core ones; return how many.
@@ -716,6 +746,13 @@ class Memory:
         if states:
             self._items.set_states(states)
         return CompressOutcome(tuple(summaries), tuple(states))
+
+
+def feedback_count(item: MemoryItem, name: str) -> int:
+    """Return how often an item was ``helpful`` or ``harmful``, or another count of its feedback."""
+    known = item.metadata.get(FEEDBACK)
+    count = known.get(name) if isinstance(known, dict) else 0
+    return count if isinstance(count, int) else 0
 
 
 def _shipped_embedder() -> Embedder:

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from graphctx.memory.items import CORE_TIER, MemoryState
-from graphctx.settings import MemoryCompressionSettings, MemoryLifecycleSettings, MemoryRankingSettings
+from graphctx.memory.items import CORE_TIER
+from graphctx.settings import MemoryCompressionSettings, MemoryRankingSettings
 from graphctx.settings import MemoryScoringSettings as ScoringSettings
 
 Floats = npt.NDArray[np.float64]
@@ -161,12 +161,3 @@ def decayed(confidence: float, since: datetime, at: datetime, tier: int, setting
     if tier >= CORE_TIER:
         return confidence
     return confidence * math.pow(1 - settings.confidence_decay_rate, hours / settings.confidence_decay_interval_hours)
-
-
-def state_at(age: int, settings: MemoryLifecycleSettings) -> MemoryState:
-    """Return the state of an item that was stored ``age`` iterations ago."""
-    if age > settings.archive_after_iterations:
-        return "archived"
-    if age > settings.summarize_after_iterations:
-        return "summarized"
-    return "aging" if age > settings.aging_after_iterations else "active"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from time import perf_counter
 from typing import Literal
 
 import numpy as np
@@ -54,7 +55,7 @@ class MemoryQuery:
         limit: items returned at most.
         ranking: which score orders them.
         min_score: items of a lower score are not returned.
-        preferred: kinds that match in the score for an iteration; those of the filter if it has some.
+        preferred: kinds that match in the score for an iteration; by default those of the filter, else of the settings.
     """
 
     text: str
@@ -96,6 +97,7 @@ class MemoryHits:
         degraded: why earlier stages failed, empty if none did.
         n_candidates: items in scope that the filter chooses; 0 if the stage does not know.
         n_below: candidates that were scored and left out for a low score.
+        embedding_ms: milliseconds for embedding the question; equal answers may differ in it.
     """
 
     hits: tuple[MemoryHit, ...]
@@ -103,6 +105,7 @@ class MemoryHits:
     degraded: str = ""
     n_candidates: int = 0
     n_below: int = 0
+    embedding_ms: float = field(default=0.0, compare=False)
 
 
 class MemorySearcher:
@@ -141,12 +144,12 @@ class MemorySearcher:
                 self._cache.move_to_end(key)
                 while len(self._cache) > _CACHED_ANSWERS:
                     self._cache.popitem(last=False)
-            return MemoryHits(found.hits, found.stage, "; ".join(reasons), found.n_candidates, found.n_below)
+            return replace(found, degraded="; ".join(reasons))
         with self._lock:
             cached = self._cache.get(key)
         if cached is None:
             return MemoryHits((), "none", "; ".join(reasons))
-        return MemoryHits(cached.hits, "cached", "; ".join(reasons), cached.n_candidates, cached.n_below)
+        return replace(cached, stage="cached", degraded="; ".join(reasons))
 
     def reset(self) -> None:
         """Read the index anew at the next search, after vectors changed."""
@@ -178,7 +181,9 @@ class MemorySearcher:
             return {index.ids[slot]: vector for slot, vector in zip(slots, index.vectors(slots), strict=True)}
 
     def _semantic(self, query: MemoryQuery) -> MemoryHits:
+        start = perf_counter()
         vector = self._embedder.embed([query.text])[0]
+        embedding_ms = (perf_counter() - start) * 1000
         with self._lock:
             index = self.index()
             mask = index.mask(query.scope, query.filter, query.now, self._settings.compression)
@@ -214,7 +219,7 @@ class MemorySearcher:
             for row, at in zip(rows, kept, strict=False)
             if row in items  # deleted by another process in this moment
         ]
-        return MemoryHits(tuple(hits), "semantic", "", n_candidates, len(order) - len(kept))
+        return MemoryHits(tuple(hits), "semantic", "", n_candidates, len(order) - len(kept), embedding_ms)
 
     def _candidates(
         self, query: MemoryQuery, index: MemoryIndex, slots: Slots, similarity: Floats
@@ -274,7 +279,7 @@ class MemorySearcher:
     ) -> ScoreParts:
         if query.ranking == "block":
             return block_parts(similarity, age_micros, tiers, access_count, self._settings.ranking)
-        preferred = query.filter.kinds or query.preferred or self._settings.retrieval.context_types
+        preferred = query.preferred or query.filter.kinds or self._settings.retrieval.context_types
         matches = np.isin(kinds, preferred)
         return iteration_parts(similarity, age, kinds == "skill", usefulness, matches, self._settings.scoring)
 

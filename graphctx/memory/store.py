@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -120,8 +120,8 @@ def _check(draft: MemoryDraft, settings: MemorySettings) -> None:
     if draft.valid_from and draft.valid_to and to_micros(draft.valid_to) < to_micros(draft.valid_from):
         raise InvalidArgument("valid_to is before valid_from. Exchange them.", field="valid_to")
     try:
-        metadata = json.dumps(dict(draft.metadata), allow_nan=False)
-        f"{draft.text}{draft.author}{draft.source}{''.join(draft.tags)}".encode()
+        metadata = json.dumps(dict(draft.metadata), allow_nan=False, ensure_ascii=False)
+        f"{draft.text}{draft.author}{draft.source}{''.join(draft.tags)}{metadata}".encode()
     except UnicodeEncodeError:
         raise InvalidArgument("The text has half of a surrogate pair, which cannot be stored. Remove it.") from None
     except (TypeError, ValueError) as error:
@@ -188,6 +188,10 @@ class ItemStore:
     ) -> list[MemoryItem]:
         """Return the items of a filter by the time of their creation, ties in the order of storing."""
         condition, scoped = in_scope(scope)
+        for field, allowed in (("kind", chosen.kinds), ("state", chosen.states or STATES[:-1])):
+            if allowed:
+                condition += f" AND {field} IN ({', '.join('?' * len(allowed))})"
+                scoped += allowed
         order = "DESC" if newest_first else "ASC"
         query = (
             f"SELECT {ITEM_FIELDS} FROM items WHERE {condition} {where and f'AND {where}'} "
@@ -234,17 +238,37 @@ class ItemStore:
                         break
         return found
 
-    def update(self, item: MemoryItem, **changes: Any) -> MemoryItem:
-        """Change fields of an item; its text never changes."""
-        changed = replace(item, **changes)
-        fields = dict(zip(ITEM_FIELDS.split(", "), _row_of(changed), strict=True))
-        listed = ", ".join(f"{name} = ?" for name in changes)
+    def update(self, item_id: str, scope: MemoryScope, change: Callable[[MemoryItem], Mapping[str, Any]]) -> MemoryItem:
+        """Change fields of an item, read and written in one transaction; its text never changes."""
         with self._database.write() as connection:
+            item = self.get(item_id, scope)
+            changes = change(item)
+            changed = replace(item, **changes)
+            fields = dict(zip(ITEM_FIELDS.split(", "), _row_of(changed), strict=True))
+            listed = ", ".join(f"{name} = ?" for name in changes)
             connection.execute(
                 f"UPDATE items SET {listed} WHERE id = ?",
                 (*(fields[name] for name in changes), item.id),
             )
         return changed
+
+    def age(self, scope: MemoryScope, now: Moment) -> int:
+        """Set the states that follow from the ages in iterations, forwards only; return how many changed."""
+        where, values = in_scope(scope)
+        lifecycle = self._settings.lifecycle
+        n_changed = 0
+        with self._database.write() as connection:
+            for state, before, ripe in (
+                ("archived", lifecycle.archive_after_iterations, "state = 'summarized'"),
+                ("archived", lifecycle.archive_after_iterations, "state = 'aging' AND kind IN ('summary', 'task')"),
+                ("aging", lifecycle.aging_after_iterations, "state = 'active'"),
+            ):
+                n_changed += connection.execute(
+                    "UPDATE items SET state = ? WHERE tier < ? AND kind <> 'skill' AND created_at <= ? "
+                    f"AND created_iteration < ? AND {ripe} AND {where}",
+                    (state, CORE_TIER, to_micros(now.at), now.iteration - before, *values),
+                ).rowcount
+        return n_changed
 
     def set_states(self, states: Mapping[str, MemoryState]) -> None:
         """Set the states of items by id."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
@@ -117,7 +117,9 @@ class GraphctxServer:
 
         def fill() -> types.GetPromptResult:
             playbook = prompts.find(self._prompts, params.name)
-            remembered = self._remembered(playbook.remembered, caller) if playbook.remembered else ""
+            remembered = (
+                self._remembered(playbook.remembered, params.arguments or {}, caller) if playbook.remembered else ""
+            )
             return prompts.filled(playbook, params.arguments or {}, self._spelling, remembered)
 
         caller = self._dispatcher.sessions.caller(ctx)
@@ -164,8 +166,14 @@ class GraphctxServer:
         scope = MemoryScope(caller.principal, project, caller.session_id)
         return engine.memory(), scope, Moment(self._dispatcher.clock())
 
-    def _remembered(self, what: prompts.Remembered, caller: Caller) -> str:
+    def _remembered(self, what: prompts.Remembered, arguments: Mapping[str, str], caller: Caller) -> str:
         memory, scope, now = self._memory(caller)
+        if what == "context":
+            from graphctx.memory import IterationClient
+
+            task = arguments.get("task", "")
+            client = IterationClient(memory, scope, clock=lambda: now.at)
+            return str(client.get_context_block(task)["block"]) if task.strip() else ""
         if what == "working":
             return entries_text(memory.working(scope, now), ids=True)
         return entries_text(memory.summaries(scope, now, tier=1), ids=True)

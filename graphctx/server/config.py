@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 
 
 Transport = Literal["stdio", "http"]
-Toolset = Literal["core", "kb", "graph", "compat", "connector", "layers", "memory"]
+Toolset = Literal["core", "kb", "graph", "compat", "connector", "layers", "memory", "iteration"]
 """Groups of tools: the six of ``kb`` and ``graph`` that models use most; evidence and excerpts; the graph; the older
-names of both; ``search`` and ``fetch`` of connectors; the layers of AGENTS.db; what agents remember."""
+names of both; ``search`` and ``fetch`` of connectors; the layers of AGENTS.db; what agents remember; the
+context of an orchestrator's iterations."""
 
 MEMORY_TOOLSETS = frozenset({"memory", "iteration"})
 """The toolsets that need a memory; they are off until asked for."""

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from graphctx.memory import IterationClient, MemoryScope
+
 from .runner import Done, run
 
 REFERENCE = (
@@ -106,3 +108,12 @@ def test_no_memory_is_made_by_looking(tmp_path: Path) -> None:
     error = memory(tmp_path, "search", "tea", "--json").error
     assert error["code"] == "BACKEND_UNAVAILABLE"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_context_of_iterations_is_printed_as_a_block_for_a_prompt(folder: Path) -> None:
+    with IterationClient(folder / "loop", MemoryScope(project="loop")) as client:
+        client.store_iteration_result(1, "Deployed the shop.", True)
+    printed = memory(folder, "context", "deploy", "--iterations", notes="loop").out
+    assert printed.startswith("## Relevant Context from Previous Iterations\n")
+    assert printed.rstrip().endswith("### [ITERATION]\nIteration 1 succeeded: Deployed the shop.")
+    assert memory(folder, "context", "deploy", "--iterations", "--json", notes="loop").json["tokens"] > 0

@@ -21,7 +21,7 @@ def offered(toolset: Toolset) -> tuple[str, ...]:
 
 
 KB, GRAPH, COMPAT, CONNECTOR = map(offered, ("kb", "graph", "compat", "connector"))
-LAYERS, MEMORY = offered("layers"), offered("memory")
+LAYERS, MEMORY, ITERATION = map(offered, ("layers", "memory", "iteration"))
 EVERY_TOOL = (*KB, *GRAPH, *COMPAT, *CONNECTOR)
 PASSAGE_TOOLS = ("kb.extract_evidence", "kb.read_excerpt", "kb.expand_excerpt")
 """The tools that speak of passages which were found before."""
@@ -90,6 +90,8 @@ class Examples:
             "id": sections[0],
             "entity": entities[0],
             "scope": "working",
+            "content": "The tide gate shuts at four.",
+            "context_type": "task",
         }
         special = {
             "kb.global_search": {"question": WHOLE_QUESTION},
@@ -106,6 +108,8 @@ class Examples:
             "memory_store": {"content": "The tide gate shuts at four.", "memory_type": "fact", "entities": ["gate"]},
             "memory_forget": {"memory_id": "m_aaaaaaaaaaaaaaaa", "action": "delete"},
             "memory_wipe": {"confirm": "wipe"},
+            "mark_useful": {"item_id": "m_aaaaaaaaaaaaaaaa", "helpful": True},
+            "store_iteration_result": {"iteration": 1, "summary": "Shut the tide gate.", "success": True},
             "agents_context_propose": {"context_id": 3, "target": "user"},
         }
         required = {

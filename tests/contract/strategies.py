@@ -106,6 +106,8 @@ def value_of(name: str, schema: dict[str, Any], known: dict[str, st.SearchStrate
         case "array":
             most = min(schema.get("maxItems", 5), 6)
             return st.lists(value_of(name, schema["items"], known), max_size=most)
+        case "object" if "properties" not in schema:
+            return st.dictionaries(ANY_TEXT, ANY_TEXT, max_size=3)
         case "object":
             return arguments_of(schema, known)
     raise AssertionError(f"a schema of a type that these tests do not know: {schema}")

@@ -13,12 +13,15 @@ from graphctx.knowledge_base import KnowledgeBase
 from graphctx.server.config import ServerConfig
 from graphctx.settings import ServerSettings
 
-from .examples import COMPAT, CONNECTOR, EVERY_TOOL, GRAPH, KB, LAYERS, MEMORY, Examples
+from .examples import COMPAT, CONNECTOR, EVERY_TOOL, GRAPH, ITERATION, KB, LAYERS, MEMORY, Examples
 from .protocol import ERAS, EVERY_TOOLSET, Caller, in_memory
 from .spec_table import ALSO, ANNOTATIONS, DESCRIPTION_STARTS, MODES, NUMBERS, REQUIRED
 from .truth import nodes
 
-each_tool = pytest.mark.parametrize("tool", [*EVERY_TOOL, *LAYERS, *MEMORY])
+APPENDING = ("store_context", "mark_useful", "store_iteration_result")
+"""The tools of iterations that leave one more record with each call."""
+
+each_tool = pytest.mark.parametrize("tool", [*EVERY_TOOL, *LAYERS, *MEMORY, *ITERATION])
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +29,7 @@ def listed(nasty: KnowledgeBase) -> dict[str, Any]:
     """Every tool of every toolset, alike in both eras of the protocol."""
     eras = []
     for era in ERAS:
-        with in_memory(nasty, era, (*EVERY_TOOLSET, "layers", "memory")) as caller:
+        with in_memory(nasty, era, (*EVERY_TOOLSET, "layers", "memory", "iteration")) as caller:
             eras.append(caller.tools())
             assert caller.tools() == eras[0], "the list is the same every time"
     return eras[1]
@@ -40,7 +43,7 @@ def argument(schema: dict[str, Any], path: str) -> dict[str, Any]:
 
 
 def test_every_tool_of_the_contract_is_listed(listed: dict[str, Any]) -> None:
-    assert list(listed) == [*EVERY_TOOL, *LAYERS, *MEMORY]
+    assert list(listed) == [*EVERY_TOOL, *LAYERS, *MEMORY, *ITERATION]
     assert REQUIRED.keys() <= listed.keys()
 
 
@@ -57,9 +60,15 @@ def test_passages_are_kept_as_long_and_in_as_much_memory_as_the_contract_says() 
 
 @pytest.mark.parametrize("toolset", ["kb", "graph", "compat", "connector", "layers", "memory"])
 def test_a_toolset_lists_its_own_tools_alone(nasty: KnowledgeBase, toolset: Any) -> None:
-    own = {"kb": KB, "graph": GRAPH, "compat": COMPAT, "connector": CONNECTOR, "layers": LAYERS, "memory": MEMORY}[
-        toolset
-    ]
+    own = {
+        "kb": KB,
+        "graph": GRAPH,
+        "compat": COMPAT,
+        "connector": CONNECTOR,
+        "layers": LAYERS,
+        "memory": MEMORY,
+        "iteration": ITERATION,
+    }[toolset]
     with in_memory(nasty, toolsets=(toolset,)) as caller:
         assert set(caller.tools()) == set(own)
 
@@ -135,12 +144,13 @@ def test_names_titles_and_hints_keep_the_rules(listed: dict[str, Any], tool: str
     assert len(f"mcp__graphctx__{tool}") <= 64
     assert listed[tool]["title"]
     hints = listed[tool]["annotations"]
-    reads = {"memory_retrieve", "graph_query", "memory_status"}
+    reads = {"memory_retrieve", "graph_query", "memory_status", "get_relevant_context", "get_iteration_history"}
+    reads |= {"get_skills", "get_context_stats", "health_check"}
     changed = {}
-    if tool in {*LAYERS[1:], *MEMORY} - reads:
-        appends = tool in ("agents_context_write", "memory_store")
+    if tool in {*LAYERS[1:], *MEMORY, *ITERATION} - reads:
+        appends = tool in ("agents_context_write", "memory_store", *APPENDING)
         changed = {"readOnlyHint": False, "idempotentHint": not appends}
-        changed["destructiveHint"] = tool in ("memory_forget", "memory_wipe")
+        changed["destructiveHint"] = tool in ("memory_forget", "memory_wipe", "prune_low_value_context")
     assert {name: hints[name] for name in ANNOTATIONS} == ANNOTATIONS | changed
 
 

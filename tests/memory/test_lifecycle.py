@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from graphctx.memory import MemoryDraft, MemoryFilter, MemoryItem, MemoryQuery, Moment
-from graphctx.memory.scorer import decayed, state_at
+from graphctx.memory import STATES, MemoryDraft, MemoryFilter, MemoryItem, MemoryQuery, Moment
+from graphctx.memory.scorer import decayed
 from graphctx.settings import MemorySettings
 
 from .conftest import HERE, START, OpenMemory, on_day
@@ -15,20 +15,14 @@ from .conftest import HERE, START, OpenMemory, on_day
 SETTINGS = MemorySettings()
 
 
-@pytest.mark.parametrize(
-    ("age", "state"),
-    [
-        (0, "active"),
-        (5, "active"),
-        (6, "aging"),
-        (20, "aging"),
-        (21, "summarized"),
-        (50, "summarized"),
-        (51, "archived"),
-    ],
-)
-def test_the_state_follows_from_the_age_in_iterations(age: int, state: str) -> None:
-    assert state_at(age, SETTINGS.lifecycle) == state
+def test_the_state_follows_from_the_age_in_iterations(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    states = {0: "active", 5: "active", 6: "aging", 20: "aging", 21: "summarized", 50: "summarized", 51: "archived"}
+    for age in states:
+        memory.add([MemoryDraft("output", f"Output of age {age}.")], HERE, on_day(0, 60 - age))
+    memory.maintain(HERE, on_day(0, 60))
+    found = memory.select(HERE, on_day(0, 60), MemoryFilter(kinds=("output",), states=STATES))
+    assert {60 - item.created_iteration: item.state for item in found} == states
 
 
 def test_confidence_decays_by_a_hundredth_a_day_but_for_core_items() -> None:

@@ -19,6 +19,7 @@ from graphctx.server.tools.connector import FETCH_FOR_CONNECTORS, SEARCH_FOR_CON
 from graphctx.server.tools.evidence import EXTRACT_EVIDENCE, RETRIEVE_EVIDENCE
 from graphctx.server.tools.excerpts import EXPAND_EXCERPT, READ_EXCERPT
 from graphctx.server.tools.global_search import GLOBAL_SEARCH
+from graphctx.server.tools.iteration import ITERATION_TOOLS
 from graphctx.server.tools.layers_search import AGENTS_SEARCH
 from graphctx.server.tools.layers_write import AGENTS_CONTEXT_PROPOSE, AGENTS_CONTEXT_WRITE
 from graphctx.server.tools.memory import MEMORY_TOOLS
@@ -40,6 +41,7 @@ TOOLSETS: dict[Toolset, tuple[AnyTool, ...]] = {
     "connector": (SEARCH_FOR_CONNECTORS, FETCH_FOR_CONNECTORS),
     "layers": (AGENTS_SEARCH, AGENTS_CONTEXT_WRITE, AGENTS_CONTEXT_PROPOSE),
     "memory": MEMORY_TOOLS,
+    "iteration": ITERATION_TOOLS,
 }
 """The tools of each toolset; the tool to reach for first comes first."""
 

@@ -404,7 +404,7 @@ class MemoryWipeAnswer(MemoryChange):
 Changed = TypeVar("Changed", bound=MemoryChange)
 
 
-def _bounded(
+def change_reply(
     context: CallContext, build: Callable[[int, Budget], Changed], render: Callable[[Changed], str]
 ) -> Reply[Changed]:
     """Answer a change with as many items of its lists as fit; ``build`` gets how many.
@@ -499,7 +499,7 @@ def _store(context: CallContext, asked: MemoryStoreInput) -> Reply[MemoryStoreAn
             budget=budget,
         )
 
-    return _bounded(context, build, _stored)
+    return change_reply(context, build, _stored)
 
 
 def _entity_tag(name: str) -> str:
@@ -665,7 +665,7 @@ def _compress(context: CallContext, asked: MemoryCompressInput) -> Reply[MemoryC
         blocks = [f"[{item.id}, tier {item.tier}]\n{_indented(item.text)}" for item in answer.summaries]
         return "\n\n".join([said, *blocks, *answer.notes])
 
-    return _bounded(context, build, render)
+    return change_reply(context, build, render)
 
 
 def _indented(text: str) -> str:
@@ -711,7 +711,7 @@ def _forget(context: CallContext, asked: MemoryForgetInput) -> Reply[MemoryForge
         }[answer.action]
         return "\n".join([f"{answer.id} {done}", *map(one_line, answer.notes)])
 
-    return _bounded(context, build, render)
+    return change_reply(context, build, render)
 
 
 def status_fields(memory: Memory, scope: MemoryScope) -> dict[str, Any]:
@@ -746,7 +746,7 @@ def _status(context: CallContext, asked: MemoryStatusInput) -> Reply[MemoryStatu
             ]
         )
 
-    return _bounded(context, build, render)
+    return change_reply(context, build, render)
 
 
 def _wipe(context: CallContext, asked: MemoryWipeInput) -> Reply[MemoryWipeAnswer]:
@@ -764,7 +764,7 @@ def _wipe(context: CallContext, asked: MemoryWipeInput) -> Reply[MemoryWipeAnswe
     def build(n: int, budget: Budget) -> MemoryWipeAnswer:
         return MemoryWipeAnswer(n_deleted=n_deleted, session_id=context.session_id, budget=budget)
 
-    return _bounded(
+    return change_reply(
         context, build, lambda answer: f"{counted(answer.n_deleted, 'memory')} deleted for good, with all facts."
     )
 
