@@ -57,7 +57,7 @@ PRUNE_ATTEMPTS = 5
 _EMBED_BATCH = 64
 _MAINTAINED_ITEMS = 200
 _LIVE: tuple[MemoryState, ...] = ("active", "aging")
-_WORKING = "tier = 0 AND kind = 'turn' AND session = ? AND state IN ('active', 'aging')"
+_WORKING = "project = ? AND tier = 0 AND kind = 'turn' AND session = ? AND state IN ('active', 'aging')"
 
 
 @dataclass(frozen=True, slots=True)
@@ -424,7 +424,7 @@ class Memory:
     def working(self, scope: MemoryScope, now: Moment) -> list[MemoryItem]:
         """Return the turns of the session's working memory, the oldest first."""
         return self._items.select(
-            scope, MemoryFilter(), now, newest_first=False, where=_WORKING, values=[scope.session]
+            scope, MemoryFilter(), now, newest_first=False, where=_WORKING, values=[scope.project, scope.session]
         )
 
     def search(self, query: MemoryQuery, *, record_use: bool = True) -> MemoryHits:

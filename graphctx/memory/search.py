@@ -205,7 +205,8 @@ class MemorySearcher:
             )
             similarity = with_neighbours(relevance[slots], relevance[before], relevance[after])
             if query.ranking == "block":
-                slots, similarity = self._candidates(query, index, slots, similarity)
+                best = _best(np.arange(len(slots)), similarity, max(query.limit, self._settings.ranking.top_k))
+                slots, similarity = slots[best], relative(similarity[best])
             parts = self._parts(query, index, slots, similarity)
             scores = self._scores(query, parts)
             ids = [index.ids[slot] for slot in slots]
@@ -220,14 +221,6 @@ class MemorySearcher:
             if row in items  # deleted by another process in this moment
         ]
         return MemoryHits(tuple(hits), "semantic", "", n_candidates, len(order) - len(kept), embedding_ms)
-
-    def _candidates(
-        self, query: MemoryQuery, index: MemoryIndex, slots: Slots, similarity: Floats
-    ) -> tuple[Slots, Floats]:
-        """Return the most similar items, as many as a block chooses from, with similarities relative to each other."""
-        n = max(query.limit, self._settings.ranking.top_k)
-        best = sorted(range(len(slots)), key=lambda at: (-similarity[at], index.ids[slots[at]]))[:n]
-        return slots[best], relative(similarity[best])
 
     def _by_words(self, query: MemoryQuery) -> MemoryHits:
         found = self._items.matching(

@@ -73,3 +73,13 @@ def test_other_principals_projects_and_sessions_are_not_in_a_block(open_memory: 
     assert "Hamn" in assemble_block(memory, QUERY, 300, COUNT).text
     for other in ({"principal": "eve"}, {"project": "other"}, {"session": "tuesday"}):
         assert assemble_block(memory, replace(QUERY, scope=replace(HERE, **other)), 300, COUNT).text == ""
+
+
+def test_statements_that_differ_in_a_word_are_both_in_a_block(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    said = ["The status of Apollo is on track.", "The status of Apollo is on hold."]
+    for day, text in enumerate([*said, said[1].upper()]):
+        memory.add([MemoryDraft("turn", text)], HERE, on_day(day))
+    query = replace(QUERY, text="What is the status of Apollo?")
+    block = assemble_block(memory, query, 300, COUNT, record_use=False).text.casefold()
+    assert [block.count(text.casefold()) for text in said] == [1, 1]
