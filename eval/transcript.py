@@ -14,6 +14,7 @@ import json
 import re
 import statistics
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,12 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "transcript.md"
 GOLDEN = ROOT / "eval" / "golden" / "handbook.jsonl"
 HANDBOOK = ROOT / "eval" / "corpora" / "handbook"
+SITES = ROOT / "eval" / "answers"
+RUNS = {
+    name: ROOT / "eval" / "baselines" / f"{file}.jsonl"
+    for name, file in (("before", "answers"), ("now", "answers_now"))
+}
+PER_SITE = 10
 
 ONE_CALL = "How often does a freshly built data logger fail its cold test?"
 TWO_CALLS = "What do I type to put Choirboy back on its previous firmware?"
@@ -100,8 +107,37 @@ async def _page(kb: Path, tool_costs: str) -> str:
         f"`kb_retrieve_evidence` with its defaults, all {len(costs)} questions of the golden set, those without an "
         "answer included:",
         _costs(costs),
+        "## Questions to documentation sites",
+        f"{PER_SITE} questions to each of four sites, with the parts of the answer that the quotes state, how many "
+        "quotes there are, and the page of the first. *Before* is the run that the [answer sets]"
+        "(../eval/answers/README.md) began with. `make eval-answers` asks all of them; the text of the sites belongs "
+        "to their authors and is not repeated here.",
+        *_sites(),
     ]
     return _steady("\n\n".join(parts)) + "\n"
+
+
+def _sites() -> Iterator[str]:
+    """Yield a table of what two runs found of each site."""
+    runs = {name: {row["id"]: row for row in map(json.loads, path.open())} for name, path in RUNS.items()}
+    for path in sorted(SITES.glob("*.jsonl")):
+        questions = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+        if "points" in questions[0]:
+            continue
+        yield f"### {path.stem}"
+        lines = ["| question | " + " | ".join(runs) + " |", "|---" * (1 + len(runs)) + "|"]
+        for question in (questions[at * len(questions) // PER_SITE] for at in range(PER_SITE)):
+            cells = (_outcome(run[question["id"]]) for run in runs.values())
+            lines.append(f"| {question['question']} | {' | '.join(cells)} |")
+        yield "\n".join(lines)
+
+
+def _outcome(row: dict[str, Any]) -> str:
+    if not row["quotes"]:
+        return "no quotes"
+    given, total = row["parts"].count("given"), len(row["parts"])
+    what = f"{given} of {total} parts" if total else f"no answer there; confidence {row['confidence']:.2f}"
+    return f"{what}; {len(row['quotes'])} quotes, first {row['quotes'][0][0].rpartition('/')[2]}"
 
 
 async def _asked(client: Client, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:

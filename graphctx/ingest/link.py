@@ -35,7 +35,7 @@ PLACE_TITLE, PLACE_FIRST_SENTENCE, PLACE_ELSEWHERE = 0.7, 0.5, 0.3
 ACRONYM_SHARE = 3
 """An acronym is the name of what it stands for where it is this many times as frequent: "API"."""
 
-_LINK_TARGET = re.compile(r"\]\([^)\n]*\)|\]\[[^\]\n]*\]|<[^<>\s]+>")
+_LINK_TARGET = re.compile(r"\]\([^()\n]*\)|\]\[[^\]\n]*\]|<[^<>\s]+>")
 """Of Markdown and reStructuredText."""
 
 _MARKUP = re.compile(r"\]\([^()\s]*\)|\]\[[^\[\]]*\]|<!--.*?-->|[`*\[\]]", re.DOTALL)

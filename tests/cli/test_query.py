@@ -119,7 +119,8 @@ def test_a_question_about_the_whole_gives_points_below_their_themes(handbook_pat
     assert found["points"]
     assert found["diagnostics"]["mode"] == "global"
     for number, point in enumerate(found["points"], start=1):
-        assert f"[{number}] {point['title']}" in text
+        assert f"\n[{number}] " in text
+        assert f"] {point['title']}" in text
         assert readable(point["quote"], point["doc_uri"])[0] in text
         assert point["doc_uri"] in text
     assert all(f"{theme['title']} · {theme['id']}" in text for theme in found["themes"])

@@ -28,7 +28,7 @@ DOCUMENTS = {
     "Dorothea Vance runs Operation Nightjar from Hollow Rock. Dorothea Vance pays Brannoch Quay.\n",
     f"open/{IMAGE}.md": f"---\ntags: [public]\n---\n# {IMAGE} {SCRIPT}\n\n"
     f"The option `{SCRIPT}` starts `{IMAGE}`. Gull Point uses `{SCRIPT}` with `a&b<c>\u2028d`. "
-    f"Brannoch Quay fears `{SCRIPT}` and `ctl\x0b\x1f\x01x`. Saltby reads `{GENERIC}`.\n",
+    f"Brannoch Quay fears `{SCRIPT}` and `ctl_\x0b\x1f\x01x`. Saltby sets `ctl_\x0b\x1f\x01x` and reads `{GENERIC}`.\n",
 }
 
 Export = Callable[..., ExportReport]
