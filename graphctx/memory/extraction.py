@@ -83,6 +83,7 @@ _LOOSE_PATTERNS = tuple(
         rf"{_CHANGED} the {_ATTRIBUTE} (?:of|for) {_SUBJECT}(?: from (?P<old>.+?))? to {_VALUE}",
         rf"{_CHANGED} {_SUBJECT}['’]s? {_ATTRIBUTE}(?: from (?P<old>.+?))? to {_VALUE}",
         rf"{_SUBJECT} (?:has|had|got|gets) an? (?:new )?{_ATTRIBUTE} of {_VALUE}",
+        rf"{_SUBJECT} (?:now |currently )?(?P<p>[a-z]+s (?:in|at|for|to)) {_VALUE}",
     )
 )
 """Believed of attributes that hold one value alone: a budget of 5 euros, but no cup of tea."""
