@@ -29,10 +29,10 @@ _DATE = (
 )
 _NAMED_DATE = re.compile(rf"\b{_DATE}\b", re.I)
 _SINCE = re.compile(
-    rf",?\s*\b(?:since|as of|from|starting(?: in| on| from)?|effective|beginning(?: in| on)?) ({_DATE})\b", re.I
+    rf",? ?\b(?:since|as of|from|starting(?: in| on| from)?|effective|beginning(?: in| on)?) ({_DATE})\b", re.I
 )
-_UNTIL = re.compile(rf",?\s*\b(?:until|till|to|through) ({_DATE})\b", re.I)
-_AT = re.compile(rf",?\s*\b(?:in|on) ({_DATE})\b", re.I)
+_UNTIL = re.compile(rf",? ?\b(?:until|till|to|through) ({_DATE})\b", re.I)
+_AT = re.compile(rf",? ?\b(?:in|on) ({_DATE})\b", re.I)
 
 _FIRST_PERSON: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(rf"\b{word}\b"), said)

@@ -21,7 +21,7 @@ from graphctx.server.tools.layers_write import AgentsContextProposeInput, Agents
 def required_of(model: type[BaseModel]) -> dict[str, Any]:
     """The least that a model can be made of."""
     told = model.model_json_schema()["properties"]
-    least: dict[str, Any] = {"array": ["u_1"], "integer": 1, "number": 0.5}
+    least: dict[str, Any] = {"array": ["u_1"], "integer": 1, "number": 0.5, "boolean": True}
     return {
         name: told[name].get("enum", [least.get(told[name].get("type"), "u_1")])[0]
         for name, field in model.model_fields.items()

@@ -108,8 +108,8 @@ def test_a_description_names_defaults_and_caps_of_the_model(tool: AnyTool) -> No
     said, caps = defaults.removeprefix("Defaults: ").split(" Max: ")
     schema = tool_document(tool)["inputSchema"]
     limits = {path.split(".")[-1]: argument for path, argument in arguments(schema)}
-    for name, number in re.findall(r"([a-z_]+) (\d+)", said):
-        assert limits[name]["default"] == int(number), name
+    for name, number in re.findall(r"([a-z_]+) (\d+(?:\.\d+)?)", said):
+        assert limits[name]["default"] == float(number), name
     for name, number in re.findall(r"([a-z_]+) (\d+)", caps):
         assert limits[name]["maximum"] == int(number), name
 

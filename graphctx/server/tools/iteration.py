@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
 from graphctx.model.answers import Answer, Budget, ListAnswer
 from graphctx.model.assemble import start_of
@@ -76,7 +76,9 @@ class StoreContextInput(MemoryInput):
         description="skill is a lesson for later; error is what went wrong, and its solution."
     )
     tags: list[Label] | None = Field(None, max_length=50, description="For get_skills.")
-    metadata: dict[str, Any] | None = Field(None, description="Anything else, as JSON; returned as it is.")
+    metadata: Annotated[dict[str, Any], WithJsonSchema({"type": "object"})] | None = Field(
+        None, description="Anything else, as JSON; returned as it is."
+    )
     source: Literal["orchestrator", "agent", "user", "tool"] = Field("agent", description="Who says it.")
 
 
