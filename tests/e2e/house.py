@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import signal
 import subprocess
 import sys
 from contextlib import chdir
@@ -59,7 +60,10 @@ def graphctx_process(*arguments: object, cwd: Path | None = None, **extra: str) 
 
 
 def started(*arguments: object) -> subprocess.Popen[str]:
-    """Start a command as the leader of a process group of its own."""
+    """Start a command as the leader of a process group of its own, which Ctrl-C reaches wherever the tests run.
+
+    A shell lets what it starts in the background ignore SIGINT, and children inherit that.
+    """
     return subprocess.Popen(
         [*COMMAND, *map(str, arguments)],
         stdout=subprocess.PIPE,
@@ -68,6 +72,7 @@ def started(*arguments: object) -> subprocess.Popen[str]:
         encoding="utf-8",
         env=environment(),
         start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 

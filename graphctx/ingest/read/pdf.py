@@ -58,7 +58,7 @@ _MEANINGLESS_TITLE = re.compile(
     re.IGNORECASE,
 )
 _SENTENCE_ENDS = (".", "!", "?", ":", ";", "…", "”", '"')
-_NUMBERED = re.compile(r"(?:(?:chapter|section|appendix|part)\s+)?(?:\d+|[A-Z])(?:\.\d+)*[.:)]?\s+", re.IGNORECASE)
+_NUMBERED = re.compile(r"\A(?:(?:chapter|section|appendix|part)\s+)?(?:\d+|[A-Z])(?:\.\d+)*[.:)]?\s+", re.IGNORECASE)
 _CONTENTS = re.compile(r"(?<![.·])(?<![.·] )(?: ?[.·]){4,} ?[\divxlc]{0,6}$")
 """A line of a table of contents: dots up to a page number. It is in no block."""
 
