@@ -147,7 +147,9 @@ def _named(entity: Entity, forms: Counter[str]) -> Entity:
     if is_capitals(short) and times > ACRONYM_SHARE * sum(fit.values()):
         fit = {short: times}
     name = min(fit, key=lambda form: (-fit[form], form != entity.name, -len(form), form))
-    return replace(entity, name=name, aliases=tuple(sorted({*entity.aliases, entity.name} - {name})))
+    return replace(
+        entity, name=name, aliases=tuple(sorted(({*entity.aliases} | (fit.keys() & {entity.name})) - {name}))
+    )
 
 
 def _mentions(

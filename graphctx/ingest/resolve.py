@@ -214,7 +214,7 @@ def _entity(entity_id: str, cluster: _Cluster, own: Name, labels: Labels) -> Ent
         id=entity_id,
         name=name,
         label=labels.choose(own, cluster.mentions, cluster.labels),
-        aliases=tuple(sorted({*cluster.surfaces, *forms} - {name})),
+        aliases=tuple(sorted(form for form in cluster.surfaces if form != name)),
         n_mentions=cluster.mentions,
         n_units=cluster.units,
     )

@@ -141,7 +141,7 @@ def test_a_name_that_only_a_heading_introduces_is_found_wherever_it_is_mentioned
             "b.md": "# B\n\nEvery hour the gannet tide model runs.",
         },
     )
-    row = named(linked, "Gannet Tide Model")
+    row = named(linked, "gannet tide model")
     walk = linked.arrays
     units = walk.pair_unit[walk.entity_pair[walk.entity_ptr[row] : walk.entity_ptr[row + 1]]]
     assert {corpus.documents[walk.unit_doc[unit]].uri for unit in units} == {"a.md", "b.md"}
