@@ -45,7 +45,7 @@ _EDGE_TABLES = ("related", "links", "mentions", "facts")
 FIRST_OF_DOCUMENTS: StepName = "split"
 """Where the steps begin again when some documents are refused. Extractions of the others come from the memo."""
 
-LINK_VERSION = 11
+LINK_VERSION = 12
 """Of the steps embed, link, relate and write."""
 
 _BUILD_SETTINGS = ("unit_tokens", "max_community_size", "max_community_depth")

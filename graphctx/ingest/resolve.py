@@ -23,7 +23,7 @@ from graphctx.nlp.commonness import expected_mentions, rank_of
 from graphctx.nlp.identifiers import is_code_name
 from graphctx.text.names import is_nameable, normalise_name, shown_name, singular_of
 
-RESOLVER_VERSION = "7"
+RESOLVER_VERSION = "8"
 """Counts up with every change that can change a resolution."""
 
 HUB_SHARE = 0.05

@@ -102,11 +102,11 @@ def test_a_scope_tells_what_a_snapshot_of_it_alone_tells(
 
 
 def _plain(value: Any) -> Any:
-    """Without what no scope can make anew: labels, times, and the order and the capitals of aliases."""
+    """Without what no scope can make anew: labels, times and the order of aliases."""
     if isinstance(value, dict):
         kept = {name: _plain(inner) for name, inner in value.items() if name not in ("label", "updated_at")}
         return kept | (
-            {"aliases": sorted({name.casefold() for name in [kept["name"], *kept.pop("aliases", [])]}), "name": ""}
+            {"aliases": sorted([kept["name"], *kept.pop("aliases", [])]), "name": ""}
             if "name" in kept
             else {}
         )
