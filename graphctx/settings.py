@@ -90,7 +90,7 @@ class ServerSettings(_Group):
     tool_names: Literal["underscore", "dotted"] = Field(
         "underscore", description="How tools are named in lists and texts: `kb_search` or `kb.search`."
     )
-    max_tokens: int = Field(8000, ge=200, description="Most tokens of a response; a common client warns at 10,000.")
+    max_tokens: int = Field(8000, ge=256, description="Most tokens of a response; a common client warns at 10,000.")
     max_bytes: int = Field(30_000, ge=1000, description="Most bytes of a response; a common client cuts at 50,000.")
     call_timeout_seconds: float = Field(
         45.0, gt=0, description="Seconds until a call fails with TIMEOUT; clients commonly give up after 60."

@@ -106,9 +106,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         kept = {name: _plain(inner) for name, inner in value.items() if name not in ("label", "updated_at")}
         return kept | (
-            {"aliases": sorted([kept["name"], *kept.pop("aliases", [])]), "name": ""}
-            if "name" in kept
-            else {}
+            {"aliases": sorted([kept["name"], *kept.pop("aliases", [])]), "name": ""} if "name" in kept else {}
         )
     return [_plain(inner) for inner in value] if isinstance(value, list) else value
 
