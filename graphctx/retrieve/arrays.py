@@ -15,7 +15,7 @@ Rows = npt.NDArray[np.int64]
 Scores = npt.NDArray[np.float32]
 Mask = npt.NDArray[np.bool_]
 
-_BLOCK = 256  # rows multiplied at a time: 0.4 MB, which stays in the processor's cache
+_BLOCK = 128  # rows multiplied at a time: 0.2 MB, which stay in the processor's cache
 
 
 def top_rows(scores: Scores, k: int, among: Mask | None = None) -> Rows:
@@ -63,18 +63,16 @@ def union(*rows: Rows) -> Rows:
     return every[first]
 
 
-def inner_products(vectors: Scores, rows: Rows, vector: Scores) -> Scores:
+def inner_products(vectors: npt.NDArray[np.generic], rows: Rows, vector: Scores) -> Scores:
     """Return the inner products of some rows of ``vectors`` [n, d] with ``vector`` [d], float32 [len(rows)].
 
     No BLAS routine is used: its last bits, and so the order of ties, depend on the number of threads.
     """
     result = np.empty(len(rows), dtype=np.float32)
-    buffer = np.empty((min(_BLOCK, len(rows)), vectors.shape[1]), dtype=np.float32)
     for start in range(0, len(rows), _BLOCK):
         checkpoint()
-        some = rows[start : start + _BLOCK]
-        part = np.take(vectors, some, axis=0, out=buffer[: len(some)], mode="clip")
-        np.einsum("ij,j->i", part, vector, out=result[start : start + len(some)])
+        part = vectors.take(rows[start : start + _BLOCK], axis=0).astype(np.float32, copy=False)
+        np.einsum("ij,j->i", part, vector, out=result[start : start + _BLOCK])
     return result
 
 

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from graphctx.errors import InvalidArgument
 from graphctx.model.requests import Filters, Scope
 from graphctx.nlp.base import Embedder
-from graphctx.retrieve.arrays import Mask, Rows, Scores
+from graphctx.retrieve.arrays import Mask, Rows, Scores, inner_products
 from graphctx.retrieve.binary_prefilter import BinaryPrefilter
 from graphctx.retrieve.documents import DocumentCache, DocumentText
 from graphctx.retrieve.scope import DocumentFilter, Empty, empty_because
@@ -296,8 +296,7 @@ class SearchIndex:
     def sentence_similarity(self, vector: Scores, sentence_rows: Rows) -> Scores:
         """Return the cosines of a query vector with some sentences, float32."""
         values, scale = self.sentence_vectors
-        chosen = values[sentence_rows].astype(np.float32)
-        similarity: Scores = np.einsum("ij,j->i", chosen, vector) * scale[sentence_rows]
+        similarity: Scores = inner_products(values, sentence_rows, vector) * scale[sentence_rows]
         return similarity
 
     @cached_property

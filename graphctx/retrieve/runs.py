@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,46 @@ Run = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
+class _Lists:
+    """Columns of a pool as lists: reading one item of a list is several times as fast as one of an array.
+
+    Attributes:
+        before: tokens of all sentences before each one, and of the text between those of one unit.
+        first, last: of the atom of each sentence.
+        prose: whether it is of prose.
+    """
+
+    rows: list[int]
+    unit: list[int]
+    section: list[int]
+    start: list[int]
+    end: list[int]
+    tokens: list[int]
+    before: list[int]
+    first: list[int]
+    last: list[int]
+    prose: list[bool]
+    short: list[bool]
+
+    @classmethod
+    def of(cls, pool: SentencePool, before: Rows) -> _Lists:
+        """Read the columns; each sentence is an atom at first."""
+        return cls(
+            rows=pool.rows.tolist(),
+            unit=pool.unit.tolist(),
+            section=pool.section.tolist(),
+            start=pool.start.tolist(),
+            end=pool.end.tolist(),
+            tokens=pool.tokens.tolist(),
+            before=before.tolist(),
+            first=list(range(len(pool))),
+            last=list(range(len(pool))),
+            prose=(pool.kind == PROSE).tolist(),
+            short=pool.short.tolist(),
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class SentenceRuns:
     """Runs of consecutive sentences of a pool.
 
@@ -39,21 +79,16 @@ class SentenceRuns:
 
     Attributes:
         pool: the sentences.
-        before: tokens of all sentences before each one, and of the text between those of one unit.
         max_tokens: the longest quote.
-        first, last: of the atom of each sentence.
         dangling: whether its atom leads in to something that does not fit beside it.
         same: the first sentence of the same text; of a short one itself.
     """
 
     pool: SentencePool
-    before: Rows
     max_tokens: int
-    first: Rows
-    last: Rows
     dangling: Mask
     same: Rows
-    _near: dict[Run, Mask] = field(default_factory=dict)
+    _at: _Lists
 
     @classmethod
     def of(cls, pool: SentencePool, tokens: TokenCounter, max_tokens: int) -> SentenceRuns:
@@ -65,12 +100,13 @@ class SentenceRuns:
         ]
         written = [at for at, text in enumerate(between) if text.strip()]  # table rules
         weight = pool.tokens.copy()
-        weight[written] += np.array(tokens.count_many([between[at] for at in written]), dtype=np.int64)
-        before = np.concatenate([[0], np.cumsum(weight)[:-1]])
+        if written:
+            weight[written] += np.array(tokens.count_many([between[at] for at in written]), dtype=np.int64)
         n = len(pool)
         seen: dict[str, int] = {}
         same = [seen.setdefault(text, at) if len(text) >= MIN_CHARS else at for at, text in enumerate(pool.texts)]
-        runs = cls(pool, before, max_tokens, np.arange(n), np.arange(n), np.zeros(n, dtype=bool), np.array(same))
+        at = _Lists.of(pool, np.cumsum(weight) - weight)
+        runs = cls(pool, max_tokens, np.zeros(n, dtype=bool), np.array(same), at)
         runs._group()
         return runs
 
@@ -89,45 +125,54 @@ class SentenceRuns:
             else:
                 atoms += [(at, at) for at in range(first, after)]
                 pool.cut[first:after] = True
-        after_first, after_last, closing = len(pool), len(pool), False
+        after_first, after_last, closing, unit = len(pool), len(pool), False, self._at.unit
         for first, last in reversed(atoms):
             end, fence = last, bool(pool.kind[last] == CODE and _FENCE.match(pool.texts[last]))
             leads_in = closing or (pool.opens[last] if fence else _LEADS_IN.search(pool.texts[last]) is not None)
-            beside = after_first < len(pool) and pool.unit[after_first] == pool.unit[first]
+            beside = after_first < len(pool) and unit[after_first] == unit[first]
             if leads_in and beside and self.fits(first, after_last):
                 end = after_last
-            self.first[first : end + 1], self.last[first : end + 1] = first, end
+            n = end + 1 - first
+            self._at.first[first : end + 1], self._at.last[first : end + 1] = [first] * n, [end] * n
             self.dangling[first : end + 1] = end == last and (fence or (leads_in and not closing))
             after_first, after_last, closing = first, end, fence and not pool.opens[last]
 
     def fits(self, first: int, last: int) -> bool:
         """Whether a run is short enough to be quoted whole."""
-        pool = self.pool
-        tokens = self.before[last] - self.before[first] + pool.tokens[last]
-        return bool(tokens <= self.max_tokens and pool.end[last] - pool.start[first] <= MAX_QUOTE_CHARS)
+        at = self._at
+        tokens = at.before[last] - at.before[first] + at.tokens[last]
+        return tokens <= self.max_tokens and at.end[last] - at.start[first] <= MAX_QUOTE_CHARS
 
     def atom(self, at: int) -> Run:
         """Return the first and the last sentence of the atom of a sentence."""
-        return int(self.first[at]), int(self.last[at])
+        return self._at.first[at], self._at.last[at]
 
     def touched(self, covered: Mask) -> Mask:
         """Return the sentences whose atom holds any of some sentences."""
         count = np.concatenate([[0], np.cumsum(covered)])
-        touched: Mask = count[self.last + 1] > count[self.first]
+        touched: Mask = count[np.add(self._at.last, 1)] > count[self._at.first]
         return touched
 
     def near(self, run: Run) -> Mask:
         """Return the sentences of a run, and those of its section that would read as one quote with it."""
-        if run not in self._near:
-            pool, (first, last) = self.pool, run
-            at = np.arange(len(pool))
-            between = np.maximum(pool.rows[first] - pool.rows, pool.rows - pool.rows[last]) - 1
+        near: Mask = self.pool.section == self.pool.section[run[0]]
+        near[near] = [self._beside(run, at) for at in np.flatnonzero(near).tolist()]
+        return near
+
+    def is_near(self, run: Run, other: Run) -> bool:
+        """Whether any sentence of another run is near a run."""
+        return any(self._beside(run, at) for at in range(other[0], other[1] + 1))
+
+    def _beside(self, run: Run, at: int) -> bool:
+        known, (first, last) = self._at, run
+        if known.section[at] != known.section[first]:
+            return False
+        if known.prose[at] and known.unit[at] == known.unit[first]:
             # By position in prose, which tells the fragments of a sentence apart; those of code belong together.
-            within = (pool.unit == pool.unit[first]) & (pool.kind == PROSE)
-            between = np.where(within, np.maximum(first - at, at - last) - 1, between)
-            most = -1 if pool.short[first] else NEAR
-            self._near[run] = (pool.section == pool.section[first]) & (between <= most)
-        return self._near[run]
+            between = max(first - at, at - last) - 1
+        else:
+            between = max(known.rows[first] - known.rows[at], known.rows[at] - known.rows[last]) - 1
+        return between <= (-1 if known.short[first] else NEAR)
 
     def said(self, run: Run) -> Mask:
         """Return the sentences of a run, and those that have the same text as one of them."""
@@ -137,8 +182,8 @@ class SentenceRuns:
 
     def joined(self, one: Run, other: Run) -> bool:
         """Whether two runs of a unit fit into one quote with all between them."""
-        first, last = min(one[0], other[0]), max(one[1], other[1])
-        return self.pool.unit[first] == self.pool.unit[last] and self.fits(first, last)
+        unit, first, last = self._at.unit, min(one[0], other[0]), max(one[1], other[1])
+        return unit[first] == unit[last] and self.fits(first, last)
 
     def grown(self, run: Run, score: npt.NDArray[np.floating], covered: Mask) -> Run:
         """Grow a run by whole neighbours of its unit as long as it fits.
@@ -154,32 +199,32 @@ class SentenceRuns:
         Returns:
             The first and the last sentence.
         """
-        pool, (first, last) = self.pool, run
-        cut = bool(pool.cut[first : last + 1].any())
+        (first, last), unit, cut = run, self._at.unit, self.pool.cut.tolist()
+        barred, value, atom_first, atom_last = covered.tolist(), score.tolist(), self._at.first, self._at.last
+        may_cut = any(cut[first : last + 1])
         at, head = first, self._head(first)
-        if self.fits(head, last) and not covered[head:first].any():
+        if self.fits(head, last) and not any(barred[head:first]):
             first = head
         while True:
             options = []
             for near in (first - 1, last + 1):
-                if not 0 <= near < len(pool) or pool.unit[near] != pool.unit[at]:
+                if not 0 <= near < len(unit) or unit[near] != unit[at]:
                     continue
-                own = slice(*(near_first := self.first[near], self.last[near] + 1))
-                low, high = min(first, int(near_first)), max(last, int(self.last[near]))
-                if not (covered[own].any() or (pool.cut[own].any() and not cut)) and self.fits(low, high):
-                    options.append((float(score[own].max()), -near, low, high))
+                begin, end = atom_first[near], atom_last[near] + 1
+                low, high = min(first, begin), max(last, end - 1)
+                if not any(barred[begin:end]) and (may_cut or not any(cut[begin:end])) and self.fits(low, high):
+                    options.append((max(value[begin:end]), -near, low, high))
             if not options:
                 return first, last
             _, _, first, last = max(options)
 
     def _head(self, at: int) -> int:
         """Return where the list or table of a sentence begins, with its lead-in."""
-        pool = self.pool
-        if pool.kind[at] not in (LIST, TABLE):
-            return int(self.first[at])
-        while at and pool.unit[at - 1] == pool.unit[at] and pool.kind[at - 1] == pool.kind[at]:
-            at -= 1
-        return int(self.first[at])
+        kind, unit = self.pool.kind, self._at.unit
+        if kind[at] in (LIST, TABLE):
+            while at and unit[at - 1] == unit[at] and kind[at - 1] == kind[at]:
+                at -= 1
+        return self._at.first[at]
 
     def room(self, covered: Mask) -> npt.NDArray[np.float64]:
         """Return how much of the longest quote the uncovered sentences around each one can fill, in 0..1."""

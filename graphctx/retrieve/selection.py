@@ -145,14 +145,14 @@ def _next_core(value: npt.NDArray[np.float64], free: Mask, runs: SentenceRuns, c
             continue
         core = runs.atom(at)
         free[core[0] : core[1] + 1] = False
-        joining = [n for n, other in enumerate(cores) if runs.joined(core, other)][:1]
-        for n in joining:
-            core = min(core[0], cores[n][0]), max(core[1], cores[n][1])
-        if any(runs.near(other)[core[0] : core[1] + 1].any() for n, other in enumerate(cores) if n not in joining):
+        joining = next((n for n, other in enumerate(cores) if runs.joined(core, other)), None)
+        if joining is not None:
+            core = min(core[0], cores[joining][0]), max(core[1], cores[joining][1])
+        if any(runs.is_near(other, core) for n, other in enumerate(cores) if n != joining):
             continue
-        if not joining:
+        if joining is None:
             return core
-        cores[joining[0]] = core
+        cores[joining] = core
         free[core[0] : core[1] + 1] = False
     return None
 

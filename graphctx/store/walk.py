@@ -186,5 +186,5 @@ def gather(ptr: npt.NDArray[np.integer], rows: npt.NDArray[np.integer]) -> tuple
     starts = ptr[rows]
     lengths = ptr[np.asarray(rows) + 1] - starts
     owner = np.repeat(np.arange(len(rows)), lengths)
-    offsets = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    return starts[owner] + offsets, owner
+    before = np.cumsum(lengths, dtype=np.int64) - lengths
+    return (starts - before)[owner] + np.arange(len(owner)), owner
