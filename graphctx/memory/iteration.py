@@ -487,7 +487,8 @@ class IterationClient:
             older_than_iterations: only items of a greater age.
 
         Returns:
-            How many items were ``summarized``, and the new ``summaries``.
+            How many items were ``summarized``, the new ``summaries``, the language ``model`` that wrote them or an
+            empty string, and ``degraded``, why some are extractive although one is set.
         """
         _check_age(older_than_iterations)
         outcome = self._open().summarise_old(self.scope, self._moment(), older_than_iterations)
@@ -496,7 +497,8 @@ class IterationClient:
             "summaries": [
                 {"id": item.id, "content": item.text, "source_ids": list(item.source_ids)} for item in outcome.summaries
             ],
-            "degraded": "",
+            "model": outcome.model,
+            "degraded": outcome.degraded,
         }
 
     @_degrading(pruned=0)

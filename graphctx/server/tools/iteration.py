@@ -284,8 +284,11 @@ class ContextSummary(Answer):
 class SummarizeAnswer(ContextChange):
     """Output of summarize_old_context."""
 
+    SILENT: ClassVar[frozenset[str]] = ContextChange.SILENT | {"model"}
+
     summarized: int = Field(description="Items that the summaries stand for; they stay searchable.")
     summaries: list[ContextSummary] = Field(description="The first of the new summaries.")
+    model: str = Field("", description="The language model that wrote them; else they are sentences of the items.")
 
 
 class PruneAnswer(ContextChange):
@@ -655,7 +658,7 @@ SUMMARIZE_OLD_CONTEXT = Tool(
     description=Description(
         use_when="much is stored. It also happens by itself when the result of an iteration is stored.",
         not_when="items are of no use: prune_low_value_context.",
-        returns="the new summaries, made of sentences of the items that they name; these stay searchable.",
+        returns="the new summaries, which cite the sentences of the items that they name; these stay searchable.",
         follow_up="call get_context_stats.",
     ),
     input=SummarizeInput,

@@ -360,8 +360,12 @@ class MemoryStoreAnswer(MemoryChange):
 class MemoryCompressAnswer(MemoryChange):
     """Output of memory_compress."""
 
+    SILENT: ClassVar[frozenset[str]] = MemoryChange.SILENT | {"model", "degraded"}
+
     summaries: list[RememberedItem] = Field(description="The new summaries, which cite their source_ids.")
     n_sources: int = Field(description="Memories that they stand for; these stay searchable.")
+    model: str = Field("", description="The language model that wrote them; else they are sentences of the memories.")
+    degraded: str = Field("", description="Why some are extractive although a language model is set.")
 
 
 class MemoryForgetAnswer(MemoryChange):
@@ -473,9 +477,8 @@ def _store(context: CallContext, asked: MemoryStoreInput) -> Reply[MemoryStoreAn
         triples=tuple(triple.triple() for triple in asked.triples) or None,
     )
     memory.expire(scope, context.moment())
-    outcome = memory.add([draft], scope, now)[0]
-    if sources:
-        memory.mark_summarised([source.id for source in sources], scope)
+    live = [source.id for source in sources if source.state in ("active", "aging")]
+    outcome = memory.add([draft], scope, now, summarised=live)[0]
     item, facts = outcome.item, outcome.facts
     notes = [outcome.degraded] if outcome.degraded else []
     if outcome.pruned:
@@ -653,6 +656,8 @@ def _compress(context: CallContext, asked: MemoryCompressInput) -> Reply[MemoryC
         return MemoryCompressAnswer(
             summaries=[RememberedItem.of(item) for item in outcome.summaries[:n]],
             n_sources=len(outcome.source_ids),
+            model=outcome.model,
+            degraded=outcome.degraded,
             notes=[f"{counted(left, 'further summary')} not shown."] if left > 0 else [],
             session_id=context.session_id,
             budget=budget,
@@ -661,9 +666,11 @@ def _compress(context: CallContext, asked: MemoryCompressInput) -> Reply[MemoryC
     def render(answer: MemoryCompressAnswer) -> str:
         if not answer.n_sources:
             return f"There is nothing to compress at the level {asked.scope}."
-        said = f"{counted(answer.n_sources, 'memory')} compressed. {DATA_NOTE}"
+        by = f" by {one_line(answer.model)}" if answer.model else ""
+        said = f"{counted(answer.n_sources, 'memory')} compressed{by}. {DATA_NOTE}"
         blocks = [f"[{item.id}, tier {item.tier}]\n{_indented(item.text)}" for item in answer.summaries]
-        return "\n\n".join([said, *blocks, *answer.notes])
+        degraded = [f"Degraded: {one_line(answer.degraded)}"] if answer.degraded else []
+        return "\n\n".join([said, *blocks, *answer.notes, *degraded])
 
     return change_reply(context, build, render)
 
@@ -829,7 +836,7 @@ MEMORY_COMPRESS = Tool(
         use_when="the conversation has turned to another topic, or working memory is large. It also happens by "
         "itself when working memory overflows.",
         not_when="you can write a better summary yourself: memory_store with memory_type summary and source_ids.",
-        returns="the new summaries, made of sentences of the memories that they name; these stay searchable.",
+        returns="the new summaries, which cite the sentences of the memories that they name; these stay searchable.",
         follow_up="call memory_retrieve.",
     ),
     input=MemoryCompressInput,

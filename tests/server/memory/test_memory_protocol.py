@@ -15,13 +15,18 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import ResourceUpdatedNotification
 from pydantic import SecretStr
 
+from graphctx.server.app import build_server
 from graphctx.server.config import ServerConfig
 from graphctx.server.http import HttpConfig, http_app
+from graphctx.server.warmup import Warmup, open_engine
+from tests.nlp.llm_stub import Stub, sends, stub
 
 from ..conftest import each_era
 from ..listening import as_bearer, listening
 from ..results import error_of, text_of
 from .conftest import Remembering, warmup_with
+
+__all__ = ["stub"]
 
 pytestmark = pytest.mark.anyio
 
@@ -145,6 +150,27 @@ async def test_over_http_subscribers_learn_of_their_own_changes_alone(folder: Pa
         assert told == ["ben", "ana"]
 
 
+async def test_summaries_that_are_asked_for_are_written_by_the_model_that_is_set(
+    folder: Path, stub: Stub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = ServerConfig(toolsets=("memory", "iteration"), memory=folder, llm=stub.settings())
+    async with Client(build_server(Warmup(lambda: open_engine("/nonexistent", None, config)), config)) as client:
+        for model, degraded in (("stub", ""), ("", "1 of 1 summaries are extractive: The endpoint failed with 500.")):
+            await client.call_tool("memory_store", {"content": "The key is under the mat.", "memory_type": "turn"})
+            await client.call_tool("store_context", {"content": "The build needs Java 21.", "context_type": "output"})
+            for number in (1, 2):
+                result = {"iteration": number, "summary": f"Did step {number}.", "success": True}
+                await client.call_tool("store_iteration_result", result)
+            compressed = (await client.call_tool("memory_compress", {"scope": "working"})).structured_content
+            assert len(compressed["summaries"]) == 1
+            old = (await client.call_tool("summarize_old_context", {"older_than_iterations": 0})).structured_content
+            assert old["summarized"] > 0
+            for answer in (compressed, old):
+                assert answer.get("model", "") == model
+                assert answer.get("degraded", "").startswith(degraded)
+            stub.otherwise = sends(500)
+
+
 async def test_over_http_whoever_is_unknown_reads_and_does_not_write(folder: Path) -> None:
     config = ServerConfig(toolsets=("memory",), memory=folder)
     async with listening(http_app(warmup_with(config), config, HttpConfig())) as url, Client(url) as client:
@@ -181,9 +207,6 @@ async def test_one_process_stores_and_the_next_one_remembers(tmp_path: Path) -> 
 
 
 async def test_a_memory_that_cannot_be_opened_leaves_the_other_tools_alone(kb_path: Path, folder: Path) -> None:
-    from graphctx.server.app import build_server
-    from graphctx.server.warmup import Warmup, open_engine
-
     folder.mkdir()
     (folder / "memory.db").write_bytes(b"nothing of the kind" * 100)
     config = ServerConfig(toolsets=("kb", "memory"), memory=folder)
@@ -195,9 +218,6 @@ async def test_a_memory_that_cannot_be_opened_leaves_the_other_tools_alone(kb_pa
 
 
 async def test_facts_and_documents_name_the_same_things(kb_path: Path, folder: Path) -> None:
-    from graphctx.server.app import build_server
-    from graphctx.server.warmup import Warmup, open_engine
-
     config = ServerConfig(toolsets=("kb", "graph", "memory"), memory=folder)
     async with Client(build_server(Warmup(lambda: open_engine(str(kb_path), None, config)), config)) as client:
         triple = {"subject": "Duty Officer", "predicate": "works_with", "object": "Bob"}
