@@ -51,7 +51,20 @@ CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE VIRTUAL TABLE item_text USING fts5 (terms, content='', tokenize="ascii tokenchars '._:-'''");
 """
 
-MIGRATIONS: tuple[str, ...] = (_VERSION_1,)
+_COUNT_WRITE = """
+  INSERT OR IGNORE INTO writes VALUES ({row}.principal, 0);
+  UPDATE writes SET n = n + 1 WHERE principal = {row}.principal; END;"""
+_VERSION_2 = "CREATE TABLE writes (principal TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID;" + "".join(
+    f"CREATE TRIGGER {table}_{name} AFTER {event} ON {table} BEGIN {_COUNT_WRITE.format(row=row)}"
+    for table, fields in (("items", "state, usefulness, confidence, metadata, valid_to"), ("facts", "temporal_end"))
+    for name, event, row in (
+        ("inserted", "INSERT", "new"),
+        ("updated", f"UPDATE OF {fields}", "new"),  # a use of an item is no write
+        ("deleted", "DELETE", "old"),
+    )
+)
+
+MIGRATIONS: tuple[str, ...] = (_VERSION_1, _VERSION_2)
 """Scripts from each version of the file to the next; the first one makes an empty file."""
 
 

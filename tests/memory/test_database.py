@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from graphctx.errors import BackendUnavailable
-from graphctx.memory import Memory, MemoryDraft, MemoryFull, MemoryQuery, MemoryScope, repair
+from graphctx.memory import Memory, MemoryDraft, MemoryFull, MemoryQuery, MemoryScope, exported_lines, repair
 from graphctx.memory.database import MIGRATIONS
 
 from .conftest import HERE, OpenMemory, on_day
@@ -96,6 +96,26 @@ def test_a_later_version_is_refused_and_left_alone(open_memory: OpenMemory, tmp_
     with pytest.raises(BackendUnavailable, match="Update graphctx"):
         open_memory()
     assert path.read_bytes() == before
+
+
+def test_an_earlier_version_is_migrated_and_keeps_what_it_has(open_memory: OpenMemory, tmp_path: Path) -> None:
+    with closing(open_memory()) as memory:
+        said = memory.add([MemoryDraft("fact", "Ana lives in Oslo.")], HERE, on_day(0))[0].item
+        lines = list(exported_lines(memory, HERE))
+    with closing(sqlite3.connect(tmp_path / "memory" / "memory.db")) as connection:
+        for kind, name in connection.execute(
+            "SELECT type, name FROM sqlite_master WHERE sql LIKE '%writes%'"
+        ).fetchall():
+            connection.execute(f"DROP {kind} {name}")
+        connection.execute("PRAGMA user_version = 1")
+        connection.commit()
+    memory = open_memory()
+    assert list(exported_lines(memory, HERE)) == lines
+    assert memory.n_writes("") == 0
+    memory.feedback(said.id, True, HERE)
+    assert memory.n_writes("") == 1
+    memory.record_use([said.id], on_day(1))
+    assert memory.n_writes("") == 1
 
 
 @pytest.mark.parametrize("damage", ["pages", "header"])

@@ -87,6 +87,59 @@ async def test_a_subscriber_of_2026_learns_of_each_change(remembering: Rememberi
                 break
 
 
+WRITER = """
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from graphctx.memory import Memory, MemoryDraft, MemoryScope, Moment
+from graphctx.nlp.embedders import make_embedder
+project, principal = sys.argv[2:]
+with Memory(Path(sys.argv[1]), embedder=make_embedder(threads=1)) as memory:
+    here, now = MemoryScope(principal, project, "elsewhere"), Moment(datetime(2026, 3, 1, 12, tzinfo=UTC))
+    memory.add([MemoryDraft("core", "The user is Ana.")], here, now, extract=False)
+"""
+
+
+async def write_elsewhere(folder: Path, principal: str = "") -> None:
+    """Store an item from a process of its own."""
+    root = str(Path(__file__).parents[3])
+    command = [sys.executable, "-c", WRITER, str(folder), folder.name, principal]
+    await anyio.run_process(command, env={**os.environ, "PYTHONPATH": root})
+
+
+@pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
+async def test_subscribers_of_the_handshake_era_learn_of_what_other_processes_write(
+    remembering: Remembering, folder: Path
+) -> None:
+    send, told = anyio.create_memory_object_stream[str](10)
+
+    async def handler(message: Any) -> None:
+        if isinstance(message, ResourceUpdatedNotification):
+            await send.send(str(message.params.uri))
+
+    async with remembering(message_handler=handler, era="legacy") as client, send, told:
+        for name in ("stats", "core", "session/current"):
+            await client.subscribe_resource(f"memory://{name}")
+        await write_elsewhere(folder, "somebody else")
+        await write_elsewhere(folder)
+        with anyio.fail_after(20):
+            assert {await told.receive(), await told.receive()} == {"memory://stats", "memory://core"}
+        await client.call_tool("memory_store", {"content": "Good morning.", "memory_type": "turn"})
+        with anyio.fail_after(20):
+            assert {await told.receive(), await told.receive()} == {"memory://stats", "memory://session/current"}
+        await client.call_tool("memory_retrieve", {"query": "nothing"})
+        assert told.statistics().current_buffer_used == 0
+
+
+async def test_subscribers_of_2026_learn_of_what_other_processes_write(remembering: Remembering, folder: Path) -> None:
+    watched = ["memory://stats", "memory://core"]
+    async with remembering() as client, client.listen(resource_subscriptions=watched) as changes:
+        await write_elsewhere(folder, "somebody else")
+        await write_elsewhere(folder)
+        with anyio.fail_after(20):
+            assert {str((await anext(changes)).uri), str((await anext(changes)).uri)} == set(watched)
+
+
 async def test_the_prompts_hold_what_they_are_about(remembering: Remembering) -> None:
     async with remembering() as client:
         names = [prompt.name for prompt in (await client.list_prompts()).prompts]
