@@ -54,6 +54,7 @@ PRUNED_SHARE = 0.1
 
 PRUNE_ATTEMPTS = 5
 
+_PRUNE_BATCH = 16
 _EMBED_BATCH = 64
 _MAINTAINED_ITEMS = 200
 _LIVE: tuple[MemoryState, ...] = ("active", "aging")
@@ -229,8 +230,9 @@ class Memory:
             try:
                 outcomes = insert()
                 break
-            except MemoryFull:
-                room = 0 if attempt == PRUNE_ATTEMPTS or self._is_too_large(items) else self._make_room(scope)
+            except MemoryFull as full:
+                hopeless = attempt == PRUNE_ATTEMPTS or self._is_too_large(items)
+                room = 0 if hopeless else self._make_room(scope, full.missing)
                 if not room:
                     raise
                 pruned += room
@@ -684,12 +686,17 @@ class Memory:
         connection.execute("INSERT OR IGNORE INTO meta VALUES ('embedder', ?)", (own,))
 
     def _delete(self, ids: Sequence[str]) -> int:
+        n_deleted = self._remove(ids)
+        if n_deleted:
+            self._database.purge()
+        return n_deleted
+
+    def _remove(self, ids: Sequence[str]) -> int:
         if not ids:
             return 0
         with self._database.write(limited=False) as connection:
             self.facts.delete_of(connection, ids)
             n_deleted = self._items.delete(connection, ids)
-        self._database.purge()
         self._searcher.reset_cache()
         return n_deleted
 
@@ -697,8 +704,13 @@ class Memory:
         """Return whether items need more room than pruning should make; an item is stored twice, with its terms."""
         return 4 * sum(len(item.text) for item in items) > self.settings.storage.max_size_mb << 20
 
-    def _make_room(self, scope: MemoryScope) -> int:
-        """Delete the least valuable items of the principal; return how many, 0 if there is no room for that either."""
+    def _make_room(self, scope: MemoryScope, missing: int) -> int:
+        """Delete the least valuable items of the principal; return how many.
+
+        None are deleted if they would not make the room that is missing on the disk.
+        """
+        if missing > PRUNED_SHARE * self._database.size():
+            return 0
         with self._database.read() as connection:
             rows = connection.execute(
                 "SELECT id FROM items WHERE principal = ? AND tier < ? "
@@ -706,10 +718,12 @@ class Memory:
                 (scope.principal, CORE_TIER),
             ).fetchall()
         ids = [row[0] for row in rows[: -(-len(rows) // round(1 / PRUNED_SHARE))]]
-        try:
-            return self._delete(ids)
-        except MemoryFull:
-            return 0
+        n_deleted = 0
+        with suppress(MemoryFull):  # a full disk takes small transactions longer than large ones
+            for start in range(0, len(ids), _PRUNE_BATCH):
+                n_deleted += self._remove(ids[start : start + _PRUNE_BATCH])
+            self._database.purge()
+        return n_deleted
 
     def summaries(self, scope: MemoryScope, now: Moment, tier: int) -> list[MemoryItem]:
         """Return the live summaries of a tier in the project, the oldest first."""
