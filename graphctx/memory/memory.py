@@ -36,6 +36,7 @@ from graphctx.memory.scorer import after_feedback
 from graphctx.memory.search import MemoryHits, MemoryQuery, MemorySearcher
 from graphctx.memory.store import ITEM_FIELDS, ItemStore, in_scope, item_of, item_of_row
 from graphctx.nlp.base import Embedder, Extractor
+from graphctx.nlp.embedders import make_embedder
 from graphctx.nlp.tokens import AnswerCounter
 from graphctx.settings import LlmSettings, MemorySettings
 
@@ -122,7 +123,7 @@ class Memory:
     Args:
         folder: holds ``memory.db``; created if it is missing.
         settings: the group ``[memory]``.
-        embedder: of items and questions; the shipped one by default.
+        embedder: of items and questions; by default that of the settings.
         extractor: of facts; the shipped one by default, loaded at the first sentence.
         resolver: further names of a name, from a knowledge base.
         llm: the language model that writes the summaries which are asked for; without one they are extractive.
@@ -130,6 +131,7 @@ class Memory:
 
     Raises:
         BackendUnavailable: the store is damaged, of a later version, or cannot be opened.
+        InvalidArgument: the settings name an unknown embedder.
     """
 
     def __init__(
@@ -149,7 +151,7 @@ class Memory:
         self._database = MemoryDatabase(
             Path(folder), max_size_mb=storage.max_size_mb, busy_seconds=storage.busy_timeout_seconds
         )
-        self._embedder = embedder or _shipped_embedder()
+        self._embedder = embedder or make_embedder(self.settings.embedder)
         self._items = ItemStore(self._database, self.settings)
         self.facts = FactStore(self._database, self.settings.facts, resolver)
         self._triples = TripleExtractor(lambda: extractor or _shipped_extractor())
@@ -801,12 +803,6 @@ def feedback_count(item: MemoryItem, name: str) -> int:
     known = item.metadata.get(FEEDBACK)
     count = known.get(name) if isinstance(known, dict) else 0
     return count if isinstance(count, int) else 0
-
-
-def _shipped_embedder() -> Embedder:
-    from graphctx.nlp.embedders import make_embedder
-
-    return make_embedder()
 
 
 def _shipped_extractor() -> Extractor:

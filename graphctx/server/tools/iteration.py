@@ -107,13 +107,17 @@ class IterationResultInput(MemoryInput):
 class SummarizeInput(MemoryInput):
     """Arguments of summarize_old_context."""
 
-    older_than_iterations: int = Field(20, ge=0, le=_MAX_NUMBER, description="Only items of a greater age.")
+    older_than_iterations: int = Field(
+        20, ge=0, le=_MAX_NUMBER, description="Only items of a greater age; the default may be set otherwise."
+    )
 
 
 class PruneInput(MemoryInput):
     """Arguments of prune_low_value_context."""
 
-    min_score: float = Field(0.3, ge=0, le=1, description="Items of this usefulness and above stay.")
+    min_score: float = Field(
+        0.3, ge=0, le=1, description="Items of this usefulness and above stay; the default may be set otherwise."
+    )
 
 
 class ContextStatsInput(MemoryInput):
@@ -516,11 +520,12 @@ def _store_iteration_result(context: CallContext, asked: IterationResultInput) -
 
 
 def _summarize_old_context(context: CallContext, asked: SummarizeInput) -> Reply[SummarizeAnswer]:
-    found = _writer(context, asked).summarize_old_context(asked.older_than_iterations)
+    given = "older_than_iterations" in asked.model_fields_set
+    found = _writer(context, asked).summarize_old_context(asked.older_than_iterations if given else None)
 
     def render(answer: SummarizeAnswer) -> str:
         if not answer.summarized:
-            return f"No item is older than {counted(asked.older_than_iterations, 'iteration')} and not summarized."
+            return "No item is so old and not summarized."
         said = f"{counted(answer.summarized, 'item')} summarized. {DATA_NOTE}"
         return "\n\n".join([said, *(f"[{each.id}]\n{quoted(each.content)}" for each in answer.summaries)])
 
@@ -528,7 +533,8 @@ def _summarize_old_context(context: CallContext, asked: SummarizeInput) -> Reply
 
 
 def _prune_low_value_context(context: CallContext, asked: PruneInput) -> Reply[PruneAnswer]:
-    found = _writer(context, asked).prune_low_value_context(asked.min_score)
+    given = "min_score" in asked.model_fields_set
+    found = _writer(context, asked).prune_low_value_context(asked.min_score if given else None)
     return _change(context, PruneAnswer, found, lambda answer: f"{counted(answer.pruned, 'item')} deleted for good.")
 
 
