@@ -23,7 +23,7 @@ from mcp_types import INTERNAL_ERROR
 from graphctx.errors import GraphctxError
 from graphctx.server.resources import JSON, TEXT, text_contents
 from graphctx.server.sessions import Caller
-from graphctx.server.tools.memory import status_fields
+from graphctx.server.tools.memory.status import status_fields
 
 if TYPE_CHECKING:
     from graphctx.memory import Memory, MemoryItem, MemoryScope, Moment

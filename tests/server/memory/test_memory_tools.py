@@ -11,7 +11,7 @@ from mcp import Client
 from graphctx.memory import KINDS
 from graphctx.model.budgets import Limits
 from graphctx.server.config import ServerConfig
-from graphctx.server.tools.memory import MemoryKindName
+from graphctx.server.tools.memory.base import MemoryKindName
 
 from ..conftest import Connect
 from ..results import error_of, text_of
