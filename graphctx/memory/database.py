@@ -11,7 +11,7 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from graphctx.errors import BackendUnavailable
+from graphctx.errors import BackendUnavailable, InvalidArgument
 from graphctx.text.lexical import terms
 
 FILE_NAME = "memory.db"
@@ -92,6 +92,7 @@ class MemoryDatabase:
 
     Raises:
         BackendUnavailable: the file is damaged or of a later version, or cannot be opened.
+        InvalidArgument: the folder is a file.
     """
 
     def __init__(self, folder: Path, *, max_size_mb: int = 500, busy_seconds: float = 10.0) -> None:
@@ -99,6 +100,8 @@ class MemoryDatabase:
         self._lock = threading.RLock()
         self._busy = busy_seconds
         try:
+            if self.path.parent.exists() and not self.path.parent.is_dir():
+                raise InvalidArgument(f"{self.path.parent.name} is a file, and a memory is a folder.", field="memory")
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self._errors(), FileLock(self.path.with_suffix(".lock"), timeout=busy_seconds):
                 self._connection = sqlite3.connect(
@@ -221,7 +224,12 @@ class MemoryDatabase:
 
     def backup(self, target: Path) -> None:
         """Copy the store to another file, consistently, while others write."""
-        with self._lock, self._errors(), closing(sqlite3.connect(target)) as copy:
+        try:
+            copy = sqlite3.connect(target)
+            copy.execute("PRAGMA user_version")
+        except sqlite3.OperationalError as error:
+            raise BackendUnavailable(f"{target.name} cannot be written: {error}. Check its folder.") from error
+        with self._lock, self._errors(), closing(copy):
             self._connection.backup(copy)
 
     @contextmanager

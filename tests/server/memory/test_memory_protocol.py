@@ -166,6 +166,9 @@ async def test_owners_of_tokens_share_a_store_and_see_their_own_alone(folder: Pa
         item = (await ana.call_tool("memory_store", FACT)).structured_content["id"]
         found = (await also_ana.call_tool("memory_retrieve", {"query": "Ann"})).structured_content
         assert [each["id"] for each in found["items"]] == [item]
+        other = await also_ana.call_tool("memory_store", {"content": "Ann has a cat.", "memory_type": "fact"})
+        found = (await ana.call_tool("memory_retrieve", {"query": "Ann"})).structured_content
+        assert {each["id"] for each in found["items"]} == {item, other.structured_content["id"]}
         for tool, arguments in (("memory_retrieve", {"query": "Ann"}), ("graph_query", {"entity": "Ann"})):
             assert (await ben.call_tool(tool, arguments)).structured_content["empty_reason"] == "no_match"
         for action in ("deprecate", "delete"):
@@ -173,7 +176,7 @@ async def test_owners_of_tokens_share_a_store_and_see_their_own_alone(folder: Pa
             assert error_of(refused)["code"] == "INVALID_ARGUMENT"
         assert (await ben.call_tool("memory_wipe", {"confirm": "wipe"})).structured_content["n_deleted"] == 0
         assert json.loads(await read(ben, "memory://stats"))["n_items"] == 0
-        assert json.loads(await read(ana, "memory://stats"))["n_items"] == 1
+        assert json.loads(await read(ana, "memory://stats"))["n_items"] == 2
 
 
 async def test_over_http_subscribers_learn_of_their_own_changes_alone(folder: Path) -> None:

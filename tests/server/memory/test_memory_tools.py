@@ -111,6 +111,13 @@ async def test_the_block_keeps_its_budget_and_core_memory_comes_first(rememberin
         assert len(answer["items"]) > 10
 
 
+async def test_what_fits_into_no_budget_is_said_to_be_there(remembering: Remembering) -> None:
+    async with remembering() as client:
+        await store(client, "Ann lives in Oslo.")
+        result = await client.call_tool("memory_retrieve", {"query": "Ann", "token_budget": 1})
+        assert "found, none of which fits into token_budget 1" in text_of(result)
+
+
 async def test_the_same_thing_in_other_words_is_shown_once(remembering: Remembering) -> None:
     async with remembering() as client:
         await store(client, "The deadline of Apollo is on May 2.", "event")

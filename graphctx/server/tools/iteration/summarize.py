@@ -52,7 +52,7 @@ def _summarize_old_context(context: CallContext, asked: SummarizeInput) -> Reply
 
     def render(answer: SummarizeAnswer) -> str:
         if not answer.summarized:
-            return "No item is so old and not summarized."
+            return "No item that is not summarized yet is old enough."
         said = f"{counted(answer.summarized, 'item')} summarized. {DATA_NOTE}"
         return "\n\n".join([said, *(f"[{each.id}]\n{quoted(each.content)}" for each in answer.summaries)])
 

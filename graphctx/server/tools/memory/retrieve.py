@@ -126,7 +126,10 @@ def _retrieve(context: CallContext, asked: MemoryRetrieveInput) -> Reply[MemoryR
 
     def render(answer: MemoryRetrieveAnswer) -> str:
         if not answer.items:
-            return "\n\n".join(filter(None, ["Nothing is remembered about this.", _degraded(answer)]))
+            said = "Nothing is remembered about this."
+            if answer.left_out:
+                said = f"{counted(answer.left_out, 'memory')} found, none of which fits into token_budget {budget}."
+            return "\n\n".join(filter(None, [said, _degraded(answer)]))
         said = f"{counted(len(answer.items), 'memory')} as of {answer.as_of}. {DATA_NOTE}"
         blocks = [said, clean(answer.block), _degraded(answer), *more(context, answer, "memory_retrieve")]
         return "\n\n".join(filter(None, blocks))
