@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 from pydantic import BaseModel
 
+from graphctx.errors import InvalidArgument
 from graphctx.model.answers import EvidenceAnswer, GlobalAnswer, SearchAnswer
 from graphctx.model.arguments import parse_arguments
 from graphctx.model.assemble import evidence_answer, global_answer, search_answer
@@ -209,6 +210,12 @@ class KnowledgeBase:
             >>> kb.retrieve_evidence("Who approves a release?", max_quotes=3).quotes[0].quote  # doctest: +SKIP
         """
         request = _request(RetrieveInput, {"question": question, **options})
+        if request.options.include_memory:
+            raise InvalidArgument(
+                "include_memory: a knowledge base has no memory. Leave it out, and ask graphctx.memory.Memory.",
+                field="options.include_memory",
+                value=True,
+            )
         return evidence_answer(self._pager, request, self.searcher().evidence(request))[0]
 
     def global_search(self, question: str, **options: Unpack[GlobalKeywords]) -> GlobalAnswer:

@@ -319,6 +319,12 @@ class MemorySettings(_Group):
         description="Defaults of `persistence`, `max_size_mb`, `max_items_per_query`, `summarize_after_iterations`: "
         "session, 100, 5, 10; project, 500, 10, 20; global, 2000, 25, 50.",
     )
+    embedder: str = Field(
+        "minilm-int8",
+        max_length=1000,
+        description="Embedder of memories: minilm-int8, or st: and a folder or a model's name. After a change run "
+        "`graphctx memory reindex`.",
+    )
     skillbook: str = Field(
         "", max_length=1000, description="File skillbook.json, whose skills are read before a question; empty is none."
     )

@@ -222,10 +222,13 @@ def export(
         if out.exists():
             raise InvalidArgument(f"{out.name} exists already; name another file with --out.", field="out")
         n_lines = 0
-        with out.open("w", encoding="utf-8") as file:
-            for line in lines:
-                file.write(f"{line}\n")
-                n_lines += 1
+        try:
+            with out.open("w", encoding="utf-8") as file:
+                for line in lines:
+                    file.write(f"{line}\n")
+                    n_lines += 1
+        except OSError as error:
+            raise InvalidArgument(f"{out.name} cannot be written: {error.strerror}.", field="out") from None
     errors_console().print(f"{n_lines:,} lines written to {out}")
 
 
@@ -303,7 +306,7 @@ def repair(memory: MemoryOption = None, kb: KbOption = DEFAULT_KB, as_json: Json
         print_json(asdict(report))
         return
     print_text(f"{report.items:,} items and {report.facts:,} facts saved; {report.lost:,} rows could not be read.")
-    print_text(f"The damaged file is kept as {report.damaged_file}.")
+    print_text(f"The former file is kept as {report.damaged_file}; delete it when nothing is missing.")
 
 
 def reindex(memory: MemoryOption = None, kb: KbOption = DEFAULT_KB, as_json: JsonOption = False) -> None:

@@ -166,6 +166,7 @@ def _config(
         layers_writable=loaded.layers.writable,
         memory=memory or memory_folder(loaded, kb),
         memory_settings=loaded.memory,
+        llm=loaded.llm,
     )
 
 

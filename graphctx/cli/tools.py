@@ -88,6 +88,7 @@ def call(
         layers_writable=settings.layers.writable,
         memory=memory_folder(settings, kb),
         memory_settings=settings.memory,
+        llm=settings.llm,
     )
     engine = open_engine(str(kb), layers, config)
     if not remembers and not engine.searcher().snapshot_id:

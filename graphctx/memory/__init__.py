@@ -5,19 +5,19 @@ session) and a `Moment` (time and iteration); nothing but `IterationClient` read
 
 - ``items``: `MemoryItem` and what a caller gives for one, `MemoryDraft`; `Triple` and `TemporalFact`; `MemoryFilter`.
 - ``memory``: `Memory`, with ``add``, ``search``, ``get``, ``select``, ``correct``, ``forget``, ``compress``, …
-- ``database``: the file ``memory.db``, its migrations and `repair`; ``store``: items in SQL.
+- ``database``: the file ``memory.db`` and its migrations; ``store``: items in SQL; ``repair``: salvage.
 - ``index``: items as arrays that follow the file; ``search``: the stages; ``scorer``: pure functions of the scores.
 - ``facts``: `FactStore`, facts in time; ``predicates``: which hold one value; ``extraction``: triples of sentences.
 - ``assembler``: a block of memories under a token budget.
 - ``exchange``: JSON Lines of items and facts, and the form of the reference memory server.
-- ``compress``: extractive summaries that cite their items.
+- ``compress``: summaries that cite their items, extractive or in the words of a language model.
 - ``iteration``: `IterationClient`, the context of an orchestrator's iterations; ``skillbook``: skills from a file.
 
 A text is stored and returned exactly; ids are `m_…` for items and `r_…` for facts.
 """
 
 from graphctx.memory.assembler import BlockEntry, MemoryBlock, assemble_block
-from graphctx.memory.database import FILE_NAME, MemoryFull, RepairReport, repair
+from graphctx.memory.database import FILE_NAME, MemoryFull
 from graphctx.memory.exchange import ImportReport, exported_lines, import_lines, reference_lines
 from graphctx.memory.facts import FactChanges, FactStep, FactStore, NameResolver
 from graphctx.memory.items import (
@@ -36,6 +36,7 @@ from graphctx.memory.items import (
 )
 from graphctx.memory.iteration import CONTEXT_TYPES, ContextType, IterationClient, IterationRun, render_block
 from graphctx.memory.memory import CompressLevel, CompressOutcome, MaintainOutcome, Memory, StoreOutcome
+from graphctx.memory.repair import RepairReport, repair
 from graphctx.memory.search import MemoryHit, MemoryHits, MemoryQuery
 
 __all__ = [

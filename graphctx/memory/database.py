@@ -1,17 +1,17 @@
-"""The file ``memory.db``: SQLite in WAL mode, durable writes, migrations, integrity and salvage."""
+"""The file ``memory.db``: SQLite in WAL mode, durable writes, migrations, integrity, room on the disk."""
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from filelock import FileLock
 
-from graphctx.errors import BackendUnavailable
+from graphctx.errors import BackendUnavailable, InvalidArgument
 from graphctx.text.lexical import terms
 
 FILE_NAME = "memory.db"
@@ -51,25 +51,35 @@ CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE VIRTUAL TABLE item_text USING fts5 (terms, content='', tokenize="ascii tokenchars '._:-'''");
 """
 
-MIGRATIONS: tuple[str, ...] = (_VERSION_1,)
+_COUNT_WRITE = """
+  INSERT OR IGNORE INTO writes VALUES ({row}.principal, 0);
+  UPDATE writes SET n = n + 1 WHERE principal = {row}.principal; END;"""
+_VERSION_2 = "CREATE TABLE writes (principal TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID;" + "".join(
+    f"CREATE TRIGGER {table}_{name} AFTER {event} ON {table} BEGIN {_COUNT_WRITE.format(row=row)}"
+    for table, fields in (("items", "state, usefulness, confidence, metadata, valid_to"), ("facts", "temporal_end"))
+    for name, event, row in (
+        ("inserted", "INSERT", "new"),
+        ("updated", f"UPDATE OF {fields}", "new"),  # a use of an item is no write
+        ("deleted", "DELETE", "old"),
+    )
+)
+
+MIGRATIONS: tuple[str, ...] = (_VERSION_1, _VERSION_2)
 """Scripts from each version of the file to the next; the first one makes an empty file."""
 
+
+RESERVED_BYTES = 8 << 20
+"""Free bytes of the disk below which only deletions are written: they too need room before they free some."""
 
 _MOST_PAGES = 1 << 30
 
 
 class MemoryFull(BackendUnavailable):
-    """The disk, or the size that the settings allow, is full."""
+    """The disk, or the size that the settings allow, is full; ``missing`` has the bytes that the disk lacks."""
 
-
-@dataclass(frozen=True, slots=True)
-class RepairReport:
-    """What a repair salvaged, and the name under which the damaged file was kept."""
-
-    damaged_file: str
-    items: int
-    facts: int
-    lost: int
+    def __init__(self, message: str, missing: int = 0) -> None:
+        super().__init__(message, missing_bytes=missing)
+        self.missing = missing
 
 
 class MemoryDatabase:
@@ -82,6 +92,7 @@ class MemoryDatabase:
 
     Raises:
         BackendUnavailable: the file is damaged or of a later version, or cannot be opened.
+        InvalidArgument: the folder is a file.
     """
 
     def __init__(self, folder: Path, *, max_size_mb: int = 500, busy_seconds: float = 10.0) -> None:
@@ -89,6 +100,8 @@ class MemoryDatabase:
         self._lock = threading.RLock()
         self._busy = busy_seconds
         try:
+            if self.path.parent.exists() and not self.path.parent.is_dir():
+                raise InvalidArgument(f"{self.path.parent.name} is a file, and a memory is a folder.", field="memory")
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self._errors(), FileLock(self.path.with_suffix(".lock"), timeout=busy_seconds):
                 self._connection = sqlite3.connect(
@@ -156,6 +169,10 @@ class MemoryDatabase:
             BackendUnavailable: another process writes for too long, or the file is damaged.
         """
         with self._lock, self._errors():
+            if limited and _missing_bytes(self.path.parent):
+                self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+                if missing := _missing_bytes(self.path.parent):
+                    raise MemoryFull(_NO_ROOM, missing)
             self._connection.execute(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
             self._connection.execute(f"PRAGMA max_page_count={self._max_pages if limited else _MOST_PAGES}")
             self._connection.execute("BEGIN IMMEDIATE")
@@ -180,7 +197,7 @@ class MemoryDatabase:
         with self.write(limited=False) as connection:
             connection.execute("INSERT INTO item_text (item_text) VALUES ('optimize')")
         with self._lock, self._errors():
-            self._connection.execute("PRAGMA incremental_vacuum").fetchall()
+            self._connection.executescript("PRAGMA incremental_vacuum")  # execute() stops after one page
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def compact(self) -> None:
@@ -207,7 +224,12 @@ class MemoryDatabase:
 
     def backup(self, target: Path) -> None:
         """Copy the store to another file, consistently, while others write."""
-        with self._lock, self._errors(), closing(sqlite3.connect(target)) as copy:
+        try:
+            copy = sqlite3.connect(target)
+            copy.execute("PRAGMA user_version")
+        except sqlite3.OperationalError as error:
+            raise BackendUnavailable(f"{target.name} cannot be written: {error}. Check its folder.") from error
+        with self._lock, self._errors(), closing(copy):
             self._connection.backup(copy)
 
     @contextmanager
@@ -217,9 +239,11 @@ class MemoryDatabase:
         except sqlite3.OperationalError as error:
             text = str(error)
             if "full" in text:
-                raise MemoryFull(
-                    "The memory has no room for this: the disk or [memory.storage] max_size_mb is full. Forget or "
-                    "prune something, free disk space, or raise the setting."
+                raise MemoryFull(_NO_ROOM, _missing_bytes(self.path.parent)) from error
+            if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_IOERR:
+                raise BackendUnavailable(
+                    f"The memory cannot be read or written ({text}): the disk fails, or a quota or a limit of file "
+                    "size is reached. Free some space, or raise the limit."
                 ) from error
             if "locked" in text or "busy" in text:
                 raise BackendUnavailable(
@@ -234,6 +258,19 @@ class MemoryDatabase:
             ) from error
 
 
+_NO_ROOM = (
+    "The memory has no room for this: the disk or [memory.storage] max_size_mb is full. Forget or prune something, "
+    "free disk space, or raise the setting."
+)
+
+
+def _missing_bytes(folder: Path) -> int:
+    try:
+        return max(0, RESERVED_BYTES - shutil.disk_usage(folder).free)
+    except OSError:
+        return 0
+
+
 def add_text(connection: sqlite3.Connection, row: int, text: str) -> None:
     """Add an item to the full text; its terms are those of `graphctx.text.lexical.terms`."""
     connection.execute("INSERT INTO item_text (rowid, terms) VALUES (?, ?)", (row, " ".join(terms(text))))
@@ -243,82 +280,3 @@ def remove_text(connection: sqlite3.Connection, row: int, text: str) -> None:
     """Remove an item from the full text."""
     values = (row, " ".join(terms(text)))
     connection.execute("INSERT INTO item_text (item_text, rowid, terms) VALUES ('delete', ?, ?)", values)
-
-
-def repair(folder: Path) -> RepairReport:
-    """Make a sound store of what can be read of a damaged one, whose file is kept beside it.
-
-    Stop every process that uses the store first. Call `Memory.reindex` afterwards if items lost their vectors.
-
-    Raises:
-        BackendUnavailable: there is no store, or the new one cannot be written.
-    """
-    path = Path(folder) / FILE_NAME
-    if not path.exists():
-        raise BackendUnavailable(f"There is no {FILE_NAME} to repair.")
-    number = 1
-    while (kept := path.with_name(f"{FILE_NAME}.damaged-{number}")).exists():
-        number += 1
-    for suffix in ("", "-wal", "-shm"):
-        if (part := Path(f"{path}{suffix}")).exists():
-            part.rename(f"{kept}{suffix}")
-    fresh = MemoryDatabase(folder, max_size_mb=1 << 20)
-    try:
-        with closing(sqlite3.connect(kept)) as damaged:
-            counts = [_salvage(damaged, fresh, table) for table in ("items", "facts")]
-            with fresh.write() as connection:
-                for row, text in connection.execute("SELECT row, text FROM items").fetchall():
-                    add_text(connection, row, text)
-            try:
-                meta = damaged.execute("SELECT name, value FROM meta").fetchall()
-            except sqlite3.DatabaseError:
-                meta = []
-        with fresh.write() as connection:
-            connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", meta)
-    finally:
-        fresh.close()
-    return RepairReport(kept.name, counts[0][0], counts[1][0], counts[0][1] + counts[1][1])
-
-
-def _salvage(damaged: sqlite3.Connection, fresh: MemoryDatabase, table: str) -> tuple[int, int]:
-    """Copy the rows that can be read; return how many, and how many stretches of rows could not."""
-    with fresh.read() as connection:
-        columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
-    listed, marks = ", ".join(columns), ", ".join("?" * len(columns))
-    query = f"SELECT {listed} FROM {table} NOT INDEXED WHERE row BETWEEN ? AND ?"
-    try:
-        last = damaged.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)).fetchone()
-    except sqlite3.DatabaseError:
-        last = (1 << 24,)
-    saved = 0
-
-    def take(rows: Sequence[tuple[object, ...]]) -> None:
-        nonlocal saved
-        with fresh.write() as connection:
-            for row in rows:
-                saved += connection.execute(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", row).rowcount
-
-    lost = _read_ranges(lambda a, b: damaged.execute(query, (a, b)).fetchall(), take, 1, last[0] if last else 0)
-    return saved, lost
-
-
-def _read_ranges(
-    read: Callable[[int, int], list[tuple[object, ...]]],
-    take: Callable[[Sequence[tuple[object, ...]]], None],
-    first: int,
-    last: int,
-) -> int:
-    """Read a range of rows, halving it where it cannot be read; return the number of unreadable rows."""
-    ranges, lost, failures = [(first, last)] if first <= last else [], 0, 0
-    while ranges:
-        low, high = ranges.pop()
-        try:
-            take(read(low, high))
-        except (sqlite3.DatabaseError, UnicodeDecodeError):
-            failures += 1
-            middle = (low + high) // 2
-            if low == high or failures > 20_000:
-                lost += high - low + 1
-            else:
-                ranges += [(middle + 1, high), (low, middle)]
-    return lost

@@ -110,7 +110,8 @@ def import_lines(
             else:
                 drafts += _drafts(record)
         except (ValidationError, KeyError, TypeError, ValueError) as error:
-            why = error.errors(include_url=False)[0] if isinstance(error, ValidationError) else {"msg": repr(error)}
+            said = f"it has no {error}" if isinstance(error, KeyError) else str(error)
+            why = error.errors(include_url=False)[0] if isinstance(error, ValidationError) else {"msg": said}
             field = ".".join(map(str, why.get("loc", ())))
             raise InvalidArgument(
                 f"Line {number} is not a memory: {f'{field}: ' if field else ''}{why['msg']}. Import a file of "
@@ -182,7 +183,7 @@ def _drafts(record: dict[str, Any]) -> Sequence[MemoryDraft]:
             )
         ]
     if record.get("type") != "entity":
-        raise ValueError(f"type is {record.get('type')!r}")
+        raise ValueError(f"its type is {record.get('type')!r}, and not item, fact, entity or relation")
     name, kind = str(record["name"]), str(record["entityType"])
     observations = record.get("observations") or []
     if not isinstance(observations, list):

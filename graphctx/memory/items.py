@@ -232,8 +232,8 @@ class MemoryFilter:
                     )
         if self.after is not None and self.before is not None and to_micros(self.after) >= to_micros(self.before):
             raise InvalidArgument(
-                f"after ({self.after.isoformat()}) is not before before ({self.before.isoformat()}), so that nothing "
-                "can match. Exchange them.",
+                f"after ({self.after.isoformat()}) is not earlier than before ({self.before.isoformat()}), so that "
+                "nothing can match. Exchange them.",
                 field="after",
             )
 

@@ -480,34 +480,43 @@ class IterationClient:
     # Maintenance
 
     @_degrading(summarized=0, summaries=[])
-    def summarize_old_context(self, older_than_iterations: int = 20) -> Result:
+    def summarize_old_context(self, older_than_iterations: int | None = None) -> Result:
         """Compress items into summaries that cite them; the items stay, and rank behind.
 
         Args:
-            older_than_iterations: only items of a greater age.
+            older_than_iterations: only items of a greater age; by default that of ``[memory.lifecycle]``, 20.
 
         Returns:
-            How many items were ``summarized``, and the new ``summaries``.
+            How many items were ``summarized``, the new ``summaries``, the language ``model`` that wrote them or an
+            empty string, and ``degraded``, why some are extractive although one is set.
         """
-        _check_age(older_than_iterations)
+        if older_than_iterations is not None and older_than_iterations < 0:
+            raise InvalidArgument(
+                f"older_than_iterations is {older_than_iterations}; give 0 or more.",
+                field="older_than_iterations",
+                value=older_than_iterations,
+            )
         outcome = self._open().summarise_old(self.scope, self._moment(), older_than_iterations)
         return {
             "summarized": len(outcome.source_ids),
             "summaries": [
                 {"id": item.id, "content": item.text, "source_ids": list(item.source_ids)} for item in outcome.summaries
             ],
-            "degraded": "",
+            "model": outcome.model,
+            "degraded": outcome.degraded,
         }
 
     @_degrading(pruned=0)
-    def prune_low_value_context(self, min_score: float = 0.3) -> Result:
+    def prune_low_value_context(self, min_score: float | None = None) -> Result:
         """Delete items of a lower usefulness, from the disk too, and return how many were ``pruned``.
 
         Args:
-            min_score: items of this usefulness and above stay, 0 to 1.
+            min_score: items of this usefulness and above stay, 0 to 1; by default that of ``[memory.lifecycle]``, 0.3.
         """
-        _check_share("min_score", min_score)
-        return {"pruned": self._open().prune(self.scope, self._moment(), min_score), "degraded": ""}
+        memory = self._open()
+        least = memory.settings.lifecycle.prune_min_usefulness if min_score is None else min_score
+        _check_share("min_score", least)
+        return {"pruned": memory.prune(self.scope, self._moment(), least), "degraded": ""}
 
     @_degrading(total_items=0)
     def get_context_stats(self) -> Result:
@@ -682,13 +691,6 @@ def _kinds(context_types: Sequence[str] | None) -> tuple[MemoryKind, ...]:
 def _check_share(name: str, value: float) -> None:
     if not 0 <= value <= 1:
         raise InvalidArgument(f"{name} is {value}; give a number from 0 to 1.", field=name, value=value)
-
-
-def _check_age(older_than: int) -> None:
-    if older_than < 0:
-        raise InvalidArgument(
-            f"older_than_iterations is {older_than}; give 0 or more.", field="older_than_iterations", value=older_than
-        )
 
 
 def _number(item: MemoryItem) -> int:

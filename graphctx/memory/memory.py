@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graphctx.errors import BackendUnavailable, GraphctxError, InvalidArgument
-from graphctx.memory.compress import summarise_items
+from graphctx.memory.compress import CitedSentence, summarise_items, write_summaries
 from graphctx.memory.database import MemoryDatabase, MemoryFull
 from graphctx.memory.extraction import TripleExtractor
 from graphctx.memory.facts import FactChanges, FactStore, NameResolver, PlacedFact
@@ -36,8 +36,9 @@ from graphctx.memory.scorer import after_feedback
 from graphctx.memory.search import MemoryHits, MemoryQuery, MemorySearcher
 from graphctx.memory.store import ITEM_FIELDS, ItemStore, in_scope, item_of, item_of_row
 from graphctx.nlp.base import Embedder, Extractor
+from graphctx.nlp.embedders import make_embedder
 from graphctx.nlp.tokens import AnswerCounter
-from graphctx.settings import MemorySettings
+from graphctx.settings import LlmSettings, MemorySettings
 
 CompressLevel = Literal["working", "session", "epoch"]
 
@@ -54,6 +55,7 @@ PRUNED_SHARE = 0.1
 
 PRUNE_ATTEMPTS = 5
 
+_PRUNE_BATCH = 16
 _EMBED_BATCH = 64
 _MAINTAINED_ITEMS = 200
 _LIVE: tuple[MemoryState, ...] = ("active", "aging")
@@ -83,10 +85,19 @@ class StoreOutcome:
 
 @dataclass(frozen=True, slots=True)
 class CompressOutcome:
-    """New summaries, and the ids of the items that they stand for."""
+    """What a compression did.
+
+    Attributes:
+        summaries: the new ones.
+        source_ids: ids of the items that they stand for.
+        model: the language model that wrote some of them, or empty.
+        degraded: why some are extractive although a language model is set, or empty.
+    """
 
     summaries: tuple[MemoryItem, ...]
     source_ids: tuple[str, ...]
+    model: str = ""
+    degraded: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +123,15 @@ class Memory:
     Args:
         folder: holds ``memory.db``; created if it is missing.
         settings: the group ``[memory]``.
-        embedder: of items and questions; the shipped one by default.
+        embedder: of items and questions; by default that of the settings.
         extractor: of facts; the shipped one by default, loaded at the first sentence.
         resolver: further names of a name, from a knowledge base.
+        llm: the language model that writes the summaries which are asked for; without one they are extractive.
+        llm_seconds: what it may take in all.
 
     Raises:
         BackendUnavailable: the store is damaged, of a later version, or cannot be opened.
+        InvalidArgument: the settings name an unknown embedder.
     """
 
     def __init__(
@@ -128,13 +142,16 @@ class Memory:
         embedder: Embedder | None = None,
         extractor: Extractor | None = None,
         resolver: NameResolver | None = None,
+        llm: LlmSettings | None = None,
+        llm_seconds: float = 60.0,
     ) -> None:
         self.settings = settings or MemorySettings()
+        self._llm, self._llm_seconds = llm if llm and llm.enabled else None, llm_seconds
         storage = self.settings.storage
         self._database = MemoryDatabase(
             Path(folder), max_size_mb=storage.max_size_mb, busy_seconds=storage.busy_timeout_seconds
         )
-        self._embedder = embedder or _shipped_embedder()
+        self._embedder = embedder or make_embedder(self.settings.embedder)
         self._items = ItemStore(self._database, self.settings)
         self.facts = FactStore(self._database, self.settings.facts, resolver)
         self._triples = TripleExtractor(lambda: extractor or _shipped_extractor())
@@ -162,7 +179,13 @@ class Memory:
     # Writing
 
     def add(
-        self, drafts: Sequence[MemoryDraft], scope: MemoryScope, now: Moment, *, extract: bool | None = None
+        self,
+        drafts: Sequence[MemoryDraft],
+        scope: MemoryScope,
+        now: Moment,
+        *,
+        extract: bool | None = None,
+        summarised: Sequence[str] = (),
     ) -> list[StoreOutcome]:
         """Store items in one durable transaction; all or none.
 
@@ -172,9 +195,11 @@ class Memory:
             now: when they are stored.
             extract: whether facts are extracted at once; by default those of `[memory.facts] extract_kinds` are, and
                 those of turns when `extract_pending` is called.
+            summarised: ids of active or aging items that the drafts stand for; they become ``summarized``.
 
         Raises:
-            InvalidArgument: a draft is not acceptable; see `graphctx.memory.store.item_of`.
+            InvalidArgument: a draft is not acceptable (see `graphctx.memory.store.item_of`), or one of ``summarised``
+                was deleted or summarised by another call.
             MemoryFull: there is no room, after pruning too.
             BackendUnavailable: the store cannot be written.
         """
@@ -194,6 +219,7 @@ class Memory:
             outcomes = []
             with self._database.write() as connection:
                 self._remember_embedder(connection)
+                self._items.mark_summarised(connection, summarised)
                 for number, (item, (triples, pending, why)) in enumerate(zip(items, found, strict=True)):
                     vector = None if vectors is None else vectors[number]
                     created = self._items.insert(connection, item, vector, pending)
@@ -206,8 +232,9 @@ class Memory:
             try:
                 outcomes = insert()
                 break
-            except MemoryFull:
-                room = 0 if attempt == PRUNE_ATTEMPTS or self._is_too_large(items) else self._make_room(scope)
+            except MemoryFull as full:
+                hopeless = attempt == PRUNE_ATTEMPTS or self._is_too_large(items)
+                room = 0 if hopeless else self._make_room(scope, full.missing)
                 if not room:
                     raise
                 pruned += room
@@ -502,6 +529,16 @@ class Memory:
                 "max_bytes": self.settings.storage.max_size_mb << 20,
             }
 
+    def data_version(self) -> tuple[int, int]:
+        """Return a pair that changes with every commit, of this process or another; it costs some microseconds."""
+        return self._database.data_version()
+
+    def n_writes(self, principal: str) -> int:
+        """Return a number that grows with every change of the principal's items and facts, but not with their use."""
+        with self._database.read() as connection:
+            found = connection.execute("SELECT n FROM writes WHERE principal = ?", (principal,)).fetchone()
+        return found[0] if found else 0
+
     def integrity(self) -> list[str]:
         """Return the problems of the file; none if it is sound."""
         return self._database.integrity()
@@ -512,20 +549,11 @@ class Memory:
 
     # Lifecycle
 
-    def mark_summarised(self, ids: Iterable[str], scope: MemoryScope) -> list[MemoryItem]:
-        """Set items, which a summary now stands for, to ``summarized``; return them as they were.
-
-        Raises:
-            InvalidArgument: an id is unknown in this scope; nothing is changed.
-        """
-        items = [self.get(item_id, scope) for item_id in ids]
-        self._items.set_states(dict.fromkeys([item.id for item in items], "summarized"))
-        return items
-
     def compress(self, level: CompressLevel, scope: MemoryScope, now: Moment) -> CompressOutcome:
         """Compress a level into summaries that name and cite their sources.
 
-        The sources become ``summarized``: they stay searchable, and leave the tier.
+        The sources become ``summarized``: they stay searchable, and leave the tier. The language model writes the
+        summaries if one is set.
 
         Args:
             level: ``working`` makes a session summary of the session's turns, ``session`` an epoch summary of the
@@ -535,10 +563,9 @@ class Memory:
         """
         limits = self.settings.compression
         if level == "working":
-            return self._summarise(self.working(scope, now), 1, limits.session_summary_tokens, now)
+            return self._summarise(self.working(scope, now), 1, limits.session_summary_tokens, now, self._llm)
         tier = 1 if level == "session" else 2
-        items = self.summaries(scope, now, tier)
-        return self._summarise(items, 2, limits.epoch_summary_tokens, now)
+        return self._summarise(self.summaries(scope, now, tier), 2, limits.epoch_summary_tokens, now, self._llm)
 
     def summarise_old(
         self, scope: MemoryScope, now: Moment, older_than: int | None = None, *, limit: int | None = None
@@ -549,7 +576,7 @@ class Memory:
             scope: who asks.
             now: the iteration from which ages count.
             older_than: only items of a greater age in iterations.
-            limit: items at most.
+            limit: items at most; their summaries are extractive.
         """
         least = self.settings.lifecycle.summarize_after_iterations if older_than is None else older_than
         items = self._items.select(
@@ -561,7 +588,8 @@ class Memory:
             where="tier < 3 AND kind NOT IN ('skill', 'summary', 'task') AND created_iteration < ?",
             values=[now.iteration - least],
         )
-        return self._summarise(items, 1, self.settings.compression.session_summary_tokens, now)
+        llm = self._llm if limit is None else None
+        return self._summarise(items, 1, self.settings.compression.session_summary_tokens, now, llm)
 
     def maintain(self, scope: MemoryScope, now: Moment) -> MaintainOutcome:
         """Bring states to the iteration: summarise, age and archive, then delete what may be pruned or is expired.
@@ -660,12 +688,17 @@ class Memory:
         connection.execute("INSERT OR IGNORE INTO meta VALUES ('embedder', ?)", (own,))
 
     def _delete(self, ids: Sequence[str]) -> int:
+        n_deleted = self._remove(ids)
+        if n_deleted:
+            self._database.purge()
+        return n_deleted
+
+    def _remove(self, ids: Sequence[str]) -> int:
         if not ids:
             return 0
         with self._database.write(limited=False) as connection:
             self.facts.delete_of(connection, ids)
             n_deleted = self._items.delete(connection, ids)
-        self._database.purge()
         self._searcher.reset_cache()
         return n_deleted
 
@@ -673,8 +706,13 @@ class Memory:
         """Return whether items need more room than pruning should make; an item is stored twice, with its terms."""
         return 4 * sum(len(item.text) for item in items) > self.settings.storage.max_size_mb << 20
 
-    def _make_room(self, scope: MemoryScope) -> int:
-        """Delete the least valuable items of the principal; return how many, 0 if there is no room for that either."""
+    def _make_room(self, scope: MemoryScope, missing: int) -> int:
+        """Delete the least valuable items of the principal; return how many.
+
+        None are deleted if they would not make the room that is missing on the disk.
+        """
+        if missing > PRUNED_SHARE * self._database.size():
+            return 0
         with self._database.read() as connection:
             rows = connection.execute(
                 "SELECT id FROM items WHERE principal = ? AND tier < ? "
@@ -682,10 +720,12 @@ class Memory:
                 (scope.principal, CORE_TIER),
             ).fetchall()
         ids = [row[0] for row in rows[: -(-len(rows) // round(1 / PRUNED_SHARE))]]
-        try:
-            return self._delete(ids)
-        except MemoryFull:
-            return 0
+        n_deleted = 0
+        with suppress(MemoryFull):  # a full disk takes small transactions longer than large ones
+            for start in range(0, len(ids), _PRUNE_BATCH):
+                n_deleted += self._remove(ids[start : start + _PRUNE_BATCH])
+            self._database.purge()
+        return n_deleted
 
     def summaries(self, scope: MemoryScope, now: Moment, tier: int) -> list[MemoryItem]:
         """Return the live summaries of a tier in the project, the oldest first."""
@@ -706,46 +746,56 @@ class Memory:
             total -= counts[n_oldest]
             n_oldest += 1
         done = self._summarise(turns[:n_oldest], 1, self.settings.compression.session_summary_tokens, now).summaries
-        if len(self.summaries(scope, now, 1)) >= self.settings.compression.tier1_consolidation_count:
-            done += self.compress("session", scope, now).summaries
+        sessions = self.summaries(scope, now, 1)
+        if len(sessions) >= self.settings.compression.tier1_consolidation_count:
+            done += self._summarise(sessions, 2, self.settings.compression.epoch_summary_tokens, now).summaries
         return done
 
-    def _summarise(self, items: Sequence[MemoryItem], tier: int, max_tokens: int, now: Moment) -> CompressOutcome:
+    def _summarise(
+        self, items: Sequence[MemoryItem], tier: int, max_tokens: int, now: Moment, llm: LlmSettings | None = None
+    ) -> CompressOutcome:
         """Summarise items, each of their places by itself, at most `ITEMS_PER_SUMMARY` at a time."""
 
         def place(item: MemoryItem) -> tuple[str, str, str, str]:
             return item.principal, item.persistence, item.project, item.session if tier == 1 else ""
 
-        summaries: list[MemoryItem] = []
-        states: dict[str, MemoryState] = {}
-        for (principal, _, project, session), group in groupby(sorted(items, key=place), key=place):
+        groups: list[list[MemoryItem]] = []
+        for _, group in groupby(sorted(items, key=place), key=place):
             found = list(group)
-            for start in range(0, len(found), ITEMS_PER_SUMMARY):
-                sources = found[start : start + ITEMS_PER_SUMMARY]
-                made = summarise_items(sources, max_tokens, self._counter)
-                states |= dict.fromkeys([item.id for item in sources], "summarized")
-                if not made.text:
-                    continue
-                cited = [
-                    {"item": each.item_id, "start_char": each.start_char, "end_char": each.end_char}
-                    for each in made.sentences
-                ]
-                draft = MemoryDraft(
-                    "summary",
-                    made.text,
-                    tier=tier,
-                    verbatim=False,
-                    source_ids=tuple(item.id for item in sources),
-                    metadata={"sentences": cited},
-                    persistence=sources[0].persistence,
-                    source="graphctx",
-                    triples=(),
-                )
-                there = MemoryScope(principal, project, session or sources[-1].session)
-                summaries.append(self.add([draft], there, now)[0].item)
-        if states:
-            self._items.set_states(states)
-        return CompressOutcome(tuple(summaries), tuple(states))
+            groups += [found[start : start + ITEMS_PER_SUMMARY] for start in range(0, len(found), ITEMS_PER_SUMMARY)]
+        if llm is None:
+            made, degraded = [summarise_items(group, max_tokens, self._counter) for group in groups], ""
+        else:
+            made, degraded = write_summaries(groups, max_tokens, self._counter, llm, self._llm_seconds)
+        summaries: list[MemoryItem] = []
+        source_ids: list[str] = []
+        for sources, summary in zip(groups, made, strict=True):
+            if not summary.text:
+                continue
+            ids = [item.id for item in sources]
+            first = sources[0]
+            draft = MemoryDraft(
+                "summary",
+                summary.text,
+                tier=tier,
+                verbatim=False,
+                source_ids=tuple(ids),
+                metadata={"sentences": [_citation(each) for each in summary.sentences]}
+                | ({"model": summary.model} if summary.model else {}),
+                persistence=first.persistence,
+                source="graphctx",
+                triples=(),
+            )
+            there = MemoryScope(first.principal, first.project, first.session if tier == 1 else sources[-1].session)
+            with suppress(InvalidArgument):  # another process was faster
+                summaries.append(self.add([draft], there, now, summarised=ids)[0].item)
+                source_ids += ids
+        model = next((summary.model for summary in made if summary.model), "")
+        return CompressOutcome(tuple(summaries), tuple(source_ids), model, degraded)
+
+
+def _citation(cited: CitedSentence) -> dict[str, Any]:
+    return {"item": cited.item_id, "start_char": cited.start_char, "end_char": cited.end_char, "line": cited.line}
 
 
 def feedback_count(item: MemoryItem, name: str) -> int:
@@ -753,12 +803,6 @@ def feedback_count(item: MemoryItem, name: str) -> int:
     known = item.metadata.get(FEEDBACK)
     count = known.get(name) if isinstance(known, dict) else 0
     return count if isinstance(count, int) else 0
-
-
-def _shipped_embedder() -> Embedder:
-    from graphctx.nlp.embedders import make_embedder
-
-    return make_embedder()
 
 
 def _shipped_extractor() -> Extractor:

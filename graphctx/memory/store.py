@@ -24,7 +24,6 @@ from graphctx.memory.items import (
     MemoryFilter,
     MemoryItem,
     MemoryScope,
-    MemoryState,
     Moment,
     from_micros,
     to_micros,
@@ -270,10 +269,15 @@ class ItemStore:
                 ).rowcount
         return n_changed
 
-    def set_states(self, states: Mapping[str, MemoryState]) -> None:
-        """Set the states of items by id."""
-        with self._database.write() as connection:
-            connection.executemany("UPDATE items SET state = ? WHERE id = ?", [(s, i) for i, s in states.items()])
+    def mark_summarised(self, connection: sqlite3.Connection, ids: Sequence[str]) -> None:
+        """Set active or aging items to ``summarized`` within a transaction.
+
+        Raises:
+            InvalidArgument: one of them is neither, or is deleted.
+        """
+        query = "UPDATE items SET state = 'summarized' WHERE id = ? AND state IN ('active', 'aging')"
+        if sum(connection.execute(query, (item_id,)).rowcount for item_id in ids) < len(ids):
+            raise InvalidArgument("An item was summarised or deleted in this moment. Try again.", field="source_ids")
 
     def touch(self, ids: Sequence[str], now: Moment) -> None:
         """Count a use of items; the count reaches the disk with the next durable write."""

@@ -278,10 +278,22 @@ class Diagnostics(Answer):
     stages: dict[str, str | int | float | bool] | None = Field(None, description="Counts, if asked for.")
 
 
+class RememberedBlock(Answer):
+    """What was remembered that bears on a question: data that people and agents stored, and no quote of a document."""
+
+    SILENT: ClassVar[frozenset[str]] = frozenset({"truncated", "degraded"})
+
+    block: str = Field(description="An entry a line; further lines of an entry are indented by two spaces.")
+    ids: list[str] = Field(description="Of the entries, in their order: memories (m_…) and facts (r_…).")
+    as_of: str = Field(description="The time for which it holds.")
+    truncated: bool = Field(False, description="Whether there is more; memory_retrieve returns it.")
+    degraded: str = Field("", description="Why something may be missing.")
+
+
 class EvidenceAnswer(ListAnswer):
     """Output of kb.retrieve_evidence and kb.extract_evidence."""
 
-    SILENT: ClassVar[frozenset[str]] = ListAnswer.SILENT | {"answered", "nearest", "layer_notes", "read_as"}
+    SILENT: ClassVar[frozenset[str]] = ListAnswer.SILENT | {"answered", "nearest", "layer_notes", "read_as", "memory"}
 
     answered: Answered | None = Field(
         None,
@@ -291,6 +303,7 @@ class EvidenceAnswer(ListAnswer):
     read_as: dict[str, str] = Field({}, description="Misspelt words, and what they were read as.")
     layer_notes: list[str] = Field([], description="What to know of the layers asked for.")
     nearest: list[str] = Field([], description="With no_evidence: URIs of the documents that come nearest.")
+    memory: RememberedBlock | None = Field(None, description="What is remembered, if asked for; on the first page.")
     diagnostics: Diagnostics
 
 

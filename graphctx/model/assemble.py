@@ -16,6 +16,7 @@ from graphctx.model.answers import (
     PhrasedSentence,
     Point,
     Quote,
+    RememberedBlock,
     SearchAnswer,
     SearchResult,
 )
@@ -52,8 +53,9 @@ def evidence_answer(
     request: RetrieveInput | ExtractEvidenceInput,
     evidence: EvidenceResults,
     render: Callable[[EvidenceAnswer], str] | None = None,
+    memory: RememberedBlock | None = None,
 ) -> tuple[EvidenceAnswer, str]:
-    """Return the quotes that fit and their readable text.
+    """Return the quotes that fit and their readable text; ``memory`` is what is remembered beside them.
 
     Raises:
         BudgetExceeded: not even one fits.
@@ -78,6 +80,7 @@ def evidence_answer(
             diagnostics=diagnostics,
             nearest=list(evidence.nearest),
             layer_notes=list(evidence.layer_notes),
+            memory=memory,
             **fields,
         )
 

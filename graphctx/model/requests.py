@@ -142,6 +142,10 @@ class RetrieveOptions(Strict):
         True, description="Choose quotes by meaning; false: by shared words, one passage of a document."
     )
     include_diagnostics: bool = Field(False, description="Add counts of the stages to the diagnostics.")
+    include_memory: bool = Field(
+        False,
+        description="Also memories that bear on the question, in a block of their own; filters do not apply to them.",
+    )
     layers: Layers = []
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import anyio
 import mcp_types as types
 from mcp.server import Server
 from mcp.server.caching import CacheHint
@@ -56,7 +58,7 @@ class GraphctxServer:
         self._spelling = dispatcher.spelling
         self._prompts = prompts.offered({tool.toolset for tool in dispatcher.tools})
         self._tools: list[types.Tool] = []
-        self.subscriptions = MemorySubscriptions()
+        self.subscriptions = MemorySubscriptions(self._memory)
         self.remembers = dispatcher.config.memory is not None
 
     async def list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
@@ -68,19 +70,19 @@ class GraphctxServer:
     async def call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         """Answer ``tools/call``, and tell subscribers if it changed the memory."""
         result = await self._dispatcher.call_tool(ctx, params)
-        if self.remembers and not result.is_error and self._dispatcher.changes_memory(params.name):
-            await self.subscriptions.publish(self._principal(ctx))
+        if self._dispatcher.changes_memory(params.name):
+            self.subscriptions.wake()
         return result
 
     async def listen(
         self, ctx: Context, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
         """Answer ``subscriptions/listen``."""
-        return await self.subscriptions.listen(ctx, params, self._principal(ctx))
+        return await self.subscriptions.listen(ctx, params, self._dispatcher.sessions.caller(ctx))
 
     async def subscribe(self, ctx: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
         """Answer ``resources/subscribe``."""
-        self.subscriptions.subscribe(ctx.session, str(params.uri), self._dispatcher.sessions.caller(ctx))
+        await self.subscriptions.subscribe(ctx.session, str(params.uri), self._dispatcher.sessions.caller(ctx))
         return types.EmptyResult()
 
     async def unsubscribe(self, ctx: Context, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
@@ -152,9 +154,6 @@ class GraphctxServer:
             return types.ListResourcesResult(resources=first)  # without opening the knowledge base
         page = resources.page(passages, cursor, *self._units_and_scope())
         return page.model_copy(update={"resources": [*first, *page.resources]})
-
-    def _principal(self, ctx: Context) -> str:
-        return self._dispatcher.sessions.caller(ctx).principal
 
     def _memory(self, caller: Caller) -> tuple[Memory, MemoryScope, Moment]:
         """Return the memory, and what a caller sees of it now."""
@@ -244,12 +243,21 @@ def build_server(
     dispatcher = Dispatcher(warmup, config, clock)
     handlers = GraphctxServer(dispatcher)
     shared = config.transport == "http" and not config.tokens
-    memory_handlers: dict[str, Any] = {}
+
+    @asynccontextmanager
+    async def watching(server: Server[Any]) -> AsyncIterator[None]:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(handlers.subscriptions.watch)
+            yield
+            tasks.cancel_scope.cancel()
+
+    of_memory: dict[str, Any] = {}
     if handlers.remembers:
-        memory_handlers = {
+        of_memory = {
             "on_subscriptions_listen": handlers.listen,
             "on_subscribe_resource": handlers.subscribe,
             "on_unsubscribe_resource": handlers.unsubscribe,
+            "lifespan": watching,
         }
     lists = CacheHint(ttl_ms=LIST_TTL_MS, scope="public" if shared else "private")
     return Server(
@@ -267,5 +275,5 @@ def build_server(
         on_list_prompts=handlers.list_prompts,
         on_get_prompt=handlers.get_prompt,
         on_completion=handlers.complete,
-        **memory_handlers,
+        **of_memory,
     )

@@ -13,7 +13,7 @@ from graphctx.server.names import ToolNames
 if TYPE_CHECKING:
     from pydantic import SecretStr
 
-    from graphctx.settings import MemorySettings, ServerSettings
+    from graphctx.settings import LlmSettings, MemorySettings, ServerSettings
 
 
 Transport = Literal["stdio", "http"]
@@ -53,6 +53,7 @@ class ServerConfig:
         anonymous_writes: over HTTP, whether callers without a token may write into layers and the memory.
         memory: the folder of the memory, if one is served.
         memory_settings: of the ``[memory]`` group.
+        llm: the language model that may write summaries of memories, over half of ``call_timeout``.
     """
 
     tool_names: ToolNames = "underscore"
@@ -74,6 +75,7 @@ class ServerConfig:
     anonymous_writes: bool = False
     memory: Path | None = None
     memory_settings: MemorySettings | None = None
+    llm: LlmSettings | None = None
 
     def slim(self, toolset: Toolset) -> bool:
         """Return whether tools of a toolset are listed and answer in the slim form."""
@@ -88,6 +90,7 @@ class ServerConfig:
         layers_writable: bool = True,
         memory: Path | None = None,
         memory_settings: MemorySettings | None = None,
+        llm: LlmSettings | None = None,
     ) -> ServerConfig:
         """Build the configuration from the ``[server]`` settings of a knowledge base.
 
@@ -98,6 +101,7 @@ class ServerConfig:
             layers_writable: whether these tools may append to the layers.
             memory: the folder of the memory, which is served if a toolset needs it.
             memory_settings: of the ``[memory]`` group.
+            llm: of the ``[llm]`` group.
         """
         toolsets = settings.toolsets
         return cls(
@@ -118,4 +122,5 @@ class ServerConfig:
             layers_writable=layers_writable,
             memory=memory if MEMORY_TOOLSETS & set(toolsets) else None,
             memory_settings=memory_settings,
+            llm=llm,
         )

@@ -59,6 +59,7 @@ def instructions(tools: Iterable[AnyTool], config: ServerConfig, spelling: ToolN
 
 _WITHOUT_DOCUMENTS = MEMORY_TOOLSETS | {"layers"}
 _OF_LAYERS = frozenset({"layers", "layer", "layer_notes"})
+_OF_MEMORY = frozenset({"include_memory", "memory"})
 
 _SELDOM = frozenset(
     {
@@ -72,8 +73,9 @@ _SELDOM = frozenset(
 
 
 def hidden_fields(tool: AnyTool, config: ServerConfig) -> frozenset[str]:
-    """Return the arguments and fields of answers that mean nothing here: those of layers where none are served."""
-    return _OF_LAYERS if config.layers is None and tool.toolset != "layers" else frozenset()
+    """Return the arguments and fields of answers that mean nothing here: of layers and a memory that are not served."""
+    layers = frozenset() if config.layers is not None or tool.toolset == "layers" else _OF_LAYERS
+    return layers if config.memory is not None else layers | _OF_MEMORY
 
 
 def _unlisted(tool: AnyTool, config: ServerConfig) -> frozenset[str]:

@@ -1,24 +1,29 @@
-"""The resources of the memory, and who wants to know when it changes (memory design, section 4.2).
+"""The resources of the memory, and who wants to know when they change (memory design, section 4.2).
 
-Each principal has a bus of its own: nobody learns of what others write.
+Nobody learns of what other principals write.
 """
 
 from __future__ import annotations
 
 import json
 import logging
-from collections import defaultdict
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import anyio
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.server.session import ServerSession
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated
+from mcp.shared.exceptions import MCPError
+from mcp_types import INTERNAL_ERROR
 
+from graphctx.errors import GraphctxError
 from graphctx.server.resources import JSON, TEXT, text_contents
 from graphctx.server.sessions import Caller
-from graphctx.server.tools.memory import status_fields
+from graphctx.server.tools.memory.status import status_fields
 
 if TYPE_CHECKING:
     from graphctx.memory import Memory, MemoryItem, MemoryScope, Moment
@@ -26,6 +31,11 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 STATS_URI = "memory://stats"
+
+POLL_SECONDS = 1.0
+"""Seconds until a subscriber learns of what another process has written."""
+
+MAX_SUBSCRIBERS = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +57,7 @@ MEMORY_RESOURCES = (
     MemoryResource(
         "memory://graph/schema", "schema", "Relations of facts", "The relations of facts and how many there are.", JSON
     ),
-    MemoryResource(STATS_URI, "stats", "Memory statistics", "Counts; can be subscribed to.", JSON),
+    MemoryResource(STATS_URI, "stats", "Memory statistics", "Counts of memories and facts.", JSON),
 )
 
 
@@ -86,41 +96,126 @@ def entries_text(items: list[MemoryItem], ids: bool = False) -> str:
     return "\n".join(f"{item.id} {entry_text(item)}" if ids else entry_text(item) for item in items)
 
 
-class MemorySubscriptions:
-    """Tells those who subscribed that the statistics changed, in both eras of the protocol."""
+@dataclass(slots=True)
+class _Subscriber:
+    """Who wants to know, how they are told, and what they know: the number of writes, and the text of resources."""
 
-    def __init__(self) -> None:
-        self._buses: dict[str, InMemorySubscriptionBus] = defaultdict(InMemorySubscriptionBus)
-        self._listeners: dict[str, ListenHandler] = {}
-        self._sessions: dict[Caller, ServerSession] = {}
+    caller: Caller
+    send: Callable[[str], Awaitable[None]]
+    n_writes: int = -1
+    known: dict[str, str] = field(default_factory=dict)
+
+
+class MemorySubscriptions:
+    """Announces changes of the memory's resources to those who subscribed, in both eras of the protocol.
+
+    Other processes write too, so while somebody is subscribed the file is looked at every `POLL_SECONDS`.
+
+    Args:
+        seen_by: returns the memory, and what a caller sees of it now; it may block.
+    """
+
+    def __init__(self, seen_by: Callable[[Caller], tuple[Memory, MemoryScope, Moment]]) -> None:
+        self._seen_by = seen_by
+        self._subscribers: dict[object, _Subscriber] = {}
+        self._version: tuple[int, int] | None = None
+        self._wake: anyio.Event | None = None
+        self._looking = anyio.Lock()
 
     async def listen(
-        self, ctx: ServerRequestContext[Any, Any], params: types.SubscriptionsListenRequestParams, principal: str
+        self, ctx: ServerRequestContext[Any, Any], params: types.SubscriptionsListenRequestParams, caller: Caller
     ) -> types.SubscriptionsListenResult:
         """Answer ``subscriptions/listen`` with a stream of changes."""
-        if principal not in self._listeners:
-            self._listeners[principal] = ListenHandler(self._buses[principal])
-        return await self._listeners[principal](ctx, params)
+        bus = InMemorySubscriptionBus()
 
-    def subscribe(self, session: ServerSession, uri: str, caller: Caller) -> None:
-        """Answer ``resources/subscribe``; resources whose changes are not told are accepted, and stay silent."""
-        if uri == STATS_URI:
-            self._sessions[caller] = session
+        async def send(uri: str) -> None:
+            await bus.publish(ResourceUpdated(uri))
+
+        key, uris = object(), params.notifications.resource_subscriptions or []
+        await self._add(key, _Subscriber(caller, send), map(str, uris))
+        try:
+            return await ListenHandler(bus)(ctx, params)
+        finally:
+            self._subscribers.pop(key, None)
+
+    async def subscribe(self, session: ServerSession, uri: str, caller: Caller) -> None:
+        """Answer ``resources/subscribe``; a resource that never changes is accepted, and stays silent."""
+        await self._add(
+            caller, self._subscribers.get(caller) or _Subscriber(caller, session.send_resource_updated), [uri]
+        )
 
     def unsubscribe(self, uri: str, caller: Caller) -> None:
         """Answer ``resources/unsubscribe``."""
-        if uri == STATS_URI:
-            self._sessions.pop(caller, None)
+        if (subscriber := self._subscribers.get(caller)) is not None:
+            subscriber.known.pop(uri, None)
+            if not subscriber.known:
+                del self._subscribers[caller]
 
-    async def publish(self, principal: str) -> None:
-        """Announce a change to the subscribers of a principal."""
-        if principal in self._buses:
-            await self._buses[principal].publish(ResourceUpdated(STATS_URI))
-        for caller, session in list(self._sessions.items()):
-            if caller.principal != principal:
+    def wake(self) -> None:
+        """Look for changes now: this process has written."""
+        if self._wake is not None:
+            self._wake.set()
+
+    async def watch(self) -> None:
+        """Announce changes for as long as the server runs; it sleeps while nobody is subscribed."""
+        while True:
+            self._wake = anyio.Event()
+            with anyio.move_on_after(POLL_SECONDS if self._subscribers else None):
+                await self._wake.wait()
+            if not self._subscribers:
                 continue
+            if await anyio.to_thread.run_sync(self._has_changed):
+                for key, subscriber in list(self._subscribers.items()):
+                    await self._announce(key, subscriber)
+
+    async def _add(self, key: object, subscriber: _Subscriber, uris: Iterable[str]) -> None:
+        watched = {each.uri for each in MEMORY_RESOURCES} & set(uris)
+        if not watched:
+            return
+        if key not in self._subscribers and len(self._subscribers) >= MAX_SUBSCRIBERS:
+            raise MCPError(code=INTERNAL_ERROR, message="Too many subscriptions; end another one first.")
+        async with self._looking:
+            subscriber.known |= dict.fromkeys(watched, "")
+            changed = await anyio.to_thread.run_sync(self._changes, subscriber)
+        self._subscribers[key] = subscriber  # nothing is awaited from here to the bus of `listen`
+        self._version = None  # something may have been written meanwhile
+        self.wake()
+        for uri in changed:
+            if uri not in watched:  # it was watched before
+                await subscriber.send(uri)
+
+    async def _announce(self, key: object, subscriber: _Subscriber) -> None:
+        async with self._looking:
+            changed = await anyio.to_thread.run_sync(self._changes, subscriber)
+        for uri in changed:
             try:
-                await session.send_resource_updated(STATS_URI)
-            except Exception as error:  # the connection has ended
+                with anyio.fail_after(POLL_SECONDS):
+                    await subscriber.send(uri)
+            except Exception as error:  # the connection has ended, or nobody reads
                 log.debug("a subscriber is gone: %s", type(error).__name__)
-                self._sessions.pop(caller, None)
+                self._subscribers.pop(key, None)
+                return
+
+    def _has_changed(self) -> bool:
+        with suppress(GraphctxError):  # a memory that cannot be read is looked at again
+            version = self._seen_by(next(iter(self._subscribers.values())).caller)[0].data_version()
+            changed, self._version = version != self._version, version
+            return changed
+        return False
+
+    def _changes(self, subscriber: _Subscriber) -> list[str]:
+        """Return the resources of a subscriber that have changed since the last look."""
+        changed: list[str] = []
+        with suppress(GraphctxError):
+            memory, scope, now = self._seen_by(subscriber.caller)
+            n_writes = memory.n_writes(scope.principal)
+            if n_writes == subscriber.n_writes and all(subscriber.known.values()):
+                return []
+            subscriber.n_writes = n_writes
+            for uri, known in list(subscriber.known.items()):
+                contents = memory_contents(uri, memory, scope, now)
+                state = str(n_writes) if uri == STATS_URI else f"text: {contents.text if contents else ''}"
+                if state != known and uri in subscriber.known:
+                    subscriber.known[uri] = state
+                    changed.append(uri)
+        return changed

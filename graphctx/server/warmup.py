@@ -168,13 +168,14 @@ def _memory_of(
     """Return a function that opens the memory once, and tries again after a failure."""
     if folder is None or config is None:
         return None
-    lock, settings = threading.Lock(), config.memory_settings
+    lock = threading.Lock()
 
     @cache
     def opened() -> Memory:
         from graphctx.memory import Memory
 
-        return Memory(folder, settings, resolver=resolver)
+        llm_seconds = config.call_timeout / 2  # so that an extractive summary still arrives where the model is slow
+        return Memory(folder, config.memory_settings, resolver=resolver, llm=config.llm, llm_seconds=llm_seconds)
 
     def memory() -> Memory:
         with lock:

@@ -104,6 +104,29 @@ def test_a_damaged_store_is_repaired_and_kept(folder: Path) -> None:
     assert memory(folder, "stats", "--json").json["problems"] == []
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("export", "--out", "nowhere/x.jsonl"), "x.jsonl cannot be written: No such file"),
+        (("backup", "nowhere/x.db"), "x.db cannot be written"),
+        (("import", "bad.jsonl"), "Line 1 is not a memory: its type is 'note'"),
+        (("import", "keyless.jsonl"), "Line 1 is not a memory: it has no 'name'"),
+    ],
+)
+def test_a_careless_command_is_refused_by_what_is_wrong(folder: Path, arguments: tuple[str, ...], said: str) -> None:
+    (folder / "bad.jsonl").write_text('{"type": "note"}\n')
+    (folder / "keyless.jsonl").write_text('{"type": "entity"}\n')
+    done = memory(folder, *arguments)
+    assert done.code == 1
+    assert said in done.err
+    assert "INTERNAL_ERROR" not in done.err
+
+
+def test_a_file_is_no_memory(folder: Path) -> None:
+    (folder / "file").write_text("text")
+    assert "file is a file" in memory(folder, "import", "memory.json", notes="file").err
+
+
 def test_no_memory_is_made_by_looking(tmp_path: Path) -> None:
     error = memory(tmp_path, "search", "tea", "--json").error
     assert error["code"] == "BACKEND_UNAVAILABLE"

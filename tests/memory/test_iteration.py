@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphctx.errors import BackendUnavailable, InvalidArgument
-from graphctx.memory import IterationClient, Memory, MemoryScope, render_block
+from graphctx.memory import IterationClient, Memory, MemoryDraft, MemoryScope, Moment, render_block
 from graphctx.nlp import weights
 from graphctx.nlp.onnx import OnnxEmbedder
 from graphctx.nlp.tokens import AnswerCounter
@@ -151,6 +151,17 @@ def test_results_age_summarise_and_prune_what_is_older(open_memory: OpenMemory) 
     for _ in range(2):
         client.mark_useful(marked, False)
     assert client.prune_low_value_context(0.3)["pruned"] == 1
+
+
+def test_what_is_old_or_useless_is_as_the_settings_say(open_memory: OpenMemory) -> None:
+    lifecycle = {"summarize_after_iterations": 1, "prune_min_usefulness": 0.45}
+    memory = open_memory(lifecycle=lifecycle)
+    client = client_of(memory)
+    memory.add([MemoryDraft("output", "The build took nine minutes.")], client.scope, Moment(START, 0))
+    memory.add([MemoryDraft("output", "Noise.", usefulness=0.4)], client.scope, Moment(START, 3))
+    client.store_iteration_result(3, "Built it.", True)
+    assert client.prune_low_value_context()["pruned"] == 1
+    assert client.get_context_stats()["by_state"]["summarized"] == 1
 
 
 def test_an_old_long_item_comes_with_an_extract(open_memory: OpenMemory) -> None:

@@ -170,7 +170,7 @@ class Phrased:
 
 
 class PhraserLlm:
-    """Phrases what global search found. Never fails a query: what goes wrong is in the result.
+    """Phrases what global search found, and memories. Never fails a query: what goes wrong is in the result.
 
     Args:
         model: the language model.
@@ -206,6 +206,12 @@ class PhraserLlm:
         """The reduce step: one text out of points. Citations are indices of points, whose own sources stay theirs."""
         made, found = self._ask([self._prompts.answer(question, points, max_sentences)], within_seconds)
         return made[0], found
+
+    def memories(
+        self, groups: Sequence[Sequence[str]], *, max_sentences: int, within_seconds: float
+    ) -> tuple[list[Phrased], LlmReport]:
+        """Summarise the sentences of each group of memories; the arguments and results are those of `points`."""
+        return self._ask([self._prompts.memories(group, max_sentences) for group in groups], within_seconds)
 
     def _ask(self, prompts: Sequence[Prompt], within_seconds: float) -> tuple[list[Phrased], LlmReport]:
         rows = [row for row, prompt in enumerate(prompts) if prompt.given]

@@ -44,6 +44,14 @@ You condense a group of related statements into a short overview for readers who
 {_RULES}
 - Write at most {SUMMARY_SENTENCES} sentences: first what the group is about, then what matters most in it."""
 
+_MEMORIES = """\
+You summarise notes and turns of earlier conversations for those who go on with them later.
+
+{rules}
+- Write at most {limit} sentences, in the order of the list.
+- Keep decisions, preferences and how they were felt about, open questions and action items, with names and dates. \
+Leave out greetings and repetition."""
+
 _MAP = """\
 You pick out of one group of statements what helps to answer a question.
 
@@ -96,6 +104,12 @@ class Prompts:
         given = self._fitting(sentences)
         about = f"Group: {_line(title)}\nNames in it: {_line(', '.join(names))}\n"
         return Prompt((Message("system", _SUMMARY), Message("user", _fenced(about, given))), given, SUMMARY_SENTENCES)
+
+    def memories(self, sentences: Sequence[str], max_sentences: int) -> Prompt:
+        """Ask for the summary of what was remembered, from sentences in the order in which they were said."""
+        given = self._fitting(sentences)
+        system = _MEMORIES.format(rules=_RULES, limit=max_sentences)
+        return Prompt((Message("system", system), Message("user", _fenced("", given))), given, max_sentences)
 
     def points(self, question: str, sentences: Sequence[str], max_points: int) -> Prompt:
         """Ask for what one community's sentences say to a question."""

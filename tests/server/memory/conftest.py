@@ -65,7 +65,7 @@ def folder(tmp_path: Path) -> Path:
 def remembering(folder: Path, clock: Clock, era: str) -> Remembering:
     """Make a client of a server with a memory alone: ``remembering(limits=…)``."""
 
-    def make(message_handler: Any = None, **settings: Any) -> Client:
+    def make(message_handler: Any = None, era: str = era, **settings: Any) -> Client:
         config = ServerConfig(toolsets=("memory",), memory=folder, **settings)
         server = build_server(warmup_with(config), config, clock)
         return Client(server, mode=era, message_handler=message_handler)

@@ -15,13 +15,18 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import ResourceUpdatedNotification
 from pydantic import SecretStr
 
+from graphctx.server.app import build_server
 from graphctx.server.config import ServerConfig
 from graphctx.server.http import HttpConfig, http_app
+from graphctx.server.warmup import Warmup, open_engine
+from tests.nlp.llm_stub import Stub, sends, stub
 
 from ..conftest import each_era
 from ..listening import as_bearer, listening
 from ..results import error_of, text_of
 from .conftest import Remembering, warmup_with
+
+__all__ = ["stub"]
 
 pytestmark = pytest.mark.anyio
 
@@ -82,6 +87,59 @@ async def test_a_subscriber_of_2026_learns_of_each_change(remembering: Rememberi
                 break
 
 
+WRITER = """
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from graphctx.memory import Memory, MemoryDraft, MemoryScope, Moment
+from graphctx.nlp.embedders import make_embedder
+project, principal = sys.argv[2:]
+with Memory(Path(sys.argv[1]), embedder=make_embedder(threads=1)) as memory:
+    here, now = MemoryScope(principal, project, "elsewhere"), Moment(datetime(2026, 3, 1, 12, tzinfo=UTC))
+    memory.add([MemoryDraft("core", "The user is Ana.")], here, now, extract=False)
+"""
+
+
+async def write_elsewhere(folder: Path, principal: str = "") -> None:
+    """Store an item from a process of its own."""
+    root = str(Path(__file__).parents[3])
+    command = [sys.executable, "-c", WRITER, str(folder), folder.name, principal]
+    await anyio.run_process(command, env={**os.environ, "PYTHONPATH": root})
+
+
+@pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
+async def test_subscribers_of_the_handshake_era_learn_of_what_other_processes_write(
+    remembering: Remembering, folder: Path
+) -> None:
+    send, told = anyio.create_memory_object_stream[str](10)
+
+    async def handler(message: Any) -> None:
+        if isinstance(message, ResourceUpdatedNotification):
+            await send.send(str(message.params.uri))
+
+    async with remembering(message_handler=handler, era="legacy") as client, send, told:
+        for name in ("stats", "core", "session/current"):
+            await client.subscribe_resource(f"memory://{name}")
+        await write_elsewhere(folder, "somebody else")
+        await write_elsewhere(folder)
+        with anyio.fail_after(20):
+            assert {await told.receive(), await told.receive()} == {"memory://stats", "memory://core"}
+        await client.call_tool("memory_store", {"content": "Good morning.", "memory_type": "turn"})
+        with anyio.fail_after(20):
+            assert {await told.receive(), await told.receive()} == {"memory://stats", "memory://session/current"}
+        await client.call_tool("memory_retrieve", {"query": "nothing"})
+        assert told.statistics().current_buffer_used == 0
+
+
+async def test_subscribers_of_2026_learn_of_what_other_processes_write(remembering: Remembering, folder: Path) -> None:
+    watched = ["memory://stats", "memory://core"]
+    async with remembering() as client, client.listen(resource_subscriptions=watched) as changes:
+        await write_elsewhere(folder, "somebody else")
+        await write_elsewhere(folder)
+        with anyio.fail_after(20):
+            assert {str((await anext(changes)).uri), str((await anext(changes)).uri)} == set(watched)
+
+
 async def test_the_prompts_hold_what_they_are_about(remembering: Remembering) -> None:
     async with remembering() as client:
         names = [prompt.name for prompt in (await client.list_prompts()).prompts]
@@ -108,6 +166,9 @@ async def test_owners_of_tokens_share_a_store_and_see_their_own_alone(folder: Pa
         item = (await ana.call_tool("memory_store", FACT)).structured_content["id"]
         found = (await also_ana.call_tool("memory_retrieve", {"query": "Ann"})).structured_content
         assert [each["id"] for each in found["items"]] == [item]
+        other = await also_ana.call_tool("memory_store", {"content": "Ann has a cat.", "memory_type": "fact"})
+        found = (await ana.call_tool("memory_retrieve", {"query": "Ann"})).structured_content
+        assert {each["id"] for each in found["items"]} == {item, other.structured_content["id"]}
         for tool, arguments in (("memory_retrieve", {"query": "Ann"}), ("graph_query", {"entity": "Ann"})):
             assert (await ben.call_tool(tool, arguments)).structured_content["empty_reason"] == "no_match"
         for action in ("deprecate", "delete"):
@@ -115,7 +176,7 @@ async def test_owners_of_tokens_share_a_store_and_see_their_own_alone(folder: Pa
             assert error_of(refused)["code"] == "INVALID_ARGUMENT"
         assert (await ben.call_tool("memory_wipe", {"confirm": "wipe"})).structured_content["n_deleted"] == 0
         assert json.loads(await read(ben, "memory://stats"))["n_items"] == 0
-        assert json.loads(await read(ana, "memory://stats"))["n_items"] == 1
+        assert json.loads(await read(ana, "memory://stats"))["n_items"] == 2
 
 
 async def test_over_http_subscribers_learn_of_their_own_changes_alone(folder: Path) -> None:
@@ -143,6 +204,27 @@ async def test_over_http_subscribers_learn_of_their_own_changes_alone(folder: Pa
                 told.append("ben")
                 await ana.call_tool("memory_store", FACT)
         assert told == ["ben", "ana"]
+
+
+async def test_summaries_that_are_asked_for_are_written_by_the_model_that_is_set(
+    folder: Path, stub: Stub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = ServerConfig(toolsets=("memory", "iteration"), memory=folder, llm=stub.settings())
+    async with Client(build_server(Warmup(lambda: open_engine("/nonexistent", None, config)), config)) as client:
+        for model, degraded in (("stub", ""), ("", "1 of 1 summaries are extractive: The endpoint failed with 500.")):
+            await client.call_tool("memory_store", {"content": "The key is under the mat.", "memory_type": "turn"})
+            await client.call_tool("store_context", {"content": "The build needs Java 21.", "context_type": "output"})
+            for number in (1, 2):
+                result = {"iteration": number, "summary": f"Did step {number}.", "success": True}
+                await client.call_tool("store_iteration_result", result)
+            compressed = (await client.call_tool("memory_compress", {"scope": "working"})).structured_content
+            assert len(compressed["summaries"]) == 1
+            old = (await client.call_tool("summarize_old_context", {"older_than_iterations": 0})).structured_content
+            assert old["summarized"] > 0
+            for answer in (compressed, old):
+                assert answer.get("model", "") == model
+                assert answer.get("degraded", "").startswith(degraded)
+            stub.otherwise = sends(500)
 
 
 async def test_over_http_whoever_is_unknown_reads_and_does_not_write(folder: Path) -> None:
@@ -181,9 +263,6 @@ async def test_one_process_stores_and_the_next_one_remembers(tmp_path: Path) -> 
 
 
 async def test_a_memory_that_cannot_be_opened_leaves_the_other_tools_alone(kb_path: Path, folder: Path) -> None:
-    from graphctx.server.app import build_server
-    from graphctx.server.warmup import Warmup, open_engine
-
     folder.mkdir()
     (folder / "memory.db").write_bytes(b"nothing of the kind" * 100)
     config = ServerConfig(toolsets=("kb", "memory"), memory=folder)
@@ -195,9 +274,6 @@ async def test_a_memory_that_cannot_be_opened_leaves_the_other_tools_alone(kb_pa
 
 
 async def test_facts_and_documents_name_the_same_things(kb_path: Path, folder: Path) -> None:
-    from graphctx.server.app import build_server
-    from graphctx.server.warmup import Warmup, open_engine
-
     config = ServerConfig(toolsets=("kb", "graph", "memory"), memory=folder)
     async with Client(build_server(Warmup(lambda: open_engine(str(kb_path), None, config)), config)) as client:
         triple = {"subject": "Duty Officer", "predicate": "works_with", "object": "Bob"}

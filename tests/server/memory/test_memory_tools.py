@@ -11,7 +11,7 @@ from mcp import Client
 from graphctx.memory import KINDS
 from graphctx.model.budgets import Limits
 from graphctx.server.config import ServerConfig
-from graphctx.server.tools.memory import MemoryKindName
+from graphctx.server.tools.memory.base import MemoryKindName
 
 from ..conftest import Connect
 from ..results import error_of, text_of
@@ -109,6 +109,13 @@ async def test_the_block_keeps_its_budget_and_core_memory_comes_first(rememberin
             assert answer["items"][0]["kind"] == "core"
             assert answer["block"].startswith("[Core Memory] The user is allergic to nuts.")
         assert len(answer["items"]) > 10
+
+
+async def test_what_fits_into_no_budget_is_said_to_be_there(remembering: Remembering) -> None:
+    async with remembering() as client:
+        await store(client, "Ann lives in Oslo.")
+        result = await client.call_tool("memory_retrieve", {"query": "Ann", "token_budget": 1})
+        assert "found, none of which fits into token_budget 1" in text_of(result)
 
 
 async def test_the_same_thing_in_other_words_is_shown_once(remembering: Remembering) -> None:
