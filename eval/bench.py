@@ -30,7 +30,7 @@ from graphctx.nlp.spacy_extractor import MODEL
 from graphctx.nlp.tokens import WordPieceCounter
 from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import parse_question
-from graphctx.retrieve.ranking import rank, top_units
+from graphctx.retrieve.ranking import quoted_units, rank
 from graphctx.retrieve.selection import select_sentences
 from graphctx.retrieve.stages import EXPANSIONS, FIRST_STAGES, RERANKERS
 from graphctx.retrieve.variants import SelectionWeights
@@ -192,7 +192,8 @@ def query_latency(kb: KnowledgeBase, questions: list[str]) -> dict[str, Row]:
                     index,
                     question,
                     ranking,
-                    top_units(index, ranking, 5, settings.max_per_document),
+                    quoted_units(index, ranking, 5, settings.max_per_document),
+                    max_units=5,
                     max_quotes=6,
                     max_quote_tokens=80,
                     weights=SelectionWeights(),

@@ -39,7 +39,7 @@ STAGES = {
     "first stage": ["graphctx.retrieve.stages.arrays_search:merge_candidates"],
     "hybrid score": ["graphctx.retrieve.hybrid_score:hybrid_scores"],
     "expansion": ["graphctx.retrieve.stages.graph:GraphExpansion.__call__"],
-    "ranking": ["graphctx.retrieve.ranking:rank", "graphctx.retrieve.ranking:top_units"],
+    "ranking": ["graphctx.retrieve.ranking:rank", "graphctx.retrieve.ranking:quoted_units"],
     "texts": ["graphctx.retrieve.index:SearchIndex.text_of", "graphctx.retrieve.index:SearchIndex.unit"],
     "sentences": ["graphctx.retrieve.sentences:sentence_pool"],
     "selection": ["graphctx.retrieve.selection:select_sentences"],

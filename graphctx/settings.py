@@ -76,7 +76,7 @@ class RetrieveSettings(_Group):
     reranker: str = Field("none", description="Reranker, a name in RERANKERS: `none` keeps the scores.")
     candidates: int = Field(200, ge=10, le=5000, description="Units taken from each first-stage search.")
     max_per_document: int = Field(
-        5, ge=1, le=50, description="Most units of one document that evidence is quoted from."
+        8, ge=1, le=50, description="Most units of one document that evidence is quoted from."
     )
     timeout_seconds: float = Field(30.0, gt=0, description="Timeout of a Cypher query, in seconds.")
 

@@ -34,7 +34,7 @@ from graphctx.model.requests import RetrieveInput
 from graphctx.nlp.tokens import WordPieceCounter
 from graphctx.retrieve.arrays import Mask
 from graphctx.retrieve.confidence import Confidence
-from graphctx.retrieve.ranking import top_units
+from graphctx.retrieve.ranking import quoted_units
 from graphctx.retrieve.searcher import Searcher
 from graphctx.retrieve.selection import Selected, select_sentences
 from graphctx.retrieve.sentences import SentencePool
@@ -78,13 +78,13 @@ class _Quoting:
         if not isinstance(ranked, tuple):
             return
         question, ranking = ranked
-        most = min(RetrieveSettings().max_per_document, asked.top_k)
-        positions = top_units(index, ranking, asked.top_k, most, distinct=True)
+        positions = quoted_units(index, ranking, asked.top_k, RetrieveSettings().max_per_document)
         pool, selected = select_sentences(
             index,
             question,
             ranking,
             positions,
+            max_units=asked.top_k,
             max_quotes=asked.max_quotes,
             max_quote_tokens=asked.max_quote_tokens,
             weights=DEFAULT.selection,

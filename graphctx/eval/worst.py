@@ -94,7 +94,7 @@ def worst(run: SuiteRun, kb: KnowledgeBase, variant: str, n: int = WORST) -> lis
 
 
 def _gold_of(asker: Asker, outcome: Outcome, max_per_document: int) -> tuple[Gold, ...]:
-    from graphctx.retrieve.ranking import top_units
+    from graphctx.retrieve.ranking import quoted_units, top_units
     from graphctx.retrieve.trace import stages, units_of
 
     golden = outcome.golden
@@ -107,8 +107,8 @@ def _gold_of(asker: Asker, outcome: Outcome, max_per_document: int) -> tuple[Gol
     index, ranking = asker.searcher.index, ranked[1]
     found = stages(ranking)
     front = top_units(index, ranking, QUOTED_FROM, max_per_document, distinct=True)
-    quotable = frozenset(ranking.rows[front].tolist())
-    beyond = int(front[-1]) + 1 if len(front) else 0  # the last rank that is quoted from
+    quotable = frozenset(ranking.rows[quoted_units(index, ranking, QUOTED_FROM, max_per_document)].tolist())
+    beyond = int(front[-1]) + 1 if len(front) else 0  # the last rank that is quoted from, but for neighbours
     gold = []
     for uri, span in wanted:
         bounds = (span.start_char, span.end_char) if span else (None, None)

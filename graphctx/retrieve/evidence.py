@@ -46,6 +46,7 @@ def semantic_quotes(
     question: Question,
     ranking: Ranking,
     positions: Rows,
+    max_units: int,
     limits: QuoteLimits,
     weights: SelectionWeights,
     tokens: TokenCounter,
@@ -56,7 +57,8 @@ def semantic_quotes(
         index: the visible part of the snapshot.
         question: the parsed question.
         ranking: units in rank order.
-        positions: which of them to quote from.
+        positions: which of them may be quoted from.
+        max_units: how many of these at most.
         limits: how many quotes, how long, and with how much around them.
         weights: of the selection of sentences.
         tokens: counts tokens.
@@ -66,6 +68,7 @@ def semantic_quotes(
         question,
         ranking,
         positions,
+        max_units=max_units,
         max_quotes=limits.max_quotes,
         max_quote_tokens=limits.max_quote_tokens,
         weights=weights,

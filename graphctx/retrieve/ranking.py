@@ -27,6 +27,9 @@ RRF_K = 60
 DEFINITION_BOOST = 0.3
 """Weight of a unit that defines what the question names."""
 
+REACH = 4
+"""Of so many times as many units as are quoted from, those beside one of the best may be quoted from, too."""
+
 N_SEEDS = 5
 """Number of seed units, from which the expansion starts."""
 
@@ -129,6 +132,28 @@ def top_units(index: SearchIndex, ranking: Ranking, limit: int, per_document: in
         if len(chosen) == limit:
             break
     return np.array(chosen, dtype=np.int64)
+
+
+def quoted_units(index: SearchIndex, ranking: Ranking, limit: int, per_document: int) -> Rows:
+    """Return the positions of the units that may be quoted from, in order: the best, and good ones right beside them.
+
+    What answers a question often follows the passage that resembles it.
+
+    Args:
+        index: the visible part of the snapshot.
+        ranking: units in rank order.
+        limit: how many of the best; units beside them are counted extra.
+        per_document: most units of one document.
+    """
+    best = top_units(index, ranking, limit, per_document, distinct=True)
+    documents = index.walk.unit_doc
+    near, rows = ranking.rows[: REACH * limit], ranking.rows[best]
+    touches = (np.abs(near[:, None] - rows) == 1) & (documents[near][:, None] == documents[rows])
+    chosen = best.tolist()
+    for position in np.setdiff1d(np.flatnonzero(touches.any(axis=1)), best).tolist():
+        if np.count_nonzero(documents[ranking.rows[chosen]] == documents[near[position]]) < per_document:
+            chosen.append(position)
+    return np.array(sorted(chosen), dtype=np.int64)
 
 
 def _hybrid_order(

@@ -114,7 +114,8 @@ class SentenceRuns:
         """Find the atoms, from the last one on: what a sentence leads in to is known before it."""
         pool = self.pool
         turns = np.append(True, pool.unit[1:] != pool.unit[:-1])
-        begins = turns | pool.opens | (pool.kind == PROSE) | (pool.kind == TABLE)
+        goes_on = np.array([text[0].islower() for text in pool.texts])  # with a sentence divided at the end of a line
+        begins = turns | pool.opens | ((pool.kind == PROSE) & ~goes_on) | (pool.kind == TABLE)
         begins |= np.append(True, pool.kind[1:] != pool.kind[:-1])
         starts = np.flatnonzero(begins).tolist()
         atoms: list[Run] = []

@@ -31,7 +31,7 @@ from graphctx.retrieve.cite import TokenCounter
 from graphctx.retrieve.evidence import lexical_quotes, semantic_quotes
 from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import Question, parse_question
-from graphctx.retrieve.ranking import Ranking, rank, top_units
+from graphctx.retrieve.ranking import Ranking, quoted_units, rank, top_units
 from graphctx.retrieve.results import search_results
 from graphctx.retrieve.scope import Empty
 from graphctx.retrieve.stages import EXPANSIONS, FIRST_STAGES, RERANKERS, stage_named
@@ -305,9 +305,10 @@ class Searcher:
     def _evidence(self, index: SearchIndex, request: RetrieveInput, scope: Scope, variant: Variant) -> EvidenceResults:
         question, ranking = self._ranked(index, request.question, request.options.mode, variant)
         if request.options.rerank and variant.selection.semantic:
-            most = self._settings.max_per_document
-            positions = top_units(index, ranking, request.top_k, most, distinct=True)
-            found = semantic_quotes(index, question, ranking, positions, request, variant.selection, self._tokens)
+            positions = quoted_units(index, ranking, request.top_k, self._settings.max_per_document)
+            found = semantic_quotes(
+                index, question, ranking, positions, request.top_k, request, variant.selection, self._tokens
+            )
         else:
             positions = top_units(index, ranking, request.top_k, 1)
             rows = ranking.rows[positions].tolist()
@@ -319,7 +320,7 @@ class Searcher:
             scope=scope,
             snapshot_id=self.snapshot_id,
             mode=ranking.mode,
-            candidates=len(positions),
+            candidates=min(len(positions), request.top_k),
             empty_reason=None if found.quotes else "no_evidence" if found.nearest else "no_match",
             stages=_stages(question, ranking, found.n_sentences),
             nearest=found.nearest,

@@ -25,6 +25,9 @@ from graphctx.retrieve.variants import SelectionWeights
 N_FRONT = 10
 """Unit scores are shares of the best among so many units."""
 
+N_TOGETHER = 6
+"""So many quotes are put into reading order at a time, best first: a budget that cuts many cuts the weakest."""
+
 
 @dataclass(frozen=True, slots=True)
 class Selected:
@@ -50,6 +53,7 @@ def select_sentences(
     ranking: Ranking,
     positions: Rows,
     *,
+    max_units: int,
     max_quotes: int,
     max_quote_tokens: int,
     weights: SelectionWeights,
@@ -65,7 +69,8 @@ def select_sentences(
         index: the visible part of the snapshot.
         question: the parsed question.
         ranking: units in rank order.
-        positions: which of them to quote from.
+        positions: which of them may be quoted from.
+        max_units: how many of these at most.
         max_quotes: most quotes.
         max_quote_tokens: longest quote.
         weights: of the features and penalties.
@@ -85,7 +90,7 @@ def select_sentences(
     if barred.all():
         barred = pool.links
     score = _scores(ranking, pool, positions, weights)
-    cores = _cores(pool, runs, score, barred, max_quotes, weights, repetition)
+    cores = _cores(pool, runs, score, barred, max_units, max_quotes, weights, repetition)
     quotes = list(cores)
     taken = [runs.near(core) | runs.said(core) for core in cores]
     for number, core in enumerate(cores if weights.grow else ()):
@@ -104,6 +109,7 @@ def _cores(
     runs: SentenceRuns,
     score: Scores,
     barred: Mask,
+    max_units: int,
     max_quotes: int,
     weights: SelectionWeights,
     repetition: _Repetition,
@@ -132,6 +138,8 @@ def _cores(
         repeated = np.maximum(repeated, same)
         echoed = np.maximum(echoed, np.where(here, 0.0, same))
         taken += here
+        if np.count_nonzero(np.bincount(pool.unit, weights=taken)) == max_units:
+            free &= taken > 0
 
 
 def _next_core(value: npt.NDArray[np.float64], free: Mask, runs: SentenceRuns, cores: list[Run]) -> Run | None:
@@ -158,14 +166,17 @@ def _next_core(value: npt.NDArray[np.float64], free: Mask, runs: SentenceRuns, c
 
 
 def _in_reading_order(pool: SentencePool, selected: list[Selected]) -> list[Selected]:
-    """Quotes in the order of their documents, the surest document first, all as sure as its surest quote."""
+    """Return quotes in the order of their documents, the surest document first, all as sure as its surest quote."""
     surest: dict[str, float] = {}
     for one in selected:
         uri = pool.documents[one.first].uri
         surest[uri] = max(surest.get(uri, 0.0), one.confidence)
     place = {uri: (-value, at) for at, (uri, value) in enumerate(surest.items())}
-    ordered = [replace(one, confidence=surest[pool.documents[one.first].uri]) for one in selected]
-    ordered.sort(key=lambda one: (place[pool.documents[one.first].uri], int(pool.start[one.first])))
+    rated = [replace(one, confidence=surest[pool.documents[one.first].uri]) for one in selected]
+    ordered = []
+    for at in range(0, len(rated), N_TOGETHER):
+        together = rated[at : at + N_TOGETHER]
+        ordered += sorted(together, key=lambda one: (place[pool.documents[one.first].uri], int(pool.start[one.first])))
     return ordered
 
 

@@ -148,7 +148,7 @@ def test_quotes_of_a_section_stand_together_in_its_order_and_apart(make_kb: Make
         f"On day {i} the warden trimmed the lamp of the pier with the shears of year {i}." for i in range(40)
     )
     kb = make_kb({"guide.md": f"{GUIDE}\n## Berths\n\n{rows}\n\n## Log\n\n{log}\n", **NOTES})
-    answer = kb.retrieve_evidence("When did the warden trim the lamp?", max_quotes=12, max_quote_tokens=tokens)
+    answer = kb.retrieve_evidence("When did the warden trim the lamp?", max_quote_tokens=tokens)
     confidences = [quote.confidence for quote in answer.quotes]
     assert confidences == sorted(confidences, reverse=True)
     seen: dict[str, int] = {}
@@ -160,3 +160,29 @@ def test_quotes_of_a_section_stand_together_in_its_order_and_apart(make_kb: Make
             assert before.heading == quote.heading
             assert len(text[before.end_char : quote.start_char].strip()) > 40
         seen[section] = at
+
+
+def _log(days: int) -> str:
+    return "\n\n".join(
+        f"On day {day} the ferry to Ulva left at {day % 24} bells with {day} casks of tar and {day + 3} sheep. "
+        f"The purser wrote down the tolls of day {day}, and the crew swept the deck of the ferry twice."
+        for day in range(days)
+    )
+
+
+def test_the_best_of_many_quotes_come_first_wherever_they_stand(make_kb: Make) -> None:
+    answer = "The ferry to Ulva is named Corrie."
+    kb = make_kb({"ferry.md": f"# Ferry\n\n{_log(60)}\n\n{answer}\n"})
+    found = quotes(kb, "How is the ferry to Ulva named?", max_quotes=20)
+    assert len(found) > 6
+    assert any(answer in quote for quote in found[:6])
+
+
+def test_a_passage_right_behind_one_of_the_best_can_be_quoted(make_kb: Make) -> None:
+    problem = "After a storm the lantern of the pier smokes and the glass turns black. " * 16
+    remedy = "Trim the wick straight and wipe the glass with chalk. The lantern then burns clear. " * 12
+    others = {f"pier{i}.md": f"# Pier {i}\n\nThe lantern of pier {i} smokes after a storm.\n" for i in range(5)}
+    kb = make_kb({"lantern.md": f"# Lantern\n\n## Smoke\n\n{problem}\n\n## Remedy\n\n{remedy}\n", **others, **NOTES})
+    found = kb.retrieve_evidence("The lantern smokes after a storm and its glass is black: what helps?", max_quotes=6)
+    assert any("Trim the wick straight" in quote.quote for quote in found.quotes)
+    assert len({quote.section_id for quote in found.quotes}) <= 5
