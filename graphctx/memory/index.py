@@ -12,21 +12,22 @@ import sqlite3
 import zlib
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from graphctx.memory.items import KINDS, PERSISTENCES, STATES, MemoryFilter, MemoryScope, Moment, to_micros
-from graphctx.memory.scorer import MICROS_PER_DAY, Floats
+from graphctx.memory.scorer import FIRST_WINDOW_SHARE, MICROS_PER_DAY, NEIGHBOUR_SHARES, Floats
 from graphctx.settings import MemoryCompressionSettings
 from graphctx.text.lexical import terms
 
 Mask = npt.NDArray[np.bool_]
 Slots = npt.NDArray[np.int64]
 
-K1, B = 1.5, 0.75
-"""Robertson & Zaragoza 2009, section 3.5."""
+K1, B = 1.2, 0.75
+"""Robertson & Zaragoza 2009, section 3.5; the defaults of Lucene."""
 
 EXACT_ITEMS = 4096
 """Up to so many items in a mask, all cosines are computed; of more, those with the nearest signs."""
@@ -40,6 +41,9 @@ MAX_WINDOWS = 16
 
 ASSISTANTS = frozenset("agent ai assistant bot chatbot document model system tool".split())
 """Authors whose turns answer what a person said; the source of a turn counts where it has no author."""
+
+ROLES = ASSISTANTS | {"human", "user"}
+"""Authors that are roles. The names of others are terms of what they said: a question names who said something."""
 
 _NEVER = np.iinfo(np.int64).max
 _FIELDS = (
@@ -75,6 +79,12 @@ _BATCH = 5000
 def term_hashes(text: str) -> npt.NDArray[np.uint32]:
     """Return the sorted hashes of the index terms of a text, each as often as the term occurs."""
     return np.sort(np.array([zlib.crc32(term.encode()) for term in terms(text)], dtype=np.uint32))
+
+
+@lru_cache(maxsize=1024)
+def _author_hashes(author: str) -> npt.NDArray[np.uint32]:
+    """Return the hashes of the index terms of an author's name, none of a role."""
+    return term_hashes("" if author.casefold() in ROLES else author)
 
 
 def windows(text: str) -> list[str]:
@@ -156,15 +166,16 @@ class MemoryIndex:
         self._grow(last)
         first_vector = self._n_vectors
         marks = ",".join("?" * len(rows))
-        query = f"SELECT row, vector, terms FROM items WHERE row IN ({marks}) ORDER BY row"
+        query = f"SELECT row, vector, terms, author FROM items WHERE row IN ({marks}) ORDER BY row"
         hashes, slots, counts = [], [], []
-        for slot, (row, vector, blob) in enumerate(connection.execute(query, rows), start=first):
+        for slot, (row, vector, blob, author) in enumerate(connection.execute(query, rows), start=first):
             self._slot_of[row] = slot
             self._columns["row"][slot] = row
             self._columns["first_vector"][slot] = self._n_vectors
             if vector is not None and len(vector) % (2 * self._dimension) == 0:
                 self._add_vectors(slot, np.frombuffer(vector, np.float16).reshape(-1, self._dimension))
-            found, count = np.unique(np.frombuffer(blob, np.uint32), return_counts=True)
+            own = np.concatenate([np.frombuffer(blob, np.uint32), _author_hashes(author)])
+            found, count = np.unique(own, return_counts=True)
             self._columns["length"][slot] = count.sum()
             hashes.append(found)
             slots.append(np.full(len(found), slot, np.int32))
@@ -244,14 +255,15 @@ class MemoryIndex:
         turns = self._conversations.setdefault(session, [])
         return turns, bisect_left(turns, (columns["created_at"][slot].item(), columns["row"][slot].item()))
 
-    def neighbours(self, slots: Slots) -> tuple[Slots, Slots]:
-        """Return the slots of the turns before and after each item in its session, each [k]; -1 where there is none."""
-        beside = np.full((2, len(slots)), -1, np.int64)
+    def neighbours(self, slots: Slots) -> Slots:
+        """Return the slots of turns in the session of each item, [k, `NEIGHBOUR_SHARES`]; -1 where there is none."""
+        beside = np.full((len(slots), len(NEIGHBOUR_SHARES)), -1, np.int64)
         for at in np.flatnonzero(self.column("kind")[slots] == KINDS.index("turn")).tolist():
             turns, place = self._turns_beside(int(slots[at]))
-            beside[0, at] = turns[place - 1][2] if place else -1
-            beside[1, at] = turns[place + 1][2] if place + 1 < len(turns) else -1
-        return beside[0], beside[1]
+            for number, distance in enumerate(NEIGHBOUR_SHARES):
+                if 0 <= place + distance < len(turns):
+                    beside[at, number] = turns[place + distance][2]
+        return beside
 
     def _fold_tail(self) -> None:
         hashes, slots, counts = (
@@ -355,13 +367,15 @@ class MemoryIndex:
         return np.unique(owners[seen[within <= bound]])
 
     def cosines(self, vector: npt.NDArray[np.float32], slots: Slots) -> Floats:
-        """Return the cosine of a vector with the nearest window of each of some items, 0 for items without any."""
+        """Return the cosines of a vector with some items: of the nearest and the first window, 0 without any."""
         counts = self.column("n_vectors")[slots].astype(np.int64)
         found = np.zeros(len(slots))
         if counts.any():
             each = (self._vectors[self._vectors_of(slots)].astype(np.float32) @ vector).astype(np.float64)
             some = counts > 0
-            found[some] = np.maximum.reduceat(each, (np.cumsum(counts) - counts)[some])
+            first = (np.cumsum(counts) - counts)[some]
+            nearest = np.maximum.reduceat(each, first)
+            found[some] = FIRST_WINDOW_SHARE * each[first] + (1 - FIRST_WINDOW_SHARE) * nearest
         return found
 
     def _vectors_of(self, slots: Slots) -> Slots:
