@@ -34,8 +34,8 @@ SECONDHAND_SHARE = 0.55
 assistant repeats at length; a summary repeats items that are found themselves. Chosen with the other constants here by
 ``make eval-memory``."""
 
-NEIGHBOUR_SHARES = {-2: 0.05, -1: 0.15, 1: 0.15, 2: 0.05}
-"""Of the relevance of a turn that other turns of its session receive, by their distance."""
+NEIGHBOUR_SHARES = np.array([0.05, 0.15, 0.15, 0.05])
+"""Of the relevance of the turns two before, one before, one after and two after a turn, which the turn receives."""
 
 FIRST_WINDOW_SHARE = 0.3
 """Of the first window in the cosine of an item; the nearest window has the rest. A long item has more windows, of which
@@ -77,9 +77,9 @@ def relevance_of(
 
 
 def with_neighbours(relevance: Floats, beside: Floats) -> Floats:
-    """Return relevances [k], raised by those of the turns at the distances of `NEIGHBOUR_SHARES`, [k, 4]; at most 1."""
-    raised: Floats = relevance + beside @ np.array(list(NEIGHBOUR_SHARES.values()))
-    return np.minimum(raised, 1.0)
+    """Return the relevances of turns [k] with `NEIGHBOUR_SHARES` of those of their neighbours [k, 4]; at most 1."""
+    raised: Floats = np.minimum(relevance + beside @ NEIGHBOUR_SHARES, 1.0)
+    return raised
 
 
 def relative(similarity: Floats) -> Floats:

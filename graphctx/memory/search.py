@@ -191,15 +191,18 @@ class MemorySearcher:
             n_candidates = int(mask.sum())
             lexical = index.lexical(query.text, mask)
             near = index.nearest(vector, mask, CANDIDATES)
-            cosines = index.cosines(vector, near)
+            cosines = np.zeros(len(mask))
+            cosines[near] = index.cosines(vector, near)
             slots = np.union1d(_best(near, cosines, CANDIDATES), _best(np.flatnonzero(lexical), lexical, CANDIDATES))
             share = self._settings.scoring.lexical_share
             beside = index.neighbours(slots)
             everything = np.union1d(slots, beside)
             everything = everything[(everything >= 0) & mask[everything]]
+            others = np.setdiff1d(everything, near, assume_unique=True)
+            cosines[others] = index.cosines(vector, others)
             relevance = np.zeros(len(mask) + 1)  # of no neighbour, at -1
             relevance[everything] = relevance_of(
-                (1 - share) * np.clip(index.cosines(vector, everything), 0, 1) + share * lexical[everything],
+                (1 - share) * np.clip(cosines[everything], 0, 1) + share * lexical[everything],
                 index.column("assistant")[everything],
                 index.column("kind")[everything] == KINDS.index("summary"),
                 query.text,
