@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import zlib
-from bisect import bisect_left, insort
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
@@ -283,7 +283,8 @@ class MemoryIndex:
         """
 
         def step(name: str, from_slots: Slots) -> Slots:
-            return np.where(from_slots >= 0, self._columns[name][from_slots], -1)
+            following: Slots = np.where(from_slots >= 0, self._columns[name][from_slots], -1)
+            return following
 
         before, after = step("before", slots), step("after", slots)
         return np.stack([step("before", before), before, after, step("after", after)], axis=1)
@@ -388,7 +389,7 @@ class MemoryIndex:
         owners = self._owners[:n]
         distance[~mask[owners]] = self._dimension + 1
         # Equal distances beyond the bound stay in, so that the choice does not depend on the order of the slots.
-        bound = min(np.searchsorted(np.cumsum(np.bincount(distance)), wanted), self._dimension)
+        bound = min(int(np.searchsorted(np.cumsum(np.bincount(distance)), wanted)), self._dimension)
         return np.unique(owners[distance <= bound])
 
     def cosines(self, vector: npt.NDArray[np.float32], slots: Slots) -> Floats:
