@@ -51,7 +51,12 @@ CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE VIRTUAL TABLE item_text USING fts5 (terms, content='', tokenize="ascii tokenchars '._:-'''");
 """
 
-MIGRATIONS: tuple[str, ...] = (_VERSION_1,)
+_COUNTED = """
+CREATE INDEX items_counted ON items
+  (principal, kind, tier, state, persistence, project, session, usefulness, created_at, created_iteration);
+"""
+
+MIGRATIONS: tuple[str, ...] = (_VERSION_1, _COUNTED)
 """Scripts from each version of the file to the next; the first one makes an empty file."""
 
 

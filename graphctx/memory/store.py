@@ -192,6 +192,9 @@ class ItemStore:
             if allowed:
                 condition += f" AND {field} IN ({', '.join('?' * len(allowed))})"
                 scoped += allowed
+        if chosen.tags:
+            condition += f" AND ({' OR '.join(['instr(tags, ?)'] * len(chosen.tags))})"
+            scoped += tuple(json.dumps(tag)[1:-1] for tag in chosen.tags)
         order = "DESC" if newest_first else "ASC"
         query = (
             f"SELECT {ITEM_FIELDS} FROM items WHERE {condition} {where and f'AND {where}'} "
