@@ -347,16 +347,16 @@ class MemoryIndex:
             return scores
         lengths = self.column("length")
         mean = max(1.0, float(np.sum(lengths, where=mask)) / n_items)
+        norm = K1 * (1 - B + B * lengths / mean)
         total = 0.0
         for term in np.unique(term_hashes(query)):
             slots, counts = self._postings(term)
-            keep = mask[slots]
-            slots, counts = slots[keep], counts[keep]
-            idf = float(np.log1p((n_items - len(slots) + 0.5) / (len(slots) + 0.5)))
+            n_with = int(np.count_nonzero(mask[slots]))
+            idf = float(np.log1p((n_items - n_with + 0.5) / (n_with + 0.5)))
             total += idf
-            norm = K1 * (1 - B + B * lengths[slots] / mean)
-            scores[slots] += idf * (K1 + 1) * counts / (counts + norm)
-        return np.minimum(scores / total, 1.0) if total else scores
+            scores[slots] += idf * (K1 + 1) * counts / (counts + norm[slots])
+        found: Floats = np.where(mask, np.minimum(scores / (total or 1.0), 1.0), 0.0)
+        return found
 
     def _postings(self, term: np.uint32) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
         hashes, slots, counts = self._base

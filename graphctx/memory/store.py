@@ -350,8 +350,8 @@ def item_of_row(row: Sequence[Any]) -> MemoryItem:
     values = dict(zip(ITEM_FIELDS.split(", "), row, strict=True))
     values["verbatim"] = bool(values["verbatim"])
     for name in ("source_ids", "tags"):
-        values[name] = tuple(json.loads(values[name]))
-    values["metadata"] = json.loads(values["metadata"])
+        values[name] = () if values[name] == "[]" else tuple(json.loads(values[name]))
+    values["metadata"] = {} if values["metadata"] == "{}" else json.loads(values["metadata"])
     for name in ("created_at", "used_at", "valid_from", "valid_to"):
         if values[name] is not None:
             values[name] = from_micros(values[name])
