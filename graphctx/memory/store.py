@@ -38,6 +38,7 @@ ITEM_FIELDS = (
     "source, created_at, created_iteration, used_at, used_iteration, confidence, usefulness, access_count, valid_from, "
     "valid_to, state"
 )
+_FIELD_NAMES = ITEM_FIELDS.split(", ")
 _INSERT = f"""INSERT OR IGNORE INTO items ({ITEM_FIELDS}, vector, terms, facts_pending)
     VALUES ({", ".join("?" * 27)})"""
 
@@ -247,7 +248,7 @@ class ItemStore:
             item = self.get(item_id, scope)
             changes = change(item)
             changed = replace(item, **changes)
-            fields = dict(zip(ITEM_FIELDS.split(", "), _row_of(changed), strict=True))
+            fields = dict(zip(_FIELD_NAMES, _row_of(changed), strict=True))
             listed = ", ".join(f"{name} = ?" for name in changes)
             connection.execute(
                 f"UPDATE items SET {listed} WHERE id = ?",
@@ -347,7 +348,7 @@ def _row_of(item: MemoryItem) -> tuple[Any, ...]:
 
 def item_of_row(row: Sequence[Any]) -> MemoryItem:
     """Return the item of a row of `ITEM_FIELDS`."""
-    values = dict(zip(ITEM_FIELDS.split(", "), row, strict=True))
+    values = dict(zip(_FIELD_NAMES, row, strict=True))
     values["verbatim"] = bool(values["verbatim"])
     for name in ("source_ids", "tags"):
         values[name] = () if values[name] == "[]" else tuple(json.loads(values[name]))

@@ -254,3 +254,21 @@ def test_a_turn_of_the_speaker_that_the_question_names_comes_first(open_memory: 
         memory.add([MemoryDraft("turn", "I sail on Sunday.", author=speaker)], HERE, on_day(minute / 1440))
     found = memory.search(MemoryQuery("When does Ann sail?", HERE, on_day(1)), record_use=False)
     assert found.hits[0].item.author == "AnnMiller"
+
+
+def test_turns_become_neighbours_when_those_between_are_deleted(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    between = "The bread was stale."
+    ids = {}
+    for minute, said in enumerate(["Did Ann ever sail to the island of Sark?", *[between] * 2, "Yes, in March."]):
+        ids[minute] = memory.add([MemoryDraft("turn", said)], HERE, on_day(minute / 1440))[0].item.id
+    elsewhere = replace(HERE, session="tuesday")
+    memory.add([MemoryDraft("turn", f"Dinner {number} was fish.") for number in range(12)], elsewhere, on_day(0))
+
+    def rank() -> int:
+        hits = memory.search(MemoryQuery("Ann's sailing to Sark", HERE, on_day(1), limit=50), record_use=False).hits
+        return [hit.item.id for hit in hits].index(ids[3])
+
+    apart = rank()
+    memory.forget([ids[1], ids[2]], HERE)
+    assert rank() < apart
