@@ -11,6 +11,7 @@ Core memory first, then items and facts by score, without repetition, each as on
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -126,8 +127,12 @@ def _fill(entries: list[BlockEntry], left: int, budgets: MemoryTokenBudgets) -> 
         "session": budgets.tier1_session,
         "epoch": budgets.tier2_epoch,
         "facts": budgets.graph_facts,
-        "items": budgets.retrieval,
     }
+    wanted = Counter[str]()
+    for entry in entries:
+        wanted[_part(entry.content)] += entry.tokens
+    unused = left - sum(min(wanted[part], room) for part, room in rooms.items())
+    rooms["items"] = max(budgets.retrieval, unused)  # else the best item may be too long for its part
     chosen: set[int] = set()
     for within_part in (True, False):
         for at, entry in enumerate(entries):
