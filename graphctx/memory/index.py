@@ -176,7 +176,7 @@ class MemoryIndex:
         first_vector = self._n_vectors
         marks = ",".join("?" * len(rows))
         query = f"SELECT row, vector, terms, author FROM items WHERE row IN ({marks}) ORDER BY row"
-        hashes, slots, counts = [], [], []
+        postings = []
         for slot, (row, vector, blob, author) in enumerate(connection.execute(query, rows), start=first):
             self._slot_of[row] = slot
             self._columns["row"][slot] = row
@@ -184,18 +184,16 @@ class MemoryIndex:
             self._columns["before"][slot] = self._columns["after"][slot] = -1
             if vector is not None and len(vector) % (2 * self._dimension) == 0:
                 self._add_vectors(slot, np.frombuffer(vector, np.float16).reshape(-1, self._dimension))
-            own = np.concatenate([np.frombuffer(blob, np.uint32), _author_hashes(author)])
-            found, count = np.unique(own, return_counts=True)
-            self._columns["length"][slot] = count.sum()
-            hashes.append(found)
-            slots.append(np.full(len(found), slot, np.int32))
-            counts.append(count.astype(np.int32))
+            hashes = np.concatenate([np.frombuffer(blob, np.uint32), _author_hashes(author)])
+            self._columns["length"][slot] = len(hashes)
+            postings.append(hashes.astype(np.uint64) << 32 | np.uint64(slot))
         self._n = last
         self.ids += [""] * len(rows)
         new = slice(first_vector, self._n_vectors)
         self._signs[:, new] = _signs(self._vectors[new])
-        self._tail.append((np.concatenate(hashes), np.concatenate(slots), np.concatenate(counts)))
-        self._tail_size += len(self._tail[-1][0])
+        pairs, counts = np.unique(np.concatenate(postings), return_counts=True)
+        self._tail.append(((pairs >> 32).astype(np.uint32), pairs.astype(np.int32), counts.astype(np.int32)))
+        self._tail_size += len(pairs)
 
     def _grow(self, n: int) -> None:
         capacity = len(self._columns["row"])
