@@ -37,7 +37,7 @@ FACT_DEPTH = 2
 MAX_FACTS = 40
 """Facts that are scored for one question."""
 
-TOKENS_PER_CANDIDATE = 40
+TOKENS_PER_CANDIDATE = 60
 """A budget asks for a candidate for so many of its tokens, which a short turn has; more if the query says so."""
 
 _BREAK = re.compile("(\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029])")

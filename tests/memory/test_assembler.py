@@ -89,7 +89,7 @@ def test_a_large_budget_is_filled_with_short_turns_and_only_those_in_the_block_c
     open_memory: OpenMemory,
 ) -> None:
     memory = open_memory()
-    turns = [MemoryDraft("turn", f"On tour {n} Ann sailed to the isle of number {n * 7}.") for n in range(60)]
+    turns = [MemoryDraft("turn", f"On tour {n} Ann sailed to the isle of number {n * 7}.") for n in range(45)]
     memory.add(turns, HERE, on_day(1), extract=False)
     block = assemble_block(memory, QUERY, 3000, COUNT, record_use=False)
     assert len(block.entries) == len(turns)
