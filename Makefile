@@ -96,7 +96,7 @@ eval-iterations: .venv/.installed-dev ## Measure what context saves an orchestra
 eval-memory: .venv/.installed-dev ## Ask long conversations of the memory and of baselines over the same turns (M="--only beam_dev")
 	$(BIN)/python -m eval.memory $(M)
 
-bench-memory: .venv/.installed-dev ## Measure the memory's search and store at 10,000 and 100,000 items
+bench-memory: .venv/.installed-dev ## Measure the memory's search and store at 10,000, 100,000 and 300,000 items
 	$(BIN)/python -m eval.memory.bench
 
 bench: .venv/.installed-dev ## Measure ingest, queries, memory and size, and print a table

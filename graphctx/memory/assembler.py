@@ -11,10 +11,12 @@ Core memory first, then items and facts by score, without repetition, each as on
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,6 +36,9 @@ FACT_TIER = 2
 FACT_DEPTH = 2
 MAX_FACTS = 40
 """Facts that are scored for one question."""
+
+TOKENS_PER_CANDIDATE = 60
+"""A budget asks for a candidate for so many of its tokens, which a short turn has; more if the query says so."""
 
 _BREAK = re.compile("(\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029])")
 
@@ -82,10 +87,10 @@ def assemble_block(
 
     Args:
         memory: to ask.
-        query: the question; its ``limit`` is the number of candidates of the search.
+        query: the question; its ``limit`` is the least number of candidates of the search.
         token_budget: most tokens of the block.
         count: counts the tokens of a text.
-        record_use: count the use of the items that are found.
+        record_use: count the use of the items that are in the block.
 
     Raises:
         InvalidArgument: the query is blank.
@@ -93,7 +98,8 @@ def assemble_block(
     with suppress(BackendUnavailable):  # the search says what is wrong, and may have an answer
         if memory.is_empty(query.scope):
             return MemoryBlock()
-    found = memory.search(query, record_use=record_use)
+    wanted = replace(query, limit=max(query.limit, token_budget // TOKENS_PER_CANDIDATE))
+    found = memory.search(wanted, record_use=False)
     facts = _facts(memory, query) if found.stage == "semantic" else []
     core = _core(memory, query) if found.stage in ("semantic", "text") else []
     known = {item.id for item in core}
@@ -109,6 +115,8 @@ def assemble_block(
         text = entry_text(content, outdated.get(content.id))
         entries.append(BlockEntry(content, score, text, count(text) + 1))
     chosen = _fill(entries, token_budget, memory.settings.token_budgets)
+    if record_use and found.stage in ("semantic", "text"):
+        memory.record_use([entry.content.id for entry in chosen if isinstance(entry.content, MemoryItem)], query.now)
     return MemoryBlock(chosen, len(scored) - len(chosen), found.stage, found.degraded)
 
 
@@ -119,8 +127,12 @@ def _fill(entries: list[BlockEntry], left: int, budgets: MemoryTokenBudgets) -> 
         "session": budgets.tier1_session,
         "epoch": budgets.tier2_epoch,
         "facts": budgets.graph_facts,
-        "items": budgets.retrieval,
     }
+    wanted = Counter[str]()
+    for entry in entries:
+        wanted[_part(entry.content)] += entry.tokens
+    unused = left - sum(min(wanted[part], room) for part, room in rooms.items())
+    rooms["items"] = max(budgets.retrieval, unused)  # else the best item may be too long for its part
     chosen: set[int] = set()
     for within_part in (True, False):
         for at, entry in enumerate(entries):
@@ -221,23 +233,23 @@ def _without_repetition(
     An item with a word of its own does not say the same, be it near: "on track" and "on hold". A fact whose source
     item is among the entries is left out.
     """
-    items = [(score, each) for score, each in scored if isinstance(each, MemoryItem)]
+    items = sorted(
+        [(score, each) for score, each in scored if isinstance(each, MemoryItem)],
+        key=lambda each: (-each[1].tier, -each[0], each[1].id),
+    )
     vectors = memory.vectors([item.id for _, item in items]) if found.stage == "semantic" else {}
-    words = {item.id: set(terms(item.text)) for _, item in items}
+    words = cache(lambda text: frozenset(terms(text)))
     kept: list[tuple[float, MemoryItem]] = []
-    for score, item in sorted(items, key=lambda each: (-each[1].tier, -each[0], each[1].id)):
+    kept_vectors = np.zeros((len(items), len(next(iter(vectors.values()), ()))), np.float32)
+    texts: set[str] = set()
+    for score, item in items:
         vector = vectors.get(item.id)
-        if any(
-            other.text == item.text
-            or (
-                vector is not None
-                and (against := vectors.get(other.id)) is not None
-                and float(vector @ against) >= threshold
-                and words[item.id] <= words[other.id]
-            )
-            for _, other in kept
-        ):
+        near = [] if vector is None else np.flatnonzero(kept_vectors[: len(kept)] @ vector >= threshold).tolist()
+        if item.text in texts or any(words(item.text) <= words(kept[at][1].text) for at in near):
             continue
+        if vector is not None:
+            kept_vectors[len(kept)] = vector
+        texts.add(item.text)
         kept.append((score, item))
     said = {item.id for _, item in kept}
     facts = [(score, each) for score, each in scored if isinstance(each, TemporalFact) and each.source_item not in said]

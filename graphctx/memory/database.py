@@ -54,7 +54,7 @@ CREATE VIRTUAL TABLE item_text USING fts5 (terms, content='', tokenize="ascii to
 _COUNT_WRITE = """
   INSERT OR IGNORE INTO writes VALUES ({row}.principal, 0);
   UPDATE writes SET n = n + 1 WHERE principal = {row}.principal; END;"""
-_VERSION_2 = "CREATE TABLE writes (principal TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID;" + "".join(
+_WRITES = "CREATE TABLE writes (principal TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID;" + "".join(
     f"CREATE TRIGGER {table}_{name} AFTER {event} ON {table} BEGIN {_COUNT_WRITE.format(row=row)}"
     for table, fields in (("items", "state, usefulness, confidence, metadata, valid_to"), ("facts", "temporal_end"))
     for name, event, row in (
@@ -63,8 +63,12 @@ _VERSION_2 = "CREATE TABLE writes (principal TEXT PRIMARY KEY, n INTEGER NOT NUL
         ("deleted", "DELETE", "old"),
     )
 )
+_COUNTED = """
+CREATE INDEX items_counted ON items
+  (principal, kind, tier, state, persistence, project, session, usefulness, created_at, created_iteration);
+"""
 
-MIGRATIONS: tuple[str, ...] = (_VERSION_1, _VERSION_2)
+MIGRATIONS: tuple[str, ...] = (_VERSION_1, _WRITES, _COUNTED)
 """Scripts from each version of the file to the next; the first one makes an empty file."""
 
 

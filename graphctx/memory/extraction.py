@@ -83,7 +83,8 @@ _LOOSE_PATTERNS = tuple(
         rf"{_CHANGED} the {_ATTRIBUTE} (?:of|for) {_SUBJECT}(?: from (?P<old>.+?))? to {_VALUE}",
         rf"{_CHANGED} {_SUBJECT}['’]s? {_ATTRIBUTE}(?: from (?P<old>.+?))? to {_VALUE}",
         rf"{_SUBJECT} (?:has|had|got|gets) an? (?:new )?{_ATTRIBUTE} of {_VALUE}",
-        rf"{_SUBJECT} (?:now |currently )?(?P<p>[a-z]+s (?:in|at|for|to)) {_VALUE}",
+        rf"{_SUBJECT} (?:(?:now|currently|has|have) )?(?P<p>(?:[a-z]+s|moved) (?:in|at|for|to)) "
+        r"(?P<o>.+?)(?: (?:with|as) .+)?",
     )
 )
 """Believed of attributes that hold one value alone: a budget of 5 euros, but no cup of tea."""
@@ -100,6 +101,7 @@ _TAIL = re.compile(
     r"now|anymore|currently|from now on|at the moment|these days))$",
     re.I,
 )
+_MOVED = re.compile(r"\b(?:moved|relocated) from [^,;]+? to\b")
 _ENDED = re.compile(r"\b(?:no longer|not .* any ?more|any ?more|used to|stopped|formerly|previously)\b", re.I)
 _ROLE = re.compile(r"^be (?P<p>[\w-]+(?: [\w-]+)?) of$")
 _VERBAL = frozenset("is are was were be been has have had do does did will would can could not".split())
@@ -161,7 +163,7 @@ class TripleExtractor:
 
 
 def _in_third_person(sentence: str, author: str) -> str:
-    said = _LEAD.sub("", " ".join(sentence.split()))
+    said = _MOVED.sub("moved to", _LEAD.sub("", " ".join(sentence.split())))
     author = author[:1].upper() + author[1:]  # which the parser takes for a name
     for pattern, form in _FIRST_PERSON:
         said = pattern.sub(form.replace("{}", author.replace("\\", "")), said)

@@ -521,8 +521,9 @@ class IterationClient:
     @_degrading(total_items=0)
     def get_context_stats(self) -> Result:
         """Return counts of what is stored in this project: by type and state, usefulness, iterations, bytes."""
-        stats = self._open().stats(self.scope)
-        results = self._results(self._clock())
+        memory, now = self._open(), self._moment()
+        stats = memory.stats(self.scope)
+        n_results, success_rate = memory.success_rate(_RESULT_TAG, self.scope, now)
         return {
             "total_items": stats["n_items"],
             "by_type": stats["by_kind"],
@@ -530,11 +531,9 @@ class IterationClient:
             "mean_usefulness": stats["mean_usefulness"],
             "oldest": stats["oldest"],
             "newest": stats["newest"],
-            "iterations": len(results),
-            "current_iteration": self._moment().iteration,
-            "success_rate": round(sum(bool(item.metadata.get("success")) for item in results) / len(results), 4)
-            if results
-            else None,
+            "iterations": n_results,
+            "current_iteration": now.iteration,
+            "success_rate": None if success_rate is None else round(success_rate, 4),
             "storage_bytes": stats["store_bytes"],
             "max_bytes": stats["max_bytes"],
             "degraded": "",

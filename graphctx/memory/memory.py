@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -437,10 +438,20 @@ class Memory:
 
     def tagged(self, tag: str, scope: MemoryScope, now: Moment, limit: int) -> list[MemoryItem]:
         """Return the newest items with a tag."""
-        chosen = MemoryFilter(tags=(tag,))
-        return self._items.select(
-            scope, chosen, now, limit=limit, where="instr(tags, ?)", values=[json.dumps(tag)[1:-1]]
+        return self._items.select(scope, MemoryFilter(tags=(tag,)), now, limit=limit)
+
+    def success_rate(self, tag: str, scope: MemoryScope, now: Moment) -> tuple[int, float | None]:
+        """Return how many results of iterations have a tag, and the share of those that succeeded, if there are any."""
+        where, values = in_scope(scope)
+        query = (
+            "SELECT COUNT(*), AVG(COALESCE(json_extract(metadata, '$.success'), 0)) FROM items "
+            f"WHERE {where} AND kind = 'iteration' AND created_at <= ? AND instr(tags, ?)"
         )
+        with self._database.read() as connection:
+            found: tuple[int, float | None] = connection.execute(
+                query, (*values, to_micros(now.at), json.dumps(tag))
+            ).fetchone()
+        return found
 
     def is_empty(self, scope: MemoryScope) -> bool:
         """Return whether nothing is stored in the scope."""
@@ -494,16 +505,11 @@ class Memory:
         where, values = in_scope(scope)
         about, scoped = in_scope(scope, "facts")
         with self._database.read() as connection:
-
-            def by(field: str) -> dict[str, int]:
-                query = f"SELECT {field}, COUNT(*) FROM items WHERE {where} GROUP BY 1 ORDER BY 1"
-                return {str(name): count for name, count in connection.execute(query, values)}
-
-            n_items, usefulness, oldest, newest, iteration = connection.execute(
-                "SELECT COUNT(*), AVG(usefulness), MIN(created_at), MAX(created_at), MAX(created_iteration) "
-                f"FROM items WHERE {where}",
+            groups = connection.execute(  # from the index items_counted alone
+                "SELECT kind, tier, state, COUNT(*), SUM(usefulness), MIN(created_at), MAX(created_at), "
+                f"MAX(created_iteration) FROM items WHERE {where} GROUP BY 1, 2, 3",
                 values,
-            ).fetchone()
+            ).fetchall()
             n_facts, n_holding = connection.execute(
                 f"SELECT COUNT(*), COUNT(*) - COUNT(temporal_end) FROM facts WHERE {about}",
                 scoped,
@@ -513,15 +519,20 @@ class Memory:
                 f"UNION SELECT object_key FROM facts WHERE {about})",
                 (*scoped, *scoped),
             ).fetchone()[0]
+            by: list[Counter[str]] = [Counter(), Counter(), Counter()]
+            for group in groups:
+                for counts, value in zip(by, group, strict=False):
+                    counts[str(value)] += group[3]
+            n_items, usefulness = (sum(group[at] for group in groups) for at in (3, 4))
             return {
                 "n_items": n_items,
-                "by_kind": by("kind"),
-                "by_tier": by("tier"),
-                "by_state": by("state"),
-                "mean_usefulness": usefulness,
-                "oldest": None if oldest is None else from_micros(oldest).isoformat(),
-                "newest": None if newest is None else from_micros(newest).isoformat(),
-                "last_iteration": iteration,
+                "by_kind": dict(sorted(by[0].items())),
+                "by_tier": dict(sorted(by[1].items())),
+                "by_state": dict(sorted(by[2].items())),
+                "mean_usefulness": usefulness / n_items if groups else None,
+                "oldest": from_micros(min(group[5] for group in groups)).isoformat() if groups else None,
+                "newest": from_micros(max(group[6] for group in groups)).isoformat() if groups else None,
+                "last_iteration": max((group[7] for group in groups), default=None),
                 "n_facts": n_facts,
                 "n_facts_holding": n_holding,
                 "n_entities": n_entities,

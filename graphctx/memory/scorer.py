@@ -29,17 +29,23 @@ MICROS_PER_DAY = 86_400 * 1_000_000
 _HALF_USED = 50
 """Uses after which an item's frequency is a half."""
 
-
-SECONDHAND_SHARE = 0.5
+SECONDHAND_SHARE = 0.55
 """Of the relevance of an assistant's turn and of a summary: a question is mostly about what a person said, which the
-assistant repeats at length; a summary repeats items that are found themselves. Chosen with `NEIGHBOUR_SHARE` by
+assistant repeats at length; a summary repeats items that are found themselves. Chosen with the other constants here by
 ``make eval-memory``."""
 
-NEIGHBOUR_SHARE = 0.15
-"""Of the relevance of a turn that the turns before and after it receive."""
+NEIGHBOUR_SHARES = np.array([0.05, 0.15, 0.15, 0.05])
+"""Of the relevance of the turns two before, one before, one after and two after a turn, which the turn receives."""
 
-_ABOUT_BOTH = re.compile(r"\b(?:summar\w+|overview|recap)\b", re.I)
-"""Questions for which what the assistant answered is as relevant as what was asked."""
+FIRST_WINDOW_SHARE = 0.3
+"""Of the first window in the cosine of an item; the nearest window has the rest. A long item has more windows, of which
+one is near to almost any question."""
+
+REORDERED = 10
+"""Items that the weights of ``[memory.ranking]`` order; the others follow by similarity, else recency outweighs it."""
+
+_ABOUT_BOTH = re.compile(r"\b(?:summar\w+|overview|recap|(?:did|have|had) you)\b", re.I)
+"""Questions for which what the assistant said is as relevant as what the person said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,23 +70,33 @@ def relevance_of(
 ) -> Floats:
     """Return similarities [k] with those of summaries and of an assistant's turns lowered.
 
-    Those of an assistant's turns stay if the query is about what was said by both.
+    Those of an assistant's turns stay if the query is about what both said, or what the assistant said.
     """
     lowered = is_summary if _ABOUT_BOTH.search(query) else is_summary | is_assistant
     return similarity * np.where(lowered, SECONDHAND_SHARE, 1.0)
 
 
-def with_neighbours(relevance: Floats, before: Floats, after: Floats) -> Floats:
-    """Return the relevance [k] of turns, raised by that of the turns before and after each; at most 1."""
-    return np.minimum(relevance + NEIGHBOUR_SHARE * (before + after), 1.0)
+def with_neighbours(relevance: Floats, beside: Floats) -> Floats:
+    """Return the relevances of turns [k] with `NEIGHBOUR_SHARES` of those of their neighbours [k, 4]; at most 1."""
+    raised: Floats = np.minimum(relevance + beside @ NEIGHBOUR_SHARES, 1.0)
+    return raised
 
 
 def relative(similarity: Floats) -> Floats:
-    """Return similarities on the scale from the lowest to the highest of them, [k] in 0..1; 1 if they are equal."""
-    if not len(similarity) or similarity.min() == similarity.max():
-        return np.ones(len(similarity))
-    scaled: Floats = (similarity - similarity.min()) / (similarity.max() - similarity.min())
+    """Return similarities [k] on a scale on which the best is 1 and the last of the best `REORDERED` is 0."""
+    if not len(similarity):
+        return similarity
+    best, last = similarity.max(), np.sort(similarity)[-REORDERED:][0]
+    scaled: Floats = (similarity - last) / (best - last) if best > last else similarity - last + (similarity == last)
     return scaled
+
+
+def below_reordered(scores: Floats, relative_similarity: Floats) -> Floats:
+    """Return the scores [k] of a block, those of negative `relative` similarity below all others, by similarity."""
+    first = relative_similarity >= 0
+    least = scores[first].min(initial=1.0)
+    lowered: Floats = np.where(first, scores, least * np.exp(np.minimum(relative_similarity, 0)))
+    return lowered
 
 
 def iteration_parts(

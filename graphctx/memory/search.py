@@ -19,6 +19,7 @@ from graphctx.memory.items import KINDS, MemoryFilter, MemoryItem, MemoryKind, M
 from graphctx.memory.scorer import (
     Floats,
     ScoreParts,
+    below_reordered,
     block_parts,
     block_scores,
     iteration_parts,
@@ -75,7 +76,7 @@ class MemoryHit:
     Attributes:
         item: as it was before this search counted a use.
         score: what orders the hits, 0..1.
-        similarity: factor of the score; of a block relative to the other candidates, from 0 of the last to 1.
+        similarity: factor of the score; of a block `relative` to the best candidates.
         recency: factor of the score; ``third`` and ``fourth`` are as in `ScoreParts`.
     """
 
@@ -190,25 +191,28 @@ class MemorySearcher:
             n_candidates = int(mask.sum())
             lexical = index.lexical(query.text, mask)
             near = index.nearest(vector, mask, CANDIDATES)
-            cosines = index.cosines(vector, near)
+            cosines = np.zeros(len(mask))
+            cosines[near] = index.cosines(vector, near)
             slots = np.union1d(_best(near, cosines, CANDIDATES), _best(np.flatnonzero(lexical), lexical, CANDIDATES))
             share = self._settings.scoring.lexical_share
-            before, after = index.neighbours(slots)
-            everything = np.union1d(slots, np.concatenate([before, after]))
+            beside = index.neighbours(slots)
+            everything = np.union1d(slots, beside)
             everything = everything[(everything >= 0) & mask[everything]]
+            others = np.setdiff1d(everything, near, assume_unique=True)
+            cosines[others] = index.cosines(vector, others)
             relevance = np.zeros(len(mask) + 1)  # of no neighbour, at -1
             relevance[everything] = relevance_of(
-                (1 - share) * np.clip(index.cosines(vector, everything), 0, 1) + share * lexical[everything],
+                (1 - share) * np.clip(cosines[everything], 0, 1) + share * lexical[everything],
                 index.column("assistant")[everything],
                 index.column("kind")[everything] == KINDS.index("summary"),
                 query.text,
             )
-            similarity = with_neighbours(relevance[slots], relevance[before], relevance[after])
+            similarity = with_neighbours(relevance[slots], relevance[beside])
             if query.ranking == "block":
                 best = _best(np.arange(len(slots)), similarity, max(query.limit, self._settings.ranking.top_k))
                 slots, similarity = slots[best], relative(similarity[best])
             parts = self._parts(query, index, slots, similarity)
-            scores = self._scores(query, parts)
+            scores = self._scores(query, parts, similarity)
             ids = [index.ids[slot] for slot in slots]
             order = sorted(range(len(slots)), key=lambda at: (-scores[at], ids[at]))
             kept = [at for at in order if scores[at] >= query.min_score]
@@ -228,6 +232,8 @@ class MemorySearcher:
         )
         best = max((weight for _, weight in found), default=1.0) or 1.0
         similarity = np.array([weight / best for _, weight in found])
+        if query.ranking == "block":
+            similarity = relative(similarity)
         items = [item for item, _ in found]
         now = query.now
         parts = self._parts_of(
@@ -240,7 +246,7 @@ class MemorySearcher:
             np.array([item.usefulness for item in items]),
             np.array([item.access_count for item in items], np.int64),
         )
-        scores = self._scores(query, parts)
+        scores = self._scores(query, parts, similarity)
         order = sorted(range(len(items)), key=lambda at: (-scores[at], items[at].id))
         kept = [at for at in order if scores[at] >= query.min_score]
         hits = tuple(_hit(items[at], parts, scores, at) for at in kept[: query.limit])
@@ -271,14 +277,14 @@ class MemorySearcher:
         access_count: Slots,
     ) -> ScoreParts:
         if query.ranking == "block":
-            return block_parts(similarity, age_micros, tiers, access_count, self._settings.ranking)
+            return block_parts(np.maximum(similarity, 0), age_micros, tiers, access_count, self._settings.ranking)
         preferred = query.preferred or query.filter.kinds or self._settings.retrieval.context_types
         matches = np.isin(kinds, preferred)
         return iteration_parts(similarity, age, kinds == "skill", usefulness, matches, self._settings.scoring)
 
-    def _scores(self, query: MemoryQuery, parts: ScoreParts) -> Floats:
+    def _scores(self, query: MemoryQuery, parts: ScoreParts, similarity: Floats) -> Floats:
         if query.ranking == "block":
-            return block_scores(parts, self._settings.ranking)
+            return below_reordered(block_scores(parts, self._settings.ranking), similarity)
         return iteration_scores(parts, self._settings.scoring)
 
 

@@ -37,6 +37,7 @@ ITEM_FIELDS = (
     "source, created_at, created_iteration, used_at, used_iteration, confidence, usefulness, access_count, valid_from, "
     "valid_to, state"
 )
+_FIELD_NAMES = ITEM_FIELDS.split(", ")
 _INSERT = f"""INSERT OR IGNORE INTO items ({ITEM_FIELDS}, vector, terms, facts_pending)
     VALUES ({", ".join("?" * 27)})"""
 
@@ -191,6 +192,9 @@ class ItemStore:
             if allowed:
                 condition += f" AND {field} IN ({', '.join('?' * len(allowed))})"
                 scoped += allowed
+        if chosen.tags:
+            condition += f" AND ({' OR '.join(['instr(tags, ?)'] * len(chosen.tags))})"
+            scoped += tuple(json.dumps(tag)[1:-1] for tag in chosen.tags)
         order = "DESC" if newest_first else "ASC"
         query = (
             f"SELECT {ITEM_FIELDS} FROM items WHERE {condition} {where and f'AND {where}'} "
@@ -243,7 +247,7 @@ class ItemStore:
             item = self.get(item_id, scope)
             changes = change(item)
             changed = replace(item, **changes)
-            fields = dict(zip(ITEM_FIELDS.split(", "), _row_of(changed), strict=True))
+            fields = dict(zip(_FIELD_NAMES, _row_of(changed), strict=True))
             listed = ", ".join(f"{name} = ?" for name in changes)
             connection.execute(
                 f"UPDATE items SET {listed} WHERE id = ?",
@@ -348,11 +352,11 @@ def _row_of(item: MemoryItem) -> tuple[Any, ...]:
 
 def item_of_row(row: Sequence[Any]) -> MemoryItem:
     """Return the item of a row of `ITEM_FIELDS`."""
-    values = dict(zip(ITEM_FIELDS.split(", "), row, strict=True))
+    values = dict(zip(_FIELD_NAMES, row, strict=True))
     values["verbatim"] = bool(values["verbatim"])
     for name in ("source_ids", "tags"):
-        values[name] = tuple(json.loads(values[name]))
-    values["metadata"] = json.loads(values["metadata"])
+        values[name] = () if values[name] == "[]" else tuple(json.loads(values[name]))
+    values["metadata"] = {} if values["metadata"] == "{}" else json.loads(values["metadata"])
     for name in ("created_at", "used_at", "valid_from", "valid_to"):
         if values[name] is not None:
             values[name] = from_micros(values[name])

@@ -83,3 +83,16 @@ def test_statements_that_differ_in_a_word_are_both_in_a_block(open_memory: OpenM
     query = replace(QUERY, text="What is the status of Apollo?")
     block = assemble_block(memory, query, 300, COUNT, record_use=False).text.casefold()
     assert [block.count(text.casefold()) for text in said] == [1, 1]
+
+
+def test_a_large_budget_is_filled_with_short_turns_and_only_those_in_the_block_count_as_used(
+    open_memory: OpenMemory,
+) -> None:
+    memory = open_memory()
+    turns = [MemoryDraft("turn", f"On tour {n} Ann sailed to the isle of number {n * 7}.") for n in range(45)]
+    memory.add(turns, HERE, on_day(1), extract=False)
+    block = assemble_block(memory, QUERY, 3000, COUNT, record_use=False)
+    assert len(block.entries) == len(turns)
+    few = assemble_block(memory, QUERY, 200, COUNT)
+    used = {item.id for item in memory.select(HERE, on_day(9)) if item.access_count}
+    assert used == {entry.content.id for entry in few.entries}

@@ -29,7 +29,9 @@ TRIPLES = TripleExtractor(lambda: EXTRACTOR)
         ("Actually, my favourite colour is now blue, not green.", "Ana", ("Ana", "favorite color", "blue")),
         ("Ada Poe is the new CEO of Acme.", "", ("Acme", "ceo", "Ada Poe")),
         ("I moved to Lisbon.", "Ben", ("Ben", "live in", "Lisbon")),
-        ("John works for Globex.", "", ("John", "work at", "Globex")),
+        ("John works for Globex as an engineer.", "", ("John", "work at", "Globex")),
+        ("Ana lives in Oslo with two cats.", "", ("Ana", "live in", "Oslo")),
+        ("Ana has moved from Porto to Ghent.", "", ("Ana", "live in", "Ghent")),
         ("The port of the gateway is 8080.", "", ("gateway", "port", "8080")),
     ],
 )

@@ -237,3 +237,38 @@ def test_a_turn_beside_a_match_in_its_session_comes_before_one_of_another_sessio
         hits = memory.search(query, record_use=False).hits
         ranks.append(next(hit.similarity for hit in hits if hit.item.text == answer))
     assert ranks[0] > ranks[1]
+
+
+def test_what_the_assistant_is_asked_about_having_said_is_found_in_its_turns(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    asked, answered = "Which paint is good for my kitchen?", "I recommend washable green paint for the kitchen."
+    memory.add([MemoryDraft("turn", asked, author="user")], HERE, on_day(0))
+    memory.add([MemoryDraft("turn", answered, author="assistant")], HERE, on_day(1))
+    found = memory.search(MemoryQuery("Which kitchen paint did you recommend?", HERE, on_day(2)), record_use=False)
+    assert [hit.item.text for hit in found.hits] == [answered, asked]
+
+
+def test_a_turn_of_the_speaker_that_the_question_names_comes_first(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    for minute, speaker in enumerate(["Bob", "AnnMiller", "Carla"]):
+        memory.add([MemoryDraft("turn", "I sail on Sunday.", author=speaker)], HERE, on_day(minute / 1440))
+    found = memory.search(MemoryQuery("When does Ann sail?", HERE, on_day(1)), record_use=False)
+    assert found.hits[0].item.author == "AnnMiller"
+
+
+def test_turns_become_neighbours_when_those_between_are_deleted(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    between = "The bread was stale."
+    ids = {}
+    for minute, said in enumerate(["Did Ann ever sail to the island of Sark?", *[between] * 2, "Yes, in March."]):
+        ids[minute] = memory.add([MemoryDraft("turn", said)], HERE, on_day(minute / 1440))[0].item.id
+    elsewhere = replace(HERE, session="tuesday")
+    memory.add([MemoryDraft("turn", f"Dinner {number} was fish.") for number in range(12)], elsewhere, on_day(0))
+
+    def rank() -> int:
+        hits = memory.search(MemoryQuery("Ann's sailing to Sark", HERE, on_day(1), limit=50), record_use=False).hits
+        return [hit.item.id for hit in hits].index(ids[3])
+
+    apart = rank()
+    memory.forget([ids[1], ids[2]], HERE)
+    assert rank() < apart
