@@ -162,12 +162,14 @@ class SentenceRuns:
 
     def is_near(self, run: Run, other: Run) -> bool:
         """Whether any sentence of another run is near a run."""
-        return any(self._beside(run, at) for at in range(other[0], other[1] + 1))
+        section = self._at.section
+        return section[run[0]] == section[other[0]] and any(
+            self._beside(run, at) for at in range(other[0], other[1] + 1)
+        )
 
     def _beside(self, run: Run, at: int) -> bool:
+        """Whether a sentence of the same section would read as one quote with a run."""
         known, (first, last) = self._at, run
-        if known.section[at] != known.section[first]:
-            return False
         if known.prose[at] and known.unit[at] == known.unit[first]:
             # By position in prose, which tells the fragments of a sentence apart; those of code belong together.
             between = max(first - at, at - last) - 1
