@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 Transport = Literal["stdio", "http"]
-Toolset = Literal["core", "kb", "graph", "compat", "connector", "layers", "memory", "iteration"]
+Toolset = Literal["core", "kb", "graph", "compat", "connector", "layers", "memory", "iteration", "context"]
 """Groups of tools: the six of ``kb`` and ``graph`` that models use most; evidence and excerpts; the graph; the older
 names of both; ``search`` and ``fetch`` of connectors; the layers of AGENTS.db; what agents remember; the
-context of an orchestrator's iterations."""
+context of an orchestrator's iterations; composed contexts."""
 
 MEMORY_TOOLSETS = frozenset({"memory", "iteration"})
 """The toolsets that need a memory; they are off until asked for."""
@@ -53,6 +53,7 @@ class ServerConfig:
         anonymous_writes: over HTTP, whether callers without a token may write into layers and the memory.
         memory: the folder of the memory, if one is served.
         memory_settings: of the ``[memory]`` group.
+        index_roots: folders below which documents may be ingested by a tool.
     """
 
     tool_names: ToolNames = "underscore"
@@ -74,6 +75,7 @@ class ServerConfig:
     anonymous_writes: bool = False
     memory: Path | None = None
     memory_settings: MemorySettings | None = None
+    index_roots: tuple[str, ...] = ()
 
     def slim(self, toolset: Toolset) -> bool:
         """Return whether tools of a toolset are listed and answer in the slim form."""
@@ -118,4 +120,5 @@ class ServerConfig:
             layers_writable=layers_writable,
             memory=memory if MEMORY_TOOLSETS & set(toolsets) else None,
             memory_settings=memory_settings,
+            index_roots=settings.index_roots,
         )
