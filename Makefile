@@ -31,13 +31,16 @@ I ?=
 # Arguments for the answers about documentation sites: make eval-answers A="--site helm_docs --examples".
 A ?=
 
+# Arguments for composed contexts: make eval-context X="--only handbook".
+X ?=
+
 # Arguments for the conversations: make eval-memory M="--only beam_dev".
 M ?=
 
 # Arguments for the proof of determinism: make determinism D="my-suite --questions 20".
 D ?= eval/golden/handbook.jsonl
 
-.PHONY: help run test test-all check lint types imports generated generate eval eval-dev eval-ablation eval-answers eval-iterations eval-memory bench bench-memory bench-query bench-global bench-layers determinism transcript clean
+.PHONY: help run test test-all check lint types imports generated generate eval eval-dev eval-ablation eval-answers eval-context eval-iterations eval-memory bench bench-memory bench-query bench-global bench-layers determinism transcript clean
 
 help: ## List the chores
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -89,6 +92,9 @@ eval-ablation: .venv/.installed-dev ## Ask the development sets with one part of
 
 eval-answers: .venv/.installed-dev ## Ask about documentation sites: complete answers, faults of quotes, questions about the whole (A="arguments")
 	$(BIN)/python -m eval.answers $(A)
+
+eval-context: .venv/.installed-dev ## Compose contexts beside the best chunks at equal tokens, and shorten them (X="--only handbook")
+	$(BIN)/python -m eval.context $(X)
 
 eval-iterations: .venv/.installed-dev ## Measure what context saves an orchestrator (I="arguments -- command")
 	$(BIN)/python -m eval.iteration_ab $(I)

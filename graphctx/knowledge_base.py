@@ -8,7 +8,7 @@ with KnowledgeBase.open("kb", create=True) as kb:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -21,7 +21,17 @@ from graphctx.model.answers import EvidenceAnswer, GlobalAnswer, SearchAnswer
 from graphctx.model.arguments import parse_arguments
 from graphctx.model.assemble import evidence_answer, global_answer, search_answer
 from graphctx.model.budgets import Limits
-from graphctx.model.keywords import EvidenceKeywords, GlobalKeywords, SearchKeywords
+from graphctx.model.context import (
+    DEFAULT_CONTEXT_TOKENS,
+    ContextInput,
+    ContextSection,
+    OptimalContext,
+    OptimizeContextInput,
+    OptimizedContext,
+    SearchContextInput,
+    Strategy,
+)
+from graphctx.model.keywords import ContextKeywords, EvidenceKeywords, GlobalKeywords, ScopeKeywords, SearchKeywords
 from graphctx.model.pages import Pager
 from graphctx.model.requests import (
     Environment,
@@ -127,6 +137,7 @@ class KnowledgeBase:
         prune: bool = False,
         prune_most: bool = False,
         processes: int | None = None,
+        include: Sequence[str] = (),
         on_progress: OnProgress | None = None,
     ) -> IngestReport:
         """Read documents, index them and publish a snapshot.
@@ -138,6 +149,7 @@ class KnowledgeBase:
             prune: drop documents whose file has gone from the given folders.
             prune_most: do so even if they are more than half of all documents.
             processes: worker processes for extraction; by default one for each core.
+            include: of folders, only files whose name matches one of these patterns; by default those of the settings.
             on_progress: called as the steps advance.
 
         Raises:
@@ -146,7 +158,7 @@ class KnowledgeBase:
             BackendUnavailable: another ingest is running, or the disk refuses a write. The published snapshot
                 is untouched.
         """
-        report = self._pipeline(prune, prune_most, processes, on_progress).run(_paths(paths))
+        report = self._pipeline(prune, prune_most, processes, on_progress, include).run(_paths(paths))
         self.config = read_config(self.path)
         self._published.invalidate_unless(report.snapshot_id)
         return report
@@ -237,6 +249,79 @@ class KnowledgeBase:
         """
         request = _request(GlobalSearchInput, {"question": question, **options})
         return global_answer(self._pager, request, self.searcher().global_search(request))[0]
+
+    def compose_context(
+        self,
+        query: str,
+        max_tokens: int = DEFAULT_CONTEXT_TOKENS,
+        strategy: Strategy = "hierarchical",
+        **options: Unpack[ContextKeywords],
+    ) -> OptimalContext:
+        """Compose a context window for a question: what matters most first and last, the question at the end.
+
+        Args:
+            query: the question, as a full sentence.
+            max_tokens: of the whole context.
+            strategy: ``flat`` takes whole chunks in order of score.
+            **options: `ContextKeywords`.
+
+        Raises:
+            InvalidArgument: a value is out of range, or the question alone has more tokens.
+            ScopeViolation: ``scope`` asks for more than this knowledge base answers for.
+
+        Example:
+            >>> kb.compose_context("Who approves a release?", max_tokens=8000).text  # doctest: +SKIP
+        """
+        from graphctx.context import ContextComposer, DocumentSource
+
+        fields = {"query": query, "max_tokens": max_tokens, "strategy": strategy, **options}
+        request = parse_arguments(ContextInput, fields)
+        searcher = self.searcher()
+        return ContextComposer([DocumentSource(searcher, self.tokens)], self.tokens, searcher.snapshot_id).compose(
+            request
+        )
+
+    def search_context(
+        self, query: str, max_results: int = 10, min_relevance: float = 0.7, **options: Unpack[ScopeKeywords]
+    ) -> Iterator[ContextSection]:
+        """Yield the most relevant concepts, then sections, chunks and exact matches for a question.
+
+        Args:
+            query: the question; what it has in quotation marks is also looked for to the letter.
+            max_results: most of all levels together.
+            min_relevance: what is less relevant is left out, in 0..1.
+            **options: `ScopeKeywords`.
+
+        Raises:
+            InvalidArgument: a value is out of range.
+            ScopeViolation: ``scope`` asks for more than this knowledge base answers for.
+        """
+        from graphctx.context import HierarchicalRetriever
+
+        fields = {"query": query, "max_results": max_results, "min_relevance": min_relevance, **options}
+        request = parse_arguments(SearchContextInput, fields)
+        yield from HierarchicalRetriever(self.searcher(), self.tokens).retrieve(request).sections
+
+    def optimize_context(
+        self, current_context: str, target_tokens: int = DEFAULT_CONTEXT_TOKENS, *, query: str = ""
+    ) -> OptimizedContext:
+        """Shorten any text to what bears on a question or on its own subject; sentences are kept or left out whole.
+
+        Args:
+            current_context: the text; nothing needs to be published.
+            target_tokens: most tokens of the result.
+            query: a question.
+
+        Raises:
+            InvalidArgument: ``target_tokens`` is below 1, or the text too long.
+        """
+        from graphctx.context import optimize_context
+
+        fields = {"current_context": current_context, "target_tokens": target_tokens, "query": query or None}
+        request = parse_arguments(OptimizeContextInput, fields)
+        return optimize_context(
+            request.current_context, request.target_tokens, self.tokens, request.query or "", self._embedder
+        )
 
     def document(self, doc_uri: str) -> DocumentText:
         """A document by its URI or id, with its text.
@@ -459,11 +544,19 @@ class KnowledgeBase:
         # The boundary is applied once, to the index itself, so that no request can step over it.
         return SearchIndex(snapshot, self._embedder).within(boundary, Filters())
 
-    def _pipeline(self, prune: bool, prune_most: bool, processes: int | None, on_progress: OnProgress | None) -> Ingest:
+    def _pipeline(
+        self,
+        prune: bool,
+        prune_most: bool,
+        processes: int | None,
+        on_progress: OnProgress | None,
+        include: Sequence[str] = (),
+    ) -> Ingest:
         from graphctx.ingest.pipeline import Ingest
         from graphctx.nlp.spacy_extractor import SpacyExtractor
 
-        changes = {} if processes is None else {"processes": processes}
+        changes: dict[str, object] = {} if processes is None else {"processes": processes}
+        changes |= {"include": tuple(include)} if include else {}
         return Ingest(
             kb_dir=self.path,
             embedder=self._embedder,

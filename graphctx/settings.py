@@ -45,6 +45,9 @@ class IngestSettings(_Group):
     )
     max_file_mb: int = Field(256, ge=1, description="Larger files are skipped.")
     ignore_files: bool = Field(True, description="Leave out what files named .gitignore and .ignore exclude.")
+    include: tuple[str, ...] = Field(
+        (), max_length=100, description="Of a folder, only files whose name matches one of these patterns, `*.md`."
+    )
     processes: int = Field(0, ge=0, description="Worker processes that read and extract; 0 is one for each core.")
     document_seconds: float = Field(
         60.0,
@@ -81,7 +84,7 @@ class RetrieveSettings(_Group):
     timeout_seconds: float = Field(30.0, gt=0, description="Timeout of a Cypher query, in seconds.")
 
 
-ToolsetName = Literal["core", "kb", "graph", "compat", "connector", "layers", "memory", "iteration"]
+ToolsetName = Literal["core", "kb", "graph", "compat", "connector", "layers", "memory", "iteration", "context"]
 
 
 class ServerSettings(_Group):
@@ -107,9 +110,14 @@ class ServerSettings(_Group):
     toolsets: tuple[ToolsetName, ...] = Field(
         ("core",),
         min_length=1,
-        max_length=8,
+        max_length=9,
         description="Tools to offer: the six most used, evidence, graph, their older names, search and fetch, layers "
-        "(always offered if `[layers] folder` is set), memory, iteration.",
+        "(always offered if `[layers] folder` is set), memory, iteration, context.",
+    )
+    index_roots: tuple[str, ...] = Field(
+        (),
+        max_length=50,
+        description="Folders below which the tool `index_directory` may ingest; none by default.",
     )
     full_form: bool = Field(
         False,

@@ -46,6 +46,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "ingest": ingest.ingest,
     "ask": query.ask,
     "search": query.search,
+    "context": query.context,
     "communities": query.communities,
     "serve": serve.serve,
     "tools": tools.tools,

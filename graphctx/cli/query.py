@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 from pydantic import BaseModel
 
-from graphctx.cli.console import counted, errors_console, output_console, print_json, print_table
+from graphctx.cli.console import counted, errors_console, output_console, print_json, print_table, print_text
 from graphctx.cli.options import (
     DEFAULT_KB,
     JsonOption,
@@ -26,6 +26,7 @@ from graphctx.cli.options import (
 from graphctx.cli.places import uri_prefix
 from graphctx.cli.show import show_community, show_evidence, show_global, show_search, show_tree
 from graphctx.errors import InvalidArgument
+from graphctx.model.context import ContextInput
 from graphctx.model.requests import (
     CommunitiesInput,
     GlobalSearchInput,
@@ -185,6 +186,33 @@ def search(
             print_json(answer)
         else:
             show_search(output_console(), query, answer, base.config.sources)
+
+
+def context(
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question, as a full sentence.")],
+    kb: KbOption = DEFAULT_KB,
+    tokens: Annotated[int, _number("--tokens", ContextInput, "max_tokens")] = _default(ContextInput, "max_tokens"),
+    flat: Annotated[bool, typer.Option("--flat", help="Take whole chunks in order of score.")] = False,
+    tag: TagOption = [],
+    path_prefix: PathPrefixOption = None,
+    updated_after: UpdatedAfterOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Print a composed context for a question: instructions, what the documents say, and the question.
+
+    The JSON object has the parts of the context, the span of each piece of text, and the tokens of each part.
+    """
+    with _published(kb) as base:
+        composed = base.compose_context(
+            question,
+            tokens,
+            "flat" if flat else "hierarchical",
+            filters=filters(tag, uri_prefix(base, path_prefix), updated_after),
+        )
+        if as_json:
+            print_json(composed)
+        else:
+            print_text(composed.text)
 
 
 def communities(

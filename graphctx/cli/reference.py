@@ -222,6 +222,8 @@ _TOOLSETS = {
     "`agents.context.write`, `agents.context.propose`.",
     "iteration": "The context of an orchestrator's iterations ([how](../iterations.md)). Off by default; `--memory` "
     "names the folder.",
+    "context": "Sections by level for a question, and texts made shorter ([how](../context.md)), with two resources "
+    "and two prompts. Off by default.",
 }
 _ERRORS = {
     "INVALID_ARGUMENT": "An argument is unknown, of the wrong type or out of range, or names something that does not "

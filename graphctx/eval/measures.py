@@ -86,15 +86,22 @@ def quote_measures(golden: Golden, quotes: Sequence[Quote], count: CountTokens, 
     measures = {f"quote_tokens{suffix}": float(sum(count(quote.quote) for quote in quotes))}
     if not golden.answerable:
         return measures
-    if golden.answers and not {answer.casefold().strip() for answer in golden.answers} <= {"yes", "no"}:
-        need = all if golden.type == "list" else any
-        texts = [_normalised(quote.quote) for quote in quotes]
-        measures[f"answer{suffix}"] = float(need(_holds(texts, answer) for answer in golden.answers))
+    answer = holds_answer(golden, [quote.quote for quote in quotes])
+    if answer is not None:
+        measures[f"answer{suffix}"] = float(answer)
     if golden.gold_spans:
         touched = [any(_overlap(span, quote) for quote in quotes) for span in golden.gold_spans]
         measures[f"span{suffix}"] = sum(touched) / len(touched)
         measures[f"cover{suffix}"] = _covered(golden.gold_spans, quotes)
     return measures
+
+
+def holds_answer(golden: Golden, texts: Sequence[str]) -> bool | None:
+    """Return whether texts hold an answer, or for the type ``list`` all; ``None`` without answers beyond yes and no."""
+    if not golden.answers or {answer.casefold().strip() for answer in golden.answers} <= {"yes", "no"}:
+        return None
+    normalised = [_normalised(text) for text in texts]
+    return (all if golden.type == "list" else any)(_holds(normalised, answer) for answer in golden.answers)
 
 
 def answer_measures(

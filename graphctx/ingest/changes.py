@@ -110,7 +110,12 @@ def gather_documents(
         paths = [*paths, *(Path(source.path) for source in config.sources if Path(source.path).is_dir())]
     before = {uri: document for uri, (document, _) in held.items()}
     source_of = {uri: source for uri, (_, source) in held.items()}
-    found = discover(paths, max_bytes=settings.max_file_mb * 1024 * 1024, ignore_files=settings.ignore_files)
+    found = discover(
+        paths,
+        max_bytes=settings.max_file_mb * 1024 * 1024,
+        ignore_files=settings.ignore_files,
+        include=settings.include,
+    )
     owners = {_file_uri(uri): source for uri, source in source_of.items()}
     located, sources = locate(found.files, config.sources, owners)
     fresh, left_out, source_of_fresh, notes = _read(located, settings, progress)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
+from graphctx.model.context import ContextMessage
 from graphctx.model.requests import Filters, LayerName, Mode, Scope
 
 
@@ -51,3 +52,10 @@ class GlobalKeywords(ScopeKeywords, total=False):
     relevance_tests: int
     phrase: bool
     include_diagnostics: bool
+
+
+class ContextKeywords(ScopeKeywords, total=False):
+    """Keyword arguments of `KnowledgeBase.compose_context`."""
+
+    system_role: str | None
+    history: Sequence[ContextMessage | Mapping[str, Any]]

@@ -197,9 +197,11 @@ class Searcher:
             return GraphResults(items=(), scope=scope, snapshot_id="", empty_reason="no_snapshot")
         return self.graph.communities(request.model_copy(update={"scope": scope}))
 
-    def rank(self, text: str, variant: Variant = DEFAULT) -> tuple[Question, Ranking] | Empty:
-        """Rank the candidate units of a question, for explanations and evaluation."""
-        index, empty = self._visible(self.boundary.narrow(Scope()), Filters())
+    def rank(
+        self, text: str, variant: Variant = DEFAULT, scope: Scope | None = None, filters: Filters | None = None
+    ) -> tuple[Question, Ranking] | Empty:
+        """Rank the candidate units of a question, for contexts, explanations and evaluation."""
+        index, empty = self._visible(self.boundary.narrow(scope or Scope()), filters or Filters())
         return self._ranked(index, text, "auto", variant) if index else empty
 
     def unit(self, section_id: str, scope: Scope | None = None) -> UnitText:

@@ -19,6 +19,7 @@ from graphctx.model.requests import Scope
 from graphctx.server import prompts, resources
 from graphctx.server.completion import complete
 from graphctx.server.config import ServerConfig
+from graphctx.server.context_resources import CONTEXT_SCHEME, CONTEXT_TEMPLATES, context_contents
 from graphctx.server.dispatch import Context, Dispatcher
 from graphctx.server.hierarchy import community_contents, hierarchy_contents
 from graphctx.server.listing import instructions, listed
@@ -60,6 +61,7 @@ class GraphctxServer:
         self._tools: list[types.Tool] = []
         self.subscriptions = MemorySubscriptions(self._memory)
         self.remembers = dispatcher.config.memory is not None
+        self.composes = "context" in dispatcher.config.toolsets
 
     async def list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         """Answer ``tools/list``: always the same list in the same order."""
@@ -102,7 +104,8 @@ class GraphctxServer:
         self, ctx: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
         """Answer ``resources/templates/list``."""
-        return types.ListResourceTemplatesResult(resource_templates=resources.templates())
+        own = CONTEXT_TEMPLATES if self.composes else ()
+        return types.ListResourceTemplatesResult(resource_templates=resources.templates((*resources.TEMPLATES, *own)))
 
     async def read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         """Answer ``resources/read``. What cannot be read is a protocol error that carries the envelope."""
@@ -183,6 +186,8 @@ class GraphctxServer:
                 return contents
             known = ", ".join(each.uri for each in MEMORY_RESOURCES)
             raise InvalidArgument(f"The memory has no resource {uri[:120]!r}; it has {known}.", field="uri")
+        if self.composes and uri.startswith(CONTEXT_SCHEME):
+            return context_contents(uri, self._searcher_and_scope()[0])
         address = resources.parse_uri(uri)
         kind, name = address.kind, address.parts[-1] if address.parts else ""
         if kind == "status":

@@ -22,6 +22,7 @@ from graphctx.server.scratch import Passage, ScratchStore
 from graphctx.server.units import Units, in_scope, is_chunk
 
 if TYPE_CHECKING:
+    from graphctx.ingest.report import IngestReport
     from graphctx.layer_source.source import LayerSource
     from graphctx.memory import Memory, MemoryScope, Moment
     from graphctx.retrieve.searcher import Searcher
@@ -52,6 +53,8 @@ class CallContext:
         slim: whether the answer is sent in its slim form.
         memory: opens the memory, if one is served.
         now: the time of the call.
+        ingest: reads documents into the knowledge base.
+        say_progress: tells the client what the call is doing.
     """
 
     searcher: Searcher
@@ -67,6 +70,8 @@ class CallContext:
     slim: bool = False
     memory: Callable[[], Memory] | None = None
     now: datetime = datetime(1970, 1, 1, tzinfo=UTC)
+    ingest: Callable[..., IngestReport] | None = None
+    say_progress: Callable[[str], object] = len
 
     @property
     def pager(self) -> Pager:

@@ -11,6 +11,7 @@ from graphctx.errors import InvalidArgument
 from graphctx.model.requests import Scope
 from graphctx.model.results import NameResults
 from graphctx.server import prompts
+from graphctx.server.context_resources import CONTEXT_TEMPLATES
 from graphctx.server.resources import LEVELS, TEMPLATES
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def _kind(params: types.CompleteRequestParams, playbooks: tuple[prompts.Playbook
         if argument in known:
             return known[argument]
         raise _unknown(f"{ref.name} has no argument {argument[:100]!r}", list(known))
-    for template in TEMPLATES:
+    for template in (*TEMPLATES, *CONTEXT_TEMPLATES):
         if template.uri == ref.uri:
             if argument in template.completes:
                 return template.completes[argument]

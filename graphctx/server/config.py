@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 Transport = Literal["stdio", "http"]
-Toolset = Literal["core", "kb", "graph", "compat", "connector", "layers", "memory", "iteration"]
+Toolset = Literal["core", "kb", "graph", "compat", "connector", "layers", "memory", "iteration", "context"]
 """Groups of tools: the six of ``kb`` and ``graph`` that models use most; evidence and excerpts; the graph; the older
 names of both; ``search`` and ``fetch`` of connectors; the layers of AGENTS.db; what agents remember; the
-context of an orchestrator's iterations."""
+context of an orchestrator's iterations; composed contexts."""
 
 MEMORY_TOOLSETS = frozenset({"memory", "iteration"})
 """The toolsets that need a memory; they are off until asked for."""
@@ -54,6 +54,7 @@ class ServerConfig:
         memory: the folder of the memory, if one is served.
         memory_settings: of the ``[memory]`` group.
         llm: the language model that may write summaries of memories, over half of ``call_timeout``.
+        index_roots: folders below which documents may be ingested by a tool.
     """
 
     tool_names: ToolNames = "underscore"
@@ -76,6 +77,7 @@ class ServerConfig:
     memory: Path | None = None
     memory_settings: MemorySettings | None = None
     llm: LlmSettings | None = None
+    index_roots: tuple[str, ...] = ()
 
     def slim(self, toolset: Toolset) -> bool:
         """Return whether tools of a toolset are listed and answer in the slim form."""
@@ -123,4 +125,5 @@ class ServerConfig:
             memory=memory if MEMORY_TOOLSETS & set(toolsets) else None,
             memory_settings=memory_settings,
             llm=llm,
+            index_roots=settings.index_roots,
         )

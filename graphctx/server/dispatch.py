@@ -12,6 +12,7 @@ import logging
 import traceback
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -95,7 +96,8 @@ class Dispatcher:
                 return self._call(tool, params.arguments or {}, caller, progress)
 
             try:
-                result, record.tokens = await self.workers.run(work, ctx.session.report_progress)
+                report, seconds = ctx.session.report_progress, tool.timeout_seconds
+                result, record.tokens = await self.workers.run(work, report, seconds)
                 record.outcome = "ok"
             except Exception as error:
                 failure = typed_error(error, self.spelling.name(tool.name))
@@ -155,6 +157,8 @@ class Dispatcher:
             slim=self.config.slim(tool.toolset),
             memory=engine.memory,
             now=self.clock(),
+            ingest=engine.ingest,
+            say_progress=partial(setattr, progress, "message"),
         )
         reply = tool.run(context, request)
         budget = getattr(reply.answer, "budget", None)  # the answers of connectors have none

@@ -28,6 +28,8 @@ _PLAYBOOK = {
     "themes.",
     "compat": "search_sections finds sections and get_section_text reads them.",
     "connector": "search finds documents and fetch reads one.",
+    "context": "search_context shows themes, sections and passages by how relevant they are; optimize_context shortens "
+    "a text without rewriting it.",
     "layers": "agents_search finds what people and agents have written down about the repository; "
     "agents_context_write keeps what you find out, and agents_context_propose asks that it be kept for good.",
     "memory": "Call memory_retrieve before you answer what may depend on earlier conversations, and memory_store for "

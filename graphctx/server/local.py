@@ -88,6 +88,7 @@ def call(engine: OpenKnowledgeBase, config: ServerConfig, name: str, arguments: 
             layers=engine.layers,
             memory=engine.memory,
             now=datetime.now(UTC),
+            ingest=engine.ingest,
         ),
         request,
     )

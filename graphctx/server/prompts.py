@@ -164,6 +164,35 @@ PLAYBOOKS = (
         toolset="iteration",
         remembered="context",
     ),
+    Playbook(
+        name="structured_query",
+        title="Structure a question",
+        description="Put a question into a form that retrieval can work with.",
+        blanks=(),
+        text="Write the question of the user as these five lines:\n\n"
+        "1. Main intent: what the user wants to achieve.\n"
+        "2. Key entities: the names and terms that matter.\n"
+        "3. Context level: concept, section or detail.\n"
+        "4. Required depth: shallow, medium or deep.\n"
+        "5. Output format: explanation, code, list or comparison.\n\n"
+        "Then call search_context with a query of the intent and the entities; levels is [1] for concept, [1, 2] for "
+        "section and [3, 4] for detail, and max_results is 5, 10 or 20 by depth.",
+        toolset="context",
+    ),
+    Playbook(
+        name="context_synthesis",
+        title="Synthesise context",
+        description="Bring retrieved sections together in one answer.",
+        blanks=(),
+        text="Bring the sections that were retrieved together:\n\n"
+        "1. Name the themes that they share.\n"
+        "2. Where they contradict each other, say so, and which one is newer or closer to the question.\n"
+        "3. Order what they say from the general to the particular.\n"
+        "4. Put first what bears most on the question.\n"
+        "5. Where they are too long for the room that is left, call optimize_context with the question as query.\n\n"
+        + _CITE,
+        toolset="context",
+    ),
 )
 
 

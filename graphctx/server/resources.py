@@ -113,8 +113,8 @@ class Address:
     parts: tuple[str, ...] = ()
 
 
-def templates() -> list[types.ResourceTemplate]:
-    """Return all templates as clients list them."""
+def templates(of: Sequence[Template] = TEMPLATES) -> list[types.ResourceTemplate]:
+    """Return templates as clients list them."""
     return [
         types.ResourceTemplate(
             uri_template=template.uri,
@@ -124,7 +124,7 @@ def templates() -> list[types.ResourceTemplate]:
             mime_type=template.mime_type,
             annotations=types.Annotations(audience=["assistant"], priority=_PRIORITY),
         )
-        for template in TEMPLATES
+        for template in of
     ]
 
 

@@ -70,6 +70,7 @@ class Tool(Generic[In, Out]):
         run: the handler. It is synchronous and raises the errors of `graphctx.errors`.
         effect: what a call leaves behind.
         aliases: further names under which it can be called, but is not listed.
+        timeout_seconds: until a call fails, in place of the server's limit.
     """
 
     name: str
@@ -81,6 +82,7 @@ class Tool(Generic[In, Out]):
     run: Callable[[CallContext, In], Reply[Out]]
     effect: Effect = "none"
     aliases: tuple[str, ...] = ()
+    timeout_seconds: float | None = None
 
     @property
     def hints(self) -> dict[str, bool]:

@@ -22,6 +22,7 @@ from graphctx.model.budgets import CountTokens
 from graphctx.model.interrupt import checkpoint
 
 if TYPE_CHECKING:
+    from graphctx.ingest.report import IngestReport
     from graphctx.layer_source.source import LayerSource
     from graphctx.memory import Memory, NameResolver
     from graphctx.retrieve.searcher import Searcher
@@ -44,6 +45,7 @@ class OpenKnowledgeBase:
         layers: the layers of AGENTS.db, if there are any.
         memory: opens the memory, if one is served; it may raise typed errors without harm to the other tools.
         cursor_key: signs cursors, unless the settings name another key.
+        ingest: reads documents into the knowledge base, as `KnowledgeBase.ingest`.
     """
 
     searcher: Callable[[], Searcher]
@@ -52,6 +54,7 @@ class OpenKnowledgeBase:
     layers: LayerSource | None = None
     memory: Callable[[], Memory] | None = None
     cursor_key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
+    ingest: Callable[..., IngestReport] | None = None
 
 
 class Warmup:
@@ -134,6 +137,7 @@ def open_engine(kb_path: str, layers: Path | None = None, config: ServerConfig |
         kb.layers,
         _memory_of(memory, config, name_resolver(kb.searcher)),
         cursor_key(kb.path),
+        kb.ingest,
     )
 
 

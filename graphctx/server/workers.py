@@ -54,24 +54,28 @@ class Workers:
         self._running = 0
         self._counts: Counter[str] = Counter()
 
-    async def run(self, work: Callable[[CallProgress], Result], report: Report | None = None) -> Result:
+    async def run(
+        self, work: Callable[[CallProgress], Result], report: Report | None = None, timeout: float | None = None
+    ) -> Result:
         """Run blocking work in a thread and wait for it.
 
         Args:
             work: what to run; it may set the message of its progress.
             report: sends the progress to the client.
+            timeout: seconds, in place of those of all calls.
 
         Raises:
             TimedOut: the work took too long.
             BackendUnavailable: too many threads are busy with abandoned work.
         """
         progress = CallProgress()
+        seconds = timeout or self._timeout
         if report is None:
-            return await self._run(work, progress)
+            return await self._run(work, progress, seconds)
         async with anyio.create_task_group() as group:
             group.start_soon(_report, report, progress)
             try:
-                return await self._run(work, progress)
+                return await self._run(work, progress, seconds)
             except Exception as error:
                 failure = error  # raised outside of the group, which would wrap it
             finally:
@@ -83,7 +87,7 @@ class Workers:
         ended = {name: self._counts[name] for name in ("finished", "failed", "timed_out", "cancelled")}
         return {**ended, "running": self._running}
 
-    async def _run(self, work: Callable[[CallProgress], Result], progress: CallProgress) -> Result:
+    async def _run(self, work: Callable[[CallProgress], Result], progress: CallProgress, seconds: float) -> Result:
         if self._running >= self._slots + MAX_ABANDONED:
             raise BackendUnavailable(
                 "The server is still busy with abandoned calls. Try again in a moment.", busy=self._running
@@ -91,7 +95,7 @@ class Workers:
         stopped = threading.Event()
         outcome = "cancelled"
         try:
-            with anyio.move_on_after(self._timeout):
+            with anyio.move_on_after(seconds):
                 result = await anyio.to_thread.run_sync(
                     self._in_thread, work, progress, stopped, abandon_on_cancel=True, limiter=self._limiter
                 )
@@ -105,9 +109,9 @@ class Workers:
             stopped.set()
             self._counts[outcome] += 1
         raise TimedOut(
-            f"The call took longer than {self._timeout:g} seconds and was stopped while {progress.message}. Ask for "
+            f"The call took longer than {seconds:g} seconds and was stopped while {progress.message}. Ask for "
             "less (a smaller top_k, max_nodes or max_hops), or raise the server's call timeout.",
-            timeout_seconds=self._timeout,
+            timeout_seconds=seconds,
             doing=progress.message,
         )
 

@@ -134,3 +134,12 @@ def test_a_question_about_the_whole_gives_points_below_their_themes(handbook_pat
 @pytest.mark.parametrize("words", [("ask", "--global", QUESTION), ("ask", "Who wrote Keel?")])
 def test_where_the_filters_leave_nothing_the_reason_is_shown(handbook_path: Path, words: tuple[str, ...]) -> None:
     assert "no document passes the filters" in shown(handbook_path, *words, "--tag", "no such tag")
+
+
+def test_a_composed_context_ends_with_the_question_and_keeps_its_tokens(handbook_path: Path) -> None:
+    words = ("context", QUESTION, "--tokens", 900, "--path-prefix", "incidents/")
+    found = answer(handbook_path, *words)
+    assert shown(handbook_path, *words).strip() == found["text"].strip()
+    assert found["text"].endswith(QUESTION)
+    assert found["tokens"]["total"] <= 900
+    assert all(one["metadata"]["doc_uri"].startswith("incidents/") for one in found["retrieved_sections"])

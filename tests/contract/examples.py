@@ -21,7 +21,7 @@ def offered(toolset: Toolset) -> tuple[str, ...]:
 
 
 KB, GRAPH, COMPAT, CONNECTOR = map(offered, ("kb", "graph", "compat", "connector"))
-LAYERS, MEMORY, ITERATION = map(offered, ("layers", "memory", "iteration"))
+LAYERS, MEMORY, ITERATION, CONTEXT = map(offered, ("layers", "memory", "iteration", "context"))
 EVERY_TOOL = (*KB, *GRAPH, *COMPAT, *CONNECTOR)
 PASSAGE_TOOLS = ("kb.extract_evidence", "kb.read_excerpt", "kb.expand_excerpt")
 """The tools that speak of passages which were found before."""
@@ -92,6 +92,8 @@ class Examples:
             "scope": "working",
             "content": "The tide gate shuts at four.",
             "context_type": "task",
+            "path": "documents",
+            "current_context": "The tide gate shuts at four.",
         }
         special = {
             "kb.global_search": {"question": WHOLE_QUESTION},

@@ -23,9 +23,9 @@ from graphctx.server.warmup import OpenKnowledgeBase, Warmup
 
 COUNTER = AnswerCounter()
 EVERY_TOOLSET: tuple[Toolset, ...] = tuple(
-    name for name in get_args(Toolset) if name not in ("core", "layers", "memory", "iteration")
+    name for name in get_args(Toolset) if name not in ("core", "layers", "memory", "iteration", "context")
 )
-"""Those of the tool contract, in its own form; the others need files beside the knowledge base."""
+"""Those of the tool contract, in its own form."""
 OWN_NAME = {form: tool.name for tool in TOOLS for form in tool.names}
 """The name that a tool is declared by, for each form that can be called."""
 ERAS = ("legacy", "auto")

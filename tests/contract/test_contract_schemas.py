@@ -13,7 +13,7 @@ from graphctx.knowledge_base import KnowledgeBase
 from graphctx.server.config import ServerConfig
 from graphctx.settings import ServerSettings
 
-from .examples import COMPAT, CONNECTOR, EVERY_TOOL, GRAPH, ITERATION, KB, LAYERS, MEMORY, Examples
+from .examples import COMPAT, CONNECTOR, CONTEXT, EVERY_TOOL, GRAPH, ITERATION, KB, LAYERS, MEMORY, Examples
 from .protocol import ERAS, EVERY_TOOLSET, Caller, in_memory
 from .spec_table import ALSO, ANNOTATIONS, DESCRIPTION_STARTS, MODES, NUMBERS, REQUIRED
 from .truth import nodes
@@ -21,7 +21,7 @@ from .truth import nodes
 APPENDING = ("store_context", "mark_useful", "store_iteration_result")
 """The tools of iterations that leave one more record with each call."""
 
-each_tool = pytest.mark.parametrize("tool", [*EVERY_TOOL, *LAYERS, *MEMORY, *ITERATION])
+each_tool = pytest.mark.parametrize("tool", [*EVERY_TOOL, *LAYERS, *MEMORY, *ITERATION, *CONTEXT])
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def listed(nasty: KnowledgeBase) -> dict[str, Any]:
     """Every tool of every toolset, alike in both eras of the protocol."""
     eras = []
     for era in ERAS:
-        with in_memory(nasty, era, (*EVERY_TOOLSET, "layers", "memory", "iteration")) as caller:
+        with in_memory(nasty, era, (*EVERY_TOOLSET, "layers", "memory", "iteration", "context")) as caller:
             eras.append(caller.tools())
             assert caller.tools() == eras[0], "the list is the same every time"
     return eras[1]
@@ -43,7 +43,7 @@ def argument(schema: dict[str, Any], path: str) -> dict[str, Any]:
 
 
 def test_every_tool_of_the_contract_is_listed(listed: dict[str, Any]) -> None:
-    assert list(listed) == [*EVERY_TOOL, *LAYERS, *MEMORY, *ITERATION]
+    assert list(listed) == [*EVERY_TOOL, *LAYERS, *MEMORY, *ITERATION, *CONTEXT]
     assert REQUIRED.keys() <= listed.keys()
 
 
@@ -58,7 +58,7 @@ def test_passages_are_kept_as_long_and_in_as_much_memory_as_the_contract_says() 
     assert config.scratch_bytes == 256 * 2**20
 
 
-@pytest.mark.parametrize("toolset", ["kb", "graph", "compat", "connector", "layers", "memory"])
+@pytest.mark.parametrize("toolset", ["kb", "graph", "compat", "connector", "layers", "memory", "context"])
 def test_a_toolset_lists_its_own_tools_alone(nasty: KnowledgeBase, toolset: Any) -> None:
     own = {
         "kb": KB,
@@ -68,6 +68,7 @@ def test_a_toolset_lists_its_own_tools_alone(nasty: KnowledgeBase, toolset: Any)
         "layers": LAYERS,
         "memory": MEMORY,
         "iteration": ITERATION,
+        "context": CONTEXT,
     }[toolset]
     with in_memory(nasty, toolsets=(toolset,)) as caller:
         assert set(caller.tools()) == set(own)
@@ -147,7 +148,7 @@ def test_names_titles_and_hints_keep_the_rules(listed: dict[str, Any], tool: str
     reads = {"memory_retrieve", "graph_query", "memory_status", "get_relevant_context", "get_iteration_history"}
     reads |= {"get_skills", "get_context_stats", "health_check"}
     changed = {}
-    if tool in {*LAYERS[1:], *MEMORY, *ITERATION} - reads:
+    if tool in {*LAYERS[1:], *MEMORY, *ITERATION, "index_directory"} - reads:
         appends = tool in ("agents_context_write", "memory_store", *APPENDING)
         changed = {"readOnlyHint": False, "idempotentHint": not appends}
         changed["destructiveHint"] = tool in ("memory_forget", "memory_wipe", "prune_low_value_context")

@@ -155,7 +155,9 @@ def test_one_setting_brings_the_form_of_the_contract(nasty: KnowledgeBase, schem
     assert answer.keys() >= {"budget", "scope", "session_id", "snapshot_id"}
 
 
-@pytest.mark.parametrize("tool", [tool.name for tool in TOOLS if tool.toolset not in ("memory", "iteration")])
+@pytest.mark.parametrize(
+    "tool", [tool.name for tool in TOOLS if tool.toolset not in ("memory", "iteration", "context")]
+)
 def test_a_question_and_a_query_stand_for_each_other(caller: Caller, examples: Examples, tool: str) -> None:
     asked = dict(examples.plain[tool])
     other = {"query": "question", "question": "query"}

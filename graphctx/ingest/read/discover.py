@@ -6,6 +6,7 @@ import os
 import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from graphctx.errors import InvalidArgument
@@ -69,7 +70,13 @@ class Discovery:
         return (f"Ignored because of .gitignore or .ignore: {shown}; --no-ignore reads them",)
 
 
-def discover(paths: Sequence[Path], *, max_bytes: int = MAX_FILE_BYTES, ignore_files: bool = True) -> Discovery:
+def discover(
+    paths: Sequence[Path],
+    *,
+    max_bytes: int = MAX_FILE_BYTES,
+    ignore_files: bool = True,
+    include: Sequence[str] = (),
+) -> Discovery:
     """Find the files below paths.
 
     Folders are walked to the bottom. Hidden files and folders, virtual environments, knowledge bases and other
@@ -81,6 +88,7 @@ def discover(paths: Sequence[Path], *, max_bytes: int = MAX_FILE_BYTES, ignore_f
         max_bytes: larger files are skipped.
         ignore_files: whether to leave out what files named .gitignore and .ignore exclude, in the folders and above.
             A path that is given is never left out.
+        include: patterns of names; of a folder, only files that match one are found. All by default.
 
     Raises:
         InvalidArgument: there is no path, one does not exist or is not valid UTF-8, or a folder holds nothing that can
@@ -91,7 +99,7 @@ def discover(paths: Sequence[Path], *, max_bytes: int = MAX_FILE_BYTES, ignore_f
     missing = [str(path) for path in paths if not os.path.exists(path)]  # noqa: PTH110 - as in `_holds`
     if missing:
         raise InvalidArgument(f"There is no such file or folder: {', '.join(missing)}.", paths=missing)
-    search = _Search(max_bytes, ignore_files)
+    search = _Search(max_bytes, ignore_files, tuple(include))
     for path in sorted({Path(os.path.abspath(path)) for path in paths}):  # noqa: PTH100 - links must stay
         if (shown := _shown(str(path))) != str(path):
             raise InvalidArgument(f"The name of {shown} is not valid UTF-8. Rename it.", path=shown)
@@ -109,6 +117,7 @@ def discover(paths: Sequence[Path], *, max_bytes: int = MAX_FILE_BYTES, ignore_f
 class _Search:
     max_bytes: int
     ignore_files: bool
+    include: tuple[str, ...] = ()
     files: list[SourceFile] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     ignored_files: set[Path] = field(default_factory=set)
@@ -169,7 +178,7 @@ class _Search:
                 elif is_folder:
                     todo.append(path)
                 else:
-                    self._take(path, root, _relative(path, root))
+                    self._include(path, root, _relative(path, root))
 
     def _entries(self, folder: Path, root: Path) -> Iterator[os.DirEntry[str]]:
         try:
@@ -201,7 +210,11 @@ class _Search:
             elif not _is_junk(target):
                 self._walk(link, root, rules, links)
         else:
-            self._take(link, root, rel)
+            self._include(link, root, rel)
+
+    def _include(self, path: Path, root: Path, rel: str) -> None:
+        if not self.include or any(fnmatchcase(path.name, pattern) for pattern in self.include):
+            self._take(path, root, rel)
 
     def _take(self, path: Path, root: Path, rel: str) -> None:
         if reader_for(path.name) is None:

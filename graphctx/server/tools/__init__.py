@@ -16,6 +16,7 @@ from graphctx.server.tools import graph
 from graphctx.server.tools.communities import COMMUNITIES
 from graphctx.server.tools.compat import COMPAT_TOOLS
 from graphctx.server.tools.connector import FETCH_FOR_CONNECTORS, SEARCH_FOR_CONNECTORS
+from graphctx.server.tools.context import CONTEXT_TOOLS
 from graphctx.server.tools.evidence import EXTRACT_EVIDENCE, RETRIEVE_EVIDENCE
 from graphctx.server.tools.excerpts import EXPAND_EXCERPT, READ_EXCERPT
 from graphctx.server.tools.global_search import GLOBAL_SEARCH
@@ -42,6 +43,7 @@ TOOLSETS: dict[Toolset, tuple[AnyTool, ...]] = {
     "layers": (AGENTS_SEARCH, AGENTS_CONTEXT_WRITE, AGENTS_CONTEXT_PROPOSE),
     "memory": MEMORY_TOOLS,
     "iteration": ITERATION_TOOLS,
+    "context": CONTEXT_TOOLS,
 }
 """The tools of each toolset; the tool to reach for first comes first."""
 

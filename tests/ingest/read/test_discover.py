@@ -72,6 +72,14 @@ def test_ignore_files_below_and_above_a_folder_are_respected(tmp_path: Path) -> 
     assert rels(docs / "run.log") == ["run.log"]
 
 
+def test_patterns_choose_the_files_of_a_folder_and_never_a_file_that_is_named(tmp_path: Path) -> None:
+    for name in ("a.md", "b.txt", "deep/c.md"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("Text.")
+    assert [file.rel for file in discover([tmp_path], include=["*.md"]).files] == ["a.md", "deep/c.md"]
+    assert [file.rel for file in discover([tmp_path / "b.txt"], include=["*.md"]).files] == ["b.txt"]
+
+
 def test_a_folder_of_ignored_files_says_why_nothing_is_read(tmp_path: Path) -> None:
     make(tmp_path, **{".gitignore": "*", "a.md": "a"})
     with pytest.raises(InvalidArgument, match=r"1 ignored because of \.gitignore or \.ignore: --no-ignore"):

@@ -1,0 +1,23 @@
+"""Composition of contexts: what to put into a model's context window, in which order, within how many tokens.
+
+``question -> candidates -> concepts, sections and sentences -> placement -> text``; docs/context.md has the whole.
+"""
+
+from graphctx.context.composer import ContextComposer
+from graphctx.context.documents import DocumentSource
+from graphctx.context.hierarchy import HierarchicalResults, HierarchicalRetriever
+from graphctx.context.optimizer import optimize_context
+from graphctx.context.render import augment_for_llm
+from graphctx.context.source import ContextCache, ContextSource, RetrievedPart
+
+__all__ = [
+    "ContextCache",
+    "ContextComposer",
+    "ContextSource",
+    "DocumentSource",
+    "HierarchicalResults",
+    "HierarchicalRetriever",
+    "RetrievedPart",
+    "augment_for_llm",
+    "optimize_context",
+]

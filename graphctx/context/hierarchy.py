@@ -1,0 +1,243 @@
+"""Retrieval by levels: concepts, the sections that treat of them, and the chunks with the detail.
+
+Level 1 are communities, 2 sections, 3 chunks (text units), and 4 what a question quotes, found to the letter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from graphctx.context.candidates import TOKENS_PER_UNIT, ContextCandidates, find_candidates
+from graphctx.context.documents import concepts_of, exact_matches, span_section
+from graphctx.model.answers import EmptyReason
+from graphctx.model.context import ContextSection, SearchContextInput
+from graphctx.model.interrupt import checkpoint
+from graphctx.model.requests import Filters, Scope
+from graphctx.retrieve.arrays import inner_products
+from graphctx.retrieve.cite import TokenCounter
+from graphctx.retrieve.global_search.introductions import asks_for_everything
+from graphctx.retrieve.global_search.selection import themes_of_units
+from graphctx.retrieve.graph.communities import CommunityIndex
+from graphctx.retrieve.graph.view import GraphView
+from graphctx.retrieve.scope import Empty
+from graphctx.retrieve.searcher import Searcher
+
+SECTIONS_OF_CONCEPT = 5
+SECTION_TOKENS = 512
+"""The longest piece of a section: that of a whole block."""
+
+CONCEPT_PART = 3
+"""One in so many results may be a concept."""
+
+_UNITS = 100
+"""Units that are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class HierarchicalResults:
+    """Sections of all levels, broad ones first, and why there are none."""
+
+    sections: tuple[ContextSection, ...]
+    empty_reason: EmptyReason | None = None
+    filtered_by: tuple[str, ...] = ()
+
+
+class HierarchicalRetriever:
+    """Retrieves sections at the levels that a question needs.
+
+    Args:
+        searcher: the pinned snapshot.
+        tokens: counts tokens.
+    """
+
+    def __init__(self, searcher: Searcher, tokens: TokenCounter) -> None:
+        self._searcher = searcher
+        self._tokens = tokens
+
+    def retrieve(self, request: SearchContextInput) -> HierarchicalResults:
+        """Return the most relevant sections: concepts first, then sections, chunks and exact matches.
+
+        Example:
+            >>> HierarchicalRetriever(kb.searcher(), kb.tokens).retrieve(  # doctest: +SKIP
+            ...     SearchContextInput(query="How is a chart signed?")
+            ... )
+        """
+        found = find_candidates(
+            self._searcher, request.query, request.scope, request.filters, self._tokens, _UNITS * TOKENS_PER_UNIT
+        )
+        if isinstance(found, Empty):
+            return HierarchicalResults((), found.reason, found.filtered_by)
+        every = [
+            one
+            for one in self._levels(found, request.query, request.levels)
+            if one.relevance_score >= request.min_relevance
+        ]
+        concepts = [one for one in every if one.hierarchy_level == 1][: request.max_results // CONCEPT_PART]
+        others = [one for one in every if one.hierarchy_level != 1]
+        best = sorted(range(len(others)), key=lambda at: (-others[at].relevance_score, at))
+        room = request.max_results - len(concepts)
+        kept = (*concepts, *(others[at] for at in sorted(best[:room])))
+        return HierarchicalResults(kept, None if kept else "no_evidence")
+
+    def _levels(self, found: ContextCandidates, query: str, levels: Collection[int]) -> Iterator[ContextSection]:
+        """Yield the sections of each level, those of one level by relevance; none that a shown one holds."""
+        if 1 in levels:
+            yield from concepts_of(found)
+        shown: list[ContextSection] = []
+        if 2 in levels:
+            shown = self._sections(found)
+            yield from shown
+        checkpoint()
+        if 3 in levels and not asks_for_everything(query):
+            for chunk in _chunks(found):
+                if not any(_within(chunk, one) for one in shown):
+                    yield chunk
+        if 4 in levels:
+            matches = exact_matches(found, query)
+            for at in np.flatnonzero(matches).tolist():
+                yield span_section(found, at, at, level=4, relevance=1.0)
+
+    def _sections(self, found: ContextCandidates) -> list[ContextSection]:
+        """Return the best sections of each concept, and of the units of none: by relevance, then by their vectors."""
+        themes = themes_of_units(found.communities, found.rows).tolist()
+        nearness = section_cosines(found)
+        by_theme: dict[int, dict[int, int]] = {}  # theme to section to its best unit
+        order = np.argsort(-found.score, kind="stable").tolist()
+        for unit in order:
+            by_theme.setdefault(themes[unit], {}).setdefault(int(found.section[unit]), unit)
+        best: dict[int, int] = {}
+        for sections in by_theme.values():
+            ranked = sorted(sections, key=lambda row: (-found.relevance[sections[row]], -nearness[row], row))
+            for row in ranked[:SECTIONS_OF_CONCEPT]:
+                best.setdefault(row, sections[row])
+        pieces = [(row, self._piece(found, unit)) for row, unit in best.items()]
+        return [
+            piece for row, piece in sorted(pieces, key=lambda one: (-one[1].relevance_score, -nearness[one[0]], one[0]))
+        ]
+
+    def _piece(self, found: ContextCandidates, unit: int) -> ContextSection:
+        """Return as much of a unit's section as fits, from the section's start or else from the unit on."""
+        pool, section = found.pool, found.section[unit]
+        first = unit
+        while first and found.section[first - 1] == section and found.rows[first - 1] == found.rows[first] - 1:
+            first -= 1
+        last = unit
+        while (
+            last + 1 < len(found.rows)
+            and found.section[last + 1] == section
+            and found.rows[last + 1] == found.rows[last] + 1
+        ):
+            last += 1
+        end = int(found.sentences[1][last]) - 1
+        for start in (int(found.sentences[0][first]), int(found.sentences[0][unit])):
+            whole = found.runs.before[end] - found.runs.before[start] + pool.tokens[end]
+            if whole <= SECTION_TOKENS:
+                return span_section(found, start, end, level=2)
+        fits = found.runs.before - found.runs.before[start] + pool.tokens <= SECTION_TOKENS
+        within = np.flatnonzero(fits[start : end + 1])
+        return span_section(found, start, start + int(within[-1]) if len(within) else start, level=2)
+
+
+def section_cosines(found: ContextCandidates) -> dict[int, float]:
+    """Return the cosine of the question with the vector of each section: the mean of the vectors of its candidates.
+
+    Vectors of sections are made when they are asked for: those of some hundred units take a millisecond, those of a
+    snapshot would take its size again.
+    """
+    rows, back = np.unique(found.section, return_inverse=True)
+    vectors = found.index.vectors[found.rows]
+    total = np.zeros((len(rows), vectors.shape[1]), dtype=np.float32)
+    np.add.at(total, back, vectors)
+    length = np.sqrt(np.einsum("ij,ij->i", total, total))
+    cosines = inner_products(total, np.arange(len(rows)), found.question.vector) / np.maximum(length, 1e-9)
+    return dict(zip(rows.tolist(), np.round(cosines, 5).tolist(), strict=True))
+
+
+def _chunks(found: ContextCandidates) -> Iterator[ContextSection]:
+    """Yield whole units by relevance, then by score."""
+    order = sorted(range(len(found.rows)), key=lambda unit: (-found.relevance[unit], -float(found.score[unit]), unit))
+    for unit in order:
+        first, after = int(found.sentences[0][unit]), int(found.sentences[1][unit])
+        if first < after:
+            yield span_section(found, first, after - 1)
+
+
+def _within(one: ContextSection, other: ContextSection) -> bool:
+    mine, theirs = one.metadata, other.metadata
+    return bool(
+        mine["doc_uri"] == theirs["doc_uri"]
+        and theirs["start_char"] <= mine["start_char"]
+        and mine["end_char"] <= theirs["end_char"]
+    )
+
+
+def hierarchy_page(searcher: Searcher, level: int, start: int, size: int) -> tuple[list[dict[str, Any]], int]:
+    """Return some items of a level of everything that the boundary leaves, and how many there are in all.
+
+    Args:
+        searcher: the pinned snapshot.
+        level: 1 communities, 2 sections, 3 chunks.
+        start: the position of the first item.
+        size: most items.
+
+    Returns:
+        Items with ``id``, ``label``, ``hierarchy_level``, ``parent`` and their place in the documents.
+    """
+    index = searcher.index.within(searcher.boundary.narrow(Scope()), Filters())
+    view = GraphView(index, searcher.graph.tables)
+    if level == 1:
+        communities = CommunityIndex(view)
+        rows = np.flatnonzero(communities.visible)
+        return [_community(communities, row) for row in rows[start : start + size].tolist()], len(rows)
+    if level == 2:
+        sections = view.tables.sections
+        seen = index.visible_documents
+        rows = np.arange(len(sections)) if seen is None else np.flatnonzero(seen[sections.doc])
+        return [_section_item(view, row) for row in rows[start : start + size].tolist()], len(rows)
+    rows = index.visible_rows
+    return [_unit_item(view, row) for row in rows[start : start + size].tolist()], len(rows)
+
+
+def _community(communities: CommunityIndex, row: int) -> dict[str, Any]:
+    hierarchy = communities.hierarchy
+    parent = int(hierarchy.parent[row])
+    return {
+        "id": hierarchy.id(row),
+        "label": communities.title(row),
+        "hierarchy_level": 1,
+        "parent": hierarchy.id(parent) if parent >= 0 else None,
+        "depth": int(hierarchy.level[row]),
+        "entities": int(communities.n_entities[row]),
+    }
+
+
+def _section_item(view: GraphView, row: int) -> dict[str, Any]:
+    sections, documents = view.tables.sections, view.tables.documents
+    document, parent = int(sections.doc[row]), int(sections.parent[row])
+    return {
+        "id": sections.id(row),
+        "label": sections.value("title", row) or documents.titles[document].as_py(),
+        "hierarchy_level": 2,
+        "parent": sections.id(parent) if parent >= 0 else documents.id(document),
+        "doc_uri": documents.uris[document].as_py(),
+        "start_char": sections.value("start_char", row),
+        "end_char": sections.value("end_char", row),
+    }
+
+
+def _unit_item(view: GraphView, row: int) -> dict[str, Any]:
+    unit = view.index.unit(row)
+    document = unit.doc_row
+    return {
+        "id": unit.id,
+        "label": unit.heading or view.tables.documents.titles[document].as_py(),
+        "hierarchy_level": 3,
+        "parent": view.tables.sections.id(int(view.tables.units.section[row])),
+        "doc_uri": view.tables.documents.uris[document].as_py(),
+        "start_char": unit.start_char,
+        "end_char": unit.end_char,
+    }

@@ -1,0 +1,197 @@
+"""The tools, resources and prompts of contexts on a real server: schemas, budgets, spans, isolation."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import anyio.from_thread
+import jsonschema
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mcp import Client, MCPError
+
+from graphctx.knowledge_base import KnowledgeBase
+from graphctx.server.app import build_server
+from graphctx.server.config import ServerConfig
+from graphctx.server.warmup import OpenKnowledgeBase, Warmup
+from graphctx.store.lock import IngestLock
+from tests.conftest import EFFORT
+
+from .conftest import fenced_kb
+from .corpus import OPEN_QUESTION
+from .examples import CONTEXT
+from .protocol import Caller, in_memory, weight
+from .spec_table import ERROR_CODES
+from .strategies import arguments_of
+
+TEXT = "The tide gate shuts at four. The bell is old.\n\n```\nrun the bell\n```\n\nOda Brenn keeps the gate. " * 40
+
+
+@pytest.fixture(scope="module")
+def server(nasty: KnowledgeBase) -> Iterator[Caller]:
+    with in_memory(nasty, toolsets=("context",)) as caller:
+        yield caller
+
+
+@pytest.fixture(scope="module")
+def open_half(nasty_path: Any) -> Iterator[Caller]:
+    """A server whose settings let it see the open half alone."""
+    with fenced_kb(nasty_path, repositories=["open"]) as kb, in_memory(kb, toolsets=("context",)) as caller:
+        yield caller
+
+
+def check(kb: KnowledgeBase, reply: Any, schema: dict[str, Any], source: str) -> None:
+    tokens, size = weight(reply)
+    if reply.is_error:
+        assert reply.error["code"] in ERROR_CODES - {"INTERNAL_ERROR", "BACKEND_UNAVAILABLE"}, reply.error
+        return
+    jsonschema.Draft202012Validator(schema).validate(reply.answer)
+    assert tokens <= reply.answer["budget"]["tokens"] <= 8_000
+    assert size <= reply.answer["budget"]["bytes"] <= 30_000
+    for section in reply.answer.get("results", ()):
+        place = section["metadata"]
+        assert kb.document(place["doc_uri"]).text[place["start_char"] : place["end_char"]] == section["content"]
+    for span in reply.answer.get("kept", ()):
+        length = span["end_char"] - span["start_char"]
+        kept = reply.answer["text"][span["at"] : span["at"] + length]
+        assert kept == source[span["start_char"] : span["end_char"]]
+
+
+@pytest.mark.parametrize("tool", CONTEXT)
+@settings(max_examples=max(10, int(100 * EFFORT)), deadline=None, derandomize=True, database=None)
+@given(data=st.data())
+def test_whatever_is_asked_is_answered_or_refused(
+    server: Caller, nasty: KnowledgeBase, data: st.DataObject, tool: str
+) -> None:
+    listed = server.tools()[tool]
+    known = {"": st.sampled_from([OPEN_QUESTION, "tide", TEXT, "x " * 3000]), "session_id": st.just("x")}
+    asked = data.draw(arguments_of(listed["inputSchema"], known))
+    source = asked.get("current_context")
+    check(nasty, server.call(tool, asked), listed["outputSchema"], source if isinstance(source, str) else "")
+
+
+def test_pages_of_a_search_hold_every_result_once(server: Caller) -> None:
+    asked = {"query": OPEN_QUESTION, "max_results": 50, "min_relevance": 0.0}
+    pages, cursor = [], None
+    while True:
+        answer = server.call("search_context", asked | ({"cursor": cursor} if cursor else {})).answer
+        pages.append(answer["results"])
+        cursor = answer.get("next_cursor")
+        if cursor is None:
+            break
+    levels = [one["hierarchy_level"] for page in pages for one in page]
+    assert len(pages) > 1
+    assert levels == sorted(levels)
+    spans = [
+        (one["hierarchy_level"], one["metadata"]["doc_uri"], one["metadata"]["start_char"], one["metadata"]["end_char"])
+        for page in pages
+        for one in page
+        if one["hierarchy_level"] > 1
+    ]
+    assert len(set(spans)) == len(spans)
+
+
+def test_a_text_beyond_an_answer_is_shortened_to_it(server: Caller) -> None:
+    text = " ".join(f"Sentence number {number} of the long text is here." for number in range(3000))
+    reply = server.call("optimize_context", {"current_context": text})
+    assert reply.answer["limit_reason"] in ("token_cap", "byte_cap")
+    assert reply.answer["budget"]["bytes"] > 15_000
+
+
+def test_a_composed_context_is_a_resource(server: Caller, nasty: KnowledgeBase) -> None:
+    contents = server.read(f"context://query/{quote(OPEN_QUESTION)}?max_tokens=900").contents[0]
+    context = json.loads(contents.text)
+    assert context["tokens"]["total"] <= 900
+    assert context["user_query"] == OPEN_QUESTION
+    for section in context["retrieved_sections"]:
+        place = section["metadata"]
+        assert nasty.document(place["doc_uri"]).text[place["start_char"] : place["end_char"]] == section["content"]
+
+
+@pytest.mark.parametrize("level", ["1", "section", "3"])
+def test_the_pages_of_a_level_lead_from_one_to_the_next(server: Caller, level: str) -> None:
+    uri, seen = f"context://hierarchy/{level}", 0
+    while uri:
+        page = json.loads(server.read(uri).contents[0].text)
+        seen += len(page["items"])
+        uri = page["next"]
+    assert seen == page["total"] > 0
+
+
+@pytest.mark.parametrize(
+    "uri", ["context://query/", "context://hierarchy/9", "context://nothing/1", "context://query/a?x=1"]
+)
+def test_an_unknown_resource_is_refused_with_what_there_is(server: Caller, uri: str) -> None:
+    with pytest.raises(MCPError, match=r"levels are|there are|no resource|no such argument"):
+        server.read(uri)
+
+
+def test_nothing_of_the_other_half_is_composed(open_half: Caller) -> None:
+    context = json.loads(open_half.read(f"context://query/{quote(OPEN_QUESTION)}").contents[0].text)
+    found = open_half.call("search_context", {"query": OPEN_QUESTION, "min_relevance": 0.0, "max_results": 50}).answer
+    sections = [*context["retrieved_sections"], *found["results"]]
+    assert sections
+    assert all(one["metadata"]["doc_uri"].startswith("open/") for one in sections)
+    for level in (2, 3):
+        items = json.loads(open_half.read(f"context://hierarchy/{level}").contents[0].text)["items"]
+        assert all(item["doc_uri"].startswith("open/") for item in items)
+
+
+def test_the_prompts_of_contexts_name_tools_as_they_are_listed(server: Caller) -> None:
+    names = {prompt.name for prompt in server.run(server.client.list_prompts).prompts}
+    assert names == {"structured_query", "context_synthesis"}
+    text = server.run(server.client.get_prompt, "structured_query").messages[0].content.text
+    assert "search_context" in text
+
+
+@pytest.fixture(scope="module")
+def indexing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Caller, Path]]:
+    """A server that may read one folder, and that folder's parent."""
+    home = tmp_path_factory.mktemp("indexing")
+    (home / "allowed" / "deep").mkdir(parents=True)
+    (home / "other").mkdir()
+    (home / "allowed" / "bell.md").write_text("# The bell\n\nThe bell rings at noon.\n")
+    (home / "allowed" / "deep" / "gate.py").write_text("# The gate opens at six.\n")
+    (home / "allowed" / "left.txt").write_text("Not asked for.\n")
+    (home / "other" / "secret.md").write_text("# Secret\n\nNobody may read this.\n")
+    kb = KnowledgeBase.open(home / "kb", create=True, project_id="indexing")
+    opened = Warmup(lambda: OpenKnowledgeBase(kb.searcher, lambda: None, kb.tokens.count, ingest=kb.ingest))
+    config = ServerConfig(toolsets=("context",), index_roots=(str(home / "allowed"),))
+    with kb, anyio.from_thread.start_blocking_portal() as portal:
+        client = Client(build_server(opened, config), cache=None)
+        with portal.wrap_async_context_manager(client):
+            yield Caller(portal, client), home
+
+
+def test_a_folder_below_a_root_is_indexed_and_found_by_the_next_call(indexing: tuple[Caller, Path]) -> None:
+    caller, home = indexing
+    first = caller.call("index_directory", {"path": str(home / "allowed")}).answer
+    assert (first["indexed"], first["documents"]) == (2, 2)
+    found = caller.call("search_context", {"query": "When does the bell ring?", "min_relevance": 0.0}).answer["results"]
+    assert "The bell rings at noon." in found[0]["content"]
+    again = caller.call("index_directory", {"path": str(home / "allowed"), "file_patterns": ["*.txt"]}).answer
+    assert (again["indexed"], again["documents"]) == (1, 3)
+
+
+@pytest.mark.parametrize("path", ["other", "allowed/../other", ".", "allowed-not"])
+def test_nothing_outside_the_roots_is_read(indexing: tuple[Caller, Path], path: str) -> None:
+    caller, home = indexing
+    error = caller.call("index_directory", {"path": str(home / path)}).error
+    assert error["code"] == "SCOPE_VIOLATION"
+    assert "index_roots" in error["message"]
+
+
+def test_an_ingest_that_is_running_is_named(indexing: tuple[Caller, Path]) -> None:
+    caller, home = indexing
+    with IngestLock(home / "kb"):
+        error = caller.call("index_directory", {"path": str(home / "allowed")}).error
+    assert error["code"] == "BACKEND_UNAVAILABLE"
+
+
+def test_no_folder_is_read_unless_the_operator_names_one(server: Caller, tmp_path: Path) -> None:
+    assert server.call("index_directory", {"path": str(tmp_path)}).error["code"] == "SCOPE_VIOLATION"
