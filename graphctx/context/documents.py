@@ -91,18 +91,19 @@ class DocumentSource:
     def _chosen(self, found: ContextCandidates, value: Scores, left: int) -> Mask:
         """Return which sentences are taken: the best that fit, without any that was said before."""
         pool, runs = found.pool, found.runs
-        after = np.append(runs.before[1:], runs.before[-1:] + pool.tokens[-1:])
+        before, atom_first = runs.at.before, np.array(runs.at.first, dtype=np.int64)
+        after = [*before[1:], before[-1] + runs.at.tokens[-1]] if before else []
         best = np.full(len(pool), -np.inf)
-        np.maximum.at(best, runs.first, value)
+        np.maximum.at(best, atom_first, value)
         taken, said = np.zeros(len(pool), dtype=bool), np.zeros(len(pool), dtype=bool)
         places: set[int] = set()
         gap = self._tokens.count(GAP)
-        firsts = np.unique(runs.first)
+        firsts = np.unique(atom_first)
         for first in firsts[np.argsort(-best[firsts], kind="stable")].tolist():
-            last, unit = int(runs.last[first]), int(pool.unit[first])
+            last, unit = runs.at.last[first], runs.at.unit[first]
             place = int(found.section[unit])
             # With the text up to the next sentence; the one before pays for what is between.
-            cost = int(after[last] - runs.before[first]) + gap
+            cost = after[last] - before[first] + gap
             if place not in places:
                 cost += self._tokens.count(heading(_label(found, unit)))
             long = [at for at in range(first, last + 1) if len(pool.texts[at]) >= MIN_CHARS]

@@ -121,7 +121,7 @@ class HierarchicalRetriever:
 
     def _piece(self, found: ContextCandidates, unit: int) -> ContextSection:
         """Return as much of a unit's section as fits, from the section's start or else from the unit on."""
-        pool, section = found.pool, found.section[unit]
+        section = found.section[unit]
         first = unit
         while first and found.section[first - 1] == section and found.rows[first - 1] == found.rows[first] - 1:
             first -= 1
@@ -133,13 +133,12 @@ class HierarchicalRetriever:
         ):
             last += 1
         end = int(found.sentences[1][last]) - 1
+        before, tokens = found.runs.at.before, found.runs.at.tokens
         for start in (int(found.sentences[0][first]), int(found.sentences[0][unit])):
-            whole = found.runs.before[end] - found.runs.before[start] + pool.tokens[end]
-            if whole <= SECTION_TOKENS:
+            if before[end] - before[start] + tokens[end] <= SECTION_TOKENS:
                 return span_section(found, start, end, level=2)
-        fits = found.runs.before - found.runs.before[start] + pool.tokens <= SECTION_TOKENS
-        within = np.flatnonzero(fits[start : end + 1])
-        return span_section(found, start, start + int(within[-1]) if len(within) else start, level=2)
+        within = (at for at in range(end, start, -1) if before[at] - before[start] + tokens[at] <= SECTION_TOKENS)
+        return span_section(found, start, next(within, start), level=2)
 
 
 def section_cosines(found: ContextCandidates) -> dict[int, float]:

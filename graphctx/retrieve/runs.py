@@ -31,7 +31,7 @@ Run = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class _Lists:
+class SentenceLists:
     """Columns of a pool as lists: reading one item of a list is several times as fast as one of an array.
 
     Attributes:
@@ -53,7 +53,7 @@ class _Lists:
     short: list[bool]
 
     @classmethod
-    def of(cls, pool: SentencePool, before: Rows) -> _Lists:
+    def of(cls, pool: SentencePool, before: Rows) -> SentenceLists:
         """Read the columns; each sentence is an atom at first."""
         return cls(
             rows=pool.rows.tolist(),
@@ -80,6 +80,7 @@ class SentenceRuns:
     Attributes:
         pool: the sentences.
         max_tokens: the longest quote.
+        at: columns of the sentences as lists, with their atoms.
         dangling: whether its atom leads in to something that does not fit beside it.
         same: the first sentence of the same text; of a short one itself.
     """
@@ -88,7 +89,7 @@ class SentenceRuns:
     max_tokens: int
     dangling: Mask
     same: Rows
-    _at: _Lists
+    at: SentenceLists
 
     @classmethod
     def of(cls, pool: SentencePool, tokens: TokenCounter, max_tokens: int) -> SentenceRuns:
@@ -105,7 +106,7 @@ class SentenceRuns:
         n = len(pool)
         seen: dict[str, int] = {}
         same = [seen.setdefault(text, at) if len(text) >= MIN_CHARS else at for at, text in enumerate(pool.texts)]
-        at = _Lists.of(pool, np.cumsum(weight) - weight)
+        at = SentenceLists.of(pool, np.cumsum(weight) - weight)
         runs = cls(pool, max_tokens, np.zeros(n, dtype=bool), np.array(same), at)
         runs._group()
         return runs
@@ -126,7 +127,7 @@ class SentenceRuns:
             else:
                 atoms += [(at, at) for at in range(first, after)]
                 pool.cut[first:after] = True
-        after_first, after_last, closing, unit = len(pool), len(pool), False, self._at.unit
+        after_first, after_last, closing, unit = len(pool), len(pool), False, self.at.unit
         for first, last in reversed(atoms):
             end, fence = last, bool(pool.kind[last] == CODE and _FENCE.match(pool.texts[last]))
             leads_in = closing or (pool.opens[last] if fence else _LEADS_IN.search(pool.texts[last]) is not None)
@@ -134,24 +135,24 @@ class SentenceRuns:
             if leads_in and beside and self.fits(first, after_last):
                 end = after_last
             n = end + 1 - first
-            self._at.first[first : end + 1], self._at.last[first : end + 1] = [first] * n, [end] * n
+            self.at.first[first : end + 1], self.at.last[first : end + 1] = [first] * n, [end] * n
             self.dangling[first : end + 1] = end == last and (fence or (leads_in and not closing))
             after_first, after_last, closing = first, end, fence and not pool.opens[last]
 
     def fits(self, first: int, last: int) -> bool:
         """Whether a run is short enough to be quoted whole."""
-        at = self._at
+        at = self.at
         tokens = at.before[last] - at.before[first] + at.tokens[last]
         return tokens <= self.max_tokens and at.end[last] - at.start[first] <= MAX_QUOTE_CHARS
 
     def atom(self, at: int) -> Run:
         """Return the first and the last sentence of the atom of a sentence."""
-        return self._at.first[at], self._at.last[at]
+        return self.at.first[at], self.at.last[at]
 
     def touched(self, covered: Mask) -> Mask:
         """Return the sentences whose atom holds any of some sentences."""
         count = np.concatenate([[0], np.cumsum(covered)])
-        touched: Mask = count[np.add(self._at.last, 1)] > count[self._at.first]
+        touched: Mask = count[np.add(self.at.last, 1)] > count[self.at.first]
         return touched
 
     def near(self, run: Run) -> Mask:
@@ -162,14 +163,14 @@ class SentenceRuns:
 
     def is_near(self, run: Run, other: Run) -> bool:
         """Whether any sentence of another run is near a run."""
-        section = self._at.section
+        section = self.at.section
         return section[run[0]] == section[other[0]] and any(
             self._beside(run, at) for at in range(other[0], other[1] + 1)
         )
 
     def _beside(self, run: Run, at: int) -> bool:
         """Whether a sentence of the same section would read as one quote with a run."""
-        known, (first, last) = self._at, run
+        known, (first, last) = self.at, run
         if known.prose[at] and known.unit[at] == known.unit[first]:
             # By position in prose, which tells the fragments of a sentence apart; those of code belong together.
             between = max(first - at, at - last) - 1
@@ -185,7 +186,7 @@ class SentenceRuns:
 
     def joined(self, one: Run, other: Run) -> bool:
         """Whether two runs of a unit fit into one quote with all between them."""
-        unit, first, last = self._at.unit, min(one[0], other[0]), max(one[1], other[1])
+        unit, first, last = self.at.unit, min(one[0], other[0]), max(one[1], other[1])
         return unit[first] == unit[last] and self.fits(first, last)
 
     def grown(self, run: Run, score: npt.NDArray[np.floating], covered: Mask) -> Run:
@@ -202,8 +203,8 @@ class SentenceRuns:
         Returns:
             The first and the last sentence.
         """
-        (first, last), unit, cut = run, self._at.unit, self.pool.cut.tolist()
-        barred, value, atom_first, atom_last = covered.tolist(), score.tolist(), self._at.first, self._at.last
+        (first, last), unit, cut = run, self.at.unit, self.pool.cut.tolist()
+        barred, value, atom_first, atom_last = covered.tolist(), score.tolist(), self.at.first, self.at.last
         may_cut = any(cut[first : last + 1])
         at, head = first, self._head(first)
         if self.fits(head, last) and not any(barred[head:first]):
@@ -223,11 +224,11 @@ class SentenceRuns:
 
     def _head(self, at: int) -> int:
         """Return where the list or table of a sentence begins, with its lead-in."""
-        kind, unit = self.pool.kind, self._at.unit
+        kind, unit = self.pool.kind, self.at.unit
         if kind[at] in (LIST, TABLE):
             while at and unit[at - 1] == unit[at] and kind[at - 1] == kind[at]:
                 at -= 1
-        return self._at.first[at]
+        return self.at.first[at]
 
     def room(self, covered: Mask) -> npt.NDArray[np.float64]:
         """Return how much of the longest quote the uncovered sentences around each one can fill, in 0..1."""

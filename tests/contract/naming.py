@@ -19,7 +19,7 @@ _OTHER_ARGUMENTS = {"question": OPEN_QUESTION, "start_ids": ["Oda Brenn"], "end_
 _INPUTS = {
     tool.name: tool.input.model_fields
     for name, tools in TOOLSETS.items()
-    if name not in ("layers", "memory", "iteration")
+    if name not in ("layers", "memory", "iteration", "context")
     for tool in tools
 }
 
