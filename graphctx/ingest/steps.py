@@ -13,6 +13,7 @@ from itertools import count
 from pathlib import Path
 from typing import TypedDict, TypeVar
 
+import numpy as np
 import pyarrow as pa
 
 from graphctx.ingest.changes import Changes, gather_documents, write_sources
@@ -185,10 +186,14 @@ def relate(state: State, context: Context) -> State:
 def cluster(state: State, context: Context) -> State:
     """Cluster entities into a hierarchy of communities."""
     ids = [entity.id for entity in state["linked"].entities]
+    tables = state["tables"]
+    unit, entity = (tables["mentions"][name].to_numpy().astype(np.int64) for name in ("unit_row", "entity_row"))
+    document = tables["units"]["doc_row"].to_numpy().astype(np.int64)[unit]
     return {
         "communities": cluster_entities(
-            state["tables"]["related"],
+            tables["related"],
             ids,
+            places=[(unit, entity), (document, entity)],
             max_size=context.settings.max_community_size,
             max_depth=context.settings.max_community_depth,
             on_done=lambda done: context.progress(done, len(ids), "entities"),

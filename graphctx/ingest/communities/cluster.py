@@ -28,15 +28,21 @@ if TYPE_CHECKING:
 Int = npt.NDArray[np.int64]
 Real = npt.NDArray[np.float64]
 
-CLUSTER_VERSION = 5
+CLUSTER_VERSION = 6
 MAX_COMMUNITY_SIZE = 25
 MAX_DEPTH = 6
 MIN_COMMUNITY_SIZE = 3
 """Two entities and their one edge make no theme."""
 
+SMALL_ROOT = 10
+"""A root community of fewer entities is part of the theme beside which it is mentioned."""
+
 SEED = 20_250_101
 RESOLUTIONS = (1.0, 2.0, 4.0)
 """Of modularity: twice as high finds parts of about half the weight (Reichardt & Bornholdt 2006)."""
+
+ROOT_RESOLUTION = 2.0
+"""Of the root level: at 1 the roots of a documentation site hold 200 names and more, which no one heading names."""
 
 RUNS = 64
 RUN_EDGES = 400_000
@@ -54,6 +60,7 @@ def cluster_entities(
     *,
     max_size: int = MAX_COMMUNITY_SIZE,
     max_depth: int = MAX_DEPTH,
+    places: Sequence[tuple[Int, Int]] = (),
     on_done: Callable[[int], None] = lambda done: None,
 ) -> list[Community]:
     """Cluster the entity graph.
@@ -61,6 +68,9 @@ def cluster_entities(
     Args:
         related: schema ``RELATED``; its ``weight`` is used.
         entity_ids: ids by row, sorted.
+        places: where entities are mentioned, from narrow to wide, such as units and documents: rows of places and of
+            entities. A root community of fewer than `SMALL_ROOT` entities joins the larger one that is mentioned most
+            beside it.
         max_size: a cluster with more entities is divided further; at least 3.
         max_depth: at most this many levels.
         on_done: called with how many entities are placed.
@@ -76,7 +86,10 @@ def cluster_entities(
     graph.es["weight"] = weight
     graph.vs["row"] = list(range(len(entity_ids)))
     try:
-        nodes = _hierarchy(graph, max_size, max_depth, on_done)
+        roots = _roots(graph, edges, weight)
+        for place, entity in places:
+            roots = join_small_roots(roots, place, entity, len(entity_ids))
+        nodes = _hierarchy(graph, roots, max_size, max_depth, on_done)
     finally:  # `_leiden` has set igraph's source of random numbers, which the whole process shares
         igraph.set_random_number_generator(random)
     on_done(len(entity_ids))  # including those in no community
@@ -92,17 +105,76 @@ class _Node:
     rows: Int
 
 
-def _hierarchy(graph: igraph.Graph, max_size: int, max_depth: int, on_done: Callable[[int], None]) -> list[_Node]:
+def _roots(graph: igraph.Graph, edges: Int, weight: Real) -> list[list[int]]:
+    """The root communities: at `ROOT_RESOLUTION`, and at 1 where that leaves most of them in parts that are too small.
+
+    What is in too small a part joins the root that it has the strongest edges to.
+    """
+    coarse = [part for part in _leiden(graph) if len(part) >= MIN_COMMUNITY_SIZE]
+    owner = np.full(graph.vcount(), -1, dtype=np.int64)
+    for number, part in enumerate(_leiden(graph, ROOT_RESOLUTION)):
+        if len(part) >= MIN_COMMUNITY_SIZE:
+            owner[part] = number
+    if 2 * int((owner >= 0).sum()) < sum(map(len, coarse)):
+        return coarse
+    ends, weights = np.concatenate([edges, edges[:, ::-1]]), np.concatenate([weight, weight])
+    while (bound := (owner[ends[:, 0]] < 0) & (owner[ends[:, 1]] >= 0)).any():
+        pairs = np.stack([ends[bound, 0], owner[ends[bound, 1]]])
+        (vertex, root), at = np.unique(pairs, axis=1, return_inverse=True)
+        strength = np.round(np.bincount(at.ravel(), weights=weights[bound]), 9)
+        order = np.lexsort((-root, strength))
+        owner[vertex[order]] = root[order]  # of several for a vertex the last one stays
+    order = np.argsort(owner, kind="stable")
+    ends_of = np.flatnonzero(np.diff(owner[order])) + 1
+    parts = [part.tolist() for part in np.split(order, ends_of) if len(part) and owner[part[0]] >= 0]
+    rest = [[vertex for vertex in part if owner[vertex] < 0] for part in coarse]
+    return sorted([*parts, *(part for part in rest if len(part) >= MIN_COMMUNITY_SIZE)])
+
+
+def join_small_roots(roots: list[list[int]], place: Int, entity: Int, count: int) -> list[list[int]]:
+    """Join root communities of fewer than `SMALL_ROOT` entities with the larger ones that share most places with them.
+
+    Args:
+        roots: sorted entity rows of each.
+        place, entity: int64 [m], the mentions: rows of places and of entities.
+        count: the number of entities.
+
+    Returns:
+        The roots that are left, sorted by their first entity. One that shares no place with a larger one stays.
+    """
+    owner = np.full(count, -1, dtype=np.int64)
+    for number, root in enumerate(roots):
+        owner[root] = number
+    small = np.array([len(root) < SMALL_ROOT for root in roots], dtype=bool)
+    kept = owner[entity] >= 0
+    if not small.any() or small.all() or not kept.any():
+        return roots
+    (where, root), mentions = np.unique(np.stack([place[kept], owner[entity[kept]]]), axis=1, return_counts=True)
+    order = np.lexsort((root, -mentions, small[root], where))
+    first = order[np.unique(where[order], return_index=True)[1]]  # of each place the larger root that is named most
+    largest = np.full(int(place.max()) + 1, -1, dtype=np.int64)
+    largest[where[first]] = np.where(small[root[first]], -1, root[first])
+    meets = small[root] & (largest[where] >= 0)
+    (joined, larger), shared = np.unique(np.stack([root[meets], largest[where[meets]]]), axis=1, return_counts=True)
+    target = np.arange(len(roots))
+    for at in np.lexsort((-larger, shared)).tolist():  # of several for a root the last one stays
+        target[joined[at]] = larger[at]
+    groups: dict[int, list[int]] = {}
+    for number, root_rows in enumerate(roots):
+        groups.setdefault(int(target[number]), []).extend(root_rows)
+    return sorted(sorted(rows) for rows in groups.values())
+
+
+def _hierarchy(
+    graph: igraph.Graph, roots: list[list[int]], max_size: int, max_depth: int, on_done: Callable[[int], None]
+) -> list[_Node]:
     nodes: list[_Node] = []
     placed = 0
     waiting: deque[tuple[igraph.Graph, int, int]] = deque([(graph, 0, -1)])
     while waiting:
         checkpoint()
         part, level, parent = waiting.popleft()
-        if parent < 0:
-            members = [one for one in _leiden(part) if len(one) >= MIN_COMMUNITY_SIZE]
-        else:
-            members = divide(part, max_size)
+        members = roots if parent < 0 else divide(part, max_size)
         if level + 1 >= max_depth:
             members = _small_enough(part, members, max_size)
         rows = np.array(part.vs["row"], dtype=np.int64)

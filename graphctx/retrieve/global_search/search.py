@@ -47,6 +47,10 @@ REPETITION, REPETITION_OF_EVERYTHING = 0.1, 1.0
 each theme should contribute one or two points."""
 
 
+THEME_NAMES = 5
+"""Names of a theme."""
+
+
 @dataclass(frozen=True, slots=True)
 class GlobalOutcome:
     """What a global search found.
@@ -209,15 +213,25 @@ class GlobalSearch:
             anchor=unit.anchor,
         )
 
+    def _theme(self, row: int, rating: float) -> Theme:
+        """Return a theme; its names and documents only where the question asks for the themes."""
+        communities, asked = self._communities, self._everything
+        hierarchy = communities.hierarchy
+        return Theme(
+            id=hierarchy.id(row),
+            title=communities.title(row),
+            level=int(hierarchy.level[row]),
+            rating=rating,
+            n_children=len(communities.children(row)) if asked else 0,
+            names=[name for _, name in communities.key_entities(row, THEME_NAMES)] if asked else [],
+            documents=communities.document_titles(row) if asked else [],
+        )
+
     def _themes(self, rows: list[int], points: list[Point]) -> list[Theme]:
         """Return the communities of the points, rated by the best of these; ties by id."""
         best: dict[int, float] = {}
         for point, row in zip(points, rows, strict=True):
             if row >= 0:
                 best[row] = max(best.get(row, 0.0), point.rating)
-        hierarchy, title = self._communities.hierarchy, self._communities.title
-        themes = [
-            Theme(id=hierarchy.id(row), title=title(row), level=int(hierarchy.level[row]), rating=rating)
-            for row, rating in best.items()
-        ]
+        themes = [self._theme(row, rating) for row, rating in best.items()]
         return sorted(themes, key=lambda theme: (-theme.rating, theme.id))

@@ -176,3 +176,15 @@ def rank(graph: igraph.Graph, part: list[int], other: list[int], max_size: int, 
             (end,) = set(graph.es[edge].tuple) - {vertex}
             weight += graph.es[edge]["weight"] if end in outside - inside else 0.0
     return full, -weight, number
+
+
+def test_a_small_root_is_part_of_the_one_that_is_mentioned_beside_it_most() -> None:
+    groups = [range(12), range(12, 24), range(24, 28), range(28, 32)]
+    related = table({(a, b): 1.0 for group in groups for a in group for b in group if a < b})
+    beside = [(0, 0), (0, 24), (1, 12), (1, 24), (2, 13), (2, 25), (3, 28)]  # units, entities; nothing is beside 28
+    unit, entity = np.array(beside, dtype=np.int64).T
+    found = cluster_entities(related, names(32), max_size=40, places=[(unit, entity)])
+    assert sorted(len(one.entity_ids) for one in found) == [4, 12, 16]
+    [joined] = [one for one in found if len(one.entity_ids) == 16]
+    assert set(joined.entity_ids) == {names(32)[row] for row in (*groups[1], *groups[2])}
+    assert cluster_entities(related, names(32), max_size=40, places=[(unit[::-1], entity[::-1])]) == found
