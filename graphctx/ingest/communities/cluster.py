@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -60,6 +60,7 @@ def cluster_entities(
     *,
     max_size: int = MAX_COMMUNITY_SIZE,
     max_depth: int = MAX_DEPTH,
+    language: Int | None = None,
     places: Sequence[tuple[Int, Int]] = (),
     on_done: Callable[[int], None] = lambda done: None,
 ) -> list[Community]:
@@ -68,6 +69,7 @@ def cluster_entities(
     Args:
         related: schema ``RELATED``; its ``weight`` is used.
         entity_ids: ids by row, sorted.
+        language: int64 [E], as `entity_languages` returns it; entities of different languages share no community.
         places: where entities are mentioned, from narrow to wide, such as units and documents: rows of places and of
             entities. A root community of fewer than `SMALL_ROOT` entities joins the larger one that is mentioned most
             beside it.
@@ -82,18 +84,45 @@ def cluster_entities(
 
     edges = np.stack([related["source_row"].to_numpy(), related["target_row"].to_numpy()], axis=1).astype(np.int64)
     weight = related["weight"].to_numpy().astype(np.float64)
+    language = np.zeros(len(entity_ids), dtype=np.int64) if language is None else language
+    alike = language[edges[:, 0]] == language[edges[:, 1]]
+    edges, weight = edges[alike], weight[alike]
     graph = igraph.Graph(n=len(entity_ids), edges=edges)
     graph.es["weight"] = weight
     graph.vs["row"] = list(range(len(entity_ids)))
     try:
         roots = _roots(graph, edges, weight)
         for place, entity in places:
-            roots = join_small_roots(roots, place, entity, len(entity_ids))
+            roots = join_small_roots(roots, place, entity, language)
         nodes = _hierarchy(graph, roots, max_size, max_depth, on_done)
     finally:  # `_leiden` has set igraph's source of random numbers, which the whole process shares
         igraph.set_random_number_generator(random)
     on_done(len(entity_ids))  # including those in no community
     return _communities(nodes, entity_ids, edges, weight)
+
+
+def entity_languages(languages: Sequence[str], document: Int, entity: Int, count: int) -> Int:
+    """Return the language of each entity: that of the documents that mention it most.
+
+    Args:
+        languages: of each document, empty where it is not known.
+        document, entity: int64 [m], the mentions: rows of documents and of entities.
+        count: the number of entities.
+
+    Returns:
+        int64 [count], a number for each language; 0, the language with the most mentions, where none is known.
+    """
+    known = Counter(languages[row] for row in document.tolist() if languages[row])
+    numbers = {name: number for number, name in enumerate(sorted(known, key=lambda name: (-known[name], name)))}
+    found = np.zeros(count, dtype=np.int64)
+    if len(numbers) < 2:
+        return found
+    spoken = np.array([numbers.get(name, -1) for name in languages], dtype=np.int64)[document]
+    kept = spoken >= 0
+    (row, number), mentions = np.unique(np.stack([entity[kept], spoken[kept]]), axis=1, return_counts=True)
+    order = np.lexsort((-number, mentions))
+    found[row[order]] = number[order]  # of several for an entity the last one stays
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,18 +160,19 @@ def _roots(graph: igraph.Graph, edges: Int, weight: Real) -> list[list[int]]:
     return sorted([*parts, *(part for part in rest if len(part) >= MIN_COMMUNITY_SIZE)])
 
 
-def join_small_roots(roots: list[list[int]], place: Int, entity: Int, count: int) -> list[list[int]]:
+def join_small_roots(roots: list[list[int]], place: Int, entity: Int, language: Int) -> list[list[int]]:
     """Join root communities of fewer than `SMALL_ROOT` entities with the larger ones that share most places with them.
 
     Args:
         roots: sorted entity rows of each.
         place, entity: int64 [m], the mentions: rows of places and of entities.
-        count: the number of entities.
+        language: int64 [E]; a root joins one of its own language.
 
     Returns:
         The roots that are left, sorted by their first entity. One that shares no place with a larger one stays.
     """
-    owner = np.full(count, -1, dtype=np.int64)
+    owner = np.full(len(language), -1, dtype=np.int64)
+    place = place * (int(language.max(initial=0)) + 1) + language[entity]
     for number, root in enumerate(roots):
         owner[root] = number
     small = np.array([len(root) < SMALL_ROOT for root in roots], dtype=bool)
