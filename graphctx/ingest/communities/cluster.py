@@ -41,8 +41,9 @@ SEED = 20_250_101
 RESOLUTIONS = (1.0, 2.0, 4.0)
 """Of modularity: twice as high finds parts of about half the weight (Reichardt & Bornholdt 2006)."""
 
+LARGE_ROOT = 100
 ROOT_RESOLUTION = 2.0
-"""Of the root level: at 1 the roots of a documentation site hold 200 names and more, which no one heading names."""
+"""Of the root level where most entities would be in roots of more than `LARGE_ROOT`: no one heading names all that."""
 
 RUNS = 64
 RUN_EDGES = 400_000
@@ -135,11 +136,14 @@ class _Node:
 
 
 def _roots(graph: igraph.Graph, edges: Int, weight: Real) -> list[list[int]]:
-    """The root communities: at `ROOT_RESOLUTION`, and at 1 where that leaves most of them in parts that are too small.
+    """The root communities: at resolution 1, or at `ROOT_RESOLUTION` where those are large.
 
-    What is in too small a part joins the root that it has the strongest edges to.
+    Those of resolution 1 stay where the others would leave most entities in parts that are too small. What is in too
+    small a part joins the root that it has the strongest edges to.
     """
     coarse = [part for part in _leiden(graph) if len(part) >= MIN_COMMUNITY_SIZE]
+    if 2 * sum(len(part) for part in coarse if len(part) > LARGE_ROOT) <= sum(map(len, coarse)):
+        return coarse
     owner = np.full(graph.vcount(), -1, dtype=np.int64)
     for number, part in enumerate(_leiden(graph, ROOT_RESOLUTION)):
         if len(part) >= MIN_COMMUNITY_SIZE:
