@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.tree import Tree
 
-    from graphctx.model.answers import EvidenceAnswer, GlobalAnswer, Point, Quote, SearchAnswer, SearchResult
+    from graphctx.model.answers import EvidenceAnswer, GlobalAnswer, Point, Quote, SearchAnswer, SearchResult, Theme
     from graphctx.model.graph import CommunityNode
     from graphctx.store.config import SourceEntry
 
@@ -121,7 +121,7 @@ def show_global(console: Console, question: str, answer: GlobalAnswer, sources: 
         console.print()
     titles = {
         theme.id: Text(one_line(theme.title), style="bold magenta").append(
-            f" · {theme.id} · rating {theme.rating:.2f}\n", style="dim"
+            f" · {theme.id} · rating {theme.rating:.2f}{_holds(theme)}\n", style="dim"
         )
         for theme in answer.themes
     }
@@ -143,6 +143,12 @@ def show_global(console: Console, question: str, answer: GlobalAnswer, sources: 
     if answer.limit_reason != "none":
         console.print("More points fit than the limits allow (--points-tokens, --max-points).", style="dim")
     console.print("One theme: graphctx communities ID", style="dim")
+
+
+def _holds(theme: Theme) -> str:
+    lists = (("names", theme.names), ("documents", theme.documents))
+    held = "".join(f"\n{label}: {', '.join(map(one_line, items))}" for label, items in lists if items)
+    return (f" · {theme.n_children} below" if theme.n_children else "") + held
 
 
 def _shortened(item: Quote | Point) -> str:
@@ -259,6 +265,9 @@ def show_community(
         console.print(f"formerly {', '.join(community.formerly)}", style="dim")
     names = ", ".join(key.name for key in community.key_entities)
     console.print(Text("\nKey entities: ", style="bold").append(names, style="not bold"))
+    if community.documents:
+        titles = ", ".join(map(one_line, community.documents))
+        console.print(Text("Documents: ", style="bold").append(titles, style="not bold"))
     if community.key_facts:
         console.print("\nFacts", style="bold")
         for fact in community.key_facts:

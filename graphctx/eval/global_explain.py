@@ -20,7 +20,7 @@ from graphctx.retrieve.global_search.reduce import SAME_WORDS
 from graphctx.retrieve.global_search.search import GlobalSearch
 from graphctx.retrieve.graph.communities import CommunityIndex
 from graphctx.retrieve.graph.view import GraphView
-from graphctx.retrieve.variants import WHOLE
+from graphctx.retrieve.variants import DEFAULT
 from graphctx.text.lexical import words
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class Tracer:
 
     def follow(self, golden: Golden) -> Losses:
         """What became of each point of a question within each budget."""
-        ranked = self._searcher.rank(golden.question, WHOLE)
+        ranked = self._searcher.rank(golden.question, DEFAULT)
         if not isinstance(ranked, tuple):
             return Losses(golden.id, golden.question, 0, 0, 0, (), ())
         search = GlobalSearch(self._communities, *ranked, self._tokens)

@@ -13,6 +13,7 @@ from itertools import count
 from pathlib import Path
 from typing import TypedDict, TypeVar
 
+import numpy as np
 import pyarrow as pa
 
 from graphctx.ingest.changes import Changes, gather_documents, write_sources
@@ -20,6 +21,7 @@ from graphctx.ingest.communities import (
     CommunityEvidence,
     Summariser,
     cluster_entities,
+    entity_languages,
     former_ids,
     phrase_summaries,
     read_former,
@@ -40,6 +42,7 @@ from graphctx.ingest.workers import DocumentStep, Refused
 from graphctx.model.documents import Document
 from graphctx.model.knowledge import Community, CommunitySummary, Extraction
 from graphctx.nlp.base import Embedder, Extractor, Vectors
+from graphctx.nlp.language import language_of
 from graphctx.nlp.llm.asking import LlmReport
 from graphctx.settings import IngestSettings
 from graphctx.store.cache import Memo
@@ -185,10 +188,17 @@ def relate(state: State, context: Context) -> State:
 def cluster(state: State, context: Context) -> State:
     """Cluster entities into a hierarchy of communities."""
     ids = [entity.id for entity in state["linked"].entities]
+    tables = state["tables"]
+    unit, entity = (tables["mentions"][name].to_numpy().astype(np.int64) for name in ("unit_row", "entity_row"))
+    document = tables["units"]["doc_row"].to_numpy().astype(np.int64)[unit]
+    languages = [language_of(one.text) for one in state["corpus"].documents]
+    language = entity_languages(languages, document, entity, len(ids))
     return {
         "communities": cluster_entities(
-            state["tables"]["related"],
+            tables["related"],
             ids,
+            language=language,
+            places=[(unit, entity), (document, entity)],
             max_size=context.settings.max_community_size,
             max_depth=context.settings.max_community_depth,
             on_done=lambda done: context.progress(done, len(ids), "entities"),

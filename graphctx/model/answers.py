@@ -328,10 +328,17 @@ class Point(CitedSpan):
 class Theme(Answer):
     """A community that points come from."""
 
+    SILENT: ClassVar[frozenset[str]] = frozenset({"n_children", "names", "documents"})
+
     id: str = Field(description="Pass it to graph.communities.")
     title: str
     level: int = Field(ge=0, description="0 is the root level; deeper ones are finer.")
     rating: float = Field(ge=0, le=1, description="That of the best of its points.")
+    n_children: int = Field(0, ge=0, description="Themes below it: graph.communities with its id as parent_id.")
+    names: list[str] = Field([], description="Its main names, where the question asks for the themes.")
+    documents: list[str] = Field(
+        [], description="Titles of its main documents, where the question asks for the themes."
+    )
 
 
 class PhrasedSentence(Answer):

@@ -140,16 +140,19 @@ class KeyEntity(Answer):
 class CommunityNode(Answer):
     """A community of entities; counts are of the scope that was applied."""
 
-    SILENT: ClassVar[frozenset[str]] = frozenset({"parent_id", "key_facts", "summary", "phrased", "formerly"})
+    SILENT: ClassVar[frozenset[str]] = frozenset(
+        {"parent_id", "documents", "key_facts", "summary", "phrased", "formerly"}
+    )
 
     id: str
-    title: str = Field(description="Its most characteristic names.")
+    title: str = Field(description="The heading or title of the documents that names it, or its key names.")
     level: int = Field(ge=0, description="0 is the root level; deeper ones are finer.")
     parent_id: str | None = None
     n_children: int = Field(ge=0)
     n_entities: int = Field(ge=0)
     n_units: int = Field(ge=0, description="Units that treat of it.")
     key_entities: list[KeyEntity]
+    documents: list[str] = Field([], description="Titles of the documents that are most about it.")
     key_facts: list[str] = Field([], description="As `subject predicate object`.")
     summary: list[Snippet] = Field([], description="The sentences that say most of it, with include_snippet.")
     phrased: str | None = Field(None, description="A language model's words for them, with include_snippet.")

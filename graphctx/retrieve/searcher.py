@@ -35,7 +35,7 @@ from graphctx.retrieve.ranking import Ranking, quoted_units, rank, top_units
 from graphctx.retrieve.results import search_results
 from graphctx.retrieve.scope import Empty
 from graphctx.retrieve.stages import EXPANSIONS, FIRST_STAGES, RERANKERS, stage_named
-from graphctx.retrieve.variants import DEFAULT, WHOLE, Variant
+from graphctx.retrieve.variants import DEFAULT, Variant
 from graphctx.settings import RetrieveSettings
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ class Searcher:
 
         communities = CommunityIndex(GraphView(index, self.graph.tables))
 
-        question, ranking = self._ranked(index, request.question, "auto", WHOLE)
+        question, ranking = self._ranked(index, request.question, "auto", DEFAULT)
         search = GlobalSearch(communities, question, ranking, self._tokens)
         return search.found(request.model_copy(update={"scope": scope}), self._phraser)
 

@@ -86,10 +86,6 @@ VARIANTS: dict[str, Variant] = {
 one part each."""
 
 
-WHOLE = VARIANTS["hybrid"]
-"""How units are ranked for a question about the whole: what edges lead to is detail."""
-
-
 def variant_named(name: str) -> Variant:
     """Return the variant of a name.
 

@@ -273,6 +273,11 @@ def says_nothing_beside(key: frozenset[str], others: Sequence[frozenset[str]]) -
     return not key or any(key <= other or other <= key for other in others)
 
 
+def shown_heading(heading: str) -> str:
+    """A heading as the title of a community shows it, without markup at its ends."""
+    return shown_name(heading).strip(" .*_")
+
+
 def too_long(names: Sequence[str]) -> bool:
     """Whether some names are more than a title holds."""
     return len(", ".join(names)) > TITLE_CHARS

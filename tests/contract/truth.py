@@ -35,6 +35,8 @@ class Truth:
             "RETURN DISTINCT e.id, d.uri",
             "MATCH (d:Document)-[:HAS_SECTION]->(:Section)-[:HAS_UNIT]->(:TextUnit)-[:MENTIONS]->(:Entity)"
             "-[:IN_COMMUNITY]->(c:Community) RETURN DISTINCT c.id, d.uri",
+            "MATCH (d:Document)-[:HAS_SECTION]->(:Section)-[:HAS_UNIT]->(:TextUnit)-[:MENTIONS]->(:Entity)"
+            "-[:IN_COMMUNITY]->(:Community)-[:CHILD_OF*1..6]->(c:Community) RETURN DISTINCT c.id, d.uri",
         ):
             for identifier, uri in self.kb.cypher(query, max_rows=100_000).rows:
                 found.setdefault(identifier, set()).add(uri)

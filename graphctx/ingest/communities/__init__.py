@@ -7,7 +7,7 @@
 - ``lineage``: which community of the last snapshot continues as which.
 """
 
-from graphctx.ingest.communities.cluster import CLUSTER_VERSION, cluster_entities
+from graphctx.ingest.communities.cluster import CLUSTER_VERSION, cluster_entities, entity_languages
 from graphctx.ingest.communities.evidence import CommunityEvidence
 from graphctx.ingest.communities.lineage import FormerCommunity, former_ids, read_former
 from graphctx.ingest.communities.phrase import Summariser, phrase_summaries, texts_of
@@ -20,6 +20,7 @@ __all__ = [
     "FormerCommunity",
     "Summariser",
     "cluster_entities",
+    "entity_languages",
     "former_ids",
     "phrase_summaries",
     "read_former",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -28,15 +28,22 @@ if TYPE_CHECKING:
 Int = npt.NDArray[np.int64]
 Real = npt.NDArray[np.float64]
 
-CLUSTER_VERSION = 5
+CLUSTER_VERSION = 6
 MAX_COMMUNITY_SIZE = 25
 MAX_DEPTH = 6
 MIN_COMMUNITY_SIZE = 3
 """Two entities and their one edge make no theme."""
 
+SMALL_ROOT = 10
+"""A root community of fewer entities is part of the theme beside which it is mentioned."""
+
 SEED = 20_250_101
 RESOLUTIONS = (1.0, 2.0, 4.0)
 """Of modularity: twice as high finds parts of about half the weight (Reichardt & Bornholdt 2006)."""
+
+LARGE_ROOT = 100
+ROOT_RESOLUTION = 2.0
+"""Of the root level where most entities would be in roots of more than `LARGE_ROOT`: no one heading names all that."""
 
 RUNS = 64
 RUN_EDGES = 400_000
@@ -54,6 +61,8 @@ def cluster_entities(
     *,
     max_size: int = MAX_COMMUNITY_SIZE,
     max_depth: int = MAX_DEPTH,
+    language: Int | None = None,
+    places: Sequence[tuple[Int, Int]] = (),
     on_done: Callable[[int], None] = lambda done: None,
 ) -> list[Community]:
     """Cluster the entity graph.
@@ -61,6 +70,10 @@ def cluster_entities(
     Args:
         related: schema ``RELATED``; its ``weight`` is used.
         entity_ids: ids by row, sorted.
+        language: int64 [E], as `entity_languages` returns it; entities of different languages share no community.
+        places: where entities are mentioned, from narrow to wide, such as units and documents: rows of places and of
+            entities. A root community of fewer than `SMALL_ROOT` entities joins the larger one that is mentioned most
+            beside it.
         max_size: a cluster with more entities is divided further; at least 3.
         max_depth: at most this many levels.
         on_done: called with how many entities are placed.
@@ -72,15 +85,45 @@ def cluster_entities(
 
     edges = np.stack([related["source_row"].to_numpy(), related["target_row"].to_numpy()], axis=1).astype(np.int64)
     weight = related["weight"].to_numpy().astype(np.float64)
+    language = np.zeros(len(entity_ids), dtype=np.int64) if language is None else language
+    alike = language[edges[:, 0]] == language[edges[:, 1]]
+    edges, weight = edges[alike], weight[alike]
     graph = igraph.Graph(n=len(entity_ids), edges=edges)
     graph.es["weight"] = weight
     graph.vs["row"] = list(range(len(entity_ids)))
     try:
-        nodes = _hierarchy(graph, max_size, max_depth, on_done)
+        roots = _roots(graph, edges, weight)
+        for place, entity in places:
+            roots = join_small_roots(roots, place, entity, language)
+        nodes = _hierarchy(graph, roots, max_size, max_depth, on_done)
     finally:  # `_leiden` has set igraph's source of random numbers, which the whole process shares
         igraph.set_random_number_generator(random)
     on_done(len(entity_ids))  # including those in no community
     return _communities(nodes, entity_ids, edges, weight)
+
+
+def entity_languages(languages: Sequence[str], document: Int, entity: Int, count: int) -> Int:
+    """Return the language of each entity: that of the documents that mention it most.
+
+    Args:
+        languages: of each document, empty where it is not known.
+        document, entity: int64 [m], the mentions: rows of documents and of entities.
+        count: the number of entities.
+
+    Returns:
+        int64 [count], a number for each language; 0, the language with the most mentions, where none is known.
+    """
+    known = Counter(languages[row] for row in document.tolist() if languages[row])
+    numbers = {name: number for number, name in enumerate(sorted(known, key=lambda name: (-known[name], name)))}
+    found = np.zeros(count, dtype=np.int64)
+    if len(numbers) < 2:
+        return found
+    spoken = np.array([numbers.get(name, -1) for name in languages], dtype=np.int64)[document]
+    kept = spoken >= 0
+    (row, number), mentions = np.unique(np.stack([entity[kept], spoken[kept]]), axis=1, return_counts=True)
+    order = np.lexsort((-number, mentions))
+    found[row[order]] = number[order]  # of several for an entity the last one stays
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,17 +135,80 @@ class _Node:
     rows: Int
 
 
-def _hierarchy(graph: igraph.Graph, max_size: int, max_depth: int, on_done: Callable[[int], None]) -> list[_Node]:
+def _roots(graph: igraph.Graph, edges: Int, weight: Real) -> list[list[int]]:
+    """The root communities: at resolution 1, or at `ROOT_RESOLUTION` where those are large.
+
+    Those of resolution 1 stay where the others would leave most entities in parts that are too small. What is in too
+    small a part joins the root that it has the strongest edges to.
+    """
+    coarse = [part for part in _leiden(graph) if len(part) >= MIN_COMMUNITY_SIZE]
+    if 2 * sum(len(part) for part in coarse if len(part) > LARGE_ROOT) <= sum(map(len, coarse)):
+        return coarse
+    owner = np.full(graph.vcount(), -1, dtype=np.int64)
+    for number, part in enumerate(_leiden(graph, ROOT_RESOLUTION)):
+        if len(part) >= MIN_COMMUNITY_SIZE:
+            owner[part] = number
+    if 2 * int((owner >= 0).sum()) < sum(map(len, coarse)):
+        return coarse
+    ends, weights = np.concatenate([edges, edges[:, ::-1]]), np.concatenate([weight, weight])
+    while (bound := (owner[ends[:, 0]] < 0) & (owner[ends[:, 1]] >= 0)).any():
+        pairs = np.stack([ends[bound, 0], owner[ends[bound, 1]]])
+        (vertex, root), at = np.unique(pairs, axis=1, return_inverse=True)
+        strength = np.round(np.bincount(at.ravel(), weights=weights[bound]), 9)
+        order = np.lexsort((-root, strength))
+        owner[vertex[order]] = root[order]  # of several for a vertex the last one stays
+    order = np.argsort(owner, kind="stable")
+    ends_of = np.flatnonzero(np.diff(owner[order])) + 1
+    parts = [part.tolist() for part in np.split(order, ends_of) if len(part) and owner[part[0]] >= 0]
+    rest = [[vertex for vertex in part if owner[vertex] < 0] for part in coarse]
+    return sorted([*parts, *(part for part in rest if len(part) >= MIN_COMMUNITY_SIZE)])
+
+
+def join_small_roots(roots: list[list[int]], place: Int, entity: Int, language: Int) -> list[list[int]]:
+    """Join root communities of fewer than `SMALL_ROOT` entities with the larger ones that share most places with them.
+
+    Args:
+        roots: sorted entity rows of each.
+        place, entity: int64 [m], the mentions: rows of places and of entities.
+        language: int64 [E]; a root joins one of its own language.
+
+    Returns:
+        The roots that are left, sorted by their first entity. One that shares no place with a larger one stays.
+    """
+    owner = np.full(len(language), -1, dtype=np.int64)
+    place = place * (int(language.max(initial=0)) + 1) + language[entity]
+    for number, root in enumerate(roots):
+        owner[root] = number
+    small = np.array([len(root) < SMALL_ROOT for root in roots], dtype=bool)
+    kept = owner[entity] >= 0
+    if not small.any() or small.all() or not kept.any():
+        return roots
+    (where, root), mentions = np.unique(np.stack([place[kept], owner[entity[kept]]]), axis=1, return_counts=True)
+    order = np.lexsort((root, -mentions, small[root], where))
+    first = order[np.unique(where[order], return_index=True)[1]]  # of each place the larger root that is named most
+    largest = np.full(int(place.max()) + 1, -1, dtype=np.int64)
+    largest[where[first]] = np.where(small[root[first]], -1, root[first])
+    meets = small[root] & (largest[where] >= 0)
+    (joined, larger), shared = np.unique(np.stack([root[meets], largest[where[meets]]]), axis=1, return_counts=True)
+    target = np.arange(len(roots))
+    for at in np.lexsort((-larger, shared)).tolist():  # of several for a root the last one stays
+        target[joined[at]] = larger[at]
+    groups: dict[int, list[int]] = {}
+    for number, root_rows in enumerate(roots):
+        groups.setdefault(int(target[number]), []).extend(root_rows)
+    return sorted(sorted(rows) for rows in groups.values())
+
+
+def _hierarchy(
+    graph: igraph.Graph, roots: list[list[int]], max_size: int, max_depth: int, on_done: Callable[[int], None]
+) -> list[_Node]:
     nodes: list[_Node] = []
     placed = 0
     waiting: deque[tuple[igraph.Graph, int, int]] = deque([(graph, 0, -1)])
     while waiting:
         checkpoint()
         part, level, parent = waiting.popleft()
-        if parent < 0:
-            members = [one for one in _leiden(part) if len(one) >= MIN_COMMUNITY_SIZE]
-        else:
-            members = divide(part, max_size)
+        members = roots if parent < 0 else divide(part, max_size)
         if level + 1 >= max_depth:
             members = _small_enough(part, members, max_size)
         rows = np.array(part.vs["row"], dtype=np.int64)

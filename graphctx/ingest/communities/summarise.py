@@ -24,7 +24,7 @@ from graphctx.nlp.tokens import WordPieceCounter
 from graphctx.store.walk import gather
 from graphctx.text.prose import stands_alone
 
-SUMMARY_VERSION = 9
+SUMMARY_VERSION = 10
 KEY_ENTITIES = 10
 KEY_FACTS = 10
 COPULAS = frozenset(("be", "not be"))
@@ -78,11 +78,14 @@ class _Summaries:
         by_level: dict[int, list[int]] = defaultdict(list)
         for number, community in enumerate(self._communities):
             by_level[community.level].append(number)
-        owners = [self._owner(by_level[level]) for level in range(len(by_level))]
-        topics = topic_titles(self._evidence, owners)
-        for level in reversed(range(len(owners))):
-            titles = [topics.get((level, place), "") for place in range(len(by_level[level]))]
-            made |= self._level(by_level[level], owners[level], titles)
+        levels = [
+            Level.of(self._evidence, self._owner(by_level[level]), len(by_level[level]))
+            for level in range(len(by_level))
+        ]
+        topics = topic_titles(self._evidence, levels)
+        for number in reversed(range(len(levels))):
+            titles = [topics.get((number, place), "") for place in range(levels[number].count)]
+            made |= self._level(by_level[number], levels[number], titles)
         return [made[number] for number in range(len(self._communities))]
 
     def _members(self, number: int) -> Int:
@@ -95,10 +98,8 @@ class _Summaries:
             owner[self._members(number)] = place
         return owner
 
-    def _level(self, numbers: Sequence[int], owner: Int, titles: Sequence[str]) -> dict[int, CommunitySummary]:
-        evidence = self._evidence
+    def _level(self, numbers: Sequence[int], level: Level, titles: Sequence[str]) -> dict[int, CommunitySummary]:
         members = [self._members(number) for number in numbers]
-        level = Level.of(evidence, owner, len(numbers))
         sentences = self._sentences(level)
         facts, fact_ptr = self._facts(level)
         made = {}
@@ -112,7 +113,7 @@ class _Summaries:
             part = self._parts(members[place], children)
             points = self._choose(rows, key, level, own_facts, limit)
             self._points[number] = points
-            title = titles[place] or title_of(evidence, members[place].tolist(), level.weight, part)
+            title = titles[place] or title_of(self._evidence, members[place].tolist(), level.weight, part)
             made[number] = self._summary(title, key, own_facts, points, level, place)
             self._on_done(len(self._points))
         return made

@@ -18,6 +18,7 @@ from graphctx.retrieve.global_search.selection import CommunitySelection
 from graphctx.retrieve.graph.communities import CommunityIndex
 from graphctx.retrieve.index import SearchIndex
 from graphctx.text.lexical import STOPWORDS, terms, words
+from graphctx.text.names import shown_heading
 from graphctx.text.prose import stands_alone
 
 DOCUMENTS = 200
@@ -75,8 +76,8 @@ def theme_sentences(communities: CommunityIndex, selection: CommunitySelection) 
     They open the section or the document that gives the community its title; elsewhere they are its summary.
     """
     index = communities.view.index
-    heading = pc.replace_substring_regex(index.units["heading"], "^.* › ", "").to_pylist()
-    titles = index.documents["title"].to_pylist()
+    heading = [shown_heading(path.rpartition(" › ")[2]) for path in index.units["heading"].to_pylist()]
+    titles = [shown_heading(title) for title in index.documents["title"].to_pylist()]
     by_title = {communities.title(row): row for row in selection.relevant}
     titled: dict[int, int] = {}
     for unit in index.visible_rows.tolist():

@@ -19,9 +19,13 @@ from graphctx.retrieve.global_search.selection import CommunitySelection
 from graphctx.retrieve.graph.communities import CommunityIndex
 from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import Question
+from graphctx.retrieve.ranking import Ranking
 
 SEARCHED_UNITS = 100
 """Units of the plain search that are looked at."""
+
+DIRECT_UNITS = 60
+"""Of these, those with the best hybrid score come first: what edges lead to is detail."""
 
 WHOLE_DOCUMENTS, WHOLE_UNITS = 20, 1_000
 """Documents all of whose units are candidates, those with the most of what the plain search found; and the largest
@@ -74,6 +78,13 @@ class CandidatePoints:
         best = np.sort(top_rows(worth, MAX_CANDIDATES))
         rating, worth = (np.round(values[best], 6).astype(np.float32) for values in (rating, worth))
         return cls(rows[best], units_of(index, rows[best]), rating, worth)
+
+
+def direct_first(ranking: Ranking) -> Rows:
+    """Return the units of a ranking, the `DIRECT_UNITS` with the best hybrid score first."""
+    rows = ranking.rows
+    first = rows[np.argsort(-ranking.hybrid.at(rows), kind="stable")[:DIRECT_UNITS]]
+    return np.concatenate([first, rows[~np.isin(rows, first)]])
 
 
 def candidate_points(

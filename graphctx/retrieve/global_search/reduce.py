@@ -25,8 +25,8 @@ from graphctx.retrieve.question import Question
 from graphctx.store.walk import gather, pointers
 from graphctx.text.lexical import words
 
-REDUNDANCY = 0.5
-"""The share of its worth that a sentence loses that is identical to a point before it."""
+REDUNDANCY = 0.125
+"""What a sentence loses that is identical to a point before it, as a share of the most worth."""
 
 UNRELATED = 0.3
 """The cosine of sentences of one subject; only what is above it counts as similarity."""
@@ -78,7 +78,7 @@ class PointSelector:
             tokens: of all points together.
             most: the largest number of points.
             groups: such as documents and themes; each with a number for each candidate, -1 for none.
-            repetition: the worth of a point is divided by ``(1 + others) ** repetition`` for each of its groups.
+            repetition: what a point loses by ``ln(1 + others)`` of each of its groups, as a share of the most worth.
             grow: whether points grow by their neighbours where tokens are left.
         """
         if not len(candidates):
@@ -91,13 +91,14 @@ class PointSelector:
         sizes[[end - start > MAX_QUOTE_CHARS for start, end, _ in spans]] = longest
         similarity = _Similarity(index, candidates.rows, texts)
         worth = np.maximum(candidates.worth.astype(np.float64), 0.0)
+        most_worth = float(worth.max(initial=0.0))
         left = np.ones(len(candidates), dtype=bool)
         redundant, others = np.zeros(len(candidates)), np.zeros((len(groups), len(candidates)))
         selected: list[SelectedPoint] = []
         while len(selected) < most and (left := left & (sizes <= tokens)).any():
             checkpoint()
-            fresh = np.exp(-repetition * np.log1p(others).sum(axis=0))
-            value = np.round(worth * (1 - REDUNDANCY * redundant) * fresh, 6)
+            loss = REDUNDANCY * redundant + repetition * np.log1p(others).sum(axis=0)
+            value = np.round(worth - most_worth * loss, 6)
             at = int(np.argmax(np.where(left, value, -np.inf)))
             start, end, text = spans[at]
             cut = best_fragments(index, self._question, text, (start, end), longest, self._tokens)

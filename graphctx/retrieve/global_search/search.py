@@ -21,7 +21,7 @@ from graphctx.retrieve.global_search.introductions import (
     theme_sentences,
 )
 from graphctx.retrieve.global_search.phrase import PhraserConfig, phrase
-from graphctx.retrieve.global_search.points import CandidatePoints, candidate_points, rate_community
+from graphctx.retrieve.global_search.points import CandidatePoints, candidate_points, direct_first, rate_community
 from graphctx.retrieve.global_search.reduce import PointSelector, SelectedPoint
 from graphctx.retrieve.global_search.selection import (
     CommunitySelection,
@@ -42,9 +42,14 @@ MAX_UNKNOWN_SHARE, OVERRIDE_COSINE = 1 / 3, 0.4
 """It counts as off-topic if this share of its words is rare and in no document, unless a candidate has this cosine. A
 word is rare if the tokenizer splits it into pieces (*photosynthesis*, *asdfgh*): paraphrases use common words."""
 
-REPETITION, REPETITION_OF_EVERYTHING = 0.1, 1.0
-"""How much less a point is worth where others share its document, and its theme. Where a question asks for everything,
-each theme should contribute one or two points."""
+REPETITION, REPETITION_OF_EVERYTHING = 0.025, 0.5
+"""What a point loses where others share its document, and its theme, as a share of the most worth. Where a question
+asks for everything, each theme should contribute one or two points."""
+
+
+THEME_NAMES = 4
+THEME_DOCUMENTS = 2
+"""Names and documents of a theme; graph.communities has more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +133,7 @@ class GlobalSearch:
             max_points: the largest number of points.
             max_point_tokens: the longest point.
         """
-        communities, question, units = self._communities, self._question, self._ranking.rows
+        communities, question, units = self._communities, self._question, direct_first(self._ranking)
         said: dict[int, list[int]] = {}
         if self._everything:
             selection = largest_communities(communities, tests)
@@ -209,15 +214,25 @@ class GlobalSearch:
             anchor=unit.anchor,
         )
 
+    def _theme(self, row: int, rating: float) -> Theme:
+        """Return a theme, with its names and documents where the question asks for the themes."""
+        communities, asked = self._communities, self._everything
+        hierarchy = communities.hierarchy
+        return Theme(
+            id=hierarchy.id(row),
+            title=communities.title(row),
+            level=int(hierarchy.level[row]),
+            rating=rating,
+            n_children=len(communities.children(row)) if asked else 0,
+            names=[name for _, name in communities.key_entities(row, THEME_NAMES)] if asked else [],
+            documents=communities.document_titles(row)[:THEME_DOCUMENTS] if asked else [],
+        )
+
     def _themes(self, rows: list[int], points: list[Point]) -> list[Theme]:
         """Return the communities of the points, rated by the best of these; ties by id."""
         best: dict[int, float] = {}
         for point, row in zip(points, rows, strict=True):
             if row >= 0:
                 best[row] = max(best.get(row, 0.0), point.rating)
-        hierarchy, title = self._communities.hierarchy, self._communities.title
-        themes = [
-            Theme(id=hierarchy.id(row), title=title(row), level=int(hierarchy.level[row]), rating=rating)
-            for row, rating in best.items()
-        ]
+        themes = [self._theme(row, rating) for row, rating in best.items()]
         return sorted(themes, key=lambda theme: (-theme.rating, theme.id))

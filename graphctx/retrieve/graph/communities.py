@@ -22,10 +22,13 @@ from graphctx.retrieve.graph.columns import CommunityHierarchy
 from graphctx.retrieve.graph.view import GraphView, Mask
 from graphctx.retrieve.index import SearchIndex
 from graphctx.store.walk import gather
-from graphctx.text.names import TITLE_NAMES, says_nothing_beside, shown_name, title_words, too_long
+from graphctx.text.names import TITLE_NAMES, says_nothing_beside, shown_heading, shown_name, title_words, too_long
 
 MAX_POINTS = 40
 """Sentences of a community within a scope, as many as the snapshot has of one."""
+
+MAIN_DOCUMENTS = 3
+"""Documents that are named of a community."""
 
 MAX_DESCENDANTS = 1_000
 """Communities below one whose sentences are looked at within a scope: 40,000 sentences, in some milliseconds."""
@@ -42,6 +45,7 @@ class CommunityCounts:
         n_entities: int64 [C], the number of members that a visible unit names.
         titles, points: of the communities that were asked for, by row.
         n_units: int64 [C], by level, for the levels that were asked for.
+        headings: of the scope, once a title was asked for.
     """
 
     def __init__(self, view: GraphView, hierarchy: CommunityHierarchy) -> None:
@@ -53,6 +57,7 @@ class CommunityCounts:
         self.titles: dict[int, str] = {}
         self.points: dict[int, Rows] = {}
         self.n_units: dict[int, Rows] = {}
+        self.headings: frozenset[str] | None = None
 
 
 _COUNTS: WeakKeyDictionary[SearchIndex, CommunityCounts] = WeakKeyDictionary()
@@ -159,17 +164,53 @@ class CommunityIndex:
         return np.bincount(keys[treats] // n_units, minlength=count).astype(np.int64)
 
     def title(self, row: int) -> str:
-        """Return the title of a community: its most characteristic names that are visible."""
-        if self.view.whole:
-            return self.hierarchy.titles[row]
+        """Return the title of a community: within a scope a heading or a title of its documents, else visible names."""
+        title = self.hierarchy.titles[row]
+        if self.view.whole or title in self._headings:
+            return title
         titles = self._counts.titles
         if row not in titles:
             titles[row] = title_of(name for _, name in self._named(self._for_title(row)))
         return titles[row]
 
+    @property
+    def _headings(self) -> frozenset[str]:
+        """The headings and titles within the scope, as titles of communities show them."""
+        if self._counts.headings is None:
+            index = self.view.index
+            rows = pa.array(index.visible_rows)
+            paths = set(index.units["heading"].take(rows).to_pylist())
+            documents = pa.array(np.unique(index.walk.unit_doc[index.visible_rows]))
+            shown = [part for path in paths for part in path.split(" › ")]
+            shown += index.documents["title"].take(documents).to_pylist()
+            self._counts.headings = frozenset(map(shown_heading, shown))
+        return self._counts.headings
+
     def key_entities(self, row: int, most: int) -> list[tuple[int, str]]:
         """Return rows and names of the most characteristic entities of a community, best first."""
         return [found for found, _ in zip(self._named(self._by_character(row)), range(most), strict=False)]
+
+    def document_titles(self, row: int) -> list[str]:
+        """Return the titles of the `MAIN_DOCUMENTS` that are most about a community; copies of one title once."""
+        titles = self.view.index.documents["title"]
+        found = dict.fromkeys(_one_line(titles[at].as_py()) for at in self._documents(row))
+        return list(found)[:MAIN_DOCUMENTS]
+
+    def _documents(self, row: int) -> list[int]:
+        """Return the rows of the visible documents that are about a community, those that are most about it first.
+
+        A document counts by its units that name two members, or one where no unit names two, over the square root of
+        its length in units.
+        """
+        walk = self.view.walk
+        at, _ = gather(walk.entity_ptr, self.members(row))
+        units, named = np.unique(walk.pair_unit[walk.entity_pair[at]], return_counts=True)
+        both = named >= min(2, int(named.max(initial=0)))
+        documents, count = np.unique(walk.unit_doc[units[both]], return_counts=True)
+        start, end = (np.searchsorted(walk.unit_doc, documents, side=side) for side in ("left", "right"))
+        worth = np.round(count / np.sqrt(end - start), 6)
+        found: list[int] = documents[np.argsort(-worth, kind="stable")][: 4 * MAIN_DOCUMENTS].tolist()
+        return found
 
     def key_facts(self, row: int) -> Rows:
         """Return the rows of the visible key facts of a community, best first."""

@@ -143,6 +143,7 @@ def community_node(communities: CommunityIndex, row: int, *, whole: bool, snippe
         n_entities=int(communities.n_entities[row]),
         n_units=communities.n_units(row),
         key_entities=[KeyEntity(id=view.tables.entities.id(entity), name=name) for entity, name in keys],
+        documents=communities.document_titles(row),
         key_facts=list(dict.fromkeys(fact_words(view, fact) for fact in facts)),
         summary=[sentence_snippet(view, one, MAX_QUOTE_CHARS) for one in (summary if whole else summary[:1])],
         phrased=_phrased(communities, row, summary) if whole and snippets else None,

@@ -26,6 +26,8 @@ def _block(community: CommunityNode) -> str:
         f"{one_line(community.title)} [{community.id}] (level {community.level}{parent}), {sizes_of(community)}",
         f"  Key entities: {joined(key.name for key in community.key_entities)}",
     ]
+    if community.documents:
+        lines.append(f"  Documents: {joined(community.documents)}")
     if community.key_facts:
         lines.append(f"  Facts: {joined(community.key_facts)}")
     if community.formerly:

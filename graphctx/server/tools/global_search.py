@@ -9,7 +9,7 @@ from graphctx.model.answers import LOW_RATING, GlobalAnswer, GlobalDiagnostics, 
 from graphctx.model.assemble import global_answer, phrased_as_shown, points_by_theme
 from graphctx.model.requests import GlobalSearchInput
 from graphctx.server.call_context import CallContext
-from graphctx.server.render import citation, counted, head, how_named, more, one_line, quoted, why_empty
+from graphctx.server.render import citation, counted, head, how_named, joined, more, one_line, quoted, why_empty
 from graphctx.server.tool import Description, Reply, Tool
 
 
@@ -40,7 +40,10 @@ def global_text(context: CallContext, answer: GlobalAnswer) -> str:
     if all(point.rating < LOW_RATING for point in answer.points):
         blocks.append("None of these fits the question well: the documents may not cover it.")
     blocks += [_considered(answer.diagnostics), *more(context, answer, "kb.global_search")]
-    follow = "A theme: graph.communities with its id in community_ids. More text: kb.read_excerpt with "
+    follow = (
+        "A theme: graph.communities with its id in community_ids, or in parent_id for the themes below it. "
+        "More text: kb.read_excerpt with "
+    )
     return "\n\n".join([*blocks, context.say(follow + how_named(context))])
 
 
@@ -59,7 +62,13 @@ def _considered(diagnostics: GlobalDiagnostics) -> str:
 
 
 def _theme(theme: Theme) -> str:
-    return f"{one_line(theme.title)} [{theme.id}] (level {theme.level}, rating {theme.rating:.2f})"
+    below = f", {theme.n_children} below" if theme.n_children else ""
+    lines = [f"{one_line(theme.title)} [{theme.id}] (level {theme.level}, rating {theme.rating:.2f}{below})"]
+    if theme.names:
+        lines.append(f"  Names: {joined(theme.names)}")
+    if theme.documents:
+        lines.append(f"  Documents: {joined(theme.documents)}")
+    return "\n".join(lines)
 
 
 def _point(number: int, point: Point) -> str:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphctx.ingest.communities import cluster_entities
+from graphctx.ingest.communities import cluster_entities, entity_languages
 from graphctx.ingest.communities.cluster import absorb_small_parts
 from graphctx.model.knowledge import Community
 from graphctx.store.schema import RELATED
@@ -176,3 +176,28 @@ def rank(graph: igraph.Graph, part: list[int], other: list[int], max_size: int, 
             (end,) = set(graph.es[edge].tuple) - {vertex}
             weight += graph.es[edge]["weight"] if end in outside - inside else 0.0
     return full, -weight, number
+
+
+def test_a_small_root_is_part_of_the_one_that_is_mentioned_beside_it_most() -> None:
+    groups = [range(12), range(12, 24), range(24, 28), range(28, 32)]
+    related = table({(a, b): 1.0 for group in groups for a in group for b in group if a < b})
+    beside = [(0, 0), (0, 24), (1, 12), (1, 24), (2, 13), (2, 25), (3, 28)]  # units, entities; nothing is beside 28
+    unit, entity = np.array(beside, dtype=np.int64).T
+    found = cluster_entities(related, names(32), max_size=40, places=[(unit, entity)])
+    assert sorted(len(one.entity_ids) for one in found) == [4, 12, 16]
+    [joined] = [one for one in found if len(one.entity_ids) == 16]
+    assert set(joined.entity_ids) == {names(32)[row] for row in (*groups[1], *groups[2])}
+    assert cluster_entities(related, names(32), max_size=40, places=[(unit[::-1], entity[::-1])]) == found
+
+
+def test_entities_of_two_languages_share_no_community() -> None:
+    related = table({(a, b): 1.0 for a in range(24) for b in range(a + 1, 24)})
+    entity = np.array([*range(24), 12], dtype=np.int64)  # 12 is named in English once, and twice in German
+    document = np.array([0] * 13 + [1] * 11 + [1], dtype=np.int64)
+    entity, document = np.append(entity, 12), np.append(document, 1)
+    language = entity_languages(["en", "de"], document, entity, 24)
+    assert language.tolist() == [language[0]] * 12 + [language[23]] * 12
+    assert language[0] != language[23]
+    found = cluster_entities(related, names(24), max_size=40, language=language, places=[(document, entity)])
+    assert sorted(one.entity_ids for one in found) == [tuple(names(24)[:12]), tuple(names(24)[12:])]
+    assert entity_languages(["en", ""], document, entity, 24).tolist() == [0] * 24

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from graphctx.knowledge_base import KnowledgeBase
-from graphctx.retrieve.graph.communities import MAX_POINTS, CommunityIndex
+from graphctx.retrieve.graph.communities import MAIN_DOCUMENTS, MAX_POINTS, CommunityIndex
 from graphctx.retrieve.graph.tables import GraphTables
 from graphctx.retrieve.graph.view import GraphView
+from graphctx.text.names import shown_heading
 
 PARTS = ["decisions/", "people/", "incidents/2022", ""]
 
@@ -57,12 +58,30 @@ class _Anew(GraphView):
         return False
 
 
-def test_titles_made_anew_of_everything_have_one_to_three_names(handbook_kb: KnowledgeBase) -> None:
+def test_titles_made_anew_of_everything_are_the_same_headings_and_as_many_names(handbook_kb: KnowledgeBase) -> None:
     index = handbook_kb.searcher().index
     tables = GraphTables(index)
     communities = CommunityIndex(_Anew(index, tables))
     rows = np.flatnonzero(communities.visible).tolist()
     assert len(rows) > 20
-    made = [communities.title(row).split(", ") for row in rows]
-    assert {len(names) for names in made} <= {1, 2, 3}
-    assert not any(name.startswith(("the ", "The ")) for names in made for name in names)
+    paths = [part for path in index.units["heading"].to_pylist() for part in path.split(" › ")]
+    headings = set(map(shown_heading, paths + index.documents["title"].to_pylist()))
+    for row in rows:
+        made, kept = communities.title(row), communities.hierarchy.titles[row]
+        assert made == kept if kept in headings else made.count(", ") == kept.count(", ")
+        assert not any(name.startswith(("the ", "The ")) for name in made.split(", "))
+
+
+@pytest.mark.parametrize("prefix", ["", "decisions/"])
+def test_the_main_documents_are_visible_and_name_members(handbook_kb: KnowledgeBase, prefix: str) -> None:
+    communities = within(handbook_kb, prefix)
+    index = communities.view.index
+    rows = communities.roots().tolist()
+    assert rows
+    for row in rows:
+        titles = communities.document_titles(row)
+        assert 1 <= len(titles) <= MAIN_DOCUMENTS
+        assert len(set(titles)) == len(titles)
+        pairs = np.flatnonzero(np.isin(index.walk.pair_entity, communities.members(row)))
+        naming = set(index.walk.unit_doc[index.walk.pair_unit[pairs]].tolist())
+        assert set(titles) <= {index.documents["title"][at].as_py() for at in naming}
