@@ -56,8 +56,8 @@ MIN_NUMBERS = 5
 """So many numbers, in relation to words, are in a row of a table that has lost its lines, and hardly in prose."""
 
 PRONOUN_SHARE, CONNECTIVE_SHARE, POINTING_SHARE, PERSONAL_SHARE, LOWER_SHARE = 0.45, 0.65, 0.6, 0.8, 0.3
-"""What is left of the worth of a sentence that opens with a pronoun, opens with a connective, points elsewhere, speaks
-to the reader, or begins in the middle."""
+"""What is left of the worth of a sentence that opens with a pronoun, with a connective or a bracket, points elsewhere,
+speaks to the reader, or begins in the middle."""
 
 LATE_PRONOUN_SHARE, LABEL_SHARE, REFERENCE_SHARE, EXCLAIMED_SHARE, OPEN_SHARE = 0.55, 0.6, 0.6, 0.6, 0.5
 """The same for one that has a pronoun before the first name could explain it, follows a label, is full of
@@ -100,6 +100,8 @@ def stands_alone(text: str, kind: str) -> float:
     if opening not in _PRONOUNS and (late := _LATE_PRONOUN.match(plain.lstrip("*_`\"'“‘(["))):
         # A capital between the first word and the pronoun is a name that it may stand for.
         share *= 1.0 if _CAPITAL.search(_DATE.sub("", late[0])) else LATE_PRONOUN_SHARE
+    if bare.startswith("("):
+        share *= CONNECTIVE_SHARE
     if _LEADING_MARK.match(bare):
         share *= MARK_SHARE
     if first.islower() and not bare.lstrip("*_").startswith("`"):

@@ -24,7 +24,7 @@ from graphctx.nlp.tokens import WordPieceCounter
 from graphctx.store.walk import gather
 from graphctx.text.prose import stands_alone
 
-SUMMARY_VERSION = 10
+SUMMARY_VERSION = 11
 KEY_ENTITIES = 10
 KEY_FACTS = 10
 COPULAS = frozenset(("be", "not be"))

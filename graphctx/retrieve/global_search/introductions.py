@@ -33,6 +33,9 @@ LEAD_HALF = 4.0
 LEAD, CENTROID, DOCUMENT = 0.3, 0.2, 0.5
 """Weights of a sentence's place in its document, of its cosine with the mean, and of what its document introduces."""
 
+MIN_ALONE = 0.2
+"""What is left of the rating of a sentence of a summary that does not stand alone."""
+
 SMALL = 7
 """A root community of fewer names is left out of the themes where there is a larger one."""
 
@@ -84,7 +87,7 @@ def theme_sentences(communities: CommunityIndex, selection: CommunitySelection) 
         row = by_title.get(heading[unit] or titles[index.walk.unit_doc[unit]])
         if row is not None:
             titled.setdefault(row, unit)
-    found = {row: _standing_alone(index, _opening(index, unit)) for row, unit in titled.items()}
+    found = {row: list(_standing_alone(index, _opening(index, unit))) for row, unit in titled.items()}
     return {row: found.get(row) or communities.summary(row).tolist() for row in selection.relevant}
 
 
@@ -101,7 +104,8 @@ def introductions(communities: CommunityIndex, themes: dict[int, list[int]]) -> 
     best = documents[top_rows(introduces, DOCUMENTS, among=introduces > 0)]
     openings = [row for document in best.tolist() for row in _opening(index, _first_unit(index, document))]
     place = {row: at for rows in themes.values() for at, row in enumerate(rows)}
-    rows = long_enough(index, np.array(sorted({*_standing_alone(index, openings), *place}), dtype=np.int64))
+    alone = _standing_alone(index, [*openings, *place])
+    rows = long_enough(index, np.array(sorted({*alone, *place}), dtype=np.int64))
     document = index.walk.unit_doc[units_of(index, rows)].astype(np.int64)
     from_start = rows - index.walk.unit_sentence[np.searchsorted(index.walk.unit_doc, document)].astype(np.int64)
     lead = 1.0 / (1.0 + from_start / LEAD_HALF)
@@ -110,6 +114,7 @@ def introductions(communities: CommunityIndex, themes: dict[int, list[int]]) -> 
     centroid = cosine / max(float(cosine.max(initial=0.0)), 1e-9)
     introduced = introduces[np.searchsorted(documents, document)]
     rating = LEAD * np.maximum(lead, in_theme) + CENTROID * centroid + DOCUMENT * introduced * lead
+    rating *= np.array([alone.get(row, MIN_ALONE) for row in rows.tolist()])
     rating = np.round(rating, 6).astype(np.float32)
     return CandidatePoints.best(index, rows, rating, rating)
 
@@ -139,14 +144,12 @@ def _opening(index: SearchIndex, unit: int) -> list[int]:
     return list(range(start, min(end, start + OPENING)))
 
 
-def _standing_alone(index: SearchIndex, rows: list[int]) -> list[int]:
-    """Return the sentences that can be read without what is around them."""
-    kinds = index.units["kind"]
-
-    def stands(row: int, unit: int) -> bool:
+def _standing_alone(index: SearchIndex, rows: list[int]) -> dict[int, float]:
+    """Return how well each sentence can be read without what is around it, of those that can."""
+    kinds, found = index.units["kind"], {}
+    for row, unit in zip(rows, units_of(index, np.array(rows, dtype=np.int64)).tolist(), strict=True):
         text = index.text_of(int(index.walk.unit_doc[unit])).text
         sentence = text[index.walk.sentence_start[row] : index.walk.sentence_end[row]]
-        return stands_alone(sentence, kinds[unit].as_py()) > 0
-
-    units = units_of(index, np.array(rows, dtype=np.int64)).tolist()
-    return [row for row, unit in zip(rows, units, strict=True) if stands(row, unit)]
+        if alone := stands_alone(sentence, kinds[unit].as_py()):
+            found[row] = alone
+    return found
