@@ -664,7 +664,7 @@ class Memory:
 
     def _window_vectors(self, texts: list[str]) -> list[npt.NDArray[np.float32]]:
         """Return the vectors of the windows of each text, [windows, dimension]."""
-        parts = [windows(text) for text in texts]
+        parts = [[text[start:end] for start, end in windows(text)] for text in texts]
         vectors = self._embedder.embed([part for each in parts for part in each])
         return np.split(vectors, np.cumsum([len(each) for each in parts])[:-1])
 
