@@ -124,8 +124,12 @@ def stats(
 ) -> None:
     """Count what is remembered: by kind, tier, state and project."""
     with _opened(kb, memory, project, session, principal) as (store, scope, _):
-        counts = {"project": scope.project, **store.stats(scope), "projects": store.projects(scope.principal)}
-        counts["problems"] = store.integrity()
+        counts = {
+            "project": scope.project,
+            **store.statistics.counts(scope),
+            "projects": store.statistics.projects(scope.principal),
+        }
+        counts["problems"] = store.database.integrity()
     if as_json:
         print_json(counts)
         return
@@ -270,7 +274,7 @@ def backup(
     if target.exists():
         raise InvalidArgument(f"{target.name} exists already; name another file.", field="target")
     with _opened(kb, memory) as (store, _, _now):
-        store.backup(target)
+        store.database.backup(target)
     print_text(f"Backed up to {target} ({target.stat().st_size:,} bytes).")
 
 

@@ -109,7 +109,7 @@ def assemble_block(
         InvalidArgument: the query is blank.
     """
     with suppress(BackendUnavailable):  # the search says what is wrong, and may have an answer
-        if memory.is_empty(query.scope):
+        if memory.statistics.is_empty(query.scope):
             return MemoryBlock()
     wanted = replace(query, limit=max(query.limit, token_budget // TOKENS_PER_CANDIDATE))
     found = memory.search(wanted, record_use=False)

@@ -328,6 +328,10 @@ class MemoryIndex:
             for tag in chosen.tags:
                 tagged[list(self._tags.get(tag, ()))] = True
             mask &= tagged
+        if chosen.summary_tag:
+            others = column("kind") == KINDS.index("summary")
+            others[list(self._tags.get(chosen.summary_tag, ()))] = False
+            mask &= ~others
         if chosen.min_confidence > 0:
             intervals = np.maximum(at - column("created_at"), 0) / (
                 MICROS_PER_DAY / 24 * decay.confidence_decay_interval_hours
