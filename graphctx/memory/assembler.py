@@ -133,14 +133,13 @@ def assemble_block(
         item = entry.content
         if isinstance(item, TemporalFact):
             return entry
-        start, end = windows(item.text)[window_of.get(item.id, 0)]
-        sentences = [each for each in split_sentences(item.text) if start <= each[0] < end]
-        start = sentences[0][0] if sentences else start
-        while entry.tokens > room and end > start:
-            whole = [each_end for _, each_end in sentences if each_end <= end]
-            end = whole[-1] if whole else max(item.text.rfind(" ", start, end), start)
+        window = windows(item.text)[window_of.get(item.id, 0)]
+        sentences = [each for each in split_sentences(item.text) if window[0] <= each[0] < window[1]] or [window]
+        start, ends = sentences[0][0], [end for _, end in sentences]
+        while entry.tokens > room and ends:
+            end = ends.pop()
             entry = entry_of(entry.score, item, (start, end))
-            end = start + min(end - start - 1, (end - start) * room // entry.tokens)
+            ends = [each for each in ends if each - start <= (end - start) * room // entry.tokens]
         return entry
 
     entries = [entry_of(score, content) for score, content in kept]
