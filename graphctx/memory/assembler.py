@@ -6,6 +6,10 @@ Core memory first, then items and facts by score, without repetition, each as on
     [Turn: 2026-01-15 10:00, Ann] I booked the table for six.
     [Preference: 2025-12-01 09:00, outdated since 2026-01-01] Ann prefers tea.
     [Fact] Ann → lives in → Oslo (since 2026-01-01, confidence 0.90)
+    [Output: 2026-01-15 10:05, excerpt 900:1740 of 5200 characters] The second test failed, since the port was taken.
+
+An item that is too long for the room that is left is shown by an excerpt: the sentences of the window that is nearest
+to the question.
 """
 
 from __future__ import annotations
@@ -23,11 +27,13 @@ import numpy as np
 
 from graphctx.errors import BackendUnavailable
 from graphctx.memory.facts import FactStep
+from graphctx.memory.index import windows
 from graphctx.memory.items import CORE_TIER, MemoryFilter, MemoryItem, TemporalFact, to_micros
 from graphctx.memory.scorer import block_parts, block_scores
 from graphctx.memory.search import MemoryHits, MemoryQuery, SearchStage
 from graphctx.settings import MemoryTokenBudgets
 from graphctx.text.lexical import terms
+from graphctx.text.sentences import Span, split_sentences
 
 if TYPE_CHECKING:
     from graphctx.memory.memory import Memory
@@ -37,6 +43,9 @@ FACT_DEPTH = 2
 MAX_FACTS = 40
 """Facts that are scored for one question."""
 
+MIN_EXCERPT_TOKENS = 60
+"""Room below which no excerpt is made."""
+
 TOKENS_PER_CANDIDATE = 60
 """A budget asks for a candidate for so many of its tokens, which a short turn has; more if the query says so."""
 
@@ -45,12 +54,16 @@ _BREAK = re.compile("(\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029])")
 
 @dataclass(frozen=True, slots=True)
 class BlockEntry:
-    """An entry of a block: an item or a fact, its score, and its text as the block has it."""
+    """An entry of a block: an item or a fact, its score, and its text as the block has it.
+
+    ``excerpt`` is the span of the item's text that the entry shows; ``None`` if it shows the whole.
+    """
 
     content: MemoryItem | TemporalFact
     score: float
     text: str
     tokens: int
+    excerpt: Span | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +109,7 @@ def assemble_block(
         InvalidArgument: the query is blank.
     """
     with suppress(BackendUnavailable):  # the search says what is wrong, and may have an answer
-        if memory.is_empty(query.scope):
+        if memory.statistics.is_empty(query.scope):
             return MemoryBlock()
     wanted = replace(query, limit=max(query.limit, token_budget // TOKENS_PER_CANDIDATE))
     found = memory.search(wanted, record_use=False)
@@ -110,17 +123,38 @@ def assemble_block(
     outdated: dict[str, datetime] = {}
     with suppress(BackendUnavailable):
         outdated = memory.facts.outdated([each.id for _, each in kept], query.now.at)
-    entries = []
-    for score, content in kept:
-        text = entry_text(content, outdated.get(content.id))
-        entries.append(BlockEntry(content, score, text, count(text) + 1))
-    chosen = _fill(entries, token_budget, memory.settings.token_budgets)
+    window_of = {hit.item.id: hit.window for hit in found.hits}
+
+    def entry_of(score: float, content: MemoryItem | TemporalFact, excerpt: Span | None = None) -> BlockEntry:
+        text = entry_text(content, outdated.get(content.id), excerpt)
+        return BlockEntry(content, score, text, count(text) + 1, excerpt)
+
+    def shortened(entry: BlockEntry, room: int) -> BlockEntry:
+        item = entry.content
+        if isinstance(item, TemporalFact):
+            return entry
+        window = windows(item.text)[window_of.get(item.id, 0)]
+        sentences = [each for each in split_sentences(item.text) if window[0] <= each[0] < window[1]] or [window]
+        start, ends = sentences[0][0], [end for _, end in sentences]
+        while entry.tokens > room and ends:
+            end = ends.pop()
+            entry = entry_of(entry.score, item, (start, end))
+            ends = [each for each in ends if each - start <= (end - start) * room // entry.tokens]
+        return entry
+
+    entries = [entry_of(score, content) for score, content in kept]
+    chosen = _fill(entries, token_budget, memory.settings.token_budgets, shortened)
     if record_use and found.stage in ("semantic", "text"):
         memory.record_use([entry.content.id for entry in chosen if isinstance(entry.content, MemoryItem)], query.now)
     return MemoryBlock(chosen, len(scored) - len(chosen), found.stage, found.degraded)
 
 
-def _fill(entries: list[BlockEntry], left: int, budgets: MemoryTokenBudgets) -> tuple[BlockEntry, ...]:
+def _fill(
+    entries: list[BlockEntry],
+    left: int,
+    budgets: MemoryTokenBudgets,
+    shortened: Callable[[BlockEntry, int], BlockEntry],
+) -> tuple[BlockEntry, ...]:
     """Choose entries by score: each part within its budget at first, then what fits into the rest of the whole."""
     rooms = {
         "core": max(budgets.tier3_core, left // 2),
@@ -133,30 +167,40 @@ def _fill(entries: list[BlockEntry], left: int, budgets: MemoryTokenBudgets) -> 
         wanted[_part(entry.content)] += entry.tokens
     unused = left - sum(min(wanted[part], room) for part, room in rooms.items())
     rooms["items"] = max(budgets.retrieval, unused)  # else the best item may be too long for its part
-    chosen: set[int] = set()
+    chosen: dict[int, BlockEntry] = {}
     for within_part in (True, False):
         for at, entry in enumerate(entries):
+            if at in chosen:
+                continue
             part = _part(entry.content)
-            if at not in chosen and entry.tokens <= min(left, rooms[part] if within_part else left):
-                chosen.add(at)
+            room = min(left, rooms[part] if within_part else left)
+            if entry.tokens > room >= MIN_EXCERPT_TOKENS:
+                entry = shortened(entry, room)
+            if entry.tokens <= room:
+                chosen[at] = entry
                 left -= entry.tokens
                 rooms[part] -= entry.tokens
-    return tuple(entries[at] for at in sorted(chosen))
+    return tuple(chosen[at] for at in sorted(chosen))
 
 
-def entry_text(content: MemoryItem | TemporalFact, outdated: datetime | None = None) -> str:
+def entry_text(
+    content: MemoryItem | TemporalFact, outdated: datetime | None = None, excerpt: Span | None = None
+) -> str:
     """Return the entry of a block. Lines of a text after its first are indented, so that none can pass for an entry.
 
     Args:
         content: an item or a fact.
         outdated: since when what an item states no longer holds.
+        excerpt: the span of an item's text that is shown; the whole by default.
     """
     if isinstance(content, TemporalFact):
         words = " → ".join(" ".join(each.split()) for each in (content.subject, content.predicate, content.object))
         until = f" until {_day(content.temporal_end)}" if content.temporal_end else ""
         return f"[Fact] {words} (since {_day(content.temporal_start)}{until}, confidence {content.confidence:.2f})"
     ended = f", outdated since {_day(outdated)}" if outdated else ""
-    return f"[{_label(content)}{ended}] {_BREAK.sub(lambda found: f'{found[0]}  ', content.text)}"
+    start, end = excerpt or (0, len(content.text))
+    part = f", excerpt {start}:{end} of {len(content.text)} characters" if excerpt else ""
+    return f"[{_label(content)}{ended}{part}] {_BREAK.sub(lambda found: f'{found[0]}  ', content.text[start:end])}"
 
 
 def _label(item: MemoryItem) -> str:

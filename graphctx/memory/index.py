@@ -13,6 +13,7 @@ import zlib
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from graphctx.memory.items import KINDS, PERSISTENCES, STATES, MemoryFilter, Mem
 from graphctx.memory.scorer import FIRST_WINDOW_SHARE, MICROS_PER_DAY, Floats
 from graphctx.settings import MemoryCompressionSettings
 from graphctx.text.lexical import terms
+from graphctx.text.sentences import Span
 
 Mask = npt.NDArray[np.bool_]
 Slots = npt.NDArray[np.int64]
@@ -96,17 +98,17 @@ def _author_hashes(author: str) -> npt.NDArray[np.uint32]:
     return term_hashes("" if author.casefold() in ROLES else author)
 
 
-def windows(text: str) -> list[str]:
-    """Return the parts of a text that have vectors of their own: equally long, cut at white space."""
+def windows(text: str) -> list[Span]:
+    """Return the spans of a text that have vectors of their own: equally long, cut at white space."""
     n = -(-len(text) // WINDOW_CHARS)
     if n <= 1:
-        return [text]
+        return [(0, len(text))]
     cuts = [0]
     for number in range(1, n):
         at = len(text) * number // n
         space = max(text.rfind(white, cuts[-1] + 1, at) for white in " \n")
         cuts.append(at if space < at - WINDOW_CHARS // 4 else space)
-    return [text[start:end] for start, end in zip(cuts, [*cuts[1:], len(text)], strict=True)][:MAX_WINDOWS]
+    return list(pairwise([*cuts, len(text)]))[:MAX_WINDOWS]
 
 
 class MemoryIndex:
@@ -326,6 +328,10 @@ class MemoryIndex:
             for tag in chosen.tags:
                 tagged[list(self._tags.get(tag, ()))] = True
             mask &= tagged
+        if chosen.summary_tag:
+            others = column("kind") == KINDS.index("summary")
+            others[list(self._tags.get(chosen.summary_tag, ()))] = False
+            mask &= ~others
         if chosen.min_confidence > 0:
             intervals = np.maximum(at - column("created_at"), 0) / (
                 MICROS_PER_DAY / 24 * decay.confidence_decay_interval_hours
@@ -339,22 +345,21 @@ class MemoryIndex:
 
         1 is the score of an item of mean length with every term of the query once, or more.
         """
-        scores = np.zeros(self._n)
-        n_items = int(mask.sum())
+        scores: Floats = np.zeros(self._n)
+        n_items = int(np.count_nonzero(mask))
         if not n_items:
             return scores
         lengths = self.column("length")
-        mean = max(1.0, float(np.sum(lengths, where=mask)) / n_items)
-        norm = K1 * (1 - B + B * lengths / mean)
+        mean = max(1.0, int(lengths[mask].sum()) / n_items)
         total = 0.0
         for term in np.unique(term_hashes(query)):
             slots, counts = self._postings(term)
-            n_with = int(np.count_nonzero(mask[slots]))
-            idf = float(np.log1p((n_items - n_with + 0.5) / (n_with + 0.5)))
+            seen = mask[slots]
+            slots, counts = slots[seen], counts[seen]
+            idf = float(np.log1p((n_items - len(slots) + 0.5) / (len(slots) + 0.5)))
             total += idf
-            scores[slots] += idf * (K1 + 1) * counts / (counts + norm[slots])
-        found: Floats = np.where(mask, np.minimum(scores / (total or 1.0), 1.0), 0.0)
-        return found
+            scores[slots] += idf * (K1 + 1) * counts / (counts + K1 * (1 - B + B * lengths[slots] / mean))
+        return np.minimum(scores / (total or 1.0), 1.0, out=scores)
 
     def _postings(self, term: np.uint32) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
         hashes, slots, counts = self._base
@@ -374,10 +379,11 @@ class MemoryIndex:
         Up to `EXACT_ITEMS` all of the mask; else those of the smallest Hamming distance of signs (Charikar 2002), at
         least ``limit`` and one of `NEAREST_PER`.
         """
-        slots = np.flatnonzero(mask & (self.column("n_vectors") > 0))
-        if len(slots) <= EXACT_ITEMS:
-            return slots
-        wanted = max(limit, EXACT_ITEMS // 4, len(slots) // NEAREST_PER)
+        with_vectors = mask & (self.column("n_vectors") > 0)
+        n_slots = int(np.count_nonzero(with_vectors))
+        if n_slots <= EXACT_ITEMS:
+            return np.flatnonzero(with_vectors)
+        wanted = max(limit, EXACT_ITEMS // 4, n_slots // NEAREST_PER)
         n = self._n_vectors
         distance, signs = np.empty(n, np.uint16), _signs(vector[None].astype(np.float16))
         for start in range(0, n, _SIGNS_AT_ONCE):
@@ -388,7 +394,8 @@ class MemoryIndex:
         distance[~mask[owners]] = self._dimension + 1
         # Equal distances beyond the bound stay in, so that the choice does not depend on the order of the slots.
         bound = min(int(np.searchsorted(np.cumsum(np.bincount(distance)), wanted)), self._dimension)
-        return np.unique(owners[distance <= bound])
+        near: Slots = owners[distance <= bound]
+        return near[np.diff(near, prepend=-1) > 0]  # an item's vectors are beside each other
 
     def cosines(self, vector: npt.NDArray[np.float32], slots: Slots) -> Floats:
         """Return the cosines of a vector with some items: of the nearest and the first window, 0 without any."""
@@ -405,6 +412,14 @@ class MemoryIndex:
             nearest = np.maximum.reduceat(each, first)
             found[some] = FIRST_WINDOW_SHARE * each[first] + (1 - FIRST_WINDOW_SHARE) * nearest
         return found
+
+    def nearest_windows(self, vector: npt.NDArray[np.float32], slots: Slots) -> list[int]:
+        """Return which of the `windows` of each item is nearest to a vector, 0 for an item without vectors."""
+        found = np.zeros(len(slots), np.int64)
+        for at in np.flatnonzero(self.column("n_vectors")[slots] > 1):
+            rows = self._vectors_of(slots[at : at + 1])
+            found[at] = np.argmax(self._vectors[rows].astype(np.float32) @ vector)
+        return found.tolist()
 
     def _vectors_of(self, slots: Slots) -> Slots:
         """Return the rows of the vectors of some items, in the order of the items."""

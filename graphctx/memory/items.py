@@ -45,6 +45,9 @@ TIER_OF_KIND: Mapping[MemoryKind, int] = {
 }
 """Tier of a new item by its kind: 0 working, 1 session, 2 epoch, 3 core. Other kinds are working memory."""
 
+ITERATIONS_TAG = "graphctx:iterations"
+"""Tag of a summary of the context of iterations; other summaries are of conversations."""
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -207,6 +210,7 @@ class MemoryFilter:
     Attributes:
         kinds, tiers, states: any of these. Without ``states`` archived items are left out.
         tags: at least one of these.
+        summary_tag: summaries without this tag are left out.
         session: items of this session only.
         after, before: created from, and before.
         min_confidence: least confidence after decay.
@@ -217,6 +221,7 @@ class MemoryFilter:
     tiers: tuple[int, ...] = ()
     states: tuple[MemoryState, ...] = ()
     tags: tuple[str, ...] = ()
+    summary_tag: str = ""
     session: str | None = None
     after: datetime | None = None
     before: datetime | None = None

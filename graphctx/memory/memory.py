@@ -2,65 +2,51 @@
 
 from __future__ import annotations
 
-import json
-import sqlite3
-from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import groupby
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from graphctx.errors import BackendUnavailable, GraphctxError, InvalidArgument
-from graphctx.memory.compress import CitedSentence, summarise_items, write_summaries
 from graphctx.memory.database import MemoryDatabase, MemoryFull
+from graphctx.memory.embedding import EMBED_BATCH, WindowEmbedder
 from graphctx.memory.extraction import TripleExtractor
 from graphctx.memory.facts import FactChanges, FactStore, NameResolver, PlacedFact
-from graphctx.memory.index import windows
 from graphctx.memory.items import (
     CORE_TIER,
     MemoryDraft,
     MemoryFilter,
     MemoryItem,
     MemoryScope,
-    MemoryState,
     Moment,
-    from_micros,
     to_micros,
 )
+from graphctx.memory.lifecycle import MemoryLifecycle
 from graphctx.memory.scorer import after_feedback
 from graphctx.memory.search import MemoryHits, MemoryQuery, MemorySearcher
-from graphctx.memory.store import ITEM_FIELDS, ItemStore, in_scope, item_of, item_of_row
+from graphctx.memory.statistics import MemoryStatistics
+from graphctx.memory.store import ITEM_FIELDS, ItemStore, item_of, item_of_row
 from graphctx.nlp.base import Embedder, Extractor
 from graphctx.nlp.embedders import make_embedder
-from graphctx.nlp.tokens import AnswerCounter
 from graphctx.settings import LlmSettings, MemorySettings
 
-CompressLevel = Literal["working", "session", "epoch"]
-
-ALL_STATES: tuple[MemoryState, ...] = ("active", "aging", "summarized", "archived")
 FEEDBACK = "graphctx:feedback"
 """Entry of an item's metadata: how often it was ``helpful`` or ``harmful``, and the last ``reason``."""
 
 DEPRECATED_SHARE = 0.5
 """What is left of the confidence of an item that is deprecated."""
 
-ITEMS_PER_SUMMARY = 20
 PRUNED_SHARE = 0.1
 """Share of a principal's items that is pruned to make room for a new one, as often as `PRUNE_ATTEMPTS`."""
 
 PRUNE_ATTEMPTS = 5
 
 _PRUNE_BATCH = 16
-_EMBED_BATCH = 64
-_MAINTAINED_ITEMS = 200
-_LIVE: tuple[MemoryState, ...] = ("active", "aging")
-_WORKING = "project = ? AND tier = 0 AND kind = 'turn' AND session = ? AND state IN ('active', 'aging')"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,32 +68,6 @@ class StoreOutcome:
     degraded: str = ""
     compressed: tuple[MemoryItem, ...] = ()
     pruned: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class CompressOutcome:
-    """What a compression did.
-
-    Attributes:
-        summaries: the new ones.
-        source_ids: ids of the items that they stand for.
-        model: the language model that wrote some of them, or empty.
-        degraded: why some are extractive although a language model is set, or empty.
-    """
-
-    summaries: tuple[MemoryItem, ...]
-    source_ids: tuple[str, ...]
-    model: str = ""
-    degraded: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class MaintainOutcome:
-    """What `Memory.maintain` did: new summaries, changed states, deleted items."""
-
-    summaries: tuple[MemoryItem, ...]
-    n_states: int
-    n_deleted: int
 
 
 class Memory:
@@ -147,17 +107,26 @@ class Memory:
         llm_seconds: float = 60.0,
     ) -> None:
         self.settings = settings or MemorySettings()
-        self._llm, self._llm_seconds = llm if llm and llm.enabled else None, llm_seconds
         storage = self.settings.storage
-        self._database = MemoryDatabase(
+        self.database = MemoryDatabase(
             Path(folder), max_size_mb=storage.max_size_mb, busy_seconds=storage.busy_timeout_seconds
         )
         self._embedder = embedder or make_embedder(self.settings.embedder)
-        self._items = ItemStore(self._database, self.settings)
-        self.facts = FactStore(self._database, self.settings.facts, resolver)
+        self._items = ItemStore(self.database, self.settings)
+        self.facts = FactStore(self.database, self.settings.facts, resolver)
         self._triples = TripleExtractor(lambda: extractor or _shipped_extractor())
-        self._searcher = MemorySearcher(self._database, self._items, self._embedder, self.settings)
-        self._counter = AnswerCounter()
+        self._searcher = MemorySearcher(self.database, self._items, self._embedder, self.settings)
+        self._windows = WindowEmbedder(self.database, self._embedder)
+        self.statistics = MemoryStatistics(self.database, self.settings)
+        self.lifecycle = MemoryLifecycle(
+            self.database,
+            self._items,
+            self.settings,
+            lambda draft, there, now, summarised: self.add([draft], there, now, summarised=summarised)[0].item,
+            self._delete,
+            llm if llm and llm.enabled else None,
+            llm_seconds,
+        )
 
     def __enter__(self) -> Memory:
         return self
@@ -169,7 +138,7 @@ class Memory:
 
     def close(self) -> None:
         """Close the store. Idempotent."""
-        self._database.close()
+        self.database.close()
 
     def load(self) -> None:
         """Load the embedder and the index, as the first search does otherwise; a damaged part is reported there."""
@@ -205,7 +174,7 @@ class Memory:
             BackendUnavailable: the store cannot be written.
         """
         items = [item_of(draft, scope, now, self.settings) for draft in drafts]
-        vectors, degraded = self._embed([item.text for item in items])
+        vectors, degraded = self._windows.embed([item.text for item in items])
         found: list[tuple[list[Any], bool, str]] = []
         for draft, item in zip(drafts, items, strict=True):
             wanted = item.kind in self.settings.facts.extract_kinds if extract is None else extract
@@ -218,8 +187,8 @@ class Memory:
 
         def insert() -> list[StoreOutcome]:
             outcomes = []
-            with self._database.write() as connection:
-                self._remember_embedder(connection)
+            with self.database.write() as connection:
+                self._windows.remember(connection)
                 self._items.mark_summarised(connection, summarised)
                 for number, (item, (triples, pending, why)) in enumerate(zip(items, found, strict=True)):
                     vector = None if vectors is None else vectors[number]
@@ -241,7 +210,7 @@ class Memory:
                 pruned += room
         compressed: tuple[MemoryItem, ...] = ()
         if any(item.kind == "turn" for item in items):
-            compressed = self._promote(scope, now)
+            compressed = self.lifecycle.promote(scope, now)
         if outcomes and (pruned or compressed):
             outcomes[-1] = replace(outcomes[-1], compressed=compressed, pruned=pruned)
         return outcomes
@@ -257,11 +226,11 @@ class Memory:
             How many were absent.
         """
         n_added = 0
-        for start in range(0, len(items), _EMBED_BATCH):
-            batch = items[start : start + _EMBED_BATCH]
-            vectors, _ = self._embed([item.text for item in batch])
-            with self._database.write() as connection:
-                self._remember_embedder(connection)
+        for start in range(0, len(items), EMBED_BATCH):
+            batch = items[start : start + EMBED_BATCH]
+            vectors, _ = self._windows.embed([item.text for item in batch])
+            with self.database.write() as connection:
+                self._windows.remember(connection)
                 for number, item in enumerate(batch):
                     vector = None if vectors is None else vectors[number]
                     extract = item.id not in stated_in
@@ -274,7 +243,7 @@ class Memory:
 
     def restore_facts(self, facts: Sequence[PlacedFact]) -> int:
         """Store facts exactly as they are; return how many were absent."""
-        with self._database.write() as connection:
+        with self.database.write() as connection:
             return self.facts.restore(connection, facts)
 
     def everything(
@@ -286,26 +255,20 @@ class Memory:
         """
         place = "principal = ? AND (? OR project = ?)"
         values = (scope.principal, all_projects, scope.project)
-        with self._database.read() as connection:
+        with self.database.read() as connection:
             rows = connection.execute(f"SELECT {ITEM_FIELDS} FROM items WHERE {place} ORDER BY row", values).fetchall()
             return [item_of_row(row) for row in rows], self.facts.placed(connection, place, values)
 
     def facts_of(self, item_id: str) -> list[PlacedFact]:
         """Return the facts that an item states, in the order of storing."""
-        with self._database.read() as connection:
+        with self.database.read() as connection:
             return self.facts.placed(connection, "source_item = ?", (item_id,))
-
-    def projects(self, principal: str) -> dict[str, int]:
-        """Return the projects of a principal with the number of their items."""
-        with self._database.read() as connection:
-            query = "SELECT project, COUNT(*) FROM items WHERE principal = ? GROUP BY 1 ORDER BY 1"
-            return dict(connection.execute(query, (principal,)).fetchall())
 
     def extract_pending(self, limit: int | None = None) -> int:
         """Extract the facts of items that wait for it, the oldest first; return how many items that were."""
         done = 0
         while limit is None or done < limit:
-            with self._database.read() as connection:
+            with self.database.read() as connection:
                 rows = connection.execute(
                     f"SELECT {ITEM_FIELDS} FROM items WHERE facts_pending ORDER BY created_at, row LIMIT 16"
                 ).fetchall()
@@ -313,7 +276,7 @@ class Memory:
                 break
             items = [item_of_row(row) for row in rows]
             triples = [self._extracted(item) for item in items]
-            with self._database.write() as connection:
+            with self.database.write() as connection:
                 for item, stated in zip(items, triples, strict=True):
                     taken = connection.execute(
                         "UPDATE items SET facts_pending = 0 WHERE id = ? AND facts_pending", (item.id,)
@@ -373,7 +336,7 @@ class Memory:
             usefulness=old.usefulness,
         )
         outcome = self.add([draft], MemoryScope(old.principal, old.project, old.session), now, extract=True)[0]
-        with self._database.write() as connection:
+        with self.database.write() as connection:
             at = to_micros(now.at)
             connection.execute("UPDATE items SET valid_to = ? WHERE id = ?", (at, old.id))
             self.facts.end_all_of(connection, old.id, at, outcome.item.id)
@@ -393,11 +356,11 @@ class Memory:
     def wipe(self, scope: MemoryScope, *, all_projects: bool = False) -> int:
         """Delete everything that the principal stored in the project, or in all projects; return how many items."""
         place = "principal = ? AND (? OR project = ?)"
-        with self._database.read() as connection:
+        with self.database.read() as connection:
             query = f"SELECT id FROM items WHERE {place}"
             ids = connection.execute(query, (scope.principal, all_projects, scope.project)).fetchall()
         n_deleted = self._delete([each[0] for each in ids])
-        self._database.compact()
+        self.database.compact()
         return n_deleted
 
     # Reading
@@ -440,31 +403,6 @@ class Memory:
         """Return the newest items with a tag."""
         return self._items.select(scope, MemoryFilter(tags=(tag,)), now, limit=limit)
 
-    def success_rate(self, tag: str, scope: MemoryScope, now: Moment) -> tuple[int, float | None]:
-        """Return how many results of iterations have a tag, and the share of those that succeeded, if there are any."""
-        where, values = in_scope(scope)
-        query = (
-            "SELECT COUNT(*), AVG(COALESCE(json_extract(metadata, '$.success'), 0)) FROM items "
-            f"WHERE {where} AND kind = 'iteration' AND created_at <= ? AND instr(tags, ?)"
-        )
-        with self._database.read() as connection:
-            found: tuple[int, float | None] = connection.execute(
-                query, (*values, to_micros(now.at), json.dumps(tag))
-            ).fetchone()
-        return found
-
-    def is_empty(self, scope: MemoryScope) -> bool:
-        """Return whether nothing is stored in the scope."""
-        where, values = in_scope(scope)
-        with self._database.read() as connection:
-            return connection.execute(f"SELECT 1 FROM items WHERE {where} LIMIT 1", values).fetchone() is None
-
-    def working(self, scope: MemoryScope, now: Moment) -> list[MemoryItem]:
-        """Return the turns of the session's working memory, the oldest first."""
-        return self._items.select(
-            scope, MemoryFilter(), now, newest_first=False, where=_WORKING, values=[scope.project, scope.session]
-        )
-
     def search(self, query: MemoryQuery, *, record_use: bool = True) -> MemoryHits:
         """Return the items that answer a question best.
 
@@ -478,7 +416,7 @@ class Memory:
         if not query.text.strip():
             raise InvalidArgument("The query is blank; ask something.", field="query")
         try:
-            unusable = self._unusable_vectors()
+            unusable = self._windows.unusable()
         except BackendUnavailable as error:  # the chain may still have an answer
             unusable = error.message
         found = self._searcher.search(query, unusable)
@@ -500,214 +438,25 @@ class Memory:
         """Return the vectors of texts, [k, dimension], as items have them."""
         return self._embedder.embed(texts)
 
-    def stats(self, scope: MemoryScope) -> dict[str, Any]:
-        """Return counts of what is in scope: by kind, tier and state, of facts and entities; bytes of the store."""
-        where, values = in_scope(scope)
-        about, scoped = in_scope(scope, "facts")
-        with self._database.read() as connection:
-            groups = connection.execute(  # from the index items_counted alone
-                "SELECT kind, tier, state, COUNT(*), SUM(usefulness), MIN(created_at), MAX(created_at), "
-                f"MAX(created_iteration) FROM items WHERE {where} GROUP BY 1, 2, 3",
-                values,
-            ).fetchall()
-            n_facts, n_holding = connection.execute(
-                f"SELECT COUNT(*), COUNT(*) - COUNT(temporal_end) FROM facts WHERE {about}",
-                scoped,
-            ).fetchone()
-            n_entities = connection.execute(
-                f"SELECT COUNT(*) FROM (SELECT subject_key FROM facts WHERE {about} "
-                f"UNION SELECT object_key FROM facts WHERE {about})",
-                (*scoped, *scoped),
-            ).fetchone()[0]
-            by: list[Counter[str]] = [Counter(), Counter(), Counter()]
-            for group in groups:
-                for counts, value in zip(by, group, strict=False):
-                    counts[str(value)] += group[3]
-            n_items, usefulness = (sum(group[at] for group in groups) for at in (3, 4))
-            return {
-                "n_items": n_items,
-                "by_kind": dict(sorted(by[0].items())),
-                "by_tier": dict(sorted(by[1].items())),
-                "by_state": dict(sorted(by[2].items())),
-                "mean_usefulness": usefulness / n_items if groups else None,
-                "oldest": from_micros(min(group[5] for group in groups)).isoformat() if groups else None,
-                "newest": from_micros(max(group[6] for group in groups)).isoformat() if groups else None,
-                "last_iteration": max((group[7] for group in groups), default=None),
-                "n_facts": n_facts,
-                "n_facts_holding": n_holding,
-                "n_entities": n_entities,
-                "store_bytes": self._database.size(),
-                "max_bytes": self.settings.storage.max_size_mb << 20,
-            }
-
-    def data_version(self) -> tuple[int, int]:
-        """Return a pair that changes with every commit, of this process or another; it costs some microseconds."""
-        return self._database.data_version()
-
-    def n_writes(self, principal: str) -> int:
-        """Return a number that grows with every change of the principal's items and facts, but not with their use."""
-        with self._database.read() as connection:
-            found = connection.execute("SELECT n FROM writes WHERE principal = ?", (principal,)).fetchone()
-        return found[0] if found else 0
-
-    def integrity(self) -> list[str]:
-        """Return the problems of the file; none if it is sound."""
-        return self._database.integrity()
-
-    def backup(self, target: Path) -> None:
-        """Copy the store to another file while it is in use."""
-        self._database.backup(target)
-
-    # Lifecycle
-
-    def compress(self, level: CompressLevel, scope: MemoryScope, now: Moment) -> CompressOutcome:
-        """Compress a level into summaries that name and cite their sources.
-
-        The sources become ``summarized``: they stay searchable, and leave the tier. The language model writes the
-        summaries if one is set.
-
-        Args:
-            level: ``working`` makes a session summary of the session's turns, ``session`` an epoch summary of the
-                project's session summaries, ``epoch`` one of its epoch summaries.
-            scope: who asks.
-            now: when the summary is made.
-        """
-        limits = self.settings.compression
-        if level == "working":
-            return self._summarise(self.working(scope, now), 1, limits.session_summary_tokens, now, self._llm)
-        tier = 1 if level == "session" else 2
-        return self._summarise(self.summaries(scope, now, tier), 2, limits.epoch_summary_tokens, now, self._llm)
-
-    def summarise_old(
-        self, scope: MemoryScope, now: Moment, older_than: int | None = None, *, limit: int | None = None
-    ) -> CompressOutcome:
-        """Compress items that are older than some iterations, by default those of the settings; the oldest first.
-
-        Args:
-            scope: who asks.
-            now: the iteration from which ages count.
-            older_than: only items of a greater age in iterations.
-            limit: items at most; their summaries are extractive.
-        """
-        least = self.settings.lifecycle.summarize_after_iterations if older_than is None else older_than
-        items = self._items.select(
-            scope,
-            MemoryFilter(states=_LIVE),
-            now,
-            newest_first=False,
-            limit=limit,
-            where="tier < 3 AND kind NOT IN ('skill', 'summary', 'task') AND created_iteration < ?",
-            values=[now.iteration - least],
-        )
-        llm = self._llm if limit is None else None
-        return self._summarise(items, 1, self.settings.compression.session_summary_tokens, now, llm)
-
-    def maintain(self, scope: MemoryScope, now: Moment) -> MaintainOutcome:
-        """Bring states to the iteration: summarise, age and archive, then delete what may be pruned or is expired.
-
-        Some hundred items are summarised in a call; more wait for the next one.
-        """
-        summarised = self.summarise_old(scope, now, limit=_MAINTAINED_ITEMS)
-        n_states = len(summarised.source_ids) + self._items.age(scope, now)
-        lifecycle = self.settings.lifecycle
-        n_deleted = self.prune(scope, now, lifecycle.prune_min_usefulness, lifecycle.prune_after_iterations)
-        return MaintainOutcome(summarised.summaries, n_states, n_deleted + self.expire(scope, now))
-
-    def prune(self, scope: MemoryScope, now: Moment, min_usefulness: float, older_than: int | None = None) -> int:
-        """Delete items of a lower usefulness, but core ones; return how many.
-
-        Args:
-            scope: who asks.
-            now: the iteration from which ages count.
-            min_usefulness: items of this usefulness and above stay.
-            older_than: only items of a greater age in iterations.
-        """
-        condition, values = "tier < 3 AND usefulness < ?", [min_usefulness]
-        if older_than is not None:
-            condition += " AND created_iteration < ?"
-            values.append(now.iteration - older_than)
-        everything = MemoryFilter(states=ALL_STATES, history=True)
-        items = self._items.select(scope, everything, now, where=condition, values=values)
-        return self._delete([item.id for item in items])
-
-    def expire(self, scope: MemoryScope, now: Moment) -> int:
-        """Delete items that are older than ``[memory.storage] retention_days``, core ones too; return how many."""
-        days = self.settings.storage.retention_days
-        if not days:
-            return 0
-        before = to_micros(now.at) - days * 86_400 * 1_000_000
-        with self._database.read() as connection:  # those of other sessions and projects too
-            query = "SELECT id FROM items WHERE principal = ? AND created_at < ?"
-            ids = connection.execute(query, (scope.principal, before)).fetchall()
-        return self._delete([each[0] for each in ids])
-
     def reindex(self) -> int:
         """Embed again what has no vector, or everything if the embedder is another; return the number of items."""
-        condition = "1" if self._unusable_vectors() else "vector IS NULL"
-        with self._database.read() as connection:
-            rows = connection.execute(f"SELECT row, text FROM items WHERE {condition}").fetchall()
-        for start in range(0, len(rows), _EMBED_BATCH):
-            batch = rows[start : start + _EMBED_BATCH]
-            vectors = self._window_vectors([text for _, text in batch])
-            with self._database.write() as connection:
-                connection.executemany(
-                    "UPDATE items SET vector = ? WHERE row = ?",
-                    [
-                        (vector.astype(np.float16).tobytes(), row)
-                        for vector, (row, _) in zip(vectors, batch, strict=True)
-                    ],
-                )
-        with self._database.write() as connection:
-            connection.execute("INSERT OR REPLACE INTO meta VALUES ('embedder', ?)", (self._embedder.fingerprint,))
+        n_items = self._windows.reindex()
         self._searcher.reset()
-        return len(rows)
-
-    def _window_vectors(self, texts: list[str]) -> list[npt.NDArray[np.float32]]:
-        """Return the vectors of the windows of each text, [windows, dimension]."""
-        parts = [windows(text) for text in texts]
-        vectors = self._embedder.embed([part for each in parts for part in each])
-        return np.split(vectors, np.cumsum([len(each) for each in parts])[:-1])
-
-    def _embed(self, texts: list[str]) -> tuple[list[npt.NDArray[np.float32]] | None, str]:
-        if unusable := self._unusable_vectors():
-            return None, f"stored without a vector: {unusable}"
-        try:
-            return self._window_vectors(texts), ""
-        except (GraphctxError, OSError, RuntimeError, ValueError) as error:
-            return None, f"stored without a vector: {error}"
+        return n_items
 
     def _extracted(self, item: MemoryItem) -> list[Any]:
         return self._triples.triples(item.text, item.author)
 
-    def _unusable_vectors(self) -> str:
-        """Return why the stored vectors cannot be compared with the embedder's, or an empty string."""
-        with self._database.read() as connection:
-            known = connection.execute("SELECT value FROM meta WHERE name = 'embedder'").fetchone()
-        try:
-            own = self._embedder.fingerprint
-        except GraphctxError as error:
-            return error.message
-        if known is None or known[0] == own:
-            return ""
-        return "the store was embedded with another model; run `graphctx memory reindex`"
-
-    def _remember_embedder(self, connection: sqlite3.Connection) -> None:
-        try:
-            own = self._embedder.fingerprint
-        except GraphctxError:
-            return
-        connection.execute("INSERT OR IGNORE INTO meta VALUES ('embedder', ?)", (own,))
-
     def _delete(self, ids: Sequence[str]) -> int:
         n_deleted = self._remove(ids)
         if n_deleted:
-            self._database.purge()
+            self.database.purge()
         return n_deleted
 
     def _remove(self, ids: Sequence[str]) -> int:
         if not ids:
             return 0
-        with self._database.write(limited=False) as connection:
+        with self.database.write(limited=False) as connection:
             self.facts.delete_of(connection, ids)
             n_deleted = self._items.delete(connection, ids)
         self._searcher.reset_cache()
@@ -722,9 +471,9 @@ class Memory:
 
         None are deleted if they would not make the room that is missing on the disk.
         """
-        if missing > PRUNED_SHARE * self._database.size():
+        if missing > PRUNED_SHARE * self.database.size():
             return 0
-        with self._database.read() as connection:
+        with self.database.read() as connection:
             rows = connection.execute(
                 "SELECT id FROM items WHERE principal = ? AND tier < ? "
                 "ORDER BY usefulness * confidence, created_iteration, created_at, row",
@@ -735,78 +484,8 @@ class Memory:
         with suppress(MemoryFull):  # a full disk takes small transactions longer than large ones
             for start in range(0, len(ids), _PRUNE_BATCH):
                 n_deleted += self._remove(ids[start : start + _PRUNE_BATCH])
-            self._database.purge()
+            self.database.purge()
         return n_deleted
-
-    def summaries(self, scope: MemoryScope, now: Moment, tier: int) -> list[MemoryItem]:
-        """Return the live summaries of a tier in the project, the oldest first."""
-        chosen = MemoryFilter(kinds=("summary",), tiers=(tier,), states=_LIVE)
-        return self._items.select(
-            scope, chosen, now, newest_first=False, where="kind = 'summary' AND project = ?", values=[scope.project]
-        )
-
-    def _promote(self, scope: MemoryScope, now: Moment) -> tuple[MemoryItem, ...]:
-        """Compress the oldest turns of a working memory that overflows, and session summaries that are many."""
-        turns = self.working(scope, now)
-        counts = self._counter.count_many([turn.text for turn in turns])
-        total = sum(counts)
-        if total <= self.settings.compression.tier0_overflow_threshold:
-            return ()
-        n_oldest = 0
-        while total > self.settings.token_budgets.tier0_working and n_oldest < len(turns) - 1:
-            total -= counts[n_oldest]
-            n_oldest += 1
-        done = self._summarise(turns[:n_oldest], 1, self.settings.compression.session_summary_tokens, now).summaries
-        sessions = self.summaries(scope, now, 1)
-        if len(sessions) >= self.settings.compression.tier1_consolidation_count:
-            done += self._summarise(sessions, 2, self.settings.compression.epoch_summary_tokens, now).summaries
-        return done
-
-    def _summarise(
-        self, items: Sequence[MemoryItem], tier: int, max_tokens: int, now: Moment, llm: LlmSettings | None = None
-    ) -> CompressOutcome:
-        """Summarise items, each of their places by itself, at most `ITEMS_PER_SUMMARY` at a time."""
-
-        def place(item: MemoryItem) -> tuple[str, str, str, str]:
-            return item.principal, item.persistence, item.project, item.session if tier == 1 else ""
-
-        groups: list[list[MemoryItem]] = []
-        for _, group in groupby(sorted(items, key=place), key=place):
-            found = list(group)
-            groups += [found[start : start + ITEMS_PER_SUMMARY] for start in range(0, len(found), ITEMS_PER_SUMMARY)]
-        if llm is None:
-            made, degraded = [summarise_items(group, max_tokens, self._counter) for group in groups], ""
-        else:
-            made, degraded = write_summaries(groups, max_tokens, self._counter, llm, self._llm_seconds)
-        summaries: list[MemoryItem] = []
-        source_ids: list[str] = []
-        for sources, summary in zip(groups, made, strict=True):
-            if not summary.text:
-                continue
-            ids = [item.id for item in sources]
-            first = sources[0]
-            draft = MemoryDraft(
-                "summary",
-                summary.text,
-                tier=tier,
-                verbatim=False,
-                source_ids=tuple(ids),
-                metadata={"sentences": [_citation(each) for each in summary.sentences]}
-                | ({"model": summary.model} if summary.model else {}),
-                persistence=first.persistence,
-                source="graphctx",
-                triples=(),
-            )
-            there = MemoryScope(first.principal, first.project, first.session if tier == 1 else sources[-1].session)
-            with suppress(InvalidArgument):  # another process was faster
-                summaries.append(self.add([draft], there, now, summarised=ids)[0].item)
-                source_ids += ids
-        model = next((summary.model for summary in made if summary.model), "")
-        return CompressOutcome(tuple(summaries), tuple(source_ids), model, degraded)
-
-
-def _citation(cited: CitedSentence) -> dict[str, Any]:
-    return {"item": cited.item_id, "start_char": cited.start_char, "end_char": cited.end_char, "line": cited.line}
 
 
 def feedback_count(item: MemoryItem, name: str) -> int:

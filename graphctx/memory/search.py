@@ -78,6 +78,7 @@ class MemoryHit:
         score: what orders the hits, 0..1.
         similarity: factor of the score; of a block `relative` to the best candidates.
         recency: factor of the score; ``third`` and ``fourth`` are as in `ScoreParts`.
+        window: which of the `graphctx.memory.index.windows` of the text is nearest to the question.
     """
 
     item: MemoryItem
@@ -86,6 +87,7 @@ class MemoryHit:
     recency: float
     third: float
     fourth: float
+    window: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,15 +215,15 @@ class MemorySearcher:
                 slots, similarity = slots[best], relative(similarity[best])
             parts = self._parts(query, index, slots, similarity)
             scores = self._scores(query, parts, similarity)
-            ids = [index.ids[slot] for slot in slots]
-            order = sorted(range(len(slots)), key=lambda at: (-scores[at], ids[at]))
-            kept = [at for at in order if scores[at] >= query.min_score]
-            rows = index.column("row")[slots[kept[: query.limit]]].tolist()
+            order = np.lexsort((np.array([index.ids[slot] for slot in slots.tolist()]), -scores))
+            kept = order[scores[order] >= query.min_score]
+            returned = slots[kept[: query.limit]]
+            rows, nearest = index.column("row")[returned].tolist(), index.nearest_windows(vector, returned)
             with self._database.read() as connection:
                 items = self._items.by_rows(connection, rows)
         hits = [
-            _hit(items[row], parts, scores, at)
-            for row, at in zip(rows, kept, strict=False)
+            _hit(items[row], parts, scores, at, window)
+            for row, at, window in zip(rows, kept, nearest, strict=False)
             if row in items  # deleted by another process in this moment
         ]
         return MemoryHits(tuple(hits), "semantic", "", n_candidates, len(order) - len(kept), embedding_ms)
@@ -297,7 +299,7 @@ def _best(slots: Slots, scores: Floats, limit: int) -> Slots:
     return best
 
 
-def _hit(item: MemoryItem, parts: ScoreParts, scores: Floats, at: int) -> MemoryHit:
+def _hit(item: MemoryItem, parts: ScoreParts, scores: Floats, at: int, window: int = 0) -> MemoryHit:
     return MemoryHit(
         item,
         float(scores[at]),
@@ -305,4 +307,5 @@ def _hit(item: MemoryItem, parts: ScoreParts, scores: Floats, at: int) -> Memory
         float(parts.recency[at]),
         float(parts.third[at]),
         float(parts.fourth[at]),
+        window,
     )

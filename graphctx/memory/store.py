@@ -16,6 +16,7 @@ from graphctx.memory.database import MemoryDatabase, add_text, remove_text
 from graphctx.memory.index import term_hashes
 from graphctx.memory.items import (
     CORE_TIER,
+    ITERATIONS_TAG,
     KINDS,
     PERSISTENCES,
     STATES,
@@ -40,6 +41,12 @@ ITEM_FIELDS = (
 _FIELD_NAMES = ITEM_FIELDS.split(", ")
 _INSERT = f"""INSERT OR IGNORE INTO items ({ITEM_FIELDS}, vector, terms, facts_pending)
     VALUES ({", ".join("?" * 27)})"""
+
+OF_ITERATIONS = (
+    "(kind IN ('task', 'iteration', 'skill', 'file', 'output', 'error') "
+    f"OR (kind = 'summary' AND instr(tags, '\"{ITERATIONS_TAG}\"')))"
+)
+"""SQL condition of items of the context of iterations, whose ages are counted in iterations."""
 
 MAX_TAGS, MAX_TAG_CHARS, MAX_METADATA_CHARS = 50, 200, 100_000
 
@@ -268,7 +275,7 @@ class ItemStore:
             ):
                 n_changed += connection.execute(
                     "UPDATE items SET state = ? WHERE tier < ? AND kind <> 'skill' AND created_at <= ? "
-                    f"AND created_iteration < ? AND {ripe} AND {where}",
+                    f"AND created_iteration < ? AND {ripe} AND {OF_ITERATIONS} AND {where}",
                     (state, CORE_TIER, to_micros(now.at), now.iteration - before, *values),
                 ).rowcount
         return n_changed
@@ -314,6 +321,7 @@ def is_chosen(item: MemoryItem, chosen: MemoryFilter, now: Moment, settings: Mem
         and (not chosen.kinds or item.kind in chosen.kinds)
         and (not chosen.tiers or item.tier in chosen.tiers)
         and (not chosen.tags or not set(chosen.tags).isdisjoint(item.tags))
+        and (not chosen.summary_tag or item.kind != "summary" or chosen.summary_tag in item.tags)
         and (chosen.session is None or item.session == chosen.session)
         and (chosen.after is None or item.created_at >= chosen.after)
         and (chosen.before is None or item.created_at < chosen.before)

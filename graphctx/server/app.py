@@ -177,8 +177,8 @@ class GraphctxServer:
             client = IterationClient(memory, scope, clock=lambda: now.at)
             return str(client.get_context_block(task)["block"]) if task.strip() else ""
         if what == "working":
-            return entries_text(memory.working(scope, now), ids=True)
-        return entries_text(memory.summaries(scope, now, tier=1), ids=True)
+            return entries_text(memory.lifecycle.working(scope, now), ids=True)
+        return entries_text(memory.lifecycle.summaries(scope, now, tier=1), ids=True)
 
     def _read(self, uri: str, caller: Caller) -> types.TextResourceContents:
         if self.remembers and uri.startswith("memory://"):

@@ -79,10 +79,10 @@ def memory_contents(uri: str, memory: Memory, scope: MemoryScope, now: Moment) -
         found = memory.select(scope, now, MemoryFilter(tiers=(CORE_TIER,)), newest_first=False)
         return text_contents(uri, entries_text(found), TEXT)
     if uri == "memory://session/current":
-        return text_contents(uri, entries_text(memory.working(scope, now)), TEXT)
+        return text_contents(uri, entries_text(memory.lifecycle.working(scope, now)), TEXT)
     if uri == "memory://graph/schema":
         schema: dict[str, Any] = {"relation_types": memory.facts.schema(scope)}
-        schema["n_entities"] = memory.stats(scope)["n_entities"]
+        schema["n_entities"] = memory.statistics.counts(scope)["n_entities"]
         return text_contents(uri, json.dumps(schema, ensure_ascii=False, indent=2), JSON)
     if uri == STATS_URI:
         return text_contents(uri, json.dumps(status_fields(memory, scope), ensure_ascii=False, indent=2), JSON)
@@ -198,7 +198,7 @@ class MemorySubscriptions:
 
     def _has_changed(self) -> bool:
         with suppress(GraphctxError):  # a memory that cannot be read is looked at again
-            version = self._seen_by(next(iter(self._subscribers.values())).caller)[0].data_version()
+            version = self._seen_by(next(iter(self._subscribers.values())).caller)[0].database.data_version()
             changed, self._version = version != self._version, version
             return changed
         return False
@@ -208,7 +208,7 @@ class MemorySubscriptions:
         changed: list[str] = []
         with suppress(GraphctxError):
             memory, scope, now = self._seen_by(subscriber.caller)
-            n_writes = memory.n_writes(scope.principal)
+            n_writes = memory.statistics.n_writes(scope.principal)
             if n_writes == subscriber.n_writes and all(subscriber.known.values()):
                 return []
             subscriber.n_writes = n_writes

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphctx.errors import InvalidArgument
-from graphctx.memory import Memory, MemoryDraft, MemoryFilter, MemoryQuery, Triple, assemble_block
+from graphctx.memory import Memory, MemoryDraft, MemoryFilter, MemoryItem, MemoryQuery, Triple, assemble_block
 from graphctx.nlp.tokens import AnswerCounter
 
 from .conftest import HERE, OpenMemory, on_day
@@ -33,12 +33,43 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Memory:
     return memory
 
 
+@pytest.fixture(scope="module")
+def filled_with_long(tmp_path_factory: pytest.TempPathFactory) -> Memory:
+    """A memory of one item of some thousand tokens, which answers in its middle."""
+    from .conftest import EMBEDDER, EXTRACTOR
+
+    memory = Memory(tmp_path_factory.mktemp("long"), embedder=EMBEDDER, extractor=EXTRACTOR)
+    lines = [f"Line {n} of the log has a wind of {n % 9} and no news." for n in range(120)]
+    lines[60] = "Line 60 says that the yawl reached the harbour of Hamn."
+    memory.add([MemoryDraft("output", " ".join(lines))], HERE, on_day(1), extract=False)
+    return memory
+
+
 @given(budget=st.integers(1, 600))
 def test_no_block_is_longer_than_its_budget_or_says_a_thing_twice(filled: Memory, budget: int) -> None:
     block = assemble_block(filled, QUERY, budget, COUNT, record_use=False)
     assert COUNT(block.text) <= sum(entry.tokens for entry in block.entries) <= budget
     assert len({entry.content.id for entry in block.entries}) == len(block.entries)
     assert block == assemble_block(filled, QUERY, budget, COUNT, record_use=False)
+
+
+@given(budget=st.integers(60, 1200))
+def test_an_item_that_does_not_fit_is_shown_by_exact_sentences_near_the_question(
+    filled_with_long: Memory, budget: int
+) -> None:
+    query = replace(QUERY, text="Which harbour did the yawl reach?")
+    (entry, *_) = assemble_block(filled_with_long, query, budget, COUNT, record_use=False).entries
+    assert isinstance(entry.content, MemoryItem)
+    assert entry.excerpt is not None
+    start, end = entry.excerpt
+    shown = entry.content.text[start:end]
+    assert (
+        entry.text
+        == f"[Output: 2026-01-02 00:00, excerpt {start}:{end} of {len(entry.content.text)} characters] {shown}"
+    )
+    assert shown.startswith("Line ")
+    assert shown.endswith(".")
+    assert "reached the harbour of Hamn" in shown or budget < 300
 
 
 def test_core_memory_comes_first_and_facts_are_reached_over_two_hops(filled: Memory) -> None:

@@ -29,7 +29,7 @@ def test_the_model_writes_a_summary_that_cites_its_turns(tmp_path: Path, stub: S
     )
     memory, turns = filled(tmp_path, stub)
     with memory:
-        done = memory.compress("working", HERE, on_day(1))
+        done = memory.lifecycle.compress("working", HERE, on_day(1))
         assert (done.model, done.degraded) == ("stub", "")
         summary = done.summaries[0]
         assert summary.text == "The release is on 14 May, which Ben dislikes.\nOpen: who tells customers."
@@ -37,7 +37,7 @@ def test_the_model_writes_a_summary_that_cites_its_turns(tmp_path: Path, stub: S
         assert cited == [(0, turns[0].id), (0, turns[1].id), (1, turns[2].id)]
         assert summary.source_ids == tuple(turn.id for turn in turns)
         assert stub.requests[0].given == [f"{turn.author}: {turn.text}" for turn in turns]
-        assert memory.working(HERE, on_day(1)) == []
+        assert memory.lifecycle.working(HERE, on_day(1)) == []
 
 
 @pytest.mark.parametrize("fault", ["refuses", "closed", "uncited", "too long", "hangs"])
@@ -47,7 +47,7 @@ def test_where_the_model_fails_the_summary_is_extractive_and_says_why(tmp_path: 
     url = f"http://127.0.0.1:{closed_port()}/v1" if fault == "closed" else ""
     memory, turns = filled(tmp_path, stub, url, seconds=0.5 if fault == "hangs" else 10.0)
     with memory:
-        done = memory.compress("working", HERE, on_day(1))
+        done = memory.lifecycle.compress("working", HERE, on_day(1))
         assert "1 of 1 summaries are extractive" in done.degraded
         assert done.model == ""
         assert done.summaries[0].text == "\n".join(f"{turn.author}: {turn.text}" for turn in turns)
@@ -63,8 +63,8 @@ def test_what_is_forgotten_while_the_model_writes_is_in_no_summary(tmp_path: Pat
 
     stub.otherwise = forgets
     with memory:
-        assert memory.compress("working", HERE, on_day(1)).summaries == ()
-        assert [turn.id for turn in memory.working(HERE, on_day(1))] == [turn.id for turn in turns[1:]]
+        assert memory.lifecycle.compress("working", HERE, on_day(1)).summaries == ()
+        assert [turn.id for turn in memory.lifecycle.working(HERE, on_day(1))] == [turn.id for turn in turns[1:]]
 
 
 def test_storing_waits_for_no_model(tmp_path: Path, stub: Stub) -> None:
@@ -73,5 +73,6 @@ def test_storing_waits_for_no_model(tmp_path: Path, stub: Stub) -> None:
     with memory:
         long = [MemoryDraft("turn", f"Turn {number}. " + "Servers were counted. " * 400) for number in range(3)]
         assert [outcome.compressed for outcome in memory.add(long, HERE, on_day(2))][-1]
-        assert memory.maintain(HERE, on_day(3, 200)).summaries
+        memory.add([MemoryDraft("output", "The build took nine minutes.")], HERE, on_day(2))
+        assert memory.lifecycle.maintain(HERE, on_day(3, 60)).summaries
     assert stub.requests == []

@@ -55,13 +55,13 @@ def answered(answers: Iterable[Path]) -> set[str]:
 
 def assert_whole(memory: Memory, lines: set[str]) -> None:
     """Every item that was answered is there, and every item there is whole."""
-    assert memory.integrity() == []
+    assert memory.database.integrity() == []
     found = {item.id: item for item in memory.select(HERE, on_day(10_000))}
     assert {line.strip() for line in lines} <= set(found)
     for item in found.values():
         number = item.text.split(" says ")[1].split(".")[0]
         assert item.text == f"Writer {item.author} says {number}. " * 20
-    assert memory.stats(HERE)["n_facts"] == len(found)
+    assert memory.statistics.counts(HERE)["n_facts"] == len(found)
     assert len(memory.vectors(list(found))) == len(found)
     for hit in memory.search(MemoryQuery("writer", HERE, on_day(10_000), limit=5)).hits:
         assert hit.item.id in found
@@ -133,11 +133,11 @@ def test_an_earlier_version_is_migrated_and_keeps_what_it_has(open_memory: OpenM
         connection.commit()
     memory = open_memory()
     assert list(exported_lines(memory, HERE)) == lines
-    assert memory.n_writes("") == 0
+    assert memory.statistics.n_writes("") == 0
     memory.feedback(said.id, True, HERE)
-    assert memory.n_writes("") == 1
+    assert memory.statistics.n_writes("") == 1
     memory.record_use([said.id], on_day(1))
-    assert memory.n_writes("") == 1
+    assert memory.statistics.n_writes("") == 1
 
 
 def damaged(data: bytes, damage: str) -> bytes:
@@ -162,7 +162,7 @@ def test_a_damaged_file_is_named_kept_and_salvaged(open_memory: OpenMemory, tmp_
     said = [f"Note {number}: " + f"service {number} has a limit. " * 30 for number in range(80)]
     memory.add([MemoryDraft("output", text) for text in said], HERE, on_day(0))
     memory.add([MemoryDraft("fact", "Ana lives in Oslo.")], HERE, on_day(0))
-    memory.backup(tmp_path / "copy.db")
+    memory.database.backup(tmp_path / "copy.db")
     memory.close()
     path = tmp_path / "memory" / "memory.db"
     for each in path.parent.iterdir():
@@ -170,7 +170,7 @@ def test_a_damaged_file_is_named_kept_and_salvaged(open_memory: OpenMemory, tmp_
     data = damaged((tmp_path / "copy.db").read_bytes(), damage)
     path.write_bytes(data)
     with suppress(BackendUnavailable) if damage != "pages" else nullcontext():  # or its schema is damaged too
-        assert open_memory().integrity()
+        assert open_memory().database.integrity()
     if damage == "header":
         with pytest.raises(BackendUnavailable, match="memory repair"):
             open_memory()
@@ -178,7 +178,7 @@ def test_a_damaged_file_is_named_kept_and_salvaged(open_memory: OpenMemory, tmp_
     report = repair(tmp_path / "memory")
     assert (path.parent / report.damaged_file).read_bytes() == data
     sound = open_memory()
-    assert sound.integrity() == []
+    assert sound.database.integrity() == []
     items = sound.select(HERE, on_day(1))
     kept = {item.text for item in items if item.verbatim}
     assert kept <= {*said, "Ana lives in Oslo."}
@@ -223,7 +223,7 @@ def test_a_full_store_prunes_the_least_useful_of_its_principal_and_then_refuses(
     large = [MemoryDraft("output", f"{number} " + "x" * 90_000) for number in range(20)]
     with pytest.raises(MemoryFull, match="max_size_mb"):
         memory.add(large, HERE, on_day(3))
-    assert memory.integrity() == []
+    assert memory.database.integrity() == []
     assert precious in memory.select(HERE, on_day(4))
 
 
@@ -259,7 +259,7 @@ def test_on_a_full_disk_the_least_useful_is_pruned_and_then_nothing_is_stored_or
         with pytest.raises(MemoryFull, match="free disk space"):
             memory.add([draft(80)], HERE, on_day(0, 80))
         assert {item.id for item in memory.select(HERE, on_day(1))} == before
-        assert memory.integrity() == []
+        assert memory.database.integrity() == []
         (small_disk / "filler").unlink()
         assert memory.add([draft(80)], HERE, on_day(0, 80))[0].created
 
@@ -290,4 +290,4 @@ def test_a_file_that_may_not_grow_is_a_clear_refusal_and_keeps_what_was_answered
     assert "limit of file size is reached" in message
     memory = open_memory()
     assert {item.id for item in memory.select(HERE, on_day(1))} == set(ids)
-    assert memory.integrity() == []
+    assert memory.database.integrity() == []

@@ -20,7 +20,7 @@ def test_the_state_follows_from_the_age_in_iterations(open_memory: OpenMemory) -
     states = {0: "active", 5: "active", 6: "aging", 20: "aging", 21: "summarized", 50: "summarized", 51: "archived"}
     for age in states:
         memory.add([MemoryDraft("output", f"Output of age {age}.")], HERE, on_day(0, 60 - age))
-    memory.maintain(HERE, on_day(0, 60))
+    memory.lifecycle.maintain(HERE, on_day(0, 60))
     found = memory.select(HERE, on_day(0, 60), MemoryFilter(kinds=("output",), states=STATES))
     assert {60 - item.created_iteration: item.state for item in found} == states
 
@@ -61,7 +61,7 @@ def test_working_memory_that_overflows_is_compressed_and_stays_searchable(open_m
     for summary in summaries:
         assert summary.tier == 1
         assert_cites(summary, stored)
-    working = memory.working(HERE, on_day(0, 12))
+    working = memory.lifecycle.working(HERE, on_day(0, 12))
     compressed = {source for summary in summaries for source in summary.source_ids}
     assert compressed | {item.id for item in working} == set(stored)
     assert not compressed & {item.id for item in working}
@@ -74,13 +74,13 @@ def test_levels_are_compressed_on_demand_each_into_the_next(open_memory: OpenMem
     for session in range(3):
         for number in range(4):
             memory.add([turn(10 * session + number)], HERE, on_day(session, number))
-        made = memory.compress("working", HERE, on_day(session + 0.5)).summaries
+        made = memory.lifecycle.compress("working", HERE, on_day(session + 0.5)).summaries
         assert [summary.tier for summary in made] == [1]
-    assert memory.working(HERE, on_day(4)) == []
-    epoch = memory.compress("session", HERE, on_day(4))
+    assert memory.lifecycle.working(HERE, on_day(4)) == []
+    epoch = memory.lifecycle.compress("session", HERE, on_day(4))
     assert [summary.tier for summary in epoch.summaries] == [2]
     assert len(epoch.source_ids) == 3
-    assert not memory.compress("session", HERE, on_day(5)).summaries
+    assert not memory.lifecycle.compress("session", HERE, on_day(5)).summaries
 
 
 def test_maintenance_summarises_archives_and_prunes_what_is_old_and_of_no_use(open_memory: OpenMemory) -> None:
@@ -92,7 +92,7 @@ def test_maintenance_summarises_archives_and_prunes_what_is_old_and_of_no_use(op
         )
     useless = memory.add([MemoryDraft("error", "Useless noise.", usefulness=0.1)], HERE, on_day(0, 1))[0].item
     core = memory.add([MemoryDraft("core", "The user is Ana.", usefulness=0.1)], HERE, on_day(0, 1))[0].item
-    outcome = memory.maintain(HERE, on_day(1, 112))
+    outcome = memory.lifecycle.maintain(HERE, on_day(1, 112))
     assert outcome.n_deleted == 1
     assert outcome.summaries
     everything = MemoryFilter(states=("active", "aging", "summarized", "archived"))
@@ -111,8 +111,8 @@ def test_pruning_leaves_core_items_and_the_useful(open_memory: OpenMemory) -> No
     drafts = [MemoryDraft("core", "I am Ana.", usefulness=0.0)]
     drafts += [MemoryDraft("output", f"Output {use}.", usefulness=use / 10) for use in range(0, 10, 2)]
     memory.add(drafts, HERE, on_day(0, 5))
-    assert memory.prune(HERE, on_day(0, 5), 0.5, older_than=3) == 0
-    assert memory.prune(HERE, on_day(0, 9), 0.5, older_than=3) == 3
+    assert memory.lifecycle.prune(HERE, on_day(0, 5), 0.5, older_than=3) == 0
+    assert memory.lifecycle.prune(HERE, on_day(0, 9), 0.5, older_than=3) == 3
     assert sorted(item.usefulness for item in memory.select(HERE, on_day(1))) == [0.0, 0.6, 0.8]
 
 
@@ -120,6 +120,6 @@ def test_retention_deletes_what_is_older_than_its_days(open_memory: OpenMemory) 
     memory = open_memory(storage={"retention_days": 30})
     for day in (0, 20):
         memory.add([MemoryDraft("event", f"Day {day}.")], HERE, on_day(day))
-    assert memory.expire(HERE, on_day(30)) == 0
-    assert memory.expire(HERE, on_day(31)) == 1
+    assert memory.lifecycle.expire(HERE, on_day(30)) == 0
+    assert memory.lifecycle.expire(HERE, on_day(31)) == 1
     assert [item.text for item in memory.select(HERE, Moment(on_day(31).at))] == ["Day 20."]

@@ -62,7 +62,7 @@ def test_a_draft_that_cannot_be_stored_is_refused_by_name_and_nothing_is_stored(
     good = MemoryDraft("fact", "Ana lives in Oslo.")
     with pytest.raises(InvalidArgument, match=named):
         memory.add([good, replace(good, **draft)], HERE, on_day(0))
-    assert memory.stats(HERE)["n_items"] == 0
+    assert memory.statistics.counts(HERE)["n_items"] == 0
 
 
 def test_storing_the_same_thing_in_the_same_moment_again_changes_nothing(open_memory: OpenMemory) -> None:
@@ -70,7 +70,7 @@ def test_storing_the_same_thing_in_the_same_moment_again_changes_nothing(open_me
     first = memory.add([draft], HERE, on_day(0))[0]
     again = memory.add([draft], HERE, on_day(0))[0]
     assert (first.created, again.created, again.item) == (True, False, first.item)
-    assert memory.stats(HERE)["n_facts"] == 1
+    assert memory.statistics.counts(HERE)["n_facts"] == 1
 
 
 SCOPES = [
@@ -105,7 +105,7 @@ def test_an_answer_is_that_of_a_store_which_holds_only_what_is_in_scope(
                 if (there, text, persistence) in wanted:
                     memory.add([MemoryDraft("fact", text, persistence=persistence)], there, on_day(day))
             now = on_day(30)
-            stats = memory.stats(asking)
+            stats = memory.statistics.counts(asking)
             found: MemoryHits = memory.search(MemoryQuery("Who lives in Oslo?", asking, now), record_use=False)
             return [
                 found,
@@ -185,4 +185,4 @@ def test_an_empty_memory_answers_with_nothing(open_memory: OpenMemory) -> None:
     assert memory.search(MemoryQuery("Anything?", HERE, on_day(0))) == MemoryHits((), "semantic")
     assert memory.select(HERE, on_day(0), MemoryFilter(tags=("x",))) == []
     assert memory.facts.about("Ana", HERE, on_day(0)) == []
-    assert not memory.compress("working", HERE, on_day(0)).summaries
+    assert not memory.lifecycle.compress("working", HERE, on_day(0)).summaries

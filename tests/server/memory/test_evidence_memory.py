@@ -92,7 +92,7 @@ async def test_an_answer_with_memories_keeps_its_limits(beside: Beside) -> None:
                 draw.choice(["duty", "officer", "ёжик", "\u2603", "hands over", "at noon"]) for _ in range(60)
             )
             await store(client, f"{number}: {words}", "event")
-        for max_tokens, max_bytes in ((8000, 30_000), (2000, 30_000), (8000, 4_000), (700, 9_000), (500, 2_000)):
+        for max_tokens, max_bytes in ((8000, 30_000), (2000, 30_000), (8000, 4_000), (1000, 9_000), (500, 2_000)):
             limits = {"max_tokens": max_tokens, "max_bytes": max_bytes}
             result = await client.call_tool("kb.retrieve_evidence", {**WITH_MEMORY, **limits})
             assert not result.is_error, (limits, text_of(result))

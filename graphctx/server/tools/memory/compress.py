@@ -72,7 +72,7 @@ class MemoryCompressAnswer(MemoryChange):
 
 def _compress(context: CallContext, asked: MemoryCompressInput) -> Reply[MemoryCompressAnswer]:
     context.require_writer("the memory")
-    outcome = context.open_memory().compress(asked.scope, context.memory_scope(Scope()), context.moment())
+    outcome = context.open_memory().lifecycle.compress(asked.scope, context.memory_scope(Scope()), context.moment())
 
     def build(n: int, budget: Budget) -> MemoryCompressAnswer:
         left = len(outcome.summaries) - n

@@ -43,7 +43,7 @@ class MemoryRetrieveInput(MemoryInput):
 class BlockLine(Answer):
     """An entry of a block: a memory (m_…) or a fact (r_…)."""
 
-    SILENT: ClassVar[frozenset[str]] = frozenset({"tier", "author", "source"})
+    SILENT: ClassVar[frozenset[str]] = frozenset({"tier", "author", "source", "excerpt_start", "excerpt_end"})
 
     id: str
     kind: str = Field(description="Kind of the memory, or relation for a fact.")
@@ -54,6 +54,8 @@ class BlockLine(Answer):
     source: str = ""
     start_char: int = Field(description="Where the entry starts in the block.")
     end_char: int
+    excerpt_start: int | None = Field(None, description="Where the part of a long memory that is shown starts in it.")
+    excerpt_end: int | None = None
 
 
 class MemoryRetrieveAnswer(ListAnswer):
@@ -146,22 +148,20 @@ def _block_line(entry: BlockEntry, start: int) -> BlockLine:
     from graphctx.memory import TemporalFact
 
     content = entry.content
-    end = start + len(entry.text)
-    score = round(entry.score, 4)
-    if isinstance(content, TemporalFact):
-        return BlockLine(
-            id=content.id, kind="relation", score=score, tokens=entry.tokens, start_char=start, end_char=end
-        )
+    item = None if isinstance(content, TemporalFact) else content
+    excerpt_start, excerpt_end = entry.excerpt or (None, None)
     return BlockLine(
         id=content.id,
-        kind=content.kind,
-        tier=content.tier,
-        score=score,
+        kind=item.kind if item else "relation",
+        tier=item.tier if item else None,
+        score=round(entry.score, 4),
         tokens=entry.tokens,
-        author=content.author,
-        source=content.source,
+        author=item.author if item else "",
+        source=item.source if item else "",
         start_char=start,
-        end_char=end,
+        end_char=start + len(entry.text),
+        excerpt_start=excerpt_start,
+        excerpt_end=excerpt_end,
     )
 
 

@@ -42,7 +42,7 @@ class MemoryStatusAnswer(MemoryChange):
 
 def status_fields(memory: Memory, scope: MemoryScope) -> dict[str, Any]:
     """Return what `MemoryStatusAnswer` and the resource memory://stats say of a memory."""
-    stats, storage = memory.stats(scope), memory.settings.storage
+    stats, storage = memory.statistics.counts(scope), memory.settings.storage
     for name in ("mean_usefulness", "last_iteration"):
         del stats[name]
     return {

@@ -155,7 +155,7 @@ def _store(context: CallContext, asked: MemoryStoreInput) -> Reply[MemoryStoreAn
         confidence=asked.confidence,
         triples=tuple(triple.triple() for triple in asked.triples) or None,
     )
-    memory.expire(scope, context.moment())
+    memory.lifecycle.expire(scope, context.moment())
     live = [source.id for source in sources if source.state in ("active", "aging")]
     outcome = memory.add([draft], scope, now, summarised=live)[0]
     item, facts = outcome.item, outcome.facts
