@@ -86,12 +86,9 @@ def test_core_memory_comes_first_and_facts_are_reached_over_two_hops(filled: Mem
     assert "[Fact] a yawl → moored at → Hamn" in facts
 
 
-def test_an_empty_memory_has_an_empty_block_and_a_blank_question_is_refused(open_memory: OpenMemory) -> None:
-    memory = open_memory()
-    assert assemble_block(memory, QUERY, 100, COUNT).text == ""
-    memory.add([MemoryDraft("event", "Rain.")], HERE, on_day(0))
+def test_a_blank_question_is_refused(filled: Memory) -> None:
     with pytest.raises(InvalidArgument, match="blank"):
-        assemble_block(memory, replace(QUERY, text=" "), 100, COUNT)
+        assemble_block(filled, replace(QUERY, text=" "), 100, COUNT)
 
 
 def test_other_principals_projects_and_sessions_are_not_in_a_block(open_memory: OpenMemory) -> None:

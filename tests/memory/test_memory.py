@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphctx.errors import InvalidArgument
-from graphctx.memory import Memory, MemoryDraft, MemoryFilter, MemoryQuery, MemoryScope, Triple
+from graphctx.memory import Memory, MemoryDraft, MemoryQuery, MemoryScope, Triple
 from graphctx.memory.search import MemoryHits
 
 from .conftest import EMBEDDER, EXTRACTOR, HERE, OpenMemory, on_day
@@ -167,22 +167,3 @@ def test_what_is_deleted_is_in_no_answer_and_in_no_file(open_memory: OpenMemory,
     on_disk = b"".join(path.read_bytes() for path in sorted((tmp_path / "memory").iterdir()))
     assert b"ylophon" not in on_disk
     assert b"Oslo" in on_disk
-
-
-def test_feedback_moves_usefulness_by_the_steps_of_the_settings(open_memory: OpenMemory) -> None:
-    memory = open_memory()
-    item = memory.add([MemoryDraft("skill", "Run the tests first.")], HERE, on_day(0))[0].item
-    assert memory.feedback(item.id, True, HERE).usefulness == pytest.approx(0.6)
-    assert memory.feedback(item.id, False, HERE).usefulness == pytest.approx(0.45)
-    for _ in range(10):
-        memory.feedback(item.id, True, HERE)
-    assert memory.get(item.id, HERE).usefulness == 1.0
-    assert memory.deprecate(item.id, HERE).confidence == pytest.approx(0.5)
-
-
-def test_an_empty_memory_answers_with_nothing(open_memory: OpenMemory) -> None:
-    memory = open_memory()
-    assert memory.search(MemoryQuery("Anything?", HERE, on_day(0))) == MemoryHits((), "semantic")
-    assert memory.select(HERE, on_day(0), MemoryFilter(tags=("x",))) == []
-    assert memory.facts.about("Ana", HERE, on_day(0)) == []
-    assert not memory.lifecycle.compress("working", HERE, on_day(0)).summaries

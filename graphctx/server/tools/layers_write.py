@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import contextvars
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import BeforeValidator, Field
 
 from graphctx.errors import BudgetExceeded, ScopeViolation
 from graphctx.model.answers import LOCAL_SESSION, Answer, Budget
-from graphctx.model.budgets import Weight, weigh
+from graphctx.model.budgets import Weight
 from graphctx.model.layers import ChunkConflict, ChunkKind
 from graphctx.model.requests import Label, Strict
 from graphctx.server.call_context import CallContext
+from graphctx.server.fitting import answer_weight, first_fitting
 from graphctx.server.render import note_lines, one_line
 from graphctx.server.tool import Description, Reply, Tool
 from graphctx.server.tools.layers_search import conflict_lines
@@ -212,7 +214,7 @@ def _require_room(context: CallContext, build: Build[Out], render: Callable[[Out
         BudgetExceeded: the server's limits are too small for it.
     """
     limits = context.config.limits
-    weight = _weight(context, build(_said(context) | {"budget": limits.placeholder()}), render) + _UNKNOWN
+    weight = answer_weight(context, build(_said(context) | {"budget": limits.placeholder()}), render) + _UNKNOWN
     if limits.exceeded_by(weight) is not None:
         raise BudgetExceeded(
             f"The answer to this needs {weight.tokens} tokens and {weight.bytes} bytes, and the server allows "
@@ -235,30 +237,22 @@ def _recorded(
     from graphctx.layer_source.chunks import conflict_of, more
 
     conflicts, notes = contextvars.Context().run(context.layer_source().conflicts_of, layer, chunk)
-    limits = context.config.limits
     # Last, without notes too: `_require_room` has found that this fits.
     tries = [(kept, list(notes)) for kept in range(min(len(conflicts), _MAX_CONFLICTS), -1, -1)] + [(0, [])]
-    for kept, shown in tries:
-        listed = [conflict_of(conflict) for conflict in conflicts[:kept]]
-        said = _said(context) | {
-            "conflicts": listed,
+
+    def listing(kept: int, shown: list[str], budget: Budget) -> Out:
+        said = {
+            "conflicts": [conflict_of(conflict) for conflict in conflicts[:kept]],
             "more_conflicts": more(len(conflicts), kept),
             "notes": shown,
         }
-        weight = _weight(context, build(said | {"budget": limits.placeholder()}), render)
-        if limits.exceeded_by(weight) is None:
-            break
-    answer = build(said | {"budget": limits.report(weight)})
-    return Reply(answer, render(answer))
+        return build(_said(context) | said | {"budget": budget})
+
+    return first_fitting(context, [partial(listing, kept, shown) for kept, shown in tries], render)
 
 
 def _said(context: CallContext) -> dict[str, Any]:
     return {"session_id": context.session_id}
-
-
-def _weight(context: CallContext, answer: Out, render: Callable[[Out], str]) -> Weight:
-    sent = context.payload_parts(render(answer), answer.model_dump_json())
-    return weigh(sent, context.count) + context.config.limits.reserve
 
 
 def _written(answer: WriteAnswer) -> str:

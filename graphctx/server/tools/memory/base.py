@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import Field
 
 from graphctx.errors import InvalidArgument
 from graphctx.model.answers import LOCAL_SESSION, Answer, Budget
-from graphctx.model.budgets import weigh
 from graphctx.model.requests import Bounded, Label, Scope
 from graphctx.server.call_context import CallContext
+from graphctx.server.fitting import first_fitting
 from graphctx.server.render import one_line
 from graphctx.server.tool import Reply
 
@@ -131,15 +132,7 @@ def change_reply(
 
     A change that is on the disk is always answered, whatever the limits: the caller must learn of it.
     """
-    limits = context.config.limits
-    for n in (_MAX_CHANGES, 3, 1, 0):
-        answer = build(n, limits.placeholder())
-        sent = context.payload_parts(render(answer), answer.model_dump_json())
-        weight = weigh(sent, context.count) + limits.reserve
-        if limits.exceeded_by(weight) is None:
-            break
-    answer = build(n, limits.report(weight))
-    return Reply(answer, render(answer))
+    return first_fitting(context, [partial(build, n) for n in (_MAX_CHANGES, 3, 1, 0)], render)
 
 
 def entity_tag(name: str) -> str:
