@@ -27,6 +27,7 @@ SECONDS = 5.0
 SHORT = {
     "text/prose.py": MAX_CHARS,  # longer sentences are not weighed
     "text/sentences.py:_LAST_WORD": 40,  # is looked for in a window
+    "ingest/defined_terms.py:_IDENTIFIER": 120,  # the longest name
     "ingest/read/code.py": MAX_LINE_CHARS,  # longer lines are not looked at
     "ingest/read/html.py:_CHARSET": 1024,  # is looked for at the start of a page
     "ingest/read/rst.py:_TARGETED": 1000,  # the longest phrase of a link
