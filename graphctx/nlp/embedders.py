@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
 from graphctx.errors import InvalidArgument
 from graphctx.nlp.base import Embedder
 
@@ -32,3 +37,11 @@ def make_embedder(name: str = DEFAULT, *, threads: int | None = None) -> Embedde
     raise InvalidArgument(
         f"There is no embedder {name!r}; choose one of: {', '.join(CHOICES)}.", name=name, choices=list(CHOICES)
     )
+
+
+@lru_cache(maxsize=64)
+def text_vector(embedder: Embedder, text: str) -> npt.NDArray[np.float32]:
+    """Return the vector of a text, read-only: a question is embedded once for all who compare it."""
+    vector: npt.NDArray[np.float32] = embedder.embed([text])[0]
+    vector.setflags(write=False)
+    return vector
