@@ -429,10 +429,12 @@ class KnowledgeBase:
         )
 
     def status(self) -> Status:
-        """What is in it: project, snapshot, counts, sizes, sources."""
+        """What is in it: project, snapshot, counts, sizes, sources; and whether the Redis of the settings answers."""
         from graphctx.store.status import status_of
 
-        return status_of(self.path, self.config)
+        status = status_of(self.path, self.config)
+        note = self.context_cache.check() if self.settings.context.cache_url.get_secret_value() else ""
+        return status.model_copy(update={"notes": [*status.notes, note]}) if note else status
 
     @property
     def project_id(self) -> str:

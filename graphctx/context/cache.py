@@ -208,6 +208,11 @@ class ContextCache:
         vector = text_vector(self._embedder, question)
         self._on_store(lambda store: store.save(bucket, question, vector, entry))
 
+    def check(self) -> str:
+        """Return why Redis cannot be used although its address is set; empty where it can."""
+        self._on_store(lambda store: store.load("", ""))
+        return self._note
+
     def close(self) -> None:
         """Close the connection to Redis."""
         if self._shared is not None:

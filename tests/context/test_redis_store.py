@@ -125,4 +125,5 @@ def test_a_redis_without_vector_sets_is_named_with_its_version(open_kb: OpenKb) 
     counts = kb.context_cache.counts
     assert (counts.store, counts.exact) == ("process", 1)
     assert "has version 7.0.15" in counts.note
+    assert counts.note in kb.status().notes
     assert "hush" not in counts.note + repr(kb.settings)
