@@ -33,7 +33,7 @@ from graphctx.eval.run import open_for
 from graphctx.eval.suites import load_suite
 from graphctx.knowledge_base import KnowledgeBase
 from graphctx.nlp.base import Embedder
-from graphctx.nlp.embedders import make_embedder, text_vector
+from graphctx.nlp.embedders import RECENT_VECTORS, make_embedder
 from graphctx.settings import ContextSettings
 
 PAIRS = ROOT / "eval" / "context_cache.jsonl"
@@ -147,7 +147,7 @@ def _cache(kb: KnowledgeBase, entries: int, url: str) -> ContextCache:
 
 
 def _milliseconds(kb: KnowledgeBase, question: str, tokens: int) -> float:
-    text_vector.cache_clear()
+    RECENT_VECTORS.clear()
     start = time.perf_counter()
     kb.compose_context(question, tokens)
     return (time.perf_counter() - start) * 1e3

@@ -221,7 +221,7 @@ class ContextSettings(_Group):
     cache_entries: int = Field(
         512,
         ge=0,
-        le=100_000,
+        le=5_000,
         description="Most questions whose context is kept for another wording of the question; 0 keeps none.",
     )
     cache_seconds: float = Field(3600.0, ge=1, description="Seconds that an entry lives after its last use.")
@@ -519,7 +519,11 @@ def _refused(error: ValidationError) -> InvalidArgument:
 
 def _redacted(name: str, value: object) -> object:
     """Return a value for a message, without secrets."""
-    secret = name in ("server", "llm") or name.startswith(_SECRETS) or (name == "llm.base_url" and "@" in str(value))
+    secret = (
+        name in ("server", "llm", "context")
+        or name.startswith(_SECRETS)
+        or (name == "llm.base_url" and "@" in str(value))
+    )
     return "(a secret)" if secret else value
 
 

@@ -45,6 +45,12 @@ MAX_NEAREST = 8
 RETRY_SECONDS = 30.0
 """After a failure Redis is left alone for so long."""
 
+MAX_BYTES = 64 * 2**20
+"""Of the entries of a process."""
+
+MAX_ENTRY_BYTES = 2 * 2**20
+"""Larger entries are not kept; 32,000 tokens have about 100 KB."""
+
 _PART = TypeAdapter(RetrievedPart)
 
 
@@ -65,7 +71,7 @@ class EntryStore(Protocol):
 
 
 class MemoryEntryStore:
-    """Entries in this process; beyond the most, the one that was not used for longest goes.
+    """Entries in this process; beyond the most, or `MAX_BYTES`, the one that was not used for longest goes.
 
     Args:
         most: entries.
@@ -78,6 +84,7 @@ class MemoryEntryStore:
         self._seconds = seconds
         self._clock = clock
         self._lock = threading.Lock()
+        self._bytes = 0
         self._entries: OrderedDict[tuple[str, str], tuple[float, Vector, bytes]] = OrderedDict()
 
     def load(self, bucket: str, question: str) -> bytes | None:
@@ -85,7 +92,7 @@ class MemoryEntryStore:
         with self._lock:
             now = self._clock()
             while self._entries and next(iter(self._entries.values()))[0] <= now:  # the order is that of the last use
-                self._entries.popitem(last=False)
+                self._drop(next(iter(self._entries)))
             if (found := self._entries.pop((bucket, question), None)) is None:
                 return None
             self._entries[bucket, question] = (now + self._seconds, *found[1:])
@@ -103,13 +110,18 @@ class MemoryEntryStore:
     def save(self, bucket: str, question: str, vector: Vector, entry: bytes) -> None:
         """Keep an entry; see `EntryStore`."""
         with self._lock:
-            self._entries.pop((bucket, question), None)
+            self._drop((bucket, question))
             self._entries[bucket, question] = (self._clock() + self._seconds, vector, entry)
-            if len(self._entries) > self._most:
-                self._entries.popitem(last=False)
+            self._bytes += len(entry)
+            while len(self._entries) > self._most or self._bytes > MAX_BYTES:
+                self._drop(next(iter(self._entries)))
 
     def close(self) -> None:
         """There is nothing to release."""
+
+    def _drop(self, key: tuple[str, str]) -> None:
+        if (entry := self._entries.pop(key, None)) is not None:
+            self._bytes -= len(entry[2])
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +217,8 @@ class ContextCache:
     def put(self, question: str, binding: str, found: RetrievedPart) -> None:
         """Keep what was found for a question."""
         bucket, entry = _digest(binding), _PART.dump_json(found)
+        if len(entry) > MAX_ENTRY_BYTES:
+            return
         vector = text_vector(self._embedder, question)
         self._on_store(lambda store: store.save(bucket, question, vector, entry))
 
