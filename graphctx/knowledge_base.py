@@ -49,6 +49,7 @@ from graphctx.settings import Settings, layers_folder, load_settings
 from graphctx.store.config import KbConfig, read_config
 
 if TYPE_CHECKING:
+    from graphctx.context import ContextCache
     from graphctx.export.options import ExportFormat, ExportReport
     from graphctx.export.options import OnProgress as OnExport
     from graphctx.ingest.communities import Summariser
@@ -277,9 +278,8 @@ class KnowledgeBase:
         fields = {"query": query, "max_tokens": max_tokens, "strategy": strategy, **options}
         request = parse_arguments(ContextInput, fields)
         searcher = self.searcher()
-        return ContextComposer([DocumentSource(searcher, self.tokens)], self.tokens, searcher.snapshot_id).compose(
-            request
-        )
+        source = self.context_cache.over(DocumentSource(searcher, self.tokens), searcher)
+        return ContextComposer([source], self.tokens, searcher.snapshot_id).compose(request)
 
     def search_context(
         self, query: str, max_results: int = 10, min_relevance: float = 0.7, **options: Unpack[ScopeKeywords]
@@ -429,10 +429,12 @@ class KnowledgeBase:
         )
 
     def status(self) -> Status:
-        """What is in it: project, snapshot, counts, sizes, sources."""
+        """What is in it: project, snapshot, counts, sizes, sources; and whether the Redis of the settings answers."""
         from graphctx.store.status import status_of
 
-        return status_of(self.path, self.config)
+        status = status_of(self.path, self.config)
+        note = self.context_cache.check() if self.settings.context.cache_url.get_secret_value() else ""
+        return status.model_copy(update={"notes": [*status.notes, note]}) if note else status
 
     @property
     def project_id(self) -> str:
@@ -482,6 +484,13 @@ class KnowledgeBase:
             index.warm()
 
     @cached_property
+    def context_cache(self) -> ContextCache:
+        """Keeps what the documents hold for the questions of `compose_context`."""
+        from graphctx.context import ContextCache
+
+        return ContextCache(self.settings, self._embedder)
+
+    @cached_property
     def tokens(self) -> AnswerCounter:
         """Counts the tokens that budgets are measured in."""
         from graphctx.nlp.tokens import AnswerCounter
@@ -506,6 +515,8 @@ class KnowledgeBase:
         """Close what is open; a later call opens it again."""
         self._searcher = None
         self._published.close()
+        if (cache := self.__dict__.get("context_cache")) is not None:
+            cache.close()
 
     def __enter__(self) -> Self:
         return self

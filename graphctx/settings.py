@@ -30,7 +30,7 @@ MemoryPersistence = Literal["session", "project", "global"]
 CONTRACT_VARIABLES = {"kb_v2": "MCP_KB_V2_ENABLED", "structured_output": "MCP_STRUCTURED_OUTPUT_ENABLED"}
 """Settings of ``[server]`` and their environment variables in section 10 of the tool contract."""
 
-_SECRETS = ("server.cursor_key", "server.tokens", "llm.api_key")
+_SECRETS = ("server.cursor_key", "server.tokens", "llm.api_key", "context.cache_url")
 
 
 class _Group(BaseModel):
@@ -212,6 +212,23 @@ class LayersSettings(_Group):
         False,
         description="Offer layers although `[server] doc_tags` or `repositories` set a boundary, which does not apply "
         "to them.",
+    )
+
+
+class ContextSettings(_Group):
+    """``[context]``: the cache of composed contexts."""
+
+    cache_entries: int = Field(
+        512,
+        ge=0,
+        le=5_000,
+        description="Most questions whose context is kept for another wording of the question; 0 keeps none.",
+    )
+    cache_seconds: float = Field(3600.0, ge=1, description="Seconds that an entry lives after its last use.")
+    cache_url: SecretStr = Field(
+        SecretStr(""),
+        description="Secret: address of a Redis 8 that replicas share, such as redis://localhost:6379/0; empty keeps "
+        "entries in the process. Needs `pip install 'graphctx[redis]'`.",
     )
 
 
@@ -400,6 +417,7 @@ class Settings(BaseSettings):
     llm: LlmSettings = LlmSettings()
     layers: LayersSettings = LayersSettings()
     memory: MemorySettings = MemorySettings()
+    context: ContextSettings = ContextSettings()
 
     @classmethod
     def settings_customise_sources(
@@ -501,7 +519,11 @@ def _refused(error: ValidationError) -> InvalidArgument:
 
 def _redacted(name: str, value: object) -> object:
     """Return a value for a message, without secrets."""
-    secret = name in ("server", "llm") or name.startswith(_SECRETS) or (name == "llm.base_url" and "@" in str(value))
+    secret = (
+        name in ("server", "llm", "context")
+        or name.startswith(_SECRETS)
+        or (name == "llm.base_url" and "@" in str(value))
+    )
     return "(a secret)" if secret else value
 
 

@@ -3,12 +3,13 @@
 ``question -> candidates -> concepts, sections and sentences -> placement -> text``; docs/context.md has the whole.
 """
 
+from graphctx.context.cache import ContextCache
 from graphctx.context.composer import ContextComposer
 from graphctx.context.documents import DocumentSource
 from graphctx.context.hierarchy import HierarchicalResults, HierarchicalRetriever
 from graphctx.context.optimizer import optimize_context
 from graphctx.context.render import augment_for_llm
-from graphctx.context.source import ContextCache, ContextSource, RetrievedPart
+from graphctx.context.source import ContextSource, RetrievedPart
 
 __all__ = [
     "ContextCache",

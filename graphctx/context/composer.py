@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from graphctx.context.render import examples_text, history_text, places, sections_text
-from graphctx.context.source import ContextCache, ContextSource, RetrievedPart
+from graphctx.context.source import ContextSource, RetrievedPart
 from graphctx.errors import InvalidArgument
 from graphctx.model.context import ContextExample, ContextInput, ContextMessage, ContextSection, OptimalContext
 from graphctx.retrieve.cite import TokenCounter
@@ -36,7 +36,6 @@ class ContextComposer:
         sources: asked in this order; each may use what the ones before left of the budget.
         tokens: counts tokens.
         snapshot_id: of the documents.
-        cache: keeps what the sources find; nothing by default.
 
     Example:
         >>> composer = ContextComposer([DocumentSource(kb.searcher(), kb.tokens)], kb.tokens)  # doctest: +SKIP
@@ -48,12 +47,10 @@ class ContextComposer:
         sources: Sequence[ContextSource],
         tokens: TokenCounter,
         snapshot_id: str = "",
-        cache: ContextCache | None = None,
     ) -> None:
         self._sources = sources
         self._tokens = tokens
         self._snapshot_id = snapshot_id
-        self._cache = cache
 
     def compose(self, request: ContextInput) -> OptimalContext:
         """Return a context for a question, never above its tokens.
@@ -112,23 +109,17 @@ class ContextComposer:
 
     def _retrieved(self, request: ContextInput, budget: int) -> RetrievedPart:
         """Ask the sources, each for what the ones before left of the budget."""
-        key = f"{self._snapshot_id} {request.model_dump_json(exclude={'query', 'history', 'session_id'})}"
-        if self._cache is not None and (kept := self._cache.get(request.query, key)) is not None:
-            return kept
         parts: list[RetrievedPart] = []
         for source in self._sources:
             parts.append(source.retrieve(request, budget))
             if source is not self._sources[-1]:
                 budget -= self._tokens.count(sections_text(parts[-1].sections))
-        found = RetrievedPart(
+        return RetrievedPart(
             [section for part in parts for section in part.sections],
             [example for part in parts for example in part.examples],
             next((part.task for part in parts if part.task), ""),
             next((part.empty_reason for part in parts if part.empty_reason), None),
         )
-        if self._cache is not None:
-            self._cache.put(request.query, key, found)
-        return found
 
     def _fitting(self, sections: Sequence[ContextSection], budget: int) -> tuple[list[ContextSection], int]:
         """Return as many of the best sections as fit, and their tokens."""

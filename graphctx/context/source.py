@@ -32,17 +32,3 @@ class ContextSource(Protocol):
 
     def retrieve(self, request: ContextInput, budget: int) -> RetrievedPart:
         """Return sections that weigh at most about ``budget`` tokens as `graphctx.context.render` writes them."""
-
-
-class ContextCache(Protocol):
-    """Keeps what sources found; by default nothing does.
-
-    ``key`` binds an entry to the snapshot, the scope and every argument but the question, so that a cache may match
-    questions by similarity.
-    """
-
-    def get(self, query: str, key: str) -> RetrievedPart | None:
-        """Return what was kept for this question or an equivalent one."""
-
-    def put(self, query: str, key: str, found: RetrievedPart) -> None:
-        """Keep what was found."""

@@ -22,6 +22,9 @@ class Embedder(Protocol):
     number of threads, so that a vector can be memoised by the hash of its text.
     """
 
+    def __hash__(self) -> int:
+        """Vectors are remembered by their embedder."""
+
     @property
     def name(self) -> str:
         """The model's public name."""

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import threading
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
 from graphctx.errors import InvalidArgument
 from graphctx.nlp.base import Embedder
 
 DEFAULT = "minilm-int8"
 """Shipped inside the package: no download, no torch."""
+
+MAX_RECENT = 32
+RECENT_VECTORS: WeakKeyDictionary[Embedder, dict[str, npt.NDArray[np.float32]]] = WeakKeyDictionary()
+"""Vectors of the texts that `text_vector` embedded last, as long as their embedder is in use."""
+
+_lock = threading.Lock()
 
 CHOICES = (DEFAULT, "st:<folder or model name>")
 
@@ -32,3 +44,18 @@ def make_embedder(name: str = DEFAULT, *, threads: int | None = None) -> Embedde
     raise InvalidArgument(
         f"There is no embedder {name!r}; choose one of: {', '.join(CHOICES)}.", name=name, choices=list(CHOICES)
     )
+
+
+def text_vector(embedder: Embedder, text: str) -> npt.NDArray[np.float32]:
+    """Return the vector of a text, read-only: a question is embedded once for all who compare it."""
+    with _lock:
+        recent = RECENT_VECTORS.setdefault(embedder, {})
+        vector = recent.get(text)
+    if vector is None:
+        vector = embedder.embed([text])[0]
+        vector.setflags(write=False)
+        with _lock:
+            if len(recent) >= MAX_RECENT:
+                del recent[next(iter(recent))]
+            recent[text] = vector
+    return vector

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphctx.model.knowledge import LABELS
+from graphctx.nlp.embedders import text_vector
 from graphctx.retrieve.arrays import Rows, Scores
 from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.spelling import ReadAs, corrected
@@ -118,7 +119,7 @@ class Question:
 def parse_question(text: str, index: SearchIndex) -> Question:
     """Correct the spelling of a question, embed it, take its terms, and look up the names in it."""
     text, read_as = corrected(text, index)
-    vector = index.embedder.embed([text])[0]
+    vector = text_vector(index.embedder, text)
     return Question(
         text=text,
         vector=vector,

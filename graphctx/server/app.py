@@ -138,7 +138,8 @@ class GraphctxServer:
 
     def _status(self) -> dict[str, Any]:
         """Return what the server holds and has done since its start."""
-        searcher, dispatcher = self._dispatcher.warmup.get().searcher(), self._dispatcher
+        engine, dispatcher = self._dispatcher.warmup.get(), self._dispatcher
+        searcher, cache = engine.searcher(), engine.context_cache
         return {
             "project_id": searcher.boundary.project_id,
             "environment": searcher.boundary.environment,
@@ -148,6 +149,7 @@ class GraphctxServer:
             "calls": dispatcher.workers.counts(),
             "scratch": asdict(dispatcher.scratch.stats()),
             "handles": len(dispatcher.sessions),
+            **({"context_cache": asdict(cache.counts)} if cache is not None else {}),
         }
 
     def _list(self, session_id: str, cursor: str | None) -> types.ListResourcesResult:
@@ -187,7 +189,8 @@ class GraphctxServer:
             known = ", ".join(each.uri for each in MEMORY_RESOURCES)
             raise InvalidArgument(f"The memory has no resource {uri[:120]!r}; it has {known}.", field="uri")
         if self.composes and uri.startswith(CONTEXT_SCHEME):
-            return context_contents(uri, self._searcher_and_scope()[0])
+            cache = self._dispatcher.warmup.get().context_cache
+            return context_contents(uri, self._searcher_and_scope()[0], cache)
         address = resources.parse_uri(uri)
         kind, name = address.kind, address.parts[-1] if address.parts else ""
         if kind == "status":

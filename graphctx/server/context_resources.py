@@ -15,6 +15,7 @@ from graphctx.model.context import ContextInput
 from graphctx.server.resources import JSON, Template, text_contents
 
 if TYPE_CHECKING:
+    from graphctx.context import ContextCache
     from graphctx.retrieve.searcher import Searcher
 
 CONTEXT_SCHEME = "context://"
@@ -43,7 +44,7 @@ _URI = re.compile(r"context://(query|hierarchy)/([^?]+)(?:\?(.*))?", re.DOTALL)
 _LEVELS = {"1": 1, "concept": 1, "2": 2, "section": 2, "3": 3, "chunk": 3, "unit": 3}
 
 
-def context_contents(uri: str, searcher: Searcher) -> types.TextResourceContents:
+def context_contents(uri: str, searcher: Searcher, cache: ContextCache | None = None) -> types.TextResourceContents:
     """Return the contents of a resource.
 
     Raises:
@@ -60,16 +61,20 @@ def context_contents(uri: str, searcher: Searcher) -> types.TextResourceContents
         )
     options = {name: values[-1] for name, values in parse_qs(parsed[3] or "").items()}
     name = unquote(parsed[2])
-    return _query(uri, name, options, searcher) if parsed[1] == "query" else _level(uri, name, options, searcher)
+    return _query(uri, name, options, searcher, cache) if parsed[1] == "query" else _level(uri, name, options, searcher)
 
 
-def _query(uri: str, query: str, options: dict[str, str], searcher: Searcher) -> types.TextResourceContents:
+def _query(
+    uri: str, query: str, options: dict[str, str], searcher: Searcher, cache: ContextCache | None
+) -> types.TextResourceContents:
     from graphctx.context import ContextComposer, DocumentSource
     from graphctx.nlp.tokens import AnswerCounter
 
     request = parse_arguments(ContextInput, {"query": query, **options})
     tokens = AnswerCounter()
-    composer = ContextComposer([DocumentSource(searcher, tokens)], tokens, searcher.snapshot_id)
+    documents = DocumentSource(searcher, tokens)
+    source = cache.over(documents, searcher) if cache is not None else documents
+    composer = ContextComposer([source], tokens, searcher.snapshot_id)
     return text_contents(uri, composer.compose(request).model_dump_json(exclude={"text"}), JSON)
 
 

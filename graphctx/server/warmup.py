@@ -22,6 +22,7 @@ from graphctx.model.budgets import CountTokens
 from graphctx.model.interrupt import checkpoint
 
 if TYPE_CHECKING:
+    from graphctx.context import ContextCache
     from graphctx.ingest.report import IngestReport
     from graphctx.layer_source.source import LayerSource
     from graphctx.memory import Memory, NameResolver
@@ -46,6 +47,7 @@ class OpenKnowledgeBase:
         memory: opens the memory, if one is served; it may raise typed errors without harm to the other tools.
         cursor_key: signs cursors, unless the settings name another key.
         ingest: reads documents into the knowledge base, as `KnowledgeBase.ingest`.
+        context_cache: keeps what the documents hold for the questions of composed contexts.
     """
 
     searcher: Callable[[], Searcher]
@@ -55,6 +57,7 @@ class OpenKnowledgeBase:
     memory: Callable[[], Memory] | None = None
     cursor_key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
     ingest: Callable[..., IngestReport] | None = None
+    context_cache: ContextCache | None = None
 
 
 class Warmup:
@@ -138,6 +141,7 @@ def open_engine(kb_path: str, layers: Path | None = None, config: ServerConfig |
         _memory_of(memory, config, name_resolver(kb.searcher)),
         cursor_key(kb.path),
         kb.ingest,
+        kb.context_cache if config is not None and "context" in config.toolsets else None,
     )
 
 

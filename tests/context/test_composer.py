@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphctx.context import ContextComposer, DocumentSource, RetrievedPart
+from graphctx.context import DocumentSource
 from graphctx.context.render import places, sections_text
 from graphctx.errors import InvalidArgument
 from graphctx.knowledge_base import KnowledgeBase
@@ -110,29 +110,3 @@ def test_a_budget_below_the_question_is_refused_with_what_it_needs(handbook_kb: 
         handbook_kb.compose_context("word " * 500, 200)
     needed = int(str(caught.value.details["allowed"]).split()[0])
     assert handbook_kb.compose_context("word " * 500, needed).tokens["total"] <= needed
-
-
-def test_a_cache_serves_what_the_sources_found_for_the_same_snapshot_scope_and_size(
-    handbook_kb: KnowledgeBase,
-) -> None:
-    class Kept:
-        def __init__(self) -> None:
-            self.parts: dict[tuple[str, str], RetrievedPart] = {}
-
-        def get(self, query: str, key: str) -> RetrievedPart | None:
-            return self.parts.get((query, key))
-
-        def put(self, query: str, key: str, found: RetrievedPart) -> None:
-            self.parts[query, key] = found
-
-    searcher, cache = handbook_kb.searcher(), Kept()
-    composer = ContextComposer(
-        [DocumentSource(searcher, handbook_kb.tokens)], handbook_kb.tokens, searcher.snapshot_id, cache
-    )
-    request = ContextInput(query=QUESTION, max_tokens=2000)
-    first = composer.compose(request)
-    assert composer.compose(request) == first
-    assert len(cache.parts) == 1
-    for other in ({"max_tokens": 1000}, {"strategy": "flat"}, {"filters": {"path_prefix": "people/"}}):
-        composer.compose(ContextInput.model_validate(request.model_dump() | other))
-    assert len(cache.parts) == 4

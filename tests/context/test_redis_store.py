@@ -1,0 +1,129 @@
+"""Contexts cached in Redis 8 are shared between processes, and no failure of Redis is one of a call."""
+
+from __future__ import annotations
+
+import logging
+import socketserver
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+
+from eval.context_cache import RedisServer, redis_server
+from graphctx.errors import BackendUnavailable
+from graphctx.knowledge_base import KnowledgeBase
+
+QUESTION = "Who is entitled to cancel a warning before it expires?"
+REWORDED = "Please tell me who is entitled to cancel warnings before they expire."
+
+OpenKb = Callable[[str], KnowledgeBase]
+
+
+@contextmanager
+def running_redis() -> Iterator[RedisServer]:
+    with ExitStack() as stack:
+        try:
+            server = stack.enter_context(redis_server())
+        except BackendUnavailable as error:
+            pytest.skip(error.message)
+        yield server
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[RedisServer]:
+    with running_redis() as server:
+        yield server
+
+
+@pytest.fixture
+def open_kb(handbook_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenKb]:
+    """Open the handbook with a cache at an address."""
+    opened: list[KnowledgeBase] = []
+
+    def of(url: str) -> KnowledgeBase:
+        monkeypatch.setenv("GRAPHCTX_CONTEXT__CACHE_URL", url)
+        opened.append(KnowledgeBase.open(handbook_path))
+        return opened[-1]
+
+    yield of
+    for kb in opened:
+        kb.close()
+
+
+def test_two_processes_share_hits_and_entries_expire(
+    shared: RedisServer, open_kb: OpenKb, handbook_path: Path, python: Callable[..., str]
+) -> None:
+    import redis
+
+    kb = open_kb(shared.url)
+    text = kb.compose_context(QUESTION, 2000).retrieved_sections
+    code = f"""if True:
+        from graphctx import KnowledgeBase
+        with KnowledgeBase.open({str(handbook_path)!r}) as kb:
+            kb.compose_context({REWORDED!r}, 2000)
+            print(kb.context_cache.counts.similar)
+    """
+    assert python(code).strip() == "1"
+    assert kb.compose_context(REWORDED, 2000).retrieved_sections == text
+    assert (kb.context_cache.counts.similar, kb.context_cache.counts.store) == (1, "redis")
+    with redis.Redis.from_url(shared.url) as client:
+        keys = client.keys("*")
+        assert len(keys) == 2
+        assert all(0 < client.ttl(key) <= 3600 for key in keys)
+
+
+def test_an_entry_that_is_damaged_or_gone_is_a_miss(shared: RedisServer, open_kb: OpenKb) -> None:
+    import redis
+
+    kb = open_kb(shared.url)
+    found = kb.compose_context(QUESTION, 2001)
+    with redis.Redis.from_url(shared.url) as client:
+        for damage in (lambda key: client.set(key, b"{", keepttl=True), client.delete):
+            for key in client.keys("graphctx:context:*:*"):
+                damage(key)
+            assert kb.compose_context(QUESTION, 2001) == found
+            assert kb.compose_context(REWORDED, 2001).retrieved_sections == found.retrieved_sections
+    assert kb.context_cache.counts.misses == 3
+
+
+def test_no_call_fails_when_redis_is_killed(open_kb: OpenKb, caplog: pytest.LogCaptureFixture) -> None:
+    with running_redis() as server:
+        kb = open_kb(server.url)
+        found = kb.compose_context(QUESTION, 2000)
+        assert kb.context_cache.counts.store == "redis"
+        server.kill()
+        with caplog.at_level(logging.WARNING):
+            assert kb.compose_context(QUESTION, 2000) == found
+            assert kb.compose_context(REWORDED, 2000).retrieved_sections == found.retrieved_sections
+    counts = kb.context_cache.counts
+    assert (counts.store, counts.similar) == ("process", 1)
+    assert "cached in this process" in counts.note
+    assert [record.getMessage() for record in caplog.records] == [counts.note]
+
+
+def test_a_redis_without_vector_sets_is_named_with_its_version(open_kb: OpenKb) -> None:
+    class Version7(socketserver.StreamRequestHandler):
+        """Answers as much of the protocol as a client sends before it knows the version."""
+
+        def handle(self) -> None:
+            info = b"redis_version:7.0.15\r\n"
+            while line := self.rfile.readline():
+                parts = [self.rfile.readline() and self.rfile.readline().strip() for _ in range(int(line[1:]))]
+                known = parts[0].upper() == b"INFO"
+                self.wfile.write(b"$%d\r\n%s\r\n" % (len(info), info) if known else b"+OK\r\n")
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Version7) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        kb = open_kb(f"redis://user:hush-hush@127.0.0.1:{server.server_address[1]}/0")
+        assert kb.compose_context(QUESTION, 2000) == kb.compose_context(QUESTION, 2000)
+        kb.close()
+        server.shutdown()
+        thread.join()
+    counts = kb.context_cache.counts
+    assert (counts.store, counts.exact) == ("process", 1)
+    assert "has version 7.0.15" in counts.note
+    assert counts.note in kb.status().notes
+    assert "hush" not in counts.note + repr(kb.settings)
