@@ -16,7 +16,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from graphctx.errors import InvalidArgument
 from graphctx.memory.facts import PlacedFact
-from graphctx.memory.items import MemoryDraft, MemoryItem, MemoryScope, Moment, TemporalFact, Triple
+from graphctx.memory.items import MemoryDraft, MemoryItem, MemoryScope, Moment, TemporalFact, Triple, to_micros
+from graphctx.memory.store import check_item
 
 if TYPE_CHECKING:
     from graphctx.memory.memory import Memory
@@ -103,12 +104,17 @@ def import_lines(
         try:
             if record.get("type") == "item":
                 items.append(_moved(_ITEM.validate_python(record), scope, keep_project))
+                check_item(items[-1], memory.settings)
             elif record.get("type") == "fact":
                 place = {name: str(record[name]) for name in _PLACE}
                 fact = _FACT.validate_python(record)
+                for moment in filter(None, (fact.temporal_start, fact.temporal_end, fact.recorded_at)):
+                    to_micros(moment)
                 facts.append(_moved(PlacedFact(fact=fact, **place), scope, keep_project))
             else:
                 drafts += _drafts(record)
+        except InvalidArgument as error:
+            raise InvalidArgument(f"Line {number}: {error.message}", line=number) from None
         except (ValidationError, KeyError, TypeError, ValueError) as error:
             said = f"it has no {error}" if isinstance(error, KeyError) else str(error)
             why = error.errors(include_url=False)[0] if isinstance(error, ValidationError) else {"msg": said}

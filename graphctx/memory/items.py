@@ -247,10 +247,14 @@ def to_micros(moment: datetime) -> int:
     """Return an aware time as microseconds since 1970.
 
     Raises:
-        InvalidArgument: the time has no time zone.
+        InvalidArgument: the time has no time zone, or is in no year from 1 to 9999 in UTC.
     """
     if moment.tzinfo is None:
         raise InvalidArgument(f"The time {moment.isoformat()} has no time zone; add one, such as +00:00.")
+    try:
+        moment.astimezone(UTC)
+    except OverflowError:
+        raise InvalidArgument(f"The time {moment.isoformat()} is in no year from 1 to 9999 in UTC.") from None
     return (moment - _EPOCH) // timedelta(microseconds=1)
 
 

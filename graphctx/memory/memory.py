@@ -375,13 +375,14 @@ class Memory:
 
     def history(self, item_id: str, scope: MemoryScope) -> list[MemoryItem]:
         """Return an item and the versions that it corrected, the newest first."""
-        found = [self.get(item_id, scope)]
-        while found[-1].source_ids and found[-1].kind != "summary":
+        found = {item_id: self.get(item_id, scope)}
+        last = found[item_id]
+        while last.source_ids and last.kind != "summary" and last.source_ids[0] not in found:
             try:
-                found.append(self.get(found[-1].source_ids[0], scope))
+                last = found[last.source_ids[0]] = self.get(last.source_ids[0], scope)
             except InvalidArgument:  # deleted
                 break
-        return found
+        return list(found.values())
 
     def select(
         self,

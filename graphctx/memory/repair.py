@@ -17,7 +17,7 @@ from graphctx.errors import BackendUnavailable
 from graphctx.memory.database import FILE_NAME, MemoryDatabase, add_text
 from graphctx.memory.facts import fact_key
 from graphctx.memory.index import term_hashes
-from graphctx.memory.items import MemoryItem, to_micros
+from graphctx.memory.items import MemoryItem, from_micros, to_micros
 from graphctx.memory.store import ITEM_FIELDS, item_of_row
 from graphctx.model.ids import content_id
 
@@ -88,13 +88,16 @@ def _salvaged(copy: Path, folder: Path, kept: str) -> RepairReport:
         with sound.write() as connection:
             for row, text in connection.execute("SELECT row, text FROM items").fetchall():
                 add_text(connection, row, text)
+        with sound.write() as connection:  # else nothing could forget them
+            orphans = "source_item <> '' AND source_item NOT IN (SELECT id FROM items)"
+            n_orphans = connection.execute(f"DELETE FROM facts WHERE {orphans}").rowcount
         try:
             meta = damaged.execute("SELECT name, value FROM meta").fetchall()
         except sqlite3.DatabaseError:
             meta = []
         with sound.write() as connection:
             connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", meta)
-        return RepairReport(kept, items.saved, facts.saved, items.lost + facts.lost)
+        return RepairReport(kept, items.saved, facts.saved - n_orphans, items.lost + facts.lost + n_orphans)
 
 
 class _Salvage:
@@ -107,7 +110,10 @@ class _Salvage:
         query = f"SELECT {', '.join(columns)} FROM {table} NOT INDEXED WHERE row BETWEEN ? AND ?"
         insert = f"INSERT OR IGNORE INTO {table} VALUES ({', '.join('?' * len(columns))})"
         last = _last_row(damaged, table)
-        ranges = [(first, first + _BATCH - 1) for first in range(1, (last or _MOST_ROWS) + 1, _BATCH)]
+        most = min(_MOST_ROWS if last is None else last, _MOST_ROWS)
+        ranges = [(first, first + _BATCH - 1) for first in range(1, most + 1, _BATCH)]
+        if last is not None and last > most:
+            ranges.append((ranges[-1][1] + 1, last))
         unreadable: list[tuple[int, int]] = []
         n_unsound = failures = highest = 0
         while ranges:
@@ -134,11 +140,18 @@ class _Salvage:
 
 
 def _last_row(damaged: sqlite3.Connection, table: str) -> int | None:
-    try:
-        found = damaged.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)).fetchone()
-        return min(int(found[0]), _MOST_ROWS) if found else 0
-    except (sqlite3.DatabaseError, TypeError, ValueError):
-        return None
+    """Return the largest row number that the file tells of, ``None`` where it tells of none."""
+    known: list[int] = []
+    for query in (
+        f"SELECT max(row) FROM {table} NOT INDEXED",
+        f"SELECT seq FROM sqlite_sequence WHERE name = '{table}'",
+    ):
+        try:
+            found = damaged.execute(query).fetchone()
+            known.append(int(found[0] or 0) if found else 0)
+        except (sqlite3.DatabaseError, TypeError, ValueError):
+            pass
+    return max(known, default=None)
 
 
 def _checked(check: Check, row: Row) -> Row | None:
@@ -171,7 +184,8 @@ def _sound_fact(row: Row) -> Row | None:
     sound = (
         row["subject_key"] == fact_key(row["subject"])
         and row["object_key"] == fact_key(row["object"])
-        and all(isinstance(each, int) for each in times)
+        and all(isinstance(each, int) and from_micros(each) for each in times)
+        and all(isinstance(row[name], str) for name in ("subject", "predicate", "object", "source_item"))
         and 0 <= row["confidence"] <= 1
     )
     return row if sound else None

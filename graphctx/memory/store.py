@@ -6,7 +6,7 @@ import json
 import math
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -97,6 +97,22 @@ def item_of(draft: MemoryDraft, scope: MemoryScope, now: Moment, settings: Memor
         valid_to=draft.valid_to,
         state="active",
     )
+
+
+def check_item(item: MemoryItem, settings: MemorySettings) -> None:
+    """Check an item that comes from elsewhere as `item_of` checks a draft.
+
+    Raises:
+        InvalidArgument: the store cannot hold it, or no other way in would accept it.
+    """
+    common = {field.name for field in fields(MemoryDraft)} & {field.name for field in fields(MemoryItem)}
+    _check(MemoryDraft(**{name: getattr(item, name) for name in common}), settings)
+    for moment in (item.created_at, item.used_at, item.valid_from, item.valid_to):
+        if moment is not None:
+            to_micros(moment)
+    for number in (item.created_iteration, item.used_iteration or 0, item.access_count):
+        if not 0 <= number < 2**63:
+            raise InvalidArgument(f"{number} is no count that can be stored.", field="created_iteration")
 
 
 def _check(draft: MemoryDraft, settings: MemorySettings) -> None:

@@ -90,7 +90,8 @@ def select_sentences(
     if barred.all():
         barred = pool.links
     score = _scores(ranking, pool, positions, weights)
-    cores = _cores(pool, runs, score, barred, max_units, max_quotes, weights, repetition)
+    # A short answer is the start of the usual one: the surest document first, and as sure as it is there.
+    cores = _cores(pool, runs, score, barred, max_units, max(max_quotes, N_TOGETHER), weights, repetition)
     quotes = list(cores)
     taken = [runs.near(core) | runs.said(core) for core in cores]
     for number, core in enumerate(cores if weights.grow else ()):
@@ -101,7 +102,7 @@ def select_sentences(
         Selected(first, last, confidence.of_run(first, last), runs.fits(first, last), _whole(pool, first, last))
         for first, last in quotes
     ]
-    return pool, _in_reading_order(pool, selected)
+    return pool, _in_reading_order(pool, selected)[:max_quotes]
 
 
 def _cores(

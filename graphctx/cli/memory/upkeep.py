@@ -66,6 +66,8 @@ def repair(memory: MemoryOption = None, kb: KbOption = DEFAULT_KB, as_json: Json
     if as_json:
         print_json(asdict(report))
         return
+    if not (report.items or report.facts):
+        print_text("Nothing could be read; the store is empty now.")
     print_text(f"{report.items:,} items and {report.facts:,} facts saved; {report.lost:,} rows could not be read.")
     print_text(f"The former file is kept as {report.damaged_file}; delete it when nothing is missing.")
 

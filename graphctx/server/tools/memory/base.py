@@ -46,8 +46,8 @@ def parse_time(value: str, field: str) -> datetime:
         if not _TIME.fullmatch(value):
             raise ValueError
         at = datetime.fromisoformat(value)
-        return at if at.tzinfo else at.replace(tzinfo=UTC)
-    except ValueError:
+        return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
         raise InvalidArgument(
             f"{field} = {value[:80]!r} is not an ISO 8601 date or time. Write it as 2026-03-31 or "
             "2026-03-31T10:00:00+00:00.",
