@@ -36,7 +36,10 @@ _EMPTY = {
         "The documents are too few for any; add some with graphctx ingest. For a detail, ask without --global.",
     ),
     "no_match": ("nothing in the documents matches", _OTHER_WORDS),
-    "no_evidence": ("nothing in the documents bears on the question", _OTHER_WORDS),
+    "no_evidence": (
+        "nothing in the documents bears on the question",
+        f"{_OTHER_WORDS} For a question about all of them, such as their themes: graphctx ask --global.",
+    ),
 }
 """Why an answer is empty, and what to do."""
 

@@ -108,6 +108,7 @@ class MemoryDatabase:
                 raise InvalidArgument(f"{self.path.parent.name} is a file, and a memory is a folder.", field="memory")
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self._errors(), FileLock(self.path.with_suffix(".lock"), timeout=busy_seconds):
+                self.path.touch(mode=0o600)  # what people say is theirs; SQLite gives its log the same mode
                 self._connection = sqlite3.connect(
                     self.path, timeout=busy_seconds, isolation_level=None, check_same_thread=False
                 )

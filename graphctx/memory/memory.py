@@ -379,9 +379,10 @@ class Memory:
         last = found[item_id]
         while last.source_ids and last.kind != "summary" and last.source_ids[0] not in found:
             try:
-                last = found[last.source_ids[0]] = self.get(last.source_ids[0], scope)
+                last = self.get(last.source_ids[0], scope)
             except InvalidArgument:  # deleted
                 break
+            found[last.id] = last
         return list(found.values())
 
     def select(

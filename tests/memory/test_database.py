@@ -194,6 +194,23 @@ def test_a_damaged_file_is_named_kept_and_salvaged(open_memory: OpenMemory, tmp_
     assert not [name for name in path.parent.iterdir() if name.name.startswith(".repair")]
 
 
+def test_a_repair_reads_rows_beyond_the_counter_and_counts_the_facts_of_lost_items(
+    open_memory: OpenMemory, tmp_path: Path
+) -> None:
+    with closing(open_memory()) as memory:
+        added = memory.add([MemoryDraft("fact", f"Ana lives in Oslo {n}.") for n in range(600)], HERE, on_day(0))
+        first = added[0].item.id
+    with closing(sqlite3.connect(tmp_path / "memory" / "memory.db")) as connection:
+        connection.execute("UPDATE sqlite_sequence SET seq = 10")
+        connection.execute("UPDATE items SET tier = 9 WHERE id = ?", (first,))
+        of_first = connection.execute("SELECT count(*) FROM facts WHERE source_item = ?", (first,)).fetchone()[0]
+        connection.commit()
+    report = repair(tmp_path / "memory")
+    assert (report.items, report.lost) == (599, 1 + of_first)
+    assert of_first == 1
+    assert first not in {placed.fact.source_item for placed in open_memory().everything(HERE)[1]}
+
+
 def test_repairing_a_sound_store_keeps_all_of_it(open_memory: OpenMemory, tmp_path: Path) -> None:
     memory = open_memory()
     memory.add([MemoryDraft("fact", "Ana lives in Oslo.", tags=("who",), author="ana")], HERE, on_day(0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 from graphctx.errors import InvalidArgument
 from graphctx.memory import Memory, MemoryDraft, MemoryQuery, MemoryScope, Triple
+from graphctx.memory.exchange import exported_lines, import_lines
 from graphctx.memory.search import MemoryHits
 
 from .conftest import EMBEDDER, EXTRACTOR, HERE, OpenMemory, on_day
@@ -167,3 +169,41 @@ def test_what_is_deleted_is_in_no_answer_and_in_no_file(open_memory: OpenMemory,
     on_disk = b"".join(path.read_bytes() for path in sorted((tmp_path / "memory").iterdir()))
     assert b"ylophon" not in on_disk
     assert b"Oslo" in on_disk
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("created_at", "0001-01-01T00:00:00+14:00"),
+        ("valid_to", "9999-12-31T23:59:59-14:00"),
+        ("tier", 9),
+        ("usefulness", 7),
+        ("created_iteration", 2**70),
+        ("text", "half \ud800"),
+    ],
+)
+def test_a_line_that_the_store_could_not_hold_is_refused_whole(
+    open_memory: OpenMemory, name: str, value: object
+) -> None:
+    memory = open_memory()
+    memory.add([MemoryDraft("event", "The bell rang.")], HERE, on_day(0))
+    (line,) = [line for line in exported_lines(memory, HERE) if '"item"' in line]
+    changed = json.dumps({**json.loads(line), "id": "m_aaaaaaaaaaaaaaaa", name: value})
+    with pytest.raises(InvalidArgument, match="Line 2"):
+        import_lines(memory, [line, changed], HERE, on_day(1))
+    assert len(memory.everything(HERE)[0]) == 1
+
+
+def test_items_that_correct_each_other_have_an_end(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    first, second = (
+        outcome.item
+        for outcome in memory.add(
+            [MemoryDraft("event", "The bell rang."), MemoryDraft("event", "It was late.")], HERE, on_day(0)
+        )
+    )
+    lines = [json.loads(line) for line in exported_lines(memory, HERE)]
+    memory.wipe(HERE)
+    other = {first.id: second.id, second.id: first.id}
+    import_lines(memory, [json.dumps({**line, "source_ids": [other[line["id"]]]}) for line in lines], HERE, on_day(1))
+    assert [item.id for item in memory.history(first.id, HERE)] == [first.id, second.id]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -186,3 +187,15 @@ def test_a_passage_right_behind_one_of_the_best_can_be_quoted(make_kb: Make) -> 
     found = kb.retrieve_evidence("The lantern smokes after a storm and its glass is black: what helps?", max_quotes=6)
     assert any("Trim the wick straight" in quote.quote for quote in found.quotes)
     assert len({quote.section_id for quote in found.quotes}) <= 5
+
+
+def test_few_quotes_are_the_first_of_many(handbook_kb: KnowledgeBase, golden: list[dict[str, Any]]) -> None:
+    for item in golden[:20]:
+        usual = handbook_kb.retrieve_evidence(item["question"])
+        for most in (1, 3):
+            few = handbook_kb.retrieve_evidence(item["question"], max_quotes=most)
+            spans = [(quote.doc_uri, quote.start_char, quote.end_char, quote.confidence) for quote in few.quotes]
+            assert spans == [
+                (quote.doc_uri, quote.start_char, quote.end_char, quote.confidence) for quote in usual.quotes[:most]
+            ]
+            assert few.answered == usual.answered
