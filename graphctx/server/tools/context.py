@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -153,9 +154,18 @@ def _optimized_text(answer: OptimizeContextAnswer) -> str:
     return f"{' '.join(said)}\n\n{answer.text}"
 
 
+def _not_a_folder(path: str) -> InvalidArgument:
+    return InvalidArgument(
+        f"path = {path[:200]!r} is not a folder.", field="path", value=path[:200], allowed="an existing folder"
+    )
+
+
 def _index(context: CallContext, request: IndexDirectoryInput) -> Reply[IndexDirectoryAnswer]:
     context.require_writer("the knowledge base")
-    folder = Path(request.path).expanduser().resolve()
+    try:
+        folder = Path(request.path).resolve()
+    except (OSError, RuntimeError, ValueError):  # a NUL, a lone surrogate, a loop of links
+        raise _not_a_folder(request.path) from None
     roots = [Path(root).expanduser().resolve() for root in context.config.index_roots]
     if context.ingest is None or not any(folder.is_relative_to(root) for root in roots):
         raise ScopeViolation(
@@ -165,8 +175,8 @@ def _index(context: CallContext, request: IndexDirectoryInput) -> Reply[IndexDir
             value=request.path[:200],
             allowed="a folder below [server] index_roots",
         )
-    if not folder.is_dir():
-        raise InvalidArgument(f"path = {request.path[:200]!r} is not a folder.", field="path", value=request.path[:200])
+    if not os.path.isdir(folder):  # noqa: PTH112 - `Path.is_dir` raises for names that are too long
+        raise _not_a_folder(request.path)
 
     def on_progress(progress: Progress) -> None:
         context.say_progress(f"indexing: {progress.step} {progress.done} of {progress.total}")
