@@ -181,7 +181,15 @@ def _index(context: CallContext, request: IndexDirectoryInput) -> Reply[IndexDir
     def on_progress(progress: Progress) -> None:
         context.say_progress(f"indexing: {progress.step} {progress.done} of {progress.total}")
 
-    report = context.ingest(folder, include=request.file_patterns, processes=1, on_progress=on_progress)
+    try:
+        report = context.ingest(folder, include=request.file_patterns, processes=1, on_progress=on_progress)
+    except InvalidArgument as error:
+        message = error.message.replace(str(folder), folder.name)
+        if "include" in error.details:
+            patterns, allowed = request.file_patterns, "patterns of file names, such as *.md"
+            raise InvalidArgument(message, field="file_patterns", value=patterns, allowed=allowed) from None
+        allowed = "a folder with files that can be read"
+        raise InvalidArgument(message, field="path", value=request.path[:200], allowed=allowed) from None
     answer = IndexDirectoryAnswer(
         indexed=report.added + report.replaced,
         unchanged=report.unchanged,
