@@ -117,14 +117,15 @@ def _sections_text(context: CallContext, answer: SearchContextAnswer) -> str:
 
 
 def _optimize(context: CallContext, request: OptimizeContextInput) -> Reply[OptimizeContextAnswer]:
-    from graphctx.context import optimize_context
+    from graphctx.context import ContextOptimizer
     from graphctx.nlp.tokens import AnswerCounter
 
     limits, target, cut = context.config.limits, request.target_tokens, None
     published, tokens = context.searcher.published, AnswerCounter()
     embedder = published.embedder if published is not None else None
+    optimizer = ContextOptimizer(request.current_context, tokens, request.query or "", embedder)
     while True:
-        found = optimize_context(request.current_context, target, tokens, request.query or "", embedder)
+        found = optimizer.fit(target)
         answer = OptimizeContextAnswer(
             **found.model_dump(),
             truncated=cut is not None,
