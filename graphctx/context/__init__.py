@@ -7,13 +7,14 @@ from graphctx.context.cache import ContextCache
 from graphctx.context.composer import ContextComposer
 from graphctx.context.documents import DocumentSource
 from graphctx.context.hierarchy import HierarchicalResults, HierarchicalRetriever
-from graphctx.context.optimizer import optimize_context
+from graphctx.context.optimizer import ContextOptimizer, optimize_context
 from graphctx.context.render import augment_for_llm
 from graphctx.context.source import ContextSource, RetrievedPart
 
 __all__ = [
     "ContextCache",
     "ContextComposer",
+    "ContextOptimizer",
     "ContextSource",
     "DocumentSource",
     "HierarchicalResults",

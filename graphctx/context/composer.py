@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-from graphctx.context.render import examples_text, history_text, places, sections_text
+from graphctx.context.render import examples_text, history_text, message_text, places, sections_text
 from graphctx.context.source import ContextSource, RetrievedPart
 from graphctx.errors import InvalidArgument
 from graphctx.model.context import ContextExample, ContextInput, ContextMessage, ContextSection, OptimalContext
@@ -132,10 +132,13 @@ class ContextComposer:
         """Return the newest messages that fit, the oldest of them first."""
         kept: list[ContextMessage] = []
         for message in reversed(history):
-            if self._tokens.count(history_text([message, *kept])) > budget:
+            # Each with the title or the separator before it; tokens do not cross white space.
+            text = history_text([message]) if not kept else f"\n\n{message_text(message)}"
+            budget -= self._tokens.count(text)
+            if budget < 0:
                 break
-            kept.insert(0, message)
-        return kept
+            kept.append(message)
+        return kept[::-1]
 
     def _examples(self, examples: Sequence[ContextExample], budget: int) -> list[ContextExample]:
         kept = list(examples)

@@ -174,7 +174,7 @@ def exact_matches(found: ContextCandidates, query: str) -> Scores:
     return np.array([sum(phrase in text.casefold() for phrase in phrases) for text in texts], dtype=np.float32)
 
 
-def concepts_of(found: ContextCandidates) -> list[ContextSection]:
+def concepts_of(found: ContextCandidates, most: int = MAX_CONCEPTS) -> list[ContextSection]:
     """Return the communities that the best units treat of, each with the sentence of it that fits the question best."""
     best = np.argsort(-found.score, kind="stable")[:THEMED_UNITS]
     themes = themes_of_units(found.communities, found.rows[best])
@@ -185,7 +185,7 @@ def concepts_of(found: ContextCandidates) -> list[ContextSection]:
             weight[theme] = weight.get(theme, 0.0) + float(found.score[unit])
             relevance[theme] = max(relevance.get(theme, 0.0), found.relevance[unit])
     concepts = []
-    for theme in sorted(weight, key=lambda row: (-round(weight[row], 5), row))[:MAX_CONCEPTS]:
+    for theme in sorted(weight, key=lambda row: (-round(weight[row], 5), row))[:most]:
         checkpoint()
         points = found.communities.points(theme)
         if not len(points):

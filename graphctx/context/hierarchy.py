@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from graphctx.context.candidates import TOKENS_PER_UNIT, ContextCandidates, find_candidates
-from graphctx.context.documents import concepts_of, exact_matches, span_section
+from graphctx.context.documents import MAX_CONCEPTS, concepts_of, exact_matches, span_section
 from graphctx.model.answers import EmptyReason
 from graphctx.model.context import ContextSection, SearchContextInput
 from graphctx.model.interrupt import checkpoint
@@ -31,7 +31,7 @@ SECTION_TOKENS = 512
 """The longest piece of a section: that of a whole block."""
 
 CONCEPT_PART = 3
-"""One in so many results may be a concept."""
+"""One in so many results may be a concept, at least one; all if no other level is asked for."""
 
 _UNITS = 100
 """Units that are looked at."""
@@ -71,22 +71,26 @@ class HierarchicalRetriever:
         )
         if isinstance(found, Empty):
             return HierarchicalResults((), found.reason, found.filtered_by)
+        alone = set(request.levels) == {1}
+        most = request.max_results if alone else max(1, request.max_results // CONCEPT_PART)
         every = [
             one
-            for one in self._levels(found, request.query, request.levels)
+            for one in self._levels(found, request.query, request.levels, most if alone else MAX_CONCEPTS)
             if one.relevance_score >= request.min_relevance
         ]
-        concepts = [one for one in every if one.hierarchy_level == 1][: request.max_results // CONCEPT_PART]
+        concepts = [one for one in every if one.hierarchy_level == 1][:most]
         others = [one for one in every if one.hierarchy_level != 1]
         best = sorted(range(len(others)), key=lambda at: (-others[at].relevance_score, at))
         room = request.max_results - len(concepts)
         kept = (*concepts, *(others[at] for at in sorted(best[:room])))
         return HierarchicalResults(kept, None if kept else "no_evidence")
 
-    def _levels(self, found: ContextCandidates, query: str, levels: Collection[int]) -> Iterator[ContextSection]:
+    def _levels(
+        self, found: ContextCandidates, query: str, levels: Collection[int], max_concepts: int
+    ) -> Iterator[ContextSection]:
         """Yield the sections of each level, those of one level by relevance; none that a shown one holds."""
         if 1 in levels:
-            yield from concepts_of(found)
+            yield from concepts_of(found, max_concepts)
         shown: list[ContextSection] = []
         if 2 in levels:
             shown = self._sections(found)

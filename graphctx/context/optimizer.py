@@ -24,7 +24,10 @@ cosine with the question, a part of both from the sentences beside it; both of a
 little for what it shares with the whole text, which decides without a question, and for opening a block."""
 
 MAX_EMBEDDED = 1_000
-"""Sentences of a text whose cosines are looked at: some seconds; of a longer one terms alone decide."""
+"""Pieces of a text whose cosines are looked at; of a text with more of them terms alone decide."""
+
+MAX_EMBEDDED_CHARS = 200_000
+"""Characters of these pieces together, which take some seconds; of a longer text terms alone decide."""
 
 WHOLE_SHARE = 0.5
 """A block of code, a table or a list is kept whole or left out if it takes at most so much of the target; a larger one
@@ -43,6 +46,7 @@ _RAREST, _COMPARED = 3, 20
 """A sentence is compared with the last 20 that share one of its three rarest terms."""
 
 Values = npt.NDArray[np.float64]
+_Part = tuple[int, int, BlockKind | str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,68 +80,106 @@ def optimize_context(
     Returns:
         Spans of the text in its order, with a map to where they were. Repeated sentences are left out first.
     """
-    weight = tokens.count(text)
-    if weight <= target_tokens:
-        whole = [KeptSpan(start_char=0, end_char=len(text), at=0)] if text else []
-        return OptimizedContext(text=text, tokens=weight, source_tokens=weight, kept=whole)
-    pieces = _pieces(text, target_tokens, tokens)
-    found = [frozenset(terms(text[one.start : one.end])) for one in pieces]
-    frequency = Counter(term for own in found for term in own)
-    cosine: Values | None = None
-    if embedder is not None and query and len(pieces) <= MAX_EMBEDDED:
-        vectors = embedder.embed([text[one.start : one.end] for one in pieces])
-        cosine = np.einsum("ij,j->i", vectors, embedder.embed([query])[0]).astype(np.float64)
-    values = _values(pieces, found, frequency, set(terms(query)), cosine)
-    repeated = _repeated(text, pieces, found, frequency)
-    # With what is between it and the piece before, such as the rule of a table.
-    starts = [0, *(one.end for one in pieces[:-1])]
-    costs = tokens.count_many([text[start : one.end] for start, one in zip(starts, pieces, strict=True)])
-    order = sorted(
-        (at for at, one in enumerate(pieces) if one.kind != "heading" and found[at] and at not in repeated),
-        key=lambda at: (-round(float(values[at]), 6), at),
-    )
-    gap = tokens.count(GAP)
-    kept: set[int] = set()
-    total, result, spans = 0, "", []
-    margin = 0
-    for _ in range(_ROUNDS):
-        left, more = target_tokens - total - margin, set(kept)
-        for at in order:
-            new = {at, pieces[at].heading} - more - {-1}
-            cost = sum(costs[one] + gap for one in new)
-            if at not in more and cost <= left:
-                more |= new
-                left -= cost
-        trial, where = _joined(text, pieces, sorted(more))
-        trial_tokens = tokens.count(trial)
-        if trial_tokens > target_tokens:
-            margin += trial_tokens - target_tokens
-        elif more == kept:
-            break
-        else:
-            kept, total, result, spans = more, trial_tokens, trial, where
-    if kept:
-        return OptimizedContext(
-            text=result,
-            tokens=total,
-            source_tokens=weight,
-            kept=spans,
-            repeated=len(repeated),
-            cut=_cut(pieces, kept),
+    return ContextOptimizer(text, tokens, query, embedder).fit(target_tokens)
+
+
+class ContextOptimizer:
+    """Shortens one text to several targets, and reads and embeds it once.
+
+    Usage::
+
+        optimizer = ContextOptimizer(prompt, AnswerCounter(), "How is a chart signed?")
+        print(optimizer.fit(2_000).text, optimizer.fit(200).text)
+
+    Args:
+        text, tokens, query, embedder: as for `optimize_context`.
+    """
+
+    def __init__(self, text: str, tokens: TokenCounter, query: str = "", embedder: Embedder | None = None) -> None:
+        self._text, self._tokens, self._query, self._embedder = text, tokens, query, embedder
+        self._weight = tokens.count(text)
+        self._parts: list[_Part] | None = None
+        self._terms: dict[str, frozenset[str]] = {}
+        self._cosines: dict[str, float] = {}
+
+    def fit(self, target_tokens: int) -> OptimizedContext:
+        """Return the text within at most so many tokens."""
+        text, tokens, query, weight = self._text, self._tokens, self._query, self._weight
+        if weight <= target_tokens:
+            whole = [KeptSpan(start_char=0, end_char=len(text), at=0)] if text else []
+            return OptimizedContext(text=text, tokens=weight, source_tokens=weight, kept=whole)
+        if self._parts is None:
+            self._parts = _parts(text)
+        pieces = _pieces(text, self._parts, target_tokens, tokens)
+        texts = [text[one.start : one.end] for one in pieces]
+        self._terms |= {own: frozenset(terms(own)) for own in texts if own not in self._terms}
+        found = [self._terms[own] for own in texts]
+        frequency = Counter(term for own in found for term in own)
+        cosine = self._cosine(texts)
+        values = _values(pieces, found, frequency, set(terms(query)), cosine)
+        repeated = _repeated(text, pieces, found, frequency)
+        # With what is between it and the piece before, such as the rule of a table.
+        starts = [0, *(one.end for one in pieces[:-1])]
+        costs = tokens.count_many([text[start : one.end] for start, one in zip(starts, pieces, strict=True)])
+        order = sorted(
+            (at for at, one in enumerate(pieces) if one.kind != "heading" and found[at] and at not in repeated),
+            key=lambda at: (-round(float(values[at]), 6), at),
         )
-    clipped = _clipped(text, target_tokens, tokens, weight, pieces[order[0]] if order else None)
-    return clipped.model_copy(update={"cut": _cut(pieces, ()), "repeated": len(repeated)})
+        gap = tokens.count(GAP)
+        kept: set[int] = set()
+        total, result, spans = 0, "", []
+        margin = 0
+        for _ in range(_ROUNDS):
+            left, more = target_tokens - total - margin, set(kept)
+            for at in order:
+                new = {at, pieces[at].heading} - more - {-1}
+                cost = sum(costs[one] + gap for one in new)
+                if at not in more and cost <= left:
+                    more |= new
+                    left -= cost
+            trial, where = _joined(text, pieces, sorted(more))
+            trial_tokens = tokens.count(trial)
+            if trial_tokens > target_tokens:
+                margin += trial_tokens - target_tokens
+            elif more == kept:
+                break
+            else:
+                kept, total, result, spans = more, trial_tokens, trial, where
+        if kept:
+            return OptimizedContext(
+                text=result,
+                tokens=total,
+                source_tokens=weight,
+                kept=spans,
+                repeated=len(repeated),
+                cut=_cut(pieces, kept),
+            )
+        clipped = _clipped(text, target_tokens, tokens, weight, pieces[order[0]] if order else None)
+        return clipped.model_copy(update={"cut": _cut(pieces, ()), "repeated": len(repeated)})
+
+    def _cosine(self, texts: Sequence[str]) -> Values | None:
+        """Return the cosines of pieces with the question, ``None`` without one and for too many or too long pieces."""
+        long = len(texts) > MAX_EMBEDDED or sum(map(len, texts)) > MAX_EMBEDDED_CHARS
+        if self._embedder is None or not self._query or long:
+            return None
+        if more := [own for own in dict.fromkeys(texts) if own not in self._cosines]:
+            vectors = self._embedder.embed(more)
+            cosines = np.einsum("ij,j->i", vectors, self._embedder.embed([self._query])[0])
+            self._cosines |= dict(zip(more, cosines.tolist(), strict=True))
+        return np.array([self._cosines[own] for own in texts])
 
 
-def _pieces(text: str, target_tokens: int, tokens: TokenCounter) -> list[_Piece]:
+def _parts(text: str) -> list[_Part]:
+    """Return the start, end and kind of headings and blocks, in order."""
     from graphctx.ingest.read.markdown import parse_markdown
 
     outline, _ = parse_markdown(text)
-    parts: list[tuple[int, int, BlockKind | str]] = [
-        (one.start_char, one.end_char, "heading") for one in outline.headings
-    ]
+    parts: list[_Part] = [(one.start_char, one.end_char, "heading") for one in outline.headings]
     parts += [(one.start_char, one.end_char, one.kind) for one in _apart(outline.blocks)]
-    parts.sort()
+    return sorted(parts)
+
+
+def _pieces(text: str, parts: Sequence[_Part], target_tokens: int, tokens: TokenCounter) -> list[_Piece]:
     pieces: list[_Piece] = []
     heading, at = -1, 0
     for block, (start, end, kind) in enumerate([*parts, (len(text), len(text), "prose")]):

@@ -71,4 +71,9 @@ def examples_text(examples: Sequence[ContextExample]) -> str:
 
 def history_text(messages: Sequence[ContextMessage]) -> str:
     """Return the conversation, a paragraph for each message."""
-    return "\n\n".join(["## Conversation:", *(f"{one.role}: {one.content}" for one in messages)]) if messages else ""
+    return "\n\n".join(["## Conversation:", *map(message_text, messages)]) if messages else ""
+
+
+def message_text(message: ContextMessage) -> str:
+    """Return a message behind the role of its author."""
+    return f"{message.role}: {message.content}"

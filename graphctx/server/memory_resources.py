@@ -17,8 +17,6 @@ import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.server.session import ServerSession
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated
-from mcp.shared.exceptions import MCPError
-from mcp_types import INTERNAL_ERROR
 
 from graphctx.errors import GraphctxError
 from graphctx.server.resources import JSON, TEXT, text_contents
@@ -36,6 +34,7 @@ POLL_SECONDS = 1.0
 """Seconds until a subscriber learns of what another process has written."""
 
 MAX_SUBSCRIBERS = 1024
+"""Subscriptions of one principal; with one more, its oldest ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +97,11 @@ def entries_text(items: list[MemoryItem], ids: bool = False) -> str:
 
 @dataclass(slots=True)
 class _Subscriber:
-    """Who wants to know, how they are told, and what they know: the number of writes, and the text of resources."""
+    """Who subscribed, how changes are sent, how the stream ends, the writes seen and the text of resources."""
 
     caller: Caller
     send: Callable[[str], Awaitable[None]]
+    end: Callable[[], None] = lambda: None
     n_writes: int = -1
     known: dict[str, str] = field(default_factory=dict)
 
@@ -132,9 +132,10 @@ class MemorySubscriptions:
             await bus.publish(ResourceUpdated(uri))
 
         key, uris = object(), params.notifications.resource_subscriptions or []
-        await self._add(key, _Subscriber(caller, send), map(str, uris))
+        handler = ListenHandler(bus)
+        await self._add(key, _Subscriber(caller, send, handler.close), map(str, uris))
         try:
-            return await ListenHandler(bus)(ctx, params)
+            return await handler(ctx, params)
         finally:
             self._subscribers.pop(key, None)
 
@@ -172,11 +173,13 @@ class MemorySubscriptions:
         watched = {each.uri for each in MEMORY_RESOURCES} & set(uris)
         if not watched:
             return
-        if key not in self._subscribers and len(self._subscribers) >= MAX_SUBSCRIBERS:
-            raise MCPError(code=INTERNAL_ERROR, message="Too many subscriptions; end another one first.")
         async with self._looking:
             subscriber.known |= dict.fromkeys(watched, "")
             changed = await anyio.to_thread.run_sync(self._changes, subscriber)
+        principal = subscriber.caller.principal
+        own = [one for one, each in self._subscribers.items() if each.caller.principal == principal and one != key]
+        if len(own) >= MAX_SUBSCRIBERS:
+            self._subscribers.pop(own[0]).end()
         self._subscribers[key] = subscriber  # nothing is awaited from here to the bus of `listen`
         self._version = None  # something may have been written meanwhile
         self.wake()

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphctx.context import DocumentSource
-from graphctx.context.render import places, sections_text
+from graphctx.context.composer import HISTORY_SHARE
+from graphctx.context.render import history_text, places, sections_text
 from graphctx.errors import InvalidArgument
 from graphctx.knowledge_base import KnowledgeBase
 from graphctx.model.context import ContextInput, ContextMessage, OptimalContext
@@ -92,6 +93,15 @@ def test_the_newest_messages_are_kept(handbook_kb: KnowledgeBase) -> None:
     kept = handbook_kb.compose_context(QUESTION, 2000, history=history).conversation_history
     assert 1 <= len(kept) < 20
     assert kept == history[-len(kept) :]
+
+
+def test_as_many_messages_are_kept_as_fit(handbook_kb: KnowledgeBase) -> None:
+    count, share = handbook_kb.tokens.count, int(HISTORY_SHARE * 2000)
+    history = [ContextMessage(content=f"{'word ' * number}日本語 \U0001f600") for number in range(40)]
+    for end in range(10, 41, 6):
+        kept = handbook_kb.compose_context(QUESTION, 2000, history=history[:end]).conversation_history
+        assert count(history_text(kept)) <= share
+        assert len(kept) == end or count(history_text(history[end - len(kept) - 1 : end])) > share
 
 
 def test_a_question_that_asks_for_code_gets_examples(handbook_kb: KnowledgeBase) -> None:

@@ -80,6 +80,14 @@ def test_levels_choose_what_is_returned(handbook_kb: KnowledgeBase) -> None:
         assert {one.hierarchy_level for one in found} == {level}
 
 
+@pytest.mark.parametrize("most", [1, 2, 5])
+def test_few_results_have_a_concept_too_and_concepts_alone_fill_them_all(handbook_kb: KnowledgeBase, most: int) -> None:
+    found = search(handbook_kb, max_results=most, min_relevance=0.1)
+    assert [one.hierarchy_level for one in found].count(1) == 1
+    assert len(found) == most
+    assert len(search(handbook_kb, max_results=most, min_relevance=0.0, levels=[1])) == most
+
+
 def test_nothing_lies_outside_the_filters(handbook_kb: KnowledgeBase) -> None:
     found = search(handbook_kb, filters={"path_prefix": "procedures/"}, min_relevance=0.0, max_results=50)
     assert found

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphctx.context import optimize_context
+from graphctx.context import ContextOptimizer, optimize_context
+from graphctx.knowledge_base import KnowledgeBase
 from graphctx.model.context import OptimizedContext
 from graphctx.nlp.tokens import AnswerCounter
 
@@ -49,6 +50,14 @@ def test_any_text_fits_and_every_kept_span_is_where_the_map_says(text: str, targ
     ends = [span.end_char for span in found.kept]
     assert all(end <= after.start_char for end, after in zip(ends, found.kept[1:], strict=False))
     assert shorten(text, target, query) == found
+
+
+def test_one_optimizer_shortens_to_several_targets_as_several_would(handbook_kb: KnowledgeBase) -> None:
+    text, query = "\n\n".join([PROSE, CODE, TABLE, PROSE.replace("gate", "door")]), "When does the gate open?"
+    embedder = handbook_kb.searcher().published.embedder
+    optimizer = ContextOptimizer(text, COUNTER, query, embedder)
+    for target in (60, 25, 5, 40):
+        assert optimizer.fit(target) == optimize_context(text, target, COUNTER, query, embedder)
 
 
 def test_a_text_that_fits_is_left_alone() -> None:

@@ -189,6 +189,30 @@ def test_nothing_outside_the_roots_is_read(indexing: tuple[Caller, Path], path: 
     assert "index_roots" in error["message"]
 
 
+@pytest.mark.parametrize("path", ["{}/nul\0", "{}/" + "n" * 3000, "{}/~nosuchuser/x", "{}/bell.md", "\0"])
+def test_a_path_that_is_no_folder_is_refused(indexing: tuple[Caller, Path], path: str) -> None:
+    caller, home = indexing
+    error = caller.call("index_directory", {"path": path.format(home / "allowed")}).error
+    assert (error["code"], error["details"]["field"]) == ("INVALID_ARGUMENT", "path")
+
+
+@pytest.mark.parametrize(("patterns", "said"), [(["*.rst"], "matches the patterns *.rst"), (["k*"], "can be read")])
+def test_patterns_that_match_nothing_to_read_are_refused(
+    indexing: tuple[Caller, Path], patterns: list[str], said: str
+) -> None:
+    caller, home = indexing
+    (home / "allowed" / "keys.bin").write_bytes(b"\0")
+    error = caller.call("index_directory", {"path": str(home / "allowed"), "file_patterns": patterns}).error
+    assert error["code"] == "INVALID_ARGUMENT"
+    assert said in error["message"]
+    assert str(home) not in error["message"]
+
+
+@pytest.mark.parametrize("path", ["~nosuchuser/x", "~"])
+def test_no_home_folder_is_read_into_a_path(indexing: tuple[Caller, Path], path: str) -> None:
+    assert indexing[0].call("index_directory", {"path": path}).error["code"] == "SCOPE_VIOLATION"
+
+
 def test_an_ingest_that_is_running_is_named(indexing: tuple[Caller, Path]) -> None:
     caller, home = indexing
     with IngestLock(home / "kb"):

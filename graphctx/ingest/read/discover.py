@@ -123,6 +123,7 @@ class _Search:
     ignored_files: set[Path] = field(default_factory=set)
     ignored_folders: set[Path] = field(default_factory=set)
     entered: set[str] = field(default_factory=set)  # real paths of folders
+    named: int = 0  # files of folders whose names match the patterns
     _seen: set[str] = field(default_factory=set)  # real paths of files
 
     def add(self, path: Path) -> None:
@@ -135,7 +136,7 @@ class _Search:
                 f"{path} is a knowledge base, not a folder of documents. Name the folder that holds the documents.",
                 path=str(path),
             )
-        before, passed = len(self.files), len(self.skipped)
+        before, passed, named = len(self.files), len(self.skipped), self.named
         covered = os.path.realpath(path) in self.entered
         rules = IgnoreRules(path) if self.ignore_files else None
         links: list[Path] = []
@@ -145,6 +146,14 @@ class _Search:
             for link in sorted(links):
                 self._follow(link, path, rules, found)
             links = found
+        if len(self.files) == before and not covered and self.include and self.named == named:
+            raise InvalidArgument(
+                f"No file in the folder {path} matches the patterns {', '.join(self.include)}"
+                f"{self._ignored_below(path)}. "
+                "A pattern is compared with the name of a file alone, without its folders: *.md matches docs/guide.md.",
+                path=str(path),
+                include=list(self.include),
+            )
         if len(self.files) == before and not covered:
             raise InvalidArgument(
                 f"Nothing in the folder {path} can be read ({len(self.skipped) - passed} skipped"
@@ -214,6 +223,7 @@ class _Search:
 
     def _include(self, path: Path, root: Path, rel: str) -> None:
         if not self.include or any(fnmatchcase(path.name, pattern) for pattern in self.include):
+            self.named += 1
             self._take(path, root, rel)
 
     def _take(self, path: Path, root: Path, rel: str) -> None:

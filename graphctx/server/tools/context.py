@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -116,14 +117,15 @@ def _sections_text(context: CallContext, answer: SearchContextAnswer) -> str:
 
 
 def _optimize(context: CallContext, request: OptimizeContextInput) -> Reply[OptimizeContextAnswer]:
-    from graphctx.context import optimize_context
+    from graphctx.context import ContextOptimizer
     from graphctx.nlp.tokens import AnswerCounter
 
     limits, target, cut = context.config.limits, request.target_tokens, None
     published, tokens = context.searcher.published, AnswerCounter()
     embedder = published.embedder if published is not None else None
+    optimizer = ContextOptimizer(request.current_context, tokens, request.query or "", embedder)
     while True:
-        found = optimize_context(request.current_context, target, tokens, request.query or "", embedder)
+        found = optimizer.fit(target)
         answer = OptimizeContextAnswer(
             **found.model_dump(),
             truncated=cut is not None,
@@ -153,9 +155,18 @@ def _optimized_text(answer: OptimizeContextAnswer) -> str:
     return f"{' '.join(said)}\n\n{answer.text}"
 
 
+def _not_a_folder(path: str) -> InvalidArgument:
+    return InvalidArgument(
+        f"path = {path[:200]!r} is not a folder.", field="path", value=path[:200], allowed="an existing folder"
+    )
+
+
 def _index(context: CallContext, request: IndexDirectoryInput) -> Reply[IndexDirectoryAnswer]:
     context.require_writer("the knowledge base")
-    folder = Path(request.path).expanduser().resolve()
+    try:
+        folder = Path(request.path).resolve()
+    except (OSError, RuntimeError, ValueError):  # a NUL, a lone surrogate, a loop of links
+        raise _not_a_folder(request.path) from None
     roots = [Path(root).expanduser().resolve() for root in context.config.index_roots]
     if context.ingest is None or not any(folder.is_relative_to(root) for root in roots):
         raise ScopeViolation(
@@ -165,13 +176,21 @@ def _index(context: CallContext, request: IndexDirectoryInput) -> Reply[IndexDir
             value=request.path[:200],
             allowed="a folder below [server] index_roots",
         )
-    if not folder.is_dir():
-        raise InvalidArgument(f"path = {request.path[:200]!r} is not a folder.", field="path", value=request.path[:200])
+    if not os.path.isdir(folder):  # noqa: PTH112 - `Path.is_dir` raises for names that are too long
+        raise _not_a_folder(request.path)
 
     def on_progress(progress: Progress) -> None:
         context.say_progress(f"indexing: {progress.step} {progress.done} of {progress.total}")
 
-    report = context.ingest(folder, include=request.file_patterns, processes=1, on_progress=on_progress)
+    try:
+        report = context.ingest(folder, include=request.file_patterns, processes=1, on_progress=on_progress)
+    except InvalidArgument as error:
+        message = error.message.replace(str(folder), folder.name)
+        if "include" in error.details:
+            patterns, allowed = request.file_patterns, "patterns of file names, such as *.md"
+            raise InvalidArgument(message, field="file_patterns", value=patterns, allowed=allowed) from None
+        allowed = "a folder with files that can be read"
+        raise InvalidArgument(message, field="path", value=request.path[:200], allowed=allowed) from None
     answer = IndexDirectoryAnswer(
         indexed=report.added + report.replaced,
         unchanged=report.unchanged,

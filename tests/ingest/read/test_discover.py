@@ -80,6 +80,14 @@ def test_patterns_choose_the_files_of_a_folder_and_never_a_file_that_is_named(tm
     assert [file.rel for file in discover([tmp_path / "b.txt"], include=["*.md"]).files] == ["b.txt"]
 
 
+@pytest.mark.parametrize("pattern", ["*.rst", "deep/*.md", "**/*.md"])
+def test_patterns_that_match_nothing_say_what_they_are_compared_with(tmp_path: Path, pattern: str) -> None:
+    make(tmp_path, **{"a.md": "a", "deep/c.md": "c"})
+    with pytest.raises(InvalidArgument, match=r"No file .* name of a file alone") as caught:
+        discover([tmp_path], include=[pattern])
+    assert pattern in caught.value.message
+
+
 def test_a_folder_of_ignored_files_says_why_nothing_is_read(tmp_path: Path) -> None:
     make(tmp_path, **{".gitignore": "*", "a.md": "a"})
     with pytest.raises(InvalidArgument, match=r"1 ignored because of \.gitignore or \.ignore: --no-ignore"):

@@ -206,6 +206,27 @@ async def test_over_http_subscribers_learn_of_their_own_changes_alone(folder: Pa
         assert told == ["ben", "ana"]
 
 
+async def test_one_subscription_too_many_ends_the_oldest_of_the_same_principal(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("graphctx.server.memory_resources.MAX_SUBSCRIBERS", 1)
+    config = ServerConfig(toolsets=("memory",), memory=folder, tokens={"ana": SecretStr(ANA), "ben": SecretStr(BEN)})
+    watched = ["memory://stats"]
+    async with (
+        listening(http_app(warmup_with(config), config, HttpConfig())) as url,
+        as_bearer(url, ANA, "auto") as ana,
+        as_bearer(url, BEN, "auto") as ben,
+        ben.listen(resource_subscriptions=watched) as of_ben,
+        ana.listen(resource_subscriptions=watched) as oldest,
+        ana.listen(resource_subscriptions=watched) as newest,
+    ):
+        with anyio.fail_after(20):
+            assert [change async for change in oldest] == []
+            await ana.call_tool("memory_store", FACT)
+            await ben.call_tool("memory_store", FACT)
+            assert str((await anext(newest)).uri) == str((await anext(of_ben)).uri) == "memory://stats"
+
+
 async def test_summaries_that_are_asked_for_are_written_by_the_model_that_is_set(
     folder: Path, stub: Stub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
