@@ -90,7 +90,7 @@ def select_sentences(
     if barred.all():
         barred = pool.links
     score = _scores(ranking, pool, positions, weights)
-    # A short answer is the start of the usual one: the surest document first, and as sure as it is there.
+    # A short answer is the best of the usual one, with its surest document, and as sure as it is there.
     cores = _cores(pool, runs, score, barred, max_units, max(max_quotes, N_TOGETHER), weights, repetition)
     quotes = list(cores)
     taken = [runs.near(core) | runs.said(core) for core in cores]
@@ -102,7 +102,7 @@ def select_sentences(
         Selected(first, last, confidence.of_run(first, last), runs.fits(first, last), _whole(pool, first, last))
         for first, last in quotes
     ]
-    return pool, _in_reading_order(pool, selected)[:max_quotes]
+    return pool, _in_reading_order(pool, selected, max_quotes)
 
 
 def _cores(
@@ -166,14 +166,20 @@ def _next_core(value: npt.NDArray[np.float64], free: Mask, runs: SentenceRuns, c
     return None
 
 
-def _in_reading_order(pool: SentencePool, selected: list[Selected]) -> list[Selected]:
-    """Return quotes in the order of their documents, the surest document first, all as sure as its surest quote."""
+def _in_reading_order(pool: SentencePool, selected: list[Selected], most: int) -> list[Selected]:
+    """Return quotes in the order of their documents, the surest document first, all as sure as its surest quote.
+
+    Where there are more than ``most``, the best quote of the surest document stays, and the best of all others.
+    """
     surest: dict[str, float] = {}
     for one in selected:
         uri = pool.documents[one.first].uri
         surest[uri] = max(surest.get(uri, 0.0), one.confidence)
     place = {uri: (-value, at) for at, (uri, value) in enumerate(surest.items())}
     rated = [replace(one, confidence=surest[pool.documents[one.first].uri]) for one in selected]
+    if rated and most < N_TOGETHER:
+        first = max(rated, key=lambda one: one.confidence)  # the best quote of the surest document
+        rated = [first, *(one for one in rated if one is not first)][:most]
     ordered = []
     for at in range(0, len(rated), N_TOGETHER):
         together = rated[at : at + N_TOGETHER]
