@@ -21,7 +21,7 @@ _HOW_TO = re.compile(r"\bhow\s+(?:(?:do|can|could|should)\s+(?:i|we|you|one)|to)
 _MEANING = (
     re.compile(r"^(?:(?:can|could)\s+you\s+)?(?:please\s+)?(?:explain|define)\s+(?:the\s+term\s+)?(?!how|wh)(.+)$"),
     re.compile(r"^what(?:\s+is|\s+are|\s+do\s+(?:people|you|we|they))\s+mean[t]?\s+by\s+(.+)$"),
-    re.compile(r"^what\s+do(?:es)?\s+(.+?)\s+mean\b(.*)$"),
+    re.compile(r"^what\s++do(?:es)?\s++(\S.*?)\smean\b(.*)$"),
 )
 """Questions of what something is, in other words."""
 
