@@ -7,6 +7,7 @@ Every span counts code points of the document's text: `document.text[start_char:
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Annotated, Any, ClassVar, Literal, cast
 
 from pydantic import (
@@ -90,10 +91,10 @@ class Answer(Strict):
         self, handler: SerializerFunctionWrapHandler, info: SerializationInfo[dict[str, bool] | None]
     ) -> dict[str, Any]:
         data: dict[str, Any] = handler(self)
-        own = [name for name in type(self).__annotations__ if name in data]
-        shown = {name: data[name] for name in dict.fromkeys([*own, *data])}
+        shown = {name: data[name] for name in _names_in_json(type(self)) if name in data}
         if not info.context:
-            return {name: value for name, value in shown.items() if name not in self.SILENT or not _is_empty(value)}
+            silent = self.SILENT
+            return {name: value for name, value in shown.items() if name not in silent or not _is_empty(value)}
         fields = type(self).model_fields
         return {
             name: _said_once(value) if isinstance(value, list) else value
@@ -102,6 +103,13 @@ class Answer(Strict):
             and (name, value) != ("limit_reason", "none")
             and (not _is_empty(value) or (isinstance(value, list) and fields[name].is_required()))
         }
+
+
+@cache
+def _names_in_json(model: type[Answer]) -> tuple[str, ...]:
+    """Return the fields of an answer, its own ones first."""
+    own = [name for name in model.__annotations__ if name in model.model_fields]
+    return tuple(dict.fromkeys([*own, *model.model_fields]))
 
 
 def _is_empty(value: Any) -> bool:

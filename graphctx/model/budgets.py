@@ -84,7 +84,7 @@ class Fitted:
     reason: CapReason | None
 
 
-_MARKS = re.compile(r"[!-/:-@\[-^`{-~\xa1-\xa9\xab-\xb1\xb4\xb6-\xb8\xbb\xbf\u2010-\u2027]{2,}")
+_MARKS = re.compile(r"([!-/:-@\[-^`{-~\xa1-\xa9\xab-\xb1\xb4\xb6-\xb8\xbb\xbf\u2010-\u2027]{2,})")
 """Punctuation of ASCII and of European typesetting, without symbols: byte pairs do not take emoji together."""
 _JOINT = re.compile(r"_(?<=\w_)(?=\w)")
 
@@ -97,7 +97,9 @@ def as_models_read(text: str) -> str:
     public tokenizers count, where plain word pieces are up to 165 % (docs/decisions/0016-what-an-answer-weighs.md).
     """
     # The spaces cost nothing, and a counter that remembers parts between spaces finds most of them again.
-    return _MARKS.sub(lambda run: f" {run[0][::4]} " if '"' in run[0] else run[0], _JOINT.sub("", text))
+    parts = _MARKS.split(_JOINT.sub("", text))  # every second one is a run of marks
+    parts[1::2] = [f" {run[::4]} " if '"' in run else run for run in parts[1::2]]
+    return "".join(parts)
 
 
 def weigh(texts: list[str], count: CountTokens) -> Weight:

@@ -185,8 +185,12 @@ class _WordPieces:
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         parts = [(part.start(), part[0]) for part in _PART.finditer(text)]
-        known = self._with({part for _, part in parts})
-        return [(at + first, at + end) for at, part in parts for first, end in known[part]]
+        known = self._known
+        try:
+            return [(at + first, at + end) for at, part in parts for first, end in known[part]]
+        except KeyError:
+            known = self._with({part for _, part in parts})
+            return [(at + first, at + end) for at, part in parts for first, end in known[part]]
 
     def _with(self, parts: set[str]) -> dict[str, Spans]:
         """A dictionary that knows all of these parts."""

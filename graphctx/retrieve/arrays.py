@@ -29,7 +29,7 @@ def top_rows(scores: Scores, k: int, among: Mask | None = None) -> Rows:
     >>> top_rows(np.array([0.5, 0.9, 0.5], dtype=np.float32), 2).tolist()
     [1, 0]
     """
-    rows = np.arange(len(scores)) if among is None else np.flatnonzero(among)
+    rows = np.arange(len(scores)) if among is None else among.nonzero()[0]
     values = scores[rows]
     if 0 < k < len(rows):
         threshold = np.partition(values, len(values) - k)[len(values) - k]
@@ -37,6 +37,17 @@ def top_rows(scores: Scores, k: int, among: Mask | None = None) -> Rows:
         values = scores[rows]
     chosen: Rows = rows[np.lexsort((rows, -values))][:k]
     return chosen
+
+
+def turns(values: npt.NDArray[np.generic]) -> Mask:
+    """Return where a value differs from the one before it; the first one does.
+
+    >>> turns(np.array([4, 4, 7])).tolist()
+    [True, False, True]
+    """
+    changed = np.ones(len(values), dtype=bool)
+    np.not_equal(values[1:], values[:-1], out=changed[1:])
+    return changed
 
 
 def is_in(rows: Rows, among: Rows) -> Mask:
@@ -57,10 +68,9 @@ def union(*rows: Rows) -> Rows:
     >>> union(np.array([3, 1]), np.array([3, 2])).tolist()
     [1, 2, 3]
     """
-    every = np.sort(np.concatenate(rows))
-    first = np.ones(len(every), dtype=bool)
-    np.not_equal(every[1:], every[:-1], out=first[1:])
-    return every[first]
+    every = np.concatenate(rows)
+    every.sort()
+    return every[turns(every)]
 
 
 def inner_products(vectors: npt.NDArray[np.generic], rows: Rows, vector: Scores) -> Scores:
@@ -91,8 +101,9 @@ class SparseScores:
         """Return the largest value of each distinct row."""
         order = np.lexsort((values, rows))
         ordered = rows[order]
-        last = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True)) if len(ordered) else order
-        return cls(ordered[last], values[order][last].astype(np.float32))
+        first = turns(ordered).nonzero()[0]
+        last = np.append(first[1:], len(ordered)) - 1 if len(ordered) else first
+        return cls(ordered[last], values[order[last]].astype(np.float32))
 
     def at(self, rows: Rows) -> Scores:
         """Return the scores of any rows."""

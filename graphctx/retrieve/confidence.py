@@ -124,9 +124,12 @@ def features(index: SearchIndex, question: Question, ranking: Ranking, positions
         "rank": np.log1p(positions)[pool.unit],
         "asked": _says(index, asked_for(question.text), rows)[pool.unit],
         "meaning": (found.scorer.cosine(rows) * length)[pool.unit],
-        **{name: np.full(len(pool), value) for name, value in shared.items()},
+        **shared,
     }
-    return np.stack([columns[name] for name in WEIGHTS], axis=1).astype(np.float64)
+    table = np.empty((len(pool), len(WEIGHTS)))
+    for at, name in enumerate(WEIGHTS):
+        table[:, at] = columns[name]
+    return table
 
 
 def likely_answered(index: SearchIndex, confidences: Iterable[float]) -> bool:

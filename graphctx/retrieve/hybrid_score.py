@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from graphctx.retrieve.arrays import Rows, Scores, is_in
+from graphctx.retrieve.arrays import Rows, Scores, is_in, turns
 from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import Question
 from graphctx.retrieve.stages.base import Candidates
@@ -76,13 +76,13 @@ def best_other(values: Scores, group: npt.NDArray[np.integer]) -> Scores:
     """
     if not len(values):
         return values
-    start = np.flatnonzero(np.append(True, group[1:] != group[:-1]))
-    size = np.diff(np.append(start, len(values)))
-    top = np.repeat(np.maximum.reduceat(values, start), size)
-    is_top = values == top
+    changes = turns(group)
+    start, of = changes.nonzero()[0], changes.cumsum() - 1
+    top = np.maximum.reduceat(values, start)
+    is_top = values == top[of]
     second = np.maximum.reduceat(np.where(is_top, np.float32(0.0), values), start)
     shared = np.add.reduceat(is_top, start, dtype=np.int64) > 1
-    other: Scores = np.where(is_top & ~np.repeat(shared, size), np.repeat(second, size), top)
+    other: Scores = np.where(is_top, np.where(shared, top, second)[of], top[of])
     return np.maximum(other, np.float32(0.0))
 
 

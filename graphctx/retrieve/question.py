@@ -13,7 +13,7 @@ from graphctx.nlp.embedders import text_vector
 from graphctx.retrieve.arrays import Rows, Scores
 from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.spelling import ReadAs, corrected
-from graphctx.store.walk import WalkArrays, name_hash
+from graphctx.store.walk import WalkArrays, name_hashes
 from graphctx.text.gazetteer import counts_as_name, name_words
 from graphctx.text.lexical import terms
 
@@ -140,21 +140,22 @@ def answer_type(text: str) -> str:
 def named_entities(text: str, walk: WalkArrays) -> Rows:
     """Return the entities that a text names: longest names first, without overlaps."""
     found = name_words(text)
+    words = [word for word, _, _ in found]
     spans = [
         (at, end)
         for at in range(len(found))
         for end in range(min(len(found), at + MAX_NAME_WORDS), at, -1)
-        if counts_as_name(text, found[at][1], found[end - 1][2], end - at, first_word=at == 0)
+        if end - at > 1 or counts_as_name(text, found[at][1], found[at][2], 1, first_word=at == 0)
     ]
     if not spans or not len(walk.name_hash):
         return np.empty(0, dtype=np.int64)
-    hashes = np.array([name_hash([word for word, _, _ in found[at:end]]) for at, end in spans], dtype=np.uint64)
-    places = np.minimum(np.searchsorted(walk.name_hash, hashes), len(walk.name_hash) - 1)
-    known = walk.name_hash[places] == hashes
+    hashes = name_hashes([" ".join(words[at:end]) for at, end in spans])
+    places = np.minimum(walk.name_hash.searchsorted(hashes), len(walk.name_hash) - 1)
     entities: set[int] = set()
     after = 0
-    for (at, end), place, hit in zip(spans, places, known, strict=True):
-        if hit and at >= after:
-            entities.add(int(walk.name_entity[place]))
+    for hit in (walk.name_hash[places] == hashes).nonzero()[0].tolist():
+        at, end = spans[hit]
+        if at >= after:
+            entities.add(int(walk.name_entity[places[hit]]))
             after = end
     return np.array(sorted(entities), dtype=np.int64)

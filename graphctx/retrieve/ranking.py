@@ -149,10 +149,12 @@ def quoted_units(index: SearchIndex, ranking: Ranking, limit: int, per_document:
     documents = index.walk.unit_doc
     near, rows = ranking.rows[: REACH * limit], ranking.rows[best]
     touches = (np.abs(near[:, None] - rows) == 1) & (documents[near][:, None] == documents[rows])
-    chosen = best.tolist()
-    for position in np.setdiff1d(np.flatnonzero(touches.any(axis=1)), best).tolist():
-        if np.count_nonzero(documents[ranking.rows[chosen]] == documents[near[position]]) < per_document:
+    chosen, of = best.tolist(), documents[rows].tolist()
+    for position in touches.any(axis=1).nonzero()[0].tolist():
+        document = int(documents[near[position]])
+        if position not in chosen and of.count(document) < per_document:
             chosen.append(position)
+            of.append(document)
     return np.array(sorted(chosen), dtype=np.int64)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graphctx.model.requests import MAX_QUOTE_CHARS
-from graphctx.retrieve.arrays import Mask, Rows
+from graphctx.retrieve.arrays import Mask, Rows, turns
 from graphctx.retrieve.cite import TokenCounter
 from graphctx.retrieve.sentences import CODE, LIST, PROSE, TABLE, SentencePool
 
@@ -51,6 +51,7 @@ class SentenceLists:
     last: list[int]
     prose: list[bool]
     short: list[bool]
+    cut: list[bool]
 
     @classmethod
     def of(cls, pool: SentencePool, before: Rows) -> SentenceLists:
@@ -67,6 +68,7 @@ class SentenceLists:
             last=list(range(len(pool))),
             prose=(pool.kind == PROSE).tolist(),
             short=pool.short.tolist(),
+            cut=pool.cut.tolist(),
         )
 
 
@@ -81,6 +83,8 @@ class SentenceRuns:
         pool: the sentences.
         max_tokens: the longest quote.
         at: columns of the sentences as lists, with their atoms.
+        new_unit: whether it is the first of its unit.
+        unit_tokens: tokens of each unit, at least 1.
         dangling: whether its atom leads in to something that does not fit beside it.
         same: the first sentence of the same text; of a short one itself.
     """
@@ -90,35 +94,36 @@ class SentenceRuns:
     dangling: Mask
     same: Rows
     at: SentenceLists
+    new_unit: Mask
+    unit_tokens: npt.NDArray[np.float64]
 
     @classmethod
     def of(cls, pool: SentencePool, tokens: TokenCounter, max_tokens: int) -> SentenceRuns:
         """Measure the sentences of a pool and group them to atoms; each text is counted once."""
-        beside = pool.unit[1:] == pool.unit[:-1]
-        between = [
-            pool.documents[at].text[pool.end[at] : pool.start[at + 1]] if beside[at] else ""
-            for at in range(len(pool.rows) - 1)
-        ]
-        written = [at for at, text in enumerate(between) if text.strip()]  # table rules
+        n, new_unit, start, end = len(pool), turns(pool.unit), pool.start.tolist(), pool.end.tolist()
+        between = {
+            at: pool.documents[at].text[end[at] : start[at + 1]]
+            for at in ((~new_unit[1:]) & (pool.start[1:] > pool.end[:-1])).nonzero()[0].tolist()
+        }
+        written = [at for at, text in between.items() if text.strip()]  # table rules
         weight = pool.tokens.copy()
         if written:
             weight[written] += np.array(tokens.count_many([between[at] for at in written]), dtype=np.int64)
-        n = len(pool)
         seen: dict[str, int] = {}
         same = [seen.setdefault(text, at) if len(text) >= MIN_CHARS else at for at, text in enumerate(pool.texts)]
         at = SentenceLists.of(pool, np.cumsum(weight) - weight)
-        runs = cls(pool, max_tokens, np.zeros(n, dtype=bool), np.array(same), at)
+        total = np.maximum(np.bincount(pool.unit, weights=pool.tokens), 1.0)
+        runs = cls(pool, max_tokens, np.zeros(n, dtype=bool), np.array(same), at, new_unit, total)
         runs._group()
         return runs
 
     def _group(self) -> None:
         """Find the atoms, from the last one on: what a sentence leads in to is known before it."""
         pool = self.pool
-        turns = np.append(True, pool.unit[1:] != pool.unit[:-1])
         goes_on = np.array([text[0].islower() for text in pool.texts])  # with a sentence divided at the end of a line
-        begins = turns | pool.opens | ((pool.kind == PROSE) & ~goes_on) | (pool.kind == TABLE)
-        begins |= np.append(True, pool.kind[1:] != pool.kind[:-1])
-        starts = np.flatnonzero(begins).tolist()
+        begins = self.new_unit | pool.opens | ((pool.kind == PROSE) & ~goes_on) | (pool.kind == TABLE)
+        begins |= turns(pool.kind)
+        starts = begins.nonzero()[0].tolist()
         atoms: list[Run] = []
         for first, after in zip(starts, [*starts[1:], len(pool)], strict=True):
             last = after - 1
@@ -127,6 +132,7 @@ class SentenceRuns:
             else:
                 atoms += [(at, at) for at in range(first, after)]
                 pool.cut[first:after] = True
+                self.at.cut[first:after] = [True] * (after - first)
         after_first, after_last, closing, unit = len(pool), len(pool), False, self.at.unit
         for first, last in reversed(atoms):
             end, fence = last, bool(pool.kind[last] == CODE and _FENCE.match(pool.texts[last]))
@@ -151,14 +157,14 @@ class SentenceRuns:
 
     def touched(self, covered: Mask) -> Mask:
         """Return the sentences whose atom holds any of some sentences."""
-        count = np.concatenate([[0], np.cumsum(covered)])
-        touched: Mask = count[np.add(self.at.last, 1)] > count[self.at.first]
+        count = covered.cumsum()
+        touched: Mask = count[self.at.last] > (count - covered)[self.at.first]
         return touched
 
     def near(self, run: Run) -> Mask:
         """Return the sentences of a run, and those of its section that would read as one quote with it."""
         near: Mask = self.pool.section == self.pool.section[run[0]]
-        near[near] = [self._beside(run, at) for at in np.flatnonzero(near).tolist()]
+        near[near] = [self._beside(run, at) for at in near.nonzero()[0].tolist()]
         return near
 
     def is_near(self, run: Run, other: Run) -> bool:
@@ -203,7 +209,7 @@ class SentenceRuns:
         Returns:
             The first and the last sentence.
         """
-        (first, last), unit, cut = run, self.at.unit, self.pool.cut.tolist()
+        (first, last), unit, cut = run, self.at.unit, self.at.cut
         barred, value, atom_first, atom_last = covered.tolist(), score.tolist(), self.at.first, self.at.last
         may_cut = any(cut[first : last + 1])
         at, head = first, self._head(first)
@@ -232,16 +238,13 @@ class SentenceRuns:
 
     def room(self, covered: Mask) -> npt.NDArray[np.float64]:
         """Return how much of the longest quote the uncovered sentences around each one can fill, in 0..1."""
-        unit = self.pool.unit
-        turns = (unit[1:] != unit[:-1]) | (covered[1:] != covered[:-1])
-        run = np.concatenate([[0], np.cumsum(turns)])
+        run = (self.new_unit | turns(covered)).cumsum()
         filled = np.bincount(run, weights=self.pool.tokens)[run]
         share: npt.NDArray[np.float64] = np.minimum(filled / self.max_tokens, 1.0)
         return share
 
     def unit_mean(self, values: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
         """Return for each sentence the mean of some values over its unit, weighted by tokens."""
-        unit, tokens = self.pool.unit, self.pool.tokens
-        total = np.maximum(np.bincount(unit, weights=tokens), 1.0)
-        means: npt.NDArray[np.float64] = np.bincount(unit, weights=tokens * values) / total
+        unit = self.pool.unit
+        means: npt.NDArray[np.float64] = np.bincount(unit, weights=self.pool.tokens * values) / self.unit_tokens
         return means[unit]

@@ -116,17 +116,17 @@ def _cores(
     repetition: _Repetition,
 ) -> list[Run]:
     """Return what each quote grows from, best first: the best atoms that are left, those that fit into one joined."""
-    length = np.array([len(text) for text in pool.texts])
-    free = (length >= min(MIN_CHARS, int(length.max()))) & ~runs.touched(barred)
+    lengths = [len(text) for text in pool.texts]
+    free = (np.array(lengths) >= min(MIN_CHARS, max(lengths))) & ~runs.touched(barred)
     covered = barred.copy()
-    cut = runs.touched(pool.cut)
+    lost_by_cut = weights.cut * runs.touched(pool.cut)
     repeated, echoed, taken = np.zeros(len(pool)), np.zeros(len(pool)), np.zeros(len(pool))
     same_unit = np.where(pool.short, weights.same_short_unit, weights.same_unit)
     cores: list[Run] = []
     while True:
         lost = same_unit * taken + weights.repeat * np.maximum(repeated, runs.unit_mean(echoed))
-        lost += weights.room * (1.0 - runs.room(covered)) + weights.cut * cut
-        core = _next_core(np.round(score - lost, 6), free, runs, cores)
+        lost += weights.room * (1.0 - runs.room(covered)) + lost_by_cut
+        core = _next_core((score - lost).round(6), free, runs, cores)
         if core is None or len(cores) == max_quotes:
             return cores
         cores.append(core)
@@ -148,8 +148,8 @@ def _next_core(value: npt.NDArray[np.float64], free: Mask, runs: SentenceRuns, c
 
     What is looked at is no longer free.
     """
-    some = np.flatnonzero(free)
-    for at in some[np.argsort(-value[some], kind="stable")].tolist():
+    some = free.nonzero()[0]
+    for at in some[(-value[some]).argsort(kind="stable")].tolist():
         if not free[at]:
             continue
         core = runs.atom(at)
@@ -227,6 +227,6 @@ class _Repetition:
         """Return how much each sentence repeats any of a run; fragments of one sentence do not repeat each other."""
         cosine = self._vectors @ self._vectors[first : last + 1].T * self._scale[first : last + 1]
         most = cosine.max(axis=1) * self._scale
-        repeated: Scores = np.clip((most - self._since) / (1.0 - self._since), 0.0, 1.0)
+        repeated: Scores = np.minimum(np.maximum((most - self._since) / (1.0 - self._since), 0.0), 1.0)
         repeated[(self._rows >= self._rows[first]) & (self._rows <= self._rows[last])] = 0.0
         return repeated

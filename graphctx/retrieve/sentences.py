@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from graphctx.model.documents import BLOCK_KINDS
 from graphctx.model.requests import MAX_QUOTE_CHARS
-from graphctx.retrieve.arrays import Mask, Rows, Scores, is_in
+from graphctx.retrieve.arrays import Mask, Rows, Scores, is_in, turns
 from graphctx.retrieve.cite import TokenCounter
 from graphctx.retrieve.coverage import terms_held, weigh_terms
 from graphctx.retrieve.documents import DocumentText
@@ -144,11 +144,13 @@ def _in_split_item(walk: WalkArrays, rows: Rows, unit: Rows) -> Mask:
     """Whether each sentence is of a list's item that begins before its unit or goes on after it."""
     following = np.minimum(rows + 1, len(walk.sentence_kind) - 1)
     opens, opens_next = (walk.sentence_opens[of] | (walk.sentence_kind[of] != LIST) for of in (rows, following))
-    turns = unit[1:] != unit[:-1]
-    starts = np.maximum.accumulate(np.where(np.append(True, turns) | opens, np.arange(len(rows)), 0))  # of each item
-    ends = np.append(turns, True) & ~opens_next & (following > rows)
-    split: Mask = ~opens[starts] | np.isin(starts, starts[ends])
-    return split
+    changes = turns(unit)
+    starts = np.maximum.accumulate(np.where(changes | opens, np.arange(len(rows)), 0))  # of each item
+    goes_on = ~opens_next & (following > rows)
+    goes_on[:-1] &= changes[1:]
+    split = ~opens
+    split[starts[goes_on]] = True
+    return split[starts]
 
 
 def _coverage(index: SearchIndex, question: Question, rows: Rows, texts: list[str], start: Rows, end: Rows) -> Scores:
@@ -172,6 +174,6 @@ def _holds_answer_type(index: SearchIndex, question: Question, unit_rows: Rows, 
     walk = index.walk
     pairs, _ = gather(walk.unit_pair, unit_rows)
     entity = walk.pair_entity[pairs]
-    named = np.isin(walk.entity_label[entity], sorted(labels)) & ~is_in(entity.astype(np.int64), question.entities)
+    named = is_in(walk.entity_label[entity], np.array(sorted(labels))) & ~is_in(entity, question.entities)
     positions, _ = gather(walk.pair_sentence_ptr, pairs[named])
-    return np.isin(rows, walk.pair_sentence[positions]).astype(np.float32)
+    return is_in(rows, np.sort(walk.pair_sentence[positions])).astype(np.float32)

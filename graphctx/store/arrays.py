@@ -71,10 +71,15 @@ def open_matrix(path: Path) -> Array:
         raise _unreadable(path, error) from error
 
 
+SMALL_FILE = 1 << 20
+"""Bytes of an array up to which `RangeReader` keeps it in memory."""
+
+
 class RangeReader:
     """Reads ranges of a one-dimensional ``.npy`` without mapping it.
 
-    With mmap, readahead caches far more than the short range requested, and in the end the whole file.
+    With mmap, readahead caches far more than the short range requested, and in the end the whole file. A small file is
+    read at once: it takes little memory, and a question reads from it several times.
     """
 
     def __init__(self, path: Path) -> None:
@@ -88,6 +93,7 @@ class RangeReader:
         self._dtype = array.dtype
         self._size = len(array)
         self._header = path.stat().st_size - array.nbytes
+        self._whole = np.array(array) if array.nbytes <= SMALL_FILE else None
 
     def __len__(self) -> int:
         return self._size
@@ -98,6 +104,9 @@ class RangeReader:
         Raises:
             BackendUnavailable: the file has been truncated or cannot be read.
         """
+        if self._whole is not None:
+            parts = [self._whole[start:end] for start, end in bounds]
+            return np.concatenate(parts) if parts else self._whole[:0]
         bounds, width = list(bounds), self._dtype.itemsize
         read = np.empty(sum(end - start for start, end in bounds) * width, dtype=np.uint8)
         at = 0

@@ -172,6 +172,12 @@ def name_hash(words: Sequence[str]) -> int:
     return int.from_bytes(hashlib.blake2b(" ".join(words).encode("utf-8"), digest_size=8).digest(), "little")
 
 
+def name_hashes(names: Sequence[str]) -> npt.NDArray[np.uint64]:
+    """Return the keys of names whose folded words are joined by spaces, as `name_hash`."""
+    digests = [hashlib.blake2b(name.encode("utf-8"), digest_size=8).digest() for name in names]
+    return np.frombuffer(b"".join(digests), dtype="<u8")
+
+
 def pointers(rows: npt.NDArray[np.integer], count: int) -> Int:
     """Return the CSR pointer array, int32 [count+1], of sorted row numbers; there are fewer than 2³¹ of them."""
     return np.searchsorted(rows, np.arange(count + 1), side="left").astype(np.int32)
@@ -184,7 +190,7 @@ def gather(ptr: npt.NDArray[np.integer], rows: npt.NDArray[np.integer]) -> tuple
         The positions, and for each position the index into ``rows`` that it came from.
     """
     starts = ptr[rows]
-    lengths = ptr[np.asarray(rows) + 1] - starts
-    owner = np.repeat(np.arange(len(rows)), lengths)
-    before = np.cumsum(lengths, dtype=np.int64) - lengths
+    lengths = ptr[rows + 1] - starts
+    owner = np.arange(len(rows)).repeat(lengths)
+    before = lengths.cumsum(dtype=np.int64) - lengths
     return (starts - before)[owner] + np.arange(len(owner)), owner

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from graphctx.errors import BackendUnavailable, InvalidArgument
-from graphctx.store.arrays import RangeReader, load_arrays, open_matrix, save_arrays, save_matrix
+from graphctx.store.arrays import SMALL_FILE, RangeReader, load_arrays, open_matrix, save_arrays, save_matrix
 
 ARRAYS = st.dictionaries(
     st.text("abcdef_", min_size=1, max_size=5),
@@ -70,10 +70,13 @@ def test_a_file_of_another_kind_is_unavailable(tmp_path: Path, data: bytes) -> N
 @given(
     values=hnp.arrays(st.sampled_from([np.uint8, np.int32, np.float32, np.int64]), st.integers(0, 30)),
     bounds=st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)).map(sorted), max_size=6),
+    small_file=st.sampled_from([0, SMALL_FILE]),
 )
-def test_stretches_equal_slices(tmp_path: Path, values: np.ndarray, bounds: list[list[int]]) -> None:
+def test_stretches_equal_slices(tmp_path: Path, values: np.ndarray, bounds: list[list[int]], small_file: int) -> None:
     save_matrix(tmp_path / "a.npy", values)
-    file = RangeReader(tmp_path / "a.npy")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("graphctx.store.arrays.SMALL_FILE", small_file)
+        file = RangeReader(tmp_path / "a.npy")
     inside = [(min(start, len(values)), min(end, len(values))) for start, end in bounds]
     assert len(file) == len(values)
     read = file.read(inside)
@@ -83,13 +86,14 @@ def test_stretches_equal_slices(tmp_path: Path, values: np.ndarray, bounds: list
 
 def test_a_stretch_of_a_file_that_shrank_or_went_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.npy"
-    save_matrix(path, np.arange(9, dtype=np.int32))
+    n = SMALL_FILE // 4 + 1
+    save_matrix(path, np.arange(n, dtype=np.int32))
     file = RangeReader(path)
     with path.open("r+b") as opened:
         opened.truncate(path.stat().st_size - 4)
     assert file.read([(0, 8)]).tolist() == list(range(8))
     with pytest.raises(BackendUnavailable, match=r"a\.npy"):
-        file.read([(0, 2), (7, 9)])
+        file.read([(0, 2), (n - 2, n)])
     path.unlink()
     with pytest.raises(BackendUnavailable, match=r"a\.npy"):
         file.read([(0, 1)])

@@ -9,6 +9,7 @@ the entity beside the question's terms that the seed lacks. docs/retrieval.md ha
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -89,7 +90,8 @@ def specificity(walk: WalkArrays, entities: Rows) -> Scores:
     """Return ``ln(N / df) / ln N`` of some entities, in 0..1: inverse document frequency on the scale of the corpus."""
     n = max(walk.n_counted, 2)
     frequency = np.maximum(walk.entity_ptr[entities + 1] - walk.entity_ptr[entities], 1)
-    result: Scores = np.clip(np.log(n / frequency) / np.log(n), 0.0, 1.0).astype(np.float32)
+    share = np.log(n / frequency) / math.log(n)
+    result: Scores = np.minimum(np.maximum(share, 0.0), 1.0).astype(np.float32)
     return result
 
 
@@ -125,7 +127,7 @@ def _carrying_sentences(index: SearchIndex, question: Question, pairs: Rows) -> 
     best = np.zeros(len(pairs), dtype=np.float32)
     np.maximum.at(best, owner, similarity)
     carrier = np.full(len(pairs), -1, dtype=np.int64)
-    is_best = np.flatnonzero(similarity >= best[owner])[::-1]
+    is_best = (similarity >= best[owner]).nonzero()[0][::-1]
     carrier[owner[is_best]] = rows[is_best]
     return best, carrier
 
@@ -155,7 +157,7 @@ def _entity_edges(index: SearchIndex, question: Question, start: _Mentions) -> E
     """
     walk = index.walk
     frequency = walk.entity_ptr[start.entity + 1] - walk.entity_ptr[start.entity]
-    rare = np.flatnonzero(frequency <= MAX_RARE_UNITS)
+    rare = (frequency <= MAX_RARE_UNITS).nonzero()[0]
     positions, owner = gather(walk.entity_ptr, start.entity[rare])
     pairs = walk.entity_pair[positions].astype(np.int64)
     target, owner = walk.pair_unit[pairs].astype(np.int64), rare[owner]
@@ -174,7 +176,7 @@ def _bridge_edges(index: SearchIndex, question: Question, seeds: Rows, start: _M
     entity is is needed, and the work does not grow with the corpus.
     """
     walk = index.walk
-    bridging = np.flatnonzero(~is_in(start.entity, question.entities))
+    bridging = (~is_in(start.entity, question.entities)).nonzero()[0]
     ends, candidate = gather(walk.unit_pair, candidates)
     named = walk.pair_entity[ends].astype(np.int64)
     shared = is_in(named, union(start.entity[bridging]))
@@ -212,18 +214,17 @@ def _completed(
 
 def _join(left: Rows, right: Rows) -> tuple[Rows, Rows]:
     """All pairs of positions with the same value: positions in ``left`` and in ``right``."""
-    order = np.argsort(right, kind="stable")
+    order = right.argsort(kind="stable")
     ordered = right[order]
-    first = np.searchsorted(ordered, left, side="left")
-    count = np.searchsorted(ordered, left, side="right") - first
-    owner = np.repeat(np.arange(len(left)), count)
-    offset = np.arange(len(owner)) - np.repeat(np.cumsum(count) - count, count)
-    return owner, order[first[owner] + offset]
+    first = ordered.searchsorted(left, side="left")
+    count = ordered.searchsorted(left, side="right") - first
+    owner = np.arange(len(left)).repeat(count)
+    return owner, order[(first + count - count.cumsum())[owner] + np.arange(len(owner))]
 
 
 def _heaviest(weight: Scores) -> Rows:
     """Positions of the `MAX_EDGES` largest weights above 0, in order."""
-    positive = np.flatnonzero(weight > 0)
+    positive = (weight > 0).nonzero()[0]
     if len(positive) <= MAX_EDGES:
         return positive
     heaviest: Rows = np.sort(positive[np.lexsort((positive, -weight[positive]))][:MAX_EDGES])
