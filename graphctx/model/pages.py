@@ -119,34 +119,38 @@ class Pager:
         start, rest = self._rest(request, listing)
         limits = self.limits.within(request.max_tokens, request.max_bytes)
 
-        def made(items: Sequence[Item], cut: CapReason | None, budget: Budget, *, final: bool) -> tuple[Out, str]:
-            after = start + len(items)
-            partial = after < len(listing.items)
-            cursor = None
-            if partial and self.cursors is not None:
-                cursor = self.cursors.write(request, listing.version, after) if final else SAMPLE_CURSOR
+        def draft(items: Sequence[Item], cut: CapReason | None) -> Out:
+            partial = start + len(items) < len(listing.items)
             part = Part(
                 items=list(items),
                 partial=partial,
                 truncated=cut is not None or (not partial and listing.capped != "none"),
                 limit_reason=cut or ("page_size" if partial else listing.capped),
-                next_cursor=cursor,
+                next_cursor=SAMPLE_CURSOR if partial and self.cursors is not None else None,
                 session_id=self.session_id,
                 session_note=self.session_note,
                 scope=request.scope,
-                budget=budget,
+                budget=limits.placeholder(),
                 empty_reason=listing.empty_reason,
                 filtered_by=list(listing.filtered_by),
             )
-            answer = build(part)
-            return answer, self._text(answer, render)
+            return build(part)
+
+        weighed: tuple[Sequence[Item], CapReason | None, Out] | None = None
 
         def weight_of(items: Sequence[Item], cut: CapReason | None) -> Weight:
-            answer, text = made(items, cut, limits.placeholder(), final=False)
-            return self._weight(answer, text, limits, listing.snapshot_id)
+            nonlocal weighed
+            weighed = items, cut, draft(items, cut)
+            return self._weight(weighed[2], self._text(weighed[2], render), limits, listing.snapshot_id)
 
         fitted, chosen = _fitted(rest, weight_of, limits, shorten)
-        return made(chosen, fitted.reason, limits.report(fitted.weight), final=True)
+        is_last = weighed is not None and (list(weighed[0]), weighed[1]) == (list(chosen), fitted.reason)
+        answer = weighed[2] if weighed is not None and is_last else draft(chosen, fitted.reason)
+        final: dict[str, Any] = {"budget": limits.report(fitted.weight)}
+        if answer.next_cursor is not None and self.cursors is not None:
+            final["next_cursor"] = self.cursors.write(request, listing.version, start + len(chosen))
+        answer = answer.model_copy(update=final)
+        return answer, self._text(answer, render)
 
     def span(
         self,

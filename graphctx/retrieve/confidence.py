@@ -7,6 +7,7 @@ on; docs/decisions/0011-confidence.md has the figures.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -86,7 +87,7 @@ class Confidence:
     def of_run(self, first: int, last: int) -> float:
         """The confidence of a quote of consecutive sentences of one unit, in 0..1, to three digits."""
         value = float(self.run(first, last) @ _WEIGHTS) + BIAS
-        return round(1.0 / (1.0 + float(np.exp(-value))), 3)
+        return round(1.0 / (1.0 + math.exp(-value)), 3)
 
     def run(self, first: int, last: int) -> Features:
         """The features of a run: the best that its sentences have."""
