@@ -50,7 +50,7 @@ def turns(values: npt.NDArray[np.generic]) -> Mask:
     return changed
 
 
-def is_in(rows: Rows, among: Rows) -> Mask:
+def is_in(rows: npt.NDArray[np.integer], among: npt.NDArray[np.integer]) -> Mask:
     """Return which rows are among some sorted rows; several times as fast as ``np.isin`` for some hundreds.
 
     >>> is_in(np.array([3, 1, 4]), np.array([1, 2, 3])).tolist()
@@ -97,13 +97,19 @@ class SparseScores:
     values: Scores
 
     @classmethod
-    def largest(cls, rows: Rows, values: Scores) -> SparseScores:
-        """Return the largest value of each distinct row."""
-        order = np.lexsort((values, rows))
-        ordered = rows[order]
-        first = turns(ordered).nonzero()[0]
-        last = np.append(first[1:], len(ordered)) - 1 if len(ordered) else first
-        return cls(ordered[last], values[order[last]].astype(np.float32))
+    def sum_of_best(cls, *parts: tuple[Rows, Scores]) -> SparseScores:
+        """Return for each row the sum of the largest value that each part has for it.
+
+        Args:
+            parts: rows, repeated or not, and float32 values of at least 0 beside them.
+        """
+        rows = union(*(rows for rows, _ in parts)) if parts else NO_SCORES.rows
+        total = np.zeros(len(rows), dtype=np.float32)
+        for of, values in parts:
+            best = np.zeros(len(rows), dtype=np.float32)
+            np.maximum.at(best, rows.searchsorted(of), values)
+            total += best
+        return cls(rows, total)
 
     def at(self, rows: Rows) -> Scores:
         """Return the scores of any rows."""
@@ -111,17 +117,6 @@ class SparseScores:
             return np.zeros(len(rows), dtype=np.float32)
         places = np.minimum(self.rows.searchsorted(rows), len(self.rows) - 1)
         return np.where(self.rows[places] == rows, self.values[places], np.float32(0.0))
-
-    def scaled(self, weight: float) -> SparseScores:
-        """Return the scores times a weight; nothing at all for a weight of 0."""
-        if weight == 0.0:
-            return NO_SCORES
-        return SparseScores(self.rows, (self.values * np.float32(weight)).astype(np.float32))
-
-    def plus(self, other: SparseScores) -> SparseScores:
-        """Return the sum."""
-        rows = union(self.rows, other.rows)
-        return SparseScores(rows, self.at(rows) + other.at(rows))
 
     def top(self, k: int) -> Rows:
         """Return the rows of the ``k`` largest scores above 0, largest first."""

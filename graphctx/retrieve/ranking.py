@@ -164,7 +164,8 @@ def _hybrid_order(
     """Order by hybrid score, the definitions of what the question names, and what the expansion adds."""
     boost = NO_SCORES
     if expansion is not no_expansion:
-        boost = defining_units(index.walk, question, n_candidates).scaled(DEFINITION_BOOST)
+        defining = defining_units(index.walk, question, n_candidates)
+        boost = SparseScores(defining.rows, defining.values * np.float32(DEFINITION_BOOST))
     hybrid = hybrid_scores(index, question, candidates, union(candidates.rows, boost.rows))
     seeds = np.sort(hybrid.rows[top_rows(hybrid.values, N_SEEDS)])
     strength = np.minimum(1.0, hybrid.at(seeds) + boost.at(seeds)).astype(np.float32)

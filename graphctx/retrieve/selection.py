@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from graphctx.retrieve.arrays import Mask, Rows, Scores
+from graphctx.retrieve.arrays import Mask, Rows, Scores, is_in
 from graphctx.retrieve.cite import TokenCounter
 from graphctx.retrieve.confidence import Confidence
 from graphctx.retrieve.index import SearchIndex
@@ -94,10 +94,11 @@ def select_sentences(
     cores = _cores(pool, runs, score, barred, max_units, max(max_quotes, N_TOGETHER), weights, repetition)
     quotes = list(cores)
     taken = [runs.near(core) | runs.said(core) for core in cores]
+    times = sum(taken, barred.astype(np.int64))
     for number, core in enumerate(cores if weights.grow else ()):
-        others = np.logical_or.reduce([barred, *taken[:number], *taken[number + 1 :]])
-        quotes[number] = runs.grown(core, score, others)
-        taken[number] = runs.near(quotes[number]) | runs.said(quotes[number])
+        times -= taken[number]
+        quotes[number] = runs.grown(core, score, times > 0)
+        times += runs.near(quotes[number]) | runs.said(quotes[number])
     selected = [
         Selected(first, last, confidence.of_run(first, last), runs.fits(first, last), _whole(pool, first, last))
         for first, last in quotes
@@ -120,12 +121,14 @@ def _cores(
     free = (np.array(lengths) >= min(MIN_CHARS, max(lengths))) & ~runs.touched(barred)
     covered = barred.copy()
     lost_by_cut = weights.cut * runs.touched(pool.cut)
-    repeated, echoed, taken = np.zeros(len(pool)), np.zeros(len(pool)), np.zeros(len(pool))
     same_unit = np.where(pool.short, weights.same_short_unit, weights.same_unit)
+    lost_by_unit, repeated, echoed = np.zeros(len(pool)), None, None
     cores: list[Run] = []
+    units: set[int] = set()
     while True:
-        lost = same_unit * taken + weights.repeat * np.maximum(repeated, runs.unit_mean(echoed))
-        lost += weights.room * (1.0 - runs.room(covered)) + lost_by_cut
+        lost = lost_by_unit + (weights.room * (1.0 - runs.room(covered)) + lost_by_cut)
+        if repeated is not None and echoed is not None:
+            lost += weights.repeat * np.maximum(repeated, runs.unit_mean(echoed))
         core = _next_core((score - lost).round(6), free, runs, cores)
         if core is None or len(cores) == max_quotes:
             return cores
@@ -136,11 +139,14 @@ def _cores(
         said[first : last + 1] = False
         free &= ~said
         same, here = repetition.of(first, last), pool.unit == pool.unit[first]
-        repeated = np.maximum(repeated, same)
-        echoed = np.maximum(echoed, np.where(here, 0.0, same))
-        taken += here
-        if np.count_nonzero(np.bincount(pool.unit, weights=taken)) == max_units:
-            free &= taken > 0
+        if same is not None:
+            elsewhere = np.where(here, np.float32(0.0), same)
+            repeated = same if repeated is None else np.maximum(repeated, same)
+            echoed = elsewhere if echoed is None else np.maximum(echoed, elsewhere)
+        lost_by_unit += same_unit * here
+        units.add(runs.at.unit[first])
+        if len(units) == max_units:
+            free &= is_in(pool.unit, np.array(sorted(units)))
 
 
 def _next_core(value: npt.NDArray[np.float64], free: Mask, runs: SentenceRuns, cores: list[Run]) -> Run | None:
@@ -218,15 +224,21 @@ class _Repetition:
 
     def __init__(self, index: SearchIndex, rows: Rows, since: float) -> None:
         vectors, scale = index.sentence_vectors
-        self._rows = rows
+        self._rows = rows.tolist()
         self._vectors = vectors[rows].astype(np.float32)  # sums of products of int8 are exact in any order
         self._scale = scale[rows]
         self._since = since
 
-    def of(self, first: int, last: int) -> Scores:
-        """Return how much each sentence repeats any of a run; fragments of one sentence do not repeat each other."""
+    def of(self, first: int, last: int) -> Scores | None:
+        """Return how much each sentence repeats any of a run; ``None`` where none does.
+
+        Fragments of one sentence do not repeat each other.
+        """
         cosine = self._vectors @ self._vectors[first : last + 1].T * self._scale[first : last + 1]
         most = cosine.max(axis=1) * self._scale
+        rows = self._rows
+        most[rows.index(rows[first]) : last + rows[last:].count(rows[last])] = 0.0
+        if most.max() <= self._since:
+            return None
         repeated: Scores = np.minimum(np.maximum((most - self._since) / (1.0 - self._since), 0.0), 1.0)
-        repeated[(self._rows >= self._rows[first]) & (self._rows <= self._rows[last])] = 0.0
         return repeated

@@ -148,9 +148,10 @@ def _in_split_item(walk: WalkArrays, rows: Rows, unit: Rows) -> Mask:
     starts = np.maximum.accumulate(np.where(changes | opens, np.arange(len(rows)), 0))  # of each item
     goes_on = ~opens_next & (following > rows)
     goes_on[:-1] &= changes[1:]
-    split = ~opens
+    split: Mask = ~opens
     split[starts[goes_on]] = True
-    return split[starts]
+    parts: Mask = split[starts]
+    return parts
 
 
 def _coverage(index: SearchIndex, question: Question, rows: Rows, texts: list[str], start: Rows, end: Rows) -> Scores:

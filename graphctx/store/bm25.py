@@ -208,8 +208,8 @@ class Bm25:
         for column, term in enumerate(terms):
             posted = self._postings.units(term)
             if len(posted):
-                places = np.minimum(np.searchsorted(posted, rows), len(posted) - 1)
-                held[:, column] = posted[places] == rows
+                wanted = rows.astype(posted.dtype)  # else the postings would be converted
+                held[:, column] = posted[np.minimum(posted.searchsorted(wanted), len(posted) - 1)] == wanted
         return held
 
     def _n_holders(self, term: str) -> int:

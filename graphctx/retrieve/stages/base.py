@@ -66,10 +66,6 @@ class Edges:
     sentence: Rows
     value: Scores
 
-    def best(self) -> SparseScores:
-        """Return the largest value that leads to each target."""
-        return SparseScores.largest(self.target, self.value)
-
     def select(self, keep: Rows | Mask) -> Edges:
         """Return some of the edges, by position or by mask."""
         return Edges(*(getattr(self, field.name)[keep] for field in fields(self)))

@@ -55,12 +55,19 @@ class GraphExpansion:
         start = _mentions_of(index, question, seeds)
         definition = _definition_edges(index.walk, start)
         entity = _entity_edges(index, question, start)
-        gain = definition.best().scaled(self.definition).plus(entity.best().scaled(self.entity))
+        gain = _gain((definition, self.definition), (entity, self.entity))
         checkpoint()
         reached = union(candidates, gain.top(MAX_REACHED))
         bridge = _bridge_edges(index, question, seeds.rows, start, reached)
-        gain = gain.plus(bridge.best().scaled(self.bridge))
+        gain = _gain((definition, self.definition), (entity, self.entity), (bridge, self.bridge))
         return Expanded(gain, {"definition": definition, "entity": entity, "bridge": bridge})
+
+
+def _gain(*weighted: tuple[Edges, float]) -> SparseScores:
+    """What the best edge of each kind adds to each target, times the weight of the kind."""
+    return SparseScores.sum_of_best(
+        *((edges.target, edges.value * np.float32(weight)) for edges, weight in weighted if weight)
+    )
 
 
 def no_expansion(index: SearchIndex, question: Question, seeds: SparseScores, candidates: Rows) -> Expanded:
@@ -79,7 +86,7 @@ def defining_units(walk: WalkArrays, question: Question, k: int) -> SparseScores
     if not len(question.entities):
         return NO_SCORES
     units, values, _ = _definitions(walk, question.entities)
-    found = SparseScores.largest(units, values)
+    found = SparseScores.sum_of_best((units, values))
     if len(found.rows) <= k:
         return found
     best = np.sort(top_rows(found.values, k))
@@ -202,8 +209,9 @@ def _completed(
 ) -> Scores:
     """For each pair the share of the question's terms that the seed lacks and the candidate holds, weighted by idf."""
     idf = np.array([index.bm25.idf(term) for term in question.terms], dtype=np.float32)
-    held_by_seed = index.bm25.contains(question.terms, seeds)
-    held = index.bm25.contains(question.terms, candidates)
+    held_by_seed, held = np.split(
+        index.bm25.contains(question.terms, np.concatenate([seeds, candidates])), [len(seeds)]
+    )
     idf[~(held_by_seed.any(axis=0) | held.any(axis=0))] = 0.0  # a term that neither holds completes nothing
     lacking = np.einsum("ij,j->i", ~held_by_seed, idf)
     gained = np.einsum("sj,cj,j->sc", ~held_by_seed, held, idf)
