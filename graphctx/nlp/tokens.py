@@ -71,7 +71,7 @@ def load_tokenizer(folder: Path = weights.FOLDER) -> Tokenizer:
 
 def encodable(text: str) -> str:
     """Replace every lone surrogate by U+FFFD; the length stays."""
-    return _SURROGATE.sub("\ufffd", text)
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
 class WordPieceCounter:
@@ -132,10 +132,11 @@ class WordPieceCounter:
             window *= 4
 
     def _pieces(self) -> _WordPieces:
-        with self._lock:
-            if self._loaded is None:
-                self._loaded = self._load()
-            return self._loaded
+        loaded = self._loaded
+        if loaded is None:
+            with self._lock:
+                loaded = self._loaded = self._loaded or self._load()
+        return loaded
 
     def _load(self) -> _WordPieces:
         return _WordPieces(load_tokenizer(self._folder))

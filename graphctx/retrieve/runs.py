@@ -72,6 +72,12 @@ class SentenceLists:
         )
 
 
+def _leads_in(text: str) -> bool:
+    if text[-1] == "." or text[-1].isalnum():  # most texts; the search would read them whole
+        return False
+    return _LEADS_IN.search(text) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class SentenceRuns:
     """Runs of consecutive sentences of a pool.
@@ -136,7 +142,7 @@ class SentenceRuns:
         after_first, after_last, closing, unit = len(pool), len(pool), False, self.at.unit
         for first, last in reversed(atoms):
             end, fence = last, bool(pool.kind[last] == CODE and _FENCE.match(pool.texts[last]))
-            leads_in = closing or (pool.opens[last] if fence else _LEADS_IN.search(pool.texts[last]) is not None)
+            leads_in = closing or (pool.opens[last] if fence else _leads_in(pool.texts[last]))
             beside = after_first < len(pool) and unit[after_first] == unit[first]
             if leads_in and beside and self.fits(first, after_last):
                 end = after_last

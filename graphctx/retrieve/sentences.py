@@ -11,7 +11,7 @@ from graphctx.model.documents import BLOCK_KINDS
 from graphctx.model.requests import MAX_QUOTE_CHARS
 from graphctx.retrieve.arrays import Mask, Rows, Scores, is_in, turns
 from graphctx.retrieve.cite import TokenCounter
-from graphctx.retrieve.coverage import terms_held, weigh_terms
+from graphctx.retrieve.coverage import sentence_coverage, terms_held, weigh_terms
 from graphctx.retrieve.documents import DocumentText
 from graphctx.retrieve.fragments import split_fragments
 from graphctx.retrieve.index import SearchIndex
@@ -86,7 +86,7 @@ def sentence_pool(
     """
     walk = index.walk
     rows, unit = index.sentence_rows(unit_rows)
-    documents = [index.text_of(int(walk.unit_doc[row])) for row in unit_rows]
+    documents = [index.text_of(row) for row in walk.unit_doc[unit_rows].tolist()]
     start, end = walk.sentence_start[rows].astype(np.int64), walk.sentence_end[rows].astype(np.int64)
     whole, n_tokens = np.ones(len(rows), dtype=bool), walk.sentence_tokens[rows].astype(np.int64)
     long = (end - start > MAX_QUOTE_CHARS) | (n_tokens > max_tokens)
@@ -116,7 +116,7 @@ def sentence_pool(
         end=end,
         texts=texts,
         tokens=n_tokens,
-        documents=[documents[at] for at in unit],
+        documents=[documents[at] for at in unit.tolist()],
         cosine=question.sentences.at(rows),
         lexical=_coverage(index, question, rows, texts, start, end),
         lead=(start == walk.sentence_start[walk.unit_sentence[unit_rows[unit]]]).astype(np.float32),
@@ -158,6 +158,8 @@ def _coverage(index: SearchIndex, question: Question, rows: Rows, texts: list[st
     """Term coverage; the terms of whole sentences are in the snapshot, those of fragments are not."""
     walk = index.walk
     stored = (start == walk.sentence_start[rows]) & (end == walk.sentence_end[rows])
+    if stored.all():
+        return sentence_coverage(index, question, rows)
     held = np.empty((len(rows), len(question.terms)), dtype=bool)
     held[stored] = index.sentence_terms.contains(question.terms, rows[stored])
     held[~stored] = terms_held(question, [texts[at] for at in np.flatnonzero(~stored)])

@@ -29,7 +29,7 @@ VALLEYS = {
 
 QUESTION = "How tall is the waterfall in the country where the Oskar River rises?"
 
-sparse = st.dictionaries(st.integers(0, 40), st.floats(-2, 2, width=32), max_size=12).map(
+sparse = st.dictionaries(st.integers(0, 40), st.floats(0, 2, width=32), max_size=12).map(
     lambda values: SparseScores(
         np.array(sorted(values), dtype=np.int64), np.array([values[k] for k in sorted(values)], "f4")
     )
@@ -95,9 +95,11 @@ def test_an_unknown_variant_is_refused_with_those_that_there_are(handbook_kb: Kn
 @given(sparse, sparse)
 def test_sums_of_sparse_values_are_those_of_dense_ones(left: SparseScores, right: SparseScores) -> None:
     rows = np.arange(41)
-    assert left.plus(right).at(rows) == pytest.approx(left.at(rows) + right.at(rows))
-    assert (left.scaled(0).at(rows) == 0).all()
-    assert NO_SCORES.plus(left).at(rows) == pytest.approx(left.at(rows))
+    parts = (left.rows, left.values), (right.rows, right.values)
+    assert SparseScores.sum_of_best(*parts).at(rows) == pytest.approx(left.at(rows) + right.at(rows))
+    assert SparseScores.sum_of_best().at(rows) == pytest.approx(NO_SCORES.at(rows))
+    twice = np.concatenate([left.rows, left.rows]), np.concatenate([left.values, left.values / 2])
+    assert SparseScores.sum_of_best(twice).at(rows) == pytest.approx(left.at(rows))
     best = left.top(3)
     assert [left.at(np.array([row]))[0] for row in best] == sorted(left.values[left.values > 0], reverse=True)[:3]
 

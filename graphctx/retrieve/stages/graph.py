@@ -209,12 +209,12 @@ def _completed(
 ) -> Scores:
     """For each pair the share of the question's terms that the seed lacks and the candidate holds, weighted by idf."""
     idf = np.array([index.bm25.idf(term) for term in question.terms], dtype=np.float32)
-    held_by_seed, held = np.split(
-        index.bm25.contains(question.terms, np.concatenate([seeds, candidates])), [len(seeds)]
-    )
+    held = index.bm25.contains(question.terms, np.concatenate([seeds, candidates]))
+    held_by_seed, held = held[: len(seeds)], held[len(seeds) :]
     idf[~(held_by_seed.any(axis=0) | held.any(axis=0))] = 0.0  # a term that neither holds completes nothing
-    lacking = np.einsum("ij,j->i", ~held_by_seed, idf)
-    gained = np.einsum("sj,cj,j->sc", ~held_by_seed, held, idf)
+    lacks = ~held_by_seed * idf
+    lacking = lacks.sum(axis=1)
+    gained = np.einsum("sj,cj->sc", lacks, held.astype(np.float32))
     open_at_least = max(MIN_OPEN * float(idf.sum()), 1e-6)
     share: Scores = (gained[seed, candidate] / np.maximum(lacking[seed], open_at_least)).astype(np.float32)
     return share
