@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from graphctx.export.options import OnProgress as OnExport
     from graphctx.ingest.communities import Summariser
     from graphctx.ingest.pipeline import Ingest
+    from graphctx.ingest.removal import RemovalReport
     from graphctx.ingest.report import IngestPlan, IngestReport, OnProgress
     from graphctx.layer_source.source import LayerSource
     from graphctx.layers import LayerContent
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     from graphctx.retrieve.index import SearchIndex
     from graphctx.retrieve.searcher import Searcher
     from graphctx.store.graph.base import QueryResult
+    from graphctx.store.history import PurgeReport
     from graphctx.store.snapshot import Snapshot
     from graphctx.store.status import Status
 
@@ -181,6 +183,58 @@ class KnowledgeBase:
             InvalidArgument, BackendUnavailable: as in `ingest`.
         """
         return self._pipeline(prune, False, processes, on_progress).plan(_paths(paths))
+
+    def remove(
+        self,
+        references: Iterable[str] | str = (),
+        *,
+        tags: Sequence[str] = (),
+        missing: bool = False,
+        dry_run: bool = False,
+        on_progress: OnProgress | None = None,
+    ) -> RemovalReport:
+        """Publish a snapshot without some documents, chosen in one of three ways.
+
+        Documents that are removed by reference or by tag stay out of later ingests, unless an ingest names their file.
+        Older snapshots and the cache hold them until `purge`.
+
+        Args:
+            references: URIs or ids of documents, paths of their files, folders.
+            tags: documents with one of these tags.
+            missing: documents whose file is gone.
+            dry_run: only say what would be removed.
+            on_progress: called as the steps advance.
+
+        Raises:
+            InvalidArgument: a reference matches no document, or all documents would go.
+            BackendUnavailable: another ingest is running, or the disk refuses a write.
+
+        Example:
+            >>> kb.remove("people/ana.md").removed  # doctest: +SKIP
+            ['people/ana.md']
+        """
+        from graphctx.ingest.removal import Removal
+
+        named = (references,) if isinstance(references, str) else tuple(references)
+        removal = Removal(named, tuple(tags), missing)
+        report = self._pipeline(False, False, None, on_progress).remove(removal, dry_run=dry_run)
+        self.config = read_config(self.path)
+        self._published.invalidate_unless(report.snapshot_id)
+        return report
+
+    def purge(self, *, dry_run: bool = False) -> PurgeReport:
+        """Erase what the published snapshot does not hold: older snapshots, their memoised results, damaged copies.
+
+        Args:
+            dry_run: only say what would be erased.
+
+        Raises:
+            BackendUnavailable: an ingest is running, or the published snapshot is unknown or damaged.
+        """
+        from graphctx.store.history import purge
+
+        self.close()
+        return purge(self.path, dry_run=dry_run)
 
     # Asking it
 

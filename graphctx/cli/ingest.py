@@ -152,7 +152,7 @@ def ingest(
         if created:
             _remove_empty(folder.expanduser())
         raise
-    if not report.added + report.replaced + report.removed + report.unchanged:
+    if not report.added + report.replaced + report.renamed + report.removed + report.unchanged:
         raise InvalidArgument(
             f"None of the {len(report.skipped)} files could be read, so nothing was ingested: "
             + "; ".join(f"{item.uri}: {item.reason}" for item in report.skipped[:5]),
@@ -232,7 +232,7 @@ def _show_report(report: IngestReport) -> None:
     table.add_column()
     changes = ", ".join(
         f"{count:,} {name}"
-        for name in ("added", "replaced", "removed", "unchanged")
+        for name in ("added", "replaced", "renamed", "removed", "unchanged")
         if (count := getattr(report, name))
     )
     names = ("words", "sections", "units", "sentences", "entities", "mentions", "facts", "edges", "communities")
@@ -260,6 +260,7 @@ def _show_plan(plan: IngestPlan) -> None:
     console.print(f"{counted(plan.documents, 'documents')} afterwards, {plan.unchanged:,} of them read and unchanged")
     print_list(console, "Would be added", plan.added)
     print_list(console, "Would be replaced", plan.replaced)
+    print_list(console, "Would be renamed", [f"{old} → {new}" for new, old in plan.renamed.items()])
     print_list(console, "Would be dropped", plan.removed)
     if plan.phrasing is not None:
         console.print(plan.phrasing.sentence)

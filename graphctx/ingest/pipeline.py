@@ -9,9 +9,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from graphctx.errors import BackendUnavailable, InvalidArgument
-from graphctx.ingest.changes import Changes, write_sources
+from graphctx.ingest.changes import Changes, removal_of, write_sources
 from graphctx.ingest.communities import CLUSTER_VERSION, SUMMARY_VERSION, Summariser, texts_of
 from graphctx.ingest.read import READ_VERSION
+from graphctx.ingest.removal import Removal, RemovalReport, exists
 from graphctx.ingest.report import (
     IngestPlan,
     IngestReport,
@@ -23,6 +24,7 @@ from graphctx.ingest.report import (
     StepName,
 )
 from graphctx.ingest.resolve import RESOLVER_VERSION
+from graphctx.ingest.sources import paths_of
 from graphctx.ingest.split import SPLIT_VERSION
 from graphctx.ingest.steps import STEPS, Context, DocumentsRefused, State, Step
 from graphctx.model.ids import fingerprint
@@ -94,12 +96,43 @@ class Ingest:
             before = current_or_none(self.kb_dir)
             manifest = self._up_to_date(runner.context, changes)
             if manifest is None:
-                manifest = runner.run(through="publish")["manifest"]
-                prune(self.kb_dir, keep=self.settings.keep_snapshots)
-                notes += _tidy(runner.context.memo, manifest.snapshot_id)
+                manifest = self._publish(runner, notes)
             else:
                 write_sources(self.kb_dir, runner.context.config, changes)
         return self._report(runner, manifest, before, notes, time.perf_counter() - started)
+
+    def remove(self, removal: Removal, *, dry_run: bool = False) -> RemovalReport:
+        """Publish a snapshot without some documents, or say what that would remove.
+
+        Raises:
+            InvalidArgument: a reference matches no document, or all documents would go.
+            BackendUnavailable: another ingest is running, or the disk refuses a write.
+        """
+        with self._runner(()) as runner:
+            notes = self._recover(write=not dry_run)
+            changes = removal_of(self.kb_dir, runner.context.config, removal)
+            notes += changes.recovery
+            published = current_or_none(self.kb_dir) or ""
+            if changes.removed and not dry_run:
+                removing = replace(runner, steps=STEPS[1:], state={"changes": changes})
+                published = self._publish(removing, notes).snapshot_id
+        sources = {source.name: source for source in changes.sources}
+        files = {uri: paths_of(uri, sources[changes.source_of[uri]]) for uri in changes.removed}
+        return RemovalReport(
+            project_id=runner.context.config.project_id,
+            dry_run=dry_run,
+            snapshot_id=published,
+            removed=list(changes.removed),
+            kept_out=[uri for uri in changes.removed if removal.remembered and any(map(exists, files[uri]))],
+            documents=len(changes.documents),
+            notes=notes,
+        )
+
+    def _publish(self, runner: Runner, notes: list[str]) -> Manifest:
+        manifest = runner.run(through="publish")["manifest"]
+        prune(self.kb_dir, keep=self.settings.keep_snapshots)
+        notes += _tidy(runner.context.memo, manifest.snapshot_id)
+        return manifest
 
     def plan(self, paths: Sequence[Path]) -> IngestPlan:
         """Return what `run` would do. Publishes nothing and leaves ``kb.toml`` as it is.
@@ -129,6 +162,7 @@ class Ingest:
             added=list(changes.added),
             replaced=list(changes.replaced),
             removed=list(changes.removed),
+            renamed=dict(changes.renamed),
             unchanged=changes.unchanged,
             skipped=_skipped(changes),
             no_longer_found=list(changes.no_longer_found),
@@ -195,6 +229,7 @@ class Ingest:
             added=len(changes.added),
             replaced=len(changes.replaced),
             removed=len(changes.removed),
+            renamed=len(changes.renamed),
             unchanged=changes.unchanged,
             **{name: rows[name] for name in _COUNTED},
             words=sum(len(document.text.split()) for document in changes.documents),

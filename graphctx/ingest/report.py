@@ -101,6 +101,7 @@ class IngestPlan(BaseModel):
     added: list[str] = Field(description="URIs, as in replaced and removed.")
     replaced: list[str]
     removed: list[str]
+    renamed: dict[str, str] = Field({}, description="The earlier URI of each document whose file was only renamed.")
     unchanged: int
     skipped: list[SkippedFile]
     no_longer_found: list[str] = Field(description="Kept, as long as the ingest does not prune.")
@@ -126,6 +127,7 @@ class IngestReport(BaseModel):
     added: int
     replaced: int
     removed: int
+    renamed: int = Field(0, description="Documents whose file has another name and the same text; they keep their ids.")
     unchanged: int
     sections: int
     units: int

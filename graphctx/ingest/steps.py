@@ -258,7 +258,7 @@ def publish_snapshot(state: State, context: Context) -> State:
         project_id=context.config.project_id,
         versions=context.versions,
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        variant=(*context.versions.model_dump().values(), *variant_of(state["tables"]["communities"])),
+        variant=(*context.versions.model_dump().values(), *variant_of(state["tables"])),
         on_step=lambda text: context.progress(0, 0, text),
     )
     return {"manifest": manifest}

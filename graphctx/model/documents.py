@@ -62,6 +62,7 @@ class Document:
         headings, blocks, links: structure, each sorted by ``start_char``; blocks do not overlap.
         page_starts: character offset of each page's start (PDF), else empty.
         titled: whether the title comes from the source itself, not from the file name.
+        formerly: URIs that it had before its file was renamed; not content.
     """
 
     id: str
@@ -78,6 +79,7 @@ class Document:
     links: tuple[Link, ...] = ()
     page_starts: tuple[int, ...] = ()
     titled: bool = True
+    formerly: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,7 @@ class KbConfig(BaseModel):
         engine: the graph engine, ``[graph] engine``.
         embedder: the embedder's name, ``[embedder] name``; empty for the default.
         sources: the ingested folders, in the order of their first ingest.
+        removed: URIs that `graphctx remove` removed; later ingests leave them out unless their file is named.
         settings: every other table and key of the file, kept unchanged.
     """
 
@@ -59,6 +60,7 @@ class KbConfig(BaseModel):
     engine: str = DEFAULT_ENGINE
     embedder: str = ""
     sources: tuple[SourceEntry, ...] = ()
+    removed: tuple[str, ...] = ()
     settings: dict[str, Any] = Field(default_factory=dict)
 
     @field_validator("engine")
@@ -121,6 +123,7 @@ def read_config(kb_dir: Path) -> KbConfig:
     values = {
         "project_id": data.pop("project_id", ""),
         "sources": data.pop("sources", []),
+        "removed": data.pop("removed", []),
         **_lift(data, "graph", "engine", "engine"),
         **_lift(data, "embedder", "name", "embedder"),
         "settings": data,
@@ -153,7 +156,8 @@ def write_config(kb_dir: Path, config: KbConfig) -> None:
     tables = {key: value for key, value in config.settings.items() if isinstance(value, Mapping)}
     scalars = {key: value for key, value in config.settings.items() if key not in tables}
     merged = {key: {**own.get(key, {}), **tables.get(key, {})} for key in sorted({*own, *tables})}
-    data = {"format": CONFIG_FORMAT, "project_id": config.project_id, **scalars, **merged}
+    removed = {"removed": list(config.removed)} if config.removed else {}
+    data = {"format": CONFIG_FORMAT, "project_id": config.project_id, **removed, **scalars, **merged}
     text = tomli_w.dumps(data)
     text += "".join(f"\n[[sources]]\n{tomli_w.dumps(source.model_dump())}" for source in config.sources)
     with disk_errors(CONFIG_NAME):
