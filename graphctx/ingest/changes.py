@@ -9,16 +9,21 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from urllib.parse import urlsplit
 
 from graphctx.errors import BackendUnavailable, InvalidArgument
+from graphctx.ingest.metadata import with_metadata
 from graphctx.ingest.outline import document_from_row, outline_of
 from graphctx.ingest.read import Discovery, Skipped, discover, read_file
+from graphctx.ingest.read.source import Source, sources_of
 from graphctx.ingest.removal import Removal, exists
-from graphctx.ingest.sources import Located, locate, paths_of
+from graphctx.ingest.sources import Located, locate, locate_pages, paths_of
+from graphctx.ingest.web import addresses_of, fetch_pages, write_validators
 from graphctx.ingest.workers import DocumentStep, Refused
 from graphctx.model.documents import Document
 from graphctx.settings import IngestSettings
-from graphctx.store.config import KbConfig, SourceEntry, keep_copy, write_config
+from graphctx.store.config import WEB_PREFIX, KbConfig, SourceEntry, keep_copy, write_config
 from graphctx.store.history import list_snapshots
 from graphctx.store.manifest import FORMAT_VERSION
 from graphctx.store.snapshot import current_id, open_snapshot
@@ -101,7 +106,7 @@ class Changes:
 
 def gather_documents(
     kb_dir: Path,
-    paths: Sequence[Path],
+    paths: Sequence[str | Path | Source],
     config: KbConfig,
     settings: IngestSettings,
     prune_missing: bool,
@@ -116,33 +121,42 @@ def gather_documents(
     if recovery:  # the snapshot is unreadable, so its sources are read again
         paths = [*paths, *(Path(source.path) for source in config.sources if Path(source.path).is_dir())]
     source_of = {uri: source for uri, (_, source) in held.items()}
-    found = discover(
-        paths,
-        max_bytes=settings.max_file_mb * 1024 * 1024,
-        ignore_files=settings.ignore_files,
-        include=settings.include,
-    )
+    wanted = sources_of(paths, settings.include, settings.exclude)
+    folders, lists = ([source for source in wanted if source.is_web == is_web] for is_web in (False, True))
+    max_bytes = settings.max_file_mb * 1024 * 1024
+    found = Discovery((), ())
+    if folders or not lists:
+        found = discover(folders, max_bytes=max_bytes, ignore_files=settings.ignore_files)
     owners = {_file_uri(uri): source for uri, source in source_of.items()}
     located, sources = locate(found.files, config.sources, owners)
-    named = {Path(os.path.abspath(path)) for path in paths}  # noqa: PTH100 - links must stay
-    back = {item.uri for item in located if item.file.path in named}
+    named = {os.path.abspath(path) for path in paths if not isinstance(path, Source)}  # noqa: PTH100 - links must stay
+    back = {item.uri for item in located if str(item.file.path) in named} | {str(path) for path in paths}
     kept_out = tuple(uri for uri in config.removed if _file_uri(uri) not in back)
     before = {uri: document for uri, (document, _) in held.items() if uri not in kept_out}
-    met = {item.uri for item in located}.intersection(kept_out)
-    fresh, left_out, source_of_fresh, notes = _read(
-        [item for item in located if item.uri not in met], settings, progress
-    )
+    addresses = {url for source in lists for url in addresses_of(source)}
+    met = {item.uri for item in located}.union(addresses).intersection(kept_out)
+    with TemporaryDirectory(prefix="graphctx-") as folder:
+        pages = fetch_pages(lists, addresses - met, kb_dir, before, Path(folder), max_bytes, progress)
+        fetched, sources = locate_pages(pages.files, sources)
+        readable = [item for item in located if item.uri not in met]
+        fresh, left_out, source_of_fresh, notes = _read([*readable, *fetched], settings, progress)
+    if addresses:
+        write_validators(kb_dir, pages, fresh)
     met |= fresh.keys() & set(kept_out)
     fresh = {uri: document for uri, document in fresh.items() if uri not in met}
-    skipped = [*found.skipped, *left_out]
+    skipped = [*found.skipped, *pages.skipped, *left_out]
     if not fresh and not before:
         raise _nothing_read(skipped)
-    by_name = {source.name: source for source in sources if _whole(source, paths)}
+    by_name = {source.name: source for source in sources if _whole(source, wanted)}
     gone = {
         uri
         for uri, source in source_of.items()
         if uri in before and uri not in fresh and source in by_name and not _still_there(uri, by_name[source], found)
     }
+    whole_lists = {f"{WEB_PREFIX}{source.name}" for source in paths if isinstance(source, Source) and source.is_web}
+    whole_names = {source.name for source in sources if source.path in whole_lists}
+    gone |= {uri for uri in before if source_of[uri] in whole_names and _file_uri(uri) not in addresses} | pages.gone
+    gone &= before.keys()
     # Rows that a file no longer holds are removed, unless a faulty line may hide them.
     faulty = {_file_uri(item.uri) for item in left_out}
     gave_rows = {_file_uri(uri) for uri in fresh if "#" in uri}
@@ -164,7 +178,7 @@ def gather_documents(
         added=tuple(sorted(uri for uri in fresh if uri not in before and uri not in renamed)),
         replaced=replaced,
         removed=tuple(sorted(dropped)),
-        unchanged=len(known) - len(replaced),
+        unchanged=len(known) - len(replaced) + len(pages.unchanged),
         held=len(held),
         pruned=len(missing & dropped),
         skipped=tuple(sorted((_with_fate(item, merged) for item in skipped), key=lambda item: (item.uri, item.reason))),
@@ -282,13 +296,23 @@ def _read(
             continue
         skipped += reading.skipped
         notes += reading.notes
-        for document in reading.documents:
+        for document in _with_metadata(reading.documents, item):
             if document.uri in documents:
                 skipped.append(Skipped(document.uri, "another document has the same URI; the first one is kept"))
                 continue
             documents[document.uri] = document
             source_of[document.uri] = item.source
     return documents, skipped, source_of, notes
+
+
+def _with_metadata(documents: Sequence[Document], item: Located) -> list[Document]:
+    """Return the documents of a file with the metadata that the rules of its source give them."""
+    source = item.file.source
+    if source is None:
+        return list(documents)
+    below = os.path.relpath(item.file.path, source.path) if source.path else urlsplit(item.uri).path.strip("/")
+    rel = item.file.path.name if below == "." else below
+    return [with_metadata(document, source, rel) for document in documents]
 
 
 def _with_fate(item: Skipped, merged: Mapping[str, Document]) -> Skipped:
@@ -331,9 +355,12 @@ def _file_uri(uri: str) -> str:
     return uri.partition("#")[0]
 
 
-def _whole(source: SourceEntry, paths: Sequence[Path]) -> bool:
-    """Whether the paths name this source's folder, or one around it, and not only files or folders in it."""
+def _whole(source: SourceEntry, wanted: Sequence[Source]) -> bool:
+    """Whether the wanted sources are this one's folder, or one around it, and not only files or folders in it."""
+    if source.is_web:
+        return False
     folder = Path(source.path).resolve()
+    paths = [Path(one.path) for one in wanted if one.path]
     return any(path.is_dir() and folder.is_relative_to(path.resolve()) for path in paths)
 
 

@@ -80,7 +80,7 @@ class Removal:
             if self.references:
                 names = _names(document, files)
                 hits |= {one for one, forms in wanted.items() if not names.isdisjoint(forms)}
-            if hits or (self.missing and not any(map(exists, files))):
+            if hits or (self.missing and files and not any(map(exists, files))):
                 chosen.add(document.uri)
             matched |= hits
             known |= {document.uri} if self.references else set(document.tags)

@@ -89,6 +89,17 @@ class PhrasingEstimate(BaseModel):
         return cls(**figures, sentence=estimate.sentence())
 
 
+class IngestEstimate(BaseModel):
+    """What an ingest would take, from the speed of an earlier one."""
+
+    model_config = ConfigDict(frozen=True)
+
+    words: int = Field(description="Words of added and replaced documents.")
+    seconds: float
+    disk_bytes: int = Field(description="Of the new snapshot.")
+    measured_words: int = Field(description="Fresh words of the ingest that was measured.")
+
+
 class IngestPlan(BaseModel):
     """What an ingest would do. ``phrasing`` is set if a language model is configured and an index would be made."""
 
@@ -106,6 +117,7 @@ class IngestPlan(BaseModel):
     skipped: list[SkippedFile]
     no_longer_found: list[str] = Field(description="Kept, as long as the ingest does not prune.")
     notes: list[str] = Field(default_factory=list)
+    estimate: IngestEstimate | None = Field(None, description="Set if an index would be made.")
     phrasing: PhrasingEstimate | None = None
 
 

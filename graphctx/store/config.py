@@ -26,12 +26,16 @@ _COPY_DIR = "snapshots"
 """The folder of the copy of ``kb.toml``: whoever deletes one of them seldom deletes the other."""
 
 
+WEB_PREFIX = "web:"
+"""The start of the path of a source that is a list of web pages; its name follows."""
+
+
 class SourceEntry(BaseModel):
-    """A folder that was ingested.
+    """A folder that was ingested, or a list of web pages.
 
     Attributes:
         name: unique among the sources; stored with each document.
-        path: the folder on this machine.
+        path: the folder on this machine, or the name of the list after ``web:``.
         prefix: the start of its documents' URIs; empty unless their paths clash with another source's.
     """
 
@@ -40,6 +44,11 @@ class SourceEntry(BaseModel):
     name: str = Field(min_length=1)
     path: str = Field(min_length=1)
     prefix: str = ""
+
+    @property
+    def is_web(self) -> bool:
+        """Whether it is a list of web pages."""
+        return self.path.startswith(WEB_PREFIX)
 
 
 class KbConfig(BaseModel):
