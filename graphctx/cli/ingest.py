@@ -99,6 +99,8 @@ def ingest(
         )
     if (pipeline is None) == (not paths):
         raise InvalidArgument("Give either paths or --pipeline FILE, and only one of them: graphctx ingest FOLDER.")
+    if watch and dry_run:
+        raise InvalidArgument("Use either --watch or --dry-run: a dry run ends when it has shown its plan.")
     job = read_job(pipeline) if pipeline else None
     sources: list[str | Source] = [*job.all_sources] if job else [*paths]
     if missing := missing_paths(sources):

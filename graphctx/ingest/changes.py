@@ -141,7 +141,7 @@ def gather_documents(
         readable = [item for item in located if item.uri not in met]
         fresh, left_out, source_of_fresh, notes = _read([*readable, *fetched], settings, progress)
     if addresses:
-        write_validators(kb_dir, pages, fresh)
+        write_validators(kb_dir, pages, before, fresh)
     met |= fresh.keys() & set(kept_out)
     fresh = {uri: document for uri, document in fresh.items() if uri not in met}
     skipped = [*found.skipped, *pages.skipped, *left_out]

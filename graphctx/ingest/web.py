@@ -155,13 +155,15 @@ def state_of(document: Document, source: Source) -> str:
     return fingerprint([document.sha256, READ_VERSION, source.model_dump_json(include={"tags", "rules", "columns"})])
 
 
-def write_validators(kb_dir: Path, pages: Pages, documents: Mapping[str, Document]) -> None:
-    """Write the validators of the pages that were read, for the next ingest; those of other pages stay.
+def write_validators(
+    kb_dir: Path, pages: Pages, held: Mapping[str, Document], documents: Mapping[str, Document]
+) -> None:
+    """Write the validators of the pages that were read, for the next ingest; those of other pages that are held stay.
 
     Raises:
         BackendUnavailable: the disk is full or refuses the write.
     """
-    known = {url: validator for url, validator in _read_validators(kb_dir).items() if url not in pages.gone}
+    known = {url: validator for url, validator in _read_validators(kb_dir).items() if url in held.keys() - pages.gone}
     for file, url in pages.files:
         if url in documents and file.source is not None:
             known[url] = {**pages.validators[url], "state": state_of(documents[url], file.source)}

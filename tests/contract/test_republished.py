@@ -25,6 +25,7 @@ FILES = {
     "public/kept.md": f"---\ntags: [public]\n---\n{STAYS}",
     "public/edited.md": f"---\ntags: [public]\n---\n{KEEPER}",
     "public/removed.md": "---\ntags: [public]\n---\n# Oil\n\nThe lamp oil of Marrow Bay is stored in the red shed.\n",
+    "public/renamed.md": "---\ntags: [public]\n---\n# Mast\n\nA lamp mast is nine metres high.\n",
     "public/retagged.md": "---\ntags: [public]\n---\n# Wick\n\nThe lamp wick of Marrow Bay is cut by Cy Daal.\n",
 }
 GONE = ("edited", "removed")
@@ -39,7 +40,7 @@ class World:
     """A client that found passages before the index was published anew.
 
     Attributes:
-        kb: published anew: one document moved within its file, one edited, one removed, one with other tags.
+        kb: published anew: one document moved within its file, one edited, one removed, one renamed, one with other tags.
         caller: the client.
         held: what it found, by the names of the documents.
         was: the excerpt of the one that moved.
@@ -56,7 +57,7 @@ class World:
     def before(cls, kb: KnowledgeBase, caller: Caller) -> World:
         asked = {"query": "lamp oil wick keeper of Marrow Bay", "top_k": 10, "page_size": 10}
         held = {Path(found["doc_uri"]).stem: found for found in caller.call("kb.search", asked).answer["results"]}
-        assert set(held) == {"kept", "edited", "removed", "retagged"}
+        assert set(held) == {"kept", "edited", "removed", "renamed", "retagged"}
         was = caller.call("kb.read_excerpt", {"passage_id": held["kept"]["passage_id"]}).answer
         node_ids = ["public/kept.md", "public/retagged.md"]
         calls = [("kb.search", {**asked, "page_size": 1}), ("graph.describe", {"node_ids": node_ids, "page_size": 1})]
@@ -82,6 +83,7 @@ def worlds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, World
             (public / "kept.md").write_text(f"---\ntags: [public, night]\n---\n# Before\n\nSomething new.\n\n{STAYS}")
             (public / "edited.md").write_text(FILES["public/edited.md"].replace("Bo Ling", "Di Marsh"))
             (public / "retagged.md").write_text(FILES["public/retagged.md"].replace("[public]", "[sealed]"))
+            (public / "renamed.md").rename(public / "mast.md")
             kb.ingest(home / "docs", processes=1)
             assert kb.remove("public/removed.md").kept_out == ["public/removed.md"]
             kb.ingest(home / "docs", processes=1)
@@ -173,6 +175,17 @@ def test_what_only_moved_is_told_where_it_stands_now(world: World) -> None:
     place = contents.meta["graphctx/resource"]
     assert document[place["start_char"] : place["end_char"]] == contents.text
     assert world.held["kept"]["scratch_uri"] in {resource.uri for resource in caller.resources()}
+
+
+def test_what_is_renamed_is_read_by_its_former_ids(world: World) -> None:
+    held = world.held["renamed"]
+    for name in (held["passage_id"], held["section_id"]):
+        read = world.caller.call("kb.read_excerpt", {"passage_id": name}).answer
+        assert (read["doc_uri"], "nine metres" in read["excerpt"]) == ("public/mast.md", True)
+        assert world.caller.call("fetch", {"id": name}).answer["metadata"]["doc_uri"] == "public/mast.md"
+    for node in ("public/renamed.md", held["doc_id"], held["section_id"]):
+        (found,) = world.caller.call("graph.describe", {"node_ids": [node]}).answer["nodes"]
+        assert found["doc_uri"] == "public/mast.md"
 
 
 def test_what_left_the_scope_is_no_longer_read(world: World) -> None:

@@ -14,6 +14,9 @@ from graphctx.ingest.read.jsonl import RowReader, read_rows
 from graphctx.ingest.read.source import DEFAULT_COLUMNS
 from graphctx.model.documents import Block
 
+MAX_TABLE_CHARS = 1_000_000
+"""A longer table without a column of texts is data and no text."""
+
 _SNIFFED_CHARS = 65_536
 _DELIMITERS = ",;\t|"
 
@@ -34,6 +37,13 @@ class CsvReader(RowReader):
         try:
             header = list(rows.fieldnames or ())
             if self.columns == DEFAULT_COLUMNS and "text" not in header:
+                if len(text) > MAX_TABLE_CHARS:
+                    raise InvalidArgument(
+                        f"{uri} is a table of {len(text):,} characters without a column `text`: data, not text. "
+                        'A job file names the columns of texts: columns = { text = ["body"] }.',
+                        uri=uri,
+                        columns=header,
+                    )
                 outline = Outline(blocks=[Block("table", 0, len(text.rstrip()))])
                 return ReadFile(
                     (make_document(uri, media_type, text, outline, name=uri.rpartition("/")[2]),), (), notes

@@ -11,6 +11,7 @@ from graphctx.errors import InvalidArgument
 from graphctx.ingest.read.base import ReadFile, make_document
 from graphctx.ingest.read.builder import TextBuilder
 from graphctx.ingest.read.package import check_package
+from graphctx.ingest.read.table import MAX_TABLE_CHARS
 
 PART_CHARS = 1_000
 """A part of a sheet ends with the row that exceeds this: about what one passage holds."""
@@ -37,7 +38,12 @@ class XlsxReader:
             workbook = load_workbook(io.BytesIO(data), read_only=True, data_only=True)
             for sheet in workbook.worksheets:
                 _add_sheet(builder, sheet.title, sheet.iter_rows(values_only=True))
+                if builder.next > MAX_TABLE_CHARS:
+                    reason = f"{uri} has more than {MAX_TABLE_CHARS:,} characters of cells: data, not text to read."
+                    raise InvalidArgument(reason, uri=uri)
             workbook.close()
+        except InvalidArgument:
+            raise
         except Exception as error:  # the library raises whatever a damaged file leads it to
             reason = f"{uri} is damaged or not a workbook: {type(error).__name__}."
             raise InvalidArgument(reason, uri=uri) from error
