@@ -54,6 +54,8 @@ if TYPE_CHECKING:
     from graphctx.export.options import OnProgress as OnExport
     from graphctx.ingest.communities import Summariser
     from graphctx.ingest.pipeline import Ingest
+    from graphctx.ingest.read.source import Source
+    from graphctx.ingest.removal import RemovalReport
     from graphctx.ingest.report import IngestPlan, IngestReport, OnProgress
     from graphctx.layer_source.source import LayerSource
     from graphctx.layers import LayerContent
@@ -64,6 +66,7 @@ if TYPE_CHECKING:
     from graphctx.retrieve.index import SearchIndex
     from graphctx.retrieve.searcher import Searcher
     from graphctx.store.graph.base import QueryResult
+    from graphctx.store.history import PurgeReport
     from graphctx.store.snapshot import Snapshot
     from graphctx.store.status import Status
 
@@ -133,12 +136,13 @@ class KnowledgeBase:
 
     def ingest(
         self,
-        paths: Iterable[str | Path] | str | Path,
+        paths: Iterable[str | Path | Source] | str | Path | Source,
         *,
         prune: bool = False,
         prune_most: bool = False,
         processes: int | None = None,
         include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
         on_progress: OnProgress | None = None,
     ) -> IngestReport:
         """Read documents, index them and publish a snapshot.
@@ -146,11 +150,12 @@ class KnowledgeBase:
         Documents are added, or replaced where one has the same URI; all others stay.
 
         Args:
-            paths: files and folders.
+            paths: files, folders, addresses of web pages, and sources that say more of what is read.
             prune: drop documents whose file has gone from the given folders.
             prune_most: do so even if they are more than half of all documents.
             processes: worker processes for extraction; by default one for each core.
-            include: of folders, only files whose name matches one of these patterns; by default those of the settings.
+            include: of folders, only files that match one of these patterns; by default those of the settings.
+            exclude: of folders, no files and folders that match one of these patterns.
             on_progress: called as the steps advance.
 
         Raises:
@@ -159,14 +164,14 @@ class KnowledgeBase:
             BackendUnavailable: another ingest is running, or the disk refuses a write. The published snapshot
                 is untouched.
         """
-        report = self._pipeline(prune, prune_most, processes, on_progress, include).run(_paths(paths))
+        report = self._pipeline(prune, prune_most, processes, on_progress, include, exclude).run(_paths(paths))
         self.config = read_config(self.path)
         self._published.invalidate_unless(report.snapshot_id)
         return report
 
     def plan_ingest(
         self,
-        paths: Iterable[str | Path] | str | Path,
+        paths: Iterable[str | Path | Source] | str | Path | Source,
         *,
         prune: bool = False,
         processes: int | None = None,
@@ -181,6 +186,58 @@ class KnowledgeBase:
             InvalidArgument, BackendUnavailable: as in `ingest`.
         """
         return self._pipeline(prune, False, processes, on_progress).plan(_paths(paths))
+
+    def remove(
+        self,
+        references: Iterable[str] | str = (),
+        *,
+        tags: Sequence[str] = (),
+        missing: bool = False,
+        dry_run: bool = False,
+        on_progress: OnProgress | None = None,
+    ) -> RemovalReport:
+        """Publish a snapshot without some documents, chosen in one of three ways.
+
+        Documents that are removed by reference or by tag stay out of later ingests, unless an ingest names their file.
+        Older snapshots and the cache hold them until `purge`.
+
+        Args:
+            references: URIs or ids of documents, paths of their files, folders.
+            tags: documents with one of these tags.
+            missing: documents whose file is gone.
+            dry_run: only say what would be removed.
+            on_progress: called as the steps advance.
+
+        Raises:
+            InvalidArgument: a reference matches no document, or all documents would go.
+            BackendUnavailable: another ingest is running, or the disk refuses a write.
+
+        Example:
+            >>> kb.remove("people/ana.md").removed  # doctest: +SKIP
+            ['people/ana.md']
+        """
+        from graphctx.ingest.removal import Removal
+
+        named = (references,) if isinstance(references, str) else tuple(references)
+        removal = Removal(named, tuple(tags), missing)
+        report = self._pipeline(False, False, None, on_progress).remove(removal, dry_run=dry_run)
+        self.config = read_config(self.path)
+        self._published.invalidate_unless(report.snapshot_id)
+        return report
+
+    def purge(self, *, dry_run: bool = False) -> PurgeReport:
+        """Erase what the published snapshot does not hold: older snapshots, their memoised results, damaged copies.
+
+        Args:
+            dry_run: only say what would be erased.
+
+        Raises:
+            BackendUnavailable: an ingest is running, or the published snapshot is unknown or damaged.
+        """
+        from graphctx.store.history import purge
+
+        self.close()
+        return purge(self.path, dry_run=dry_run)
 
     # Asking it
 
@@ -562,12 +619,14 @@ class KnowledgeBase:
         processes: int | None,
         on_progress: OnProgress | None,
         include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
     ) -> Ingest:
         from graphctx.ingest.pipeline import Ingest
         from graphctx.nlp.spacy_extractor import SpacyExtractor
 
         changes: dict[str, object] = {} if processes is None else {"processes": processes}
         changes |= {"include": tuple(include)} if include else {}
+        changes |= {"exclude": tuple(exclude)} if exclude else {}
         return Ingest(
             kb_dir=self.path,
             embedder=self._embedder,
@@ -598,5 +657,7 @@ def _request(model: type[Input], arguments: Mapping[str, Any]) -> Input:
     return parse_arguments(model, own)
 
 
-def _paths(paths: Iterable[str | Path] | str | Path) -> list[Path]:
-    return [Path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
+def _paths(paths: Iterable[str | Path | Source] | str | Path | Source) -> list[str | Path | Source]:
+    from graphctx.ingest.read.source import Source
+
+    return [paths] if isinstance(paths, str | Path | Source) else list(paths)

@@ -46,7 +46,10 @@ class IngestSettings(_Group):
     max_file_mb: int = Field(256, ge=1, description="Larger files are skipped.")
     ignore_files: bool = Field(True, description="Leave out what files named .gitignore and .ignore exclude.")
     include: tuple[str, ...] = Field(
-        (), max_length=100, description="Of a folder, only files whose name matches one of these patterns, `*.md`."
+        (), max_length=1000, description="Of a folder, only files that match one of these patterns of .gitignore files."
+    )
+    exclude: tuple[str, ...] = Field(
+        (), max_length=1000, description="Of a folder, no files and folders that match one of these patterns."
     )
     processes: int = Field(0, ge=0, description="Worker processes that read and extract; 0 is one for each core.")
     document_seconds: float = Field(

@@ -57,7 +57,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "doctor": doctor.doctor,
     "cypher": query.cypher,
     "export": export.export,
-    "purge": snapshots.purge,
+    "remove": snapshots.remove,
 }
 for name, command in _COMMANDS.items():
     app.command(name, cls=GuardedCommand)(command)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import shutil
-import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from pydantic import BaseModel, ConfigDict, Field
 
 from graphctx.cli.console import counted, errors_console, output_console, print_json, print_list
 from graphctx.cli.guard import EXIT_STOPPED
@@ -20,54 +17,15 @@ from graphctx.cli.serve import program
 from graphctx.errors import InvalidArgument
 
 if TYPE_CHECKING:
+    from graphctx.ingest.read.source import Source
     from graphctx.ingest.report import IngestPlan, IngestReport
     from graphctx.knowledge_base import KnowledgeBase
 
 
-class IngestJob(BaseModel):
-    """A job file: an ingest for ``--pipeline``. Paths in it are relative to the file."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    paths: list[str] = Field(min_length=1, description="Files and folders to ingest.")
-    kb: str | None = Field(None, description="The knowledge base's folder; --kb wins over it.")
-    project_id: str | None = Field(None, min_length=1, max_length=200, description="Of a fresh knowledge base.")
-    prune: bool = Field(False, description="Drop documents whose file has gone.")
-    prune_most: bool = Field(False, description="Prune even if that drops more than half of the documents.")
-    ingest: dict[str, Any] = Field(
-        default_factory=dict, description="Settings of the group [ingest] for this run; they win over kb.toml."
-    )
-
-
-def read_job(file: Path) -> IngestJob:
-    """Read a job file and make its paths absolute.
-
-    Raises:
-        InvalidArgument: the file is missing, is not TOML, has an unknown key or a wrong value.
-    """
-    from graphctx.model.arguments import parse_arguments
-    from graphctx.settings import IngestSettings
-
-    try:
-        data = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InvalidArgument(f"The job file {file} cannot be read: {error}.", file=str(file)) from error
-    try:
-        job = parse_arguments(IngestJob, data)
-        parse_arguments(IngestSettings, job.ingest)
-    except InvalidArgument as error:
-        raise InvalidArgument(f"The job file {file}: {error.message}", file=str(file), **error.details) from error
-    folder = file.resolve().parent
-    return job.model_copy(
-        update={
-            "paths": [str(folder / Path(path).expanduser()) for path in job.paths],
-            "kb": str(folder / Path(job.kb).expanduser()) if job.kb else None,
-        }
-    )
-
-
 def ingest(
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Files and folders to read.")] = [],
+    paths: Annotated[
+        list[str], typer.Argument(metavar="PATH", help="Files, folders and addresses of web pages to read.")
+    ] = [],
     kb: Annotated[
         Path | None,
         typer.Option(
@@ -83,6 +41,16 @@ def ingest(
     ] = None,
     prune: Annotated[bool, typer.Option("--prune", help="Drop documents whose file has gone.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Let --prune drop more than half of the documents.")] = False,
+    include: Annotated[
+        list[str],
+        typer.Option(
+            "--include", metavar="PATTERN", help="Of folders, only files that match, as in .gitignore; may be repeated."
+        ),
+    ] = [],
+    exclude: Annotated[
+        list[str],
+        typer.Option("--exclude", metavar="PATTERN", help="Of folders, nothing that matches; may be repeated."),
+    ] = [],
     no_ignore: NoIgnoreOption = False,
     processes: Annotated[
         int | None,
@@ -103,9 +71,13 @@ def ingest(
         bool,
         typer.Option(
             "--dry-run",
-            help="Only show what would be added, replaced and dropped. Where a language model is set, also what "
-            "phrasing the summaries would cost: this runs all earlier steps and caches their results.",
+            help="Only show what would be added, replaced and dropped, and what it takes. Where a language model is "
+            "set, also what phrasing would cost: this runs all earlier steps and caches their results.",
         ),
+    ] = False,
+    watch: Annotated[
+        bool,
+        typer.Option("--watch", help="Stay, and publish again after files have changed; SIGTERM ends it."),
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -114,6 +86,9 @@ def ingest(
     A later ingest into the same knowledge base adds and replaces documents; unchanged ones are not processed again.
     The published snapshot stays in use until the new one is complete, and stays if the ingest fails or is stopped.
     """
+    from graphctx.cli.job import IngestJob, read_job
+    from graphctx.cli.watch import missing_paths, watch_sources
+
     if engine != "local":
         reason = " is not available yet. Leave it out: the work is spread over the cores of this machine."
         raise InvalidArgument(
@@ -124,27 +99,39 @@ def ingest(
         )
     if (pipeline is None) == (not paths):
         raise InvalidArgument("Give either paths or --pipeline FILE, and only one of them: graphctx ingest FOLDER.")
-    job = read_job(pipeline) if pipeline else IngestJob(paths=[str(path) for path in paths])
-    if missing := [path for path in job.paths if not os.path.exists(path)]:  # noqa: PTH110 - `Path.exists` may raise
+    if watch and dry_run:
+        raise InvalidArgument("Use either --watch or --dry-run: a dry run ends when it has shown its plan.")
+    job = read_job(pipeline) if pipeline else None
+    sources: list[str | Source] = [*job.all_sources] if job else [*paths]
+    if missing := missing_paths(sources):
         raise InvalidArgument(f"There is no such file or folder: {', '.join(missing)}.", paths=missing)
-    if no_ignore:
-        job = job.model_copy(update={"ingest": {**job.ingest, "ignore_files": False}})
+    changed: dict[str, object] = {**(job.ingest if job else {})}
+    changed |= {"ignore_files": False} if no_ignore else {}
+    changed |= {name: value for name, value in (("include", include), ("exclude", exclude)) if value}
+    job = job or IngestJob(paths=paths)
     folder = kb or Path(job.kb or DEFAULT_KB)
     project = job.project_id if project_id is None else project_id
     prune = prune or job.prune
     created = not dry_run and not folder.expanduser().exists()
     try:
         if dry_run:
-            plan = _plan(folder, job, project, graph_engine, prune=prune, processes=processes)
+            plan = _plan(folder, sources, project, graph_engine, changed, prune=prune, processes=processes)
             if as_json:
                 print_json(plan)
             else:
                 _show_plan(plan)
             return
-        with _opened(folder, project, graph_engine, job.ingest) as base, progress_view() as view:
-            report = base.ingest(
-                job.paths, prune=prune, prune_most=yes or job.prune_most, processes=processes, on_progress=view
-            )
+        with _opened(folder, project, graph_engine, changed) as base:
+
+            def run() -> IngestReport:
+                most = yes or job.prune_most
+                with progress_view() as view:
+                    return base.ingest(sources, prune=prune, prune_most=most, processes=processes, on_progress=view)
+
+            if watch:
+                watch_sources(sources, base.path, job.quiet_seconds, run, print_json if as_json else _show_report)
+                return
+            report = run()
     except KeyboardInterrupt:
         errors_console().print(_stopped(folder.expanduser()), style="yellow")
         raise typer.Exit(EXIT_STOPPED) from None
@@ -152,7 +139,7 @@ def ingest(
         if created:
             _remove_empty(folder.expanduser())
         raise
-    if not report.added + report.replaced + report.removed + report.unchanged:
+    if not report.added + report.replaced + report.renamed + report.removed + report.unchanged:
         raise InvalidArgument(
             f"None of the {len(report.skipped)} files could be read, so nothing was ingested: "
             + "; ".join(f"{item.uri}: {item.reason}" for item in report.skipped[:5]),
@@ -196,9 +183,10 @@ def _opened(
 
 def _plan(
     folder: Path,
-    job: IngestJob,
+    sources: list[str | Source],
     project_id: str | None,
     graph_engine: str | None,
+    settings: dict[str, object],
     *,
     prune: bool,
     processes: int | None,
@@ -214,10 +202,10 @@ def _plan(
         stand_in = Path(temporary) / (place.parent.name or "root") / place.name
         exists = (place / "kb.toml").exists() or has_snapshots(place)
         with (
-            _opened(place if exists else stand_in, project_id, graph_engine, job.ingest, create=not exists) as base,
+            _opened(place if exists else stand_in, project_id, graph_engine, settings, create=not exists) as base,
             progress_view() as view,
         ):
-            return base.plan_ingest(job.paths, prune=prune, processes=processes, on_progress=view)
+            return base.plan_ingest(sources, prune=prune, processes=processes, on_progress=view)
 
 
 def _show_report(report: IngestReport) -> None:
@@ -232,7 +220,7 @@ def _show_report(report: IngestReport) -> None:
     table.add_column()
     changes = ", ".join(
         f"{count:,} {name}"
-        for name in ("added", "replaced", "removed", "unchanged")
+        for name in ("added", "replaced", "renamed", "removed", "unchanged")
         if (count := getattr(report, name))
     )
     names = ("words", "sections", "units", "sentences", "entities", "mentions", "facts", "edges", "communities")
@@ -260,10 +248,20 @@ def _show_plan(plan: IngestPlan) -> None:
     console.print(f"{counted(plan.documents, 'documents')} afterwards, {plan.unchanged:,} of them read and unchanged")
     print_list(console, "Would be added", plan.added)
     print_list(console, "Would be replaced", plan.replaced)
+    print_list(console, "Would be renamed", [f"{old} → {new}" for new, old in plan.renamed.items()])
     print_list(console, "Would be dropped", plan.removed)
+    if (expected := plan.estimate) is not None:
+        console.print(
+            f"About {_duration(expected.seconds)} for {expected.words:,} words, and {expected.disk_bytes / 1e6:,.0f} MB"
+            f" on disk, from the speed at which {expected.measured_words:,} words were ingested here."
+        )
     if plan.phrasing is not None:
         console.print(plan.phrasing.sentence)
     _show_remarks(plan)
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds / 60:,.0f} minutes" if seconds > 120 else f"{seconds:,.0f} s"
 
 
 def _show_remarks(done: IngestReport | IngestPlan) -> None:

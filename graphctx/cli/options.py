@@ -38,6 +38,8 @@ UpdatedAfterOption = Annotated[
 NoIgnoreOption = Annotated[
     bool, typer.Option("--no-ignore", help="Read also what files named .gitignore and .ignore exclude.")
 ]
+DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Only show what would go.")]
+YesOption = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 
 
 def filters(tag: list[str], path_prefix: str | None, updated_after: str | None) -> dict[str, object]:

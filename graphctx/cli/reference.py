@@ -25,7 +25,7 @@ Schema = dict[str, Any]
 
 def generated() -> dict[str, str]:
     """Return the generated files but those in ``schemas/tools``: path below the repository's root, and text."""
-    from graphctx.cli.ingest import IngestJob
+    from graphctx.cli.job import IngestJob
     from graphctx.ingest.report import IngestReport
     from graphctx.settings import Settings
     from graphctx.store.graph.schema import ddl

@@ -1,19 +1,21 @@
-"""``graphctx status``, ``snapshots`` and ``purge``: what a knowledge base holds, going back, and erasing."""
+"""``graphctx status``, ``remove`` and ``snapshots``: what a knowledge base holds, and removing and erasing from it."""
 
 from __future__ import annotations
 
 import sys
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphctx.cli.console import counted, output_console, print_json, print_table, warn
+from graphctx.cli.console import counted, output_console, print_json, print_list, print_table, warn
 from graphctx.cli.guard import EXIT_ERROR, GuardedCommand, GuardedGroup
-from graphctx.cli.options import DEFAULT_KB, JsonOption, KbOption
+from graphctx.cli.options import DEFAULT_KB, DryRunOption, JsonOption, KbOption, TagOption, YesOption
 from graphctx.errors import InvalidArgument
 
 if TYPE_CHECKING:
+    from graphctx.ingest.removal import RemovalReport
     from graphctx.store.history import PurgeReport
     from graphctx.store.status import Status
 
@@ -123,52 +125,108 @@ def prune(
     keep: Annotated[
         int, typer.Option("--keep", metavar="N", help="How many to keep, the published one among them.")
     ] = 2,
+    purge: Annotated[
+        bool,
+        typer.Option(
+            "--purge", help="Erase everything that the published snapshot does not hold, the cached results among it."
+        ),
+    ] = False,
     kb: KbOption = DEFAULT_KB,
+    dry_run: DryRunOption = False,
+    yes: YesOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Delete all but the newest snapshots and the published one."""
+    """Delete all but the newest snapshots and the published one.
+
+    With --purge, all older snapshots, their memoised results and damaged copies are erased: nothing of a removed
+    document is left in the knowledge base's folder. This cannot be undone, so it needs an answer or --yes. Exits with 1
+    if something could not be erased.
+    """
     from graphctx.store import history
     from graphctx.store.config import read_config
     from graphctx.store.lock import IngestLock
 
     read_config(kb)
+    if purge:
+        _purge(kb, dry_run=dry_run, yes=yes, as_json=as_json)
+        return
     with IngestLock(kb):
-        dropped = history.prune(kb, keep)
+        dropped = history.prune(kb, keep, dry_run=dry_run)
+    verb = "would be deleted" if dry_run else "deleted"
     if as_json:
-        print_json({"deleted": dropped})
+        print_json({"deleted": dropped, "dry_run": dry_run})
     else:
-        output_console().print(f"{len(dropped)} deleted: {', '.join(dropped)}" if dropped else "Nothing to delete.")
+        output_console().print(f"{len(dropped)} {verb}: {', '.join(dropped)}" if dropped else "Nothing to delete.")
 
 
-def purge(
-    kb: KbOption = DEFAULT_KB,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be erased.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
-    as_json: JsonOption = False,
-) -> None:
-    """Erase what the published snapshot does not hold: older snapshots, their memoised results, damaged copies.
+def _purge(kb: Path, *, dry_run: bool, yes: bool, as_json: bool) -> None:
+    from graphctx.store.history import purge
 
-    After `graphctx ingest --prune`, nothing of the dropped documents is left in the knowledge base's folder. This
-    cannot be undone: `snapshots rollback` has nothing to go back to. Exits with 1 if something could not be erased.
-    """
-    from graphctx.store.config import read_config
-    from graphctx.store.history import purge as erase
-
-    read_config(kb)
     if not (dry_run or yes):
-        if as_json or not sys.stdin.isatty():
-            raise InvalidArgument(
-                "A purge cannot be undone. Add --yes to do it, or --dry-run to see what would be erased."
-            )
-        _show_purge(erase(kb, dry_run=True))
+        _require_person("A purge cannot be undone", as_json)
+        _show_purge(purge(kb, dry_run=True))
         typer.confirm("Erase this for good?", abort=True)
-    report = erase(kb, dry_run=dry_run)
+    report = purge(kb, dry_run=dry_run)
     if as_json:
         print_json(report)
     else:
         _show_purge(report)
     if report.kept_back:
         raise typer.Exit(EXIT_ERROR)
+
+
+def remove(
+    references: Annotated[
+        list[str],
+        typer.Argument(metavar="URI", help="URIs or ids of documents, their files, or folders."),
+    ] = [],
+    tag: TagOption = [],
+    missing: Annotated[bool, typer.Option("--missing", help="Documents whose file is gone.")] = False,
+    kb: KbOption = DEFAULT_KB,
+    dry_run: DryRunOption = False,
+    yes: YesOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Remove documents and publish a snapshot without them.
+
+    They are gone from every answer, and stay out of later ingests (except with --missing): an ingest that names their
+    file takes them in again. `graphctx snapshots prune --purge` then erases them from older snapshots and the cache.
+    """
+    from graphctx.cli.progress import progress_view
+    from graphctx.knowledge_base import KnowledgeBase
+
+    with KnowledgeBase.open(kb) as base:
+        if not (dry_run or yes):
+            _require_person("Removing changes what is published", as_json)
+            plan = base.remove(references, tags=tag, missing=missing, dry_run=True)
+            _show_removal(plan)
+            if not plan.removed:
+                return
+            typer.confirm("Remove these documents?", abort=True)
+        with progress_view() as view:
+            report = base.remove(references, tags=tag, missing=missing, dry_run=dry_run, on_progress=view)
+    if as_json:
+        print_json(report)
+    else:
+        _show_removal(report)
+
+
+def _require_person(reason: str, as_json: bool) -> None:
+    """Raise InvalidArgument if nobody can be asked."""
+    if as_json or not sys.stdin.isatty():
+        raise InvalidArgument(f"{reason}. Add --yes to do it, or --dry-run to see what would go.")
+
+
+def _show_removal(report: RemovalReport) -> None:
+    console = output_console()
+    verb = "would be removed" if report.dry_run else "removed"
+    count = counted(len(report.removed), "documents")
+    console.print(f"{report.project_id} · {count} {verb}, {report.documents:,} left", style="bold")
+    print_list(console, "Would be removed" if report.dry_run else "Removed", report.removed)
+    print_list(console, "Their file is still there; later ingests leave it out unless they name it", report.kept_out)
+    print_list(console, "Notes", report.notes)
+    if report.removed and not report.dry_run:
+        console.print("Older snapshots and the cache still hold them: graphctx snapshots prune --purge", style="dim")
 
 
 def _show_purge(report: PurgeReport) -> None:

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import os
+from collections import deque
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from urllib.parse import urlsplit
 
 from graphctx.errors import BackendUnavailable, InvalidArgument
+from graphctx.ingest.metadata import with_metadata
 from graphctx.ingest.outline import document_from_row, outline_of
 from graphctx.ingest.read import Discovery, Skipped, discover, read_file
-from graphctx.ingest.sources import Located, locate, paths_of
+from graphctx.ingest.read.source import Source, sources_of
+from graphctx.ingest.removal import Removal, exists
+from graphctx.ingest.sources import Located, locate, locate_pages, paths_of
+from graphctx.ingest.web import addresses_of, fetch_pages, write_validators
 from graphctx.ingest.workers import DocumentStep, Refused
 from graphctx.model.documents import Document
 from graphctx.settings import IngestSettings
-from graphctx.store.config import KbConfig, SourceEntry, keep_copy, write_config
+from graphctx.store.config import WEB_PREFIX, KbConfig, SourceEntry, keep_copy, write_config
 from graphctx.store.history import list_snapshots
 from graphctx.store.manifest import FORMAT_VERSION
 from graphctx.store.snapshot import current_id, open_snapshot
@@ -38,6 +46,8 @@ class Changes:
         recovery: what was done because the published snapshot is unreadable, for a person.
         notes: what else a person should know of the reading.
         former: the earlier versions of ``replaced``, by URI.
+        renamed: the earlier URI of each document whose file has another name and the same text, by URI.
+        kept_out: URIs that `graphctx remove` removed and that stay out.
     """
 
     documents: tuple[Document, ...]
@@ -54,6 +64,8 @@ class Changes:
     recovery: tuple[str, ...]
     notes: tuple[str, ...]
     former: Mapping[str, Document]
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    kept_out: tuple[str, ...] = ()
 
     def without(self, refused: Mapping[str, str]) -> Changes:
         """Return these changes without some fresh documents, whose earlier versions are kept.
@@ -84,7 +96,7 @@ class Changes:
     @property
     def any(self) -> bool:
         """Whether anything differs."""
-        return bool(self.added or self.replaced or self.removed)
+        return bool(self.added or self.replaced or self.removed or self.renamed)
 
     @property
     def prunes_most(self) -> bool:
@@ -94,7 +106,7 @@ class Changes:
 
 def gather_documents(
     kb_dir: Path,
-    paths: Sequence[Path],
+    paths: Sequence[str | Path | Source],
     config: KbConfig,
     settings: IngestSettings,
     prune_missing: bool,
@@ -108,34 +120,54 @@ def gather_documents(
     held, recovery = _published(kb_dir)
     if recovery:  # the snapshot is unreadable, so its sources are read again
         paths = [*paths, *(Path(source.path) for source in config.sources if Path(source.path).is_dir())]
-    before = {uri: document for uri, (document, _) in held.items()}
     source_of = {uri: source for uri, (_, source) in held.items()}
-    found = discover(
-        paths,
-        max_bytes=settings.max_file_mb * 1024 * 1024,
-        ignore_files=settings.ignore_files,
-        include=settings.include,
-    )
+    wanted = sources_of(paths, settings.include, settings.exclude)
+    folders, lists = ([source for source in wanted if source.is_web == is_web] for is_web in (False, True))
+    max_bytes = settings.max_file_mb * 1024 * 1024
+    found = Discovery((), ())
+    if folders or not lists:
+        found = discover(folders, max_bytes=max_bytes, ignore_files=settings.ignore_files)
     owners = {_file_uri(uri): source for uri, source in source_of.items()}
     located, sources = locate(found.files, config.sources, owners)
-    fresh, left_out, source_of_fresh, notes = _read(located, settings, progress)
-    skipped = [*found.skipped, *left_out]
+    named = {os.path.abspath(path) for path in paths if not isinstance(path, Source)}  # noqa: PTH100 - links must stay
+    back = {item.uri for item in located if str(item.file.path) in named} | {str(path) for path in paths}
+    kept_out = tuple(uri for uri in config.removed if _file_uri(uri) not in back)
+    before = {uri: document for uri, (document, _) in held.items() if uri not in kept_out}
+    addresses = {url for source in lists for url in addresses_of(source)}
+    met = {item.uri for item in located}.union(addresses).intersection(kept_out)
+    with TemporaryDirectory(prefix="graphctx-") as folder:
+        pages = fetch_pages(lists, addresses - met, kb_dir, before, Path(folder), max_bytes, progress)
+        fetched, sources = locate_pages(pages.files, sources)
+        readable = [item for item in located if item.uri not in met]
+        fresh, left_out, source_of_fresh, notes = _read([*readable, *fetched], settings, progress)
+    if addresses:
+        write_validators(kb_dir, pages, before, fresh)
+    met |= fresh.keys() & set(kept_out)
+    fresh = {uri: document for uri, document in fresh.items() if uri not in met}
+    skipped = [*found.skipped, *pages.skipped, *left_out]
     if not fresh and not before:
         raise _nothing_read(skipped)
-    by_name = {source.name: source for source in sources if _whole(source, paths)}
+    by_name = {source.name: source for source in sources if _whole(source, wanted)}
     gone = {
         uri
         for uri, source in source_of.items()
-        if uri not in fresh and source in by_name and not _still_there(uri, by_name[source], found)
+        if uri in before and uri not in fresh and source in by_name and not _still_there(uri, by_name[source], found)
     }
+    whole_lists = {f"{WEB_PREFIX}{source.name}" for source in paths if isinstance(source, Source) and source.is_web}
+    whole_names = {source.name for source in sources if source.path in whole_lists}
+    gone |= {uri for uri in before if source_of[uri] in whole_names and _file_uri(uri) not in addresses} | pages.gone
+    gone &= before.keys()
     # Rows that a file no longer holds are removed, unless a faulty line may hide them.
     faulty = {_file_uri(item.uri) for item in left_out}
     gave_rows = {_file_uri(uri) for uri in fresh if "#" in uri}
     lost = {uri for uri in before if "#" in uri and uri not in fresh and _file_uri(uri) in gave_rows}
     rows_gone = {uri for uri in lost if _file_uri(uri) not in faulty}
-    missing = gone | (lost - rows_gone)
-    dropped = rows_gone | (missing if prune_missing else set())
-    merged = {uri: document for uri, document in before.items() if uri not in dropped} | fresh
+    renamed = _renamed({uri: before[uri] for uri in gone}, fresh, before)
+    missing = (gone | (lost - rows_gone)) - set(renamed.values())
+    dropped = rows_gone | (missing if prune_missing else set()) | (held.keys() - before.keys())
+    leaving = {*dropped, *renamed.values()}
+    fresh |= {uri: _with_history(fresh[uri], before.get(renamed.get(uri, uri))) for uri in fresh}
+    merged = {uri: document for uri, document in before.items() if uri not in leaving} | fresh
     known = sorted(uri for uri in fresh if uri in before)
     replaced = tuple(uri for uri in known if not _same(before[uri], fresh[uri]))
     origin = {uri: source_of_fresh.get(uri) or source_of[uri] for uri in merged}
@@ -143,23 +175,60 @@ def gather_documents(
         documents=tuple(merged[uri] for uri in sorted(merged)),
         source_of=origin,
         sources=sources,
-        added=tuple(sorted(uri for uri in fresh if uri not in before)),
+        added=tuple(sorted(uri for uri in fresh if uri not in before and uri not in renamed)),
         replaced=replaced,
         removed=tuple(sorted(dropped)),
-        unchanged=len(known) - len(replaced),
-        held=len(before),
+        unchanged=len(known) - len(replaced) + len(pages.unchanged),
+        held=len(held),
         pruned=len(missing & dropped),
         skipped=tuple(sorted((_with_fate(item, merged) for item in skipped), key=lambda item: (item.uri, item.reason))),
         no_longer_found=tuple(sorted(missing - dropped)),
         recovery=recovery,
-        notes=(*found.notes, *notes),
+        notes=(*found.notes, *notes, *_removed_note(met)),
         former={uri: before[uri] for uri in replaced},
+        renamed=renamed,
+        kept_out=kept_out,
+    )
+
+
+def removal_of(kb_dir: Path, config: KbConfig, removal: Removal) -> Changes:
+    """Return the changes that remove documents.
+
+    Raises:
+        InvalidArgument: a reference matches no document, or all documents are chosen.
+    """
+    held, recovery = _published(kb_dir)
+    by_name = {source.name: source for source in config.sources}
+    removed = removal.choose((document, by_name[source]) for document, source in held.values())
+    documents = tuple(held[uri][0] for uri in sorted(held) if uri not in removed)
+    if removed and not documents:
+        raise InvalidArgument(
+            f"This would remove all {len(removed):,} documents, and a snapshot has at least one. Delete the folder of "
+            "the knowledge base instead.",
+            documents=len(removed),
+        )
+    return Changes(
+        documents=documents,
+        source_of={uri: source for uri, (_, source) in held.items()},
+        sources=config.sources,
+        added=(),
+        replaced=(),
+        removed=tuple(sorted(removed)),
+        unchanged=0,
+        held=len(held),
+        pruned=0,
+        skipped=(),
+        no_longer_found=(),
+        recovery=recovery,
+        notes=(),
+        former={},
+        kept_out=tuple(sorted({*config.removed, *removed})) if removal.remembered else config.removed,
     )
 
 
 def write_sources(kb_dir: Path, config: KbConfig, changes: Changes) -> None:
-    """Write the sources of the documents into ``kb.toml`` and its copy."""
-    config = config.model_copy(update={"sources": changes.sources})
+    """Write the sources of the documents, and what stays out, into ``kb.toml`` and its copy."""
+    config = config.model_copy(update={"sources": changes.sources, "removed": changes.kept_out})
     write_config(kb_dir, config)
     keep_copy(kb_dir, config)
 
@@ -203,11 +272,8 @@ def _documents(kb_dir: Path, snapshot_id: str | None) -> dict[str, tuple[Documen
 
 
 def _still_there(uri: str, source: SourceEntry, found: Discovery) -> bool:
-    """Whether a document's file exists and is not ignored; one whose folder cannot be opened counts as existing."""
-    try:
-        return any(path.exists() and not found.ignores(path) for path in paths_of(uri, source))
-    except OSError:
-        return True
+    """Whether a document's file exists and is not ignored."""
+    return any(exists(path) and not found.ignores(path) for path in paths_of(uri, source))
 
 
 def _read(
@@ -230,13 +296,23 @@ def _read(
             continue
         skipped += reading.skipped
         notes += reading.notes
-        for document in reading.documents:
+        for document in _with_metadata(reading.documents, item):
             if document.uri in documents:
                 skipped.append(Skipped(document.uri, "another document has the same URI; the first one is kept"))
                 continue
             documents[document.uri] = document
             source_of[document.uri] = item.source
     return documents, skipped, source_of, notes
+
+
+def _with_metadata(documents: Sequence[Document], item: Located) -> list[Document]:
+    """Return the documents of a file with the metadata that the rules of its source give them."""
+    source = item.file.source
+    if source is None:
+        return list(documents)
+    below = os.path.relpath(item.file.path, source.path) if source.path else urlsplit(item.uri).path.strip("/")
+    rel = item.file.path.name if below == "." else below
+    return [with_metadata(document, source, rel) for document in documents]
 
 
 def _with_fate(item: Skipped, merged: Mapping[str, Document]) -> Skipped:
@@ -246,13 +322,45 @@ def _with_fate(item: Skipped, merged: Mapping[str, Document]) -> Skipped:
     return replace(item, reason=f"{item.reason.removesuffix('.')}; the version that was read before is kept")
 
 
+def _removed_note(met: Collection[str]) -> list[str]:
+    if not met:
+        return []
+    shown = ", ".join(sorted(met)[:3]) + (f" and {len(met) - 3:,} more" if len(met) > 3 else "")
+    return [f"Left out because graphctx remove removed them: {shown}; an ingest that names their file takes them in"]
+
+
+def _renamed(
+    gone: Mapping[str, Document], fresh: Mapping[str, Document], before: Mapping[str, Document]
+) -> dict[str, str]:
+    """Return the earlier URI of each added document that has the text, and the row id, of one whose file is gone."""
+    waiting: dict[tuple[str, str], deque[str]] = {}
+    for uri in sorted(gone):
+        waiting.setdefault((gone[uri].sha256, uri.partition("#")[2]), deque()).append(uri)
+    renamed = {}
+    for uri in sorted(fresh.keys() - before.keys()):
+        if earlier := waiting.get((fresh[uri].sha256, uri.partition("#")[2])):
+            renamed[uri] = earlier.popleft()
+    return renamed
+
+
+def _with_history(document: Document, earlier: Document | None) -> Document:
+    """Return a document with the URIs that it had before, the latest first."""
+    if earlier is None:
+        return document
+    uris = dict.fromkeys((earlier.uri, *earlier.formerly))
+    return replace(document, formerly=tuple(uri for uri in uris if uri != document.uri))
+
+
 def _file_uri(uri: str) -> str:
     return uri.partition("#")[0]
 
 
-def _whole(source: SourceEntry, paths: Sequence[Path]) -> bool:
-    """Whether the paths name this source's folder, or one around it, and not only files or folders in it."""
+def _whole(source: SourceEntry, wanted: Sequence[Source]) -> bool:
+    """Whether the wanted sources are this one's folder, or one around it, and not only files or folders in it."""
+    if source.is_web:
+        return False
     folder = Path(source.path).resolve()
+    paths = [Path(one.path) for one in wanted if one.path]
     return any(path.is_dir() and folder.is_relative_to(path.resolve()) for path in paths)
 
 

@@ -37,4 +37,5 @@ def document_from_row(row: Mapping[str, Any]) -> Document:
         links=tuple(Link(*values) for values in outline["links"]),
         page_starts=tuple(row["page_starts"]),
         titled=row["titled"],
+        formerly=tuple(row["formerly"]),
     )

@@ -89,6 +89,17 @@ class PhrasingEstimate(BaseModel):
         return cls(**figures, sentence=estimate.sentence())
 
 
+class IngestEstimate(BaseModel):
+    """What an ingest would take, from the speed of an earlier one."""
+
+    model_config = ConfigDict(frozen=True)
+
+    words: int = Field(description="Words of added and replaced documents.")
+    seconds: float
+    disk_bytes: int = Field(description="Of the new snapshot.")
+    measured_words: int = Field(description="Fresh words of the ingest that was measured.")
+
+
 class IngestPlan(BaseModel):
     """What an ingest would do. ``phrasing`` is set if a language model is configured and an index would be made."""
 
@@ -101,10 +112,12 @@ class IngestPlan(BaseModel):
     added: list[str] = Field(description="URIs, as in replaced and removed.")
     replaced: list[str]
     removed: list[str]
+    renamed: dict[str, str] = Field({}, description="The earlier URI of each document whose file was only renamed.")
     unchanged: int
     skipped: list[SkippedFile]
     no_longer_found: list[str] = Field(description="Kept, as long as the ingest does not prune.")
     notes: list[str] = Field(default_factory=list)
+    estimate: IngestEstimate | None = Field(None, description="Set if an index would be made.")
     phrasing: PhrasingEstimate | None = None
 
 
@@ -126,6 +139,7 @@ class IngestReport(BaseModel):
     added: int
     replaced: int
     removed: int
+    renamed: int = Field(0, description="Documents whose file has another name and the same text; they keep their ids.")
     unchanged: int
     sections: int
     units: int

@@ -15,7 +15,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from graphctx.ingest.read import SourceFile
-from graphctx.store.config import SourceEntry
+from graphctx.store.config import WEB_PREFIX, SourceEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,7 @@ def locate(
         The files sorted by URI, and all sources, the fresh ones at the end.
     """
     sources = list(known)
+    known = [source for source in known if not source.is_web]
     taken = dict(owners)
     located: list[Located] = []
     loose: dict[Path, list[SourceFile]] = {}
@@ -61,8 +62,27 @@ def locate(
     return sorted(located, key=lambda item: item.uri), tuple(sources)
 
 
+def locate_pages(
+    pages: Sequence[tuple[SourceFile, str]], known: Sequence[SourceEntry]
+) -> tuple[list[Located], tuple[SourceEntry, ...]]:
+    """Return the fetched pages, whose URI is their address, and all sources, the fresh ones at the end."""
+    sources = list(known)
+    located = []
+    for file, url in pages:
+        assert file.source is not None
+        place = f"{WEB_PREFIX}{file.source.name}"
+        source = next((one for one in sources if one.path == place), None)
+        if source is None:
+            source = SourceEntry(name=_unused(file.source.name, {one.name for one in sources}), path=place)
+            sources.append(source)
+        located.append(Located(file, url, source.name))
+    return located, tuple(sources)
+
+
 def paths_of(uri: str, source: SourceEntry) -> list[Path]:
     """Return the files of a source that a document's URI may have come from."""
+    if source.is_web:
+        return []
     file_uri = uri.partition("#")[0]
     below = [file_uri.removeprefix(f"{front}/") for front in {source.prefix, source.name} if front]
     if not source.prefix:

@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import Protocol
 
 from graphctx.model.documents import Block, BlockKind, Document, Heading, Section, Sentence, TextUnit
-from graphctx.model.ids import content_id
+from graphctx.model.ids import content_id, unit_ids
 from graphctx.text.sentences import marker_start, split_sentences
 
 SPLIT_VERSION = 3
@@ -72,16 +72,17 @@ def split_document(document: Document, counter: TokenCounter, *, unit_tokens: in
     """
     sections = _sections(document)
     atoms = _atoms(document, counter, max(unit_tokens, WHOLE_BLOCK_TOKENS * unit_tokens // UNIT_TOKENS))
-    units: list[TextUnit] = []
-    seen: dict[str, int] = {}
+    groups: list[tuple[Section, list[_Atom]]] = []
     at = 0
     for section in sections:
         mine: list[_Atom] = []
         while at < len(atoms) and atoms[at].start < section.end_char:
             mine.append(atoms[at])
             at += 1
-        for group in _pack(mine, unit_tokens):
-            units.append(_unit(document, section, group, len(units), seen))
+        groups += [(section, group) for group in _pack(mine, unit_tokens)]
+    spans = [_span(document, section, group) for section, group in groups]
+    ids = unit_ids(document.id, [document.text[start:end] for start, end in spans])
+    units = [_unit(document, *groups[n], n, ids[n], spans[n]) for n in range(len(groups))]
     return Split(tuple(sections), tuple(units))
 
 
@@ -210,21 +211,26 @@ def _evenly(block: Sequence[_Atom], tokens: int, cap: int) -> list[list[_Atom]]:
     return groups
 
 
-def _unit(document: Document, section: Section, group: Sequence[_Atom], ordinal: int, seen: dict[str, int]) -> TextUnit:
-    start, end = group[0].start, group[-1].end
+def _span(document: Document, section: Section, group: Sequence[_Atom]) -> tuple[int, int]:
+    """Return the span of a unit, with the bullet before its first sentence."""
+    start = group[0].start
     if group[0].kind != "code":
         start = max(section.start_char, marker_start(document.text, start))
-    text = document.text[start:end]
-    seen[text] = seen.get(text, 0) + 1
+    return start, group[-1].end
+
+
+def _unit(
+    document: Document, section: Section, group: Sequence[_Atom], ordinal: int, unit_id: str, span: tuple[int, int]
+) -> TextUnit:
     kinds = {atom.kind for atom in group}
     return TextUnit(
-        id=content_id("u", document.id, text, seen[text]),
+        id=unit_id,
         doc_id=document.id,
         section_id=section.id,
         ordinal=ordinal,
         kind=group[0].kind if len(kinds) == 1 else "prose",
-        start_char=start,
-        end_char=end,
+        start_char=span[0],
+        end_char=span[1],
         n_tokens=sum(atom.tokens for atom in group),
         sentences=tuple(sentence for atom in group for sentence in atom.sentences),
     )

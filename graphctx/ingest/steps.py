@@ -33,6 +33,7 @@ from graphctx.ingest.embed import Quantised, embed_corpus, embed_texts, quantise
 from graphctx.ingest.extract import extract_corpus
 from graphctx.ingest.link import Linked, link_corpus
 from graphctx.ingest.link_targets import corpus_definitions
+from graphctx.ingest.read.source import Source
 from graphctx.ingest.relate import relate_entities
 from graphctx.ingest.report import StepName
 from graphctx.ingest.resolve import Resolution, resolve_names
@@ -80,7 +81,7 @@ class Context:
     Attributes:
         kb_dir: the knowledge base; ``kb.toml`` exists.
         config: ``kb.toml`` as it was when the ingest began.
-        paths: files and folders to ingest.
+        paths: files, folders and sources to ingest.
         settings: of the ``[ingest]`` group.
         prune_missing: drop documents whose file is missing from the ingested folders.
         embedder, extractor: the models.
@@ -92,7 +93,7 @@ class Context:
 
     kb_dir: Path
     config: KbConfig
-    paths: Sequence[Path]
+    paths: Sequence[str | Path | Source]
     settings: IngestSettings
     prune_missing: bool
     embedder: Embedder
@@ -258,7 +259,7 @@ def publish_snapshot(state: State, context: Context) -> State:
         project_id=context.config.project_id,
         versions=context.versions,
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        variant=(*context.versions.model_dump().values(), *variant_of(state["tables"]["communities"])),
+        variant=(*context.versions.model_dump().values(), *variant_of(state["tables"])),
         on_step=lambda text: context.progress(0, 0, text),
     )
     return {"manifest": manifest}

@@ -102,11 +102,13 @@ def snapshot_content(
     )
 
 
-def variant_of(communities: pa.Table) -> list[str]:
-    """Return what tells snapshots of equal content apart: the words of a language model, and former ids."""
-    phrased = [text or "" for text in communities["phrased"].to_pylist()]
-    former = [",".join(ids) for ids in communities["formerly"].to_pylist()]
-    parts = (("phrased", phrased), ("formerly", former))
+def variant_of(tables: Mapping[str, pa.Table]) -> list[str]:
+    """Return what tells snapshots of equal content apart: the words of a language model, former ids, former URIs."""
+    phrased = [text or "" for text in tables["communities"]["phrased"].to_pylist()]
+    former, renamed = (
+        [",".join(ids) for ids in tables[name]["formerly"].to_pylist()] for name in ("communities", "documents")
+    )
+    parts = (("phrased", phrased), ("formerly", former), ("renamed", renamed))
     return [f"{name}={fingerprint(values)}" for name, values in parts if any(values)]
 
 

@@ -60,8 +60,9 @@ class Document:
         updated_at: ISO 8601 if the source states one, else ``None`` (``mtime`` is kept apart: it is not content).
         mtime: ISO 8601 modification time of the file, or ``None``.
         headings, blocks, links: structure, each sorted by ``start_char``; blocks do not overlap.
-        page_starts: character offset of each page's start (PDF), else empty.
+        page_starts: character offset of each page's start: of a PDF, a slide, a notebook's cell; else empty.
         titled: whether the title comes from the source itself, not from the file name.
+        formerly: URIs that it had before its file was renamed; not content.
     """
 
     id: str
@@ -78,6 +79,7 @@ class Document:
     links: tuple[Link, ...] = ()
     page_starts: tuple[int, ...] = ()
     titled: bool = True
+    formerly: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,15 +125,15 @@ class TextUnit:
     sentences: tuple[Sentence, ...] = ()
 
 
-_EXTRACTED = (".htm", ".html", ".xhtml", ".pdf", ".docx")
+_EXTRACTED = tuple(".htm .html .xhtml .pdf .docx .pptx .xlsx .xlsm .epub .eml .ipynb .srt .vtt".split())
 
 
 def has_file_lines(uri: str) -> bool:
     """Whether a document's text is its file's own, so that its lines are those that an editor shows.
 
-    The text of a web page, a PDF, a Word file or a JSONL row is taken out of the file and has other lines.
+    The text of a web page, a PDF, an Office file or a row is taken out of the file and has other lines.
     """
-    return "#" not in uri and not uri.lower().endswith(_EXTRACTED)
+    return "#" not in uri and "://" not in uri and not uri.lower().endswith(_EXTRACTED)
 
 
 def line_of(line_starts: list[int], char: int) -> int:

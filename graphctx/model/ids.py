@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections import Counter
 from collections.abc import Iterable
 from typing import Literal
 
@@ -29,6 +30,16 @@ def content_id(prefix: IdPrefix, *parts: str | int) -> str:
         digest.update(str(part).encode("utf-8", "surrogatepass"))
         digest.update(_SEPARATOR)
     return f"{prefix}_{base64.b32encode(digest.digest()).decode('ascii').lower()}"
+
+
+def unit_ids(document_id: str, texts: Iterable[str]) -> list[str]:
+    """Return the ids of a document's text units, from their texts in order; equal texts are numbered."""
+    seen: Counter[str] = Counter()
+    ids = []
+    for text in texts:
+        seen[text] += 1
+        ids.append(content_id("u", document_id, text, seen[text]))
+    return ids
 
 
 def fingerprint(parts: Iterable[str | bytes]) -> str:

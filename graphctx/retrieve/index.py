@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphctx.errors import InvalidArgument
+from graphctx.model.ids import content_id, unit_ids
 from graphctx.model.requests import Filters, Scope
 from graphctx.nlp.base import Embedder
 from graphctx.retrieve.arrays import Mask, Rows, Scores, inner_products
@@ -32,7 +33,7 @@ _MEAN_SAMPLE = 20_000
 """Sentences that the mean vector is taken over: 30 MB at a time."""
 
 _UNIT_COLUMNS = ["id", "doc_row", "kind", "heading", "anchor", "start_char", "end_char"]
-_DOCUMENT_COLUMNS = ["id", "uri", "title", "tags", "updated_at", "mtime", "page_starts"]
+_DOCUMENT_COLUMNS = ["id", "uri", "title", "tags", "updated_at", "mtime", "page_starts", "formerly"]
 
 _SHARED = (
     "vectors",
@@ -236,6 +237,26 @@ class SearchIndex:
     def _document_texts(self) -> DocumentCache:
         return DocumentCache(self._document_columns, Texts(self.snapshot.directory / TEXTS_DIR))
 
+    @cached_property
+    def former_documents(self) -> dict[str, int]:
+        """The row that each former URI and id of a renamed document leads to."""
+        rows: dict[str, int] = {}
+        for row, uris in enumerate(self._document_columns["formerly"].to_pylist()):
+            rows |= {name: row for uri in uris for name in (uri, content_id("d", uri))}
+        return rows
+
+    @cached_property
+    def former_units(self) -> dict[str, int]:
+        """The row that each former id of a unit of a renamed document leads to."""
+        rows: dict[str, int] = {}
+        for name, document in self.former_documents.items():
+            if name.startswith("d_"):
+                own = np.flatnonzero(self.walk.unit_doc == document).tolist()
+                units, text = map(self.unit, own), self.text_of(document).text
+                ids = unit_ids(name, [text[unit.start_char : unit.end_char] for unit in units])
+                rows |= dict(zip(ids, own, strict=True))
+        return rows
+
     def unit(self, row: int) -> Unit:
         """Return a unit by its row."""
         return Unit(row, *(column[row].as_py() for column in self._unit_columns.values()))
@@ -252,6 +273,8 @@ class SearchIndex:
             InvalidArgument: the snapshot has neither.
         """
         row = _row_of(unit_id, self._section_ids if unit_id.startswith("s_") else self._unit_columns["id"])
+        if row is None:
+            row = self.former_units.get(unit_id)
         if row is None or (self.visible is not None and not self.visible[row]):
             raise InvalidArgument(
                 f"There is no passage {unit_id[:200]!r} in the published snapshot. Search again: ids change when the "
@@ -280,6 +303,8 @@ class SearchIndex:
         row = _row_of(name, columns["uri"])
         if row is None:
             row = _row_of(name, columns["id"])
+        if row is None:
+            row = self.former_documents.get(name)
         if row is None or (self.visible_documents is not None and not self.visible_documents[row]):
             raise InvalidArgument(
                 f"There is no document {name[:200]!r} in the published snapshot.",

@@ -96,7 +96,8 @@ class Units:
             unit = self.unit(held.unit.section_id)
         except InvalidArgument:
             raise _outdated(held, argument) from None
-        if (unit.doc_uri, unit.text) != (held.unit.doc_uri, held.unit.text) or not seen(unit):
+        renamed = unit.section_id != held.unit.section_id  # a former id leads to the document under its name now
+        if unit.text != held.unit.text or (unit.doc_uri != held.unit.doc_uri and not renamed) or not seen(unit):
             raise _outdated(held, argument)
         return replace(held, snapshot_id=self.version_of(unit), unit=unit)
 

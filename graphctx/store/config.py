@@ -26,12 +26,16 @@ _COPY_DIR = "snapshots"
 """The folder of the copy of ``kb.toml``: whoever deletes one of them seldom deletes the other."""
 
 
+WEB_PREFIX = "web:"
+"""The start of the path of a source that is a list of web pages; its name follows."""
+
+
 class SourceEntry(BaseModel):
-    """A folder that was ingested.
+    """A folder that was ingested, or a list of web pages.
 
     Attributes:
         name: unique among the sources; stored with each document.
-        path: the folder on this machine.
+        path: the folder on this machine, or the name of the list after ``web:``.
         prefix: the start of its documents' URIs; empty unless their paths clash with another source's.
     """
 
@@ -40,6 +44,11 @@ class SourceEntry(BaseModel):
     name: str = Field(min_length=1)
     path: str = Field(min_length=1)
     prefix: str = ""
+
+    @property
+    def is_web(self) -> bool:
+        """Whether it is a list of web pages."""
+        return self.path.startswith(WEB_PREFIX)
 
 
 class KbConfig(BaseModel):
@@ -50,6 +59,7 @@ class KbConfig(BaseModel):
         engine: the graph engine, ``[graph] engine``.
         embedder: the embedder's name, ``[embedder] name``; empty for the default.
         sources: the ingested folders, in the order of their first ingest.
+        removed: URIs that `graphctx remove` removed; later ingests leave them out unless their file is named.
         settings: every other table and key of the file, kept unchanged.
     """
 
@@ -59,6 +69,7 @@ class KbConfig(BaseModel):
     engine: str = DEFAULT_ENGINE
     embedder: str = ""
     sources: tuple[SourceEntry, ...] = ()
+    removed: tuple[str, ...] = ()
     settings: dict[str, Any] = Field(default_factory=dict)
 
     @field_validator("engine")
@@ -121,6 +132,7 @@ def read_config(kb_dir: Path) -> KbConfig:
     values = {
         "project_id": data.pop("project_id", ""),
         "sources": data.pop("sources", []),
+        "removed": data.pop("removed", []),
         **_lift(data, "graph", "engine", "engine"),
         **_lift(data, "embedder", "name", "embedder"),
         "settings": data,
@@ -153,7 +165,8 @@ def write_config(kb_dir: Path, config: KbConfig) -> None:
     tables = {key: value for key, value in config.settings.items() if isinstance(value, Mapping)}
     scalars = {key: value for key, value in config.settings.items() if key not in tables}
     merged = {key: {**own.get(key, {}), **tables.get(key, {})} for key in sorted({*own, *tables})}
-    data = {"format": CONFIG_FORMAT, "project_id": config.project_id, **scalars, **merged}
+    removed = {"removed": list(config.removed)} if config.removed else {}
+    data = {"format": CONFIG_FORMAT, "project_id": config.project_id, **removed, **scalars, **merged}
     text = tomli_w.dumps(data)
     text += "".join(f"\n[[sources]]\n{tomli_w.dumps(source.model_dump())}" for source in config.sources)
     with disk_errors(CONFIG_NAME):

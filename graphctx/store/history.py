@@ -83,7 +83,7 @@ def rollback(kb_dir: Path, snapshot_id: str) -> None:
     set_current(kb_dir, snapshot_id)
 
 
-def prune(kb_dir: Path, keep: int = 2) -> list[str]:
+def prune(kb_dir: Path, keep: int = 2, *, dry_run: bool = False) -> list[str]:
     """Delete all but the ``keep`` newest snapshots; never the published or a leased one.
 
     Call it while holding ``IngestLock``.
@@ -91,6 +91,7 @@ def prune(kb_dir: Path, keep: int = 2) -> list[str]:
     Args:
         kb_dir: the knowledge base.
         keep: snapshots to keep, 1 or more, the published one among them. Damaged ones go first.
+        dry_run: only return what would be deleted.
 
     Returns:
         The ids of the deleted snapshots, the newest first.
@@ -109,12 +110,14 @@ def prune(kb_dir: Path, keep: int = 2) -> list[str]:
         directory = Path(kb_dir) / SNAPSHOTS_DIR / info.id
         if is_leased(directory / MANIFEST_NAME):
             continue
+        gone.append(info.id)
+        if dry_run:
+            continue
         # Renamed first, so that a reader finds a whole snapshot under the id, or none; the next ingest deletes what
         # this process leaves if it is killed here.
         aside = directory.with_name(f"{TEMPORARY_PREFIX}{secrets.token_hex(8)}")
         directory.rename(aside)
         shutil.rmtree(aside, ignore_errors=True)
-        gone.append(info.id)
     return gone
 
 

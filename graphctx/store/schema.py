@@ -31,6 +31,7 @@ DOCUMENTS = _schema(  # sorted by uri
     n_units=INT,
     outline=TEXT,  # headings, blocks and links as JSON, to split again
     source=TEXT,  # the name of its source in kb.toml
+    formerly=TEXTS,  # URIs that it had before its file was renamed
 )
 
 SECTIONS = _schema(  # sorted by document, ordinal
@@ -153,7 +154,7 @@ TABLES: dict[str, pa.Schema] = {
 }
 
 UNHASHED_COLUMNS: dict[str, frozenset[str]] = {
-    "documents": frozenset({"mtime", "source"}),
+    "documents": frozenset({"mtime", "source", "formerly"}),
     "units": frozenset({"updated_at"}),
     "communities": frozenset({"phrased", "formerly"}),
 }

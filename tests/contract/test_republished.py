@@ -12,9 +12,10 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from graphctx.knowledge_base import KnowledgeBase
+from graphctx.server.tools import TOOLSETS
 
 from .conftest import fenced_kb
-from .examples import COMPAT
+from .examples import COMPAT, EVERY_TOOL
 from .naming import naming
 from .protocol import Caller, Reply, in_memory
 
@@ -23,10 +24,13 @@ KEEPER = "# Keeper\n\nThe lamp keeper of Marrow Bay was Bo Ling until the storm.
 FILES = {
     "public/kept.md": f"---\ntags: [public]\n---\n{STAYS}",
     "public/edited.md": f"---\ntags: [public]\n---\n{KEEPER}",
-    "public/deleted.md": "---\ntags: [public]\n---\n# Oil\n\nThe lamp oil of Marrow Bay is stored in the red shed.\n",
+    "public/removed.md": "---\ntags: [public]\n---\n# Oil\n\nThe lamp oil of Marrow Bay is stored in the red shed.\n",
+    "public/renamed.md": "---\ntags: [public]\n---\n# Mast\n\nA lamp mast is nine metres high.\n",
     "public/retagged.md": "---\ntags: [public]\n---\n# Wick\n\nThe lamp wick of Marrow Bay is cut by Cy Daal.\n",
 }
-GONE = ("edited", "deleted")
+GONE = ("edited", "removed")
+INPUTS = {tool.name: tool.input for tools in TOOLSETS.values() for tool in tools}
+LISTS_OF_PASSAGES = ("passage_ids", "section_ids")
 NOT_OF_PASSAGES = ("fetch",)
 """Their form has no session_id, which the era without sessions needs for a passage id."""
 
@@ -36,7 +40,7 @@ class World:
     """A client that found passages before the index was published anew.
 
     Attributes:
-        kb: published anew: one document moved within its file, one edited, one deleted, one with other tags.
+        kb: published anew: one document moved within its file, one edited, one removed, one renamed, one with other tags.
         caller: the client.
         held: what it found, by the names of the documents.
         was: the excerpt of the one that moved.
@@ -53,7 +57,7 @@ class World:
     def before(cls, kb: KnowledgeBase, caller: Caller) -> World:
         asked = {"query": "lamp oil wick keeper of Marrow Bay", "top_k": 10, "page_size": 10}
         held = {Path(found["doc_uri"]).stem: found for found in caller.call("kb.search", asked).answer["results"]}
-        assert set(held) == {"kept", "edited", "deleted", "retagged"}
+        assert set(held) == {"kept", "edited", "removed", "renamed", "retagged"}
         was = caller.call("kb.read_excerpt", {"passage_id": held["kept"]["passage_id"]}).answer
         node_ids = ["public/kept.md", "public/retagged.md"]
         calls = [("kb.search", {**asked, "page_size": 1}), ("graph.describe", {"node_ids": node_ids, "page_size": 1})]
@@ -78,9 +82,11 @@ def worlds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, World
             made = {"everything": World.before(kb, whole), "boundary": World.before(fenced, narrow)}
             (public / "kept.md").write_text(f"---\ntags: [public, night]\n---\n# Before\n\nSomething new.\n\n{STAYS}")
             (public / "edited.md").write_text(FILES["public/edited.md"].replace("Bo Ling", "Di Marsh"))
-            (public / "deleted.md").unlink()
             (public / "retagged.md").write_text(FILES["public/retagged.md"].replace("[public]", "[sealed]"))
-            kb.ingest(home / "docs", prune=True, processes=1)
+            (public / "renamed.md").rename(public / "mast.md")
+            kb.ingest(home / "docs", processes=1)
+            assert kb.remove("public/removed.md").kept_out == ["public/removed.md"]
+            kb.ingest(home / "docs", processes=1)
             yield made
 
 
@@ -112,7 +118,7 @@ def test_before_the_first_ingest_no_id_is_blamed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", GONE)
-def test_what_was_edited_or_deleted_is_told_by_no_tool(world: World, name: str) -> None:
+def test_what_was_edited_or_removed_is_told_by_no_tool(world: World, name: str) -> None:
     caller = world.caller
     held = world.held[name]
     for tool, arguments in naming(held["passage_id"]):
@@ -128,6 +134,17 @@ def test_what_was_edited_or_deleted_is_told_by_no_tool(world: World, name: str) 
     assert "is gone" in caught.value.error.message
     assert held["preview"] not in json.dumps(caught.value.error.model_dump(mode="json"))
     assert held["scratch_uri"] not in {resource.uri for resource in caller.resources()}
+
+
+@pytest.mark.parametrize("tool", EVERY_TOOL)
+def test_a_removed_document_is_gone_from_every_tool(world: World, tool: str) -> None:
+    question = "Where is the lamp oil of Marrow Bay stored?"
+    held = world.held["kept"]["section_id"]
+    values = {"query": question, "question": question, "passage_id": held, "id": held, "doc_uri": "public/removed.md"}
+    for reference in ("public/removed.md", "Marrow Bay", "red shed"):
+        required = [name for name, field in INPUTS[tool].model_fields.items() if field.is_required()]
+        arguments = {name: values.get(name, [held] if name in LISTS_OF_PASSAGES else [reference]) for name in required}
+        assert "stored in the red shed" not in world.caller.call(tool, arguments).text
 
 
 def test_what_only_moved_is_told_where_it_stands_now(world: World) -> None:
@@ -158,6 +175,17 @@ def test_what_only_moved_is_told_where_it_stands_now(world: World) -> None:
     place = contents.meta["graphctx/resource"]
     assert document[place["start_char"] : place["end_char"]] == contents.text
     assert world.held["kept"]["scratch_uri"] in {resource.uri for resource in caller.resources()}
+
+
+def test_what_is_renamed_is_read_by_its_former_ids(world: World) -> None:
+    held = world.held["renamed"]
+    for name in (held["passage_id"], held["section_id"]):
+        read = world.caller.call("kb.read_excerpt", {"passage_id": name}).answer
+        assert (read["doc_uri"], "nine metres" in read["excerpt"]) == ("public/mast.md", True)
+        assert world.caller.call("fetch", {"id": name}).answer["metadata"]["doc_uri"] == "public/mast.md"
+    for node in ("public/renamed.md", held["doc_id"], held["section_id"]):
+        (found,) = world.caller.call("graph.describe", {"node_ids": [node]}).answer["nodes"]
+        assert found["doc_uri"] == "public/mast.md"
 
 
 def test_what_left_the_scope_is_no_longer_read(world: World) -> None:

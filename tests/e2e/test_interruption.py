@@ -101,3 +101,23 @@ def test_no_process_outlives_an_ingest_that_was_killed(tmp_path: Path, module: s
     for process in alive:
         process.kill()
     assert alive == []
+
+
+def test_a_watch_publishes_what_changes_survives_a_broken_file_and_ends_on_sigterm(tmp_path: Path) -> None:
+    folder, kb = tmp_path / "docs", tmp_path / "kb"
+    folder.mkdir()
+    (folder / "lamp.md").write_text("# Lamp\n\nThe lamp is lit at dusk.\n")
+    with started("ingest", folder, "--kb", kb, "--watch") as process:
+        wait_for_step(process, "watching")
+        (folder / "broken.pdf").write_bytes(b"no pdf")
+        (folder / "gate.md").write_text("# Gate\n\nThe tide gate shuts at noon.\n")
+        wait_for_step(process, "watching")
+        quotes = answer_of("ask", "When does the tide gate shut?", "--kb", kb)["quotes"]
+        os.kill(process.pid, signal.SIGTERM)
+        output, errors = process.communicate(timeout=SECONDS)
+    assert "noon" in quotes[0]["quote"]
+    assert "broken.pdf" in output
+    assert process.returncode == 0
+    assert "Traceback" not in errors
+    with pytest.raises(ProcessLookupError):
+        os.killpg(process.pid, 0)

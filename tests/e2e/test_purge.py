@@ -1,4 +1,4 @@
-"""After a purge, no byte of a deleted document is left in the knowledge base."""
+"""After a purge, no byte of a removed document is left in the knowledge base."""
 
 from __future__ import annotations
 
@@ -22,28 +22,32 @@ SENTENCE = "Zorvanquil of Blethermoke invented the Quandrixel in 1931."
 
 
 @pytest.mark.slow
-def test_no_byte_of_a_deleted_document_is_left_after_a_purge(tmp_path: Path) -> None:
+def test_no_byte_of_a_removed_document_is_left_after_a_purge(tmp_path: Path) -> None:
     kb, documents = tmp_path / "kb", write_lighthouse(tmp_path / "documents")
     (documents / "secret.md").write_text(f"# Secret\n\n{SENTENCE} Blethermoke praised Zorvanquil for the Quandrixel.\n")
     answer_of("ingest", documents, "--kb", kb)
     vector = make_embedder().embed([f"Secret: {SENTENCE}"])[0].tobytes()
     assert traces(kb, vector) >= {"cache/memo.sqlite", "vector"}
-    (documents / "secret.md").unlink()
-    assert answer_of("ingest", documents, "--kb", kb, "--prune")["removed"] == 1
+    assert answer_of("remove", "secret.md", "--kb", kb, "--dry-run")["removed"] == ["secret.md"]
+    assert error_of("remove", "secret.md", "--kb", kb)["code"] == "INVALID_ARGUMENT"
+    assert answer_of("remove", "secret.md", "--kb", kb, "--yes")["kept_out"] == ["secret.md"]
+    exported = tmp_path / "graph.graphml"
+    succeeded(graphctx("export", "--format", "graphml", "--out", exported, "--kb", kb))
+    assert not [word for word in WORDS if word in exported.read_text()]
     (kb / "cache" / "memo.sqlite.damaged").write_text(SENTENCE)
     (kb / "snapshots" / ".tmp-0123").mkdir()
     (kb / "snapshots" / ".tmp-0123" / "texts").write_text(SENTENCE)
     assert traces(kb, vector)
 
-    error = error_of("purge", "--kb", kb)
+    error = error_of("snapshots", "prune", "--purge", "--kb", kb)
     assert (error["code"], "--yes" in error["message"]) == ("INVALID_ARGUMENT", True)
-    plan = answer_of("purge", "--kb", kb, "--dry-run")
+    plan = answer_of("snapshots", "prune", "--purge", "--kb", kb, "--dry-run")
     assert plan["files"] == ["cache/memo.sqlite.damaged", "snapshots/.tmp-0123"]
     assert (len(plan["snapshots"]), plan["dry_run"]) == (1, True)
     assert plan["memo_rows"]["extraction"] == 1
     assert traces(kb, vector)
 
-    said = succeeded(graphctx("purge", "--kb", kb, "--yes"))
+    said = succeeded(graphctx("snapshots", "prune", "--purge", "--kb", kb, "--yes"))
     assert f"Erased older snapshots: {plan['snapshots'][0]}" in said
     assert "backups" in said
     assert traces(kb, vector) == set()

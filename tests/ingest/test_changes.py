@@ -109,6 +109,67 @@ def test_rows_of_a_file_come_and_go_with_it(world: World) -> None:
     assert world.plan("docs", prune=True).removed == ["rows.jsonl#a", "rows.jsonl#b", "rows.jsonl#c"]
 
 
+@pytest.mark.parametrize(
+    ("references", "removed"),
+    [
+        (["keys/box.md"], ["keys/box.md"]),
+        (["keys/"], ["keys/box.md"]),
+        (["{root}/docs/keys"], ["keys/box.md"]),
+        (["rows.jsonl#b", "b.md"], ["b.md", "rows.jsonl#b"]),
+        (["rows.jsonl"], ["rows.jsonl#a", "rows.jsonl#b", "rows.jsonl#c"]),
+    ],
+)
+def test_documents_are_removed_by_what_names_them(world: World, references: list[str], removed: list[str]) -> None:
+    report = world.kb.remove([one.format(root=world.root) for one in references], dry_run=True)
+    assert (report.removed, report.kept_out, report.documents) == (removed, removed, 8 - len(removed))
+
+
+def test_a_removed_document_stays_out_until_its_file_is_named(world: World) -> None:
+    assert world.kb.remove(["keys/box.md", "rows.jsonl#b"]).documents == 6
+    assert world.uris() == ALL - {"keys/box.md", "rows.jsonl#b"}
+    plan = world.plan("docs", "second", prune=True)
+    assert (plan.builds, plan.added, plan.removed) == (False, [], [])
+    assert "keys/box.md" in plan.notes[0]
+    assert world.plan("docs/keys/box.md").added == ["keys/box.md"]
+    world.kb.ingest(world.root / "docs/rows.jsonl", processes=1)
+    assert world.kb.config.removed == ("keys/box.md",)
+    assert world.uris() == ALL - {"keys/box.md"}
+
+
+def test_documents_whose_file_is_gone_are_removed_and_may_come_back(world: World) -> None:
+    text = (world.root / "second/c.md").read_text("utf-8")
+    (world.root / "second/c.md").unlink()
+    report = world.kb.remove(missing=True)
+    assert (report.removed, report.kept_out) == (["c.md"], [])
+    world.write(**{"second/c.md": text})
+    assert world.plan("second").added == ["c.md"]
+
+
+def test_a_removal_that_names_nothing_known_or_everything_is_refused(world: World) -> None:
+    with pytest.raises(InvalidArgument, match=r"Similar: keys/box\.md"):
+        world.kb.remove(["b.md", "keys/bix.md"])
+    with pytest.raises(InvalidArgument, match="all 8 documents"):
+        world.kb.remove([*ALL])
+    with pytest.raises(InvalidArgument, match="one way"):
+        world.kb.remove(["b.md"], missing=True)
+
+
+def test_a_renamed_file_keeps_its_ids(world: World) -> None:
+    held = world.kb.retrieve_evidence("Who keeps the key box?").quotes[0]
+    document_id = world.kb.document("keys/box.md").id
+    for name in ("docs/keys/cabinet.md", "docs/cupboard.md"):
+        next((world.root / "docs").rglob("box.md" if "cabinet" in name else "cabinet.md")).rename(world.root / name)
+        report = world.kb.ingest(world.root / "docs", processes=1)
+        assert (report.renamed, report.added, report.removed, report.documents) == (1, 0, 0, 8)
+    for name in (document_id, "keys/box.md", "keys/cabinet.md"):
+        assert world.kb.document(name).uri == "cupboard.md"
+    assert world.kb.unit(held.section_id).doc_uri == "cupboard.md"
+    fresh = KnowledgeBase.open(world.root / "fresh", create=True)
+    with fresh:
+        made = fresh.ingest([world.root / "docs", world.root / "second"], processes=1)
+    assert made.content_hash == report.content_hash
+
+
 def test_a_bad_line_keeps_no_deleted_row_alive_past_pruning(world: World) -> None:
     world.write(**{"docs/rows.jsonl": row("a") + row("b") + "{broken\n"})
     assert world.plan("docs").no_longer_found == ["rows.jsonl#c"]

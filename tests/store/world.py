@@ -33,7 +33,7 @@ def world(n_docs: int = 4, units_per_doc: int = 3, *, stamp: str = "first") -> d
         rows["documents"].append(
             {"id": doc_id, "uri": uri, "title": f"Note {d}", "titled": True, "text": "\n".join(texts), "sha256": "0" * 64,
              "media_type": "text/markdown", "tags": tags, "mtime": "2026-01-01T00:00:00", "page_starts": [],
-             "n_units": units_per_doc, "outline": "{}", "source": "notes"}
+             "n_units": units_per_doc, "outline": "{}", "source": "notes", "formerly": []}
         )  # fmt: skip
         root, child = content_id("s", uri, 0), content_id("s", uri, 1)
         for ordinal, (section, parent) in enumerate(((root, None), (child, root))):

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from graphctx.errors import InvalidArgument
 from graphctx.ingest.read.base import DocumentReader, ReadFile, Skipped, iso_moment, suffix_of
 from graphctx.ingest.read.discover import MAX_FILE_BYTES, Discovery, SourceFile, discover
+from graphctx.ingest.read.jsonl import RowReader
 from graphctx.ingest.read.registry import read_version, reader_for, readers
 from graphctx.model.documents import Document
 
@@ -49,6 +50,8 @@ def read_file(file: SourceFile, uri: str) -> ReadFile:
     reader = reader_for(file.path.name)
     if reader is None:
         return _unread(uri, f"unsupported type {file.path.suffix.lower()}")
+    if isinstance(reader, RowReader) and file.source is not None:
+        reader = replace(reader, columns=file.source.columns)
     try:
         with file.path.open("rb") as stream:
             data = stream.read()

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from graphctx.errors import InvalidArgument
 from graphctx.ingest.read.base import Skipped
-from graphctx.ingest.read.ignore import IgnoreRules
+from graphctx.ingest.read.ignore import IgnoreRules, pattern_matcher
 from graphctx.ingest.read.registry import reader_for, readers
+from graphctx.ingest.read.source import Source, sources_of
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
 
 MAX_FILE_BYTES = 256 * 1024 * 1024
 """A larger file is skipped: its text is held in memory several times while it is read."""
@@ -36,29 +40,33 @@ class SourceFile:
         root: the path's own folder, or the folder of a single file.
         path: absolute.
         size: bytes that it had when it was found.
+        source: what it was found for.
     """
 
     rel: str
     root: Path
     path: Path
     size: int = 0
+    source: Source | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """The files to read, sorted by ``rel``, what was left out, sorted by URI, and what ignore files exclude.
+    """The files to read, sorted by ``rel``, what was skipped, sorted by URI, and what is ignored or excluded.
 
-    Ignored paths are absolute; what is in an ignored folder is not looked at.
+    Paths are absolute; what is in an ignored or excluded folder is not looked at.
     """
 
     files: tuple[SourceFile, ...]
     skipped: tuple[Skipped, ...]
     ignored_files: frozenset[Path] = frozenset()
     ignored_folders: frozenset[Path] = frozenset()
+    excluded: frozenset[Path] = frozenset()
 
     def ignores(self, path: Path) -> bool:
-        """Whether an ignore file excludes a path or a folder around it."""
-        return path in self.ignored_files or not self.ignored_folders.isdisjoint((path, *path.parents))
+        """Whether an ignore file or a pattern excludes a path or a folder around it."""
+        around = (path, *path.parents)
+        return path in self.ignored_files or not (self.ignored_folders | self.excluded).isdisjoint(around)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -71,11 +79,12 @@ class Discovery:
 
 
 def discover(
-    paths: Sequence[Path],
+    paths: Sequence[Path | Source],
     *,
     max_bytes: int = MAX_FILE_BYTES,
     ignore_files: bool = True,
     include: Sequence[str] = (),
+    exclude: Sequence[str] = (),
 ) -> Discovery:
     """Find the files below paths.
 
@@ -84,11 +93,13 @@ def discover(
     is listed twice.
 
     Args:
-        paths: files and folders.
+        paths: files and folders, or sources of them.
         max_bytes: larger files are skipped.
         ignore_files: whether to leave out what files named .gitignore and .ignore exclude, in the folders and above.
             A path that is given is never left out.
-        include: patterns of names; of a folder, only files that match one are found. All by default.
+        include: of a folder that is not a source, only files that match one of these patterns are found; all by
+            default. Patterns are those of .gitignore files, compared with the path below the folder.
+        exclude: of such a folder, files and folders that match one of these patterns are left out.
 
     Raises:
         InvalidArgument: there is no path, one does not exist or is not valid UTF-8, or a folder holds nothing that can
@@ -96,20 +107,23 @@ def discover(
     """
     if not paths:
         raise InvalidArgument("No path was given. Name a file or a folder to ingest.")
-    missing = [str(path) for path in paths if not os.path.exists(path)]  # noqa: PTH110 - as in `_holds`
+    sources = sources_of(paths, include, exclude)
+    missing = [source.path for source in sources if not os.path.exists(source.path)]  # noqa: PTH110 - as in `_holds`
     if missing:
         raise InvalidArgument(f"There is no such file or folder: {', '.join(missing)}.", paths=missing)
-    search = _Search(max_bytes, ignore_files, tuple(include))
-    for path in sorted({Path(os.path.abspath(path)) for path in paths}):  # noqa: PTH100 - links must stay
+    by_path = {Path(os.path.abspath(source.path)): source for source in reversed(sources)}  # noqa: PTH100 - links stay
+    search = _Search(max_bytes, ignore_files, by_path)
+    for path in sorted(by_path):
         if (shown := _shown(str(path))) != str(path):
             raise InvalidArgument(f"The name of {shown} is not valid UTF-8. Rename it.", path=shown)
-        search.add(path)
+        search.add(path, by_path[path])
     read = {file.path for file in search.files}
     return Discovery(
         tuple(sorted(search.files)),
         tuple(sorted(set(search.skipped), key=_by_uri)),
         frozenset(search.ignored_files - read),
         frozenset(folder for folder in search.ignored_folders if os.path.realpath(folder) not in search.entered),
+        frozenset(path for path in search.excluded - read if os.path.realpath(path) not in search.entered),
     )
 
 
@@ -117,17 +131,20 @@ def discover(
 class _Search:
     max_bytes: int
     ignore_files: bool
-    include: tuple[str, ...] = ()
+    sources: Mapping[Path, Source]
     files: list[SourceFile] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     ignored_files: set[Path] = field(default_factory=set)
     ignored_folders: set[Path] = field(default_factory=set)
+    excluded: set[Path] = field(default_factory=set)
     entered: set[str] = field(default_factory=set)  # real paths of folders
-    named: int = 0  # files of folders whose names match the patterns
+    _include: GitIgnoreSpec | None = None  # patterns of the source that is searched now
+    _exclude: GitIgnoreSpec | None = None
     _seen: set[str] = field(default_factory=set)  # real paths of files
 
-    def add(self, path: Path) -> None:
+    def add(self, path: Path, source: Source) -> None:
         """Search one path."""
+        self._include, self._exclude = pattern_matcher(source.include), pattern_matcher(source.exclude)
         if not path.is_dir():
             self._take(path, path.parent, path.name)
             return
@@ -136,7 +153,7 @@ class _Search:
                 f"{path} is a knowledge base, not a folder of documents. Name the folder that holds the documents.",
                 path=str(path),
             )
-        before, passed, named = len(self.files), len(self.skipped), self.named
+        before, passed, excluded = len(self.files), len(self.skipped), len(self.excluded)
         covered = os.path.realpath(path) in self.entered
         rules = IgnoreRules(path) if self.ignore_files else None
         links: list[Path] = []
@@ -146,13 +163,15 @@ class _Search:
             for link in sorted(links):
                 self._follow(link, path, rules, found)
             links = found
-        if len(self.files) == before and not covered and self.include and self.named == named:
+        if len(self.files) == before and not covered and len(self.skipped) == passed and len(self.excluded) > excluded:
+            given = {"include": source.include, "exclude": source.exclude}
+            shown = [f"{name} {', '.join(patterns)}" for name, patterns in given.items() if patterns]
             raise InvalidArgument(
-                f"No file in the folder {path} matches the patterns {', '.join(self.include)}"
-                f"{self._ignored_below(path)}. "
-                "A pattern is compared with the name of a file alone, without its folders: *.md matches docs/guide.md.",
+                f"The patterns leave no file of the folder {path} ({'; '.join(shown)}){self._ignored_below(path)}. "
+                "Patterns are those of .gitignore files: *.md matches in every folder, drafts/ a folder.",
                 path=str(path),
-                include=list(self.include),
+                include=list(source.include),
+                exclude=list(source.exclude),
             )
         if len(self.files) == before and not covered:
             raise InvalidArgument(
@@ -182,12 +201,14 @@ class _Search:
                     continue
                 if rules and rules.ignores(path, is_folder=is_folder):
                     (self.ignored_folders if is_folder else self.ignored_files).add(path)
+                elif self._exclude and self._exclude.match_file(_relative(path, root) + "/" * is_folder):
+                    self.excluded.add(path)
                 elif entry.is_symlink():
                     links.append(path)
                 elif is_folder:
                     todo.append(path)
                 else:
-                    self._include(path, root, _relative(path, root))
+                    self._choose(path, root, _relative(path, root))
 
     def _entries(self, folder: Path, root: Path) -> Iterator[os.DirEntry[str]]:
         try:
@@ -219,11 +240,12 @@ class _Search:
             elif not _is_junk(target):
                 self._walk(link, root, rules, links)
         else:
-            self._include(link, root, rel)
+            self._choose(link, root, rel)
 
-    def _include(self, path: Path, root: Path, rel: str) -> None:
-        if not self.include or any(fnmatchcase(path.name, pattern) for pattern in self.include):
-            self.named += 1
+    def _choose(self, path: Path, root: Path, rel: str) -> None:
+        if self._include and not self._include.match_file(rel):
+            self.excluded.add(path)
+        else:
             self._take(path, root, rel)
 
     def _take(self, path: Path, root: Path, rel: str) -> None:
@@ -245,7 +267,8 @@ class _Search:
             self._skip(rel, f"{status.st_size} bytes are more than the limit of {self.max_bytes}")
         elif real not in self._seen:
             self._seen.add(real)
-            self.files.append(SourceFile(rel, root, path, status.st_size))
+            source = next(self.sources[near] for near in (path, *path.parents) if near in self.sources)
+            self.files.append(SourceFile(rel, root, path, status.st_size, source))
         elif path.is_symlink():
             self._skip(rel, "a link to a file that is read already")
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from graphctx.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -50,6 +53,18 @@ class IgnoreRules:
             above = () if top or repository else self._rules(folder.parent)
             self._of_folder[folder] = ((folder, own), *above) if own else above
         return self._of_folder[folder]
+
+
+def pattern_matcher(patterns: Sequence[str]) -> GitIgnoreSpec | None:
+    """Return what matches paths with patterns as they stand in .gitignore files; ``None`` without patterns.
+
+    Raises:
+        InvalidArgument: one of them is not a pattern.
+    """
+    for pattern in patterns:
+        if not pattern.strip() or not _is_pattern(pattern):
+            raise InvalidArgument(f"{pattern!r} is not a pattern such as *.md or drafts/.", value=pattern)
+    return _spec(list(patterns)) if patterns else None
 
 
 def _decide(rules: tuple[tuple[Path, GitIgnoreSpec], ...], path: Path, *, is_folder: bool) -> bool:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from graphctx.errors import InvalidArgument
 from graphctx.ingest.read.base import Metadata, ReadFile, Skipped, decode, file_title, iso_date, make_document
 from graphctx.ingest.read.code import CodeReader
 from graphctx.ingest.read.plain import outline_plain
+from graphctx.ingest.read.source import DEFAULT_COLUMNS, Columns
 from graphctx.model.documents import Document
 from graphctx.text.normalise import normalise
 
@@ -17,7 +19,19 @@ MAX_ID_CHARS = 512
 """An id is part of a URI; a longer one is a mistake."""
 
 
-class JsonlReader:
+@dataclass(frozen=True)
+class RowReader:
+    """A reader of rows.
+
+    Attributes:
+        columns: what makes a document of a row.
+    """
+
+    columns: Columns = DEFAULT_COLUMNS
+
+
+@dataclass(frozen=True)
+class JsonlReader(RowReader):
     """Rows of JSON. A faulty row is skipped, with its line number; the others are read."""
 
     media_types: ClassVar[Mapping[str, str]] = {".jsonl": "application/jsonl", ".ndjson": "application/jsonl"}
@@ -35,10 +49,11 @@ class JsonlReader:
         text, notes = decode(data, uri)
         lines = enumerate(text.split("\n"), 1)
         rows = [(f"line {number}", f"L{number}", line) for number, line in lines if line.strip()]
-        return _read_rows(rows, uri, "application/jsonl", notes)
+        return read_rows(rows, uri, "application/jsonl", notes, self.columns)
 
 
-class JsonReader:
+@dataclass(frozen=True)
+class JsonReader(RowReader):
     """JSON files: an array of rows with a text each is read as such, everything else as configuration."""
 
     media_types: ClassVar[Mapping[str, str]] = {".json": "application/json"}
@@ -51,20 +66,34 @@ class JsonReader:
             found = json.loads(text) if text.lstrip().startswith("[") else None
         except (ValueError, RecursionError):
             found = None
-        if not isinstance(found, list) or not found or not all(_has_text(row) for row in found):
+        if not isinstance(found, list) or not found or not all(self._has_text(row) for row in found):
             return CodeReader().read(data, uri)
         rows = [(f"row {number}", str(number), row) for number, row in enumerate(found, 1)]
-        return _read_rows(rows, uri, "application/json", notes)
+        return read_rows(rows, uri, "application/json", notes, self.columns)
+
+    def _has_text(self, row: object) -> bool:
+        return isinstance(row, dict) and any(isinstance(row.get(name), str) for name in self.columns.text)
 
 
-def _has_text(row: object) -> bool:
-    return isinstance(row, dict) and isinstance(row.get("text"), str)
-
-
-def _read_rows(
-    rows: Iterable[tuple[str, str, str | dict[str, Any]]], uri: str, media_type: str, notes: tuple[str, ...]
+def read_rows(
+    rows: Iterable[tuple[str, str, str | dict[str, Any]]],
+    uri: str,
+    media_type: str,
+    notes: tuple[str, ...],
+    columns: Columns = DEFAULT_COLUMNS,
 ) -> ReadFile:
-    """Read rows: the place of each, the id that it gets if it has none, and its source or its object."""
+    """Return the documents of rows; a faulty row is skipped.
+
+    Args:
+        rows: the place of each, the id that it gets if it has none, and its JSON or its object.
+        uri: of the file.
+        media_type: of the file.
+        notes: of reading the file.
+        columns: what makes a document of a row.
+
+    Raises:
+        InvalidArgument: there are no rows.
+    """
     documents: dict[str, Document] = {}
     places: dict[str, str] = {}
     skipped: list[Skipped] = []
@@ -72,6 +101,7 @@ def _read_rows(
     for place, fallback, row in rows:
         try:
             found = _row(row) if isinstance(row, str) else row
+            found = columns.of(found) if columns != DEFAULT_COLUMNS else found
             name = ""
             if found.get("id") is None:
                 found, name = {**found, "id": fallback}, f"{file_title(uri)}, {place}"

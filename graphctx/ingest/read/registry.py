@@ -7,15 +7,23 @@ from importlib.metadata import version
 from pathlib import PurePosixPath
 
 from graphctx.ingest.read.agents_db import AgentsDbReader
+from graphctx.ingest.read.asciidoc import AsciiDocReader
 from graphctx.ingest.read.base import DocumentReader, suffix_of
 from graphctx.ingest.read.code import FILE_NAMES, CodeReader
 from graphctx.ingest.read.docx import DocxReader
+from graphctx.ingest.read.epub import EpubReader
 from graphctx.ingest.read.html import HtmlReader
 from graphctx.ingest.read.jsonl import JsonlReader, JsonReader
+from graphctx.ingest.read.mail import EmlReader, MboxReader
 from graphctx.ingest.read.markdown import MarkdownReader
+from graphctx.ingest.read.notebook import NotebookReader
 from graphctx.ingest.read.pdf import PdfFileReader
 from graphctx.ingest.read.plain import PlainReader
+from graphctx.ingest.read.pptx import PptxReader
 from graphctx.ingest.read.rst import RstReader
+from graphctx.ingest.read.subtitles import SubtitleReader
+from graphctx.ingest.read.table import CsvReader, ParquetReader
+from graphctx.ingest.read.xlsx import XlsxReader
 from graphctx.model.ids import fingerprint
 
 READERS: list[DocumentReader] = [
@@ -28,12 +36,22 @@ READERS: list[DocumentReader] = [
     JsonlReader(),
     CodeReader(),
     JsonReader(),
+    CsvReader(),
+    ParquetReader(),
     AgentsDbReader(),
+    PptxReader(),
+    XlsxReader(),
+    EpubReader(),
+    EmlReader(),
+    MboxReader(),
+    NotebookReader(),
+    AsciiDocReader(),
+    SubtitleReader(),
 ]
 """Every reader. Another format is a file here and a line in this list; of two readers of a suffix the last counts."""
 
 _TEXT_NAMES = frozenset(("README", "LICENSE", "NOTICE", "CHANGELOG", "CHANGES", "AUTHORS", "CONTRIBUTING", "TODO"))
-_LIBRARIES = ("charset-normalizer", "markdown-it-py", "PyYAML", "selectolax", "pypdfium2", "mammoth")
+_LIBRARIES = ("charset-normalizer", "markdown-it-py", "PyYAML", "selectolax", "pypdfium2", "mammoth", "openpyxl")
 """Another release of one of them may read the same bytes as another text."""
 
 

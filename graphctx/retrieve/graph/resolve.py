@@ -153,6 +153,8 @@ def _find(view: GraphView, ref: str, kinds: Sequence[NodeKind]) -> list[NodeKey]
         return [key]
     if "document" in kinds:
         row = row_of(view.tables.documents.uris, ref)
+        if row is None:
+            row = view.index.former_documents.get(ref)
         if row is not None and view.sees_document(row):
             return [view.key("document", row)]
     return [view.key("entity", row) for row in entities_called(view, ref)] if "entity" in kinds else []
@@ -161,6 +163,8 @@ def _find(view: GraphView, ref: str, kinds: Sequence[NodeKind]) -> list[NodeKey]
 def _by_id(view: GraphView, ref: str, kinds: Sequence[NodeKind]) -> NodeKey | None:
     kind = _KIND_OF_LETTER[ref[0]]
     row = view.row(kind, ref) if kind in kinds else None
+    if row is None and kind in kinds and kind in ("document", "unit"):
+        row = (view.index.former_documents if kind == "document" else view.index.former_units).get(ref)
     if row is None:
         return None
     key = view.key(kind, row)

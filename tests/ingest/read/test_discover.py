@@ -17,6 +17,7 @@ import pytest
 
 from graphctx.errors import InvalidArgument
 from graphctx.ingest.read import ReadFile, Skipped, SourceFile, discover, read_file, readers, registry
+from graphctx.ingest.read.source import Source
 
 HOSTILE_CHARS = int(500_000 * max(0.2, float(os.environ.get("GRAPHCTX_TEST_EFFORT", "1.0"))))
 
@@ -80,12 +81,38 @@ def test_patterns_choose_the_files_of_a_folder_and_never_a_file_that_is_named(tm
     assert [file.rel for file in discover([tmp_path / "b.txt"], include=["*.md"]).files] == ["b.txt"]
 
 
-@pytest.mark.parametrize("pattern", ["*.rst", "deep/*.md", "**/*.md"])
-def test_patterns_that_match_nothing_say_what_they_are_compared_with(tmp_path: Path, pattern: str) -> None:
+@pytest.mark.parametrize(
+    ("include", "exclude", "found"),
+    [
+        (["*.md"], [], ["a.md", "deep/c.md", "deep/er/d.md"]),
+        (["/*.md"], [], ["a.md"]),
+        (["deep/"], ["*.txt"], ["deep/c.md", "deep/er/d.md"]),
+        (["deep/**/*.md"], ["er/"], ["deep/c.md"]),
+        ([], ["deep/", "/b.txt"], ["a.md"]),
+        (["*", "!*.txt"], [], ["a.md", "deep/c.md", "deep/er/d.md"]),
+    ],
+)
+def test_patterns_are_those_of_ignore_files(
+    tmp_path: Path, include: list[str], exclude: list[str], found: list[str]
+) -> None:
+    make(tmp_path, **{"a.md": "a", "b.txt": "b", "deep/c.md": "c", "deep/c.txt": "c", "deep/er/d.md": "d"})
+    discovery = discover([tmp_path], include=include, exclude=exclude)
+    assert [file.rel for file in discovery.files] == found
+    assert discovery.ignores(tmp_path / "b.txt")
+    assert not discovery.ignores(tmp_path / found[0])
+
+
+def test_sources_have_their_own_patterns(tmp_path: Path) -> None:
+    make(tmp_path, **{"a/x.md": "x", "a/y.txt": "y", "b/x.md": "x", "b/y.txt": "y"})
+    sources = [Source(path=str(tmp_path / "a"), include=("*.md",)), Source(path=str(tmp_path / "b"), exclude=("*.md",))]
+    assert [str(file.path.relative_to(tmp_path)) for file in discover(sources).files] == ["a/x.md", "b/y.txt"]
+
+
+@pytest.mark.parametrize("patterns", [{"include": ["*.rst"]}, {"exclude": ["*"]}])
+def test_patterns_that_leave_nothing_are_named(tmp_path: Path, patterns: dict[str, list[str]]) -> None:
     make(tmp_path, **{"a.md": "a", "deep/c.md": "c"})
-    with pytest.raises(InvalidArgument, match=r"No file .* name of a file alone") as caught:
-        discover([tmp_path], include=[pattern])
-    assert pattern in caught.value.message
+    with pytest.raises(InvalidArgument, match=r"patterns leave no file .*clude \*"):
+        discover([tmp_path], **patterns)
 
 
 def test_a_folder_of_ignored_files_says_why_nothing_is_read(tmp_path: Path) -> None:

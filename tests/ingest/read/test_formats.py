@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
+from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from graphctx.errors import InvalidArgument
-from graphctx.ingest.read import ReadFile, readers
+from graphctx.ingest.read import ReadFile, SourceFile, read_file, readers
+from graphctx.ingest.read.source import Columns, Source
 from graphctx.model.documents import Document
 
 from .samples import HTML, JSONL, PLAIN, PYTHON, RST
@@ -293,3 +299,54 @@ def test_a_bad_row_is_reported_with_its_line_and_the_others_go_on(row: str | byt
     (skipped,) = reading.skipped
     assert skipped.reason.startswith("line 3: ")
     assert reason in skipped.reason
+
+
+MAIL_ROWS = [
+    {
+        "key": 7,
+        "subject": "Gate",
+        "body": "It shuts at noon.",
+        "from": "Ana",
+        "labels": ["a", "b"],
+        "sent": "2024-05-01",
+    },
+    {"key": 8, "subject": "Lamp", "body": "", "from": "", "labels": [], "sent": None},
+]
+MAIL = Columns(id="key", title="subject", text=("from", "body"), tags="labels", updated_at="sent")
+
+
+def table(name: str) -> bytes:
+    file = io.BytesIO()
+    if name == "m.parquet":
+        pq.write_table(pa.Table.from_pylist(MAIL_ROWS), file)
+        return file.getvalue()
+    if name == "m.jsonl":
+        return "\n".join(map(json.dumps, MAIL_ROWS)).encode()
+    text = io.StringIO()
+    writer = csv.DictWriter(text, MAIL_ROWS[0], delimiter="\t" if name == "m.tsv" else ";")
+    writer.writeheader()
+    writer.writerows({**row, "labels": ",".join(row["labels"])} for row in MAIL_ROWS)
+    return text.getvalue().encode("utf-8")
+
+
+@pytest.mark.parametrize("name", ["m.csv", "m.tsv", "m.parquet", "m.jsonl"])
+def test_columns_of_rows_are_named(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_bytes(table(name))
+    reading = read_file(SourceFile(name, tmp_path, path, 1, Source(path=str(path), columns=MAIL)), name)
+    (document,) = reading.documents
+    assert (document.uri, document.title, document.text) == (f"{name}#7", "Gate", "Ana\n\nIt shuts at noon.")
+    assert (document.tags, document.updated_at) == (("a", "b"), "2024-05-01")
+    assert [item.reason for item in reading.skipped]
+
+
+def test_csv_without_a_column_of_texts_is_a_table() -> None:
+    document = read("name,price\nlamp,4\ngate,9\n", "prices.csv")
+    assert (document.title, blocks(document)) == ("prices.csv", [("table", "name,price\nlamp,4\ngate,9")])
+
+
+def test_a_table_without_the_named_column_says_which_it_has() -> None:
+    with pytest.raises(InvalidArgument, match="no column text; its columns are key, subject"):
+        readers()[".parquet"].read(table("m.parquet"), "m.parquet")
+    with pytest.raises(InvalidArgument, match="not a Parquet file"):
+        readers()[".parquet"].read(b"PAR1", "m.parquet")

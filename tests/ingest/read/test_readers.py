@@ -51,7 +51,9 @@ def check(document: Document) -> None:
     for spans in (document.headings, document.blocks, document.links):
         starts = [span.start_char for span in spans]
         assert starts == sorted(starts)
-        assert all(0 <= span.start_char < span.end_char <= len(text) for span in spans)
+        assert all(0 <= span.start_char <= span.end_char <= len(text) for span in spans)
+    assert all(one.start_char < one.end_char for one in (*document.blocks, *document.links))
+    assert all(one.start_char < one.end_char for one in document.headings if one.title), "a place has no words"
     for before, after in zip(document.blocks, document.blocks[1:], strict=False):
         assert before.end_char <= after.start_char
     for block in document.blocks:

@@ -1,0 +1,134 @@
+"""Presentations, workbooks, books, mail, notebooks, AsciiDoc and subtitles: their text and its places."""
+
+from __future__ import annotations
+
+import pytest
+
+from graphctx.errors import InvalidArgument
+from graphctx.ingest.read import ReadFile, readers
+from graphctx.ingest.split import split_by_word_pieces
+from graphctx.model.documents import Document
+
+from .samples import all_samples
+
+SAMPLES = all_samples()
+
+
+def read_all(name: str) -> ReadFile:
+    return readers()["." + name.rpartition(".")[2]].read(SAMPLES[name], name)
+
+
+def read(name: str) -> Document:
+    (document,) = read_all(name).documents
+    return document
+
+
+def blocks(document: Document) -> list[tuple[str, str]]:
+    return [(block.kind, document.text[block.start_char : block.end_char]) for block in document.blocks]
+
+
+def anchors(document: Document) -> dict[str, str | None]:
+    """The anchor of each passage, by its text."""
+    split = split_by_word_pieces(document, 256)
+    anchor = {section.id: section.anchor for section in split.sections}
+    return {document.text[unit.start_char : unit.end_char]: anchor[unit.section_id] for unit in split.units}
+
+
+def test_a_presentation_gives_slides_notes_and_tables_with_their_numbers() -> None:
+    document = read("talk.pptx")
+    assert document.title == "Harbour talk"
+    assert blocks(document) == [
+        ("prose", "Marrow Bay, 2024"),
+        ("prose", "The lamps are lit at dusk.\nEvery lamp has a number."),
+        ("prose", "Mention Ada Quist."),
+        ("table", "Name | Price\nlamp | 4"),
+    ]
+    assert list(anchors(document).values()) == ["slide-1", "slide-2", "slide-3"]
+    pages = [document.text[start:] for start in document.page_starts]
+    assert [page.partition("\n")[0] for page in pages] == ["The harbour", "Lamps", "Name | Price"]
+
+
+def test_a_workbook_gives_tables_with_their_ranges() -> None:
+    document = read("prices.xlsx")
+    assert anchors(document) == {
+        "Name | Price | Since\nlamp | 4.5 | 2024-05-01\ngate | 9": "Prices!A1:C3",
+        "Total | 13.5": "Prices!A5:B5",
+        "| Ada Quist": "Keepers!A2:B2",
+    }
+    assert [heading.title for heading in document.headings] == ["Prices", "", "Keepers"]
+
+
+def test_a_book_gives_its_chapters_in_reading_order() -> None:
+    document = read("book.epub")
+    assert (document.title, document.tags, document.updated_at) == ("The Harbour Book", ("harbour",), "2024-05-01")
+    assert document.text == "Lamps\n\nThey are lit at dusk.\n\nGates\n\nThey shut at noon."
+    assert [heading.anchor for heading in document.headings] == ["OEBPS/text/one.xhtml#one", "OEBPS/text/two.xhtml#two"]
+
+
+def test_a_message_gives_its_header_and_its_body() -> None:
+    (document,) = read_all("post.eml").documents
+    assert (document.title, document.updated_at) == ("Inspection 1 — gate", "2024-06-12T15:50:00Z")
+    assert blocks(document) == [
+        ("list", "From: Oda Brenn <oda@example.org>\nTo: crew@example.org\nDate: Wed, 12 Jun 2024 17:50:00 +0200"),
+        ("prose", "The inspection begins at nine."),
+        ("prose", "From then on the gate is shut."),
+    ]
+    assert "gate.png" in read_all("post.eml").notes[0]
+
+
+def test_a_mailbox_gives_a_document_for_each_message() -> None:
+    first, second = read_all("box.mbox").documents
+    assert (first.uri, second.uri) == ("box.mbox#m1@example.org", "box.mbox#m2@example.org")
+    assert first.text.endswith("From then on the gate is shut.")
+    assert second.text.endswith("The inspection begins at nine.")
+
+
+def test_a_notebook_gives_its_cells_without_outputs() -> None:
+    document = read("lamps.ipynb")
+    assert document.title == "Lamps"
+    assert blocks(document)[1] == ("code", "lit = 4\nprint(lit)")
+    assert "unseen" not in document.text
+    assert [document.text[start:][:4] for start in document.page_starts] == ["# La", "lit ", "Four"]
+
+
+def test_asciidoc_is_its_own_text_with_its_structure() -> None:
+    document = read("guide.adoc")
+    assert document.text == SAMPLES["guide.adoc"].decode()
+    assert (document.tags, document.updated_at) == (("harbour", "tides"), "2024-05-01")
+    assert [(h.level, h.title, h.anchor) for h in document.headings] == [
+        (1, "Harbour Guide", "harbour-guide"),
+        (2, "Lamps", "the-lamps"),
+    ]
+    assert blocks(document) == [
+        ("prose", "The guide. See link:gate.html[the gate page] and <<lamps,Lamps>>."),
+        ("prose", "Every lamp has a number."),
+        ("list", "* red lamp\n* green lamp"),
+        ("code", "light(1)\n  deep()"),
+        ("table", "|Name |Price\n|lamp |4"),
+    ]
+    labels = {document.text[link.start_char : link.end_char]: link.target for link in document.links}
+    assert labels == {"the gate page": "gate.html", "Lamps": "#lamps"}
+
+
+def test_subtitles_give_paragraphs_with_their_times() -> None:
+    assert anchors(read("call.srt")) == {
+        "The tide gate was stuck\nfor an hour.": "00:00:01",
+        "The diver comes on Friday.": "00:01:10",
+    }
+    assert blocks(read("call.vtt")) == [
+        ("prose", "Oda Brenn: The tide gate was stuck for an hour\nbecause weed blocked the hinge & the bolt."),
+        ("prose", "Ivo Lund: The diver comes on Friday."),
+    ]
+
+
+@pytest.mark.parametrize("name", [name for name in SAMPLES if name.endswith((".pptx", ".xlsx", ".epub", ".ipynb"))])
+def test_half_a_file_is_refused(name: str) -> None:
+    data = SAMPLES[name]
+    with pytest.raises(InvalidArgument, match="damaged or not a"):
+        readers()["." + name.rpartition(".")[2]].read(data[: len(data) // 2], name)
+
+
+@pytest.mark.parametrize("name", ["a.eml", "a.mbox", "a.srt", "a.vtt", "a.xlsx", "a.pptx", "a.epub", "a.ipynb"])
+def test_another_file_of_that_name_is_refused(name: str) -> None:
+    with pytest.raises(InvalidArgument, match=r"a\."):
+        readers()["." + name.rpartition(".")[2]].read(b"Only some words.\n", name)

@@ -1,0 +1,158 @@
+"""Web pages as documents, from a server on this machine."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from graphctx.errors import InvalidArgument
+from graphctx.ingest.read.source import Source
+from graphctx.ingest.report import IngestReport
+from graphctx.knowledge_base import KnowledgeBase
+
+GATE = "<html><body><h1>Gate</h1><p>The tide gate shuts at noon.</p></body></html>"
+
+
+@dataclass
+class Site:
+    """A web site: the status, the headers and the body of each path, and the requests that came."""
+
+    pages: dict[str, tuple[int, dict[str, str], bytes]] = field(default_factory=dict)
+    requests: list[tuple[str, int]] = field(default_factory=list)
+    address: str = ""
+
+    def put(self, path: str, text: str = "", status: int = 200, **headers: str) -> None:
+        named = {"Content-Type": "text/html", "ETag": f'"{hash(text)}"'}
+        self.pages[path] = (
+            status,
+            named | {name.replace("_", "-"): value for name, value in headers.items()},
+            text.encode(),
+        )
+
+    def answers(self, path: str) -> list[int]:
+        """The statuses of the requests for a path since the last look."""
+        found = [status for asked, status in self.requests if asked == path]
+        self.requests.clear()
+        return found
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    site = Site()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            status, headers, body = site.pages.get(self.path, (404, {}, b""))
+            if status == 200 and self.headers.get("If-None-Match") == headers.get("ETag"):
+                status, body = 304, b""
+            site.requests.append((self.path, status))
+            self.send_response(status)
+            for name, value in headers.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    site.address = f"http://127.0.0.1:{server.server_port}"
+    site.put("/gate", GATE)
+    site.put("/notes/lamp.md", "# Lamp\n\nThe lamp is lit at dusk.\n", Content_Type="text/plain")
+    yield site
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture
+def kb(tmp_path: Path) -> Iterator[KnowledgeBase]:
+    with KnowledgeBase.open(tmp_path / "kb", create=True) as kb:
+        yield kb
+
+
+def pages(site: Site, *paths: str, **options: object) -> Source:
+    return Source(urls=tuple(site.address + path for path in paths), delay_seconds=0, **options)
+
+
+def uris(kb: KnowledgeBase) -> list[str]:
+    return [found[0] for found in kb.cypher("MATCH (d:Document) RETURN d.uri ORDER BY d.uri").rows]
+
+
+def ingest(kb: KnowledgeBase, *sources: Source | str, **options: bool) -> IngestReport:
+    return kb.ingest(sources, processes=1, **options)
+
+
+def test_pages_are_documents_that_are_sent_again_only_if_they_have_changed(site: Site, kb: KnowledgeBase) -> None:
+    both = pages(site, "/gate#top", "/gate", "/notes/lamp.md", tags=("web",))
+    assert ingest(kb, both).added == 2
+    assert uris(kb) == [f"{site.address}/gate", f"{site.address}/notes/lamp.md"]
+    document = kb.document(f"{site.address}/gate")
+    assert (document.title, document.text, document.tags) == ("Gate", "Gate\n\nThe tide gate shuts at noon.", ("web",))
+    assert kb.document(f"{site.address}/notes/lamp.md").title == "Lamp"
+    assert site.answers("/gate") == [200]
+    report = ingest(kb, both)
+    assert (report.unchanged, report.changed, site.answers("/gate")) == (2, False, [304])
+    site.put("/gate", GATE.replace("noon", "nine"))
+    report = ingest(kb, both)
+    assert (report.replaced, report.unchanged, site.answers("/gate")) == (1, 1, [200])
+    ingest(kb, pages(site, "/gate", tags=("other",)))
+    assert site.answers("/gate") == [200], "another tag needs the page again"
+
+
+def test_a_page_that_is_gone_or_left_the_list_goes_with_pruning_and_a_failing_one_stays(
+    site: Site, kb: KnowledgeBase
+) -> None:
+    site.put("/third", GATE.replace("tide", "lock"))
+    ingest(kb, pages(site, "/gate", "/notes/lamp.md", "/third"))
+    site.put("/gate", "gone", status=404)
+    site.put("/notes/lamp.md", "broken", status=500)
+    report = ingest(kb, pages(site, "/gate", "/notes/lamp.md"))
+    assert report.no_longer_found == [f"{site.address}/gate", f"{site.address}/third"]
+    assert "status 500; the version that was read before is kept" in report.skipped[1].reason
+    assert ingest(kb, f"{site.address}/third").unchanged == 1, "one page that is named is not the whole list"
+    ingest(kb, pages(site, "/gate", "/notes/lamp.md"), prune=True, prune_most=True)
+    assert uris(kb) == [f"{site.address}/notes/lamp.md"]
+    assert kb.remove(missing=True).removed == []
+
+
+def test_robots_and_hosts_that_are_not_allowed_are_respected(site: Site, kb: KnowledgeBase) -> None:
+    site.put("/robots.txt", "User-agent: *\nDisallow: /private\n", Content_Type="text/plain")
+    site.put("/private/a", GATE)
+    site.put("/away", "", status=302, Location="http://localhost:1/elsewhere")
+    site.put("/moved", "", status=301, Location="/gate")
+    site.put("/image", "x", Content_Type="image/png")
+    report = ingest(kb, pages(site, "/private/a", "/away", "/moved", "/image"))
+    reasons = {item.uri.removeprefix(site.address): item.reason for item in report.skipped}
+    assert "robots.txt" in reasons["/private/a"]
+    assert "localhost, which is not one of the allowed hosts" in reasons["/away"]
+    assert "image/png" in reasons["/image"]
+    assert uris(kb) == [f"{site.address}/moved"]
+    assert "/private/a" not in [path for path, _ in site.requests]
+
+
+def test_a_removed_page_is_not_asked_for_until_it_is_named(site: Site, kb: KnowledgeBase) -> None:
+    both = pages(site, "/gate", "/notes/lamp.md")
+    ingest(kb, both)
+    kb.remove(f"{site.address}/gate")
+    site.requests.clear()
+    assert ingest(kb, both).documents == 1
+    assert site.answers("/gate") == []
+    assert ingest(kb, f"{site.address}/gate").added == 1
+
+
+def test_a_list_is_a_file_with_an_address_on_each_line(site: Site, kb: KnowledgeBase, tmp_path: Path) -> None:
+    listed = tmp_path / "pages.txt"
+    listed.write_text(f"# pages\n{site.address}/gate\n\n")
+    assert ingest(kb, Source(url_file=str(listed), delay_seconds=0)).added == 1
+    listed.write_text("ftp://example.org\n")
+    with pytest.raises(InvalidArgument, match="not the address of a web page"):
+        ingest(kb, Source(url_file=str(listed)))
