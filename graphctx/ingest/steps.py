@@ -87,6 +87,7 @@ class Context:
         summariser: a language model that phrases summaries, if one is set.
         memo: results of earlier ingests.
         versions: of everything that shapes an index.
+        lancedb: write the LanceDB tables.
         progress: called with the count done, the total (0 if unknown) and the unit that is counted.
     """
 
@@ -100,6 +101,7 @@ class Context:
     summariser: Summariser | None
     memo: Memo
     versions: Versions
+    lancedb: bool = False
     progress: Callable[[int, int, str], None] = lambda done, total, unit: None
 
 
@@ -259,6 +261,7 @@ def publish_snapshot(state: State, context: Context) -> State:
         versions=context.versions,
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         variant=(*context.versions.model_dump().values(), *variant_of(state["tables"]["communities"])),
+        lancedb=context.lancedb,
         on_step=lambda text: context.progress(0, 0, text),
     )
     return {"manifest": manifest}

@@ -66,10 +66,9 @@ def _languages_of() -> dict[str, tuple[str, ...]]:
     """Return for each function word the languages that have it."""
     found: dict[str, list[str]] = {}
     spec = find_spec("spacy")
-    assert spec is not None and spec.origin is not None
+    folder = Path(spec.origin if spec and spec.origin else "").parent / "lang"
     for language in LANGUAGES:
         # The file alone: its package compiles the tokenizer of the language, seconds for all of them.
-        file = Path(spec.origin).parent / "lang" / language / "stop_words.py"
-        for word in run_path(str(file))["STOP_WORDS"]:
+        for word in run_path(str(folder / language / "stop_words.py"))["STOP_WORDS"]:
             found.setdefault(word, []).append(language)
     return {word: tuple(languages) for word, languages in found.items()}
