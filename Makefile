@@ -16,6 +16,9 @@ ABOUT_HANDBOOK := \
 # Arguments for pytest: make test T="tests/text -k spans".
 T ?=
 
+# Arguments for the benchmark of ingests: make bench-ingest N="--words 20000 --folder docs".
+N ?=
+
 # Arguments for the benchmark of questions: make bench-query B="--sizes 10000".
 B ?=
 
@@ -40,7 +43,7 @@ M ?=
 # Arguments for the proof of determinism: make determinism D="my-suite --questions 20".
 D ?= eval/golden/handbook.jsonl
 
-.PHONY: help run test test-all check lint types imports generated generate eval eval-dev eval-ablation eval-answers eval-context eval-iterations eval-memory bench bench-memory bench-query bench-global bench-layers determinism transcript clean
+.PHONY: help run test test-all check lint types imports generated generate eval eval-dev eval-ablation eval-answers eval-context eval-iterations eval-memory bench bench-memory bench-query bench-global bench-ingest bench-layers determinism transcript clean
 
 help: ## List the chores
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -113,6 +116,9 @@ bench-query: .venv/.installed-dev ## Measure questions by stage, and memory, of 
 
 bench-global: .venv/.installed-dev ## Measure questions about the whole at 1k, 10k and 100k communities (G="arguments")
 	$(BIN)/python -m eval.bench_global $(G)
+
+bench-ingest: .venv/.installed-dev ## Measure an ingest, a small change, tiny files, memory and bytes (N="arguments")
+	$(BIN)/python -m eval.bench_ingest $(N)
 
 bench-layers: .venv/.installed-dev ## Measure opening and searching layers of 10,000 and 100,000 chunks
 	$(BIN)/python -m eval.bench_layers

@@ -636,6 +636,7 @@ class KnowledgeBase:
             prune_missing=prune,
             prune_most=prune_most,
             summariser=self._summariser(),
+            lancedb=self.settings.retrieve.first_stage == "lancedb",
         )
 
     def _summariser(self) -> Summariser | None:

@@ -72,7 +72,7 @@ class RetrieveSettings(_Group):
     first_stage: str = Field(
         "arrays",
         description="First stage, a name in FIRST_STAGES: `arrays` searches vectors exactly, in memory; `lancedb` uses "
-        "LanceDB's index, which is approximate from 10,000 units on.",
+        "LanceDB's index, which is approximate from 10,000 units on and is written by the ingests after this is set.",
     )
     expansion: str = Field(
         "graph",

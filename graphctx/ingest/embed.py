@@ -95,10 +95,10 @@ def embed_texts(
     for row, text in enumerate(texts):
         if text:
             rows.setdefault(text, []).append(row)
-    distinct = list(rows)
+    distinct, made_by = list(rows), embedder.fingerprint
     for start in range(0, len(distinct), _BATCH):
         batch = distinct[start : start + _BATCH]
-        keys = [fingerprint((embedder.fingerprint, text)) for text in batch]
+        keys = [fingerprint((made_by, text)) for text in batch]
         known = memo.get_many(_KIND, keys)
         missing = [at for at, key in enumerate(keys) if key not in known]
         if missing:

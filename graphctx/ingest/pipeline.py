@@ -74,6 +74,7 @@ class Ingest:
         prune_missing: drop documents whose file is missing from the ingested folders.
         prune_most: allow that these are more than half of all documents.
         summariser: a language model that phrases the summaries of communities; they are extractive without.
+        lancedb: write the LanceDB tables, which only the first stage ``lancedb`` asks.
 
     Example:
         >>> Ingest(kb_dir, embedder, SpacyExtractor(), IngestSettings()).run([Path("docs")])  # doctest: +SKIP
@@ -87,6 +88,7 @@ class Ingest:
     prune_missing: bool = False
     prune_most: bool = False
     summariser: Summariser | None = None
+    lancedb: bool = False
 
     def run(self, paths: Sequence[str | Path | Source]) -> IngestReport:
         """Ingest files and folders and publish a snapshot. The published one stays if nothing has changed.
@@ -224,7 +226,10 @@ class Ingest:
                 extractor=self.extractor,
                 summariser=self.summariser,
                 memo=memo,
-                versions=versions(config.engine, self.embedder, self.extractor, self.settings, self.summariser),
+                versions=versions(
+                    config.engine, self.embedder, self.extractor, self.settings, self.summariser, lancedb=self.lancedb
+                ),
+                lancedb=self.lancedb,
             )
             yield Runner(context, self.on_progress or (lambda progress: None))
 
@@ -375,12 +380,16 @@ def versions(
     extractor: Extractor,
     settings: IngestSettings,
     summariser: Summariser | None = None,
+    *,
+    lancedb: bool = False,
 ) -> Versions:
     """The versions of everything that shapes an index."""
     steps = (READ_VERSION, SPLIT_VERSION, RESOLVER_VERSION, LINK_VERSION, CLUSTER_VERSION, SUMMARY_VERSION)
     chosen = [f"{name}={getattr(settings, name)}" for name in _BUILD_SETTINGS]
     if summariser is not None:
         chosen.append(f"summariser={summariser.fingerprint}")
+    if lancedb:
+        chosen.append("lancedb")
     return Versions(
         graphctx=__version__,
         engine=graph_engine(engine).version(),

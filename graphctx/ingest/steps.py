@@ -88,6 +88,7 @@ class Context:
         summariser: a language model that phrases summaries, if one is set.
         memo: results of earlier ingests.
         versions: of everything that shapes an index.
+        lancedb: write the LanceDB tables.
         progress: called with the count done, the total (0 if unknown) and the unit that is counted.
     """
 
@@ -101,6 +102,7 @@ class Context:
     summariser: Summariser | None
     memo: Memo
     versions: Versions
+    lancedb: bool = False
     progress: Callable[[int, int, str], None] = lambda done, total, unit: None
 
 
@@ -259,7 +261,8 @@ def publish_snapshot(state: State, context: Context) -> State:
         project_id=context.config.project_id,
         versions=context.versions,
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        variant=(*context.versions.model_dump().values(), *variant_of(state["tables"])),
+variant=(*context.versions.model_dump().values(), *variant_of(state["tables"])),
+        lancedb=context.lancedb,
         on_step=lambda text: context.progress(0, 0, text),
     )
     return {"manifest": manifest}

@@ -57,7 +57,7 @@ class Manifest(_Model):
         engine: the graph engine, whose name is the graph file's suffix.
         counts: rows of each table.
         graph_counts: nodes and relations of each label.
-        table_versions: the LanceDB version of each table.
+        table_versions: the LanceDB version of each table; empty without LanceDB tables.
         files: every file of the snapshot but this one, by its path below the snapshot.
         versions: of what made it.
     """

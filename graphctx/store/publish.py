@@ -6,6 +6,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -53,8 +54,7 @@ class SnapshotContent:
 
     Attributes:
         tables: every table of ``schema.TABLES``, with its columns.
-        vectors: float32 ``[rows, dimension]`` for the LanceDB tables ``units``, ``entities`` and ``communities``,
-            L2-normalised.
+        vectors: float32 ``[rows, dimension]`` of the tables ``units``, ``entities`` and ``communities``, L2-normalised.
         arrays: small numpy arrays by name, kept together and read into memory.
         matrices: large numpy arrays by name, kept apart and mapped into memory.
         extras: writers by name; each is called with an empty directory of that name inside the snapshot. What
@@ -87,6 +87,7 @@ def publish(
     versions: Versions,
     created_at: str,
     variant: Sequence[str] = (),
+    lancedb: bool = True,
     on_step: Callable[[str], None] | None = None,
 ) -> Manifest:
     """Write, verify and publish a snapshot. Call it while holding ``IngestLock``.
@@ -107,6 +108,7 @@ def publish(
         versions: of the programs and models that made the content; ``engine`` is filled in here.
         created_at: ISO 8601, UTC.
         variant: see ``manifest.snapshot_id``.
+        lancedb: write the LanceDB tables, which only the first stage ``lancedb`` asks.
         on_step: called with the name of each of ``STEPS`` before it starts.
 
     Returns:
@@ -139,7 +141,7 @@ def publish(
         try:
             with disk_errors(f"{SNAPSHOTS_DIR}/{new_id}"):
                 temporary.mkdir()
-                built = _write(temporary, content, engine, report)
+                built = _write(temporary, content, engine, lancedb, report)
                 report("verify")
                 _verify(temporary, built)
                 manifest = Manifest(
@@ -186,7 +188,9 @@ class _Built:
     matrices: list[str]
 
 
-def _write(directory: Path, content: SnapshotContent, engine: str, report: Callable[[str], None]) -> _Built:
+def _write(
+    directory: Path, content: SnapshotContent, engine: str, lancedb: bool, report: Callable[[str], None]
+) -> _Built:
     import pyarrow.parquet as pq
 
     report("parquet")
@@ -195,18 +199,25 @@ def _write(directory: Path, content: SnapshotContent, engine: str, report: Calla
         path = directory / PARQUET_DIR / f"{name}.parquet"
         pq.write_table(content.tables[name], path, compression="zstd", row_group_size=_ROW_GROUP)
     report("tables")
-    table_versions = write_tables(directory / TABLES_DIR, content.tables, content.vectors)
+    table_versions = write_tables(directory / TABLES_DIR, content.tables, content.vectors) if lancedb else {}
     report("graph")
-    parquet, graph = directory / PARQUET_DIR, directory / f"graph.{engine}"
-    graph_counts = run_child("build", engine=engine, parquet=str(parquet), path=str(graph))
-    report("arrays")
-    save_arrays(directory / ARRAYS_NAME, content.arrays)
-    (directory / MATRICES_DIR).mkdir()
-    for name in sorted(content.matrices):
-        save_matrix(directory / MATRICES_DIR / f"{name}.npy", content.matrices[name])
-    for name in sorted(content.extras):
-        (directory / name).mkdir()
-        content.extras[name](directory / name)
+    with ThreadPoolExecutor(1) as pool:  # beside the arrays, in a process
+        graph = pool.submit(
+            run_child,
+            "build",
+            engine=engine,
+            parquet=str(directory / PARQUET_DIR),
+            path=str(directory / f"graph.{engine}"),
+        )
+        report("arrays")
+        save_arrays(directory / ARRAYS_NAME, content.arrays)
+        (directory / MATRICES_DIR).mkdir()
+        for name in sorted(content.matrices):
+            save_matrix(directory / MATRICES_DIR / f"{name}.npy", content.matrices[name])
+        for name in sorted(content.extras):
+            (directory / name).mkdir()
+            content.extras[name](directory / name)
+        graph_counts = graph.result()
     return _Built(
         engine=engine,
         counts={name: content.tables[name].num_rows for name in TABLES},

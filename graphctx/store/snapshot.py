@@ -82,7 +82,17 @@ class Snapshot:
 
     @property
     def tables(self) -> TableReader:
-        """The LanceDB tables, each opened on first use."""
+        """The LanceDB tables, each opened on first use.
+
+        Raises:
+            BackendUnavailable: the snapshot has none.
+        """
+        if not self.manifest.table_versions:
+            raise BackendUnavailable(
+                f"Snapshot {self.id} has no LanceDB tables. Run `graphctx ingest` again, which writes them where "
+                '[retrieve] first_stage is "lancedb", or set it to "arrays".',
+                snapshot=self.id,
+            )
         if self._tables is None:
             from graphctx.store.tables import TableReader
 

@@ -27,7 +27,9 @@ class Match:
 
 def name_words(text: str) -> list[tuple[str, int, int]]:
     """The words of a text as names are compared, each with its span: folded, without a possessive ``'s``."""
-    return [(_bare(fold(match.group())), match.start(), match.end()) for match in _WORD.finditer(text)]
+    if text.isascii():
+        return [(match.group().removesuffix("'s"), *match.span()) for match in _WORD.finditer(text.lower())]
+    return [(_bare(fold(match.group())), *match.span()) for match in _WORD.finditer(text)]
 
 
 def counts_as_name(text: str, start: int, end: int, n_words: int, *, first_word: bool = False) -> bool:
@@ -102,6 +104,8 @@ class _Phrases:
 
     def find(self, found: Sequence[tuple[str, int, int]]) -> Iterable[Match]:
         words = [word for word, _, _ in found]
+        if self._longest.keys().isdisjoint(words):
+            return
         at = 0
         while at < len(words):
             length = min(self._longest.get(words[at], 0), len(words) - at)

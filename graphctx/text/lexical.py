@@ -30,6 +30,8 @@ STOPWORDS = frozenset(
 
 def words(text: str) -> list[str]:
     """The words of a text, case-folded and without accents, in order, stopwords included."""
+    if text.isascii():
+        return _WORD.findall(text.lower())
     return [fold(match) for match in _WORD.findall(text)]
 
 

@@ -87,6 +87,8 @@ TITLE_CHARS = 60
 """A title that is longer with a third name has two."""
 
 _CALL = re.compile(r"\(\s*\)$")
+_PLAIN = re.compile(r"[a-z0-9]+(?: [a-z0-9]+)*")
+"""A case-folded surface with nothing else to fold."""
 
 
 def normalise_name(surface: str) -> str:
@@ -114,6 +116,11 @@ def _fold(surface: str) -> str:
     if _UNITED_STATES.fullmatch(surface):
         return "united states"
     text = surface.casefold()
+    return _without_determiners(text.split(" ") if _PLAIN.fullmatch(text) else _folded_words(text))
+
+
+def _folded_words(text: str) -> list[str]:
+    """Return the words of a case-folded surface, free of accents, markup and possessives."""
     if not text.isascii():
         decomposed = unicodedata.normalize("NFKD", text)
         text = (
@@ -132,6 +139,10 @@ def _fold(surface: str) -> str:
         word = word if _LEADING_UNDERSCORE.match(word) else word.strip("_")
         if _LETTER.search(word) or _DIGITS.search(word):
             words.append(word)
+    return words
+
+
+def _without_determiners(words: list[str]) -> str:
     words = _join_initials(words)
     start = 0
     while start < len(words) - 1 and words[start] in DETERMINERS:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from graphctx.errors import BackendUnavailable
 from graphctx.knowledge_base import KnowledgeBase
 from graphctx.retrieve.arrays import top_rows
 from graphctx.retrieve.index import SearchIndex
@@ -21,6 +22,7 @@ Make = Callable[..., KnowledgeBase]
 
 ASK = """
 import sys
+from graphctx.errors import BackendUnavailable
 from graphctx.knowledge_base import KnowledgeBase
 with KnowledgeBase.open(sys.argv[1]) as kb:
     for question in sys.argv[2:]:
@@ -96,8 +98,8 @@ def test_an_empty_answer_says_why(handbook_kb: KnowledgeBase, tmp_path: Path) ->
     assert handbook_kb.search("gate").empty_reason is None
 
 
-def test_both_first_stages_find_the_same_units(handbook_kb: KnowledgeBase, golden: list[dict[str, Any]]) -> None:
-    whole: SearchIndex = handbook_kb.searcher().index  # the engine is a setting of a whole knowledge base
+def test_both_first_stages_find_the_same_units(lancedb_kb: KnowledgeBase, golden: list[dict[str, Any]]) -> None:
+    whole: SearchIndex = lancedb_kb.searcher().index  # the engine is a setting of a whole knowledge base
     for index in (whole, whole.part(np.isin(np.arange(whole.documents.num_rows), [3, 7, 11]))):
         for item in golden[::3]:
             question = parse_question(item["question"], index)
@@ -109,7 +111,9 @@ def test_both_first_stages_find_the_same_units(handbook_kb: KnowledgeBase, golde
             assert np.isin(there.rows, index.visible_rows).all()
 
 
-def test_a_knowledge_base_can_be_searched_by_lancedb_alone(make_kb: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_knowledge_base_can_be_searched_by_lancedb_from_the_next_ingest_on(
+    make_kb: Make, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     files = {
         f"{name}.md": f"# {name.title()} Gate\n\nThe {name} gate opens at noon.\n"
         for name in ("north", "south", "east")
@@ -120,7 +124,9 @@ def test_a_knowledge_base_can_be_searched_by_lancedb_alone(make_kb: Make, monkey
     ]
     monkeypatch.setenv("GRAPHCTX_RETRIEVE__FIRST_STAGE", "lancedb")
     with KnowledgeBase.open(kb.path) as other:
-        assert other.settings.retrieve.first_stage == "lancedb"
+        with pytest.raises(BackendUnavailable, match="Run `graphctx ingest` again"):
+            other.search("When does the north gate open?")
+        other.ingest(tmp_path / "kb-docs")
         found = [
             other.search(f"When does the {name} gate open?").results[0].doc_uri for name in ("north", "south", "east")
         ]

@@ -17,11 +17,11 @@ Asked = tuple[SearchIndex, Question]
 
 
 @pytest.fixture(scope="module", params=["everything", "one document"])
-def asked(request: pytest.FixtureRequest, handbook_kb: KnowledgeBase) -> Asked:
+def asked(request: pytest.FixtureRequest, lancedb_kb: KnowledgeBase) -> Asked:
     """A question about the whole handbook, and one about a single document of it."""
-    searcher = handbook_kb.searcher()
+    searcher = lancedb_kb.searcher()
     text = "How often does a freshly built data logger fail its cold test?"
-    uri = "" if request.param == "everything" else handbook_kb.search(text).results[0].doc_uri
+    uri = "" if request.param == "everything" else lancedb_kb.search(text).results[0].doc_uri
     index = searcher.index.within(Scope(), Filters(path_prefix=uri))
     return index, parse_question(text, index)
 
