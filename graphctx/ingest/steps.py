@@ -261,7 +261,7 @@ def publish_snapshot(state: State, context: Context) -> State:
         project_id=context.config.project_id,
         versions=context.versions,
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
-variant=(*context.versions.model_dump().values(), *variant_of(state["tables"])),
+        variant=(*context.versions.model_dump().values(), *variant_of(state["tables"])),
         lancedb=context.lancedb,
         on_step=lambda text: context.progress(0, 0, text),
     )
