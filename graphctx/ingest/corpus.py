@@ -63,7 +63,7 @@ def heading_path(document: Document, section: Section) -> str:
     path = section.path
     if path and path[0].casefold() == document.title.casefold():
         path = path[1:]
-    return " › ".join(part for part in path if part)
+    return " › ".join(path)
 
 
 def _headings(document: Document, split: Split) -> list[str]:

@@ -134,8 +134,9 @@ def find_definitions(
         if document.titled and (row == first_row or flat):
             weight = 1.0 if row == first_row else TITLE_LATER_UNIT
             names += [(name, value * weight, False) for name, value in title_names(document.title)]
-        if section.level > 0 and section.id not in seen_sections:
-            names += _heading_names(section, written.get(section.start_char, ""))
+        heading = written.get(section.start_char, "")
+        if heading and section.level > 0 and section.id not in seen_sections:
+            names += _heading_names(section, heading)
         seen_sections.add(section.id)
         found = [(name, value, True, code) for name, value, code in names]
         found += [(name, value, False, code) for name, value, code in terms.of(unit)]

@@ -111,7 +111,9 @@ def _sections(document: Document) -> list[Section]:
     for number, heading in enumerate(headings):
         while stack and stack[-1].level >= heading.level:
             stack.pop()
-        path = (*(stack[-1].path if stack else ()), heading.title)
+        # A place has no words in the text; its anchor names it.
+        title = heading.title if heading.end_char > heading.start_char else heading.anchor or ""
+        path = (*(stack[-1].path if stack else ()), title)
         repeats[path] = repeats.get(path, 0) + 1
         end = headings[number + 1].start_char if number + 1 < len(headings) else len(document.text)
         section = Section(
@@ -120,7 +122,7 @@ def _sections(document: Document) -> list[Section]:
             parent_id=stack[-1].id if stack else None,
             ordinal=len(sections),
             level=heading.level,
-            title=heading.title,
+            title=title,
             path=path,
             anchor=heading.anchor,
             start_char=heading.start_char,

@@ -48,7 +48,7 @@ class TextBuilder:
             self.outline.headings.append(Heading(level, title, anchor or self._slugger.slug(title), start, end))
 
     def place(self, anchor: str) -> None:
-        """Begin a section without a heading at the next part."""
+        """Begin a section without a heading at the next part. Its anchor is shown in place of a title."""
         self.outline.headings.append(Heading(PLACE_LEVEL, "", anchor, self.next, self.next))
 
     def block(self, kind: BlockKind, text: str) -> None:

@@ -57,9 +57,8 @@ def _add_sheet(builder: TextBuilder, title: str, values: Iterable[tuple[Any, ...
         width = get_column_letter(max(len(cells) for _, cells in part))
         anchor = f"{title}!A{part[0][0]}:{width}{part[-1][0]}"
         if number == 0:
-            builder.heading(1, title, anchor)
-        else:
-            builder.place(anchor)
+            builder.heading(1, title)
+        builder.place(anchor)
         builder.block("table", "\n".join(" | ".join(cells) for _, cells in part))
 
 

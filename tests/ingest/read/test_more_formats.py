@@ -28,9 +28,11 @@ def blocks(document: Document) -> list[tuple[str, str]]:
 
 
 def anchors(document: Document) -> dict[str, str | None]:
-    """The anchor of each passage, by its text."""
+    """The anchor of each passage, by its text; where no heading has words, it is the title of the section."""
     split = split_by_word_pieces(document, 256)
     anchor = {section.id: section.anchor for section in split.sections}
+    placed = [heading for heading in document.headings if not heading.title]
+    assert {heading.anchor for heading in placed} <= {section.title for section in split.sections}
     return {document.text[unit.start_char : unit.end_char]: anchor[unit.section_id] for unit in split.units}
 
 
@@ -55,7 +57,7 @@ def test_a_workbook_gives_tables_with_their_ranges() -> None:
         "Total | 13.5": "Prices!A5:B5",
         "| Ada Quist": "Keepers!A2:B2",
     }
-    assert [heading.title for heading in document.headings] == ["Prices", "", "Keepers"]
+    assert [heading.title for heading in document.headings if heading.title] == ["Prices", "Keepers"]
 
 
 def test_a_book_gives_its_chapters_in_reading_order() -> None:
