@@ -9,6 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from graphctx.ingest.pipeline import Ingest
 from graphctx.ingest.report import IngestReport, Progress
@@ -18,6 +20,7 @@ from graphctx.nlp.embedders import DEFAULT, make_embedder
 from graphctx.nlp.spacy_extractor import SpacyExtractor
 from graphctx.settings import IngestSettings
 from graphctx.store.snapshot import open_snapshot
+from tests.conftest import EFFORT
 
 INGEST = """
 import sys
@@ -41,21 +44,42 @@ def test_a_shuffled_copy_read_by_two_processes_with_another_hash_seed_gives_the_
     assert python(INGEST, tmp_path / "kb", copy, PYTHONHASHSEED="77").strip() == handbook_report.content_hash
 
 
-def test_documents_that_came_one_by_one_give_the_same_content_as_all_at_once(
-    make_kb: Callable[..., KnowledgeBase], write_files: Callable[..., Path], tmp_path: Path
+NAMES = st.sampled_from(("a.md", "b.md", "deep/c.md"))
+TEXTS = (
+    "# Harbour Gate\n\nMaren Halloran opens the Harbour Gate at noon. The Sieve feeds the Harbour Gate.\n",
+    "# Maren Halloran\n\nShe works for the [Harbour Gate](a.md). Maren Halloran built the Sieve in Port Averil.\n",
+    "# Sieve\n\nThe Sieve was built by Maren Halloran. Port Averil pays for the Sieve and for the Harbour Gate.\n",
+)
+ACTIONS = st.one_of(
+    st.tuples(st.just("write"), NAMES, st.sampled_from(TEXTS)),
+    st.tuples(st.just("rename"), NAMES, NAMES),
+    st.tuples(st.just("remove"), NAMES, st.just("")),
+)
+
+
+@settings(max_examples=max(3, int(20 * EFFORT)), deadline=None, derandomize=True, database=None)
+@given(actions=st.lists(ACTIONS, min_size=2, max_size=5))
+def test_documents_that_are_added_changed_renamed_and_removed_end_in_the_state_of_a_fresh_ingest(
+    actions: list[tuple[str, str, str]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    files = {
-        "a.md": "# Harbour Gate\n\nMaren Halloran opens the Harbour Gate at noon.\n",
-        "b.md": "# Maren Halloran\n\nShe works for the [Harbour Gate](a.md).\n",
-        "c.md": "# Sieve\n\nThe Sieve was built by Maren Halloran.\n",
-    }
-    at_once = make_kb(files, "all").ingest(tmp_path / "all-docs")
-    kb = make_kb({"c.md": files["c.md"]}, "one")
-    for name in ("b.md", "a.md"):
-        write_files({name: files[name]}, "one-docs")
-        report = kb.ingest(tmp_path / "one-docs")
-    assert report.content_hash == at_once.content_hash
-    assert report.snapshot_id == at_once.snapshot_id
+    place = tmp_path_factory.mktemp("changes")
+    docs = place / "docs"
+    docs.mkdir()
+    (docs / "stays.md").write_text("# Port Averil\n\nMaren Halloran was born in Port Averil.\n", "utf-8")
+    with KnowledgeBase.open(place / "kb", create=True, project_id="test") as kb:
+        for action, name, other in actions:
+            path = docs / name
+            path.parent.mkdir(exist_ok=True)
+            if action == "write":
+                path.write_text(other, "utf-8")
+            elif path.exists() and action == "rename":
+                (docs / other).parent.mkdir(exist_ok=True)
+                path.replace(docs / other)
+            else:
+                path.unlink(missing_ok=True)
+            report = kb.ingest(docs, prune=True, prune_most=True, processes=1)
+    with KnowledgeBase.open(place / "fresh", create=True, project_id="test") as fresh:
+        assert report.content_hash == fresh.ingest(docs, processes=1).content_hash
 
 
 class CountingEmbedder:
