@@ -43,12 +43,14 @@ from graphctx.memory.lifecycle import CompressLevel, CompressOutcome, MaintainOu
 from graphctx.memory.memory import Memory, StoreOutcome
 from graphctx.memory.repair import RepairReport, repair
 from graphctx.memory.search import MemoryHit, MemoryHits, MemoryQuery
+from graphctx.memory.store import SHORT_ID_CHARS
 
 __all__ = [
     "CONTEXT_TYPES",
     "CORE_TIER",
     "FILE_NAME",
     "KINDS",
+    "SHORT_ID_CHARS",
     "STATES",
     "BlockEntry",
     "CompressLevel",

@@ -32,7 +32,7 @@ from graphctx.memory.search import MemoryHits, MemoryQuery, MemorySearcher
 from graphctx.memory.statistics import MemoryStatistics
 from graphctx.memory.store import ITEM_FIELDS, ItemStore, item_of, item_of_row
 from graphctx.nlp.base import Embedder, Extractor
-from graphctx.nlp.embedders import make_embedder
+from graphctx.nlp.embedders import DEFAULT, make_embedder
 from graphctx.settings import LlmSettings, MemorySettings
 
 FEEDBACK = "graphctx:feedback"
@@ -92,7 +92,7 @@ class Memory:
 
     Raises:
         BackendUnavailable: the store is damaged, of a later version, or cannot be opened.
-        InvalidArgument: the settings name an unknown embedder.
+        InvalidArgument: the folder is a file.
     """
 
     def __init__(
@@ -111,12 +111,13 @@ class Memory:
         self.database = MemoryDatabase(
             Path(folder), max_size_mb=storage.max_size_mb, busy_seconds=storage.busy_timeout_seconds
         )
-        self._embedder = embedder or make_embedder(self.settings.embedder)
+        chosen = self.settings.embeddings
+        self._embedder = embedder or make_embedder(DEFAULT if chosen.provider == "local" else f"st:{chosen.model}")
         self._items = ItemStore(self.database, self.settings)
         self.facts = FactStore(self.database, self.settings.facts, resolver)
         self._triples = TripleExtractor(lambda: extractor or _shipped_extractor())
         self._searcher = MemorySearcher(self.database, self._items, self._embedder, self.settings)
-        self._windows = WindowEmbedder(self.database, self._embedder)
+        self._windows = WindowEmbedder(self.database, self._embedder, None if embedder else chosen.dimensions)
         self.statistics = MemoryStatistics(self.database, self.settings)
         self.lifecycle = MemoryLifecycle(
             self.database,
