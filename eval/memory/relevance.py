@@ -22,8 +22,8 @@ def print_relevance(
 ) -> None:
     """Print the similarity of the best item of memories of several sizes, for questions with and without an answer.
 
-    A memory is a sample of the turns of one chat. Into it, a question with gold is asked along with one turn that
-    answers it, and a question of another conversation.
+    A memory is a sample of the turns of one chat. Of it, a question of another conversation is asked, and, when the
+    turns that answer it are added, one of the chat.
 
     Args:
         memory: in which the turns are.
@@ -55,7 +55,7 @@ def print_relevance(
             if size > len(own):
                 continue
             others = [*strangers, *(one for one in found.questions if one.chat != question.chat)]
-            gold = draw.choice([slot for key in sorted(question.gold) for slot in by_key.get(key, ())])
+            gold = [slot for key in question.gold for slot in by_key.get(key, ())]
             asked_of = [("of the chat", question.text)] + [("of another", draw.choice(others).text)] * bool(others)
             for kind, text in asked_of:
                 mask = np.zeros(len(index.ids), bool)
@@ -63,7 +63,8 @@ def print_relevance(
                 mask[gold] |= kind == "of the chat"
                 cosines = np.clip(index.cosines(embedder.embed([text])[0], np.flatnonzero(mask)), 0, 1)
                 share = settings.lexical_share
-                fit = ((1 - share) * cosines + share * index.lexical(text, mask)[mask]).max()
+                lexical = index.postings.scores(text, mask, index.column("length"))[mask]
+                fit = ((1 - share) * cosines + share * lexical).max()
                 best[kind].append(float(fit))
                 below[kind] += fit < similarity_floor(text, int(mask.sum()), settings)
         for kind, values in best.items():

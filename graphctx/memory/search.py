@@ -14,8 +14,9 @@ import numpy as np
 from graphctx.errors import GraphctxError, InvalidArgument, TimedOut
 from graphctx.memory.database import MemoryDatabase
 from graphctx.memory.extraction import date_in
-from graphctx.memory.index import Mask, MemoryIndex, Slots
+from graphctx.memory.index import MemoryIndex, Slots
 from graphctx.memory.items import KINDS, MemoryFilter, MemoryItem, MemoryKind, MemoryScope, Moment, to_micros
+from graphctx.memory.postings import Mask
 from graphctx.memory.scorer import (
     ITEM_SHARE,
     Floats,
@@ -196,7 +197,7 @@ class MemorySearcher:
             index = self.index()
             mask = index.mask(query.scope, query.filter, query.now, self._settings.compression)
             n_candidates = int(mask.sum())
-            lexical = index.lexical(query.text, mask)
+            lexical = index.postings.scores(query.text, mask, index.column("length"))
             near = index.nearest(vector, mask, CANDIDATES)
             cosines = np.zeros(len(mask))
             cosines[near] = index.cosines(vector, near)

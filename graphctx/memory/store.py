@@ -13,7 +13,6 @@ import numpy as np
 
 from graphctx.errors import InvalidArgument
 from graphctx.memory.database import MemoryDatabase, add_text, remove_text
-from graphctx.memory.index import term_hashes
 from graphctx.memory.items import (
     CORE_TIER,
     ITERATIONS_TAG,
@@ -29,6 +28,7 @@ from graphctx.memory.items import (
     from_micros,
     to_micros,
 )
+from graphctx.memory.postings import term_hashes
 from graphctx.memory.scorer import decayed
 from graphctx.model.ids import content_id
 from graphctx.settings import MemorySettings
