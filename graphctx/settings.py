@@ -235,6 +235,9 @@ class ContextSettings(_Group):
     )
 
 
+SHIPPED_MODEL, SHIPPED_DIMENSIONS = "all-MiniLM-L6-v2", 384
+
+
 class MemoryStorageSettings(_Group):
     """``[memory.storage]``: where memories are kept and for how long."""
 
@@ -245,6 +248,32 @@ class MemoryStorageSettings(_Group):
     retention_days: int = Field(0, ge=0, description="Days after which an item is deleted; 0 keeps it.")
     busy_timeout_seconds: float = Field(10.0, gt=0, description="Seconds to wait for another process that writes.")
     max_text_chars: int = Field(100_000, ge=100, description="Most characters of an item.")
+
+
+class MemoryEmbeddingSettings(_Group):
+    """``[memory.embeddings]``: the model that embeds memories. After a change run ``graphctx memory reindex``."""
+
+    provider: Literal["local", "st"] = Field(
+        "local",
+        description="local is the shipped model, st sentence-transformers (`pip install 'graphctx[st]'`). After a "
+        "change of it or of `model` run `graphctx memory reindex`.",
+    )
+    model: str = Field(
+        SHIPPED_MODEL, min_length=1, max_length=1000, description="Model; of st its folder, or its name on the hub."
+    )
+    dimensions: int = Field(SHIPPED_DIMENSIONS, ge=1, description="Dimensions of the model's vectors.")
+    cache_embeddings: bool = Field(
+        True, description="Whether the vectors of the last questions are kept in the process, for those asked again."
+    )
+
+    @model_validator(mode="after")
+    def _is_shipped(self) -> Self:
+        if self.provider == "local" and (self.model, self.dimensions) != (SHIPPED_MODEL, SHIPPED_DIMENSIONS):
+            raise ValueError(
+                f"the provider local has {SHIPPED_MODEL} with {SHIPPED_DIMENSIONS} dimensions alone; another model "
+                "needs the provider st"
+            )
+        return self
 
 
 class MemoryRetrievalSettings(_Group):
@@ -280,6 +309,13 @@ class MemoryScoringSettings(_Group):
     helpful_step: float = Field(0.1, ge=0, le=1, description="Added to usefulness by helpful feedback.")
     unhelpful_step: float = Field(0.15, ge=0, le=1, description="Taken from usefulness by unhelpful feedback.")
     lexical_share: float = Field(0.4, ge=0, le=1, description="Share of BM25 in the similarity; cosine has the rest.")
+    min_similarity: float = Field(
+        0.26,
+        ge=0,
+        le=1,
+        description="Similarity that the best of 1,000 items or more must have, else nothing bears on the question; "
+        "of a tenth of the items it is 0.05 less. 0 returns the nearest, whatever they are.",
+    )
 
 
 class MemoryTokenBudgets(_Group):
@@ -299,6 +335,12 @@ class MemoryCompressionSettings(_Group):
 
     tier0_overflow_threshold: int = Field(2500, ge=1, description="Tokens of working memory that start a compression.")
     tier1_consolidation_count: int = Field(10, ge=2, description="Session summaries that become an epoch summary.")
+    session_idle_minutes: int = Field(
+        60,
+        ge=0,
+        description="Minutes without a turn after which a session has ended; it is summarised when another one begins. "
+        "0 waits for an overflow, or for `memory_compress`.",
+    )
     session_summary_tokens: int = Field(200, ge=20, description="Most tokens of a session summary.")
     epoch_summary_tokens: int = Field(100, ge=20, description="Most tokens of an epoch summary.")
     confidence_decay_rate: float = Field(0.01, ge=0, lt=1, description="Share of confidence lost in an interval.")
@@ -347,16 +389,11 @@ class MemorySettings(_Group):
         description="Defaults of `persistence`, `max_size_mb`, `max_items_per_query`, `summarize_after_iterations`: "
         "session, 100, 5, 10; project, 500, 10, 20; global, 2000, 25, 50.",
     )
-    embedder: str = Field(
-        "minilm-int8",
-        max_length=1000,
-        description="Embedder of memories: minilm-int8, or st: and a folder or a model's name. After a change run "
-        "`graphctx memory reindex`.",
-    )
     skillbook: str = Field(
         "", max_length=1000, description="File skillbook.json, whose skills are read before a question; empty is none."
     )
     storage: MemoryStorageSettings = Field(MemoryStorageSettings(), description="Where and how long.")
+    embeddings: MemoryEmbeddingSettings = Field(MemoryEmbeddingSettings(), description="What embeds memories.")
     retrieval: MemoryRetrievalSettings = Field(MemoryRetrievalSettings(), description="What a question returns.")
     lifecycle: MemoryLifecycleSettings = Field(MemoryLifecycleSettings(), description="Ages in iterations.")
     scoring: MemoryScoringSettings = Field(MemoryScoringSettings(), description="The score for an iteration.")

@@ -34,6 +34,7 @@ from eval.memory.conversations import (
     read_beam,
     read_lihua,
 )
+from eval.memory.relevance import print_relevance
 from graphctx.eval.compare import Comparison, compare
 from graphctx.eval.records import Golden, Outcome, SuiteRun
 from graphctx.memory import (
@@ -72,15 +73,18 @@ def main() -> int:
         "generated": generate_chats,
     }
     records: dict[str, object] = {}
+    sets: dict[str, Conversations] = {}
     for name, read in readers.items():
-        if name not in wanted:
-            continue
         try:
-            found = read()
+            sets[name] = read()
         except OSError as error:
             print(f"{name}: skipped, {error.filename} cannot be read: {error.strerror}\n")
+    for name, found in sets.items():
+        if name not in wanted:
             continue
-        run, history = run_set(found, asked.work / "memory")
+        chats = {turn.chat for turn in found.turns}
+        strangers = [one for other in sets.values() for one in other.questions if one.chat not in chats]
+        run, history = run_set(found, asked.work / "memory", strangers)
         print_set(run, history)
         records[name] = {each: [one.measures for one in outcomes] for each, outcomes in run.outcomes.items()}
     if "facts" in wanted:
@@ -118,8 +122,8 @@ class Baselines:
         return {name: np.argsort(-each, kind="stable").tolist() for name, each in scores}
 
 
-def run_set(found: Conversations, work: Path) -> tuple[SuiteRun, list[tuple[int, int]]]:
-    """Store and ask a set.
+def run_set(found: Conversations, work: Path, strangers: Sequence[Question]) -> tuple[SuiteRun, list[tuple[int, int]]]:
+    """Store and ask a set, and print how many questions of other conversations, ``strangers``, have an empty answer.
 
     Returns:
         The measures of each question, and the tokens of block and raw history that hold the same of its answer.
@@ -131,6 +135,7 @@ def run_set(found: Conversations, work: Path) -> tuple[SuiteRun, list[tuple[int,
     folder = work / f"{found.name}-{time.time_ns()}"
     with Memory(folder, embedder=embedder) as memory:
         keys = store(memory, found.turns)
+        print_relevance(memory, embedder, found, keys, strangers)
         cached = work / f"{found.name}-{embedder.fingerprint.replace(':', '-')}.npy"
         if not cached.exists():
             np.save(cached, embedder.embed([turn.text for turn in found.turns]))

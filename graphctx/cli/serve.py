@@ -157,6 +157,11 @@ def _config(
     else:
         _check_layers(layers, loaded)
     settings = parse_arguments(ServerSettings, {**loaded.server.model_dump(), **overrides})
+    if memory is not None and is_absent(kb) and kb != DEFAULT_KB:
+        warn(
+            f"warning: there is no knowledge base in {kb}, so the memory is served without documents. Correct --kb or "
+            f"leave it out; graphctx ingest FOLDER --kb {kb} makes one."
+        )
     if memory is not None and not MEMORY_TOOLSETS & set(settings.toolsets):
         settings = settings.model_copy(update={"toolsets": (*settings.toolsets, "memory")})
     return ServerConfig.from_settings(
@@ -259,8 +264,9 @@ def mcp_config(
         command += ["--memory", str(memory.expanduser().resolve())]
     instruction = f"Put this into: {known.place}" if known.place else "Run this in a shell:"
     errors_console().print(instruction, style="dim")
-    if not is_there and memory is None:
-        warn(f"There is no knowledge base in {kb} yet: graphctx ingest FOLDER --kb {kb} creates it.")
+    if not is_there and (memory is None or kb != DEFAULT_KB):
+        without = "" if memory is None else ", so the memory is served without documents"
+        warn(f"There is no knowledge base in {kb} yet{without}: graphctx ingest FOLDER --kb {kb} creates it.")
     print_text(known.render(command))
 
 

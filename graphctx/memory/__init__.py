@@ -6,15 +6,19 @@ session) and a `Moment` (time and iteration); nothing but `IterationClient` read
 - ``items``: `MemoryItem` and what a caller gives for one, `MemoryDraft`; `Triple` and `TemporalFact`; `MemoryFilter`.
 - ``memory``: `Memory`, with ``add``, ``search``, ``get``, ``select``, ``correct``, ``forget``, …; its attributes
   ``lifecycle``, ``statistics``, ``facts`` and ``database`` have the rest.
-- ``lifecycle``: compression, ageing, pruning and retention; ``statistics``: counts; ``embedding``: vectors of items.
+- ``lifecycle``: compression, ageing, pruning and retention; ``deletion``: what is deleted, and what makes room;
+  ``statistics``: counts; ``embedding``: vectors of items.
 - ``database``: the file ``memory.db`` and its migrations; ``store``: items in SQL; ``repair``: salvage.
-- ``index``: items as arrays that follow the file; ``search``: the stages; ``scorer``: pure functions of the scores.
-- ``facts``: `FactStore`, facts in time; ``predicates``: which hold one value; ``extraction``: triples of sentences.
+- ``index``: items as arrays that follow the file, with their terms in ``postings``; ``search``: the stages; ``scorer``:
+  pure functions of the scores.
+- ``facts``: `FactStore`, facts in time; ``predicates``: which hold one value; ``extraction``: triples of sentences;
+  ``fact_extraction``: when they are extracted.
 - ``assembler``: a block of memories under a token budget.
 - ``exchange``: JSON Lines of items and facts, and the form of the reference memory server.
 - ``compress``: summaries that cite their items, extractive or in the words of a language model.
-- ``iteration``: `IterationClient`, the context of an orchestrator's iterations; ``iteration_block``: its block for a
-  prompt; ``iteration_records``: its JSON values; ``skillbook``: skills from a file.
+- ``iteration``: `IterationClient`, the context of an orchestrator's iterations; ``iteration_reading``: what it reads
+  back; ``iteration_block``: its block for a prompt; ``iteration_records``: its JSON values; ``skillbook``: skills from
+  a file; ``feedback``: what helped and what did not.
 
 A text is stored and returned exactly; ids are `m_…` for items and `r_…` for facts.
 """
@@ -37,18 +41,21 @@ from graphctx.memory.items import (
     TemporalFact,
     Triple,
 )
-from graphctx.memory.iteration import CONTEXT_TYPES, ContextType, IterationClient, IterationRun
+from graphctx.memory.iteration import IterationClient, IterationRun
 from graphctx.memory.iteration_block import render_block
+from graphctx.memory.iteration_reading import CONTEXT_TYPES, ContextType
 from graphctx.memory.lifecycle import CompressLevel, CompressOutcome, MaintainOutcome
 from graphctx.memory.memory import Memory, StoreOutcome
 from graphctx.memory.repair import RepairReport, repair
 from graphctx.memory.search import MemoryHit, MemoryHits, MemoryQuery
+from graphctx.memory.store import SHORT_ID_CHARS
 
 __all__ = [
     "CONTEXT_TYPES",
     "CORE_TIER",
     "FILE_NAME",
     "KINDS",
+    "SHORT_ID_CHARS",
     "STATES",
     "BlockEntry",
     "CompressLevel",

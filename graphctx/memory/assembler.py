@@ -75,12 +75,14 @@ class MemoryBlock:
         n_left_out: candidates that repeat others or did not fit.
         stage: which stage of the search answered; anything but ``semantic`` is degraded.
         degraded: why, empty if it is not.
+        why_empty: why there are no entries, a sentence; empty if there are some.
     """
 
     entries: tuple[BlockEntry, ...] = ()
     n_left_out: int = 0
     stage: SearchStage = "semantic"
     degraded: str = ""
+    why_empty: str = ""
 
     @property
     def text(self) -> str:
@@ -110,7 +112,7 @@ def assemble_block(
     """
     with suppress(BackendUnavailable):  # the search says what is wrong, and may have an answer
         if memory.statistics.is_empty(query.scope):
-            return MemoryBlock()
+            return MemoryBlock(why_empty=f"Nothing is remembered in project {query.scope.project!r} yet.")
     wanted = replace(query, limit=max(query.limit, token_budget // TOKENS_PER_CANDIDATE))
     found = memory.search(wanted, record_use=False)
     facts = _facts(memory, query) if found.stage == "semantic" else []
@@ -146,7 +148,20 @@ def assemble_block(
     chosen = _fill(entries, token_budget, memory.settings.token_budgets, shortened)
     if record_use and found.stage in ("semantic", "text"):
         memory.record_use([entry.content.id for entry in chosen if isinstance(entry.content, MemoryItem)], query.now)
-    return MemoryBlock(chosen, len(scored) - len(chosen), found.stage, found.degraded)
+    why_empty = "" if chosen else _why_empty(len(scored), found, token_budget)
+    return MemoryBlock(chosen, len(scored) - len(chosen), found.stage, found.degraded, why_empty)
+
+
+def _why_empty(n_scored: int, found: MemoryHits, token_budget: int) -> str:
+    if n_scored:
+        return f"No memory that bears on this fits into {token_budget} tokens; {n_scored} were found."
+    if found.stage in ("cached", "none"):
+        return "The memory cannot be searched now."
+    if found.stage == "text":
+        return "No memory has a word of the question."
+    if not found.n_candidates:
+        return "No memory passes the filters at this time. Widen or drop them."
+    return f"Nothing that is remembered here ({found.n_candidates:,} in all) bears on this."
 
 
 def _fill(
@@ -241,15 +256,17 @@ def _core(memory: Memory, query: MemoryQuery) -> list[MemoryItem]:
 def _facts(memory: Memory, query: MemoryQuery) -> list[tuple[float, MemoryItem | TemporalFact]]:
     """Return the facts about what the question names, scored by the words that they share with it.
 
-    Embedding them would take longer than all else.
+    Facts about the user, whom a pronoun names, must share one. Embedding facts would take longer than all else.
     """
     wanted = query.filter
     if wanted.kinds and "fact" not in wanted.kinds:
         return []
     steps: dict[str, FactStep] = {}
+    asked = set(terms(query.text))
     for name in memory.facts.named_in(query.text, query.scope):
         for step in memory.facts.about(name, query.scope, query.now, depth=FACT_DEPTH, limit=MAX_FACTS):
-            steps.setdefault(step.fact.id, step)
+            if asked & {*terms(name), *terms(_words(step.fact))}:
+                steps.setdefault(step.fact.id, step)
     facts = [
         step.fact
         for step in sorted(steps.values(), key=lambda step: (step.hop, step.fact.id))[:MAX_FACTS]
@@ -260,13 +277,16 @@ def _facts(memory: Memory, query: MemoryQuery) -> list[tuple[float, MemoryItem |
     if not facts:
         return []
     ages = np.array([to_micros(query.now.at) - to_micros(fact.temporal_start) for fact in facts])
-    asked = set(terms(query.text))
-    words = [set(terms(f"{fact.subject} {fact.predicate} {fact.object}")) for fact in facts]
+    words = [set(terms(_words(fact))) for fact in facts]
     similarity = np.array([len(asked & own) / max(1, min(len(asked), len(own))) for own in words])
     tiers, uses = np.full(len(facts), FACT_TIER), np.zeros(len(facts))
     settings = memory.settings.ranking
     scores = block_scores(block_parts(similarity, ages, tiers, uses, settings), settings)
     return list(zip(scores.tolist(), facts, strict=True))
+
+
+def _words(fact: TemporalFact) -> str:
+    return f"{fact.subject} {fact.predicate} {fact.object}"
 
 
 def _without_repetition(

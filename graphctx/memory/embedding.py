@@ -7,7 +7,7 @@ import sqlite3
 import numpy as np
 import numpy.typing as npt
 
-from graphctx.errors import GraphctxError
+from graphctx.errors import GraphctxError, InvalidArgument
 from graphctx.memory.database import MemoryDatabase
 from graphctx.memory.index import windows
 from graphctx.nlp.base import Embedder
@@ -19,8 +19,8 @@ EMBED_BATCH = 64
 class WindowEmbedder:
     """Embeds items, and knows whether the vectors of the file are its own."""
 
-    def __init__(self, database: MemoryDatabase, embedder: Embedder) -> None:
-        self._database, self._embedder = database, embedder
+    def __init__(self, database: MemoryDatabase, embedder: Embedder, dimensions: int | None = None) -> None:
+        self._database, self._embedder, self._dimensions = database, embedder, dimensions
 
     def embed(self, texts: list[str]) -> tuple[list[npt.NDArray[np.float32]] | None, str]:
         """Return the vectors of the windows of each text, and why there are none, if so."""
@@ -36,12 +36,20 @@ class WindowEmbedder:
         with self._database.read() as connection:
             known = connection.execute("SELECT value FROM meta WHERE name = 'embedder'").fetchone()
         try:
-            own = self._embedder.fingerprint
+            own, dimension = self._embedder.fingerprint, self._embedder.dimension
         except GraphctxError as error:
             return error.message
+        if self._dimensions not in (None, dimension):
+            return (
+                f"the vectors of {self._embedder.name} have {dimension} dimensions, and [memory.embeddings] dimensions "
+                f"is {self._dimensions}; set it to {dimension}"
+            )
         if known is None or known[0] == own:
             return ""
-        return "the store was embedded with another model; run `graphctx memory reindex`"
+        return (
+            f"the store was embedded with {known[0]}, and the settings choose {own}; run `graphctx memory reindex`, or "
+            "set [memory.embeddings] as it was"
+        )
 
     def remember(self, connection: sqlite3.Connection) -> None:
         """Record the embedder of the first vectors, within a transaction."""
@@ -53,7 +61,9 @@ class WindowEmbedder:
 
     def reindex(self) -> int:
         """Embed again what has no vector, or everything if the embedder is another; return the number of items."""
-        condition = "1" if self.unusable() else "vector IS NULL"
+        if (unusable := self.unusable()) and "dimensions is" in unusable:
+            raise InvalidArgument(f"Nothing is embedded: {unusable}.", setting="memory.embeddings.dimensions")
+        condition = "1" if unusable else "vector IS NULL"
         with self._database.read() as connection:
             rows = connection.execute(f"SELECT row, text FROM items WHERE {condition}").fetchall()
         for start in range(0, len(rows), EMBED_BATCH):

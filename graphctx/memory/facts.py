@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -11,7 +12,7 @@ from typing import Any
 from graphctx.errors import InvalidArgument
 from graphctx.memory.database import MemoryDatabase
 from graphctx.memory.items import MemoryItem, MemoryScope, Moment, TemporalFact, Triple, from_micros, to_micros
-from graphctx.memory.predicates import canonical_predicate, holds_one_value
+from graphctx.memory.predicates import TYPES, canonical_predicate, holds_one_value
 from graphctx.memory.store import in_scope
 from graphctx.model.ids import content_id
 from graphctx.settings import MemoryFactSettings
@@ -307,15 +308,26 @@ class FactStore:
                 found.update(row[0] for row in connection.execute(query, (*scoped, *sorted(spans))))
         return sorted(found, key=lambda name: (-len(name), name))[:limit]
 
-    def schema(self, scope: MemoryScope) -> dict[str, int]:
-        """Return the predicates in scope with the number of their facts, the most frequent first."""
+    def schema(self, scope: MemoryScope) -> dict[str, dict[str, int]]:
+        """Return the types of entities and of relations in scope with their numbers, the most frequent first.
+
+        The type of an entity is the one that most of its facts state by their predicates; ``other`` if none does.
+        """
         where, scoped = in_scope(scope, "facts")
+        query = f"SELECT subject_key, predicate_key, object_key, COUNT(*) FROM facts WHERE {where} GROUP BY 1, 2, 3"
+        relations = Counter[str]()
+        stated: defaultdict[str, Counter[str]] = defaultdict(Counter)
         with self._database.read() as connection:
-            rows = connection.execute(
-                f"SELECT predicate_key, COUNT(*) FROM facts WHERE {where} GROUP BY 1 ORDER BY 2 DESC, 1",
-                scoped,
-            ).fetchall()
-        return dict(rows)
+            for subject, predicate, object_, n in connection.execute(query, scoped):
+                relations[predicate] += n
+                for key, kind in zip((subject, object_), TYPES.get(predicate, ("", "")), strict=True):
+                    stated[key][kind] += n if kind else 0
+        types = Counter(max(sorted(kinds), key=lambda kind: kinds[kind]) or "other" for kinds in stated.values())
+
+        def listed(counts: Counter[str]) -> dict[str, int]:
+            return dict(sorted(counts.items(), key=lambda each: (-each[1], each[0])))
+
+        return {"entity_types": listed(types), "relation_types": listed(relations)}
 
     def _keys(self, name: str) -> set[str]:
         key = fact_key(name)

@@ -1,18 +1,14 @@
-"""The items in memory, as arrays: masks of scope and filters, BM25 and cosine within them.
+"""The items in memory, as arrays: masks of scope and filters, neighbours, and cosines within a mask.
 
 The index follows the file incrementally: `MemoryIndex.refresh` reads the rows that changed since the last time.
-Document frequencies, the number of items and their mean length are those of the mask, so that what is out of scope
-has no influence on a score.
 """
 
 from __future__ import annotations
 
 import json
 import sqlite3
-import zlib
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -20,16 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from graphctx.memory.items import KINDS, PERSISTENCES, STATES, MemoryFilter, MemoryScope, Moment, to_micros
+from graphctx.memory.postings import ASSISTANTS, Mask, Postings, author_hashes
 from graphctx.memory.scorer import FIRST_WINDOW_SHARE, MICROS_PER_DAY, Floats
 from graphctx.settings import MemoryCompressionSettings
-from graphctx.text.lexical import terms
 from graphctx.text.sentences import Span
 
-Mask = npt.NDArray[np.bool_]
 Slots = npt.NDArray[np.int64]
-
-K1, B = 1.2, 0.75
-"""Robertson & Zaragoza 2009, section 3.5; the defaults of Lucene."""
 
 EXACT_ITEMS = 4096
 """Up to so many items in a mask, all cosines are computed; of more, those with the nearest signs."""
@@ -44,12 +36,6 @@ four characters a token and code three."""
 
 MAX_WINDOWS = 16
 """What is beyond these windows of an item is found by its words alone."""
-
-ASSISTANTS = frozenset("agent ai assistant bot chatbot document model system tool".split())
-"""Authors whose turns answer what a person said; the source of a turn counts where it has no author."""
-
-ROLES = ASSISTANTS | {"human", "user"}
-"""Authors that are roles. The names of others are terms of what they said: a question names who said something."""
 
 _NEVER = np.iinfo(np.int64).max
 _FIELDS = (
@@ -80,22 +66,10 @@ _COLUMNS: dict[str, Any] = {
     "before": np.int64,
     "after": np.int64,
 }
-_TAIL_POSTINGS = 200_000
 _BATCH = 5000
 _SIGNS_AT_ONCE = 16_384  # vectors whose differing signs are counted within the processor's cache
 _PRODUCTS_AT_ONCE = 512
 """Rows multiplied at a time: more, and BLAS starts threads, which takes longer than the product."""
-
-
-def term_hashes(text: str) -> npt.NDArray[np.uint32]:
-    """Return the sorted hashes of the index terms of a text, each as often as the term occurs."""
-    return np.sort(np.array([zlib.crc32(term.encode()) for term in terms(text)], dtype=np.uint32))
-
-
-@lru_cache(maxsize=1024)
-def _author_hashes(author: str) -> npt.NDArray[np.uint32]:
-    """Return the hashes of the index terms of an author's name, none of a role."""
-    return term_hashes("" if author.casefold() in ROLES else author)
 
 
 def windows(text: str) -> list[Span]:
@@ -133,13 +107,7 @@ class MemoryIndex:
         self._conversations: dict[tuple[int, ...], list[tuple[int, int, int]]] = {}
         self.ids: list[str] = []
         self._columns = {name: np.zeros(0, dtype) for name, dtype in _COLUMNS.items()}
-        self._base: tuple[npt.NDArray[np.uint32], npt.NDArray[np.int32], npt.NDArray[np.int32]] = (
-            np.zeros(0, np.uint32),
-            np.zeros(0, np.int32),
-            np.zeros(0, np.int32),
-        )
-        self._tail: list[tuple[npt.NDArray[np.uint32], npt.NDArray[np.int32], npt.NDArray[np.int32]]] = []
-        self._tail_size = 0
+        self.postings = Postings()
 
     def column(self, name: str) -> npt.NDArray[Any]:
         """Return a column of the items, [n]."""
@@ -165,8 +133,7 @@ class MemoryIndex:
             deleted = deleted or len(found) < len(rows)
         if changed:
             self._version = changed[-1][0]
-        if self._tail_size > max(_TAIL_POSTINGS, len(self._base[0]) // 8):
-            self._fold_tail()
+        self.postings.fold()
         return deleted
 
     def _append(self, connection: sqlite3.Connection, rows: Sequence[int]) -> None:
@@ -178,7 +145,7 @@ class MemoryIndex:
         first_vector = self._n_vectors
         marks = ",".join("?" * len(rows))
         query = f"SELECT row, vector, terms, author FROM items WHERE row IN ({marks}) ORDER BY row"
-        postings = []
+        terms_of = []
         for slot, (row, vector, blob, author) in enumerate(connection.execute(query, rows), start=first):
             self._slot_of[row] = slot
             self._columns["row"][slot] = row
@@ -186,16 +153,13 @@ class MemoryIndex:
             self._columns["before"][slot] = self._columns["after"][slot] = -1
             if vector is not None and len(vector) % (2 * self._dimension) == 0:
                 self._add_vectors(slot, np.frombuffer(vector, np.float16).reshape(-1, self._dimension))
-            hashes = np.concatenate([np.frombuffer(blob, np.uint32), _author_hashes(author)])
-            self._columns["length"][slot] = len(hashes)
-            postings.append(hashes.astype(np.uint64) << 32 | np.uint64(slot))
+            terms_of.append(np.concatenate([np.frombuffer(blob, np.uint32), author_hashes(author)]))
+            self._columns["length"][slot] = len(terms_of[-1])
         self._n = last
         self.ids += [""] * len(rows)
         new = slice(first_vector, self._n_vectors)
         self._signs[:, new] = _signs(self._vectors[new])
-        pairs, counts = np.unique(np.concatenate(postings), return_counts=True)
-        self._tail.append(((pairs >> 32).astype(np.uint32), pairs.astype(np.int32), counts.astype(np.int32)))
-        self._tail_size += len(pairs)
+        self.postings.add(terms_of, first)
 
     def _grow(self, n: int) -> None:
         capacity = len(self._columns["row"])
@@ -289,14 +253,6 @@ class MemoryIndex:
         before, after = step("before", slots), step("after", slots)
         return np.stack([step("before", before), before, after, step("after", after)], axis=1)
 
-    def _fold_tail(self) -> None:
-        hashes, slots, counts = (
-            np.concatenate([self._base[part], *(each[part] for each in self._tail)]) for part in range(3)
-        )
-        order = np.lexsort((slots, hashes))
-        self._base = hashes[order], slots[order], counts[order]
-        self._tail, self._tail_size = [], 0
-
     def mask(self, scope: MemoryScope, chosen: MemoryFilter, now: Moment, decay: MemoryCompressionSettings) -> Mask:
         """Return which items a request sees: in scope, stored and valid at its time, and chosen by its filter."""
         column = self.column
@@ -339,39 +295,6 @@ class MemoryIndex:
             left = np.power(1 - decay.confidence_decay_rate, intervals)
             mask &= column("confidence") * np.where(column("tier") == 3, 1.0, left) >= chosen.min_confidence
         return mask
-
-    def lexical(self, query: str, mask: Mask) -> Floats:
-        """Return the BM25 score of each item, [n] in 0..1; 0 outside of the mask.
-
-        1 is the score of an item of mean length with every term of the query once, or more.
-        """
-        scores: Floats = np.zeros(self._n)
-        n_items = int(np.count_nonzero(mask))
-        if not n_items:
-            return scores
-        lengths = self.column("length")
-        mean = max(1.0, int(lengths[mask].sum()) / n_items)
-        total = 0.0
-        for term in np.unique(term_hashes(query)):
-            slots, counts = self._postings(term)
-            seen = mask[slots]
-            slots, counts = slots[seen], counts[seen]
-            idf = float(np.log1p((n_items - len(slots) + 0.5) / (len(slots) + 0.5)))
-            total += idf
-            scores[slots] += idf * (K1 + 1) * counts / (counts + K1 * (1 - B + B * lengths[slots] / mean))
-        return np.minimum(scores / (total or 1.0), 1.0, out=scores)
-
-    def _postings(self, term: np.uint32) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-        hashes, slots, counts = self._base
-        low, high = np.searchsorted(hashes, term), np.searchsorted(hashes, term, side="right")
-        if len(self._tail) > 1:
-            tail = tuple(np.concatenate([each[part] for each in self._tail]) for part in range(3))
-            self._tail = [(tail[0], tail[1], tail[2])]
-        if not self._tail:
-            return slots[low:high], counts[low:high]
-        at = np.flatnonzero(self._tail[0][0] == term)
-        found = np.concatenate([slots[low:high], self._tail[0][1][at]])
-        return found, np.concatenate([counts[low:high], self._tail[0][2][at]])
 
     def nearest(self, vector: npt.NDArray[np.float32], mask: Mask, limit: int) -> Slots:
         """Return the slots of the mask that may be nearest to a vector.

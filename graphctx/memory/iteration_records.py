@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from graphctx.memory.compress import summarise_items
+from graphctx.memory.feedback import feedback_count
 from graphctx.memory.items import ITERATIONS_TAG, MemoryItem
-from graphctx.memory.memory import feedback_count
 from graphctx.memory.search import MemoryHit
 from graphctx.memory.skillbook import SKILL
 from graphctx.nlp.tokens import AnswerCounter

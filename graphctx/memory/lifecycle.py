@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, Literal, Protocol
 
@@ -31,6 +31,7 @@ CompressLevel = Literal["working", "session", "epoch"]
 ITEMS_PER_SUMMARY = 20
 
 _MAINTAINED_ITEMS = 200
+_ENDED_SESSIONS = 20
 _LIVE: tuple[MemoryState, ...] = ("active", "aging")
 _WORKING = "project = ? AND tier = 0 AND kind = 'turn' AND session = ? AND state IN ('active', 'aging')"
 
@@ -154,6 +155,7 @@ class MemoryLifecycle:
 
         Some hundred items are summarised in a call; more wait for the next one.
         """
+        self.end_sessions(scope, now)
         summarised = self.summarise_old(scope, now, limit=_MAINTAINED_ITEMS)
         n_states = len(summarised.source_ids) + self._items.age(scope, now)
         lifecycle = self._settings.lifecycle
@@ -196,9 +198,35 @@ class MemoryLifecycle:
         )
         return [item for item in found if ITERATIONS_TAG not in item.tags]
 
+    def end_sessions(self, scope: MemoryScope, now: Moment) -> tuple[MemoryItem, ...]:
+        """Summarise the turns of other sessions of the project that have ended; some in a call, the oldest first.
+
+        The summaries are extractive.
+        """
+        limits = self._settings.compression
+        if not limits.session_idle_minutes:
+            return ()
+        query = (
+            "SELECT session FROM items WHERE principal = ? AND project = ? AND tier = 0 AND kind = 'turn' "
+            "AND state IN ('active', 'aging') AND session <> ? GROUP BY 1 HAVING MAX(created_at) < ? "
+            "ORDER BY MAX(created_at), 1 LIMIT ?"
+        )
+        before = to_micros(now.at) - limits.session_idle_minutes * 60_000_000
+        values = (scope.principal, scope.project, scope.session, before, _ENDED_SESSIONS)
+        with self._database.read() as connection:
+            ended = [session for (session,) in connection.execute(query, values)]
+        turns = [turn for session in ended for turn in self.working(replace(scope, session=session), now)]
+        return self._summarise(turns, 1, limits.session_summary_tokens, now).summaries
+
     def promote(self, scope: MemoryScope, now: Moment) -> tuple[MemoryItem, ...]:
-        """Compress the oldest turns of a working memory that overflows, and session summaries that are many."""
+        """Compress what a new turn leaves behind, and return the summaries.
+
+        That is, sessions that have ended before the first turn of this one, the oldest turns of a working memory that
+        overflows, and session summaries that are many.
+        """
         turns = self.working(scope, now)
+        if len(turns) == 1 and (done := self.end_sessions(scope, now)):
+            return done + self._consolidate(scope, now)
         counts = self._counter.count_many([turn.text for turn in turns])
         total = sum(counts)
         if total <= self._settings.compression.tier0_overflow_threshold:
@@ -208,10 +236,14 @@ class MemoryLifecycle:
             total -= counts[n_oldest]
             n_oldest += 1
         done = self._summarise(turns[:n_oldest], 1, self._settings.compression.session_summary_tokens, now).summaries
-        sessions = self.summaries(scope, now, 1)
-        if len(sessions) >= self._settings.compression.tier1_consolidation_count:
-            done += self._summarise(sessions, 2, self._settings.compression.epoch_summary_tokens, now).summaries
-        return done
+        return done + self._consolidate(scope, now)
+
+    def _consolidate(self, scope: MemoryScope, now: Moment) -> tuple[MemoryItem, ...]:
+        """Make an epoch summary of the session summaries of the project if they are many."""
+        sessions, limits = self.summaries(scope, now, 1), self._settings.compression
+        if len(sessions) < limits.tier1_consolidation_count:
+            return ()
+        return self._summarise(sessions, 2, limits.epoch_summary_tokens, now).summaries
 
     def _summarise(
         self,

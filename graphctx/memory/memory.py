@@ -14,11 +14,12 @@ import numpy.typing as npt
 
 from graphctx.errors import BackendUnavailable, GraphctxError, InvalidArgument
 from graphctx.memory.database import MemoryDatabase, MemoryFull
+from graphctx.memory.deletion import ItemDeletion
 from graphctx.memory.embedding import EMBED_BATCH, WindowEmbedder
-from graphctx.memory.extraction import TripleExtractor
+from graphctx.memory.fact_extraction import FactExtraction
 from graphctx.memory.facts import FactChanges, FactStore, NameResolver, PlacedFact
+from graphctx.memory.feedback import with_feedback
 from graphctx.memory.items import (
-    CORE_TIER,
     MemoryDraft,
     MemoryFilter,
     MemoryItem,
@@ -27,26 +28,18 @@ from graphctx.memory.items import (
     to_micros,
 )
 from graphctx.memory.lifecycle import MemoryLifecycle
-from graphctx.memory.scorer import after_feedback
 from graphctx.memory.search import MemoryHits, MemoryQuery, MemorySearcher
 from graphctx.memory.statistics import MemoryStatistics
 from graphctx.memory.store import ITEM_FIELDS, ItemStore, item_of, item_of_row
 from graphctx.nlp.base import Embedder, Extractor
-from graphctx.nlp.embedders import make_embedder
+from graphctx.nlp.embedders import DEFAULT, make_embedder
 from graphctx.settings import LlmSettings, MemorySettings
-
-FEEDBACK = "graphctx:feedback"
-"""Entry of an item's metadata: how often it was ``helpful`` or ``harmful``, and the last ``reason``."""
 
 DEPRECATED_SHARE = 0.5
 """What is left of the confidence of an item that is deprecated."""
 
-PRUNED_SHARE = 0.1
-"""Share of a principal's items that is pruned to make room for a new one, as often as `PRUNE_ATTEMPTS`."""
-
 PRUNE_ATTEMPTS = 5
-
-_PRUNE_BATCH = 16
+"""How often items are deleted to make room for a new one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +85,7 @@ class Memory:
 
     Raises:
         BackendUnavailable: the store is damaged, of a later version, or cannot be opened.
-        InvalidArgument: the settings name an unknown embedder.
+        InvalidArgument: the folder is a file.
     """
 
     def __init__(
@@ -111,19 +104,23 @@ class Memory:
         self.database = MemoryDatabase(
             Path(folder), max_size_mb=storage.max_size_mb, busy_seconds=storage.busy_timeout_seconds
         )
-        self._embedder = embedder or make_embedder(self.settings.embedder)
+        chosen = self.settings.embeddings
+        self._embedder = embedder or make_embedder(DEFAULT if chosen.provider == "local" else f"st:{chosen.model}")
         self._items = ItemStore(self.database, self.settings)
         self.facts = FactStore(self.database, self.settings.facts, resolver)
-        self._triples = TripleExtractor(lambda: extractor or _shipped_extractor())
+        self.extraction = FactExtraction(self.database, self.facts, self.settings.facts, extractor)
         self._searcher = MemorySearcher(self.database, self._items, self._embedder, self.settings)
-        self._windows = WindowEmbedder(self.database, self._embedder)
+        self._windows = WindowEmbedder(self.database, self._embedder, None if embedder else chosen.dimensions)
+        self._deletion = ItemDeletion(
+            self.database, self._items, self.facts, storage.max_size_mb, self._searcher.reset_cache
+        )
         self.statistics = MemoryStatistics(self.database, self.settings)
         self.lifecycle = MemoryLifecycle(
             self.database,
             self._items,
             self.settings,
             lambda draft, there, now, summarised: self.add([draft], there, now, summarised=summarised)[0].item,
-            self._delete,
+            self._deletion.delete,
             llm if llm and llm.enabled else None,
             llm_seconds,
         )
@@ -164,7 +161,7 @@ class Memory:
             scope: where they belong.
             now: when they are stored.
             extract: whether facts are extracted at once; by default those of `[memory.facts] extract_kinds` are, and
-                those of turns when `extract_pending` is called.
+                those of turns when `extraction.pending` is called.
             summarised: ids of active or aging items that the drafts stand for; they become ``summarized``.
 
         Raises:
@@ -175,15 +172,7 @@ class Memory:
         """
         items = [item_of(draft, scope, now, self.settings) for draft in drafts]
         vectors, degraded = self._windows.embed([item.text for item in items])
-        found: list[tuple[list[Any], bool, str]] = []
-        for draft, item in zip(drafts, items, strict=True):
-            wanted = item.kind in self.settings.facts.extract_kinds if extract is None else extract
-            pending = extract is None and item.kind == "turn" and draft.triples is None
-            try:
-                triples = draft.triples if draft.triples is not None else self._extracted(item) if wanted else ()
-                found.append((list(triples), pending, ""))
-            except BackendUnavailable as error:
-                found.append(([], True, f"facts were not extracted: {error}"))
+        found = [self.extraction.of_draft(draft, item, extract) for draft, item in zip(drafts, items, strict=True)]
 
         def insert() -> list[StoreOutcome]:
             outcomes = []
@@ -203,8 +192,8 @@ class Memory:
                 outcomes = insert()
                 break
             except MemoryFull as full:
-                hopeless = attempt == PRUNE_ATTEMPTS or self._is_too_large(items)
-                room = 0 if hopeless else self._make_room(scope, full.missing)
+                hopeless = attempt == PRUNE_ATTEMPTS or self._deletion.would_be_in_vain(items)
+                room = 0 if hopeless else self._deletion.make_room(scope, full.missing)
                 if not room:
                     raise
                 pruned += room
@@ -238,7 +227,7 @@ class Memory:
                         n_added += 1
                         if extract and item.kind in self.settings.facts.extract_kinds and item.valid_to is None:
                             moment = Moment(item.created_at, item.created_iteration)
-                            self.facts.add(connection, self._extracted(item), item, moment)
+                            self.facts.add(connection, self.extraction.of_item(item), item, moment)
         return n_added
 
     def restore_facts(self, facts: Sequence[PlacedFact]) -> int:
@@ -264,28 +253,6 @@ class Memory:
         with self.database.read() as connection:
             return self.facts.placed(connection, "source_item = ?", (item_id,))
 
-    def extract_pending(self, limit: int | None = None) -> int:
-        """Extract the facts of items that wait for it, the oldest first; return how many items that were."""
-        done = 0
-        while limit is None or done < limit:
-            with self.database.read() as connection:
-                rows = connection.execute(
-                    f"SELECT {ITEM_FIELDS} FROM items WHERE facts_pending ORDER BY created_at, row LIMIT 16"
-                ).fetchall()
-            if not rows:
-                break
-            items = [item_of_row(row) for row in rows]
-            triples = [self._extracted(item) for item in items]
-            with self.database.write() as connection:
-                for item, stated in zip(items, triples, strict=True):
-                    taken = connection.execute(
-                        "UPDATE items SET facts_pending = 0 WHERE id = ? AND facts_pending", (item.id,)
-                    ).rowcount
-                    if taken:  # else another process was faster
-                        self.facts.add(connection, stated, item, Moment(item.created_at, item.created_iteration))
-            done += len(items)
-        return done
-
     def update(self, item_id: str, scope: MemoryScope, change: Callable[[MemoryItem], Mapping[str, Any]]) -> MemoryItem:
         """Change fields of an item, read and written in one transaction; its text never changes.
 
@@ -299,16 +266,9 @@ class Memory:
     def feedback(self, item_id: str, helpful: bool, scope: MemoryScope, reason: str = "") -> MemoryItem:
         """Raise or lower the usefulness of an item; its metadata count the feedback and keep the last reason."""
 
-        def change(item: MemoryItem) -> Mapping[str, Any]:
-            name = "helpful" if helpful else "harmful"
-            counts = {name: feedback_count(item, name) + 1} | ({"reason": reason} if reason else {})
-            known = item.metadata.get(FEEDBACK)
-            return {
-                "usefulness": after_feedback(item.usefulness, [helpful], self.settings.scoring),
-                "metadata": {**item.metadata, FEEDBACK: {**known, **counts} if isinstance(known, dict) else counts},
-            }
-
-        return self._items.update(item_id, scope, change)
+        return self._items.update(
+            item_id, scope, lambda item: with_feedback(item, helpful, reason, self.settings.scoring)
+        )
 
     def deprecate(self, item_id: str, scope: MemoryScope) -> MemoryItem:
         """Halve the confidence of an item."""
@@ -351,7 +311,7 @@ class Memory:
         Raises:
             InvalidArgument: an id is unknown in this scope; nothing is deleted.
         """
-        return self._delete([self.get(item_id, scope).id for item_id in ids])
+        return self._deletion.delete([self.get(item_id, scope).id for item_id in ids])
 
     def wipe(self, scope: MemoryScope, *, all_projects: bool = False) -> int:
         """Delete everything that the principal stored in the project, or in all projects; return how many items."""
@@ -359,7 +319,7 @@ class Memory:
         with self.database.read() as connection:
             query = f"SELECT id FROM items WHERE {place}"
             ids = connection.execute(query, (scope.principal, all_projects, scope.project)).fetchall()
-        n_deleted = self._delete([each[0] for each in ids])
+        n_deleted = self._deletion.delete([each[0] for each in ids])
         self.database.compact()
         return n_deleted
 
@@ -436,68 +396,8 @@ class Memory:
         """Return the vectors of items by id, without those that have none."""
         return self._searcher.vectors(list(ids))
 
-    def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Return the vectors of texts, [k, dimension], as items have them."""
-        return self._embedder.embed(texts)
-
     def reindex(self) -> int:
         """Embed again what has no vector, or everything if the embedder is another; return the number of items."""
         n_items = self._windows.reindex()
         self._searcher.reset()
         return n_items
-
-    def _extracted(self, item: MemoryItem) -> list[Any]:
-        return self._triples.triples(item.text, item.author)
-
-    def _delete(self, ids: Sequence[str]) -> int:
-        n_deleted = self._remove(ids)
-        if n_deleted:
-            self.database.purge()
-        return n_deleted
-
-    def _remove(self, ids: Sequence[str]) -> int:
-        if not ids:
-            return 0
-        with self.database.write(limited=False) as connection:
-            self.facts.delete_of(connection, ids)
-            n_deleted = self._items.delete(connection, ids)
-        self._searcher.reset_cache()
-        return n_deleted
-
-    def _is_too_large(self, items: Sequence[MemoryItem]) -> bool:
-        """Return whether items need more room than pruning should make; an item is stored twice, with its terms."""
-        return 4 * sum(len(item.text) for item in items) > self.settings.storage.max_size_mb << 20
-
-    def _make_room(self, scope: MemoryScope, missing: int) -> int:
-        """Delete the least valuable items of the principal; return how many.
-
-        None are deleted if they would not make the room that is missing on the disk.
-        """
-        if missing > PRUNED_SHARE * self.database.size():
-            return 0
-        with self.database.read() as connection:
-            rows = connection.execute(
-                "SELECT id FROM items WHERE principal = ? AND tier < ? "
-                "ORDER BY usefulness * confidence, created_iteration, created_at, row",
-                (scope.principal, CORE_TIER),
-            ).fetchall()
-        ids = [row[0] for row in rows[: -(-len(rows) // round(1 / PRUNED_SHARE))]]
-        n_deleted = 0
-        with suppress(MemoryFull):  # a full disk takes small transactions longer than large ones
-            for start in range(0, len(ids), _PRUNE_BATCH):
-                n_deleted += self._remove(ids[start : start + _PRUNE_BATCH])
-            self.database.purge()
-        return n_deleted
-
-
-def feedback_count(item: MemoryItem, name: str) -> int:
-    """Return how often an item was ``helpful`` or ``harmful``, or another count of its feedback."""
-    known = item.metadata.get(FEEDBACK)
-    count = known.get(name) if isinstance(known, dict) else 0
-    return count if isinstance(count, int) else 0
-
-
-def _shipped_extractor() -> Extractor:
-    from graphctx.nlp.spacy_extractor import SpacyExtractor
-
-    return SpacyExtractor()

@@ -50,6 +50,38 @@ MANY_VALUED_NOUNS = frozenset(
 )
 """Attributes that hold many values, although a sentence names one of them."""
 
+TYPES: dict[str, tuple[str, str]] = {
+    "live in": ("person", "place"),
+    "work at": ("person", "organization"),
+    "study at": ("person", "organization"),
+    "be married to": ("person", "person"),
+    "be engaged to": ("person", "person"),
+    "report to": ("person", "person"),
+    "friend": ("person", "person"),
+    "colleague": ("person", "person"),
+    "play for": ("person", "organization"),
+    "phone number": ("", "contact"),
+    "email": ("", "contact"),
+    "birthday": ("person", "date"),
+    "age": ("", "quantity"),
+    "deadline": ("", "date"),
+    "be due on": ("", "date"),
+    "be scheduled for": ("", "date"),
+    "date": ("", "date"),
+    "budget": ("", "quantity"),
+    "price": ("", "quantity"),
+    "cost": ("", "quantity"),
+    "ceo": ("organization", "person"),
+    "lead": ("", "person"),
+    "headquarters": ("organization", "place"),
+    "be based in": ("organization", "place"),
+    "be led by": ("", "person"),
+    "city": ("", "place"),
+    "location": ("", "place"),
+    "hometown": ("person", "place"),
+}
+"""Types of what a predicate relates, its subject and its object; empty where it says nothing of one."""
+
 _SINGLING = frozenset("favorite preferred current main primary default new latest next".split())
 _FORMS = {"is": "be", "are": "be", "was": "be", "were": "be", "has": "have", "does": "do", "goes": "go"}
 _SPELLINGS = {"favourite": "favorite", "colour": "color", "neighbour": "neighbor", "centre": "center"}

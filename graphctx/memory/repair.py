@@ -16,8 +16,8 @@ from pydantic import TypeAdapter
 from graphctx.errors import BackendUnavailable
 from graphctx.memory.database import FILE_NAME, MemoryDatabase, add_text
 from graphctx.memory.facts import fact_key
-from graphctx.memory.index import term_hashes
 from graphctx.memory.items import MemoryItem, from_micros, to_micros
+from graphctx.memory.postings import term_hashes
 from graphctx.memory.store import ITEM_FIELDS, item_of_row
 from graphctx.model.ids import content_id
 

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from graphctx.memory.items import CORE_TIER
 from graphctx.settings import MemoryCompressionSettings, MemoryRankingSettings
 from graphctx.settings import MemoryScoringSettings as ScoringSettings
+from graphctx.text.lexical import terms
 
 Floats = npt.NDArray[np.float64]
 
@@ -44,6 +45,26 @@ one is near to almost any question."""
 REORDERED = 10
 """Items that the weights of ``[memory.ranking]`` order; the others follow by similarity, else recency outweighs it."""
 
+FLOOR_STEP = 0.05
+"""What the floor rises by with ten times the items, since the best of more items fits any question better; up to
+`FLOOR_ITEMS`. Chosen with ``min_similarity`` by the table of ``make eval-memory``."""
+
+FLOOR_ITEMS = 1000
+
+ITEM_SHARE = 0.5
+"""Of the floor, the similarity below which an item is left out although others answer the question."""
+
+_GENERAL_TERMS = frozenset(
+    terms(
+        "remember recall know tell told say said talk speak spoke discuss conversation chat session happen happened do "
+        "everything anything something thing all list name memory preference summary summarize overview recap user far "
+        "first last latest recent recently new next time date day week weekend month year ago today yesterday tonight "
+        "morning afternoon evening monday tuesday wednesday thursday friday saturday sunday january february march "
+        "april may june july august september october november december please"
+    )
+)
+"""Terms of questions about what is remembered as a whole, to which no item need be similar."""
+
 _ABOUT_BOTH = re.compile(r"\b(?:summar\w+|overview|recap|(?:did|have|had) you)\b", re.I)
 """Questions for which what the assistant said is as relevant as what the person said."""
 
@@ -63,6 +84,17 @@ class ScoreParts:
     recency: Floats
     third: Floats
     fourth: Floats
+
+
+def similarity_floor(query: str, n_items: int, settings: ScoringSettings) -> float:
+    """Return the similarity that the best of some items must have if any of them bears on a question.
+
+    0 if the question is about the memory as a whole, such as "What happened on Monday?".
+    """
+    if not settings.min_similarity or all(term in _GENERAL_TERMS or term.isdigit() for term in terms(query)):
+        return 0.0
+    share = min(1.0, max(n_items, 1) / FLOOR_ITEMS)
+    return max(0.0, settings.min_similarity + FLOOR_STEP * math.log10(share))
 
 
 def relevance_of(

@@ -16,7 +16,9 @@ from graphctx.memory.database import MemoryDatabase
 from graphctx.memory.extraction import date_in
 from graphctx.memory.index import MemoryIndex, Slots
 from graphctx.memory.items import KINDS, MemoryFilter, MemoryItem, MemoryKind, MemoryScope, Moment, to_micros
+from graphctx.memory.postings import Mask
 from graphctx.memory.scorer import (
+    ITEM_SHARE,
     Floats,
     ScoreParts,
     below_reordered,
@@ -26,10 +28,12 @@ from graphctx.memory.scorer import (
     iteration_scores,
     relative,
     relevance_of,
+    similarity_floor,
     with_neighbours,
 )
 from graphctx.memory.store import ItemStore
 from graphctx.nlp.base import Embedder
+from graphctx.nlp.embedders import text_vector
 from graphctx.settings import MemorySettings
 from graphctx.text.lexical import terms
 
@@ -55,7 +59,8 @@ class MemoryQuery:
         scope, filter, now: what is searched, and as of when.
         limit: items returned at most.
         ranking: which score orders them.
-        min_score: items of a lower score are not returned.
+        min_score: items of a lower score are not returned; with 0, the score for an iteration returns items that do
+            not bear on the question too.
         preferred: kinds that match in the score for an iteration; by default those of the filter, else of the settings.
     """
 
@@ -99,7 +104,7 @@ class MemoryHits:
         stage: which stage answered; anything but ``semantic`` is degraded.
         degraded: why earlier stages failed, empty if none did.
         n_candidates: items in scope that the filter chooses; 0 if the stage does not know.
-        n_below: candidates that were scored and left out for a low score.
+        n_below: candidates that were scored and left out for a low score, or since they do not bear on the question.
         embedding_ms: milliseconds for embedding the question; equal answers may differ in it.
     """
 
@@ -185,13 +190,14 @@ class MemorySearcher:
 
     def _semantic(self, query: MemoryQuery) -> MemoryHits:
         start = perf_counter()
-        vector = self._embedder.embed([query.text])[0]
+        cached = self._settings.embeddings.cache_embeddings
+        vector = text_vector(self._embedder, query.text) if cached else self._embedder.embed([query.text])[0]
         embedding_ms = (perf_counter() - start) * 1000
         with self._lock:
             index = self.index()
             mask = index.mask(query.scope, query.filter, query.now, self._settings.compression)
             n_candidates = int(mask.sum())
-            lexical = index.lexical(query.text, mask)
+            lexical = index.postings.scores(query.text, mask, index.column("length"))
             near = index.nearest(vector, mask, CANDIDATES)
             cosines = np.zeros(len(mask))
             cosines[near] = index.cosines(vector, near)
@@ -202,14 +208,18 @@ class MemorySearcher:
             everything = everything[(everything >= 0) & mask[everything]]
             others = np.setdiff1d(everything, near, assume_unique=True)
             cosines[others] = index.cosines(vector, others)
+            fit = (1 - share) * np.clip(cosines, 0, 1) + share * lexical
             relevance = np.zeros(len(mask) + 1)  # of no neighbour, at -1
             relevance[everything] = relevance_of(
-                (1 - share) * np.clip(cosines[everything], 0, 1) + share * lexical[everything],
+                fit[everything],
                 index.column("assistant")[everything],
                 index.column("kind")[everything] == KINDS.index("summary"),
                 query.text,
             )
             similarity = with_neighbours(relevance[slots], relevance[beside])
+            n_found, related = len(slots), self._related(query, index, slots, fit[slots], similarity, n_candidates)
+            slots, similarity = slots[related], similarity[related]
+            n_below = n_found - len(slots)
             if query.ranking == "block":
                 best = _best(np.arange(len(slots)), similarity, max(query.limit, self._settings.ranking.top_k))
                 slots, similarity = slots[best], relative(similarity[best])
@@ -226,7 +236,24 @@ class MemorySearcher:
             for row, at, window in zip(rows, kept, nearest, strict=False)
             if row in items  # deleted by another process in this moment
         ]
-        return MemoryHits(tuple(hits), "semantic", "", n_candidates, len(order) - len(kept), embedding_ms)
+        return MemoryHits(tuple(hits), "semantic", "", n_candidates, n_below + len(order) - len(kept), embedding_ms)
+
+    def _related(
+        self, query: MemoryQuery, index: MemoryIndex, slots: Slots, fit: Floats, similarity: Floats, n_items: int
+    ) -> Mask:
+        """Return which items bear on the question: none if the best is below the floor.
+
+        A block has those above a share of the floor; an iteration all, since a skill may help with any task. For an
+        item without a vector a word in common is enough.
+        """
+        floor = similarity_floor(query.text, n_items, self._settings.scoring)
+        if query.ranking == "iteration" and not query.min_score:
+            floor = 0.0
+        vectorless = (index.column("n_vectors")[slots] == 0) & (fit > 0)
+        answered = bool(vectorless.any() or (fit >= floor).any())
+        least = ITEM_SHARE * floor if query.ranking == "block" else 0.0
+        related: Mask = (vectorless | (np.maximum(fit, similarity) >= least)) & answered
+        return related
 
     def _by_words(self, query: MemoryQuery) -> MemoryHits:
         found = self._items.matching(

@@ -12,8 +12,9 @@ from typing import Any
 from filelock import FileLock
 
 from graphctx.errors import BackendUnavailable
+from graphctx.memory.feedback import FEEDBACK, feedback_count
 from graphctx.memory.items import MemoryDraft, MemoryFilter, MemoryItem, MemoryScope, Moment
-from graphctx.memory.memory import FEEDBACK, Memory, feedback_count
+from graphctx.memory.memory import Memory
 from graphctx.memory.store import MAX_TAG_CHARS
 from graphctx.settings import MemoryScoringSettings
 

@@ -75,6 +75,15 @@ class MemoryStatistics:
             query = "SELECT project, COUNT(*) FROM items WHERE principal = ? GROUP BY 1 ORDER BY 1"
             return dict(connection.execute(query, (principal,)).fetchall())
 
+    def other_sessions(self, scope: MemoryScope) -> dict[str, int]:
+        """Return the other sessions of a project that keep memories to themselves, with the number of these."""
+        with self._database.read() as connection:
+            query = (
+                "SELECT session, COUNT(*) FROM items WHERE principal = ? AND project = ? AND session <> ? "
+                "AND persistence = 'session' GROUP BY 1 ORDER BY MAX(created_at) DESC, 1"
+            )
+            return dict(connection.execute(query, (scope.principal, scope.project, scope.session)).fetchall())
+
     def success_rate(self, tag: str, scope: MemoryScope, now: Moment) -> tuple[int, float | None]:
         """Return how many results of iterations have a tag, and the share of those that succeeded, if there are any."""
         where, values = in_scope(scope)

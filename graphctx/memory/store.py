@@ -13,7 +13,6 @@ import numpy as np
 
 from graphctx.errors import InvalidArgument
 from graphctx.memory.database import MemoryDatabase, add_text, remove_text
-from graphctx.memory.index import term_hashes
 from graphctx.memory.items import (
     CORE_TIER,
     ITERATIONS_TAG,
@@ -29,6 +28,7 @@ from graphctx.memory.items import (
     from_micros,
     to_micros,
 )
+from graphctx.memory.postings import term_hashes
 from graphctx.memory.scorer import decayed
 from graphctx.model.ids import content_id
 from graphctx.settings import MemorySettings
@@ -47,6 +47,9 @@ OF_ITERATIONS = (
     f"OR (kind = 'summary' AND instr(tags, '\"{ITERATIONS_TAG}\"')))"
 )
 """SQL condition of items of the context of iterations, whose ages are counted in iterations."""
+
+SHORT_ID_CHARS = 8
+"""Of an id, ``m_`` and six characters: what texts show of it, and the least that names an item."""
 
 MAX_TAGS, MAX_TAG_CHARS, MAX_METADATA_CHARS = 50, 200, 100_000
 
@@ -179,24 +182,26 @@ class ItemStore:
         return bool(done.rowcount)
 
     def get(self, item_id: str, scope: MemoryScope) -> MemoryItem:
-        """Return an item by its id.
+        """Return an item by its id, or by a beginning of it that no other item in scope has.
 
         Raises:
-            InvalidArgument: no item in scope has this id.
+            InvalidArgument: no item in scope has this id, or several begin with it.
         """
         where, values = in_scope(scope)
+        least = item_id if len(item_id) >= SHORT_ID_CHARS else ""
         with self._database.read() as connection:
             found = connection.execute(
-                f"SELECT {ITEM_FIELDS} FROM items WHERE id = ? AND {where}",
-                (item_id, *values),
-            ).fetchone()
-        if found is None:
+                f"SELECT {ITEM_FIELDS} FROM items WHERE id >= ? AND id < ? AND {where} ORDER BY id LIMIT 2",
+                (least, f"{least}~" if least else "", *values),
+            ).fetchall()
+        if not found or (len(found) > 1 and found[0][0] != item_id):
+            why = f"Several memories begin with {item_id!r}; give more of the id." if found else ""
             raise InvalidArgument(
-                f"There is no memory {item_id!r} here. Take an id from an answer of this project and session.",
+                why or f"There is no memory {item_id!r} here. Take an id from an answer of this project and session.",
                 field="memory_id",
                 value=item_id,
             )
-        return item_of_row(found)
+        return item_of_row(found[0])
 
     def select(
         self,

@@ -54,7 +54,7 @@ MEMORY_RESOURCES = (
         "memory://session/current", "session", "Working memory", "The turns of this session, the oldest first.", TEXT
     ),
     MemoryResource(
-        "memory://graph/schema", "schema", "Relations of facts", "The relations of facts and how many there are.", JSON
+        "memory://graph/schema", "schema", "Types of facts", "Types of entities and relations, and how many.", JSON
     ),
     MemoryResource(STATS_URI, "stats", "Memory statistics", "Counts of memories and facts.", JSON),
 )
@@ -80,9 +80,9 @@ def memory_contents(uri: str, memory: Memory, scope: MemoryScope, now: Moment) -
     if uri == "memory://session/current":
         return text_contents(uri, entries_text(memory.lifecycle.working(scope, now)), TEXT)
     if uri == "memory://graph/schema":
-        schema: dict[str, Any] = {"relation_types": memory.facts.schema(scope)}
-        schema["n_entities"] = memory.statistics.counts(scope)["n_entities"]
-        return text_contents(uri, json.dumps(schema, ensure_ascii=False, indent=2), JSON)
+        schema = memory.facts.schema(scope)
+        shown = {**schema, "n_entities": sum(schema["entity_types"].values())}
+        return text_contents(uri, json.dumps(shown, ensure_ascii=False, indent=2), JSON)
     if uri == STATS_URI:
         return text_contents(uri, json.dumps(status_fields(memory, scope), ensure_ascii=False, indent=2), JSON)
     return None

@@ -43,6 +43,24 @@ def test_what_was_imported_is_searched_shown_and_counted(folder: Path) -> None:
     assert memory(folder, "context", "tea", "--tokens", "3").out == ""
 
 
+def test_an_item_is_corrected_and_forgotten_by_the_beginning_of_its_id(folder: Path) -> None:
+    item = memory(folder, "search", "what does Ann drink", "--json").json["items"][0]
+    corrected = memory(folder, "correct", item["id"][:8], "Ann: Likes coffee", "--json").json
+    assert corrected["corrected"] == item["id"]
+    assert "Likes coffee" in memory(folder, "context", "what does Ann drink").out
+    assert "--yes" in memory(folder, "forget", corrected["id"]).err
+    gone = memory(folder, "forget", corrected["id"][:8], item["id"], "--yes", "--json").json
+    assert gone == {"deleted": 2, "ids": [corrected["id"], item["id"]]}
+    assert "There is no memory" in memory(folder, "forget", item["id"], "--yes").err
+
+
+def test_an_empty_answer_names_the_projects_that_hold_memories(folder: Path) -> None:
+    for command in ("context", "search"):
+        done = memory(folder, command, "what does Ann drink", "--project", "other")
+        assert done.out.strip() == ""
+        assert "--project: notes (3)" in done.err
+
+
 def test_an_export_is_imported_exactly_and_only_once(folder: Path) -> None:
     exported = memory(folder, "export").out
     assert {line["type"] for line in lines(exported)} == {"item", "fact"}

@@ -177,7 +177,9 @@ def test_a_configuration_with_a_memory_names_it_and_no_knowledge_base_that_is_no
 
 def test_a_memory_is_served_alone_where_there_is_no_knowledge_base(started: Started, tmp_path: Path) -> None:
     for words in (["--memory", "notes"], ["--memory", "notes", "--toolsets", "kb"], ["--toolsets", "memory"], []):
-        assert runner.run("serve", "--kb", tmp_path / "kb", *words).code == 0
+        done = runner.run("serve", "--kb", tmp_path / "kb", *words)
+        assert done.code == 0
+        assert ("served without documents" in done.err) is ("--memory" in words)
     assert [config.toolsets for config, _ in started] == [("memory",), ("kb", "memory"), ("memory",), ("core",)]
     notes, own = Path("notes"), tmp_path / "kb" / "memory"
     assert [config.memory for config, _ in started] == [notes, notes, own, None]

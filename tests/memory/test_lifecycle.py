@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -67,6 +68,25 @@ def test_working_memory_that_overflows_is_compressed_and_stays_searchable(open_m
     assert not compressed & {item.id for item in working}
     hits = memory.search(MemoryQuery("Who asked for servers in region 1?", HERE, on_day(1), limit=50)).hits
     assert compressed <= {hit.item.id for hit in hits}
+
+
+def test_a_session_that_has_ended_is_summarised_when_another_begins(open_memory: OpenMemory) -> None:
+    monday, tuesday = replace(HERE, session="monday"), replace(HERE, session="tuesday")
+    for name, minutes, n_summaries in (("on", 60, 1), ("off", 0, 0)):
+        memory = open_memory(name, compression={"session_idle_minutes": minutes})
+        said = {}
+        for number in range(4):
+            item = memory.add([turn(number)], monday, on_day(0, number))[0].item
+            said[item.id] = item
+        begun = memory.add([turn(10)], tuesday, on_day(0.03))[0]
+        assert begun.compressed == ()  # monday's last turn is not an hour old
+        assert memory.add([turn(11)], replace(HERE, session="noon"), on_day(0.5))[0].compressed[:1] or not minutes
+        made = [each for each in memory.lifecycle.summaries(HERE, on_day(1), 1) if each.session == "monday"]
+        assert len(made) == n_summaries
+        assert bool(memory.lifecycle.working(monday, on_day(1))) is not bool(made)
+        for summary in made:
+            assert set(summary.source_ids) == set(said)
+            assert_cites(summary, said)
 
 
 def test_levels_are_compressed_on_demand_each_into_the_next(open_memory: OpenMemory) -> None:

@@ -34,7 +34,7 @@ def test_an_item_comes_back_as_it_was_stored_and_again_in_another_process(texts:
             for item, text in zip(stored, texts, strict=True):
                 assert memory.get(item.id, HERE) == item
                 assert item.text == text
-            found = memory.search(MemoryQuery(texts[0], HERE, on_day(0, 3), limit=50), record_use=False)
+            found = memory.search(MemoryQuery("everything", HERE, on_day(0, 3), limit=50), record_use=False)
             assert {hit.item.text for hit in found.hits} == set(texts)
 
 
@@ -165,7 +165,8 @@ def test_what_is_deleted_is_in_no_answer_and_in_no_file(open_memory: OpenMemory,
     query = MemoryQuery("Who keeps the xylophone?", HERE, on_day(1))
     assert memory.search(query).hits[0].item.id == gone.item.id
     assert memory.forget([gone.item.id], HERE) == 1
-    assert [hit.item.id for hit in memory.search(query).hits] == [kept.item.id]
+    assert memory.search(query).hits == ()
+    assert memory.get(kept.item.id[:8], HERE) == kept.item
     on_disk = b"".join(path.read_bytes() for path in sorted((tmp_path / "memory").iterdir()))
     assert b"ylophon" not in on_disk
     assert b"Oslo" in on_disk

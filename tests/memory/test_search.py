@@ -15,8 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphctx.errors import InvalidArgument
-from graphctx.memory import KINDS, STATES, MemoryDraft, MemoryFilter, MemoryQuery
+from graphctx.memory import KINDS, STATES, Memory, MemoryDraft, MemoryFilter, MemoryHits, MemoryQuery
+from graphctx.memory.embedding import WindowEmbedder
 from graphctx.memory.index import EXACT_ITEMS, MemoryIndex
+from graphctx.memory.search import Ranking
 from graphctx.memory.store import is_chosen
 from graphctx.nlp import weights
 from graphctx.nlp.onnx import OnnxEmbedder
@@ -75,8 +77,6 @@ def test_a_score_is_the_weighted_sum_of_the_design(open_memory: OpenMemory) -> N
 def test_a_filter_chooses_the_same_items_in_memory_and_in_the_file(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
-    from graphctx.memory import Memory
-
     with Memory(tmp_path_factory.mktemp("filter"), embedder=EMBEDDER) as memory:
         for day, draft in enumerate(drafts()):
             memory.add([draft], HERE, on_day(day), extract=False)
@@ -94,7 +94,7 @@ def test_a_filter_chooses_the_same_items_in_memory_and_in_the_file(
             history=data.draw(st.booleans()),
         )
         now = on_day(data.draw(st.integers(0, 9)))
-        found = memory.search(MemoryQuery("launch", HERE, now, chosen, limit=50), record_use=False)
+        found = memory.search(MemoryQuery("everything", HERE, now, chosen, limit=50), record_use=False)
         assert found.stage == "semantic"
         expected = {one.id for one in memory.select(HERE, now, chosen)}
         assert {hit.item.id for hit in found.hits} == expected
@@ -152,9 +152,25 @@ def test_items_without_a_vector_get_one_when_the_store_is_embedded_again(
     assert (found.stage, found.degraded) == ("semantic", "")
 
 
+def test_vectors_of_another_model_or_length_are_not_compared_and_it_is_said_what_to_do(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    memory.add(drafts(), HERE, on_day(0))
+    assert not WindowEmbedder(memory.database, EMBEDDER, EMBEDDER.dimension).unusable()
+    longer = WindowEmbedder(memory.database, EMBEDDER, 768)
+    assert "384 dimensions" in longer.unusable()
+    with pytest.raises(InvalidArgument, match="set it to 384"):
+        longer.reindex()
+    with memory.database.write() as connection:
+        connection.execute("UPDATE meta SET value = 'another' WHERE name = 'embedder'")
+    found = memory.search(MemoryQuery("deploy", HERE, on_day(1)))
+    assert found.stage == "text"
+    assert "embedded with another" in found.degraded
+    assert "graphctx memory reindex" in found.degraded
+
+
 def test_the_index_follows_what_another_process_does(open_memory: OpenMemory) -> None:
     one, other = open_memory(), open_memory()
-    query = MemoryQuery("deploy", HERE, on_day(1), limit=50)
+    query = MemoryQuery("everything", HERE, on_day(1), limit=50)
     assert one.search(query).hits == ()
     stored = other.add(drafts(), HERE, on_day(0))
     assert len(one.search(query).hits) == len(SAYINGS)
@@ -196,7 +212,7 @@ def test_the_nearest_by_signs_hold_nearly_all_of_the_nearest() -> None:
 
 
 def test_what_a_long_item_says_at_its_end_is_found_by_its_sense(open_memory: OpenMemory) -> None:
-    memory = open_memory()
+    memory = open_memory(scoring={"min_similarity": 0})
     filler = "The ferry leaves the harbour every morning and comes back at night with fish for the market. " * 30
     end = "Our physician advises against peanuts, since they make the throat swell."
     for text in (filler, filler + end):
@@ -204,6 +220,22 @@ def test_what_a_long_item_says_at_its_end_is_found_by_its_sense(open_memory: Ope
     hits = memory.search(MemoryQuery("food allergy", HERE, on_day(1)), record_use=False).hits
     assert hits[0].item.text.endswith(end)
     assert hits[0].score > hits[1].score
+
+
+@pytest.mark.parametrize("ranking", ["block", "iteration"])
+def test_a_question_that_nothing_bears_on_finds_nothing(open_memory: OpenMemory, ranking: Ranking) -> None:
+    memory, lax = open_memory(), open_memory("lax", scoring={"min_similarity": 0})
+    for each in (memory, lax):
+        each.add(drafts(), HERE, on_day(0))
+
+    def found(memory: Memory, text: str) -> MemoryHits:
+        return memory.search(MemoryQuery(text, HERE, on_day(1), limit=50, ranking=ranking, min_score=0.3))
+
+    unrelated = found(memory, "What is the capital of Mongolia?")
+    assert (unrelated.hits, unrelated.n_below, unrelated.stage) == ((), len(SAYINGS), "semantic")
+    assert found(memory, "Why does the deploy fail?").hits
+    assert found(lax, "What is the capital of Mongolia?").hits
+    assert len(found(memory, "What do you remember?").hits) == len(SAYINGS)
 
 
 def test_an_old_turn_that_answers_comes_before_newer_ones_that_do_not(open_memory: OpenMemory) -> None:

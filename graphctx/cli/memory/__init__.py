@@ -21,6 +21,8 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "export": exchange.export,
     "import": exchange.import_memories,
     "backup": upkeep.backup,
+    "correct": upkeep.correct,
+    "forget": upkeep.forget,
     "wipe": upkeep.wipe,
     "repair": upkeep.repair,
     "reindex": upkeep.reindex,

@@ -11,22 +11,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphctx.cli.console import errors_console, print_json, print_text
-from graphctx.cli.memory.shared import (
-    AllProjectsOption,
-    MemoryOption,
-    PrincipalOption,
-    ProjectOption,
-    SessionOption,
-    opened,
-)
-from graphctx.cli.options import DEFAULT_KB, JsonOption, KbOption, require_choice
+from graphctx.cli.memory.shared import AllProjectsOption, CommandMemory, in_memory
+from graphctx.cli.options import JsonOption, require_choice
 from graphctx.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from graphctx.memory import ImportReport, Memory, MemoryItem, MemoryKind, MemoryScope
 
 
+@in_memory(session=None)
 def export(
+    memory: CommandMemory,
     format_: Annotated[
         str,
         typer.Option(
@@ -39,10 +34,6 @@ def export(
         Path | None, typer.Option("--out", metavar="FILE", help="The file to write; standard output by default.")
     ] = None,
     all_projects: AllProjectsOption = False,
-    memory: MemoryOption = None,
-    project: ProjectOption = None,
-    principal: PrincipalOption = "",
-    kb: KbOption = DEFAULT_KB,
 ) -> None:
     """Write items and facts as JSON Lines, those of every session and state, exactly as they are.
 
@@ -54,45 +45,42 @@ def export(
     require_choice("--format", format_, ("jsonl", "reference", "layer"))
     if all_projects and format_ != "jsonl":
         raise InvalidArgument(f"--all-projects: the format {format_} has no projects. Export one with --project.")
-    with opened(kb, memory, project, "", principal) as (store, scope, now):
-        if format_ == "layer":
-            if out is None:
-                raise InvalidArgument("A layer is a file; name it with --out AGENTS.local.db.", field="out")
-            n_lines = _append_to_layer(out, store.everything(scope)[0])
-            errors_console().print(f"{n_lines:,} chunks appended to {out}")
-            return
-        if format_ == "reference":
-            lines = reference_lines(store, scope, now)
-        else:
-            lines = exported_lines(store, scope, all_projects=all_projects)
+    store, scope, now = memory.store, memory.scope, memory.now
+    if format_ == "layer":
         if out is None:
+            raise InvalidArgument("A layer is a file; name it with --out AGENTS.local.db.", field="out")
+        n_lines = _append_to_layer(out, store.everything(scope)[0])
+        errors_console().print(f"{n_lines:,} chunks appended to {out}")
+        return
+    if format_ == "reference":
+        lines = reference_lines(store, scope, now)
+    else:
+        lines = exported_lines(store, scope, all_projects=all_projects)
+    if out is None:
+        for line in lines:
+            sys.stdout.buffer.write(f"{line}\n".encode())
+        sys.stdout.buffer.flush()
+        return
+    if out.exists():
+        raise InvalidArgument(f"{out.name} exists already; name another file with --out.", field="out")
+    n_lines = 0
+    try:
+        with out.open("w", encoding="utf-8") as file:
             for line in lines:
-                sys.stdout.buffer.write(f"{line}\n".encode())
-            sys.stdout.buffer.flush()
-            return
-        if out.exists():
-            raise InvalidArgument(f"{out.name} exists already; name another file with --out.", field="out")
-        n_lines = 0
-        try:
-            with out.open("w", encoding="utf-8") as file:
-                for line in lines:
-                    file.write(f"{line}\n")
-                    n_lines += 1
-        except OSError as error:
-            raise InvalidArgument(f"{out.name} cannot be written: {error.strerror}.", field="out") from None
+                file.write(f"{line}\n")
+                n_lines += 1
+    except OSError as error:
+        raise InvalidArgument(f"{out.name} cannot be written: {error.strerror}.", field="out") from None
     errors_console().print(f"{n_lines:,} lines written to {out}")
 
 
+@in_memory(session="import", create=True)
 def import_memories(
+    memory: CommandMemory,
     file: Annotated[str, typer.Argument(metavar="FILE", help="JSON Lines, or - for standard input.")],
     keep_project: Annotated[
         bool, typer.Option("--keep-project/--into-project", help="Keep the items' own projects, or use --project.")
     ] = True,
-    memory: MemoryOption = None,
-    project: ProjectOption = None,
-    session: SessionOption = "import",
-    principal: PrincipalOption = "",
-    kb: KbOption = DEFAULT_KB,
     as_json: JsonOption = False,
 ) -> None:
     """Add the items and facts of an export, of the reference memory server's memory.json, or of an AGENTS.db layer.
@@ -101,11 +89,11 @@ def import_memories(
     """
     from graphctx.memory import import_lines
 
-    with opened(kb, memory, project, session, principal, create=True) as (store, scope, now):
-        if file.endswith(".db"):
-            report = _import_layer(store, Path(file), scope)
-        else:
-            report = import_lines(store, _lines_of(file), scope, now, keep_project=keep_project)
+    store, scope = memory.store, memory.scope
+    if file.endswith(".db"):
+        report = _import_layer(store, Path(file), scope)
+    else:
+        report = import_lines(store, _lines_of(file), scope, memory.now, keep_project=keep_project)
     if as_json:
         print_json(asdict(report))
     else:

@@ -49,7 +49,11 @@ async def test_the_resources_show_what_is_remembered(remembering: Remembering) -
         await client.call_tool("memory_store", {"content": "Good morning.", "memory_type": "turn", "speaker": "Ann"})
         assert await read(client, "memory://core") == "[Core Memory] Nuts are dangerous."
         assert (await read(client, "memory://session/current")).endswith(", Ann] Good morning.")
-        assert json.loads(await read(client, "memory://graph/schema"))["relation_types"]["live in"] == 1
+        assert json.loads(await read(client, "memory://graph/schema")) == {
+            "entity_types": {"person": 1, "place": 1},
+            "relation_types": {"live in": 1},
+            "n_entities": 2,
+        }
         assert json.loads(await read(client, "memory://stats"))["n_items"] == 3
         with pytest.raises(MCPError, match="memory://stats"):
             await read(client, "memory://other")

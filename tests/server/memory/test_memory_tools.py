@@ -115,7 +115,30 @@ async def test_what_fits_into_no_budget_is_said_to_be_there(remembering: Remembe
     async with remembering() as client:
         await store(client, "Ann lives in Oslo.")
         result = await client.call_tool("memory_retrieve", {"query": "Ann", "token_budget": 1})
-        assert "found, none of which fits into token_budget 1" in text_of(result)
+        assert "fits into 1 tokens" in text_of(result)
+
+
+async def test_an_empty_answer_says_why_and_where_the_caller_has_other_memories(remembering: Remembering) -> None:
+    async with remembering() as client:
+        await store(client, "Ann lives in Oslo.")
+        await store(client, "The safe opens with 4711.", persistence="session", session_id="vault")
+        empty = await call(client, "memory_retrieve", query="What is the capital of Mongolia?", session_id="desk")
+        assert (empty["block"], empty["items"]) == ("", [])
+        assert "(1 in all) bears on this" in empty["why_empty"]
+        assert "vault (1)" in empty["why_empty"]
+        assert "session_id" in empty["why_empty"]
+        found = await call(client, "memory_retrieve", query="What opens the safe?", session_id="vault")
+        assert found["items"]
+        assert "why_empty" not in found
+
+
+async def test_the_text_names_each_memory_by_the_beginning_of_its_id(remembering: Remembering) -> None:
+    async with remembering() as client:
+        stored = await store(client, "Ann lives in Oslo.", "event")
+        text = text_of(await client.call_tool("memory_retrieve", {"query": "Where does Ann live?"}))
+        assert f"[{stored['id'][:8]} Event: " in text
+        gone = await call(client, "memory_forget", memory_id=stored["id"][:8], action="delete")
+        assert gone["id"] == stored["id"]
 
 
 async def test_the_same_thing_in_other_words_is_shown_once(remembering: Remembering) -> None:

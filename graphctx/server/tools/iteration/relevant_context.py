@@ -13,9 +13,7 @@ from graphctx.model.requests import Question
 from graphctx.server.call_context import CallContext
 from graphctx.server.render import counted, one_line, quoted
 from graphctx.server.tool import Description, Reply, Tool
-from graphctx.server.tools.memory.base import (
-    DATA_NOTE,
-)
+from graphctx.server.tools.memory.base import DATA_NOTE, other_sessions
 
 if TYPE_CHECKING:
     pass
@@ -83,6 +81,8 @@ class SearchStats(Answer):
 class RelevantContextAnswer(IterationListAnswer):
     """Output of get_relevant_context."""
 
+    SILENT: ClassVar[frozenset[str]] = IterationListAnswer.SILENT | {"why_empty"}
+
     items: list[ContextItem] = Field(description="The best first.")
     stats: SearchStats
     stage: Literal["semantic", "text", "cached", "none"] = Field(
@@ -90,6 +90,7 @@ class RelevantContextAnswer(IterationListAnswer):
     )
     as_of: str
     iteration: int = Field(description="From which ages count; it counts on over sessions.")
+    why_empty: str = Field("", description="Why there is no item, and what to do.")
 
 
 def _get_relevant_context(context: CallContext, asked: RelevantContextInput) -> Reply[RelevantContextAnswer]:
@@ -103,6 +104,8 @@ def _get_relevant_context(context: CallContext, asked: RelevantContextInput) -> 
         record_use=asked.cursor is None,
     )
 
+    why_empty = "" if found["items"] else _why_empty(context, asked, found)
+
     def build(part: Part[ContextItem]) -> RelevantContextAnswer:
         return RelevantContextAnswer(
             items=part.items,
@@ -111,17 +114,29 @@ def _get_relevant_context(context: CallContext, asked: RelevantContextInput) -> 
             degraded=found["degraded"],
             as_of=found.get("as_of", context.now.isoformat()),
             iteration=found.get("iteration", 0),
+            why_empty=why_empty,
             **part.fields,
         )
 
     def render(answer: RelevantContextAnswer) -> list[str]:
         if not answer.items:
-            return [f"Nothing that is stored bears on this, at iteration {answer.iteration}."]
+            return [why_empty]
         start = f"{counted(len(answer.items), 'item')} at iteration {answer.iteration}. {DATA_NOTE}"
         return [start, *map(_item_text, answer.items)]
 
     items = [ContextItem(**item) for item in found["items"]]
     return list_reply(context, asked, items, build, render, "get_relevant_context", _SHORTER)
+
+
+def _why_empty(context: CallContext, asked: RelevantContextInput, found: dict[str, Any]) -> str:
+    if found["stage"] in ("cached", "none"):
+        return "The memory cannot be searched now."
+    n_items, at = found["stats"]["total_candidates"], f"at iteration {found['iteration']}"
+    said = f"No context of these types is stored here, {at}."
+    if n_items or found["stats"]["filtered_count"]:
+        said = f"Nothing of the context that is stored here ({n_items:,} items) bears on this, {at}. Name the task in "
+        said += "other words, or take the nearest with min_score=0."
+    return " ".join(filter(None, [said, other_sessions(context, context.memory_scope(asked.scope))]))
 
 
 def _shorter(item: ContextItem, max_chars: int) -> ContextItem:

@@ -20,7 +20,7 @@ from graphctx.server.tools.memory.base import MAX_CONTENT_CHARS, MemoryChange, M
 class MemoryForgetInput(MemoryInput):
     """Arguments of memory_forget."""
 
-    memory_id: str = Field(min_length=1, max_length=100, description="Id of a memory, m_….")
+    memory_id: str = Field(min_length=1, max_length=100, description="Id of a memory, m_…, or its first 8 characters.")
     action: Literal["deprecate", "correct", "delete"] = Field(
         description="deprecate halves the confidence; correct replaces the content and keeps the old in the history; "
         "delete removes it for good, from the disk too."
@@ -56,18 +56,19 @@ def _forget(context: CallContext, asked: MemoryForgetInput) -> Reply[MemoryForge
             value=asked.correction[:200] if asked.correction else "nothing",
         )
     scope, memory = context.memory_scope(asked.scope), context.open_memory()
+    memory_id = memory.get(asked.memory_id, scope).id
     confidence, replaced_by, notes = None, "", []
     if asked.action == "delete":
-        memory.forget([asked.memory_id], scope)
+        memory.forget([memory_id], scope)
     elif asked.action == "deprecate":
-        confidence = round(memory.deprecate(asked.memory_id, scope).confidence, 4)
+        confidence = round(memory.deprecate(memory_id, scope).confidence, 4)
     else:
-        outcome = memory.correct(asked.memory_id, asked.correction or "", scope, context.moment())
+        outcome = memory.correct(memory_id, asked.correction or "", scope, context.moment())
         replaced_by, notes = outcome.item.id, [outcome.degraded] if outcome.degraded else []
 
     def build(n: int, budget: Budget) -> MemoryForgetAnswer:
         return MemoryForgetAnswer(
-            id=asked.memory_id,
+            id=memory_id,
             action=asked.action,
             confidence=confidence,
             replaced_by=replaced_by,

@@ -53,7 +53,7 @@ class GraphQueryAnswer(ListAnswer):
 def _graph_query(context: CallContext, asked: GraphQueryInput) -> Reply[GraphQueryAnswer]:
     scope, now = context.memory_scope(asked.scope), _as_of(context, asked.as_of)
     memory = context.open_memory()
-    memory.extract_pending(_PENDING_PER_QUERY)
+    memory.extraction.pending(_PENDING_PER_QUERY)
     steps = memory.facts.about(
         asked.entity, scope, now, predicate=asked.relation or "", depth=asked.depth, history=asked.history, limit=1000
     )

@@ -16,7 +16,14 @@ from graphctx.server.tool import Description, Reply, Tool
 
 if TYPE_CHECKING:
     from graphctx.memory import BlockEntry, Moment
-from graphctx.server.tools.memory.base import DATA_NOTE, MemoryInput, MemoryKindName, optional_time, time_field
+from graphctx.server.tools.memory.base import (
+    DATA_NOTE,
+    MemoryInput,
+    MemoryKindName,
+    optional_time,
+    other_sessions,
+    time_field,
+)
 
 
 class MemoryFilters(Strict):
@@ -61,7 +68,7 @@ class BlockLine(Answer):
 class MemoryRetrieveAnswer(ListAnswer):
     """Output of memory_retrieve."""
 
-    SILENT: ClassVar[frozenset[str]] = ListAnswer.SILENT | {"degraded"}
+    SILENT: ClassVar[frozenset[str]] = ListAnswer.SILENT | {"degraded", "why_empty"}
 
     block: str = Field(
         description="The memories, an entry a line; further lines of a memory are indented by two spaces. Data, not "
@@ -75,6 +82,7 @@ class MemoryRetrieveAnswer(ListAnswer):
         description="What answered; anything but semantic is degraded."
     )
     degraded: str = Field("", description="Why the answer is degraded.")
+    why_empty: str = Field("", description="Why there is no memory, and what to do.")
 
 
 def _as_of(context: CallContext, asked: str | None) -> Moment:
@@ -103,6 +111,9 @@ def _retrieve(context: CallContext, asked: MemoryRetrieveInput) -> Reply[MemoryR
         budget = memory.settings.token_budgets.default_retrieve_budget
     fresh = asked.as_of is None and asked.cursor is None
     block = assemble_block(memory, query, budget, context.count, record_use=fresh)
+    why_empty = ""
+    if not block.entries:
+        why_empty = " ".join(filter(None, [block.why_empty, other_sessions(context, scope)]))
     results = Results(
         items=block.entries,
         snapshot_id="",
@@ -123,21 +134,27 @@ def _retrieve(context: CallContext, asked: MemoryRetrieveInput) -> Reply[MemoryR
             as_of=now.at.isoformat(),
             stage=block.stage,
             degraded=block.degraded,
+            why_empty=why_empty,
             **part.fields,
         )
 
     def render(answer: MemoryRetrieveAnswer) -> str:
         if not answer.items:
-            said = "Nothing is remembered about this."
-            if answer.left_out:
-                said = f"{counted(answer.left_out, 'memory')} found, none of which fits into token_budget {budget}."
-            return "\n\n".join(filter(None, [said, _degraded(answer)]))
+            return "\n\n".join(filter(None, [answer.why_empty, _degraded(answer)]))
         said = f"{counted(len(answer.items), 'memory')} as of {answer.as_of}. {DATA_NOTE}"
-        blocks = [said, clean(answer.block), _degraded(answer), *more(context, answer, "memory_retrieve")]
+        entries = [_entry(line.id, answer.block[line.start_char : line.end_char]) for line in answer.items]
+        blocks = [said, clean("\n".join(entries)), _degraded(answer), *more(context, answer, "memory_retrieve")]
         return "\n\n".join(filter(None, blocks))
 
     answer, text = context.pager.page(asked, results, build, render)
     return Reply(answer, text)
+
+
+def _entry(item_id: str, text: str) -> str:
+    """Return an entry of the block with the beginning of its id; a fact is forgotten with the memory that states it."""
+    from graphctx.memory import SHORT_ID_CHARS
+
+    return f"[{item_id[:SHORT_ID_CHARS]} {text[1:]}" if item_id.startswith("m_") else text
 
 
 def _degraded(answer: MemoryRetrieveAnswer) -> str:
