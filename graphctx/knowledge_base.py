@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from graphctx.ingest.report import IngestPlan, IngestReport, OnProgress
     from graphctx.layer_source.source import LayerSource
     from graphctx.layers import LayerContent
+    from graphctx.model.context_source import ContextSource
     from graphctx.nlp.base import Embedder
     from graphctx.nlp.tokens import AnswerCounter
     from graphctx.retrieve.documents import DocumentText
@@ -256,6 +257,8 @@ class KnowledgeBase:
         query: str,
         max_tokens: int = DEFAULT_CONTEXT_TOKENS,
         strategy: Strategy = "hierarchical",
+        *,
+        sources: Sequence[ContextSource] = (),
         **options: Unpack[ContextKeywords],
     ) -> OptimalContext:
         """Compose a context window for a question: what matters most first and last, the question at the end.
@@ -264,22 +267,21 @@ class KnowledgeBase:
             query: the question, as a full sentence.
             max_tokens: of the whole context.
             strategy: ``flat`` takes whole chunks in order of score.
+            sources: of what is no document, such as `graphctx.memory.MemoryContextSource`.
             **options: `ContextKeywords`.
 
         Raises:
-            InvalidArgument: a value is out of range, or the question alone has more tokens.
+            InvalidArgument: a value is out of range, the question alone has more tokens, or there are no layers.
             ScopeViolation: ``scope`` asks for more than this knowledge base answers for.
 
         Example:
             >>> kb.compose_context("Who approves a release?", max_tokens=8000).text  # doctest: +SKIP
         """
-        from graphctx.context import ContextComposer, DocumentSource
+        from graphctx.context import compose_context
 
         fields = {"query": query, "max_tokens": max_tokens, "strategy": strategy, **options}
         request = parse_arguments(ContextInput, fields)
-        searcher = self.searcher()
-        source = self.context_cache.over(DocumentSource(searcher, self.tokens), searcher)
-        return ContextComposer([source], self.tokens, searcher.snapshot_id).compose(request)
+        return compose_context(request, self.searcher(), self.tokens, cache=self.context_cache, sources=sources)
 
     def search_context(
         self, query: str, max_results: int = 10, min_relevance: float = 0.7, **options: Unpack[ScopeKeywords]

@@ -20,10 +20,10 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import TypeAdapter, ValidationError
 
-from graphctx.context.source import ContextSource, RetrievedPart
 from graphctx.context.wording import wording
 from graphctx.errors import BackendUnavailable
 from graphctx.model.context import ContextInput
+from graphctx.model.context_source import ContextSource, RetrievedPart
 from graphctx.nlp.base import Embedder
 from graphctx.nlp.embedders import text_vector
 from graphctx.retrieve.searcher import Searcher
@@ -267,7 +267,9 @@ class _CachedSource:
 
     def retrieve(self, request: ContextInput, budget: int) -> RetrievedPart:
         """Return what is kept, or what the source finds."""
-        others = request.model_dump_json(exclude={"query", "history", "session_id", "system_role", "max_tokens"})
+        others = request.model_dump_json(
+            exclude={"query", "history", "session_id", "system_role", "max_tokens", "layers"}
+        )
         binding = f"{self.binding} {budget} {others}"
         if (kept := self.cache.get(request.query, binding)) is not None:
             return kept

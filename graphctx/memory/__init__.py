@@ -10,7 +10,7 @@ session) and a `Moment` (time and iteration); nothing but `IterationClient` read
 - ``database``: the file ``memory.db`` and its migrations; ``store``: items in SQL; ``repair``: salvage.
 - ``index``: items as arrays that follow the file; ``search``: the stages; ``scorer``: pure functions of the scores.
 - ``facts``: `FactStore`, facts in time; ``predicates``: which hold one value; ``extraction``: triples of sentences.
-- ``assembler``: a block of memories under a token budget.
+- ``assembler``: a block of memories under a token budget; ``context_source``: the same for composed contexts.
 - ``exchange``: JSON Lines of items and facts, and the form of the reference memory server.
 - ``compress``: summaries that cite their items, extractive or in the words of a language model.
 - ``iteration``: `IterationClient`, the context of an orchestrator's iterations; ``iteration_block``: its block for a
@@ -20,6 +20,7 @@ A text is stored and returned exactly; ids are `m_…` for items and `r_…` for
 """
 
 from graphctx.memory.assembler import BlockEntry, MemoryBlock, assemble_block
+from graphctx.memory.context_source import MemoryContextSource
 from graphctx.memory.database import FILE_NAME, MemoryFull
 from graphctx.memory.exchange import ImportReport, exported_lines, import_lines, reference_lines
 from graphctx.memory.facts import FactChanges, FactStep, FactStore, NameResolver
@@ -63,6 +64,7 @@ __all__ = [
     "MaintainOutcome",
     "Memory",
     "MemoryBlock",
+    "MemoryContextSource",
     "MemoryDraft",
     "MemoryFilter",
     "MemoryFull",
