@@ -372,12 +372,12 @@ class KnowledgeBase:
         on_progress: OnExport | None = None,
         **limits: Any,
     ) -> ExportReport:
-        """Write what is published for other programs (``graphml``, ``parquet``) or for people (``html``).
+        """Write what is published for other programs (``graphml``, ``parquet``, ``redis``) or for people (``html``).
 
-        GraphML and HTML hold what the settings' boundary and the filters leave. Tables are whole, as `cypher` is.
+        Tables are whole, as `cypher` is; all else holds what the settings' boundary and the filters leave.
 
         Args:
-            path: the file to write, or the folder for ``parquet``.
+            path: the file to write, the folder for ``parquet``, the address of the database for ``redis``.
             format: what to write.
             doc_tag, path_prefix: narrow it, as filters of a search do.
             replace: whether an earlier export there may be replaced.
@@ -386,12 +386,13 @@ class KnowledgeBase:
 
         Raises:
             InvalidArgument: a value is out of range, the place cannot be used, or the filters leave no document.
-            BackendUnavailable: nothing is published, or the disk refuses the write.
+            BackendUnavailable: nothing is published, the disk refuses the write, or there is no Redis 8.
         """
         from graphctx.export.options import ExportOptions, no_progress
         from graphctx.export.run import export
 
-        given = {"format": format, "path": path, "doc_tag": doc_tag, "path_prefix": path_prefix, "replace": replace}
+        place = {"to": str(path)} if format == "redis" else {"path": path}
+        given = {"format": format, **place, "doc_tag": doc_tag, "path_prefix": path_prefix, "replace": replace}
         options = parse_arguments(ExportOptions, given | limits)
         return export(self.searcher(), self.project_id, options, on_progress or no_progress)
 
