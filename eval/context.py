@@ -45,8 +45,8 @@ NEAR_DUPLICATE = 0.9
 """Two sentences of at least `MIN_TERMS` terms are near-duplicates if they share so much of them (Jaccard)."""
 MIN_TERMS = 4
 
-SHORTENED_FROM, SHORTENED_TO, MAX_SHORTENED = 8_000, (50, 25), 15
-"""Tokens of the context that is shortened, percentages of its retrieved part, and questions of each set."""
+SHORTENED_FROM, SHORTENED_TO = 8_000, (50, 25)
+"""Tokens of the context that is shortened, and percentages of its retrieved part."""
 
 END_SHARE = 0.2
 """Gold is at the ends if a piece that holds most of it reaches into the first or the last fifth of the pieces."""
@@ -81,7 +81,7 @@ def main() -> int:
                 with kb:
                     questions = _questions(name, kb, chosen.data)
                     for number, question in enumerate(questions, 1):
-                        _ask(kb, name, question, values, shorten=number <= MAX_SHORTENED)
+                        _ask(kb, name, question, values)
                         view.step(name, number, len(questions), "questions")
         if not values:
             raise InvalidArgument(f"None of these sets is below {chosen.data}: say by --data where they lie.")
@@ -174,8 +174,6 @@ def _ask(
     name: str,
     question: ContextQuestion,
     values: dict[tuple[str, str, int, str], list[float]],
-    *,
-    shorten: bool,
 ) -> None:
     source = DocumentSource(kb.searcher(), kb.tokens)
     composer = ContextComposer([source], kb.tokens)
@@ -198,7 +196,7 @@ def _ask(
                 measures["ends"] = place
             for measure, value in measures.items():
                 values[variant, measure, budget, name].append(value)
-            if shorten and budget == SHORTENED_FROM:
+            if budget == SHORTENED_FROM:
                 _shorten(kb, question, variant, name, sections_text(found), values)
 
 

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from graphctx.ingest.report import IngestPlan, IngestReport, OnProgress
     from graphctx.layer_source.source import LayerSource
     from graphctx.layers import LayerContent
+    from graphctx.model.context_source import ContextSource
     from graphctx.nlp.base import Embedder
     from graphctx.nlp.tokens import AnswerCounter
     from graphctx.retrieve.documents import DocumentText
@@ -313,6 +314,8 @@ class KnowledgeBase:
         query: str,
         max_tokens: int = DEFAULT_CONTEXT_TOKENS,
         strategy: Strategy = "hierarchical",
+        *,
+        sources: Sequence[ContextSource] = (),
         **options: Unpack[ContextKeywords],
     ) -> OptimalContext:
         """Compose a context window for a question: what matters most first and last, the question at the end.
@@ -321,22 +324,21 @@ class KnowledgeBase:
             query: the question, as a full sentence.
             max_tokens: of the whole context.
             strategy: ``flat`` takes whole chunks in order of score.
+            sources: of what is no document, such as `graphctx.memory.MemoryContextSource`.
             **options: `ContextKeywords`.
 
         Raises:
-            InvalidArgument: a value is out of range, or the question alone has more tokens.
+            InvalidArgument: a value is out of range, the question alone has more tokens, or there are no layers.
             ScopeViolation: ``scope`` asks for more than this knowledge base answers for.
 
         Example:
             >>> kb.compose_context("Who approves a release?", max_tokens=8000).text  # doctest: +SKIP
         """
-        from graphctx.context import ContextComposer, DocumentSource
+        from graphctx.context import compose_context
 
         fields = {"query": query, "max_tokens": max_tokens, "strategy": strategy, **options}
         request = parse_arguments(ContextInput, fields)
-        searcher = self.searcher()
-        source = self.context_cache.over(DocumentSource(searcher, self.tokens), searcher)
-        return ContextComposer([source], self.tokens, searcher.snapshot_id).compose(request)
+        return compose_context(request, self.searcher(), self.tokens, cache=self.context_cache, sources=sources)
 
     def search_context(
         self, query: str, max_results: int = 10, min_relevance: float = 0.7, **options: Unpack[ScopeKeywords]
@@ -427,12 +429,12 @@ class KnowledgeBase:
         on_progress: OnExport | None = None,
         **limits: Any,
     ) -> ExportReport:
-        """Write what is published for other programs (``graphml``, ``parquet``) or for people (``html``).
+        """Write what is published for other programs (``graphml``, ``parquet``, ``redis``) or for people (``html``).
 
-        GraphML and HTML hold what the settings' boundary and the filters leave. Tables are whole, as `cypher` is.
+        Tables are whole, as `cypher` is; all else holds what the settings' boundary and the filters leave.
 
         Args:
-            path: the file to write, or the folder for ``parquet``.
+            path: the file to write, the folder for ``parquet``, the address of the database for ``redis``.
             format: what to write.
             doc_tag, path_prefix: narrow it, as filters of a search do.
             replace: whether an earlier export there may be replaced.
@@ -441,12 +443,13 @@ class KnowledgeBase:
 
         Raises:
             InvalidArgument: a value is out of range, the place cannot be used, or the filters leave no document.
-            BackendUnavailable: nothing is published, or the disk refuses the write.
+            BackendUnavailable: nothing is published, the disk refuses the write, or there is no Redis 8.
         """
         from graphctx.export.options import ExportOptions, no_progress
         from graphctx.export.run import export
 
-        given = {"format": format, "path": path, "doc_tag": doc_tag, "path_prefix": path_prefix, "replace": replace}
+        place = {"to": str(path)} if format == "redis" else {"path": path}
+        given = {"format": format, **place, "doc_tag": doc_tag, "path_prefix": path_prefix, "replace": replace}
         options = parse_arguments(ExportOptions, given | limits)
         return export(self.searcher(), self.project_id, options, on_progress or no_progress)
 

@@ -28,8 +28,9 @@ def export(
         str,
         typer.Option(
             "--format",
-            metavar="graphml|parquet|html",
-            help="graphml: the entity graph. parquet: all tables. html: one page with a map of the communities.",
+            metavar="graphml|parquet|html|redis",
+            help="graphml: the entity graph. parquet: all tables. html: one page with a map of the communities. redis: "
+            "concepts, sections and chunks as keys and vector sets of Redis 8.",
             show_default=False,
         ),
     ],
@@ -39,6 +40,14 @@ def export(
             "--out",
             metavar="PATH",
             help="The file to write, for parquet the folder; by default it is named after the project.",
+        ),
+    ] = None,
+    to: Annotated[
+        str | None,
+        typer.Option(
+            "--to",
+            metavar="URL",
+            help="redis: the database, redis://[user:password@]host:port/number. It holds one mirror.",
         ),
     ] = None,
     kb: KbOption = DEFAULT_KB,
@@ -70,10 +79,10 @@ def export(
     force: Annotated[bool, typer.Option("--force", help="Replace an earlier export.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Write the published snapshot as GraphML, as Parquet tables, or as one page to look at.
+    """Write the published snapshot as GraphML, as Parquet tables, as one page to look at, or into Redis 8.
 
-    graphml and html hold what the boundary of the settings allows; parquet holds every table whole, and is for the
-    owner of the knowledge base. The JSON object has path, files with their checksums, counts and left_out.
+    graphml, html and redis hold what the boundary of the settings allows; parquet holds every table whole, and is for
+    the owner of the knowledge base. The JSON object has path, files with their checksums, counts and left_out.
     """
     from graphctx.knowledge_base import KnowledgeBase
 
@@ -86,10 +95,15 @@ def export(
             raise InvalidArgument(
                 f"{option} has an effect with --format {_FORMAT_OF[name]} only. Leave it out.", field=name
             )
+    for option, value, own in (("--to", to, format_ == "redis"), ("--out", out, format_ != "redis")):
+        if value is not None and not own:
+            raise InvalidArgument(f"{option} has no effect with --format {format_}. Leave it out.", field=option[2:])
+    if format_ == "redis" and to is None:
+        raise InvalidArgument("--format redis needs --to with the address of a Redis 8.", field="to")
     began = time.monotonic()
     with KnowledgeBase.open(kb) as base, progress_view() as view:
         report = base.export(
-            out or Path(_NAMES[format_].format(_file_name(base.project_id))),
+            to or out or Path(_NAMES[format_].format(_file_name(base.project_id))),
             cast(Any, format_),
             doc_tag=tag,
             path_prefix=uri_prefix(base, path_prefix),
@@ -110,9 +124,9 @@ def _file_name(project_id: str) -> str:
 
 def _show(report: ExportReport, seconds: float) -> None:
     size = sum(file.bytes for file in report.files)
-    shown = f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{size / 1e3:,.0f} kB"
+    shown = f"{size / 1e6:,.1f} MB, " if size >= 1e6 else f"{size / 1e3:,.0f} kB, " if report.files else ""
     console = output_console()
-    console.print(f"{report.path}  {shown}, {seconds:.1f} s", style="bold")
+    console.print(f"{report.path}  {shown}{seconds:.1f} s", style="bold")
     console.print(", ".join(counted(count, name) for name, count in report.counts.items()))
     for sentence in (*report.left_out, *report.notes):
         warn(sentence)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -24,12 +24,13 @@ from graphctx.cli.options import (
     filters,
 )
 from graphctx.cli.places import uri_prefix
-from graphctx.cli.show import show_community, show_evidence, show_global, show_search, show_tree
+from graphctx.cli.show import show_answered, show_community, show_evidence, show_global, show_search, show_tree
 from graphctx.errors import InvalidArgument
 from graphctx.model.context import ContextInput
 from graphctx.model.requests import (
     CommunitiesInput,
     GlobalSearchInput,
+    LayerName,
     Mode,
     RetrieveInput,
     SearchInput,
@@ -193,6 +194,12 @@ def context(
     kb: KbOption = DEFAULT_KB,
     tokens: Annotated[int, _number("--tokens", ContextInput, "max_tokens")] = _default(ContextInput, "max_tokens"),
     flat: Annotated[bool, typer.Option("--flat", help="Take whole chunks in order of score.")] = False,
+    layer: Annotated[
+        list[str], typer.Option("--layer", metavar="NAME", help="Also this layer of AGENTS.db; may be repeated.")
+    ] = [],
+    with_memory: Annotated[
+        bool, typer.Option("--with-memory", help="Also what is remembered: [memory] folder, or memory in --kb.")
+    ] = False,
     tag: TagOption = [],
     path_prefix: PathPrefixOption = None,
     updated_after: UpdatedAfterOption = None,
@@ -200,19 +207,30 @@ def context(
 ) -> None:
     """Print a composed context for a question: instructions, what the documents say, and the question.
 
-    The JSON object has the parts of the context, the span of each piece of text, and the tokens of each part.
+    Where nothing fits the question, the context says so. The JSON object has the parts of the context, the span of each
+    piece of text, the tokens of each part, and whether the question is answered: yes, near or no.
     """
-    with _published(kb) as base:
+    with _published(kb) as base, ExitStack() as opened_sources:
+        sources = []
+        if with_memory:
+            from graphctx.cli.memory.shared import opened
+            from graphctx.memory import MemoryContextSource
+
+            memory = opened_sources.enter_context(opened(kb, None))
+            sources.append(MemoryContextSource(*memory, base.tokens.count))
         composed = base.compose_context(
             question,
             tokens,
             "flat" if flat else "hierarchical",
+            sources=sources,
+            layers=cast(list[LayerName], layer),
             filters=filters(tag, uri_prefix(base, path_prefix), updated_after),
         )
         if as_json:
             print_json(composed)
         else:
             print_text(composed.text)
+            show_answered(composed)
 
 
 def communities(

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from graphctx.cli.console import counted
+from graphctx.cli.console import counted, errors_console
 from graphctx.cli.places import place_of, shown_path
 from graphctx.cli.quoted import hanging_indent, readable
 from graphctx.text.printable import one_line, visible
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.tree import Tree
 
     from graphctx.model.answers import EvidenceAnswer, GlobalAnswer, Point, Quote, SearchAnswer, SearchResult, Theme
+    from graphctx.model.context import OptimalContext
     from graphctx.model.graph import CommunityNode
     from graphctx.store.config import SourceEntry
 
@@ -43,6 +44,8 @@ _EMPTY = {
 }
 """Why an answer is empty, and what to do."""
 
+_NEAR = "Only near matches: none of these fits the question well, the documents may not hold the answer."
+
 _BAR = "│ "
 _WIDE = 10_000
 """Columns: more than any label needs."""
@@ -64,12 +67,20 @@ def show_evidence(console: Console, question: str, answer: EvidenceAnswer, sourc
         note = f"confidence {quote.confidence:.2f}{_shortened(quote)}"
         _show_span(console, number, quote, quote.quote, note, sources)
     if answer.answered == "near":
-        console.print(
-            "Only near matches: none of these fits the question well, the documents may not hold the answer.",
-            style="yellow",
-        )
+        console.print(_NEAR, style="yellow")
     if answer.limit_reason != "none":
         console.print(_limit_hint(answer), style="dim")
+
+
+def show_answered(context: OptimalContext) -> None:
+    """Say on standard error where nothing in a composed context fits its question, or why it is empty."""
+    console = errors_console()
+    if context.empty_reason:
+        _show_empty(console, "The context has no passages", context.empty_reason)
+    if context.nearest:
+        console.print(f"Closest documents (weak matches): {one_line(', '.join(context.nearest))}", style="dim")
+    if context.answered == "near":
+        console.print(_NEAR, style="yellow")
 
 
 def _show_spelling(console: Console, read_as: Mapping[str, str]) -> None:

@@ -4,12 +4,12 @@
 """
 
 from graphctx.context.cache import ContextCache
-from graphctx.context.composer import ContextComposer
+from graphctx.context.composer import ContextComposer, compose_context
 from graphctx.context.documents import DocumentSource
 from graphctx.context.hierarchy import HierarchicalResults, HierarchicalRetriever
 from graphctx.context.optimizer import ContextOptimizer, optimize_context
 from graphctx.context.render import augment_for_llm
-from graphctx.context.source import ContextSource, RetrievedPart
+from graphctx.model.context_source import ContextSource, RetrievedPart
 
 __all__ = [
     "ContextCache",
@@ -21,5 +21,6 @@ __all__ = [
     "HierarchicalRetriever",
     "RetrievedPart",
     "augment_for_llm",
+    "compose_context",
     "optimize_context",
 ]

@@ -20,10 +20,10 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import TypeAdapter, ValidationError
 
-from graphctx.context.source import ContextSource, RetrievedPart
 from graphctx.context.wording import wording
 from graphctx.errors import BackendUnavailable
 from graphctx.model.context import ContextInput
+from graphctx.model.context_source import ContextSource, RetrievedPart
 from graphctx.nlp.base import Embedder
 from graphctx.nlp.embedders import text_vector
 from graphctx.retrieve.searcher import Searcher
@@ -60,8 +60,19 @@ class EntryStore(Protocol):
     def load(self, bucket: str, question: str) -> bytes | None:
         """Return an entry, and renew it; ``None`` where there is none."""
 
-    def nearest(self, bucket: str, vector: Vector, count: int) -> list[tuple[str, float]]:
-        """Return the questions of a bucket that are nearest to a vector and their cosines, best first."""
+    def find(
+        self, bucket: str, question: str, vector: Callable[[], Vector], count: int
+    ) -> tuple[bytes | None, list[tuple[str, float]]]:
+        """Return an entry, or the questions of the bucket that are nearest to a vector.
+
+        Args:
+            bucket, question: of the entry; it is renewed.
+            vector: returns the vector of the question.
+            count: most questions.
+
+        Returns:
+            The entry, and without one the nearest questions and their cosines, best first.
+        """
 
     def save(self, bucket: str, question: str, vector: Vector, entry: bytes) -> None:
         """Keep an entry."""
@@ -98,14 +109,19 @@ class MemoryEntryStore:
             self._entries[bucket, question] = (now + self._seconds, *found[1:])
             return found[2]
 
-    def nearest(self, bucket: str, vector: Vector, count: int) -> list[tuple[str, float]]:
-        """Return the nearest questions; see `EntryStore`."""
+    def find(
+        self, bucket: str, question: str, vector: Callable[[], Vector], count: int
+    ) -> tuple[bytes | None, list[tuple[str, float]]]:
+        """Return an entry or the nearest questions; see `EntryStore`."""
+        if (entry := self.load(bucket, question)) is not None:
+            return entry, []
         with self._lock:
-            own = [(question, entry[1]) for (other, question), entry in self._entries.items() if other == bucket]
+            own = [(asked, each[1]) for (other, asked), each in self._entries.items() if other == bucket]
         if not own:
-            return []
-        cosines = np.stack([each for _, each in own]) @ vector
-        return [(own[at][0], float(cosines[at])) for at in np.argsort(-cosines, kind="stable")[:count].tolist()]
+            return None, []
+        cosines = np.stack([each for _, each in own]) @ vector()
+        best = np.argsort(-cosines, kind="stable")[:count].tolist()
+        return None, [(own[at][0], float(cosines[at])) for at in best]
 
     def save(self, bucket: str, question: str, vector: Vector, entry: bytes) -> None:
         """Keep an entry; see `EntryStore`."""
@@ -233,10 +249,11 @@ class ContextCache:
             self._shared.close()
 
     def _find(self, store: EntryStore, bucket: str, question: str) -> tuple[str, bytes | None]:
-        if (entry := store.load(bucket, question)) is not None:
-            return "exact", entry
+        found, nearest = store.find(bucket, question, lambda: text_vector(self._embedder, question), MAX_NEAREST)
+        if found is not None:
+            return "exact", found
         own = wording(question)
-        for other, cosine in store.nearest(bucket, text_vector(self._embedder, question), MAX_NEAREST):
+        for other, cosine in nearest:
             if cosine >= SIMILAR and own.agrees(wording(other)) and (entry := store.load(bucket, other)) is not None:
                 return "similar", entry
         return "misses", None
@@ -267,7 +284,9 @@ class _CachedSource:
 
     def retrieve(self, request: ContextInput, budget: int) -> RetrievedPart:
         """Return what is kept, or what the source finds."""
-        others = request.model_dump_json(exclude={"query", "history", "session_id", "system_role", "max_tokens"})
+        others = request.model_dump_json(
+            exclude={"query", "history", "session_id", "system_role", "max_tokens", "layers"}
+        )
         binding = f"{self.binding} {budget} {others}"
         if (kept := self.cache.get(request.query, binding)) is not None:
             return kept

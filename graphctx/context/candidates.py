@@ -7,10 +7,12 @@ from functools import cached_property
 
 import numpy as np
 
+from graphctx.model.context import relevance_of
 from graphctx.model.requests import Filters, Scope
 from graphctx.retrieve.arrays import Rows, Scores, inner_products, top_rows
 from graphctx.retrieve.cite import TokenCounter
-from graphctx.retrieve.confidence import Confidence
+from graphctx.retrieve.confidence import Confidence, likely_answered
+from graphctx.retrieve.evidence import MAX_NEAREST
 from graphctx.retrieve.graph.communities import CommunityIndex
 from graphctx.retrieve.graph.view import GraphView
 from graphctx.retrieve.index import SearchIndex
@@ -39,21 +41,6 @@ WHOLE_DOCUMENTS, MAX_SIBLINGS = 25, 300
 
 MAX_ATOM_TOKENS = 512
 """A block of code, a table row or an item is taken whole up to so many tokens, as at ingest."""
-
-RELEVANT, CONFIDENCE_AT_RELEVANT = 0.7, 0.25
-"""Relevance is the confidence of retrieval with its odds scaled: 0.7 where an answer begins to fit its question
-(`graphctx.model.answers.LOW_CONFIDENCE`)."""
-
-_ODDS = (RELEVANT / (1 - RELEVANT)) / (CONFIDENCE_AT_RELEVANT / (1 - CONFIDENCE_AT_RELEVANT))
-
-
-def relevance_of(confidence: float) -> float:
-    """Return the relevance in 0..1, to three digits, of what has a confidence in 0..1.
-
-    >>> relevance_of(0.25), relevance_of(0.5), relevance_of(0.05)
-    (0.7, 0.875, 0.269)
-    """
-    return round(confidence * _ODDS / (1 - confidence + confidence * _ODDS), 3)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +81,22 @@ class ContextCandidates:
             relevance_of(self._confidence.of_run(begin, end)) if begin <= end else 0.0
             for begin, end in zip(first.tolist(), last.tolist(), strict=True)
         ]
+
+    @cached_property
+    def confidence(self) -> float:
+        """That of the best sentence, in 0..1, as `graphctx.retrieve.evidence` judges a quote."""
+        return self._confidence.of_best
+
+    @property
+    def answered(self) -> bool:
+        """Whether anything bears on the question."""
+        return likely_answered(self.index, [self.confidence])
+
+    @property
+    def nearest(self) -> list[str]:
+        """URIs of the documents of the best units, the best first."""
+        documents = dict.fromkeys(self.index.walk.unit_doc[self.ranking.rows].tolist())
+        return [self.index.text_of(row).uri for row in list(documents)[:MAX_NEAREST]]
 
     @cached_property
     def sentences(self) -> tuple[Rows, Rows]:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from graphctx.context.candidates import ContextCandidates, find_candidates
 from graphctx.context.render import GAP, concept_line, heading
-from graphctx.context.source import RetrievedPart
 from graphctx.model.context import ContextExample, ContextInput, ContextSection, HierarchyLevel
+from graphctx.model.context_source import RetrievedPart
 from graphctx.model.interrupt import checkpoint
+from graphctx.model.packing import TokenBudget
 from graphctx.retrieve.arrays import Mask, Scores
 from graphctx.retrieve.cite import TokenCounter
 from graphctx.retrieve.global_search.introductions import asks_for_everything
@@ -73,19 +75,26 @@ class DocumentSource:
             self._searcher, request.query, request.scope, request.filters, self._tokens, budget, distinct=not flat
         )
         if isinstance(found, Empty):
-            return RetrievedPart(empty_reason=found.reason)
+            return RetrievedPart(question=request.query, empty_reason=found.reason)
         checkpoint()
+        if not found.answered and not asks_for_everything(request.query):
+            return RetrievedPart(nearest=found.nearest, question=request.query, empty_reason="no_evidence")
         if flat:
-            return RetrievedPart(self._chunks(found, budget))
+            return RetrievedPart(self._chunks(found, budget), confidence=found.confidence, question=request.query)
         value = found.value + EXACT * exact_matches(found, request.query)
-        concepts = self._within(concepts_of(found), round(budget * CONCEPT_SHARE))
+        themes = TokenBudget(round(budget * CONCEPT_SHARE))
+        concepts = themes.fill(concepts_of(found), lambda one: self._tokens.count(concept_line(one)))
         left = budget - self._tokens.count("\n".join(map(concept_line, concepts)))
         examples: list[ContextExample] = []
         chosen = self._chosen(found, value, left)
         if found.question.kind == "code":
             examples = self._examples(found, value, chosen, round(budget * EXAMPLE_SHARE))
         return RetrievedPart(
-            [*concepts, *_by_place(found, value, chosen)], examples, _TASKS.get(found.question.kind, "")
+            [*concepts, *_by_place(found, value, chosen)],
+            examples,
+            _TASKS.get(found.question.kind, ""),
+            found.confidence,
+            question=request.query,
         )
 
     def _chosen(self, found: ContextCandidates, value: Scores, left: int) -> Mask:
@@ -97,7 +106,7 @@ class DocumentSource:
         np.maximum.at(best, atom_first, value)
         taken, said = np.zeros(len(pool), dtype=bool), np.zeros(len(pool), dtype=bool)
         places: set[int] = set()
-        gap = self._tokens.count(GAP)
+        gap, budget = self._tokens.count(GAP), TokenBudget(left)
         firsts = np.unique(atom_first)
         for first in firsts[np.argsort(-best[firsts], kind="stable")].tolist():
             last, unit = runs.at.last[first], runs.at.unit[first]
@@ -107,52 +116,33 @@ class DocumentSource:
             if place not in places:
                 cost += self._tokens.count(heading(_label(found, unit)))
             long = [at for at in range(first, last + 1) if len(pool.texts[at]) >= MIN_CHARS]
-            if cost > left or (long and said[runs.same[long]].all()):
+            if (long and said[runs.same[long]].all()) or not budget.take(cost):
                 continue
             taken[first : last + 1] = True
             said[runs.same[first : last + 1]] = True
             places.add(place)
-            left -= cost
-            if left <= gap:
+            if budget.free <= gap:
                 break
         return taken
 
     def _chunks(self, found: ContextCandidates, left: int) -> list[ContextSection]:
         """Return whole units in order of score."""
-        sections = []
         order = {row: at for at, row in enumerate(found.ranking.rows.tolist())}
-        for unit in sorted(range(len(found.rows)), key=lambda at: order.get(int(found.rows[at]), len(order) + at)):
-            begin, end = int(found.sentences[0][unit]), int(found.sentences[1][unit])
-            if begin == end:
-                continue
-            section = span_section(found, begin, end - 1)
-            cost = self._tokens.count(f"{heading(section.label)}\n{section.content}")
-            if cost <= left:
-                sections.append(section)
-                left -= cost
-        return sections
-
-    def _within(self, concepts: Sequence[ContextSection], budget: int) -> list[ContextSection]:
-        kept = []
-        for one in concepts:
-            cost = self._tokens.count(concept_line(one))
-            if cost <= budget:
-                kept.append(one)
-                budget -= cost
-        return kept
+        units = sorted(range(len(found.rows)), key=lambda at: order.get(int(found.rows[at]), len(order) + at))
+        bounds = ((int(found.sentences[0][unit]), int(found.sentences[1][unit])) for unit in units)
+        chunks = (span_section(found, begin, end - 1) for begin, end in bounds if begin < end)
+        return TokenBudget(left).fill(chunks, self._weight)
 
     def _examples(self, found: ContextCandidates, value: Scores, taken: Mask, budget: int) -> list[ContextExample]:
         """Return the best blocks of code that are not among the sections."""
         pool = found.pool
         free = np.flatnonzero((pool.kind == CODE) & ~taken & (pool.tokens <= budget))
-        examples: list[ContextExample] = []
-        for at in free[np.argsort(-value[free], kind="stable")].tolist()[: 2 * MAX_EXAMPLES]:
-            section = span_section(found, at, at)
-            cost = self._tokens.count(f"{heading(section.label)}\n{section.content}")
-            if len(examples) < MAX_EXAMPLES and cost <= budget:
-                examples.append(ContextExample(label=section.label, content=section.content, metadata=section.metadata))
-                budget -= cost
-        return examples
+        best = (span_section(found, at, at) for at in free[np.argsort(-value[free], kind="stable")].tolist())
+        fitting = TokenBudget(budget).fill(islice(best, 2 * MAX_EXAMPLES), self._weight)[:MAX_EXAMPLES]
+        return [ContextExample(label=one.label, content=one.content, metadata=one.metadata) for one in fitting]
+
+    def _weight(self, section: ContextSection) -> int:
+        return self._tokens.count(f"{heading(section.label)}\n{section.content}")
 
 
 def adaptive_size(query: str) -> int:
@@ -203,6 +193,7 @@ def concepts_of(found: ContextCandidates, most: int = MAX_CONCEPTS) -> list[Cont
                 content=text,
                 metadata=metadata,
                 hierarchy_level=1,
+                origin="themes",
             )
         )
     return concepts

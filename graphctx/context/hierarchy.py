@@ -13,8 +13,8 @@ import numpy as np
 
 from graphctx.context.candidates import TOKENS_PER_UNIT, ContextCandidates, find_candidates
 from graphctx.context.documents import MAX_CONCEPTS, concepts_of, exact_matches, span_section
-from graphctx.model.answers import EmptyReason
-from graphctx.model.context import ContextSection, SearchContextInput
+from graphctx.model.answers import Answered, EmptyReason
+from graphctx.model.context import RELEVANT, ContextSection, SearchContextInput
 from graphctx.model.interrupt import checkpoint
 from graphctx.model.requests import Filters, Scope
 from graphctx.retrieve.arrays import inner_products
@@ -39,11 +39,24 @@ _UNITS = 100
 
 @dataclass(frozen=True, slots=True)
 class HierarchicalResults:
-    """Sections of all levels, broad ones first, and why there are none."""
+    """Sections of all levels, broad ones first, and why there are none.
+
+    Attributes:
+        answered: as ``kb.retrieve_evidence`` says of its quotes: ``near`` if no section reaches `RELEVANT`.
+        nearest: where there are none, URIs of the documents that come nearest.
+    """
 
     sections: tuple[ContextSection, ...]
     empty_reason: EmptyReason | None = None
     filtered_by: tuple[str, ...] = ()
+    nearest: tuple[str, ...] = ()
+
+    @property
+    def answered(self) -> Answered:
+        """Whether what was found fits the question."""
+        if not self.sections:
+            return "no"
+        return "yes" if any(one.relevance_score >= RELEVANT for one in self.sections) else "near"
 
 
 class HierarchicalRetriever:
@@ -83,7 +96,7 @@ class HierarchicalRetriever:
         best = sorted(range(len(others)), key=lambda at: (-others[at].relevance_score, at))
         room = request.max_results - len(concepts)
         kept = (*concepts, *(others[at] for at in sorted(best[:room])))
-        return HierarchicalResults(kept, None if kept else "no_evidence")
+        return HierarchicalResults(kept) if kept else HierarchicalResults((), "no_evidence", (), tuple(found.nearest))
 
     def _levels(
         self, found: ContextCandidates, query: str, levels: Collection[int], max_concepts: int

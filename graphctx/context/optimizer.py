@@ -15,6 +15,7 @@ from graphctx.model.context import KeptSpan, OptimizedContext
 from graphctx.model.documents import Block, BlockKind
 from graphctx.nlp.base import Embedder
 from graphctx.retrieve.cite import TokenCounter
+from graphctx.retrieve.question import answer_test, answer_type
 from graphctx.text.lexical import terms
 from graphctx.text.sentences import marker_start, split_sentences
 
@@ -22,6 +23,19 @@ LEXICAL, COSINE, PLACE, SPREAD, CENTRAL, FIRST = 0.4, 0.7, 1.0, 0.3, 0.05, 0.02
 """What a sentence is worth: the share of the question's terms that it holds, by inverse sentence frequency, and its
 cosine with the question, a part of both from the sentences beside it; both of all that stands below its heading; and a
 little for what it shares with the whole text, which decides without a question, and for opening a block."""
+
+NAMED = 0.2
+"""What a sentence that names the title of another place adds to all of that place, as a share of its own worth: the
+second step of a question seldom has the question's words."""
+
+ANSWERS = 0.2
+"""What a piece is worth more for a date, a number or code where the question asks for it."""
+
+BREVITY = 0.1
+"""Pieces are taken by their worth over the tokens that they take to this power."""
+
+MAX_NAMING = 0.1
+"""A title that more than this share of the pieces names tells nothing."""
 
 MAX_EMBEDDED = 1_000
 """Pieces of a text whose cosines are looked at; of a text with more of them terms alone decide."""
@@ -116,14 +130,25 @@ class ContextOptimizer:
         found = [self._terms[own] for own in texts]
         frequency = Counter(term for own in found for term in own)
         cosine = self._cosine(texts)
-        values = _values(pieces, found, frequency, set(terms(query)), cosine)
+        asked = set(terms(query))
+        values = _values(pieces, found, frequency, asked, cosine)
+        if asked:
+            held = zip(pieces, found, strict=True)
+            titled = [_title(text, one) if one.kind == "heading" else own for one, own in held]
+            values += _named(pieces, titled, asked, values)
+            if (answers := answer_test(query, answer_type(query))) is not None:
+                code = answer_type(query) == "code"
+                values += [
+                    ANSWERS * ((code and one.kind == "code") or answers(own))
+                    for one, own in zip(pieces, texts, strict=True)
+                ]
         repeated = _repeated(text, pieces, found, frequency)
         # With what is between it and the piece before, such as the rule of a table.
         starts = [0, *(one.end for one in pieces[:-1])]
         costs = tokens.count_many([text[start : one.end] for start, one in zip(starts, pieces, strict=True)])
         order = sorted(
             (at for at, one in enumerate(pieces) if one.kind != "heading" and found[at] and at not in repeated),
-            key=lambda at: (-round(float(values[at]), 6), at),
+            key=lambda at: (-round(float(values[at]) / max(costs[at], 1) ** BREVITY, 6), at),
         )
         gap = tokens.count(GAP)
         kept: set[int] = set()
@@ -261,6 +286,31 @@ def _values(
         if cosine is not None:
             own[members] += PLACE * float(cosine[members].max())
     return values + own
+
+
+def _title(text: str, piece: _Piece) -> frozenset[str]:
+    """Return the terms of a heading, of a path of headings those of the first."""
+    return frozenset(terms(text[piece.start : piece.end].partition("›")[0]))
+
+
+def _named(pieces: Sequence[_Piece], found: Sequence[frozenset[str]], asked: set[str], values: Values) -> Values:
+    """Return what pieces gain since the best sentence elsewhere that names the title of their place is worth much."""
+    places: dict[int, list[int]] = defaultdict(list)
+    naming: dict[str, set[int]] = defaultdict(set)
+    for at, one in enumerate(pieces):
+        if one.kind != "heading":
+            places[one.heading].append(at)
+            for term in found[at]:
+                naming[term].add(at)
+    gain = np.zeros(len(pieces))
+    for heading, members in places.items():
+        title = found[heading] if heading >= 0 else frozenset()
+        if title <= asked:
+            continue
+        others = set.intersection(*(naming[term] for term in sorted(title))).difference(members)
+        if others and len(others) <= 2 + MAX_NAMING * len(pieces):
+            gain[members] = NAMED * max(float(values[at]) for at in others)
+    return gain
 
 
 def _repeated(

@@ -10,12 +10,11 @@ import hashlib
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import urlsplit
 
 import numpy as np
 import numpy.typing as npt
 
-from graphctx.errors import BackendUnavailable
+from graphctx.store.redis_client import answered, connect, vector_blob
 
 if TYPE_CHECKING:
     from redis import Redis
@@ -23,11 +22,13 @@ if TYPE_CHECKING:
 _Result = TypeVar("_Result")
 
 PREFIX = "graphctx:context:"
-MIN_VERSION = 8
-"""The first version of Redis whose core has vector sets."""
 
 TIMEOUT_SECONDS = 0.25
 """To connect, and for each answer: an entry is worth no more waiting than it saves."""
+
+
+_USE = "the context cache"
+_REMEDY = "Contexts are cached in this process meanwhile; check [context] cache_url and the server, or leave it empty."
 
 
 class RedisEntryStore:
@@ -52,23 +53,25 @@ class RedisEntryStore:
         """Return an entry, and renew it."""
 
         def work(client: Any) -> bytes | None:
-            pipe = client.pipeline(transaction=False)
-            pipe.getex(_entry(bucket, question), ex=self._seconds)
-            pipe.expire(PREFIX + bucket, self._seconds)
-            found: bytes | None = pipe.execute()[0]
+            found: bytes | None = client.getex(_entry(bucket, question), ex=self._seconds)
             return found
 
         return self._run(work)
 
-    def nearest(self, bucket: str, vector: npt.NDArray[np.float32], count: int) -> list[tuple[str, float]]:
-        """Return the nearest questions and their cosines; some may have expired."""
+    def find(
+        self, bucket: str, question: str, vector: Callable[[], npt.NDArray[np.float32]], count: int
+    ) -> tuple[bytes | None, list[tuple[str, float]]]:
+        """Return an entry, or the nearest questions, of which some may have expired. One round trip."""
+        own = vector_blob(vector())
 
-        def work(client: Any) -> list[tuple[str, float]]:
-            found = client.execute_command(
-                "VSIM", PREFIX + bucket, "FP32", _blob(vector), "WITHSCORES", "COUNT", count, "NOTHREAD"
-            )
+        def work(client: Any) -> tuple[bytes | None, list[tuple[str, float]]]:
+            pipe = client.pipeline(transaction=False)
+            pipe.getex(_entry(bucket, question), ex=self._seconds)
+            pipe.execute_command("VSIM", PREFIX + bucket, "FP32", own, "WITHSCORES", "COUNT", count, "NOTHREAD")
+            pipe.expire(PREFIX + bucket, self._seconds)
+            entry, found, _ = pipe.execute()
             pairs = found.items() if isinstance(found, dict) else zip(found[::2], found[1::2], strict=True)
-            return [(question.decode(), 2 * float(score) - 1) for question, score in pairs]  # a score is in 0..1
+            return entry, [(each.decode(), 2 * float(score) - 1) for each, score in pairs]  # a score is in 0..1
 
         return self._run(work)
 
@@ -79,7 +82,7 @@ class RedisEntryStore:
             questions = PREFIX + bucket
             pipe = client.pipeline(transaction=False)
             pipe.set(_entry(bucket, question), entry, ex=self._seconds)
-            pipe.execute_command("VADD", questions, "FP32", _blob(vector), question, "NOQUANT")
+            pipe.execute_command("VADD", questions, "FP32", vector_blob(vector), question, "NOQUANT")
             pipe.expire(questions, self._seconds)
             pipe.execute_command("VCARD", questions)
             if int(pipe.execute()[-1]) > self._most:
@@ -98,64 +101,14 @@ class RedisEntryStore:
                 self._client = None
 
     def _run(self, work: Callable[[Any], _Result]) -> _Result:
-        try:
-            import redis
-        except ImportError as error:
-            raise BackendUnavailable(
-                "The context cache is set to Redis, but redis-py is not installed: pip install 'graphctx[redis]'. "
-                "Contexts are cached in this process.",
-                package="redis",
-            ) from error
-        try:
-            return work(self._connected())
-        except (redis.RedisError, OSError, ValueError) as error:
-            why = str(error)[:200].rstrip(".") or type(error).__name__
-            raise BackendUnavailable(
-                f"Redis at {self._place} cannot be used: {why}. Contexts are cached in this process until it answers; "
-                "check [context] cache_url and the server.",
-                place=self._place,
-            ) from error
+        return answered(self._url, _USE, _REMEDY, lambda: work(self._connected()))
 
     def _connected(self) -> Any:
         with self._lock:
             if self._client is None:
-                from redis import Redis
-                from redis.backoff import NoBackoff
-                from redis.retry import Retry
-
-                client = Redis.from_url(
-                    self._url,
-                    socket_timeout=TIMEOUT_SECONDS,
-                    socket_connect_timeout=TIMEOUT_SECONDS,
-                    retry=Retry(NoBackoff(), 1),  # a connection may have been closed by a restart
-                )
-                try:
-                    version = str(client.info("server").get("redis_version", "0"))
-                except BaseException:
-                    client.close()
-                    raise
-                if int(version.partition(".")[0]) < MIN_VERSION:
-                    client.close()
-                    raise BackendUnavailable(
-                        f"Redis at {self._place} has version {version}, and the context cache needs vector sets, which "
-                        f"version {MIN_VERSION} has. Contexts are cached in this process; update the server, or leave "
-                        "[context] cache_url empty.",
-                        place=self._place,
-                        version=version,
-                    )
-                self._client = client
+                self._client = connect(self._url, TIMEOUT_SECONDS, _USE, _REMEDY)
             return self._client
-
-    @property
-    def _place(self) -> str:
-        """The address without a password."""
-        parts = urlsplit(self._url)
-        return parts.netloc.rpartition("@")[2] or parts.path
 
 
 def _entry(bucket: str, question: str) -> str:
     return f"{PREFIX}{bucket}:{hashlib.sha256(question.encode()).hexdigest()[:32]}"
-
-
-def _blob(vector: npt.NDArray[np.float32]) -> bytes:
-    return vector.astype("<f4").tobytes()

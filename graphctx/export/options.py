@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
-ExportFormat = Literal["graphml", "parquet", "html"]
+ExportFormat = Literal["graphml", "parquet", "html", "redis"]
 FORMATS: tuple[ExportFormat, ...] = get_args(ExportFormat)
 
 DEFAULT_MAX_ENTITIES = 2_000
@@ -23,14 +23,16 @@ OnProgress = Callable[[str, int, int, str], None]
 class ExportOptions(BaseModel):
     """Options of an export.
 
-    ``doc_tag`` and ``path_prefix`` filter as in a search; ``documents`` adds documents to GraphML; ``max_entities`` and
-    ``max_quotes`` (of each entity) bound the page.
+    ``path`` is the file or folder to write, ``to`` the address of a Redis for ``redis``. ``doc_tag`` and
+    ``path_prefix`` filter as in a search; ``documents`` adds documents to GraphML; ``max_entities`` and ``max_quotes``
+    (of each entity) bound the page.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     format: ExportFormat
-    path: Path
+    path: Path = Path()
+    to: str = Field("", repr=False)
     replace: bool = False
     doc_tag: tuple[str, ...] = ()
     path_prefix: str | None = None
@@ -59,9 +61,9 @@ class ExportReport(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     format: ExportFormat
-    path: str
+    path: str = Field(description="What was written; of a Redis the address without a password.")
     snapshot_id: str
     files: list[ExportedFile]
-    counts: dict[str, int] = Field(description="What is in it: entities, relations, communities, quotes, rows.")
+    counts: dict[str, int] = Field(description="What is in it: entities, relations, communities, quotes, rows, keys.")
     left_out: list[str] = Field(description="One sentence for each limit that left something out.")
     notes: list[str] = Field([], description="Other remarks for the reader.")

@@ -36,6 +36,8 @@ def export(
         InvalidArgument: the target cannot be used, filters were set for tables, or they leave no document.
         BackendUnavailable: the disk refuses the write.
     """
+    if options.format == "redis":
+        return _mirror(searcher, project_id, options, on_progress)
     path = options.path.expanduser()
     check_target(path, folder=options.format == "parquet", replace=options.replace)
     if options.format == "parquet":
@@ -80,6 +82,22 @@ def _tables(searcher: Searcher, options: ExportOptions, path: Path, on_progress:
         counts=counts,
         left_out=[],
         notes=[_FOR_THE_OWNER],
+    )
+
+
+def _mirror(searcher: Searcher, project_id: str, options: ExportOptions, on_progress: OnProgress) -> ExportReport:
+    from graphctx.export.redis_mirror import write_mirror
+
+    if not options.to.startswith(("redis://", "rediss://", "unix://")):
+        raise InvalidArgument(
+            "A mirror needs the address of a Redis 8, such as redis://localhost:6379/0.",
+            field="to",
+            allowed="an address that begins with redis://, rediss:// or unix://",
+        )
+    view = _view(searcher, options)
+    place, counts = write_mirror(view, project_id, options.to, replace=options.replace, on_progress=on_progress)
+    return ExportReport(
+        format="redis", path=place, snapshot_id=view.index.snapshot.id, files=[], counts=counts, left_out=[]
     )
 
 

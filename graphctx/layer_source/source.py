@@ -11,8 +11,11 @@ from graphctx.layers import FILES, Chunk, Conflict, LayerAnswer, LayerHit, Layer
 from graphctx.layers.chunk import is_bookkeeping
 from graphctx.layers.names import rank
 from graphctx.model.answers import Quote, SearchResult
+from graphctx.model.context import ContextInput, ContextSection, relevance_of
+from graphctx.model.context_source import RetrievedPart
 from graphctx.model.documents import line_starts
 from graphctx.model.ids import fingerprint
+from graphctx.model.packing import TokenBudget
 from graphctx.model.requests import ExtractEvidenceInput, QuoteLimits, RetrieveInput, SearchInput
 from graphctx.model.results import EvidenceResults, Item, Results, SearchResults, UnitText
 from graphctx.retrieve.cite import TokenCounter, around, cut_span
@@ -27,6 +30,9 @@ _BEARS = 0.16
 
 _COPIES = 3  # chunks more for each that is wanted, up to 50 in all: what several layers hold is shown once
 _ENOUGH = 50
+
+_TOKENS_PER_CHUNK = 50  # a context looks at a chunk for so many of its tokens
+_CHARS_PER_TOKEN = 12  # more than a text of words has: a longer chunk is not counted whole
 
 
 # Cormack, Clarke and Büttcher, Reciprocal Rank Fusion outperforms Condorcet and individual Rank Learning Methods,
@@ -192,6 +198,51 @@ class LayerSource:
             candidates=evidence.candidates + len(units),
             layers=self.stamp([unit.section_id.split(":")[1] for unit in units]),
             empty_reason=None if both else "no_match",
+        )
+
+    def retrieve(self, request: ContextInput, budget: int) -> RetrievedPart:
+        """Return the chunks of ``request.layers`` that bear on a question; a `ContextSource`.
+
+        A chunk that is too long for what is left is shown by the piece that bears on the question most.
+
+        Raises:
+            InvalidArgument: the layers cannot be searched together.
+        """
+        _, hits = self._beside(request.query, max(1, budget // _TOKENS_PER_CHUNK), request.layers)
+        left, sections = TokenBudget(budget), []
+        for hit in hits:
+            section = self._section(request.query, hit, left.free)
+            if left.take(self._tokens.count(f"### {section.label}\n{section.content}")):
+                sections.append(section)
+        return RetrievedPart(
+            sections,
+            confidence=max((min(1.0, hit.score) for hit in hits), default=0.0),
+            question=request.query,
+            empty_reason=None if sections else "no_match",
+        )
+
+    def _section(self, query: str, hit: LayerHit, max_tokens: int) -> ContextSection:
+        """Return a chunk, or where it is too long its span that bears on a question most."""
+        content = hit.chunk.content
+        label = f"{uri(hit.layer, hit.chunk.id)} › {' '.join(hit.chunk.kind[:200].split())}"
+        room = max(1, max_tokens - self._tokens.count(f"### {label}\n"))
+        start, end = 0, len(content)
+        if end > _CHARS_PER_TOKEN * room or self._tokens.count(content) > room:
+            cut = cut_span(content, *best_span(query, content), room, self._tokens)
+            start, end = cut.start_char, cut.end_char
+        return ContextSection(
+            label=label,
+            relevance_score=relevance_of(min(1.0, max(0.0, hit.score))),
+            content=content[start:end],
+            metadata={
+                "layer": hit.layer,
+                "section_id": section_id(hit.layer, hit.chunk.id),
+                "start_char": start,
+                "end_char": end,
+                **mark_of(hit).model_dump(mode="json", exclude={"name"}),
+            },
+            hierarchy_level=3,
+            origin="layers",
         )
 
     def _beside(self, query: str, k: int, layers: Sequence[str]) -> tuple[LayerAnswer, list[LayerHit]]:

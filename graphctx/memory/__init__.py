@@ -13,7 +13,7 @@ session) and a `Moment` (time and iteration); nothing but `IterationClient` read
   pure functions of the scores.
 - ``facts``: `FactStore`, facts in time; ``predicates``: which hold one value; ``extraction``: triples of sentences;
   ``fact_extraction``: when they are extracted.
-- ``assembler``: a block of memories under a token budget.
+- ``assembler``: a block of memories under a token budget; ``context_source``: the same for composed contexts.
 - ``exchange``: JSON Lines of items and facts, and the form of the reference memory server.
 - ``compress``: summaries that cite their items, extractive or in the words of a language model.
 - ``iteration``: `IterationClient`, the context of an orchestrator's iterations; ``iteration_reading``: what it reads
@@ -24,6 +24,7 @@ A text is stored and returned exactly; ids are `m_…` for items and `r_…` for
 """
 
 from graphctx.memory.assembler import BlockEntry, MemoryBlock, assemble_block
+from graphctx.memory.context_source import MemoryContextSource
 from graphctx.memory.database import FILE_NAME, MemoryFull
 from graphctx.memory.exchange import ImportReport, exported_lines, import_lines, reference_lines
 from graphctx.memory.facts import FactChanges, FactStep, FactStore, NameResolver
@@ -70,6 +71,7 @@ __all__ = [
     "MaintainOutcome",
     "Memory",
     "MemoryBlock",
+    "MemoryContextSource",
     "MemoryDraft",
     "MemoryFilter",
     "MemoryFull",

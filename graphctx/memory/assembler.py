@@ -14,7 +14,6 @@ to the question.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
@@ -31,6 +30,7 @@ from graphctx.memory.index import windows
 from graphctx.memory.items import CORE_TIER, MemoryFilter, MemoryItem, TemporalFact, to_micros
 from graphctx.memory.scorer import block_parts, block_scores
 from graphctx.memory.search import MemoryHits, MemoryQuery, SearchStage
+from graphctx.model.packing import TokenBudget, labelled
 from graphctx.settings import MemoryTokenBudgets
 from graphctx.text.lexical import terms
 from graphctx.text.sentences import Span, split_sentences
@@ -49,21 +49,30 @@ MIN_EXCERPT_TOKENS = 60
 TOKENS_PER_CANDIDATE = 60
 """A budget asks for a candidate for so many of its tokens, which a short turn has; more if the query says so."""
 
-_BREAK = re.compile("(\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029])")
-
 
 @dataclass(frozen=True, slots=True)
 class BlockEntry:
-    """An entry of a block: an item or a fact, its score, and its text as the block has it.
+    """An entry of a block.
 
-    ``excerpt`` is the span of the item's text that the entry shows; ``None`` if it shows the whole.
+    Attributes:
+        content: an item or a fact.
+        score: what orders the entries.
+        label, shown: what the entry is, and what it says.
+        tokens: of the entry and a line break.
+        excerpt: the span of the item's text that is shown; ``None`` if it is the whole.
     """
 
     content: MemoryItem | TemporalFact
     score: float
-    text: str
+    label: str
+    shown: str
     tokens: int
     excerpt: Span | None = None
+
+    @property
+    def text(self) -> str:
+        """The entry as the block has it."""
+        return labelled(self.label, self.shown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +137,8 @@ def assemble_block(
     window_of = {hit.item.id: hit.window for hit in found.hits}
 
     def entry_of(score: float, content: MemoryItem | TemporalFact, excerpt: Span | None = None) -> BlockEntry:
-        text = entry_text(content, outdated.get(content.id), excerpt)
-        return BlockEntry(content, score, text, count(text) + 1, excerpt)
+        label, shown = _label_and_text(content, outdated.get(content.id), excerpt)
+        return BlockEntry(content, score, label, shown, count(labelled(label, shown)) + 1, excerpt)
 
     def shortened(entry: BlockEntry, room: int) -> BlockEntry:
         item = entry.content
@@ -171,6 +180,7 @@ def _fill(
     shortened: Callable[[BlockEntry, int], BlockEntry],
 ) -> tuple[BlockEntry, ...]:
     """Choose entries by score: each part within its budget at first, then what fits into the rest of the whole."""
+    whole = TokenBudget(left)
     rooms = {
         "core": max(budgets.tier3_core, left // 2),
         "session": budgets.tier1_session,
@@ -182,19 +192,17 @@ def _fill(
         wanted[_part(entry.content)] += entry.tokens
     unused = left - sum(min(wanted[part], room) for part, room in rooms.items())
     rooms["items"] = max(budgets.retrieval, unused)  # else the best item may be too long for its part
+    parts = {part: TokenBudget(room, within=whole) for part, room in rooms.items()}
     chosen: dict[int, BlockEntry] = {}
     for within_part in (True, False):
         for at, entry in enumerate(entries):
             if at in chosen:
                 continue
-            part = _part(entry.content)
-            room = min(left, rooms[part] if within_part else left)
-            if entry.tokens > room >= MIN_EXCERPT_TOKENS:
-                entry = shortened(entry, room)
-            if entry.tokens <= room:
+            budget = parts[_part(entry.content)] if within_part else whole
+            if entry.tokens > budget.free >= MIN_EXCERPT_TOKENS:
+                entry = shortened(entry, budget.free)
+            if budget.take(entry.tokens):
                 chosen[at] = entry
-                left -= entry.tokens
-                rooms[part] -= entry.tokens
     return tuple(chosen[at] for at in sorted(chosen))
 
 
@@ -208,14 +216,20 @@ def entry_text(
         outdated: since when what an item states no longer holds.
         excerpt: the span of an item's text that is shown; the whole by default.
     """
+    return labelled(*_label_and_text(content, outdated, excerpt))
+
+
+def _label_and_text(
+    content: MemoryItem | TemporalFact, outdated: datetime | None, excerpt: Span | None
+) -> tuple[str, str]:
     if isinstance(content, TemporalFact):
         words = " → ".join(" ".join(each.split()) for each in (content.subject, content.predicate, content.object))
         until = f" until {_day(content.temporal_end)}" if content.temporal_end else ""
-        return f"[Fact] {words} (since {_day(content.temporal_start)}{until}, confidence {content.confidence:.2f})"
+        return "Fact", f"{words} (since {_day(content.temporal_start)}{until}, confidence {content.confidence:.2f})"
     ended = f", outdated since {_day(outdated)}" if outdated else ""
     start, end = excerpt or (0, len(content.text))
     part = f", excerpt {start}:{end} of {len(content.text)} characters" if excerpt else ""
-    return f"[{_label(content)}{ended}{part}] {_BREAK.sub(lambda found: f'{found[0]}  ', content.text[start:end])}"
+    return f"{_label(content)}{ended}{part}", content.text[start:end]
 
 
 def _label(item: MemoryItem) -> str:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from graphctx.model.packing import TokenBudget
 from graphctx.nlp.tokens import AnswerCounter
 
 ITEM_SHARE = 0.25
@@ -30,7 +31,7 @@ def render_block(items: Sequence[Mapping[str, Any]], max_tokens: int, counter: A
         counter: counts them.
     """
     start = f"{HEADING}\n\n{NOTE}"
-    left = max_tokens - counter.count(start)
+    budget = TokenBudget(max_tokens - counter.count(start))
     parts: list[str] = []
     shown: list[Any] = []
     for item in items:
@@ -39,9 +40,7 @@ def render_block(items: Sequence[Mapping[str, Any]], max_tokens: int, counter: A
         text = _MARKUP.sub(r"\1\\\2", _said(item))
         end = counter.clip(text, max(1, int(max_tokens * ITEM_SHARE)))
         part = f"### [{item['content_type'].upper()}]\n{text[:end]}{' […]' if end < len(text) else ''}"
-        tokens = counter.count(part)
-        if tokens <= left:
-            left -= tokens
+        if budget.take(counter.count(part)):
             parts.append(part)
             shown.append(item)
     return "\n\n".join([start, *parts]) if parts else "", shown

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from graphctx.model.answers import Answer, EmptyReason
-from graphctx.model.requests import MAX_TOP_K, Filters, PagedInput, Question, Request
+from graphctx.model.answers import LOW_CONFIDENCE, Answer, Answered, EmptyReason
+from graphctx.model.requests import MAX_TOP_K, Filters, Layers, PagedInput, Question, Request
 
 DEFAULT_CONTEXT_TOKENS = 32_000
 MIN_CONTEXT_TOKENS = 100
@@ -24,6 +24,23 @@ Strategy = Literal["hierarchical", "flat"]
 
 HierarchyLevel = Literal[1, 2, 3, 4]
 """1 concept, 2 section, 3 chunk, 4 exact match."""
+
+ContextOrigin = Literal["documents", "themes", "layers", "memory"]
+"""Where a section comes from: documents, what they say of a theme, layers of AGENTS.db, or what agents stored."""
+
+RELEVANT = 0.7
+"""Relevance is the confidence of retrieval with its odds scaled: this, where an answer begins to fit its question."""
+
+_ODDS = (RELEVANT / (1 - RELEVANT)) / (LOW_CONFIDENCE / (1 - LOW_CONFIDENCE))
+
+
+def relevance_of(confidence: float) -> float:
+    """Return the relevance in 0..1, to three digits, of what has a confidence in 0..1.
+
+    >>> relevance_of(0.25), relevance_of(0.5), relevance_of(0.05)
+    (0.7, 0.875, 0.269)
+    """
+    return round(confidence * _ODDS / (1 - confidence + confidence * _ODDS), 3)
 
 
 class ContextMessage(Answer):
@@ -46,7 +63,9 @@ class ContextSection(Answer):
 
     ``relevance_score`` is in 0..1; from 0.7 on a piece is likely to bear on the question. ``metadata`` holds the
     document (``doc_uri``, ``title``, ``heading``), the span (``start_char``, ``end_char``, ``line``, ``page``) and
-    ``section_id`` or ``community_id``.
+    ``section_id`` or ``community_id``. A section of a layer has ``layer``, ``chunk_id`` and the span of the chunk's
+    content instead; one of the memory has ``item_id`` and the span of the item's text, or ``fact_id``, and for its
+    relevance the rank that the memory gives it.
     """
 
     label: str
@@ -54,15 +73,20 @@ class ContextSection(Answer):
     content: str
     metadata: dict[str, Any]
     hierarchy_level: HierarchyLevel
+    origin: ContextOrigin = "documents"
 
 
 class OptimalContext(Answer):
     """A context window: what matters most stands first and last.
 
     ``tokens`` holds the tokens of each part of the text, and ``total`` their sum, which is at most ``max_tokens``.
+    ``answered`` is that of ``kb.retrieve_evidence``: whether documents or layers answer the question. ``cached_for`` is
+    the wording that the documents were asked with where the cache had an answer for another than ``user_query``.
     """
 
-    SILENT: ClassVar[frozenset[str]] = frozenset({"empty_reason", "examples", "conversation_history", "task_context"})
+    SILENT: ClassVar[frozenset[str]] = frozenset(
+        {"empty_reason", "examples", "conversation_history", "task_context", "nearest", "cached_for"}
+    )
 
     system_role: str = ""
     task_context: str = ""
@@ -75,6 +99,9 @@ class OptimalContext(Answer):
     max_tokens: int = DEFAULT_CONTEXT_TOKENS
     strategy: Strategy = "hierarchical"
     snapshot_id: str = ""
+    answered: Answered = "no"
+    nearest: list[str] = Field([], description="Where nothing fits: URIs of the documents that come nearest.")
+    cached_for: str | None = None
     empty_reason: EmptyReason | None = None
 
 
@@ -92,6 +119,7 @@ class ContextInput(Request):
     filters: Filters = Field(default_factory=Filters, description="Which documents, before ranking.")
     system_role: str | None = Field(None, max_length=20_000, description="Instructions in place of the default ones.")
     history: list[ContextMessage] = Field([], max_length=MAX_MESSAGES, description="The conversation, oldest first.")
+    layers: Layers = Field([])
 
 
 class SearchContextInput(PagedInput):
@@ -101,7 +129,7 @@ class SearchContextInput(PagedInput):
         description="The question; what it has in quotation marks or code marks is also looked for to the letter."
     )
     max_results: int = Field(10, ge=1, le=MAX_TOP_K, description="How many results of all levels together.")
-    min_relevance: float = Field(0.7, ge=0, le=1, description="Leave out what is less relevant.")
+    min_relevance: float = Field(RELEVANT, ge=0, le=1, description="Leave out what is less relevant.")
     levels: list[HierarchyLevel] = Field(
         [1, 2, 3, 4], min_length=1, max_length=4, description="1 concepts, 2 sections, 3 chunks, 4 exact matches."
     )

@@ -59,3 +59,4 @@ class ContextKeywords(ScopeKeywords, total=False):
 
     system_role: str | None
     history: Sequence[ContextMessage | Mapping[str, Any]]
+    layers: Sequence[LayerName]

@@ -89,6 +89,14 @@ class Confidence:
         value = float(self.run(first, last) @ _WEIGHTS) + BIAS
         return round(1.0 / (1.0 + math.exp(-value)), 3)
 
+    @property
+    def of_best(self) -> float:
+        """The confidence of a quote of the surest sentence; 0 where there is none."""
+        if not len(self.features):
+            return 0.0
+        best = int(np.argmax(self.features @ _WEIGHTS))
+        return self.of_run(best, best)
+
     def run(self, first: int, last: int) -> Features:
         """The features of a run: the best that its sentences have."""
         best: Features = self.features[first : last + 1].max(axis=0)

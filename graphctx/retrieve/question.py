@@ -104,16 +104,26 @@ class Question:
     read_as: ReadAs = ()
 
     def answer_pattern(self) -> Callable[[str], bool] | None:
-        """Return a test for a date or a number that the question does not hold; ``None`` where it asks for neither."""
-        pattern = {"date": _DATE, "number": _NUMBER, "code": _CODE}.get(self.kind)
-        if pattern is None:
-            return None
-        asked = {match.casefold() for match in pattern.findall(self.text)}
-        return lambda sentence: any(match.casefold() not in asked for match in pattern.findall(sentence))
+        """Return `answer_test` of the question."""
+        return answer_test(self.text, self.kind)
 
     def answer_labels(self) -> frozenset[int]:
         """Return the positions of the entity labels that answer the question, where it asks for a person or a place."""
         return _LABELS_OF_KIND.get(self.kind, frozenset())
+
+
+def answer_test(question: str, kind: str) -> Callable[[str], bool] | None:
+    """Return a test for a date, a number or code that a question does not hold; ``None`` where it asks for neither.
+
+    Args:
+        question: its text.
+        kind: that of `answer_type`.
+    """
+    pattern = {"date": _DATE, "number": _NUMBER, "code": _CODE}.get(kind)
+    if pattern is None:
+        return None
+    asked = {match.casefold() for match in pattern.findall(question)}
+    return lambda sentence: any(match.casefold() not in asked for match in pattern.findall(sentence))
 
 
 def parse_question(text: str, index: SearchIndex) -> Question:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from graphctx.errors import BackendUnavailable, InvalidArgument
 from graphctx.model.answers import RunMode
+from graphctx.model.context_source import ContextSource
 from graphctx.model.graph import CommunityNode
 from graphctx.model.interrupt import checkpoint
 from graphctx.model.layers import NO_LAYERS
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from graphctx.retrieve.graph import GraphExplorer
 
 
-class SecondSource(Protocol):
+class SecondSource(ContextSource, Protocol):
     """Another source of passages beside the documents, merged into their ranking."""
 
     def merge_results(self, request: SearchInput, found: SearchResults) -> SearchResults:
@@ -135,7 +136,11 @@ class Searcher:
                 empty_reason=empty.reason,
                 filtered_by=empty.filtered_by,
             )
-        return self._second(request.options.layers).merge_results(request, found) if request.options.layers else found
+        return (
+            self.second_source(request.options.layers).merge_results(request, found)
+            if request.options.layers
+            else found
+        )
 
     def evidence(self, request: RetrieveInput, variant: Variant = DEFAULT) -> EvidenceResults:
         """Find units and quote the sentences that answer a question, best first."""
@@ -145,7 +150,7 @@ class Searcher:
         else:
             evidence = self._no_evidence(scope, request.options.mode, empty)
         if request.options.layers:
-            return self._second(request.options.layers).merge_evidence(request, evidence)
+            return self.second_source(request.options.layers).merge_evidence(request, evidence)
         return evidence
 
     def extract(self, request: ExtractEvidenceInput, section_ids: Sequence[str]) -> EvidenceResults:
@@ -251,11 +256,20 @@ class Searcher:
             return asked
         return "hybrid_local" if self._settings.expansion != "none" else "vector_only"
 
-    def _second(self, asked: Sequence[str]) -> SecondSource:
+    def second_source(self, asked: Sequence[str], field: str = "options.layers") -> SecondSource:
+        """Return the layers.
+
+        Args:
+            asked: names of layers.
+            field: the argument that has them.
+
+        Raises:
+            InvalidArgument: no layers are served.
+        """
         if self.layers is None:
             raise InvalidArgument(
-                f"options.layers: {NO_LAYERS}",
-                field="options.layers",
+                f"{field}: {NO_LAYERS}",
+                field=field,
                 value=list(asked),
                 allowed="left out",
                 setting="layers.folder",

@@ -44,6 +44,7 @@ from graphctx.version import __version__
 
 if TYPE_CHECKING:
     from graphctx.memory import Memory, MemoryScope, Moment
+    from graphctx.model.context_source import ContextSource
     from graphctx.retrieve.searcher import Searcher
 
 LIST_TTL_MS = 3_600_000
@@ -170,6 +171,12 @@ class GraphctxServer:
         scope = MemoryScope(caller.principal, project, caller.session_id)
         return engine.memory(), scope, Moment(self._dispatcher.clock())
 
+    def _memory_source(self, caller: Caller) -> ContextSource:
+        from graphctx.memory import MemoryContextSource
+        from graphctx.nlp.tokens import AnswerCounter
+
+        return MemoryContextSource(*self._memory(caller), AnswerCounter().count)
+
     def _remembered(self, what: prompts.Remembered, arguments: Mapping[str, str], caller: Caller) -> str:
         memory, scope, now = self._memory(caller)
         if what == "context":
@@ -189,8 +196,9 @@ class GraphctxServer:
             known = ", ".join(each.uri for each in MEMORY_RESOURCES)
             raise InvalidArgument(f"The memory has no resource {uri[:120]!r}; it has {known}.", field="uri")
         if self.composes and uri.startswith(CONTEXT_SCHEME):
-            cache = self._dispatcher.warmup.get().context_cache
-            return context_contents(uri, self._searcher_and_scope()[0], cache)
+            engine = self._dispatcher.warmup.get()
+            memory = partial(self._memory_source, caller) if engine.memory is not None else None
+            return context_contents(uri, self._searcher_and_scope()[0], engine.context_cache, memory)
         address = resources.parse_uri(uri)
         kind, name = address.kind, address.parts[-1] if address.parts else ""
         if kind == "status":

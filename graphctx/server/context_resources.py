@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, quote, unquote
 
@@ -16,6 +17,7 @@ from graphctx.server.resources import JSON, Template, text_contents
 
 if TYPE_CHECKING:
     from graphctx.context import ContextCache
+    from graphctx.model.context_source import ContextSource
     from graphctx.retrieve.searcher import Searcher
 
 CONTEXT_SCHEME = "context://"
@@ -26,7 +28,8 @@ CONTEXT_TEMPLATES = (
         "context://query/{query}",
         "context_query",
         "Context for a question",
-        "A composed context for a question: what matters most first and last. ?max_tokens=8000 sets its size.",
+        "A composed context for a question: what matters most first and last. ?max_tokens=8000 sets its size; "
+        "layers=local,delta and include_memory=true add what is in no document.",
         JSON,
         {"query": "nothing"},
     ),
@@ -44,8 +47,19 @@ _URI = re.compile(r"context://(query|hierarchy)/([^?]+)(?:\?(.*))?", re.DOTALL)
 _LEVELS = {"1": 1, "concept": 1, "2": 2, "section": 2, "3": 3, "chunk": 3, "unit": 3}
 
 
-def context_contents(uri: str, searcher: Searcher, cache: ContextCache | None = None) -> types.TextResourceContents:
+def context_contents(
+    uri: str,
+    searcher: Searcher,
+    cache: ContextCache | None = None,
+    memory: Callable[[], ContextSource] | None = None,
+) -> types.TextResourceContents:
     """Return the contents of a resource.
+
+    Args:
+        uri: of the resource.
+        searcher: the pinned snapshot.
+        cache: of composed contexts.
+        memory: returns what the caller may see of the memory; ``None`` where none is served.
 
     Raises:
         InvalidArgument: there is no such resource, or a value in it is out of range.
@@ -61,21 +75,41 @@ def context_contents(uri: str, searcher: Searcher, cache: ContextCache | None = 
         )
     options = {name: values[-1] for name, values in parse_qs(parsed[3] or "").items()}
     name = unquote(parsed[2])
-    return _query(uri, name, options, searcher, cache) if parsed[1] == "query" else _level(uri, name, options, searcher)
+    if parsed[1] == "hierarchy":
+        return _level(uri, name, options, searcher)
+    return _query(uri, name, options, searcher, cache, memory)
 
 
 def _query(
-    uri: str, query: str, options: dict[str, str], searcher: Searcher, cache: ContextCache | None
+    uri: str,
+    query: str,
+    options: dict[str, str],
+    searcher: Searcher,
+    cache: ContextCache | None,
+    memory: Callable[[], ContextSource] | None,
 ) -> types.TextResourceContents:
-    from graphctx.context import ContextComposer, DocumentSource
+    from graphctx.context import compose_context
     from graphctx.nlp.tokens import AnswerCounter
 
-    request = parse_arguments(ContextInput, {"query": query, **options})
-    tokens = AnswerCounter()
-    documents = DocumentSource(searcher, tokens)
-    source = cache.over(documents, searcher) if cache is not None else documents
-    composer = ContextComposer([source], tokens, searcher.snapshot_id)
-    return text_contents(uri, composer.compose(request).model_dump_json(exclude={"text"}), JSON)
+    remembered = options.pop("include_memory", "false")
+    if remembered not in ("true", "false") or (remembered == "true" and memory is None):
+        raise InvalidArgument(
+            f"include_memory = {remembered[:20]!r}: "
+            + ("write true or false." if memory else "no memory is served here. Start the server with --memory DIR."),
+            field="include_memory",
+            value=remembered[:20],
+            allowed="true or false" if memory else "left out",
+        )
+    layers = options.pop("layers", None)
+    fields = {"query": query, **options, **({"layers": layers.split(",")} if layers else {})}
+    context = compose_context(
+        parse_arguments(ContextInput, fields),
+        searcher,
+        AnswerCounter(),
+        cache=cache,
+        sources=[memory()] if memory is not None and remembered == "true" else [],
+    )
+    return text_contents(uri, context.model_dump_json(exclude={"text"}), JSON)
 
 
 def _level(uri: str, name: str, options: dict[str, str], searcher: Searcher) -> types.TextResourceContents:

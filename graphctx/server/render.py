@@ -45,6 +45,8 @@ CAPPED: dict[LimitReason, str] = {
 }
 """What to ask for if a cap of the request itself left something out."""
 
+ONLY_NEAR = "Only near matches: none of these fits the question well, the documents may not hold the answer."
+
 
 def quoted(text: str, indent: str = "") -> str:
     """Return the lines of a document's text, each after a ``>``; any character that a client may break at ends one."""

@@ -49,12 +49,14 @@ def test_progress_and_what_was_left_out_go_to_standard_error(lighthouse: Path) -
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--format", "pdf"], "use graphml, parquet or html"),
+        (["--format", "pdf"], "use graphml, parquet, html or redis"),
         (["--format", "graphml", "--max-entities", "5"], "--format html only"),
         (["--format", "html", "--documents"], "--format graphml only"),
         (["--format", "parquet", "--tag", "x"], "whole"),
         (["--format", "html", "--tag", "x"], "nothing to export"),
         (["--format", "html", "--out", "no/such/folder.html"], "no folder"),
+        (["--format", "html", "--to", "redis://localhost"], "--to has no effect"),
+        (["--format", "redis"], "needs --to"),
     ],
 )
 def test_what_cannot_be_done_is_refused_with_a_reason_and_nothing_is_written(

@@ -120,3 +120,23 @@ def test_a_budget_below_the_question_is_refused_with_what_it_needs(handbook_kb: 
         handbook_kb.compose_context("word " * 500, 200)
     needed = int(str(caught.value.details["allowed"]).split()[0])
     assert handbook_kb.compose_context("word " * 500, needed).tokens["total"] <= needed
+
+
+@pytest.mark.parametrize(
+    ("query", "answered"),
+    [
+        (QUESTION, "yes"),
+        ("What is the salary of the duty officer?", "near"),
+        ("How do I bake sourdough bread with rye flour?", "no"),
+    ],
+)
+def test_a_context_says_whether_anything_fits_as_the_quotes_do(
+    handbook_kb: KnowledgeBase, query: str, answered: str
+) -> None:
+    quotes = handbook_kb.retrieve_evidence(query)
+    context = handbook_kb.compose_context(query, 4000)
+    assert context.answered == quotes.answered == answered
+    assert ("it may not hold the answer" in context.task_context) == (answered == "near")
+    assert (not context.retrieved_sections) == (answered == "no")
+    assert context.nearest == quotes.nearest
+    assert context.empty_reason == quotes.empty_reason

@@ -3,32 +3,19 @@
 from __future__ import annotations
 
 import logging
-import socketserver
-import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
 
-from eval.context_cache import RedisServer, redis_server
-from graphctx.errors import BackendUnavailable
+from eval.context_cache import RedisServer
 from graphctx.knowledge_base import KnowledgeBase
+from tests.redis_servers import redis_of_version_7, running_redis
 
 QUESTION = "Who is entitled to cancel a warning before it expires?"
 REWORDED = "Please tell me who is entitled to cancel warnings before they expire."
 
 OpenKb = Callable[[str], KnowledgeBase]
-
-
-@contextmanager
-def running_redis() -> Iterator[RedisServer]:
-    with ExitStack() as stack:
-        try:
-            server = stack.enter_context(redis_server())
-        except BackendUnavailable as error:
-            pytest.skip(error.message)
-        yield server
 
 
 @pytest.fixture(scope="module")
@@ -104,24 +91,10 @@ def test_no_call_fails_when_redis_is_killed(open_kb: OpenKb, caplog: pytest.LogC
 
 
 def test_a_redis_without_vector_sets_is_named_with_its_version(open_kb: OpenKb) -> None:
-    class Version7(socketserver.StreamRequestHandler):
-        """Answers as much of the protocol as a client sends before it knows the version."""
-
-        def handle(self) -> None:
-            info = b"redis_version:7.0.15\r\n"
-            while line := self.rfile.readline():
-                parts = [self.rfile.readline() and self.rfile.readline().strip() for _ in range(int(line[1:]))]
-                known = parts[0].upper() == b"INFO"
-                self.wfile.write(b"$%d\r\n%s\r\n" % (len(info), info) if known else b"+OK\r\n")
-
-    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Version7) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        kb = open_kb(f"redis://user:hush-hush@127.0.0.1:{server.server_address[1]}/0")
+    with redis_of_version_7() as address:
+        kb = open_kb(f"redis://user:hush-hush@{address}/0")
         assert kb.compose_context(QUESTION, 2000) == kb.compose_context(QUESTION, 2000)
         kb.close()
-        server.shutdown()
-        thread.join()
     counts = kb.context_cache.counts
     assert (counts.store, counts.exact) == ("process", 1)
     assert "has version 7.0.15" in counts.note

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from pydantic import Field
 
 from graphctx.errors import InvalidArgument, ScopeViolation
-from graphctx.model.answers import Answer, Budget, LimitReason, ListAnswer
+from graphctx.model.answers import Answer, Answered, Budget, LimitReason, ListAnswer
 from graphctx.model.budgets import weigh
 from graphctx.model.context import (
     ContextSection,
@@ -21,7 +21,7 @@ from graphctx.model.pages import Part, Shorten
 from graphctx.model.requests import Label, Request
 from graphctx.model.results import Results
 from graphctx.server.call_context import CallContext
-from graphctx.server.render import citation, head, more, one_line, quoted, why_empty
+from graphctx.server.render import ONLY_NEAR, citation, head, joined, more, one_line, quoted, why_empty
 from graphctx.server.tool import AnyTool, Description, Reply, Tool
 from graphctx.text.graphemes import cut_end, first_end
 
@@ -40,7 +40,13 @@ _SMALLER = 0.9
 class SearchContextAnswer(ListAnswer):
     """Output of search_context."""
 
+    SILENT: ClassVar[frozenset[str]] = ListAnswer.SILENT | {"nearest"}
+
+    answered: Answered = Field(
+        "no", description="Whether what was found fits the query: yes; near if it only comes near; no if it is nothing."
+    )
     results: list[ContextSection]
+    nearest: list[str] = Field([], description="With no_evidence: URIs of the documents that come nearest.")
     snapshot_id: str
 
 
@@ -87,7 +93,13 @@ def _search(context: CallContext, asked: SearchContextInput) -> Reply[SearchCont
     )
 
     def build(part: Part[ContextSection]) -> SearchContextAnswer:
-        return SearchContextAnswer(results=part.items, snapshot_id=listing.snapshot_id, **part.fields)
+        return SearchContextAnswer(
+            answered=found.answered,
+            results=part.items,
+            nearest=list(found.nearest),
+            snapshot_id=listing.snapshot_id,
+            **part.fields,
+        )
 
     return Reply(*context.pager.page(request, listing, build, lambda made: _sections_text(context, made), _SHORTER))
 
@@ -105,7 +117,8 @@ def _sections_text(context: CallContext, answer: SearchContextAnswer) -> str:
     start = head(answer, len(answer.results), "section")
     if answer.empty_reason:
         less = " A smaller min_relevance may show what comes near." if answer.empty_reason == "no_evidence" else ""
-        return f"{start}. {why_empty(answer)}{less}"
+        near = f" Closest documents (weak matches): {joined(answer.nearest, ', ')}." if answer.nearest else ""
+        return f"{start}. {why_empty(answer)}{near}{less}"
     blocks = [f"{start}, broad ones first, word for word."]
     for section in answer.results:
         place = section.metadata
@@ -113,6 +126,8 @@ def _sections_text(context: CallContext, answer: SearchContextAnswer) -> str:
         name = f" {one_line(section.label)};" if section.hierarchy_level == 1 else ""
         ids = f"section {place['section_id']}, relevance {section.relevance_score:.2f}"
         blocks.append(f"[{LEVEL_NAMES[section.hierarchy_level]}]{name} {where}\n{ids}\n{quoted(section.content)}")
+    if answer.answered == "near":
+        blocks.append(ONLY_NEAR)
     return "\n\n".join([*blocks, *more(context, answer, "search_context")])
 
 

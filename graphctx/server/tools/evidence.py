@@ -17,6 +17,7 @@ from graphctx.model.results import EvidenceResults
 from graphctx.server.call_context import CallContext
 from graphctx.server.render import (
     CAPPED,
+    ONLY_NEAR,
     citation,
     clean,
     head,
@@ -154,7 +155,7 @@ def _text(context: CallContext, answer: EvidenceAnswer, call: str) -> str:
             f"{quoted(quote.quote)}"
         )
     if answer.answered == "near":
-        blocks.append("Only near matches: none of these fits the question well, the documents may not hold the answer.")
+        blocks.append(ONLY_NEAR)
     blocks += [*spelling, *note_lines(answer.layer_notes), *_memory_text(context, answer)]
     if answer.next_cursor is not None or answer.limit_reason in CAPPED:
         blocks += more(context, answer, call)

@@ -18,17 +18,23 @@ class RetrievedPart:
         sections: the best first; those of one place stand together, in its order.
         examples: the best first.
         task: what the question asks for, in a sentence.
+        confidence: of the best sentence, 0..1, on the scale of ``kb.retrieve_evidence``; 0 where a source has none.
+        nearest: where nothing bears on the question, URIs of the documents that come nearest.
+        question: what it was found for; a cache may return what was found for another wording.
         empty_reason: why there is nothing.
     """
 
     sections: Sequence[ContextSection] = ()
     examples: Sequence[ContextExample] = ()
     task: str = ""
+    confidence: float = 0.0
+    nearest: Sequence[str] = ()
+    question: str = ""
     empty_reason: EmptyReason | None = None
 
 
 class ContextSource(Protocol):
-    """Finds sections for a question: documents, themes, layers, memory."""
+    """Finds sections for a question: documents, layers, memory."""
 
     def retrieve(self, request: ContextInput, budget: int) -> RetrievedPart:
         """Return sections that weigh at most about ``budget`` tokens as `graphctx.context.render` writes them."""
