@@ -42,7 +42,7 @@ class SelectionWeights:
     same_unit: float = 0.3
     same_short_unit: float = 0.05
     room: float = 0.3
-    cut: float = 0.05
+    cut: float = 0.2
     repeat: float = 0.6
     repeat_from: float = 0.8
     grow: bool = True
