@@ -19,7 +19,7 @@ from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import Question
 from graphctx.retrieve.ranking import Ranking
 from graphctx.retrieve.runs import MIN_CHARS, Run, SentenceRuns
-from graphctx.retrieve.sentences import SentencePool, sentence_pool
+from graphctx.retrieve.sentences import LIST, SentencePool, sentence_pool
 from graphctx.retrieve.variants import SelectionWeights
 
 N_FRONT = 10
@@ -119,13 +119,13 @@ def _cores(
     length = np.array([len(text) for text in pool.texts])
     free = (length >= min(MIN_CHARS, int(length.max()))) & ~runs.touched(barred)
     covered = barred.copy()
-    cut = runs.touched(pool.cut)
+    cut = runs.touched(pool.cut) * np.where(pool.kind == LIST, weights.cut_item, weights.cut)
     repeated, echoed, taken = np.zeros(len(pool)), np.zeros(len(pool)), np.zeros(len(pool))
     same_unit = np.where(pool.short, weights.same_short_unit, weights.same_unit)
     cores: list[Run] = []
     while True:
         lost = same_unit * taken + weights.repeat * np.maximum(repeated, runs.unit_mean(echoed))
-        lost += weights.room * (1.0 - runs.room(covered)) + weights.cut * cut
+        lost += weights.room * (1.0 - runs.room(covered)) + cut
         core = _next_core(np.round(score - lost, 6), free, runs, cores)
         if core is None or len(cores) == max_quotes:
             return cores
