@@ -20,7 +20,8 @@ MIN_SHARE = 0.05
 def boilerplate(corpus: Corpus) -> frozenset[tuple[str, int]]:
     """Return the sentences that are boilerplate, each as the id of its unit and its place in there.
 
-    A line with a colon says something of its own document (``Status: accepted``), or leads in to something.
+    A whole sentence says something, be it repeated; a line with a colon says something of its own document
+    (``Status: accepted``), or leads in to something.
     """
     titles: defaultdict[str, set[str]] = defaultdict(set)
     places: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
@@ -41,5 +42,5 @@ def _edges(corpus: Corpus, row: int) -> Iterator[tuple[str, int, str]]:
     ]
     for unit_id, at, one, kind in [*sentences[:EDGE], *sentences[max(EDGE, len(sentences) - EDGE) :]]:
         line = " ".join(document.text[one.start_char : one.end_char].split())
-        if kind != "code" and len(line) >= MIN_CHARS and ":" not in line:
+        if kind != "code" and len(line) >= MIN_CHARS and ":" not in line and line[-1] not in ".!?…。":
             yield unit_id, at, line
