@@ -11,6 +11,7 @@ from graphctx.nlp.language import language_of
 from graphctx.nlp.tokens import WordPieceCounter
 from graphctx.retrieve.index import SearchIndex
 from graphctx.text.lexical import STOPWORDS, fold, stem
+from graphctx.text.names import singular_of
 
 MIN_LETTERS = 4
 """Shorter words resemble too many others."""
@@ -81,7 +82,8 @@ def is_misspelt(word: str, index: SearchIndex) -> bool:
     from rapidfuzz.distance import OSA
 
     limit = 2 if len(word) >= LONG_LETTERS else 1
-    similar = process.extract_iter(word, common_words(COMMON_WORDS), scorer=OSA.distance, score_cutoff=limit)
+    words = common_words(COMMON_WORDS)
+    similar = process.extract_iter(singular_of(word), words, scorer=OSA.distance, score_cutoff=limit)
     return any(other[:1] == word[:1] for other, _, _ in similar) or bool(_similar_forms(word, index))
 
 

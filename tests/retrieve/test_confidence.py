@@ -144,6 +144,7 @@ def test_names_numbers_and_identifiers_that_no_document_holds_are_noticed(handbo
         ("What did Zbigniew Hallorin count?", ["Zbigniew"]),
         ("Who aproves a relase?", []),  # corrected
         ("Who bakes the loggerr that fail?", []),  # a misspelling all the same
+        ("Who acepts the loggers?", []),
         ("How often does a data logger sway?", []),  # an English word
         ("Wie kalibriere ich den Sensor?", []),
     ],
