@@ -15,7 +15,7 @@ from graphctx.eval.global_ask import GlobalAsker, Rivals, enough
 from graphctx.eval.measures import POINT_BUDGETS, QuotedText, filled
 from graphctx.eval.records import GLOBAL, Golden, Outcome
 from graphctx.knowledge_base import KnowledgeBase
-from graphctx.model.answers import LOW_CONFIDENCE
+from graphctx.model.answers import Answered
 
 WHOLE = "_whole"
 """Ends the name of a set of questions about the whole."""
@@ -116,12 +116,14 @@ class Asked:
         quotes: in the order of the answer.
         parts: where each part of a good answer is.
         faults: name of a fault to the positions of the quotes that have it.
+        answered: what the answer says of itself.
     """
 
     question: Question
     quotes: tuple[Span, ...]
     parts: tuple[Found, ...]
     faults: dict[str, list[int]] = field(default_factory=dict)
+    answered: Answered | None = "yes"
 
     @property
     def answerable(self) -> bool:
@@ -135,7 +137,7 @@ class Asked:
     @property
     def declined(self) -> bool:
         """Whether the answer is empty, or says that nothing fits well."""
-        return self.confidence < LOW_CONFIDENCE
+        return self.answered != "yes"
 
     def has(self, *which: Found) -> float:
         """Return the share of the parts that are found there."""
@@ -163,12 +165,12 @@ def ask(kb: KnowledgeBase, questions: Sequence[Question], on_asked: Callable[[in
     pages.check(questions)
     asked = []
     for number, question in enumerate(questions, 1):
+        answer = kb.retrieve_evidence(question.question)
         quotes = tuple(
-            Span(pages[one.doc_uri], one.start_char, one.end_char, one.heading, one.confidence)
-            for one in kb.retrieve_evidence(question.question).quotes
+            Span(pages[one.doc_uri], one.start_char, one.end_char, one.heading, one.confidence) for one in answer.quotes
         )
         parts = tuple(judge(part, quotes) for part in question.parts)
-        asked.append(Asked(question, quotes, parts, faults(quotes)))
+        asked.append(Asked(question, quotes, parts, faults(quotes), answer.answered))
         on_asked(number)
     return asked
 

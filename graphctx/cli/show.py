@@ -58,6 +58,8 @@ def show_evidence(console: Console, question: str, answer: EvidenceAnswer, sourc
     """Print quotes with their citations."""
     console.print(f"Question: {question}\n", style="bold")
     _show_spelling(console, answer.read_as)
+    if answer.unknown_words:
+        console.print(f"No document holds {one_line(', '.join(answer.unknown_words))}.\n", style="yellow")
     if not answer.quotes:
         _show_empty(console, "No evidence found", answer.empty_reason)
         if answer.nearest:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import astuple, fields
+from dataclasses import astuple, fields, replace
 from functools import lru_cache, partial
 from typing import Any, TypeAlias
 
 from graphctx.errors import InternalError
+from graphctx.ingest.boilerplate import boilerplate
 from graphctx.ingest.corpus import Corpus
 from graphctx.ingest.outline import outline_of
 from graphctx.ingest.workers import DocumentStep, Refused
@@ -37,6 +38,8 @@ def extract_corpus(
     progress: Callable[[int, int, str], None],
 ) -> list[Extraction | Refused]:
     """Extract from every document, in row order. What the same code extracted before comes from the memo.
+
+    Boilerplate names nothing.
 
     Args:
         corpus: documents with their units.
@@ -69,7 +72,17 @@ def extract_corpus(
     items = [(corpus.documents[row], corpus.units_of(row)) for row in missing]
     extract_all(items, settings, make_extractor=type(extractor), on_done=keep)
     memo.put_many(_KIND, waiting)
-    return [refused.get(key) or known[key] for key in keys]
+    repeated = boilerplate(corpus)
+    return [refused.get(key) or _without(known[key], repeated) for key in keys]
+
+
+def _without(extraction: Extraction, sentences: frozenset[tuple[str, int]]) -> Extraction:
+    """Return an extraction without what some sentences say."""
+    return replace(
+        extraction,
+        mentions=tuple(one for one in extraction.mentions if (one.unit_id, one.sentence) not in sentences),
+        facts=tuple(one for one in extraction.facts if (one.unit_id, one.sentence) not in sentences),
+    )
 
 
 def extract_all(

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from graphctx.ingest.boilerplate import boilerplate
 from graphctx.ingest.corpus import Corpus
 from graphctx.ingest.definitions import Definition
 from graphctx.ingest.link_targets import LinkTargets
@@ -159,7 +160,7 @@ def _mentions(
     rows: list[tuple[int, ...]] = []
     kinds: list[str] = []
     unit_row = {unit.id: row for row, unit in enumerate(corpus.units)}
-    numbers = iter(mention_entity.tolist())
+    numbers, repeated = iter(mention_entity.tolist()), boilerplate(corpus)
     for document_row, (document, extraction) in enumerate(zip(corpus.documents, extractions, strict=True)):
         taken: set[tuple[int, int]] = set()
         found: list[tuple[int, int, int, int, int, str]] = []
@@ -172,6 +173,8 @@ def _mentions(
                 taken.add((mention.start_char, entity))
         for row, unit in enumerate(corpus.units_of(document_row), corpus.first_unit[document_row]):
             for ordinal, sentence in enumerate(unit.sentences):
+                if (unit.id, ordinal) in repeated:
+                    continue
                 at = sentence.start_char
                 prose = blocks[corpus.first_sentence[row] + ordinal - first_sentence] != "code"
                 for match in gazetteer.find(document.text[at : sentence.end_char], prose=prose):
@@ -267,19 +270,24 @@ def _arrays(
 
 
 def _sentence_forms(corpus: Corpus) -> npt.NDArray[np.int32]:
-    """Return start with the marker, end, kind, whether it opens a block or an item, and whether its block is links."""
+    """Return start with the marker, end, kind, whether it opens a block or an item, and whether it is no evidence:
+
+    its block is links, or it is boilerplate.
+    """
     rows = []
+    repeated = boilerplate(corpus)
     for document_row, document in enumerate(corpus.documents):
         starts = [block.start_char for block in document.blocks]
         links = [_is_links(document, block) for block in document.blocks]
         last = -1
         for unit in corpus.units_of(document_row):
-            for sentence, kind in zip(unit.sentences, sentence_kinds(document, unit), strict=True):
+            for number, (sentence, kind) in enumerate(zip(unit.sentences, sentence_kinds(document, unit), strict=True)):
                 start, at = sentence.start_char, bisect_right(starts, sentence.start_char) - 1
                 if kind != "code":
                     start = max(unit.start_char, marker_start(document.text, start))
                 opens = at != last or start < sentence.start_char
-                rows.append((start, sentence.end_char, BLOCK_KINDS.index(kind), opens, at >= 0 and links[at]))
+                barred = (at >= 0 and links[at]) or (unit.id, number) in repeated
+                rows.append((start, sentence.end_char, BLOCK_KINDS.index(kind), opens, barred))
                 last = at
     return np.array(rows, dtype=np.int32).reshape(-1, 5)
 

@@ -17,7 +17,7 @@ from graphctx.model.documents import Block, BlockKind, Document, Heading, Sectio
 from graphctx.model.ids import content_id, unit_ids
 from graphctx.text.sentences import marker_start, split_sentences
 
-SPLIT_VERSION = 3
+SPLIT_VERSION = 4
 UNIT_TOKENS = 256
 """Target and cap of a unit of prose: what the default embedder sees of a text."""
 

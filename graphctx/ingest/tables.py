@@ -21,6 +21,7 @@ from graphctx.store.publish import SnapshotContent
 from graphctx.store.texts import TEXTS_DIR, write_texts
 from graphctx.store.walk import WalkArrays
 from graphctx.text.lexical import terms
+from graphctx.text.statements import statement
 
 
 def build_tables(
@@ -178,11 +179,13 @@ def _sentences(corpus: Corpus) -> pa.Table:
 
 def _facts(corpus: Corpus, facts: Sequence[Fact], entity_row: Mapping[str, int]) -> pa.Table:
     unit_row = {unit.id: row for row, unit in enumerate(corpus.units)}
+    texts = {document.id: document.text for document in corpus.documents}
     rows = []
     for fact in facts:
         if fact.subject_id not in entity_row or fact.object_id not in entity_row:
             continue  # an end that nothing mentions was pruned
         row = unit_row[fact.unit_id]
+        sentence = texts[corpus.units[row].doc_id][fact.start_char : fact.end_char]
         rows.append(
             {
                 name: getattr(fact, name)
@@ -192,7 +195,7 @@ def _facts(corpus: Corpus, facts: Sequence[Fact], entity_row: Mapping[str, int])
             | {
                 "unit_row": row,
                 "sentence_row": corpus.first_sentence[row] + fact.sentence,
-                "text": f"{fact.subject} {fact.predicate} {fact.object}",
+                "text": statement(fact.subject, fact.predicate, fact.object, sentence),
             }
         )
     rows.sort(key=lambda row: (row["sentence_row"], row["id"]))

@@ -30,13 +30,16 @@ LOW_CONFIDENCE = 0.25
 """If no quote reaches this confidence, the answer says that nothing fits well. Of the development sets' answerable
 questions 4 in 100 get such an answer, of questions about other things 80 (docs/decisions/0011-confidence.md)."""
 
+UNKNOWN_CONFIDENCE = 0.45
+"""The same of a question with a key word that no document in scope holds."""
+
 LOW_RATING = 0.21
 """If no point reaches this rating, the answer says that nothing fits well. Of questions about other things 92 in 96 get
 such an answer or none, of those that documents answer 8 in 45 (docs/decisions/0033-global-search.md)."""
 
 Answered = Literal["yes", "near", "no"]
-"""Whether evidence answers a question: ``yes`` where a quote reaches `LOW_CONFIDENCE`, ``near`` where there are quotes
-and none does, ``no`` where there are none."""
+"""Whether evidence answers a question: ``yes`` where a quote reaches `LOW_CONFIDENCE` (`UNKNOWN_CONFIDENCE`), ``near``
+where there are quotes and none does, ``no`` where there are none."""
 
 RunMode = Literal["vector_only", "hybrid_local", "bm25", "rrf"]
 Source = Literal["reranked", "rrf_fusion", "graph_expanded", "vector", "bm25", "hybrid"]
@@ -301,7 +304,14 @@ class RememberedBlock(Answer):
 class EvidenceAnswer(ListAnswer):
     """Output of kb.retrieve_evidence and kb.extract_evidence."""
 
-    SILENT: ClassVar[frozenset[str]] = ListAnswer.SILENT | {"answered", "nearest", "layer_notes", "read_as", "memory"}
+    SILENT: ClassVar[frozenset[str]] = ListAnswer.SILENT | {
+        "answered",
+        "nearest",
+        "unknown_words",
+        "layer_notes",
+        "read_as",
+        "memory",
+    }
 
     answered: Answered | None = Field(
         None,
@@ -309,6 +319,7 @@ class EvidenceAnswer(ListAnswer):
     )
     quotes: list[Quote]
     read_as: dict[str, str] = Field({}, description="Misspelt words, and what they were read as.")
+    unknown_words: list[str] = Field([], description="Key words of the question that no document holds.")
     layer_notes: list[str] = Field([], description="What to know of the layers asked for.")
     nearest: list[str] = Field([], description="With no_evidence: URIs of the documents that come nearest.")
     memory: RememberedBlock | None = Field(None, description="What is remembered, if asked for; on the first page.")

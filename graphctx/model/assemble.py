@@ -8,6 +8,7 @@ from itertools import count
 
 from graphctx.model.answers import (
     LOW_CONFIDENCE,
+    UNKNOWN_CONFIDENCE,
     Answered,
     Diagnostics,
     EvidenceAnswer,
@@ -74,11 +75,12 @@ def evidence_answer(
         if shortened and part.limit_reason == "none":
             fields["limit_reason"] = "token_cap"  # that of a quote
         return EvidenceAnswer(
-            answered=_answered(evidence.items) if isinstance(request, RetrieveInput) else None,
+            answered=_answered(evidence) if isinstance(request, RetrieveInput) else None,
             read_as=dict(evidence.read_as),
             quotes=_without_repetition(part.items),
             diagnostics=diagnostics,
             nearest=list(evidence.nearest),
+            unknown_words=list(evidence.unknown_words),
             layer_notes=list(evidence.layer_notes),
             memory=memory,
             **fields,
@@ -87,10 +89,11 @@ def evidence_answer(
     return pager.page(request, evidence, build, render, SHORTER_QUOTE)
 
 
-def _answered(quotes: Sequence[Quote]) -> Answered:
-    if not quotes:
+def _answered(evidence: EvidenceResults) -> Answered:
+    if not evidence.items:
         return "no"
-    return "yes" if any(quote.confidence >= LOW_CONFIDENCE for quote in quotes) else "near"
+    least = UNKNOWN_CONFIDENCE if evidence.unknown_words else LOW_CONFIDENCE
+    return "yes" if any(quote.confidence >= least for quote in evidence.items) else "near"
 
 
 def global_answer(
@@ -142,14 +145,13 @@ def global_answer(
 def points_by_theme(answer: GlobalAnswer) -> dict[str, list[tuple[int, Point]]]:
     """Return the points of each theme as they are shown, numbered from 1; those of no theme under an empty id.
 
-    The theme of the best point comes first, and numbers have no gaps.
+    Themes and the points of each stand by rating, those of no theme last, and numbers have no gaps.
     """
-    themes = {theme.id for theme in answer.themes}
-    groups: dict[str, list[Point]] = {}
-    for point in answer.points:
-        groups.setdefault(point.community_id if point.community_id in themes else "", []).append(point)
+    groups: dict[str, list[Point]] = {theme: [] for theme in [*(one.id for one in answer.themes), ""]}
+    for point in sorted(answer.points, key=lambda point: -point.rating):
+        groups[point.community_id if point.community_id in groups else ""].append(point)
     numbers = count(1)
-    return {theme: [(next(numbers), point) for point in points] for theme, points in groups.items()}
+    return {theme: [(next(numbers), point) for point in points] for theme, points in groups.items() if points}
 
 
 def phrased_as_shown(answer: GlobalAnswer) -> list[PhrasedSentence]:

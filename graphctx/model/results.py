@@ -67,13 +67,14 @@ class EvidenceResults(Results[Quote]):
 
     ``candidates`` is the number of text units that were quoted from; ``stages`` holds counts of the retrieval stages
     (never times) for ``include_diagnostics``. ``nearest`` has the URIs of the nearest documents, best first, if and
-    only if there is ``no_evidence``.
+    only if there is ``no_evidence``; ``unknown_words`` the key words of the question that no document in scope holds.
     """
 
     mode: RunMode
     candidates: int = 0
     stages: dict[str, str | int | float | bool] = field(default_factory=dict)
     nearest: Sequence[str] = ()
+    unknown_words: Sequence[str] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

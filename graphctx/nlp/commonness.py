@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from functools import cache
 from importlib.resources import files
+from itertools import islice
 
 from graphctx.text.names import singular_of
 
@@ -35,6 +36,12 @@ def _ranks() -> dict[str, int]:
 def rank_of(word: str) -> int:
     """Return the rank of a word in lower case, 1 for the most common; 0 for a word that the list lacks."""
     return _ranks().get(singular_of(word), 0)
+
+
+@cache
+def common_words(most: int) -> tuple[str, ...]:
+    """Return the most common words, in the singular."""
+    return tuple(islice(_shares(), most))
 
 
 def expected_mentions(word: str, mentions: int) -> float:

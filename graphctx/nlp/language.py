@@ -24,11 +24,12 @@ MIN_SHARE = 0.15
 _WORD = re.compile(r"[^\W\d_]+")
 
 
-def language_of(text: str) -> str:
+def language_of(text: str, *, min_words: int = MIN_WORDS) -> str:
     """Return the language of a text.
 
     Args:
-        text: of a document.
+        text: of a document or a question.
+        min_words: function words from which on they tell the language.
 
     Returns:
         A code of `LANGUAGES`; the name of the script (``"cyrillic"``) where most letters are not Latin; empty where
@@ -53,7 +54,7 @@ def language_of(text: str) -> str:
             counts[language] += math.log1p(count) / len(known)  # one word that is frequent tells little
             found[language] += count
     best = min(LANGUAGES, key=lambda one: (-round(counts[one], 6), LANGUAGES.index(one)))
-    return best if found[best] >= max(MIN_WORDS, MIN_SHARE * len(words)) else ""
+    return best if found[best] >= max(min_words, MIN_SHARE * len(words)) else ""
 
 
 def _script(letter: str) -> str:
@@ -63,7 +64,7 @@ def _script(letter: str) -> str:
 
 @cache
 def _languages_of() -> dict[str, tuple[str, ...]]:
-    """Return for each function word the languages that have it."""
+    """Return for each function word the languages that have it; spaCy itself, which takes a second, is not imported."""
     found: dict[str, list[str]] = {}
     spec = find_spec("spacy")
     folder = Path(spec.origin if spec and spec.origin else "").parent / "lang"

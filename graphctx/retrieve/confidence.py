@@ -16,11 +16,13 @@ from itertools import takewhile
 import numpy as np
 import numpy.typing as npt
 
+from graphctx.nlp.commonness import rank_of
 from graphctx.retrieve.arrays import Rows
 from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import Question
 from graphctx.retrieve.ranking import Ranking
 from graphctx.retrieve.sentences import SentencePool
+from graphctx.retrieve.spelling import is_english, is_misspelt
 from graphctx.text.gazetteer import name_words
 from graphctx.text.lexical import STOPWORDS, terms
 
@@ -58,6 +60,9 @@ NEIGHBOURS = 5
 
 NEAR = 0.33
 """Where no sentence has so large a cosine with the question, each bit that is missing counts much."""
+
+RARE_RANK = 25_000
+"""A word that is less common in English is what a question is about."""
 
 _ASKING = re.compile(r"\b(?:which|what|how (?:many|much))\b", re.IGNORECASE)
 _EMPTY = frozenset({"name", "names", "kind", "type", "sort"})
@@ -173,13 +178,36 @@ def _says(index: SearchIndex, wanted: Sequence[str], rows: Rows) -> Features:
     return share
 
 
+def unknown_words(index: SearchIndex, question: Question) -> tuple[str, ...]:
+    """Return the key words of a question that no document in scope holds, in order.
+
+    Key words are names and identifiers, and words that English hardly has; none where the question is not English, and
+    none that resembles a common word: it may be misspelt.
+    """
+    text = question.text
+    unknown = [
+        text[start:end]
+        for at, (word, start, end) in enumerate(name_words(text))
+        if word not in STOPWORDS
+        and any(map(str.isalpha, word))
+        and not any(map(index.bm25.has_term, terms(text[start:end])))
+        and ((at and text[start].isupper()) or any(map(str.isdigit, word)) or _is_rare(word, index))
+    ]
+    return tuple(dict.fromkeys(unknown)) if unknown and is_english(text) else ()
+
+
+def _is_rare(word: str, index: SearchIndex) -> bool:
+    rank = rank_of(word)
+    return rank > RARE_RANK or (rank == 0 and not is_misspelt(word, index))
+
+
 def names_unknown(index: SearchIndex, question: Question) -> bool:
     """Whether the question holds a name, a number or an identifier that stands in no document."""
     if any(any(c.isdigit() for c in term) and not index.bm25.has_term(term) for term in question.terms):
         return True
-    for at, (_, start, end) in enumerate(name_words(question.text)):
+    for at, (bare, start, end) in enumerate(name_words(question.text)):
         word = question.text[start:end]
-        if at and word[:1].isupper() and word.casefold() not in STOPWORDS:
+        if at and word[:1].isupper() and bare not in STOPWORDS:
             stems = terms(word)
             if stems and not any(index.bm25.has_term(stem) for stem in stems):
                 return True

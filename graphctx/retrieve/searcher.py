@@ -29,6 +29,7 @@ from graphctx.model.requests import (
 from graphctx.model.results import EvidenceResults, GlobalResults, GraphResults, SearchResults, UnitText
 from graphctx.model.scope import Boundary
 from graphctx.retrieve.cite import TokenCounter
+from graphctx.retrieve.confidence import unknown_words
 from graphctx.retrieve.evidence import lexical_quotes, semantic_quotes
 from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import Question, parse_question
@@ -340,6 +341,7 @@ class Searcher:
             empty_reason=None if found.quotes else "no_evidence" if found.nearest else "no_match",
             stages=_stages(question, ranking, found.n_sentences),
             nearest=found.nearest,
+            unknown_words=unknown_words(index, question),
             read_as=dict(question.read_as),
             capped="passage_cap" if found.quotes and more else "none",
         )

@@ -19,7 +19,7 @@ from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import Question
 from graphctx.retrieve.ranking import Ranking
 from graphctx.retrieve.runs import MIN_CHARS, Run, SentenceRuns
-from graphctx.retrieve.sentences import SentencePool, sentence_pool
+from graphctx.retrieve.sentences import LIST, SentencePool, sentence_pool
 from graphctx.retrieve.variants import SelectionWeights
 
 N_FRONT = 10
@@ -120,7 +120,7 @@ def _cores(
     lengths = [len(text) for text in pool.texts]
     free = (np.array(lengths) >= min(MIN_CHARS, max(lengths))) & ~runs.touched(barred)
     covered = barred.copy()
-    lost_by_cut = weights.cut * runs.touched(pool.cut)
+    lost_by_cut = runs.touched(pool.cut) * np.where(pool.kind == LIST, weights.cut_item, weights.cut)
     same_unit = np.where(pool.short, weights.same_short_unit, weights.same_unit)
     lost_by_unit, repeated, echoed = np.zeros(len(pool)), None, None
     cores: list[Run] = []

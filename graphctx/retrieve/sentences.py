@@ -43,7 +43,7 @@ class SentencePool:
         answer_type: 1 where it holds the sort of thing that the question asks for.
         kind: the kind of its block, a position in ``BLOCK_KINDS``.
         opens: whether it is the first of its block or of an item of a list.
-        links: whether its block is mostly labels of links.
+        links: whether its block is mostly labels of links, or it is boilerplate.
         short: whether its document is short.
         cut: whether it is a fragment, or of an item of a list that another unit has the rest of.
     """

@@ -6,9 +6,12 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from graphctx.nlp.commonness import common_words
+from graphctx.nlp.language import language_of
 from graphctx.nlp.tokens import WordPieceCounter
 from graphctx.retrieve.index import SearchIndex
 from graphctx.text.lexical import STOPWORDS, fold, stem
+from graphctx.text.names import singular_of
 
 MIN_LETTERS = 4
 """Shorter words resemble too many others."""
@@ -18,6 +21,12 @@ LONG_LETTERS = 8
 
 MAX_SUFFIX = 6
 """Letters behind a stem that may hold the error: the stem of ``configuraton`` is no stem of the documents."""
+
+MIN_FUNCTION_WORDS = 2
+"""Function words that tell the language of a question."""
+
+COMMON_WORDS = 20_000
+"""English words that a misspelling may stand for."""
 
 _KEPT_UNITS = 20
 """Units that are read for the forms of a stem."""
@@ -33,7 +42,8 @@ def corrected(text: str, index: SearchIndex) -> tuple[str, ReadAs]:
 
     A word of `LONG_LETTERS` letters may differ by two letters that are missing, superfluous, wrong or swapped with the
     next, a shorter one by one; its first letter counts as right. A word that a document holds stays, as does a common
-    English word, one with a digit beside it, and one that several words of the documents resemble equally.
+    English word, one with a digit beside it, and one that several words of the documents resemble equally. A question
+    in another language than English stays as it is.
 
     Args:
         text: the question.
@@ -56,13 +66,41 @@ def corrected(text: str, index: SearchIndex) -> tuple[str, ReadAs]:
             replaced[typed] = _cased(read, typed)
             pieces += [text[at : match.start()], replaced[typed]]
             at = match.end()
+    if not replaced or not is_english(text):
+        return text, ()
     return "".join([*pieces, text[at:]]), tuple(replaced.items())
+
+
+def is_english(question: str) -> bool:
+    """Return whether the function words of a question are English, or too few to tell."""
+    return language_of(question, min_words=MIN_FUNCTION_WORDS) in ("", "en")
+
+
+def is_misspelt(word: str, index: SearchIndex) -> bool:
+    """Return whether a folded word that no document holds is likely another, of the documents or of common English."""
+    from rapidfuzz import process
+    from rapidfuzz.distance import OSA
+
+    limit = 2 if len(word) >= LONG_LETTERS else 1
+    words = common_words(COMMON_WORDS)
+    similar = process.extract_iter(singular_of(word), words, scorer=OSA.distance, score_cutoff=limit)
+    return any(other[:1] == word[:1] for other, _, _ in similar) or bool(_similar_forms(word, index))
 
 
 def _reading(word: str, index: SearchIndex) -> str | None:
     """The word of the documents that a misspelt word stands for; ``None`` if it is not misspelt or none is clear."""
     if len(word) < MIN_LETTERS or word in STOPWORDS or index.bm25.has_term(stem(word)) or _is_common(word):
         return None
+    forms = _similar_forms(word, index)
+    if not forms:
+        return None
+    least = min(forms.values())
+    nearest = sorted(form for form, cost in forms.items() if cost == least)
+    return nearest[0] if len({stem(form) for form in nearest}) == 1 else None
+
+
+def _similar_forms(word: str, index: SearchIndex) -> dict[str, tuple[int, int]]:
+    """The words of the documents that are spelled almost like a word, with their distances."""
     from rapidfuzz.distance import OSA, Indel
 
     limit = 2 if len(word) >= LONG_LETTERS else 1
@@ -73,11 +111,7 @@ def _reading(word: str, index: SearchIndex) -> str | None:
             if distance <= limit:
                 swapped = sorted(word) == sorted(form)  # a letter too many or too few is likelier than a wrong one
                 forms[form] = distance, distance if swapped else Indel.distance(word, form)
-    if not forms:
-        return None
-    least = min(forms.values())
-    nearest = sorted(form for form, cost in forms.items() if cost == least)
-    return nearest[0] if len({stem(form) for form in nearest}) == 1 else None
+    return forms
 
 
 def _similar_stems(word: str, limit: int, index: SearchIndex) -> Iterator[str]:

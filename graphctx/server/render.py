@@ -156,6 +156,11 @@ def respelt(read_as: Mapping[str, str]) -> list[str]:
     return [f"No document holds these words as they are spelt; read {words}."] if words else []
 
 
+def unheld(words: Sequence[str]) -> list[str]:
+    """Return which key words of the question no document holds, as at most one block."""
+    return [f"No document holds {one_line(', '.join(words))}."] if words else []
+
+
 def note_lines(notes: Sequence[str]) -> list[str]:
     """Return the notes about layers as at most one block."""
     return ["\n".join(f"Layers: {one_line(note)}" for note in notes)] if notes else []

@@ -31,7 +31,7 @@ class WalkArrays:
         sentence_tokens: uint16 [M], the tokens of each sentence, as quotes are measured; the largest value for more.
         sentence_kind: uint8 [M], the kind of its block, a position in ``graphctx.model.documents.BLOCK_KINDS``.
         sentence_opens: bool [M], whether it is the first of its block or of an item of a list.
-        sentence_links: bool [M], whether its block is mostly labels of links.
+        sentence_links: bool [M], whether its block is mostly labels of links, or it is boilerplate.
         unit_pair: int32 [N+1], the pairs of each unit.
         pair_unit, pair_entity: int32 [P].
         pair_place: float32 [P], where the unit names the entity: 0.7 title, 0.5 first sentence, 0.3 elsewhere.

@@ -19,8 +19,8 @@ MAX_SENTENCE_CHARS = 1000
 a file without punctuation bounded."""
 
 WRAPPED_LINE_CHARS = 120
-"""Hard-wrapped prose rarely has longer lines; in a block that has one, a line break ends a sentence, unless the block
-reads as wrapped at a greater width."""
+"""Hard-wrapped prose rarely has longer lines, links apart; where there is one, a line break ends a sentence unless the
+next line goes on in lower case, or the block reads as wrapped at a greater width."""
 
 MAX_WRAP_CHARS = 200
 """Nobody wraps at a greater width."""
@@ -43,8 +43,14 @@ _TERMINATOR = re.compile(
 _LINE_BREAK = re.compile(r"\n+")
 _BLANK_LINE = re.compile(r"\n[ \t]*\n\s*")
 _BULLET = re.compile(r"(?m)^[ \t>]*(?:[-*+•‣◦]|\d{1,3}[.)]|[a-z][.)]|[A-Z]\))[ \t]+(?=\S)")
-_SPEAKER = re.compile(r"\n(?=[A-Z][\w.'’ -]{0,40}: )")
+_LONG_LINE_BREAK = re.compile(r"\n+(?![ \t]*[(a-zß-öø-ÿ])")
+_SPEAKER = re.compile(r"[A-Z][\w.'’ -]{0,40}: ")
+_SPEAKER_BREAK = re.compile(rf"\n(?={_SPEAKER.pattern})")
+_LINK_TARGET = re.compile(r"(?<=\])(?:\([^)\s]*+[^)\n]*+\)|\[[^\]\n]*+\])|https?://\S++|</?[A-Za-z][^<>\n]*+>")
+_ENDED_LINE = re.compile(r"[.!?…:;।؟。！？][\"'”’»)\]*_`]*\s*$")
+_OPEN_TAG = re.compile(r"<[A-Za-z][^<>]*=(?:\"[^\"<>]*|'[^'<>]*)")
 _TABLE_RULE = re.compile(r"[\s|:+=-]*")
+_NO_BREAK = re.compile(r"(?!)")
 _LAST_WORD = re.compile(r"[^\s(\[\"'“‘]+$")
 
 
@@ -78,7 +84,7 @@ def marker_start(text: str, start: int) -> int:
     """
     line = text.rfind("\n", 0, start) + 1
     match = _BULLET.match(text, line, start + 1)
-    if match is None or match.end() != start:
+    if match is None or match.end() != start or not _opens_item(text, match):
         return start
     return line + len(match.group()) - len(match.group().lstrip(" \t>"))
 
@@ -89,11 +95,16 @@ def _is_rule(text: str, row: Span) -> bool:
 
 def _prose(text: str) -> Iterator[Span]:
     for start, end in _cut(text, _BLANK_LINE, 0, len(text)):
-        lines_end_sentences = not _is_wrapped(text[start:end].split("\n"))
         for item_start, item_end in _items(text, start, end):
-            inner = _LINE_BREAK if lines_end_sentences else _SPEAKER
-            for line_start, line_end in _cut(text, inner, item_start, item_end):
+            for line_start, line_end in _cut(text, _inner_break(text, item_start, item_end), item_start, item_end):
                 yield from _by_terminator(text, line_start, line_end)
+
+
+def _inner_break(text: str, start: int, end: int) -> re.Pattern[str]:
+    """Return the line breaks that end a sentence without a full stop."""
+    if not _is_wrapped(_LINK_TARGET.sub("", text[start:end]).split("\n")):
+        return _LONG_LINE_BREAK
+    return _SPEAKER_BREAK if _SPEAKER.match(text, start, end) else _NO_BREAK
 
 
 def _is_wrapped(lines: list[str]) -> bool:
@@ -113,11 +124,28 @@ def _items(text: str, start: int, end: int) -> Iterator[Span]:
     """Split at bullets; the marker belongs to no item."""
     at = start
     for match in _BULLET.finditer(text, start, end):
-        if at < match.start():
-            yield at, match.start()
-        at = match.end()
+        if _opens_item(text, match):
+            if at < match.start():
+                yield at, match.start()
+            at = match.end()
     if at < end:
         yield at, end
+
+
+def _opens_item(text: str, match: re.Match[str]) -> bool:
+    """Whether a marker opens an item: the number that ends a sentence may stand first in a wrapped line."""
+    marker = match.group().strip(" \t>")
+    if not marker[0].isalnum() or marker[:-1] in "01aA":
+        return True
+    line = text.rfind("\n", 0, max(match.start() - 1, 0)) + 1
+    before = text[line : max(match.start() - 1, 0)]
+    indent = len(match.group()) - len(match.group().lstrip(" \t>"))
+    return (
+        not before.strip()
+        or (line > 0 and len(before) - len(before.lstrip(" \t>")) != indent)
+        or _ENDED_LINE.search(before) is not None
+        or _BULLET.match(before) is not None
+    )
 
 
 def _by_terminator(text: str, start: int, end: int) -> Iterator[Span]:
@@ -138,6 +166,9 @@ def _ends_sentence(text: str, start: int, match: re.Match[str], end: int) -> boo
         return True
     after = text[following]
     if after.islower():
+        return False
+    tag = text.rfind("<", start, match.start())
+    if tag >= 0 and _OPEN_TAG.fullmatch(text, tag, match.start()):
         return False
     if match.group()[0] != "." or match.group().startswith(".."):
         return True

@@ -15,7 +15,7 @@ from rich.console import Console
 from graphctx.cli.show import show_evidence
 from graphctx.eval.measures import auroc
 from graphctx.knowledge_base import KnowledgeBase
-from graphctx.model.answers import LOW_CONFIDENCE, EvidenceAnswer
+from graphctx.model.answers import LOW_CONFIDENCE, UNKNOWN_CONFIDENCE, EvidenceAnswer
 from graphctx.model.requests import RetrieveInput
 from graphctx.retrieve.confidence import FITTED_FOR, FLOOR, WEIGHTS, Confidence, asked_for, names_unknown
 from graphctx.retrieve.question import parse_question
@@ -114,6 +114,7 @@ def test_model_and_person_are_told_what_to_do_where_there_is_no_evidence(handboo
     for uri in reply.answer.nearest:
         assert uri in reply.text
     assert "kb.search" in reply.text
+    assert "kb.global_search" in reply.text
     shown = io.StringIO()
     show_evidence(Console(file=shown, width=200), FOREIGN[0], reply.answer, ())
     assert reply.answer.nearest[0] in shown.getvalue()
@@ -133,6 +134,37 @@ def test_names_numbers_and_identifiers_that_no_document_holds_are_noticed(handbo
         assert names_unknown(index, parse_question(question, index)) is unknown, question
     known = best(handbook_kb.retrieve_evidence("What does the 17 in FW-17 refer to?"))
     assert best(handbook_kb.retrieve_evidence("What does the 93 in FW-9317 refer to?")) < known
+
+
+@pytest.mark.parametrize(
+    ("question", "unknown"),
+    [
+        ("How do we import a terraform module into the data logger?", ["terraform"]),
+        ("Terraform provider of the data logger", ["Terraform"]),
+        ("What did Zbigniew Hallorin count?", ["Zbigniew"]),
+        ("Who aproves a relase?", []),  # corrected
+        ("Who bakes the loggerr that fail?", []),  # a misspelling all the same
+        ("Who acepts the loggers?", []),
+        ("How often does a data logger sway?", []),  # an English word
+        ("Wie kalibriere ich den Sensor?", []),
+    ],
+)
+def test_an_answer_names_the_key_words_that_no_document_holds(
+    handbook_kb: KnowledgeBase, question: str, unknown: list[str]
+) -> None:
+    answer = handbook_kb.retrieve_evidence(question)
+    assert answer.unknown_words == unknown
+    assert answer.answered != "yes" or not unknown or best(answer) >= UNKNOWN_CONFIDENCE
+    shown = io.StringIO()
+    show_evidence(Console(file=shown, width=200), question, answer, ())
+    assert ("No document holds" in shown.getvalue()) is bool(unknown or answer.read_as)
+
+
+def test_a_question_with_an_unknown_key_word_has_near_matches_at_most(handbook_kb: KnowledgeBase) -> None:
+    known = handbook_kb.retrieve_evidence("Which module does the data logger have?")
+    asked = handbook_kb.retrieve_evidence("Which terraform module does the data logger have?")
+    assert (known.answered, asked.answered) == ("yes", "near")
+    assert asked.quotes
 
 
 def test_what_is_asked_for_is_read_behind_the_question_word() -> None:

@@ -27,6 +27,7 @@ def test_a_misspelt_question_finds_what_the_right_one_finds(handbook_kb: Knowled
         ("What failed at FW-99 in relase9?", {}),  # a digit is never a misspelling
         ("How does photosynthesis feed a zebra?", {}),  # English words that no document holds
         ("Who sings xqzvwj?", {}),  # like no word
+        ("Wie releast man einen Loger und wer ist dabei?", {}),  # no English
     ],
 )
 def test_only_words_that_resemble_one_word_of_the_documents_change(

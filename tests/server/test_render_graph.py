@@ -132,6 +132,13 @@ def test_points_stand_below_their_themes_and_those_of_none_by_themselves(kb: Kno
     assert "None of these fits" not in text
 
 
+def test_points_stand_by_rating_and_those_of_no_theme_last(kb: KnowledgeBase) -> None:
+    theme = "c_aaaaaaaaaaaaaaaa"
+    shown = answer_of(point(0.9, "", "It rains."), point(0.3, theme, "It is kept."), point(0.6, theme, "It is read."))
+    text = global_text(context_over(kb), shown)
+    assert text.index("It is read.") < text.index("It is kept.") < text.index("It rains.")
+
+
 def test_an_answer_of_which_no_point_fits_says_so(kb: KnowledgeBase) -> None:
     assert "None of these fits the question well" in global_text(context_over(kb), answer_of(point(0.1, "", "No.")))
 

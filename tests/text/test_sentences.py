@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphctx.model.documents import BlockKind
-from graphctx.text.sentences import MAX_SENTENCE_CHARS, split_sentences
+from graphctx.text.sentences import MAX_SENTENCE_CHARS, marker_start, split_sentences
 
 BULLET = re.compile(r"(?m)^[ \t>]*(?:[-*+•‣◦]|\d{1,3}[.)]|[A-Za-z][.)])[ \t]+")
 RULE = re.compile(r"(?m)^[\s|:+=-]*$")
@@ -77,11 +77,32 @@ def test_a_chat_log_is_split_at_each_speaker() -> None:
     assert texts(log) == ["Alice: is the gate up?", "Bob Ray: since noon.", "All good", "Alice: thanks"]
 
 
-def test_hard_wrapped_prose_keeps_its_sentences_across_lines() -> None:
-    assert texts("The gate is opened\nby hand. It closes\nby itself.") == [
-        "The gate is opened\nby hand.",
-        "It closes\nby itself.",
-    ]
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        ["The gate is opened\nby hand.", "It closes\nby itself."],
+        [f"The crew has a\n[list](https://example.com/{'x' * 120}) of\nropes.", "It is short."],  # a link has no width
+        ["The gate was shut by\nKeeper Hale: nobody else has a key.", "He has two."],  # no speaker
+        ["A boat can carry between 2 and\n255.", "If more come, another sails."],  # no item of a list
+        ['See the\n<dfn title="One. Two.">note</dfn> below.', "It helps."],
+    ],
+)
+def test_hard_wrapped_prose_keeps_its_sentences_across_lines(sentences: list[str]) -> None:
+    assert texts("\n".join(sentences)) == sentences
+
+
+def test_a_long_item_of_a_list_divides_no_sentence_of_another() -> None:
+    items = ["`rope` is a function for tying up a boat (`rope\n  bow`).", "word " * 30 + "end"]
+    assert texts("".join(f"- {item}\n" for item in items), "list") == items
+
+
+def test_a_line_that_goes_on_in_lower_case_is_joined_where_lines_are_long() -> None:
+    assert texts(f"{'word ' * 30}and\nmore\nAnother") == [f"{'word ' * 30}and\nmore", "Another"]
+
+
+def test_a_number_that_opens_a_wrapped_line_is_no_marker() -> None:
+    text = "A boat can carry between 2 and\n255. If more come, another sails."
+    assert marker_start(text, text.index("If")) == text.index("If")
 
 
 def test_a_line_break_ends_a_sentence_where_lines_are_not_wrapped() -> None:
@@ -109,11 +130,10 @@ def test_code_that_is_too_long_is_cut_at_line_ends() -> None:
 
 def test_prose_that_is_wrapped_at_a_great_width_is_split_at_full_stops() -> None:
     lines = [
-        "The harbour board of Port Averil keeps one register of moorings and another of the boats that lie at them, and it",
-        "reads both aloud on the first of May. Whoever finds a mistake may say so until the lamp is out, which is commonly about",
-        "a quarter of an hour. Nothing is changed after that until the next reading.",
+        "The harbour board of Port Averil keeps one register (the red one) of moorings and another of the boats that lie at",
+        "Averil, and it reads both aloud on the first of May. Whoever finds a mistake may say so until the lamp is out, which is",
+        "commonly about a quarter of an hour. Nothing is changed after that until the next reading.",
     ]
-    assert max(map(len, lines)) <= 120
-    text = "\n".join(lines).replace("one register", "one register (the red one)")
+    text = "\n".join(lines).replace("one register", "rather carefully one register")
     assert max(map(len, text.split("\n"))) > 120
     assert [text[start:end].split()[0] for start, end in split_sentences(text)] == ["The", "Whoever", "Nothing"]

@@ -40,7 +40,7 @@ class MarkdownReader:
         ".markdown": "text/markdown",
         ".mdx": "text/mdx",
     }
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
 
     def read(self, data: bytes, uri: str) -> ReadFile:
         """Read one document; see :class:`graphctx.ingest.read.base.DocumentReader`."""

@@ -136,7 +136,7 @@ def visible(text: str, *, mdx: bool) -> str:
 
 def visible_span(text: str, *, mdx: bool) -> tuple[int, int]:
     """The span from the first to the last line with a visible word, in characters; empty if there is none."""
-    shown = visible(text, mdx=mdx)
+    shown = visible(_without_code(text), mdx=mdx)
     first = _WORD.search(shown)
     if first is None:
         return 0, 0

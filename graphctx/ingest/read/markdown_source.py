@@ -22,7 +22,7 @@ _ALERT = re.compile(r"(\s*>\s*)\[![A-Z]+\][-+]?.*")  # > [!NOTE]
 _ADMONITION = re.compile(r"(?:!!!|\?\?\?\+?|={3})\s+[\"\w].*")  # !!! note, ??? tip, === "Tab"
 _BODY_INDENT = 4  # of the body of such an admonition
 
-_MDX_STATEMENT = re.compile(r"(?:import\s*[\w{*]|export\s+(?:default|const|let|function|async)\b)")
+_MDX_STATEMENT = re.compile(r"(?:import(?:\s+\w|\s*[{*])|export\s+(?:default|const|let|function|async)\b)")
 _MDX_COMMENT = ("{/*", "*/}")
 
 

@@ -17,7 +17,7 @@ from graphctx.model.requests import MAX_QUOTE_CHARS, CommunitiesInput
 from graphctx.model.results import GraphResults
 from graphctx.retrieve.arrays import Rows
 from graphctx.retrieve.graph.communities import CommunityIndex
-from graphctx.retrieve.graph.nodes import fact_words, sentence_snippet
+from graphctx.retrieve.graph.nodes import sentence_snippet, stated_facts
 from graphctx.retrieve.graph.resolve import (
     MAX_AMBIGUOUS,
     MAX_NEAR,
@@ -144,7 +144,7 @@ def community_node(communities: CommunityIndex, row: int, *, whole: bool, snippe
         n_units=communities.n_units(row),
         key_entities=[KeyEntity(id=view.tables.entities.id(entity), name=name) for entity, name in keys],
         documents=communities.document_titles(row),
-        key_facts=list(dict.fromkeys(fact_words(view, fact) for fact in facts)),
+        key_facts=stated_facts(view, facts, len(facts)),
         summary=[sentence_snippet(view, one, MAX_QUOTE_CHARS) for one in (summary if whole else summary[:1])],
         phrased=_phrased(communities, row, summary) if whole and snippets else None,
         formerly=hierarchy.formerly(row) if whole else [],

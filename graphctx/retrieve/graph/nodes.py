@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from graphctx.retrieve.graph.edges import REL_TYPES, EdgeList
 from graphctx.retrieve.graph.sections import children
 from graphctx.retrieve.graph.view import GraphView, NodeKey
 from graphctx.text.graphemes import cut_end, cut_start
+from graphctx.text.names import DETERMINERS, singular_of
 
 MAX_SNIPPET_CHARS = 280
 
@@ -105,9 +107,8 @@ def relation(view: GraphView, edges: EdgeList, at: int, *, snippet: bool = False
     if name == "RELATED":
         source, target = sorted((source, target), key=view.id)
         facts = _visible_facts(view, source.row, target.row)
-        words = dict.fromkeys(fact_words(view, fact) for fact in facts.tolist())
         fields = {
-            "predicates": list(words)[:MAX_FACTS],
+            "predicates": stated_facts(view, facts.tolist(), MAX_FACTS),
             "n_facts": len(facts),
             "n_units": _n_units_naming_both(view, source.row, target.row),
         }
@@ -119,7 +120,23 @@ def relation(view: GraphView, edges: EdgeList, at: int, *, snippet: bool = False
     return Relation(source=view.id(source), target=view.id(target), type=name, weight=weight, **fields)
 
 
-def fact_words(view: GraphView, fact: int) -> str:
+def stated_facts(view: GraphView, facts: Iterable[int], most: int) -> list[str]:
+    """Return what facts say, in order; of two that begin alike but for number and articles, the longer one."""
+    stated: dict[str, str] = {}
+    for fact in facts:
+        text = _fact_words(view, fact)
+        words = (word for word in text.casefold().split() if word not in DETERMINERS)
+        key = " ".join(map(singular_of, words)) + " "
+        if any(other.startswith(key) for other in stated):
+            continue
+        if any(key.startswith(other) for other in stated):
+            stated = {one: said for one, said in stated.items() if not key.startswith(one)} | {key: text}
+        elif len(stated) < most:
+            stated[key] = text
+    return list(stated.values())
+
+
+def _fact_words(view: GraphView, fact: int) -> str:
     """Return what a fact says, on one line of at most `MAX_FACT_CHARS` characters."""
     text = " ".join(view.tables.facts.text[fact].as_py().split())
     return text if len(text) <= MAX_FACT_CHARS else text[: cut_end(text, 0, MAX_FACT_CHARS)].rstrip()

@@ -29,6 +29,7 @@ from graphctx.server.render import (
     one_line,
     quoted,
     respelt,
+    unheld,
     why_empty,
 )
 from graphctx.server.scratch import Passage
@@ -135,14 +136,14 @@ def _reply(
 def _text(context: CallContext, answer: EvidenceAnswer, call: str) -> str:
     """Return the quotes below their citations."""
     start = head(answer, len(answer.quotes), "quote")
-    spelling = respelt(answer.read_as)
+    spelling = [*respelt(answer.read_as), *unheld(answer.unknown_words)]
     if answer.empty_reason:
         said = "\n\n".join([f"{start}. {why_empty(answer)}", *spelling, *note_lines(answer.layer_notes)])
         if answer.nearest:
             said += f" Closest documents (weak matches): {joined(answer.nearest, ', ')}. "
             said += context.say(
                 "Ask in the words that the documents would use, or look around with kb.search; else they may not "
-                "say it."
+                "say it. kb.global_search answers a question about all of them, such as their themes."
             )
         return "\n\n".join([said, *_memory_text(context, answer)])
     blocks = [f"{start}, word for word."]

@@ -206,3 +206,9 @@ def test_a_rule_at_the_top_is_no_front_matter() -> None:
 def test_a_file_without_a_heading_is_named_after_itself() -> None:
     document = read("Just text.\n", "ch15-03-drop_it.md")
     assert (document.title, document.titled) == ("ch15 03 drop it", False)
+
+
+def test_a_line_of_code_and_a_word_that_begins_like_a_statement_are_text() -> None:
+    text = "Pass the name of the values to be\nimported (`child`) with `tie -n\n<name>`\n"
+    [block] = read(text, "a.mdx").blocks
+    assert text[block.start_char : block.end_char] == text.strip()

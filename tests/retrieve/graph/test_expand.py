@@ -57,7 +57,7 @@ def test_each_node_says_by_which_relations_it_was_reached(graph: GraphExplorer) 
     found = graph.expand(ExpandInput(node_ids=["Gannet", "Ingrid Vasslund"], rel_types=["RELATED"]))
     by_name = {item.name: item for item in found.items}
     both = by_name["Project Kestrel"].via
-    assert [relation.predicates for relation in both] == [["Project Kestrel replace Gannet"], []]
+    assert [relation.predicates for relation in both] == [["Project Kestrel replaces Gannet"], []]
     starts = set(found.starts)
     for item in found.items:
         for relation in item.via:

@@ -1,0 +1,46 @@
+"""Boilerplate: the line that a site or a template puts at the beginning or the end of many pages."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from graphctx.ingest.corpus import Corpus
+from graphctx.nlp.markup import sentence_kinds
+
+EDGE = 3
+"""Sentences at the beginning and at the end of a document that are looked at."""
+
+MIN_CHARS = 12
+MIN_TITLES = 6
+MIN_SHARE = 0.05
+"""A line is boilerplate in so many documents of different titles, and this share of all."""
+
+
+def boilerplate(corpus: Corpus) -> frozenset[tuple[str, int]]:
+    """Return the sentences that are boilerplate, each as the id of its unit and its place in there.
+
+    A whole sentence says something, be it repeated; a line with a colon says something of its own document
+    (``Status: accepted``), or leads in to something.
+    """
+    titles: defaultdict[str, set[str]] = defaultdict(set)
+    places: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
+    for row, document in enumerate(corpus.documents):
+        for unit_id, place, text in _edges(corpus, row):
+            titles[text].add(document.title)
+            places[text].append((unit_id, place))
+    least = max(MIN_TITLES, MIN_SHARE * len(corpus.documents))
+    return frozenset(place for text, found in places.items() if len(titles[text]) >= least for place in found)
+
+
+def _edges(corpus: Corpus, row: int) -> Iterator[tuple[str, int, str]]:
+    document = corpus.documents[row]
+    sentences = [
+        (unit.id, at, one, kind)
+        for unit in corpus.units_of(row)
+        for at, (one, kind) in enumerate(zip(unit.sentences, sentence_kinds(document, unit), strict=True))
+    ]
+    for unit_id, at, one, kind in [*sentences[:EDGE], *sentences[max(EDGE, len(sentences) - EDGE) :]]:
+        line = " ".join(document.text[one.start_char : one.end_char].split())
+        if kind != "code" and len(line) >= MIN_CHARS and ":" not in line and line[-1] not in ".!?…。":
+            yield unit_id, at, line
