@@ -217,7 +217,7 @@ def context(
             from graphctx.memory import MemoryContextSource
 
             memory = opened_sources.enter_context(opened(kb, None))
-            sources.append(MemoryContextSource(*memory, base.tokens.count))
+            sources.append(MemoryContextSource(memory.store, memory.scope, memory.now, base.tokens.count))
         composed = base.compose_context(
             question,
             tokens,

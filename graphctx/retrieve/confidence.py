@@ -24,7 +24,7 @@ from graphctx.retrieve.ranking import Ranking
 from graphctx.retrieve.sentences import SentencePool
 from graphctx.retrieve.spelling import is_english, is_misspelt
 from graphctx.text.gazetteer import name_words
-from graphctx.text.lexical import STOPWORDS, terms
+from graphctx.text.lexical import STOPWORDS, stem, terms
 
 Features = npt.NDArray[np.float64]
 
@@ -190,6 +190,7 @@ def unknown_words(index: SearchIndex, question: Question) -> tuple[str, ...]:
         for at, (word, start, end) in enumerate(name_words(text))
         if word not in STOPWORDS
         and any(map(str.isalpha, word))
+        and not index.bm25.has_term(stem(word))
         and not any(map(index.bm25.has_term, terms(text[start:end])))
         and ((at and text[start].isupper()) or any(map(str.isdigit, word)) or _is_rare(word, index))
     ]
