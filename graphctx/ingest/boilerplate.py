@@ -34,10 +34,11 @@ def boilerplate(corpus: Corpus) -> frozenset[tuple[str, int]]:
 
 
 def _edges(corpus: Corpus, row: int) -> Iterator[tuple[str, int, str]]:
-    document = corpus.documents[row]
+    document, units = corpus.documents[row], corpus.units_of(row)
+    units = units if len(units) <= 2 * EDGE else (*units[:EDGE], *units[-EDGE:])  # each has a sentence
     sentences = [
         (unit.id, at, one, kind)
-        for unit in corpus.units_of(row)
+        for unit in units
         for at, (one, kind) in enumerate(zip(unit.sentences, sentence_kinds(document, unit), strict=True))
     ]
     for unit_id, at, one, kind in [*sentences[:EDGE], *sentences[max(EDGE, len(sentences) - EDGE) :]]:
