@@ -283,7 +283,8 @@ class _Fetcher:
 
     def _postpone(self, url: str, retry_after: str) -> None:
         seconds = float(retry_after) if retry_after.isdigit() else 1.0
-        self._next[_host(url)] = time.monotonic() + min(seconds, MAX_WAIT_SECONDS)
+        host = _host(url)
+        self._next[host] = max(self._next[host], time.monotonic() + min(seconds, MAX_WAIT_SECONDS))
 
 
 def _host(url: str) -> str:
