@@ -129,9 +129,7 @@ def gather_documents(
         found = discover(folders, max_bytes=max_bytes, ignore_files=settings.ignore_files)
     owners = {_file_uri(uri): source for uri, source in source_of.items()}
     located, sources = locate(found.files, config.sources, owners)
-    named = {os.path.abspath(path) for path in paths if not isinstance(path, Source)}  # noqa: PTH100 - links must stay
-    back = {item.uri for item in located if str(item.file.path) in named} | {str(path) for path in paths}
-    kept_out = tuple(uri for uri in config.removed if _file_uri(uri) not in back)
+    kept_out = _kept_out(config, paths, located)
     before = {uri: document for uri, (document, _) in held.items() if uri not in kept_out}
     addresses = {url for source in lists for url in addresses_of(source)}
     met = {item.uri for item in located}.union(addresses).intersection(kept_out)
@@ -142,21 +140,19 @@ def gather_documents(
         fresh, left_out, source_of_fresh, notes = _read([*readable, *fetched], settings, progress)
     if addresses:
         write_validators(kb_dir, pages, before, fresh)
-    met |= fresh.keys() & set(kept_out)
+    met |= fresh.keys() & kept_out
     fresh = {uri: document for uri, document in fresh.items() if uri not in met}
     skipped = [*found.skipped, *pages.skipped, *left_out]
     if not fresh and not before:
         raise _nothing_read(skipped)
-    by_name = {source.name: source for source in sources if _whole(source, wanted)}
-    gone = {
-        uri
-        for uri, source in source_of.items()
-        if uri in before and uri not in fresh and source in by_name and not _still_there(uri, by_name[source], found)
-    }
     whole_lists = {f"{WEB_PREFIX}{source.name}" for source in paths if isinstance(source, Source) and source.is_web}
-    whole_names = {source.name for source in sources if source.path in whole_lists}
-    gone |= {uri for uri in before if source_of[uri] in whole_names and _file_uri(uri) not in addresses} | pages.gone
-    gone &= before.keys()
+    whole = {one.name: one for one in sources if one.path in whole_lists or _whole(one, wanted)}
+    gone = before.keys() & pages.gone
+    for uri in before.keys() - fresh.keys():
+        source = whole.get(source_of[uri])
+        if source is not None:
+            there = _file_uri(uri) in addresses if source.is_web else _still_there(uri, source, found)
+            gone |= set() if there else {uri}
     # Rows that a file no longer holds are removed, unless a faulty line may hide them.
     faulty = {_file_uri(item.uri) for item in left_out}
     gave_rows = {_file_uri(uri) for uri in fresh if "#" in uri}
@@ -187,7 +183,7 @@ def gather_documents(
         notes=(*found.notes, *notes, *_removed_note(met)),
         former={uri: before[uri] for uri in replaced},
         renamed=renamed,
-        kept_out=kept_out,
+        kept_out=tuple(sorted(kept_out)),
     )
 
 
@@ -320,6 +316,14 @@ def _with_fate(item: Skipped, merged: Mapping[str, Document]) -> Skipped:
     if item.uri not in merged or "same URI" in item.reason:
         return item
     return replace(item, reason=f"{item.reason.removesuffix('.')}; the version that was read before is kept")
+
+
+def _kept_out(config: KbConfig, paths: Sequence[str | Path | Source], located: Sequence[Located]) -> frozenset[str]:
+    """Return the removed documents that stay out: all but those whose file or address is named itself."""
+    named = {str(path) for path in paths if not isinstance(path, Source)}
+    files = {os.path.abspath(path) for path in named}  # noqa: PTH100 - links must stay
+    named |= {item.uri for item in located if str(item.file.path) in files}
+    return frozenset(uri for uri in config.removed if _file_uri(uri) not in named)
 
 
 def _removed_note(met: Collection[str]) -> list[str]:

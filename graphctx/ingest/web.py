@@ -51,7 +51,7 @@ _SUFFIXES = {
 
 
 @dataclass(slots=True)
-class Pages:
+class FetchedPages:
     """The pages of all lists.
 
     Attributes:
@@ -100,7 +100,7 @@ def fetch_pages(
     folder: Path,
     max_bytes: int,
     progress: Callable[[int, int, str], None],
-) -> Pages:
+) -> FetchedPages:
     """Fetch the pages of lists into a folder.
 
     Args:
@@ -116,12 +116,12 @@ def fetch_pages(
         InvalidArgument: a list cannot be read, or holds something else than addresses.
     """
     if not addresses:
-        return Pages()
+        return FetchedPages()
     import httpx2
 
     wanted = {url: source for source in reversed(sources) for url in addresses_of(source) if url in addresses}
     known = _read_validators(kb_dir)
-    pages = Pages()
+    pages = FetchedPages()
     with httpx2.Client(headers={"User-Agent": USER_AGENT}, timeout=TIMEOUT_SECONDS, trust_env=True) as client:
         fetcher = _Fetcher(client, max_bytes)
         for number, url in enumerate(sorted(wanted), 1):
@@ -156,7 +156,7 @@ def state_of(document: Document, source: Source) -> str:
 
 
 def write_validators(
-    kb_dir: Path, pages: Pages, held: Mapping[str, Document], documents: Mapping[str, Document]
+    kb_dir: Path, pages: FetchedPages, held: Mapping[str, Document], documents: Mapping[str, Document]
 ) -> None:
     """Write the validators of the pages that were read, for the next ingest; those of other pages that are held stay.
 
@@ -185,7 +185,7 @@ class _Refused(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class _Response:
+class _PageResponse:
     status: int
     body: bytes
     suffix: str
@@ -200,7 +200,7 @@ class _Fetcher:
     _robots: dict[str, RobotFileParser | None] = field(default_factory=dict)
     _next: dict[str, float] = field(default_factory=dict)  # the earliest moment of the next request to a host
 
-    def get(self, url: str, validator: Mapping[str, str], allowed: frozenset[str], delay: float) -> _Response:
+    def get(self, url: str, validator: Mapping[str, str], allowed: frozenset[str], delay: float) -> _PageResponse:
         """Fetch a page. Raises _Refused if it cannot or may not be fetched."""
         conditions = {"ETag": "If-None-Match", "Last-Modified": "If-Modified-Since"}
         headers = {conditions[name]: value for name, value in validator.items() if name in conditions}
@@ -215,12 +215,12 @@ class _Fetcher:
                 raise _Refused("robots.txt of its host excludes it")
             crawl_delay = robots.crawl_delay(USER_AGENT)
             response = self._once(at, headers, max(delay, float(crawl_delay or 0)))
-            if isinstance(response, _Response):
+            if isinstance(response, _PageResponse):
                 return response
             at = urljoin(at, response)
         raise _Refused(f"it redirects more than {MAX_REDIRECTS} times")
 
-    def _once(self, url: str, headers: Mapping[str, str], delay: float) -> _Response | str:
+    def _once(self, url: str, headers: Mapping[str, str], delay: float) -> _PageResponse | str:
         """Return the page, or the address that it redirects to."""
         import httpx2
 
@@ -240,7 +240,7 @@ class _Fetcher:
                 raise _Refused(f"it cannot be fetched: {error or type(error).__name__}") from error
         raise _Refused("the server asks to come back later")
 
-    def _response(self, url: str, response: httpx2.Response) -> _Response:
+    def _response(self, url: str, response: httpx2.Response) -> _PageResponse:
         body = bytearray()
         for chunk in response.iter_bytes():
             body += chunk
@@ -254,7 +254,7 @@ class _Fetcher:
         if response.status_code == 200 and reader_for(f"page{suffix}") is None:
             raise _Refused(f"pages of type {media_type or 'unknown'} are not read")
         validators = {name: response.headers[name] for name in ("ETag", "Last-Modified") if name in response.headers}
-        return _Response(
+        return _PageResponse(
             response.status_code, bytes(body), suffix, _moment(validators.get("Last-Modified", "")), validators
         )
 
@@ -283,7 +283,8 @@ class _Fetcher:
 
     def _postpone(self, url: str, retry_after: str) -> None:
         seconds = float(retry_after) if retry_after.isdigit() else 1.0
-        self._next[_host(url)] = time.monotonic() + min(seconds, MAX_WAIT_SECONDS)
+        host = _host(url)
+        self._next[host] = max(self._next[host], time.monotonic() + min(seconds, MAX_WAIT_SECONDS))
 
 
 def _host(url: str) -> str:

@@ -27,7 +27,8 @@ from graphctx.store.snapshot import (
 
 MEMO = Path("cache") / "memo.sqlite"
 NOT_ERASABLE = (
-    "exports and layers that were made of the documents",
+    "exports and layers that were made of the documents, and what agents wrote into a memory",
+    "a context cache in Redis, until its entries expire",
     "backups and other copies of the knowledge base",
     "what a disk, a file system or its snapshots keep of files that were deleted",
 )

@@ -147,6 +147,13 @@ def test_a_removed_document_is_gone_from_every_tool(world: World, tool: str) -> 
         assert "stored in the red shed" not in world.caller.call(tool, arguments).text
 
 
+def test_a_removed_document_is_gone_from_contexts_and_communities(world: World) -> None:
+    question = "Where is the lamp oil of Marrow Bay stored?"
+    told = [world.kb.compose_context(question).text, str([*world.kb.search_context(question, min_relevance=0.0)])]
+    told.append(world.kb.global_search(question).model_dump_json())
+    assert not [text for text in told if "stored in the red shed" in text]
+
+
 def test_what_only_moved_is_told_where_it_stands_now(world: World) -> None:
     caller, was = world.caller, world.was
     passage = world.held["kept"]["passage_id"]

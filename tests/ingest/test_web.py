@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -24,6 +26,7 @@ class Site:
 
     pages: dict[str, tuple[int, dict[str, str], bytes]] = field(default_factory=dict)
     requests: list[tuple[str, int]] = field(default_factory=list)
+    moments: list[float] = field(default_factory=list)
     address: str = ""
 
     def put(self, path: str, text: str = "", status: int = 200, **headers: str) -> None:
@@ -51,6 +54,7 @@ def site() -> Iterator[Site]:
             if status == 200 and self.headers.get("If-None-Match") == headers.get("ETag"):
                 status, body = 304, b""
             site.requests.append((self.path, status))
+            site.moments.append(time.monotonic())
             self.send_response(status)
             for name, value in headers.items():
                 self.send_header(name, value)
@@ -137,6 +141,15 @@ def test_robots_and_hosts_that_are_not_allowed_are_respected(site: Site, kb: Kno
     assert "image/png" in reasons["/image"]
     assert uris(kb) == [f"{site.address}/moved"]
     assert "/private/a" not in [path for path, _ in site.requests]
+
+
+def test_requests_to_a_host_have_a_pause_between_them(site: Site, kb: KnowledgeBase) -> None:
+    site.put("/busy", GATE, status=503, Retry_After="0")
+    report = ingest(kb, pages(site, "/gate", "/busy").model_copy(update={"delay_seconds": 0.1}))
+    assert [(item.uri, "status 503" in item.reason) for item in report.skipped] == [(f"{site.address}/busy", True)]
+    assert [path for path, _ in site.requests] == ["/robots.txt", "/busy", "/busy", "/busy", "/gate"]
+    gaps = [later - sooner for sooner, later in pairwise(site.moments)]
+    assert min(gaps) > 0.09
 
 
 def test_a_removed_page_is_not_asked_for_until_it_is_named(site: Site, kb: KnowledgeBase) -> None:
