@@ -139,6 +139,7 @@ def _documents(corpus: Corpus) -> pa.Table:
         "updated_at": pa.nulls(count, pa.string()),
         "mtime": pa.repeat("2000-01-01T00:00:00+00:00", count),
         "page_starts": [[]] * count,
+        "formerly": [[]] * count,
         "n_units": pa.array(np.diff(corpus.doc_unit).astype(np.int32)),
         "outline": pa.repeat("{}", count),
         "source": pa.repeat("bench", count),
