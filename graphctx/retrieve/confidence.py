@@ -187,7 +187,7 @@ def unknown_words(index: SearchIndex, question: Question) -> tuple[str, ...]:
     text = question.text
     unknown = [
         text[start:end]
-        for at, (word, start, end) in enumerate(name_words(text))
+        for at, (word, start, end) in enumerate(question.words)
         if word not in STOPWORDS
         and any(map(str.isalpha, word))
         and not index.bm25.has_term(stem(word))
@@ -206,7 +206,7 @@ def names_unknown(index: SearchIndex, question: Question) -> bool:
     """Whether the question holds a name, a number or an identifier that stands in no document."""
     if any(any(c.isdigit() for c in term) and not index.bm25.has_term(term) for term in question.terms):
         return True
-    for at, (bare, start, end) in enumerate(name_words(question.text)):
+    for at, (bare, start, end) in enumerate(question.words):
         word = question.text[start:end]
         if at and word[:1].isupper() and bare not in STOPWORDS:
             stems = terms(word)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -91,6 +91,7 @@ class Question:
         sentences: its cosines with sentences.
         terms: distinct index terms, in order.
         entities: rows of the entities that it names, distinct and sorted.
+        words: its words as names are compared, each with its span.
         kind: the type of answer that it asks for: ``date``, ``number``, ``person``, ``place``, ``code`` or empty.
         read_as: the words that were corrected, and what they were read as.
     """
@@ -100,6 +101,7 @@ class Question:
     sentences: SentenceCosines
     terms: tuple[str, ...]
     entities: Rows
+    words: list[tuple[str, int, int]]
     kind: str
     read_as: ReadAs = ()
 
@@ -129,13 +131,14 @@ def answer_test(question: str, kind: str) -> Callable[[str], bool] | None:
 def parse_question(text: str, index: SearchIndex) -> Question:
     """Correct the spelling of a question, embed it, take its terms, and look up the names in it."""
     text, read_as = corrected(text, index)
-    vector = text_vector(index.embedder, text)
+    vector, words = text_vector(index.embedder, text), name_words(text)
     return Question(
         text=text,
         vector=vector,
         sentences=SentenceCosines(index, vector),
         terms=tuple(dict.fromkeys(terms(text))),
-        entities=named_entities(text, index.walk),
+        entities=named_entities(text, index.walk, words),
+        words=words,
         kind=answer_type(text),
         read_as=read_as,
     )
@@ -147,9 +150,8 @@ def answer_type(text: str) -> str:
     return _KINDS[min(found)[1]][1] if found else ""
 
 
-def named_entities(text: str, walk: WalkArrays) -> Rows:
-    """Return the entities that a text names: longest names first, without overlaps."""
-    found = name_words(text)
+def named_entities(text: str, walk: WalkArrays, found: Sequence[tuple[str, int, int]]) -> Rows:
+    """Return the entities that a text with some `name_words` names: longest names first, without overlaps."""
     words = [word for word, _, _ in found]
     spans = [
         (at, end)

@@ -196,7 +196,7 @@ class Bm25:
 
     def has_term(self, term: str) -> bool:
         """Return whether any unit holds a term."""
-        return self._n_holders(term) > 0
+        return term in self.vocabulary and (self._visible is None or self._n_holders(term) > 0)
 
     def idf(self, term: str) -> float:
         """Return the inverse document frequency, ``log(1 + (N - n + 0.5) / (n + 0.5))``; highest for unknown terms."""

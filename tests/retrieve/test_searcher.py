@@ -12,9 +12,9 @@ import pytest
 
 from graphctx.errors import BackendUnavailable
 from graphctx.knowledge_base import KnowledgeBase
-from graphctx.retrieve.arrays import top_rows
+from graphctx.retrieve.arrays import Rows, top_rows
 from graphctx.retrieve.index import SearchIndex
-from graphctx.retrieve.question import named_entities, parse_question
+from graphctx.retrieve.question import parse_question
 from graphctx.retrieve.scope import moment
 from graphctx.retrieve.stages import FIRST_STAGES
 
@@ -149,12 +149,16 @@ def test_the_walk_reaches_what_neither_words_nor_meaning_do(make_kb: Make) -> No
 
 
 def test_names_in_a_question_are_looked_up(handbook_kb: KnowledgeBase) -> None:
-    walk = handbook_kb.searcher().index.walk
-    assert len(named_entities("What does Maren Halloran do?", walk)) == 1
-    assert len(named_entities("what is it", walk)) == 0
-    assert len(named_entities("", walk)) == 0
+    index = handbook_kb.searcher().index
+
+    def named(text: str) -> Rows:
+        return parse_question(text, index).entities
+
+    assert len(named("What does Maren Halloran do?")) == 1
+    assert len(named("what is it")) == 0
+    assert len(named("")) == 0
     for text in ("Maren Halloran", "maren halloran", "MAREN HALLORAN’s"):
-        assert named_entities(f"Is {text} here?", walk).tolist() == named_entities("Maren Halloran", walk).tolist()
+        assert named(f"Is {text} here?").tolist() == named("Maren Halloran").tolist()
 
 
 @pytest.mark.parametrize(
