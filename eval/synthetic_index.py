@@ -29,8 +29,7 @@ from graphctx.store.bm25 import write_bm25, write_sentence_terms
 from graphctx.store.files import files_below, sha256_of
 from graphctx.store.manifest import FORMAT_VERSION, FileEntry, Manifest, Versions, snapshot_id, write_manifest
 from graphctx.store.schema import DOCUMENTS, UNITS
-from graphctx.store.snapshot import ARRAYS_NAME, MATRICES_DIR, PARQUET_DIR, TABLES_DIR, current_id, set_current
-from graphctx.store.tables import write_tables
+from graphctx.store.snapshot import ARRAYS_NAME, MATRICES_DIR, PARQUET_DIR, current_id, set_current
 from graphctx.store.texts import TEXTS_DIR, write_texts
 from graphctx.store.walk import WalkArrays, name_hash, pointers, proper_share
 from graphctx.text.gazetteer import name_words
@@ -72,7 +71,6 @@ def synthetic_kb(folder: Path, n_units: int) -> Path:
     tables = {"documents": _documents(corpus), "units": _units(corpus)}
     for name, table in tables.items():
         pq.write_table(table, directory / PARQUET_DIR / f"{name}.parquet", compression="zstd", row_group_size=16_384)
-    versions = write_tables(directory / TABLES_DIR, {"documents": tables["documents"]}, {})
     write_texts(directory / TEXTS_DIR, tables["documents"]["text"])
     save_arrays(directory / ARRAYS_NAME, _walk(corpus).as_dict())
     vocabulary = write_bm25(directory / "bm25", _terms(corpus, corpus.sentence_slot[corpus.unit_sentence]))
@@ -93,7 +91,7 @@ def synthetic_kb(folder: Path, n_units: int) -> Path:
             engine="kuzu",
             counts={name: table.num_rows for name, table in tables.items()},
             graph_counts={},
-            table_versions=versions,
+            table_versions={},
             files=files,
             versions=Versions(graphctx="synthetic"),
         ),

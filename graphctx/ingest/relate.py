@@ -123,25 +123,24 @@ def near_synonyms(vectors: Vectors, names: list[str], n_mentions: Int) -> tuple[
     order = np.lexsort((np.arange(len(names)), -n_mentions))[:MAX_SYNONYM_ENTITIES]
     chosen = np.sort(order)
     some = vectors[chosen]
-    found: dict[tuple[int, int], float] = {}
+    found, cosines = [np.zeros((0, 2), np.int64)], [np.zeros(0)]
     for start in range(0, len(chosen), _BLOCK):
-        cosines = some[start : start + _BLOCK] @ some.T
-        cosines[np.arange(len(cosines)), np.arange(start, start + len(cosines))] = -1.0
+        proposed = start + np.argwhere(some[start : start + _BLOCK] @ some[start:].T >= SYNONYM_COSINE - _MARGIN)
+        proposed = proposed[proposed[:, 0] < proposed[:, 1]]
         # A matrix product's last bits depend on the number of threads: it only proposes, with a margin, and what it
         # proposes is computed again in one fixed order.
-        rows, columns = np.nonzero(cosines >= SYNONYM_COSINE - _MARGIN)
-        values = np.round(np.einsum("ij,ij->i", some[start + rows], some[columns], dtype=np.float64), 4)
-        near = values >= SYNONYM_COSINE
-        rows, columns, values = rows[near], columns[near], values[near]
-        best = np.lexsort((columns, -values, rows))
-        rank = np.arange(len(best)) - np.searchsorted(rows[best], rows[best])
-        for at in best[rank < SYNONYMS_PER_ENTITY]:
-            a, b = int(chosen[start + rows[at]]), int(chosen[columns[at]])
-            if _DIGITS.findall(names[a]) == _DIGITS.findall(names[b]):
-                found[min(a, b), max(a, b)] = float(values[at])
-    edges = sorted(found)
-    ends = np.array(edges, dtype=np.int64).reshape(-1, 2)
-    return ends[:, 0], ends[:, 1], np.array([found[edge] for edge in edges], dtype=np.float32)
+        exact = np.round(np.einsum("ij,ij->i", some[proposed[:, 0]], some[proposed[:, 1]], dtype=np.float64), 4)
+        found.append(proposed[exact >= SYNONYM_COSINE])
+        cosines.append(exact[exact >= SYNONYM_COSINE])
+    ends, values = np.concatenate(found), np.concatenate(cosines)
+    pair = np.tile(np.arange(len(ends)), 2)
+    row, other = np.concatenate([ends, ends[:, ::-1]]).T
+    best = np.lexsort((other, -values[pair], row))
+    rank = np.arange(len(best)) - np.searchsorted(row[best], row[best])
+    near = np.unique(pair[best[rank < SYNONYMS_PER_ENTITY]])
+    digits = [_DIGITS.findall(names[at]) for at in chosen]
+    near = near[np.array([digits[a] == digits[b] for a, b in ends[near].tolist()], dtype=bool)]
+    return chosen[ends[near, 0]], chosen[ends[near, 1]], values[near].astype(np.float32)
 
 
 def _co_mentions(sentence: Int, entity: Int) -> tuple[Int, Int, npt.NDArray[np.float64]]:

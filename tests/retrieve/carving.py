@@ -19,8 +19,7 @@ from graphctx.store.arrays import save_arrays, save_matrix
 from graphctx.store.bm25 import write_bm25, write_sentence_terms
 from graphctx.store.files import files_below, sha256_of
 from graphctx.store.manifest import FileEntry, write_manifest
-from graphctx.store.snapshot import ARRAYS_NAME, MATRICES_DIR, PARQUET_DIR, TABLES_DIR, Snapshot, set_current
-from graphctx.store.tables import write_tables
+from graphctx.store.snapshot import ARRAYS_NAME, MATRICES_DIR, PARQUET_DIR, Snapshot, set_current
 from graphctx.store.texts import TEXTS_DIR, write_texts
 from graphctx.store.walk import WalkArrays, pointers
 from graphctx.text.gazetteer import is_identifier
@@ -41,7 +40,6 @@ def carve(snapshot: Snapshot, documents: np.ndarray, folder: Path) -> KnowledgeB
         (directory / name).mkdir(parents=True)
     for name, table in tables.items():
         pq.write_table(table, directory / PARQUET_DIR / f"{name}.parquet")
-    versions = write_tables(directory / TABLES_DIR, {"documents": tables["documents"]}, {})
     write_texts(directory / TEXTS_DIR, tables["documents"]["text"])
     for name, rows in (("units", units), ("sentences", sentences), ("sentence_scale", sentences)):
         save_matrix(directory / MATRICES_DIR / f"{name}.npy", np.asarray(snapshot.matrix(name))[rows])
@@ -51,7 +49,7 @@ def carve(snapshot: Snapshot, documents: np.ndarray, folder: Path) -> KnowledgeB
         path.relative_to(directory).as_posix(): FileEntry(size=path.stat().st_size, sha256=sha256_of(path))
         for path in files_below(directory)
     }
-    write_manifest(directory, snapshot.manifest.model_copy(update={"files": files, "table_versions": versions}))
+    write_manifest(directory, snapshot.manifest.model_copy(update={"files": files}))
     set_current(folder, snapshot.id)
     return KnowledgeBase.open(folder)
 

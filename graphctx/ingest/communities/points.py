@@ -34,7 +34,7 @@ _EXACT_DIMENSION = 1040
 """Up to here sums of products of int8 numbers are below 2**24, so that float32 holds them exactly in any order."""
 
 
-Float = npt.NDArray[np.floating]
+Float = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,35 +97,35 @@ def choose(candidates: CandidateSentences, vectors: Quantised, texts: list[str],
 
 @dataclass(frozen=True, slots=True)
 class _Vectors:
-    """The vectors of some sentences: whole numbers [k, d] and their scales [k]."""
+    """The vectors of some sentences: whole numbers [k, d], their scales [k] and exact products [k, k]."""
 
     whole: Float
     scale: Real
+    products: Real
 
     @classmethod
     def of(cls, vectors: Quantised, rows: Int) -> _Vectors:
-        kind = np.float32 if vectors.values.shape[1] <= _EXACT_DIMENSION else np.float64
-        return cls(vectors.values[rows].astype(kind), vectors.scale[rows].astype(np.float64))
+        values = vectors.values[rows]
+        exact = values.shape[1] <= _EXACT_DIMENSION
+        whole: Float = values.astype(np.float32) if exact else values.astype(np.float64)
+        return cls(whole, vectors.scale[rows].astype(np.float64), np.matmul(whole, whole.T).astype(np.float64))
 
     def towards(self, at: int) -> Real:
         """The cosine of each sentence with one of them, [k]."""
-        return self._dot(self.whole[at]) * float(self.scale[at])
+        cosines: Real = self.products[at] * self.scale * float(self.scale[at])
+        return cosines
 
     def central(self) -> Real:
         """How near each sentence is to the centroid of all, from 0 to 1 for the nearest, [k]."""
         centroid = (self.whole * self.scale[:, None]).mean(axis=0, dtype=np.float64)
         whole = quantise(centroid.astype(np.float32)[None, :]).values[0].astype(self.whole.dtype)
-        near = self._dot(whole)
+        near: Real = np.einsum("ij,j->i", self.whole, whole).astype(np.float64) * self.scale
         return np.clip(near / max(float(near.max()), 1e-9), 0.0, 1.0)
 
     def usual(self) -> float:
         """The median cosine of two sentences, over a sample."""
         every = range(0, len(self.whole), max(1, len(self.whole) // _SAMPLE))
         return float(np.median([self.towards(at) for at in every]))
-
-    def _dot(self, whole: Float) -> Real:
-        products: Real = np.einsum("ij,j->i", self.whole, whole).astype(np.float64) * self.scale
-        return products
 
 
 def _folded(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 
 import numpy as np
 
@@ -201,7 +201,7 @@ class _Summaries:
         return np.array(list(dict.fromkeys(rows))[:MAX_CHILD_CANDIDATES], dtype=np.int64)
 
     def _choose(self, rows: Int, key: Int, level: Level, facts: Int, limit: int) -> list[int]:
-        good = [row for row in rows.tolist() if self._stands_alone(row) > 0][:limit]
+        good = list(islice((row for row in rows.tolist() if self._stands_alone(row) > 0), limit))
         rows = np.array(sorted(good), dtype=np.int64)
         if not len(rows):
             return []

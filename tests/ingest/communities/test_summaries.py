@@ -133,14 +133,11 @@ def test_the_levels_are_told_in_the_report_and_by_the_status(
     assert sum(one.communities for one in levels) == len(handbook.communities)
 
 
-def test_summaries_are_found_by_meaning(handbook: World, handbook_path: Path) -> None:
+def test_summaries_are_found_by_meaning(handbook: World) -> None:
     assert handbook.vectors.shape == (len(handbook.communities), make_embedder(DEFAULT).dimension)
     assert np.allclose(np.linalg.norm(handbook.vectors, axis=1), 1.0, atol=1e-3)
-    question = "shackles, anchors and chains of moorings"
-    vector = make_embedder(DEFAULT).embed([question])[0]
-    with open_snapshot(handbook_path) as snapshot:
-        by_meaning = snapshot.tables.search_vector("communities", vector, 3)
-    assert by_meaning[0].row == int(np.argmax(handbook.vectors @ vector))
+    vector = make_embedder(DEFAULT).embed(["shackles, anchors and chains of moorings"])[0]
+    assert "anchor" in handbook.communities[int(np.argmax(handbook.vectors @ vector))]["title"].casefold()
 
 
 def leads_to(world: World, one: str) -> set[str]:
