@@ -278,8 +278,9 @@ def _facts(memory: Memory, query: MemoryQuery) -> list[tuple[float, MemoryItem |
     steps: dict[str, FactStep] = {}
     asked = set(terms(query.text))
     for name in memory.facts.named_in(query.text, query.scope):
+        is_named = not asked.isdisjoint(terms(name))
         for step in memory.facts.about(name, query.scope, query.now, depth=FACT_DEPTH, limit=MAX_FACTS):
-            if asked & {*terms(name), *terms(_words(step.fact))}:
+            if is_named or not asked.isdisjoint(terms(_words(step.fact))):
                 steps.setdefault(step.fact.id, step)
     facts = [
         step.fact

@@ -230,9 +230,10 @@ class MemoryDatabase:
     def backup(self, target: Path) -> None:
         """Copy the store to another file, consistently, while others write."""
         try:
+            target.touch(mode=0o600)
             copy = sqlite3.connect(target)
             copy.execute("PRAGMA user_version")
-        except sqlite3.OperationalError as error:
+        except (OSError, sqlite3.OperationalError) as error:
             raise BackendUnavailable(f"{target.name} cannot be written: {error}. Check its folder.") from error
         with self._lock, self._errors(), closing(copy):
             self._connection.backup(copy)

@@ -201,14 +201,14 @@ class MemoryLifecycle:
     def end_sessions(self, scope: MemoryScope, now: Moment) -> tuple[MemoryItem, ...]:
         """Summarise the turns of other sessions of the project that have ended; some in a call, the oldest first.
 
-        The summaries are extractive.
+        The summaries are extractive. A session of one turn stays as it is.
         """
         limits = self._settings.compression
         if not limits.session_idle_minutes:
             return ()
         query = (
             "SELECT session FROM items WHERE principal = ? AND project = ? AND tier = 0 AND kind = 'turn' "
-            "AND state IN ('active', 'aging') AND session <> ? GROUP BY 1 HAVING MAX(created_at) < ? "
+            "AND state IN ('active', 'aging') AND session <> ? GROUP BY 1 HAVING COUNT(*) > 1 AND MAX(created_at) < ? "
             "ORDER BY MAX(created_at), 1 LIMIT ?"
         )
         before = to_micros(now.at) - limits.session_idle_minutes * 60_000_000

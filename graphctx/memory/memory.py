@@ -361,10 +361,6 @@ class Memory:
             scope, chosen, now, newest_first=newest_first, limit=limit, where=tiers, values=chosen.tiers
         )
 
-    def tagged(self, tag: str, scope: MemoryScope, now: Moment, limit: int) -> list[MemoryItem]:
-        """Return the newest items with a tag."""
-        return self._items.select(scope, MemoryFilter(tags=(tag,)), now, limit=limit)
-
     def search(self, query: MemoryQuery, *, record_use: bool = True) -> MemoryHits:
         """Return the items that answer a question best.
 

@@ -208,7 +208,8 @@ class MemorySearcher:
             everything = everything[(everything >= 0) & mask[everything]]
             others = np.setdiff1d(everything, near, assume_unique=True)
             cosines[others] = index.cosines(vector, others)
-            fit = (1 - share) * np.clip(cosines, 0, 1) + share * lexical
+            fit = np.zeros(len(mask))
+            fit[everything] = (1 - share) * np.clip(cosines[everything], 0, 1) + share * lexical[everything]
             relevance = np.zeros(len(mask) + 1)  # of no neighbour, at -1
             relevance[everything] = relevance_of(
                 fit[everything],

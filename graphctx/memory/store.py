@@ -48,8 +48,8 @@ OF_ITERATIONS = (
 )
 """SQL condition of items of the context of iterations, whose ages are counted in iterations."""
 
-SHORT_ID_CHARS = 8
-"""Of an id, ``m_`` and six characters: what texts show of it, and the least that names an item."""
+SHORT_ID_CHARS = 4
+"""Characters of an id after ``m_`` that texts show, and the least that name an item."""
 
 MAX_TAGS, MAX_TAG_CHARS, MAX_METADATA_CHARS = 50, 200, 100_000
 
@@ -182,17 +182,19 @@ class ItemStore:
         return bool(done.rowcount)
 
     def get(self, item_id: str, scope: MemoryScope) -> MemoryItem:
-        """Return an item by its id, or by a beginning of it that no other item in scope has.
+        """Return an item by its id, or by a beginning of it, with ``m_`` or without, that no other item in scope has.
 
         Raises:
             InvalidArgument: no item in scope has this id, or several begin with it.
         """
         where, values = in_scope(scope)
-        least = item_id if len(item_id) >= SHORT_ID_CHARS else ""
+        beginning = f"m_{item_id.removeprefix('m_')}"
+        end = f"{beginning}~" if len(beginning) >= 2 + SHORT_ID_CHARS else ""
         with self._database.read() as connection:
             found = connection.execute(
-                f"SELECT {ITEM_FIELDS} FROM items WHERE id >= ? AND id < ? AND {where} ORDER BY id LIMIT 2",
-                (least, f"{least}~" if least else "", *values),
+                f"SELECT {ITEM_FIELDS} FROM items WHERE (id = ? OR (id >= ? AND id < ?)) AND {where} "
+                "ORDER BY id <> ? LIMIT 2",
+                (item_id, beginning, end, *values, item_id),
             ).fetchall()
         if not found or (len(found) > 1 and found[0][0] != item_id):
             why = f"Several memories begin with {item_id!r}; give more of the id." if found else ""

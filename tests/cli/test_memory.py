@@ -45,11 +45,11 @@ def test_what_was_imported_is_searched_shown_and_counted(folder: Path) -> None:
 
 def test_an_item_is_corrected_and_forgotten_by_the_beginning_of_its_id(folder: Path) -> None:
     item = memory(folder, "search", "what does Ann drink", "--json").json["items"][0]
-    corrected = memory(folder, "correct", item["id"][:8], "Ann: Likes coffee", "--json").json
+    corrected = memory(folder, "correct", item["id"][2:6], "Ann: Likes coffee", "--json").json
     assert corrected["corrected"] == item["id"]
     assert "Likes coffee" in memory(folder, "context", "what does Ann drink").out
     assert "--yes" in memory(folder, "forget", corrected["id"]).err
-    gone = memory(folder, "forget", corrected["id"][:8], item["id"], "--yes", "--json").json
+    gone = memory(folder, "forget", corrected["id"][:6], item["id"], "--yes", "--json").json
     assert gone == {"deleted": 2, "ids": [corrected["id"], item["id"]]}
     assert "There is no memory" in memory(folder, "forget", item["id"], "--yes").err
 

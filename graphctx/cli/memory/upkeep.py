@@ -41,7 +41,7 @@ def backup(
 @in_memory()
 def forget(
     memory: CommandMemory,
-    ids: Annotated[list[str], typer.Argument(metavar="ID", help="Items (m_…), or the first 8 characters of each.")],
+    ids: Annotated[list[str], typer.Argument(metavar="ID", help="Items (m_…), or 4 characters after that of each.")],
     yes: YesOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -60,7 +60,7 @@ def forget(
 @in_memory()
 def correct(
     memory: CommandMemory,
-    item_id: Annotated[str, typer.Argument(metavar="ID", help="The item (m_…), or its first 8 characters.")],
+    item_id: Annotated[str, typer.Argument(metavar="ID", help="The item (m_…), or the first 4 characters after that.")],
     text: Annotated[str, typer.Argument(metavar="TEXT", help="What it says from now on.")],
     as_json: JsonOption = False,
 ) -> None:

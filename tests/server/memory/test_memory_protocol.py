@@ -173,13 +173,17 @@ async def test_owners_of_tokens_share_a_store_and_see_their_own_alone(folder: Pa
         other = await also_ana.call_tool("memory_store", {"content": "Ann has a cat.", "memory_type": "fact"})
         found = (await ana.call_tool("memory_retrieve", {"query": "Ann"})).structured_content
         assert {each["id"] for each in found["items"]} == {item, other.structured_content["id"]}
+        await ana.call_tool("memory_store", {**FACT, "persistence": "session", "session_id": "secret"})
         for tool, arguments in (("memory_retrieve", {"query": "Ann"}), ("graph_query", {"entity": "Ann"})):
+            assert "secret" not in str(await ben.call_tool(tool, arguments))
             assert (await ben.call_tool(tool, arguments)).structured_content["empty_reason"] == "no_match"
         for action in ("deprecate", "delete"):
             refused = await ben.call_tool("memory_forget", {"memory_id": item, "action": action})
             assert error_of(refused)["code"] == "INVALID_ARGUMENT"
         assert (await ben.call_tool("memory_wipe", {"confirm": "wipe"})).structured_content["n_deleted"] == 0
         assert json.loads(await read(ben, "memory://stats"))["n_items"] == 0
+        wherever = (await ana.call_tool("memory_retrieve", {"query": "quantum physics"})).structured_content
+        assert "secret (1)" in wherever["why_empty"]
         assert json.loads(await read(ana, "memory://stats"))["n_items"] == 2
 
 

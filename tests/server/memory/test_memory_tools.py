@@ -136,8 +136,8 @@ async def test_the_text_names_each_memory_by_the_beginning_of_its_id(remembering
     async with remembering() as client:
         stored = await store(client, "Ann lives in Oslo.", "event")
         text = text_of(await client.call_tool("memory_retrieve", {"query": "Where does Ann live?"}))
-        assert f"[{stored['id'][:8]} Event: " in text
-        gone = await call(client, "memory_forget", memory_id=stored["id"][:8], action="delete")
+        assert f"[{stored['id'][2:6]} Event: " in text
+        gone = await call(client, "memory_forget", memory_id=stored["id"][2:6], action="delete")
         assert gone["id"] == stored["id"]
 
 

@@ -20,7 +20,9 @@ from graphctx.server.tools.memory.base import MAX_CONTENT_CHARS, MemoryChange, M
 class MemoryForgetInput(MemoryInput):
     """Arguments of memory_forget."""
 
-    memory_id: str = Field(min_length=1, max_length=100, description="Id of a memory, m_…, or its first 8 characters.")
+    memory_id: str = Field(
+        min_length=1, max_length=100, description="Id of a memory, m_…, or the 4 characters that texts show."
+    )
     action: Literal["deprecate", "correct", "delete"] = Field(
         description="deprecate halves the confidence; correct replaces the content and keeps the old in the history; "
         "delete removes it for good, from the disk too."

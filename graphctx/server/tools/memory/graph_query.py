@@ -51,13 +51,15 @@ class GraphQueryAnswer(ListAnswer):
 
 
 def _graph_query(context: CallContext, asked: GraphQueryInput) -> Reply[GraphQueryAnswer]:
+    from graphctx.memory import MemoryFilter
+
     scope, now = context.memory_scope(asked.scope), _as_of(context, asked.as_of)
     memory = context.open_memory()
     memory.extraction.pending(_PENDING_PER_QUERY)
     steps = memory.facts.about(
         asked.entity, scope, now, predicate=asked.relation or "", depth=asked.depth, history=asked.history, limit=1000
     )
-    tagged = memory.tagged(entity_tag(asked.entity), scope, now, _MAX_ENTITY_ITEMS)
+    tagged = memory.select(scope, now, MemoryFilter(tags=(entity_tag(asked.entity),)), limit=_MAX_ENTITY_ITEMS)
     known = entity_named(context.searcher, asked.entity)
     results = Results(
         items=steps, snapshot_id="", scope=context.scope(asked.scope), empty_reason=None if steps else "no_match"

@@ -154,7 +154,7 @@ def _entry(item_id: str, text: str) -> str:
     """Return an entry of the block with the beginning of its id; a fact is forgotten with the memory that states it."""
     from graphctx.memory import SHORT_ID_CHARS
 
-    return f"[{item_id[:SHORT_ID_CHARS]} {text[1:]}" if item_id.startswith("m_") else text
+    return f"[{item_id[2 : 2 + SHORT_ID_CHARS]} {text[1:]}" if item_id.startswith("m_") else text
 
 
 def _degraded(answer: MemoryRetrieveAnswer) -> str:
