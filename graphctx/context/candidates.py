@@ -27,11 +27,14 @@ from graphctx.retrieve.selection import sentence_scores
 from graphctx.retrieve.sentences import SentencePool, sentence_pool
 from graphctx.retrieve.variants import DEFAULT
 
-UNIT, NEIGHBOUR, DOCUMENT, SPREAD = 3.0, 0.1, 0.1, 0.2
-"""What a sentence is worth: its own score, of which a fifth comes from the sentences beside it, and three times its
+UNIT, NEIGHBOUR, DOCUMENT, SPREAD = 4.0, 0.1, 0.1, 0.2
+"""What a sentence is worth: its own score, of which a fifth comes from the sentences beside it, and four times its
 unit's: the share of the best unit's score, a tenth of the better unit beside it, and a tenth of the mean of the three
 best of its document. Found on seven question sets, where any of these between half and double fares about as well
 (docs/context.md)."""
+
+SMALL_UNIT, SMALL_TOKENS = 3.0, 2_000
+"""Within a smaller budget few units have room, and the sentences of the best have to be told apart: `UNIT` is less."""
 
 BEST_OF_DOCUMENT = 3
 
@@ -166,7 +169,8 @@ def find_candidates(
     score = _unit_scores(index, rows, every.scores[positions])
     pool = sentence_pool(index, question, rows)
     own = _spread(sentence_scores(pool, DEFAULT.selection), pool.unit)
-    value = np.round(own + UNIT * score[pool.unit], 5).astype(np.float32)
+    weight = SMALL_UNIT if budget < SMALL_TOKENS else UNIT
+    value = np.round(own + weight * score[pool.unit], 5).astype(np.float32)
     tables = searcher.graph.tables
     return ContextCandidates(
         index=index,
