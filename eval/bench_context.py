@@ -1,9 +1,10 @@
 """Measure how long a composed context takes by stage, over corpora of several sizes.
 
-``python -m eval.bench_context [--sizes 0,10000,100000] [--questions 100] [--clock cpu]``. Corpora are those of
-``eval/bench_query.py``, kept in ``.kb/bench``; each size is measured in a process of its own, without the cache of
-contexts. Every second call is made with a stopwatch, which takes the stages, and is not counted with the others.
-Compare ratios, not milliseconds.
+``python -m eval.bench_context [--sizes 0,10000,100000] [--questions 100] [--clock cpu]``. Size 0 is the
+sample handbook with its golden questions; the other corpora are made up (``eval/synthetic_communities.py``, as many
+units as communities) and kept in ``.kb/bench``. Each size is measured in a process of its own, without the cache of
+contexts, and each question is asked twice: the second time a stopwatch takes the stages. Compare ratios, not
+milliseconds.
 """
 
 from __future__ import annotations
@@ -11,10 +12,9 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from eval.bench import GOLDEN, read_questions
-from eval.bench_query import kept_kb
+from eval.bench import GOLDEN, HANDBOOK, read_questions
 from eval.benchmarks import Clock, Row, Stopwatch, percentiles, run_sizes, seconds, table
-from eval.synthetic_index import questions as synthetic_questions
+from eval.synthetic_communities import communities_kb, global_questions
 from graphctx import KnowledgeBase
 from graphctx.context import ContextCache
 from graphctx.nlp.embedders import RECENT_VECTORS
@@ -53,10 +53,19 @@ def main() -> None:
     )
 
 
+def kept_kb(folder: Path, size: int) -> Path:
+    """Return the knowledge base of a size, made on first use; 0 is the handbook."""
+    if size:
+        return communities_kb(folder, size)
+    with KnowledgeBase.open(folder / "handbook", create=True) as kb:
+        kb.ingest(HANDBOOK)
+        return kb.path
+
+
 def measure(folder: Path, size: int, count: int, clock: Clock = time.perf_counter) -> Row:
     """Compose contexts for the questions of one size."""
     kb_dir = kept_kb(folder, size)
-    questions = synthetic_questions(kb_dir) if size else read_questions(GOLDEN)
+    questions = global_questions(kb_dir) if size else read_questions(GOLDEN)
     asked, before_them = questions[:count], questions[-_WARM_UP:]
     taken: dict[str, list[float]] = {}
     tokens: dict[int, list[int]] = {budget: [] for budget in BUDGETS}
@@ -67,18 +76,17 @@ def measure(folder: Path, size: int, count: int, clock: Clock = time.perf_counte
         for text in before_them:
             kb.compose_context(text)
         watch = Stopwatch(STAGES, clock)
-        for number, text in enumerate(asked):
+        for text in asked:
             for budget in BUDGETS:
                 RECENT_VECTORS.clear()
-                if number % 2:
-                    with watch.installed():
-                        kb.compose_context(text, budget)
-                    run = {f"{budget:,}: {name}": value for name, value in watch.take().items()}
-                else:
-                    started = clock()
-                    context = kb.compose_context(text, budget)
-                    run = {f"{budget:,} tokens": clock() - started}
-                    tokens[budget].append(context.tokens["retrieved_sections"])
+                started = clock()
+                context = kb.compose_context(text, budget)
+                run = {f"{budget:,} tokens": clock() - started}
+                tokens[budget].append(context.tokens["retrieved_sections"])
+                RECENT_VECTORS.clear()
+                with watch.installed():
+                    kb.compose_context(text, budget)
+                run |= {f"{budget:,}: {name}": value for name, value in watch.take().items()}
                 for name, value in run.items():
                     taken.setdefault(name, []).append(value)
             RECENT_VECTORS.clear()

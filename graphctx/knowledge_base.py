@@ -359,7 +359,8 @@ class KnowledgeBase:
 
         fields = {"query": query, "max_results": max_results, "min_relevance": min_relevance, **options}
         request = parse_arguments(SearchContextInput, fields)
-        yield from HierarchicalRetriever(self.searcher(), self.tokens).retrieve(request).sections
+        retriever = HierarchicalRetriever(self.searcher(), self.tokens, self.settings.context)
+        yield from retriever.retrieve(request).sections
 
     def optimize_context(
         self, current_context: str, target_tokens: int = DEFAULT_CONTEXT_TOKENS, *, query: str = ""

@@ -219,7 +219,27 @@ class LayersSettings(_Group):
 
 
 class ContextSettings(_Group):
-    """``[context]``: the cache of composed contexts."""
+    """``[context]``: what search_context returns, and the cache of composed contexts."""
+
+    levels: tuple[Literal[1, 2, 3, 4], ...] = Field(
+        (1, 2, 3, 4),
+        min_length=1,
+        description="Levels that search_context returns where a call names none: 1 concepts, 2 sections, 3 chunks, 4 "
+        "exact matches.",
+    )
+    chunk_tokens: int = Field(
+        0,
+        ge=0,
+        le=8192,
+        description="Most tokens of a chunk of search_context, such as 512: text units that follow one another in a "
+        "section are joined; 0 keeps them apart. How long a unit is, `[ingest] unit_tokens` says.",
+    )
+    chunk_overlap: int = Field(
+        0,
+        ge=0,
+        le=1024,
+        description="Tokens before such a chunk that are in it too, in whole sentences of its section, such as 64.",
+    )
 
     cache_entries: int = Field(
         512,

@@ -172,6 +172,7 @@ def _config(
         memory=memory or memory_folder(loaded, kb),
         memory_settings=loaded.memory,
         llm=loaded.llm,
+        context_settings=loaded.context,
     )
 
 

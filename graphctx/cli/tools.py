@@ -89,6 +89,7 @@ def call(
         memory=memory_folder(settings, kb),
         memory_settings=settings.memory,
         llm=settings.llm,
+        context_settings=settings.context,
     )
     engine = open_engine(str(kb), layers, config)
     if not remembers and not engine.searcher().snapshot_id:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from graphctx.model.context import relevance_of
 from graphctx.model.requests import Filters, Scope
@@ -17,7 +19,7 @@ from graphctx.retrieve.graph.communities import CommunityIndex
 from graphctx.retrieve.graph.view import GraphView
 from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import Question
-from graphctx.retrieve.ranking import Ranking, top_units
+from graphctx.retrieve.ranking import SAME_UNIT, Ranking, top_units
 from graphctx.retrieve.runs import SentenceRuns
 from graphctx.retrieve.scope import Empty
 from graphctx.retrieve.searcher import Searcher
@@ -25,11 +27,14 @@ from graphctx.retrieve.selection import sentence_scores
 from graphctx.retrieve.sentences import SentencePool, sentence_pool
 from graphctx.retrieve.variants import DEFAULT
 
-UNIT, NEIGHBOUR, DOCUMENT, SPREAD = 3.0, 0.1, 0.1, 0.2
-"""What a sentence is worth: its own score, of which a fifth comes from the sentences beside it, and three times its
+UNIT, NEIGHBOUR, DOCUMENT, SPREAD = 4.0, 0.1, 0.1, 0.2
+"""What a sentence is worth: its own score, of which a fifth comes from the sentences beside it, and four times its
 unit's: the share of the best unit's score, a tenth of the better unit beside it, and a tenth of the mean of the three
 best of its document. Found on seven question sets, where any of these between half and double fares about as well
 (docs/context.md)."""
+
+SMALL_UNIT, SMALL_TOKENS = 3.0, 2_000
+"""Within a smaller budget few units have room, and the sentences of the best have to be told apart: `UNIT` is less."""
 
 BEST_OF_DOCUMENT = 3
 
@@ -41,6 +46,18 @@ WHOLE_DOCUMENTS, MAX_SIBLINGS = 25, 300
 
 MAX_ATOM_TOKENS = 512
 """A block of code, a table row or an item is taken whole up to so many tokens, as at ingest."""
+
+
+RECENT = 0.5
+"""Where a question asks for what is newest, a unit of the oldest dated document loses so much of its score; one of the
+newest, and one without a date, loses nothing."""
+
+_COMPARED = 100
+"""The first units of a ranking, of which the newest of those that say the same is taken."""
+
+_NEWEST = re.compile(
+    r"\b(?:latest|newest|most recent(?:ly)?|recent(?:ly)?|current(?:ly)?|up[- ]to[- ]date|nowadays|these days)\b", re.I
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,10 +150,13 @@ def find_candidates(
         return ranked
     question, ranking = ranked
     index = searcher.index.within(searcher.boundary.narrow(scope), filters)
+    ranking = _by_recency(index, text, ranking)
     most = max(20, budget // TOKENS_PER_UNIT)
     chosen = top_units(index, ranking, most, index.walk.n_units, distinct=distinct)
     if not len(chosen):
         return Empty("no_match")
+    if distinct:
+        chosen = _newest_of_same(index, ranking, chosen)
     siblings = _siblings(index, question, ranking, min(MAX_SIBLINGS, most - len(chosen)))
     every = replace(
         ranking,
@@ -149,7 +169,8 @@ def find_candidates(
     score = _unit_scores(index, rows, every.scores[positions])
     pool = sentence_pool(index, question, rows)
     own = _spread(sentence_scores(pool, DEFAULT.selection), pool.unit)
-    value = np.round(own + UNIT * score[pool.unit], 5).astype(np.float32)
+    weight = SMALL_UNIT if budget < SMALL_TOKENS else UNIT
+    value = np.round(own + weight * score[pool.unit], 5).astype(np.float32)
     tables = searcher.graph.tables
     return ContextCandidates(
         index=index,
@@ -176,6 +197,41 @@ def _siblings(index: SearchIndex, question: Question, ranking: Ranking, most: in
     units = np.concatenate([np.arange(*bounds) for bounds in zip(start, end, strict=True)])
     units = np.setdiff1d(units, ranking.rows)
     return units[top_rows(inner_products(index.vectors, units, question.vector), most)]
+
+
+def _stated_dates(index: SearchIndex, rows: Rows) -> npt.NDArray[np.str_]:
+    """Return the date that the document of each unit states, in ISO 8601; empty without one. No file's time counts."""
+    documents, place = np.unique(index.walk.unit_doc[rows], return_inverse=True)
+    stated = index.documents["updated_at"].take(documents).to_pylist()
+    return np.array([date or "" for date in stated])[place]
+
+
+def _newest_of_same(index: SearchIndex, ranking: Ranking, chosen: Rows) -> Rows:
+    """Return positions in the ranking, of the first units that say the same that of the newest document."""
+    dates = _stated_dates(index, ranking.rows[:_COMPARED])
+    if len(np.unique(dates)) < 2:
+        return chosen
+    best = chosen.copy()
+    for at, position in enumerate(chosen[chosen < _COMPARED].tolist()):
+        newer = np.flatnonzero(dates > dates[position]) if dates[position] else chosen[:0]
+        same = inner_products(index.vectors, ranking.rows[newer], index.vectors[ranking.rows[position]]) >= SAME_UNIT
+        if same.any():
+            best[at] = newer[same][np.argmax(dates[newer[same]])]
+    _, first = np.unique(best, return_index=True)
+    return best[np.sort(first)]
+
+
+def _by_recency(index: SearchIndex, question: str, ranking: Ranking) -> Ranking:
+    """Return a ranking with the age of the documents that state a date, where the question asks for what is newest."""
+    if not _NEWEST.search(question):
+        return ranking
+    dates = _stated_dates(index, ranking.rows)
+    dated = dates != ""
+    known, rank = np.unique(dates[dated], return_inverse=True)
+    scores = ranking.scores.copy()
+    scores[dated] *= (1 - RECENT * (1 - rank / max(len(known) - 1, 1))).astype(np.float32)
+    order = np.lexsort((np.arange(len(scores)), -np.round(scores, 6)))
+    return replace(ranking, rows=ranking.rows[order], scores=scores[order])
 
 
 def _unit_scores(index: SearchIndex, rows: Rows, scores: Scores) -> Scores:

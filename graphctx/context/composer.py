@@ -14,7 +14,16 @@ from typing import TypeVar
 
 from graphctx.context.cache import ContextCache
 from graphctx.context.documents import DocumentSource
-from graphctx.context.render import ORIGINS, examples_text, history_text, message_text, places, sections_text
+from graphctx.context.render import (
+    GAP,
+    ORIGINS,
+    examples_text,
+    heading,
+    history_text,
+    message_text,
+    places,
+    sections_text,
+)
 from graphctx.errors import InvalidArgument
 from graphctx.model.answers import LOW_CONFIDENCE, Answered
 from graphctx.model.context import ContextExample, ContextInput, ContextMessage, ContextSection, OptimalContext
@@ -179,9 +188,12 @@ class ContextComposer:
 
     def _fitting(self, sections: Sequence[ContextSection], budget: int) -> tuple[list[ContextSection], int]:
         """Return as many of the best sections as fit, and their tokens."""
-        kept = list(sections)
-        while (weight := self._tokens.count(sections_text(kept))) > budget:
-            kept.pop()
+        kept, count = list(sections), self._tokens.count
+        while (weight := count(sections_text(kept))) > budget:
+            while kept and weight > budget:  # as much as the last ones weigh; counting all again takes longer
+                last = kept.pop()
+                follows = len(places([*kept[-1:], last])) == 1 and bool(kept)
+                weight -= count(f"{GAP if follows else heading(last.label)}\n{last.content}")
         return kept, weight
 
     def _recent(self, history: Sequence[ContextMessage], tokens: int) -> list[ContextMessage]:

@@ -259,6 +259,18 @@ def span_section(
     )
 
 
+def place_section(found: ContextCandidates, unit: int, start: int, end: int) -> ContextSection:
+    """Return a span of a document that holds a unit and those beside it, as a chunk as relevant as the unit."""
+    metadata, text = _place(found, int(found.rows[unit]), start, end)
+    return ContextSection(
+        label=_label(found, unit),
+        relevance_score=found.relevance[unit],
+        content=text,
+        metadata=metadata,
+        hierarchy_level=3,
+    )
+
+
 def _place(found: ContextCandidates, row: int, start: int, end: int) -> tuple[dict[str, Any], str]:
     unit = found.index.unit(row)
     document = found.index.text_of(unit.doc_row)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from graphctx.context.candidates import TOKENS_PER_UNIT, ContextCandidates, find_candidates
-from graphctx.context.documents import MAX_CONCEPTS, concepts_of, exact_matches, span_section
+from graphctx.context.documents import MAX_CONCEPTS, concepts_of, exact_matches, place_section, span_section
 from graphctx.model.answers import Answered, EmptyReason
 from graphctx.model.context import RELEVANT, ContextSection, SearchContextInput
 from graphctx.model.interrupt import checkpoint
@@ -25,6 +25,7 @@ from graphctx.retrieve.graph.communities import CommunityIndex
 from graphctx.retrieve.graph.view import GraphView
 from graphctx.retrieve.scope import Empty
 from graphctx.retrieve.searcher import Searcher
+from graphctx.settings import ContextSettings
 
 SECTIONS_OF_CONCEPT = 5
 SECTION_TOKENS = 512
@@ -65,11 +66,13 @@ class HierarchicalRetriever:
     Args:
         searcher: the pinned snapshot.
         tokens: counts tokens.
+        settings: which levels by default, and how long chunks are.
     """
 
-    def __init__(self, searcher: Searcher, tokens: TokenCounter) -> None:
+    def __init__(self, searcher: Searcher, tokens: TokenCounter, settings: ContextSettings | None = None) -> None:
         self._searcher = searcher
         self._tokens = tokens
+        self._settings = settings or ContextSettings()
 
     def retrieve(self, request: SearchContextInput) -> HierarchicalResults:
         """Return the most relevant sections: concepts first, then sections, chunks and exact matches.
@@ -84,11 +87,12 @@ class HierarchicalRetriever:
         )
         if isinstance(found, Empty):
             return HierarchicalResults((), found.reason, found.filtered_by)
-        alone = set(request.levels) == {1}
+        levels = request.levels if "levels" in request.model_fields_set else self._settings.levels
+        alone = set(levels) == {1}
         most = request.max_results if alone else max(1, request.max_results // CONCEPT_PART)
         every = [
             one
-            for one in self._levels(found, request.query, request.levels, most if alone else MAX_CONCEPTS)
+            for one in self._levels(found, request.query, levels, most if alone else MAX_CONCEPTS)
             if one.relevance_score >= request.min_relevance
         ]
         concepts = [one for one in every if one.hierarchy_level == 1][:most]
@@ -110,7 +114,7 @@ class HierarchicalRetriever:
             yield from shown
         checkpoint()
         if 3 in levels and not asks_for_everything(query):
-            for chunk in _chunks(found):
+            for chunk in self._joined_chunks(found) if self._settings.chunk_tokens else _chunks(found):
                 if not any(_within(chunk, one) for one in shown):
                     yield chunk
         if 4 in levels:
@@ -157,6 +161,54 @@ class HierarchicalRetriever:
         within = (at for at in range(end, start, -1) if before[at] - before[start] + tokens[at] <= SECTION_TOKENS)
         return span_section(found, start, next(within, start), level=2)
 
+    def _joined_chunks(self, found: ContextCandidates) -> Iterator[ContextSection]:
+        """Yield chunks of several units by the relevance, then by the score, of the best."""
+        section_of = self._searcher.graph.tables.units.section
+        shown: set[int] = set()
+        groups: dict[int, list[list[int]]] = {}
+        for unit in _by_relevance(found):
+            row, section = int(found.rows[unit]), int(found.section[unit])
+            if row in shown:
+                continue
+            if section not in groups:
+                groups[section] = self._groups(
+                    found, range(*np.searchsorted(section_of, [section, section + 1]).tolist())
+                )
+            group = next(one for one in groups[section] if row in one)
+            shown.update(group)
+            first = group[0]
+            start = self._overlapping(found, first, first > 0 and section_of[first - 1] == section)
+            yield place_section(found, unit, start, found.index.unit(group[-1]).end_char)
+
+    def _groups(self, found: ContextCandidates, rows: range) -> list[list[int]]:
+        """Cut the units of a section into chunks of so many tokens, from its start on."""
+        groups: list[list[int]] = []
+        left = 0
+        for row in rows:
+            unit = found.index.unit(row)
+            text = found.index.text_of(unit.doc_row).text
+            cost = self._tokens.count(text[unit.start_char : unit.end_char])
+            if not groups or cost > left:
+                groups.append([])
+                left = self._settings.chunk_tokens
+            groups[-1].append(row)
+            left -= cost
+        return groups
+
+    def _overlapping(self, found: ContextCandidates, row: int, same_section: bool) -> int:
+        """Return where the chunk that begins with a unit starts, with whole sentences of the unit before it."""
+        unit, walk = found.index.unit(row), found.index.walk
+        start = unit.start_char
+        if not (same_section and self._settings.chunk_overlap):
+            return start
+        text = found.index.text_of(unit.doc_row).text
+        for at in range(int(walk.unit_sentence[row]) - 1, int(walk.unit_sentence[row - 1]) - 1, -1):
+            before = int(walk.sentence_start[at])
+            if self._tokens.count(text[before : unit.start_char]) > self._settings.chunk_overlap:
+                break
+            start = before
+        return start
+
 
 def section_cosines(found: ContextCandidates) -> dict[int, float]:
     """Return the cosine of the question with the vector of each section: the mean of the vectors of its candidates.
@@ -175,11 +227,14 @@ def section_cosines(found: ContextCandidates) -> dict[int, float]:
 
 def _chunks(found: ContextCandidates) -> Iterator[ContextSection]:
     """Yield whole units by relevance, then by score."""
-    order = sorted(range(len(found.rows)), key=lambda unit: (-found.relevance[unit], -float(found.score[unit]), unit))
-    for unit in order:
+    for unit in _by_relevance(found):
         first, after = int(found.sentences[0][unit]), int(found.sentences[1][unit])
         if first < after:
             yield span_section(found, first, after - 1)
+
+
+def _by_relevance(found: ContextCandidates) -> list[int]:
+    return sorted(range(len(found.rows)), key=lambda unit: (-found.relevance[unit], -float(found.score[unit]), unit))
 
 
 def _within(one: ContextSection, other: ContextSection) -> bool:

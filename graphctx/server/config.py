@@ -13,7 +13,7 @@ from graphctx.server.names import ToolNames
 if TYPE_CHECKING:
     from pydantic import SecretStr
 
-    from graphctx.settings import LlmSettings, MemorySettings, ServerSettings
+    from graphctx.settings import ContextSettings, LlmSettings, MemorySettings, ServerSettings
 
 
 Transport = Literal["stdio", "http"]
@@ -55,6 +55,7 @@ class ServerConfig:
         memory_settings: of the ``[memory]`` group.
         llm: the language model that may write summaries of memories, over half of ``call_timeout``.
         index_roots: folders below which documents may be ingested by a tool.
+        context_settings: of the ``[context]`` group.
     """
 
     tool_names: ToolNames = "underscore"
@@ -78,6 +79,7 @@ class ServerConfig:
     memory_settings: MemorySettings | None = None
     llm: LlmSettings | None = None
     index_roots: tuple[str, ...] = ()
+    context_settings: ContextSettings | None = None
 
     def slim(self, toolset: Toolset) -> bool:
         """Return whether tools of a toolset are listed and answer in the slim form."""
@@ -93,6 +95,7 @@ class ServerConfig:
         memory: Path | None = None,
         memory_settings: MemorySettings | None = None,
         llm: LlmSettings | None = None,
+        context_settings: ContextSettings | None = None,
     ) -> ServerConfig:
         """Build the configuration from the ``[server]`` settings of a knowledge base.
 
@@ -104,6 +107,7 @@ class ServerConfig:
             memory: the folder of the memory, which is served if a toolset needs it.
             memory_settings: of the ``[memory]`` group.
             llm: of the ``[llm]`` group.
+            context_settings: of the ``[context]`` group.
         """
         toolsets = settings.toolsets
         return cls(
@@ -126,4 +130,5 @@ class ServerConfig:
             memory_settings=memory_settings,
             llm=llm,
             index_roots=settings.index_roots,
+            context_settings=context_settings,
         )

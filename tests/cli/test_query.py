@@ -143,3 +143,25 @@ def test_a_composed_context_ends_with_the_question_and_keeps_its_tokens(handbook
     assert found["text"].endswith(QUESTION)
     assert found["tokens"]["total"] <= 900
     assert all(one["metadata"]["doc_uri"].startswith("incidents/") for one in found["retrieved_sections"])
+
+
+def test_a_context_that_nothing_fits_says_so_beside_it_and_ends_well(handbook_path: Path) -> None:
+    done = run("context", "How do I bake sourdough bread with rye flour?", "--kb", handbook_path)
+    assert done.code == 0
+    assert "nothing in the documents bears on the question" in done.err
+    assert "Closest documents" in done.err
+    assert "Nothing that bears on the question was found." in done.out
+    assert answer(handbook_path, "context", "What is the salary of the duty officer?")["answered"] == "near"
+
+
+def test_a_context_holds_what_is_remembered_if_that_is_asked_for(
+    handbook_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    note = '{"type":"entity","name":"Ann","entityType":"person","observations":["Ann repairs the tide gate"]}\n'
+    (tmp_path / "memory.json").write_text(note)
+    monkeypatch.setenv("GRAPHCTX_MEMORY__FOLDER", str(tmp_path / "notes"))
+    assert "There is no memory" in run("context", "Who is Ann?", "--with-memory", "--kb", handbook_path).err
+    run("memory", "import", tmp_path / "memory.json", "--memory", tmp_path / "notes", "--project", "handbook")
+    words = ("context", "Who repairs the tide gate?", "--tokens", 900)
+    assert "Ann repairs the tide gate" in shown(handbook_path, *words, "--with-memory")
+    assert "Ann repairs the tide gate" not in shown(handbook_path, *words)

@@ -107,7 +107,13 @@ def in_memory(
     **config: Any,
 ) -> Iterator[Caller]:
     """A client and a server of its own over a knowledge base, in this process."""
-    server = build_server(engine(kb), ServerConfig(toolsets=tuple(toolsets), **config))
+    with serving(build_server(engine(kb), ServerConfig(toolsets=tuple(toolsets), **config)), era, name) as caller:
+        yield caller
+
+
+@contextmanager
+def serving(server: Any, era: str = "auto", name: str = "tester") -> Iterator[Caller]:
+    """A client of a server, in this process."""
     with anyio.from_thread.start_blocking_portal() as portal:
         client = Client(server, mode=era, client_info=Implementation(name=name, version="1"), cache=None)
         with portal.wrap_async_context_manager(client):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from mcp import Client, MCPError
 
 from graphctx.knowledge_base import KnowledgeBase
+from graphctx.memory import Memory, MemoryDraft, MemoryScope, Moment
 from graphctx.nlp.tokens import encodable
 from graphctx.server.app import build_server
 from graphctx.server.config import ServerConfig
@@ -26,7 +28,7 @@ from tests.conftest import EFFORT
 from .conftest import fenced_kb
 from .corpus import OPEN_QUESTION
 from .examples import CONTEXT
-from .protocol import Caller, in_memory, weight
+from .protocol import Caller, in_memory, serving, weight
 from .spec_table import ERROR_CODES
 from .strategies import arguments_of
 
@@ -116,6 +118,27 @@ def test_a_composed_context_is_a_resource(server: Caller, nasty: KnowledgeBase) 
         assert nasty.document(place["doc_uri"]).text[place["start_char"] : place["end_char"]] == section["content"]
 
 
+def test_a_context_resource_holds_the_memory_of_its_caller_if_that_is_asked_for(
+    nasty: KnowledgeBase, tmp_path: Path
+) -> None:
+    tell = MemoryDraft("turn", "Oda Brenn keeps the tide gate."), MemoryDraft("turn", "Bob is the tide gate's keeper.")
+    project, now = nasty.project_id, Moment(datetime(2026, 1, 1, tzinfo=UTC))
+    with Memory(tmp_path) as memory:
+        memory.add(tell[:1], MemoryScope("", project), now)
+        memory.add(tell[1:], MemoryScope("bob", project), now)
+        warmup = Warmup(
+            lambda: OpenKnowledgeBase(nasty.searcher, nasty.warm, nasty.tokens.count, memory=lambda: memory)
+        )
+        with serving(build_server(warmup, ServerConfig(toolsets=("context",)))) as caller:
+            uri = f"context://query/{quote('Who keeps the tide gate?')}?max_tokens=900"
+            remembered = caller.read(f"{uri}&include_memory=true").contents[0].text
+            plain = caller.read(uri).contents[0].text
+    origins = [(one["origin"], one["content"]) for one in json.loads(remembered)["retrieved_sections"]]
+    assert ("memory", "Oda Brenn keeps the tide gate.") in origins
+    assert "Bob is" not in remembered
+    assert '"memory"' not in plain
+
+
 @pytest.mark.parametrize("level", ["1", "section", "3"])
 def test_the_pages_of_a_level_lead_from_one_to_the_next(server: Caller, level: str) -> None:
     uri, seen = f"context://hierarchy/{level}", 0
@@ -127,10 +150,17 @@ def test_the_pages_of_a_level_lead_from_one_to_the_next(server: Caller, level: s
 
 
 @pytest.mark.parametrize(
-    "uri", ["context://query/", "context://hierarchy/9", "context://nothing/1", "context://query/a?x=1"]
+    "uri",
+    [
+        "context://query/",
+        "context://hierarchy/9",
+        "context://nothing/1",
+        "context://query/a?x=1",
+        "context://query/a?include_memory=true",
+    ],
 )
 def test_an_unknown_resource_is_refused_with_what_there_is(server: Caller, uri: str) -> None:
-    with pytest.raises(MCPError, match=r"levels are|there are|no resource|no such argument"):
+    with pytest.raises(MCPError, match=r"levels are|there are|no resource|no such argument|no memory is served"):
         server.read(uri)
 
 

@@ -84,7 +84,7 @@ def _search(context: CallContext, asked: SearchContextInput) -> Reply[SearchCont
     from graphctx.nlp.tokens import AnswerCounter
 
     request = asked.model_copy(update={"scope": context.scope(asked.scope)})
-    found = HierarchicalRetriever(context.searcher, AnswerCounter()).retrieve(request)
+    found = HierarchicalRetriever(context.searcher, AnswerCounter(), context.config.context_settings).retrieve(request)
     listing = Results(
         items=found.sections,
         snapshot_id=context.searcher.snapshot_id,
