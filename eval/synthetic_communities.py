@@ -28,7 +28,7 @@ from eval.synthetic_index import SAMPLE, synthetic_kb
 from eval.synthetic_text import Corpus, make_corpus
 from graphctx.store.arrays import load_arrays, open_matrix, save_matrix
 from graphctx.store.files import sha256_of
-from graphctx.store.manifest import FileEntry, read_manifest, write_manifest
+from graphctx.store.manifest import FORMAT_VERSION, FileEntry, read_manifest, write_manifest
 from graphctx.store.schema import COMMUNITIES, TABLES
 from graphctx.store.snapshot import ARRAYS_NAME, MATRICES_DIR, PARQUET_DIR, current_id
 from graphctx.store.walk import WalkArrays, gather, pointers
@@ -67,7 +67,7 @@ def communities_kb(folder: Path, count: int) -> Path:
     Returns:
         The folder of the knowledge base.
     """
-    kb_dir = folder / f"{count}-communities-{REVISION}"
+    kb_dir = folder / f"{count}-communities-{REVISION}.{FORMAT_VERSION}"
     if (kb_dir / _QUESTIONS).is_file():
         return kb_dir
     source = synthetic_kb(folder, count)

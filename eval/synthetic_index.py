@@ -58,7 +58,7 @@ def synthetic_kb(folder: Path, n_units: int) -> Path:
     Returns:
         The folder of the knowledge base.
     """
-    kb_dir = folder / f"{n_units}-units-{REVISION}"
+    kb_dir = folder / f"{n_units}-units-{REVISION}.{FORMAT_VERSION}"
     if kb_dir.is_dir() and current_id(kb_dir):
         return kb_dir
     shutil.rmtree(kb_dir, ignore_errors=True)

@@ -25,7 +25,7 @@ from graphctx.context.render import (
     sections_text,
 )
 from graphctx.errors import InvalidArgument
-from graphctx.model.answers import LOW_CONFIDENCE, Answered
+from graphctx.model.answers import Answered, answered_by
 from graphctx.model.context import ContextExample, ContextInput, ContextMessage, ContextSection, OptimalContext
 from graphctx.model.context_source import ContextSource, RetrievedPart
 from graphctx.model.packing import TokenBudget
@@ -130,7 +130,7 @@ class ContextComposer:
         if len(places(sections)) != len(places(fitting)):  # two places of one name came together
             weight = count(sections_text(sections))
         left -= weight
-        answered: Answered = "no" if not sections else "yes" if found.confidence >= LOW_CONFIDENCE else "near"
+        answered = answered_by([found.confidence] if sections else [], found.unknown_words)
         said = " ".join(filter(None, (found.task, NOTES[answered])))
         task = f"## Task:\n\n{said}" if said else ""
         task = task if count(task) <= left else ""
@@ -162,6 +162,7 @@ class ContextComposer:
             snapshot_id=self._snapshot_id,
             answered=answered,
             nearest=list(found.nearest),
+            unknown_words=list(found.unknown_words),
             cached_for=found.question if found.question not in ("", request.query) else None,
             empty_reason=None if sections else found.empty_reason or "no_match",
         )

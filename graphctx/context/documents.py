@@ -17,6 +17,7 @@ from graphctx.model.interrupt import checkpoint
 from graphctx.model.packing import TokenBudget
 from graphctx.retrieve.arrays import Mask, Scores
 from graphctx.retrieve.cite import TokenCounter
+from graphctx.retrieve.confidence import unknown_words
 from graphctx.retrieve.global_search.introductions import asks_for_everything
 from graphctx.retrieve.global_search.points import rate_sentences, units_of
 from graphctx.retrieve.global_search.selection import themes_of_units
@@ -77,10 +78,14 @@ class DocumentSource:
         if isinstance(found, Empty):
             return RetrievedPart(question=request.query, empty_reason=found.reason)
         checkpoint()
+        unknown = unknown_words(found.index, found.question)
         if not found.answered and not asks_for_everything(request.query):
-            return RetrievedPart(nearest=found.nearest, question=request.query, empty_reason="no_evidence")
+            return RetrievedPart(
+                unknown_words=unknown, nearest=found.nearest, question=request.query, empty_reason="no_evidence"
+            )
         if flat:
-            return RetrievedPart(self._chunks(found, budget), confidence=found.confidence, question=request.query)
+            chunks = self._chunks(found, budget)
+            return RetrievedPart(chunks, confidence=found.confidence, unknown_words=unknown, question=request.query)
         value = found.value + EXACT * exact_matches(found, request.query)
         themes = TokenBudget(round(budget * CONCEPT_SHARE))
         concepts = themes.fill(concepts_of(found), lambda one: self._tokens.count(concept_line(one)))
@@ -94,6 +99,7 @@ class DocumentSource:
             examples,
             _TASKS.get(found.question.kind, ""),
             found.confidence,
+            unknown,
             question=request.query,
         )
 

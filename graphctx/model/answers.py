@@ -7,6 +7,7 @@ Every span counts code points of the document's text: `document.text[start_char:
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Annotated, Any, ClassVar, Literal, cast
 
@@ -40,6 +41,23 @@ such an answer or none, of those that documents answer 8 in 45 (docs/decisions/0
 Answered = Literal["yes", "near", "no"]
 """Whether evidence answers a question: ``yes`` where a quote reaches `LOW_CONFIDENCE` (`UNKNOWN_CONFIDENCE`), ``near``
 where there are quotes and none does, ``no`` where there are none."""
+
+
+def answered_by(confidences: Iterable[float], unknown_words: Sequence[str]) -> Answered:
+    """Return whether quotes answer a question.
+
+    Args:
+        confidences: of the quotes.
+        unknown_words: key words of the question that no document in scope holds.
+
+    >>> answered_by([0.3, 0.1], []), answered_by([0.3], ["Terraform"]), answered_by([], [])
+    ('yes', 'near', 'no')
+    """
+    best = max(confidences, default=None)
+    if best is None:
+        return "no"
+    return "yes" if best >= (UNKNOWN_CONFIDENCE if unknown_words else LOW_CONFIDENCE) else "near"
+
 
 RunMode = Literal["vector_only", "hybrid_local", "bm25", "rrf"]
 Source = Literal["reranked", "rrf_fusion", "graph_expanded", "vector", "bm25", "hybrid"]

@@ -7,9 +7,6 @@ from collections.abc import Callable, Sequence
 from itertools import count
 
 from graphctx.model.answers import (
-    LOW_CONFIDENCE,
-    UNKNOWN_CONFIDENCE,
-    Answered,
     Diagnostics,
     EvidenceAnswer,
     GlobalAnswer,
@@ -20,6 +17,7 @@ from graphctx.model.answers import (
     RememberedBlock,
     SearchAnswer,
     SearchResult,
+    answered_by,
 )
 from graphctx.model.pages import Pager, Part, Shorten
 from graphctx.model.requests import ExtractEvidenceInput, GlobalSearchInput, RetrieveInput, SearchInput
@@ -75,7 +73,9 @@ def evidence_answer(
         if shortened and part.limit_reason == "none":
             fields["limit_reason"] = "token_cap"  # that of a quote
         return EvidenceAnswer(
-            answered=_answered(evidence) if isinstance(request, RetrieveInput) else None,
+            answered=answered_by((quote.confidence for quote in evidence.items), evidence.unknown_words)
+            if isinstance(request, RetrieveInput)
+            else None,
             read_as=dict(evidence.read_as),
             quotes=_without_repetition(part.items),
             diagnostics=diagnostics,
@@ -87,13 +87,6 @@ def evidence_answer(
         )
 
     return pager.page(request, evidence, build, render, SHORTER_QUOTE)
-
-
-def _answered(evidence: EvidenceResults) -> Answered:
-    if not evidence.items:
-        return "no"
-    least = UNKNOWN_CONFIDENCE if evidence.unknown_words else LOW_CONFIDENCE
-    return "yes" if any(quote.confidence >= least for quote in evidence.items) else "near"
 
 
 def global_answer(

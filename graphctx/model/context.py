@@ -85,7 +85,7 @@ class OptimalContext(Answer):
     """
 
     SILENT: ClassVar[frozenset[str]] = frozenset(
-        {"empty_reason", "examples", "conversation_history", "task_context", "nearest", "cached_for"}
+        {"empty_reason", "examples", "conversation_history", "task_context", "nearest", "unknown_words", "cached_for"}
     )
 
     system_role: str = ""
@@ -101,6 +101,7 @@ class OptimalContext(Answer):
     snapshot_id: str = ""
     answered: Answered = "no"
     nearest: list[str] = Field([], description="Where nothing fits: URIs of the documents that come nearest.")
+    unknown_words: list[str] = Field([], description="Key words of the question that no document holds.")
     cached_for: str | None = None
     empty_reason: EmptyReason | None = None
 

@@ -127,6 +127,7 @@ def test_a_budget_below_the_question_is_refused_with_what_it_needs(handbook_kb: 
     [
         (QUESTION, "yes"),
         ("What is the salary of the duty officer?", "near"),
+        ("How do we import a terraform module into the data logger?", "near"),
         ("How do I bake sourdough bread with rye flour?", "no"),
     ],
 )
@@ -139,4 +140,5 @@ def test_a_context_says_whether_anything_fits_as_the_quotes_do(
     assert ("it may not hold the answer" in context.task_context) == (answered == "near")
     assert (not context.retrieved_sections) == (answered == "no")
     assert context.nearest == quotes.nearest
+    assert context.unknown_words == quotes.unknown_words
     assert context.empty_reason == quotes.empty_reason
