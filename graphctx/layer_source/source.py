@@ -169,6 +169,9 @@ class LayerSource:
             empty_reason=None if items else evidence.empty_reason,
             filtered_by=() if items else evidence.filtered_by,
             nearest=() if items else evidence.nearest,
+            unknown_words=[
+                word for word in evidence.unknown_words if not any(word in hit.chunk.content for hit in hits)
+            ],
         )
 
     def extracted(

@@ -22,7 +22,7 @@ from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import Question
 from graphctx.retrieve.ranking import Ranking
 from graphctx.retrieve.sentences import SentencePool
-from graphctx.retrieve.spelling import is_english, is_misspelt
+from graphctx.retrieve.spelling import MIN_LETTERS, is_english, is_misspelt
 from graphctx.text.gazetteer import name_words
 from graphctx.text.lexical import STOPWORDS, stem, terms
 
@@ -192,12 +192,15 @@ def unknown_words(index: SearchIndex, question: Question) -> tuple[str, ...]:
         and any(map(str.isalpha, word))
         and not index.bm25.has_term(stem(word))
         and not any(map(index.bm25.has_term, terms(text[start:end])))
+        and (len(word) >= MIN_LETTERS or "-" not in text[max(0, start - 1) : end + 1])  # the e of e-mail
         and ((at and text[start].isupper()) or any(map(str.isdigit, word)) or _is_rare(word, index))
     ]
     return tuple(dict.fromkeys(unknown)) if unknown and is_english(text) else ()
 
 
 def _is_rare(word: str, index: SearchIndex) -> bool:
+    if len(word) < MIN_LETTERS:
+        return False
     rank = rank_of(word)
     return rank > RARE_RANK or (rank == 0 and not is_misspelt(word, index))
 

@@ -142,6 +142,7 @@ def test_names_numbers_and_identifiers_that_no_document_holds_are_noticed(handbo
         ("How do we import a terraform module into the data logger?", ["terraform"]),
         ("Terraform provider of the data logger", ["Terraform"]),
         ("What did Zbigniew Hallorin count?", ["Zbigniew"]),
+        ("What is the e-mail of the data logger?", []),
         ("Who aproves a relase?", []),  # corrected
         ("Who bakes the loggerr that fail?", []),  # a misspelling all the same
         ("Who acepts the loggers?", []),

@@ -177,8 +177,11 @@ def test_the_facade_asks_layers_too(kb_path: Path, folder: Path, monkeypatch: py
     with KnowledgeBase.open(kb_path) as kb:
         first = kb.search("Gulls are fed", layers=["base", "delta"]).results[0]
         assert first.layer is not None
-        quotes = kb.retrieve_evidence("Where is the vault key kept?", layers=["base"]).quotes
-        assert quotes[0].quote == "The vault key is kept in the red safe."
+        question = "Where is the vault key of Zorblin kept?"
+        answer = kb.retrieve_evidence(question, layers=["base"])
+        assert answer.quotes[0].quote == "The vault key is kept in the red safe."
+        assert answer.unknown_words == kb.retrieve_evidence(question).unknown_words == ["Zorblin"]
+        assert "Gulls" not in kb.retrieve_evidence("Where are Gulls fed in Zorblin?", layers=["base"]).unknown_words
 
 
 @pytest.mark.anyio
