@@ -83,7 +83,7 @@ async def _ask_all(console: Console, command: list[str], questions: list[str]) -
         tools = [tool.name for tool in (await client.list_tools()).tools]
         console.print(f"The server offers: {', '.join(tools)}\n")
         for question in questions:
-            result = await client.call_tool("kb_retrieve_evidence", {"question": question, "max_quotes": 3})
+            result = await client.call_tool("kb_retrieve_evidence", {"question": question})
             if result.is_error or not result.structured_content:
                 text = "\n".join(getattr(part, "text", "") for part in result.content)
                 raise BackendUnavailable(f"The server did not answer {question!r}: {text}", question=question)

@@ -200,6 +200,9 @@ def context(
     with_memory: Annotated[
         bool, typer.Option("--with-memory", help="Also what is remembered: [memory] folder, or memory in --kb.")
     ] = False,
+    memory: Annotated[
+        Path | None, typer.Option("--memory", metavar="DIR", help="Also what is remembered in this folder.")
+    ] = None,
     tag: TagOption = [],
     path_prefix: PathPrefixOption = None,
     updated_after: UpdatedAfterOption = None,
@@ -212,12 +215,13 @@ def context(
     """
     with _published(kb) as base, ExitStack() as opened_sources:
         sources = []
-        if with_memory:
+        if with_memory or memory:
             from graphctx.cli.memory.shared import opened
             from graphctx.memory import MemoryContextSource
 
-            memory = opened_sources.enter_context(opened(kb, None))
-            sources.append(MemoryContextSource(memory.store, memory.scope, memory.now, base.tokens.count))
+            remembered = opened_sources.enter_context(opened(kb, memory))
+            count = base.tokens.count
+            sources.append(MemoryContextSource(remembered.store, remembered.scope, remembered.now, count))
         composed = base.compose_context(
             question,
             tokens,
