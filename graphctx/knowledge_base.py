@@ -8,7 +8,7 @@ with KnowledgeBase.open("kb", create=True) as kb:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -47,6 +47,7 @@ from graphctx.opening import open_folder
 from graphctx.published import Published
 from graphctx.settings import Settings, layers_folder, load_settings
 from graphctx.store.config import KbConfig, read_config
+from graphctx.store.replica import Replica
 
 if TYPE_CHECKING:
     from graphctx.context import ContextCache
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
     from graphctx.retrieve.searcher import Searcher
     from graphctx.store.graph.base import QueryResult
     from graphctx.store.history import PurgeReport
+    from graphctx.store.remote import RemotePublication
     from graphctx.store.snapshot import Snapshot
     from graphctx.store.status import Status
 
@@ -97,7 +99,8 @@ class KnowledgeBase:
         self._layers_folder = layers
         self.config = config
         self.settings: Settings = load_settings(config.settings)
-        self._published = Published(path, self._open_index, snapshot_id)
+        replica = Replica(path, self.settings.replica.poll_seconds)
+        self._published = Published(path, replica, self._open_index, snapshot_id)
         self._searcher: Searcher | None = None
 
     @classmethod
@@ -115,7 +118,8 @@ class KnowledgeBase:
         """Open a knowledge base.
 
         Args:
-            path: its folder.
+            path: its folder, or the address of one that is published on an object store (``s3://bucket/handbook``),
+                which is copied to this machine and followed.
             create: make one if there is none.
             project_id: of a fresh one; by default the name of the folder, or of the folder above ``.graphctx``.
                 For an existing one it must be its own.
@@ -130,7 +134,9 @@ class KnowledgeBase:
             InvalidArgument: an unknown engine or embedder, or a project that is empty or too long.
         """
         folder, config = open_folder(path, create, project_id, engine, embedder)
-        return cls(folder, config, snapshot_id=snapshot_id, layers=layers)
+        base = cls(folder, config, snapshot_id=snapshot_id, layers=layers)
+        base._published.follow()
+        return base
 
     # Filling it
 
@@ -238,6 +244,30 @@ class KnowledgeBase:
 
         self.close()
         return purge(self.path, dry_run=dry_run)
+
+    def publish(
+        self, to: str, *, keep: int = 2, force: bool = False, on_file: Callable[[int, int], None] | None = None
+    ) -> RemotePublication:
+        """Publish the published snapshot to an object store, from where replicas serve it.
+
+        Args:
+            to: such as ``s3://bucket/handbook``.
+            keep: snapshots to keep there, this one among them; older ones are deleted.
+            force: send also the files that are there already, which repairs damaged ones.
+            on_file: called with the number of files that are there, and of all.
+
+        Raises:
+            InvalidArgument: ``to`` or ``keep`` is not acceptable.
+            ScopeViolation: another project is published there.
+            BackendUnavailable: nothing is published here, or the store cannot be used.
+
+        Example:
+            >>> kb.publish("s3://bucket/handbook").uploaded  # doctest: +SKIP
+            31
+        """
+        from graphctx.store.remote import publish_to
+
+        return publish_to(self.path, to, keep=keep, force=force, on_file=on_file or (lambda done, total: None))
 
     # Asking it
 
