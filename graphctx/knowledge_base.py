@@ -9,10 +9,11 @@ with KnowledgeBase.open("kb", create=True) as kb:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, Unpack
 
 from pydantic import BaseModel
 
@@ -73,6 +74,7 @@ if TYPE_CHECKING:
     from graphctx.store.status import Status
 
 Input = TypeVar("Input", bound=BaseModel)
+IngestEngine = Literal["local", "dask"]
 
 
 class KnowledgeBase:
@@ -149,6 +151,8 @@ class KnowledgeBase:
         processes: int | None = None,
         include: Sequence[str] = (),
         exclude: Sequence[str] = (),
+        engine: IngestEngine = "local",
+        scheduler: str | None = None,
         on_progress: OnProgress | None = None,
     ) -> IngestReport:
         """Read documents, index them and publish a snapshot.
@@ -162,15 +166,23 @@ class KnowledgeBase:
             processes: worker processes for extraction; by default one for each core.
             include: of folders, only files that match one of these patterns; by default those of the settings.
             exclude: of folders, no files and folders that match one of these patterns.
+            engine: where documents are read, split, extracted from and embedded: ``local`` or ``dask``.
+            scheduler: the address of the Dask cluster; one is started on this machine by default.
             on_progress: called as the steps advance.
 
         Raises:
             InvalidArgument: a path does not exist, nothing in it can be read, or pruning would drop more than half of
                 the documents without ``prune_most``.
-            BackendUnavailable: another ingest is running, or the disk refuses a write. The published snapshot
-                is untouched.
+            BackendUnavailable: another ingest is running, the disk refuses a write, or the cluster cannot be used. The
+                published snapshot is untouched.
         """
-        report = self._pipeline(prune, prune_most, processes, on_progress, include, exclude).run(_paths(paths))
+        pipeline = self._pipeline(prune, prune_most, processes, on_progress, include, exclude)
+        if engine == "dask":
+            from graphctx.ingest.dask_executor import DaskExecutor
+
+            cluster = DaskExecutor(scheduler, pipeline.settings.processes, self._embedder.name)
+            pipeline = replace(pipeline, executor=cluster)
+        report = pipeline.run(_paths(paths))
         self.config = read_config(self.path)
         self._published.invalidate_unless(report.snapshot_id)
         return report

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from mcp import Client
 
-from tests.object_store import S3Server, s3_server
+from eval.s3_server import S3Server, s3_server
 
 from .house import COMMAND, answer_of, environment, graphctx, succeeded
 from .listening import free_port, wait_until_listening

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from eval.s3_server import S3Server, s3_server
 from graphctx.errors import BackendUnavailable, InvalidArgument, ScopeViolation
 from graphctx.store.config import KbConfig, read_config, write_config
 from graphctx.store.lock import IngestLock
@@ -18,7 +19,6 @@ from graphctx.store.objects import ObjectStore, object_url
 from graphctx.store.remote import publish_to
 from graphctx.store.replica import Replica, local_folder
 from graphctx.store.snapshot import current_id, open_snapshot
-from tests.object_store import S3Server, s3_server
 
 from .world import publish_world
 
@@ -242,3 +242,9 @@ def test_credentials_are_in_no_error(url: str, monkeypatch: pytest.MonkeyPatch) 
     with pytest.raises(BackendUnavailable) as caught:
         local_folder(url)
     assert "hidden-value" not in str(caught.value.envelope())
+
+
+def test_without_the_extra_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "obstore", None)
+    with pytest.raises(BackendUnavailable, match=r"graphctx\[object-store\]"):
+        ObjectStore("s3://library/kb")
