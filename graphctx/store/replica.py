@@ -19,14 +19,12 @@ from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 
-from graphctx.errors import BackendUnavailable, GraphctxError
+from graphctx.errors import BackendUnavailable
 from graphctx.settings import load_settings
 from graphctx.store.config import CONFIG_NAME
 from graphctx.store.files import disk_errors, files_below, fsync_tree, sha256_of, write_atomic
-from graphctx.store.history import prune
 from graphctx.store.manifest import ID_PATTERN, MANIFEST_NAME, FileEntry, Manifest, read_manifest
 from graphctx.store.objects import ORIGIN_NAME, ObjectStore, object_url, origin_of
-from graphctx.store.publish import move_in
 from graphctx.store.remote import file_object, manifest_object
 from graphctx.store.snapshot import CURRENT_NAME, SNAPSHOTS_DIR, TEMPORARY_PREFIX, current_or_none, set_current
 
@@ -98,8 +96,8 @@ class Replica:
                 raise
             log.warning("%s The copy on this machine answers meanwhile.", error.message)
         if self._thread is None:
-            self._closed.clear()
-            self._thread = threading.Thread(target=self._follow, args=(self._copier,), daemon=True)
+            self._closed = threading.Event()
+            self._thread = threading.Thread(target=self._follow, args=(self._copier, self._closed), daemon=True)
             self._thread.start()
         return True
 
@@ -108,16 +106,16 @@ class Replica:
         self._closed.set()
         self._thread = None
 
-    def _follow(self, copier: _Copier) -> None:
-        closed, told = self._closed, ""
+    def _follow(self, copier: _Copier, closed: threading.Event) -> None:
+        told = ""
         while not closed.wait(self._seconds):
             try:
                 copier.copy(wait=False)
                 told = ""
-            except GraphctxError as error:
-                if error.message != told:
-                    log.warning("%s The copy on this machine answers meanwhile.", error.message)
-                told = error.message
+            except Exception as error:  # the next look may find it gone
+                if str(error) != told:
+                    log.warning("%s The copy on this machine answers meanwhile.", error)
+                told = str(error)
 
 
 class _Copier:
@@ -148,6 +146,8 @@ class _Copier:
             wait: wait for another process that copies, instead of leaving it to that one.
             repair: make the copy again, though it is here.
         """
+        from graphctx.store.history import prune
+
         with self._locked(wait) as locked, disk_errors("the local copy"):
             if not locked:
                 return
@@ -155,9 +155,10 @@ class _Copier:
                 published = self._published()
                 self.copy_config()
                 if published == current_or_none(self._folder) and not repair:
-                    return
+                    break
                 try:
                     self._copy_snapshot(published)
+                    set_current(self._folder, published)
                     break
                 except FileNotFoundError:
                     if attempt == _ATTEMPTS:
@@ -167,8 +168,7 @@ class _Copier:
                             url=self._url,
                             snapshot=published,
                         ) from None
-            set_current(self._folder, published)
-            prune(self._folder, keep=1)
+            prune(self._folder, keep=1)  # also where nothing is new: a reader may have left an older one
 
     def _published(self) -> str:
         content = self._store.read(CURRENT_NAME)
@@ -181,6 +181,8 @@ class _Copier:
 
     def _copy_snapshot(self, snapshot_id: str) -> None:
         """Assemble a snapshot of files that are here and files of the store; an interrupted copy goes on."""
+        from graphctx.store.publish import move_in
+
         content = self._store.read(manifest_object(snapshot_id))
         if content is None:
             raise FileNotFoundError(snapshot_id)

@@ -125,6 +125,8 @@ def test_a_snapshot_that_somebody_reads_stays_until_he_is_done(url: str, base: P
         copy = copied(url)
         assert reader.table("units").num_rows > 0
         assert len(list((copy / "snapshots").glob("sn_*"))) == 2
+    copied(url)
+    assert len(list((copy / "snapshots").glob("sn_*"))) == 1
 
 
 INTERRUPTED = """
