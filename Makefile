@@ -22,6 +22,9 @@ N ?=
 # Arguments for the benchmark of questions: make bench-query B="--sizes 10000".
 B ?=
 
+# Arguments for the benchmark of several machines: make bench-scale S="--words 50000".
+S ?=
+
 # Arguments for the benchmark of questions about the whole: make bench-global G="--sizes 1000,10000 --clock cpu".
 G ?=
 
@@ -43,7 +46,7 @@ M ?=
 # Arguments for the proof of determinism: make determinism D="my-suite --questions 20".
 D ?= eval/golden/handbook.jsonl
 
-.PHONY: help run test test-all check lint types imports generated generate eval eval-dev eval-ablation eval-answers eval-context eval-iterations eval-memory bench bench-memory bench-query bench-global bench-ingest bench-layers determinism transcript clean
+.PHONY: help run test test-all check lint types imports generated generate eval eval-dev eval-ablation eval-answers eval-context eval-iterations eval-memory bench bench-memory bench-query bench-global bench-ingest bench-layers bench-scale determinism transcript clean
 
 help: ## List the chores
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -119,6 +122,9 @@ bench-global: .venv/.installed-dev ## Measure questions about the whole at 1k, 1
 
 bench-ingest: .venv/.installed-dev ## Measure an ingest, a small change, tiny files, memory and bytes (N="arguments")
 	$(BIN)/python -m eval.bench_ingest $(N)
+
+bench-scale: .venv/.installed-dev ## Measure a Dask cluster and replicas, with the arithmetic to 100 million units (S="--words 50000")
+	$(BIN)/python -m eval.bench_scale $(S)
 
 bench-layers: .venv/.installed-dev ## Measure opening and searching layers of 10,000 and 100,000 chunks
 	$(BIN)/python -m eval.bench_layers

@@ -8,11 +8,12 @@ with KnowledgeBase.open("kb", create=True) as kb:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, Unpack
 
 from pydantic import BaseModel
 
@@ -47,6 +48,7 @@ from graphctx.opening import open_folder
 from graphctx.published import Published
 from graphctx.settings import Settings, layers_folder, load_settings
 from graphctx.store.config import KbConfig, read_config
+from graphctx.store.replica import Replica
 
 if TYPE_CHECKING:
     from graphctx.context import ContextCache
@@ -68,10 +70,12 @@ if TYPE_CHECKING:
     from graphctx.retrieve.searcher import Searcher
     from graphctx.store.graph.base import QueryResult
     from graphctx.store.history import PurgeReport
+    from graphctx.store.remote import RemotePublication
     from graphctx.store.snapshot import Snapshot
     from graphctx.store.status import Status
 
 Input = TypeVar("Input", bound=BaseModel)
+IngestEngine = Literal["local", "dask"]
 
 
 class KnowledgeBase:
@@ -98,7 +102,8 @@ class KnowledgeBase:
         self._layers_folder = layers
         self.config = config
         self.settings: Settings = load_settings(config.settings)
-        self._published = Published(path, self._open_index, snapshot_id)
+        replica = Replica(path, self.settings.replica.poll_seconds)
+        self._published = Published(path, replica, self._open_index, snapshot_id)
         self._searcher: Searcher | None = None
 
     @classmethod
@@ -116,7 +121,8 @@ class KnowledgeBase:
         """Open a knowledge base.
 
         Args:
-            path: its folder.
+            path: its folder, or the address of one that is published on an object store (``s3://bucket/handbook``),
+                which is copied to this machine and followed.
             create: make one if there is none.
             project_id: of a fresh one; by default the name of the folder, or of the folder above ``.graphctx``.
                 For an existing one it must be its own.
@@ -131,7 +137,9 @@ class KnowledgeBase:
             InvalidArgument: an unknown engine or embedder, or a project that is empty or too long.
         """
         folder, config = open_folder(path, create, project_id, engine, embedder)
-        return cls(folder, config, snapshot_id=snapshot_id, layers=layers)
+        base = cls(folder, config, snapshot_id=snapshot_id, layers=layers)
+        base._published.follow()
+        return base
 
     # Filling it
 
@@ -144,6 +152,8 @@ class KnowledgeBase:
         processes: int | None = None,
         include: Sequence[str] = (),
         exclude: Sequence[str] = (),
+        engine: IngestEngine = "local",
+        scheduler: str | None = None,
         on_progress: OnProgress | None = None,
     ) -> IngestReport:
         """Read documents, index them and publish a snapshot.
@@ -157,15 +167,23 @@ class KnowledgeBase:
             processes: worker processes for extraction; by default one for each core.
             include: of folders, only files that match one of these patterns; by default those of the settings.
             exclude: of folders, no files and folders that match one of these patterns.
+            engine: where documents are read, split, extracted from and embedded: ``local`` or ``dask``.
+            scheduler: the address of the Dask cluster; one is started on this machine by default.
             on_progress: called as the steps advance.
 
         Raises:
             InvalidArgument: a path does not exist, nothing in it can be read, or pruning would drop more than half of
                 the documents without ``prune_most``.
-            BackendUnavailable: another ingest is running, or the disk refuses a write. The published snapshot
-                is untouched.
+            BackendUnavailable: another ingest is running, the disk refuses a write, or the cluster cannot be used. The
+                published snapshot is untouched.
         """
-        report = self._pipeline(prune, prune_most, processes, on_progress, include, exclude).run(_paths(paths))
+        pipeline = self._pipeline(prune, prune_most, processes, on_progress, include, exclude)
+        if engine == "dask":
+            from graphctx.ingest.dask_executor import DaskExecutor
+
+            cluster = DaskExecutor(scheduler, pipeline.settings.processes, self._embedder.name)
+            pipeline = replace(pipeline, executor=cluster)
+        report = pipeline.run(_paths(paths))
         self.config = read_config(self.path)
         self._published.invalidate_unless(report.snapshot_id)
         return report
@@ -239,6 +257,30 @@ class KnowledgeBase:
 
         self.close()
         return purge(self.path, dry_run=dry_run)
+
+    def publish(
+        self, to: str, *, keep: int = 2, force: bool = False, on_file: Callable[[int, int], None] | None = None
+    ) -> RemotePublication:
+        """Publish the published snapshot to an object store, from where replicas serve it.
+
+        Args:
+            to: such as ``s3://bucket/handbook``.
+            keep: snapshots to keep there, this one among them; older ones are deleted.
+            force: send also the files that are there already, which repairs damaged ones.
+            on_file: called with the number of files that are there, and of all.
+
+        Raises:
+            InvalidArgument: ``to`` or ``keep`` is not acceptable.
+            ScopeViolation: another project is published there.
+            BackendUnavailable: nothing is published here, or the store cannot be used.
+
+        Example:
+            >>> kb.publish("s3://bucket/handbook").uploaded  # doctest: +SKIP
+            31
+        """
+        from graphctx.store.remote import publish_to
+
+        return publish_to(self.path, to, keep=keep, force=force, on_file=on_file or (lambda done, total: None))
 
     # Asking it
 

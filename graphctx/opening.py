@@ -7,13 +7,14 @@ from pathlib import Path
 from graphctx.errors import InvalidArgument, ScopeViolation
 from graphctx.model.arguments import parse_arguments
 from graphctx.store.config import MAX_PROJECT_CHARS, KbConfig, has_snapshots, read_config, restore_config, write_config
+from graphctx.store.replica import local_folder
 
 
 def open_folder(
     path: str | Path, create: bool, project_id: str | None, engine: str | None, embedder: str | None
 ) -> tuple[Path, KbConfig]:
     """Return the folder and its configuration; arguments and errors are those of `graphctx.KnowledgeBase.open`."""
-    folder = Path(path).expanduser()
+    folder = local_folder(path)
     if folder.exists() and not folder.is_dir():
         raise InvalidArgument(f"{folder.name} is a file; a knowledge base is a folder.", path=folder.name)
     if create and not (folder / "kb.toml").exists():

@@ -7,8 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from graphctx.errors import BackendUnavailable
+
 if TYPE_CHECKING:
     from graphctx.retrieve.index import SearchIndex
+    from graphctx.store.replica import Replica
     from graphctx.store.snapshot import Snapshot
 
 
@@ -17,14 +20,20 @@ class Published:
 
     Args:
         kb_dir: the knowledge base.
+        replica: keeps ``kb_dir`` up to date if it is a replica.
         open_index: makes the index of an open snapshot.
         snapshot_id: stay with this one instead of following the published one.
     """
 
     def __init__(
-        self, kb_dir: Path, open_index: Callable[[Snapshot], SearchIndex], snapshot_id: str | None = None
+        self,
+        kb_dir: Path,
+        replica: Replica,
+        open_index: Callable[[Snapshot], SearchIndex],
+        snapshot_id: str | None = None,
     ) -> None:
         self._kb_dir = kb_dir
+        self._replica = replica
         self._open_index = open_index
         self._chosen = snapshot_id
         self._opening = threading.Lock()
@@ -47,10 +56,12 @@ class Published:
         Raises:
             BackendUnavailable: the snapshot is missing or damaged.
         """
+        held = self._held
+        if held is None:
+            self.follow()
         wanted = self.snapshot_id
         if not wanted:
             return None
-        held = self._held
         if held is not None and held.snapshot.id == wanted:
             return held
         if not self._opening.acquire(blocking=held is None):
@@ -63,6 +74,15 @@ class Published:
         finally:
             self._opening.release()
 
+    def follow(self) -> None:
+        """Copy what is published elsewhere, if this is a replica, and go on doing so until `close`.
+
+        Raises:
+            BackendUnavailable: the object store cannot be used, and there is no earlier copy.
+        """
+        with self._opening:
+            self._replica.open()
+
     def invalidate_unless(self, snapshot_id: str) -> None:
         """Make the next call wait for this snapshot, unless it is open: its publisher wants to read what it wrote."""
         held = self._held
@@ -71,6 +91,7 @@ class Published:
 
     def close(self) -> None:
         """Close what is open; a later call opens it again."""
+        self._replica.close()
         with self._opening:
             held, self._held = self._held, None
         if held is not None:
@@ -80,7 +101,13 @@ class Published:
         from graphctx.store.snapshot import open_snapshot
 
         # Without an id, a snapshot that is pruned while it is being opened gives way to its successor.
-        opened = self._open_index(open_snapshot(self._kb_dir, self._chosen))
+        try:
+            snapshot = open_snapshot(self._kb_dir, self._chosen)
+        except BackendUnavailable:
+            if not self._replica.open(repair=True):
+                raise
+            snapshot = open_snapshot(self._kb_dir, self._chosen)
+        opened = self._open_index(snapshot)
         if warm:
             opened.warm()
         return opened

@@ -66,6 +66,17 @@ class IngestSettings(_Group):
     keep_snapshots: int = Field(3, ge=1, description="Older snapshots are removed after a publish.")
 
 
+class ReplicaSettings(_Group):
+    """``[replica]``: how a knowledge base on an object store is copied to this machine. docs/scale.md says how."""
+
+    folder: str = Field(
+        "",
+        description="Folder of the copies, read from the environment alone; empty is graphctx below $XDG_CACHE_HOME, "
+        "which is ~/.cache by default.",
+    )
+    poll_seconds: float = Field(30.0, gt=0, description="Seconds between two looks for a newer snapshot.")
+
+
 class RetrieveSettings(_Group):
     """``[retrieve]``: how evidence is found. docs/retrieval.md says how."""
 
@@ -472,6 +483,7 @@ class Settings(BaseSettings):
     )
 
     ingest: IngestSettings = IngestSettings()
+    replica: ReplicaSettings = ReplicaSettings()
     retrieve: RetrieveSettings = RetrieveSettings()
     server: ServerSettings = ServerSettings()
     llm: LlmSettings = LlmSettings()

@@ -58,6 +58,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "cypher": query.cypher,
     "export": export.export,
     "remove": snapshots.remove,
+    "publish": snapshots.publish,
 }
 for name, command in _COMMANDS.items():
     app.command(name, cls=GuardedCommand)(command)

@@ -12,6 +12,7 @@ from typer.core import TyperCommand, TyperGroup
 from graphctx.cli.console import errors_console, print_json
 from graphctx.cli.options import DEFAULT_KB
 from graphctx.errors import GraphctxError, InternalError
+from graphctx.store.objects import object_url
 
 EXIT_ERROR = 1
 EXIT_STOPPED = 130
@@ -82,6 +83,10 @@ class GuardedCommand(_Described, TyperCommand):
         """Run the command; turn its exceptions into a message and an exit code."""
         try:
             try:
+                if object_url(ctx.params.get("kb") or ""):
+                    from graphctx.store.replica import local_folder
+
+                    ctx.params["kb"] = local_folder(ctx.params["kb"])
                 return super().invoke(ctx)
             except BaseExceptionGroup as group:
                 error: BaseException = group

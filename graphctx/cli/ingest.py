@@ -5,13 +5,13 @@ from __future__ import annotations
 import shlex
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from graphctx.cli.console import counted, errors_console, output_console, print_json, print_list
 from graphctx.cli.guard import EXIT_STOPPED
-from graphctx.cli.options import DEFAULT_KB, JsonOption, NoIgnoreOption
+from graphctx.cli.options import DEFAULT_KB, JsonOption, NoIgnoreOption, require_choice
 from graphctx.cli.progress import progress_view
 from graphctx.cli.serve import program
 from graphctx.errors import InvalidArgument
@@ -19,7 +19,7 @@ from graphctx.errors import InvalidArgument
 if TYPE_CHECKING:
     from graphctx.ingest.read.source import Source
     from graphctx.ingest.report import IngestPlan, IngestReport
-    from graphctx.knowledge_base import KnowledgeBase
+    from graphctx.knowledge_base import IngestEngine, KnowledgeBase
 
 
 def ingest(
@@ -65,8 +65,21 @@ def ingest(
         typer.Option("--graph-engine", metavar="kuzu|ladybug", help="The graph engine of a new knowledge base."),
     ] = None,
     engine: Annotated[
-        str, typer.Option("--engine", metavar="local|dask", help="Where the work is done; dask is not available yet.")
+        str,
+        typer.Option(
+            "--engine",
+            metavar="local|dask",
+            help="Where documents are read, split, extracted from and embedded: worker processes, or a Dask cluster.",
+        ),
     ] = "local",
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            "--scheduler",
+            metavar="ADDRESS",
+            help="The scheduler of the Dask cluster, tcp://HOST:8786; without it, one is started on this machine.",
+        ),
+    ] = None,
     dry_run: Annotated[
         bool,
         typer.Option(
@@ -85,18 +98,15 @@ def ingest(
 
     A later ingest into the same knowledge base adds and replaces documents; unchanged ones are not processed again.
     The published snapshot stays in use until the new one is complete, and stays if the ingest fails or is stopped.
+
+    A dry run works on this machine alone.
     """
     from graphctx.cli.job import IngestJob, read_job
     from graphctx.cli.watch import missing_paths, watch_sources
 
-    if engine != "local":
-        reason = " is not available yet. Leave it out: the work is spread over the cores of this machine."
-        raise InvalidArgument(
-            f"--engine {engine}{reason}" if engine == "dask" else f"--engine is {engine!r}; use local.",
-            field="engine",
-            value=engine,
-            allowed=["local"],
-        )
+    require_choice("--engine", engine, ("local", "dask"))
+    if scheduler is not None and engine != "dask":
+        raise InvalidArgument("--scheduler is the address of a Dask cluster; add --engine dask.", field="scheduler")
     if (pipeline is None) == (not paths):
         raise InvalidArgument("Give either paths or --pipeline FILE, and only one of them: graphctx ingest FOLDER.")
     if watch and dry_run:
@@ -126,7 +136,15 @@ def ingest(
             def run() -> IngestReport:
                 most = yes or job.prune_most
                 with progress_view() as view:
-                    return base.ingest(sources, prune=prune, prune_most=most, processes=processes, on_progress=view)
+                    return base.ingest(
+                        sources,
+                        prune=prune,
+                        prune_most=most,
+                        processes=processes,
+                        engine=cast("IngestEngine", engine),
+                        scheduler=scheduler,
+                        on_progress=view,
+                    )
 
             if watch:
                 watch_sources(sources, base.path, job.quiet_seconds, run, print_json if as_json else _show_report)

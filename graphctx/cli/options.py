@@ -14,7 +14,12 @@ DEFAULT_KB = Path(".graphctx")
 
 KbOption = Annotated[
     Path,
-    typer.Option("--kb", envvar="GRAPHCTX_KB", metavar="DIR", help="The knowledge base's folder."),
+    typer.Option(
+        "--kb",
+        envvar="GRAPHCTX_KB",
+        metavar="DIR",
+        help="The knowledge base's folder, or its address on an object store.",
+    ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object, errors included.")]
 ModeOption = Annotated[

@@ -256,11 +256,13 @@ def mcp_config(
             value=client,
             allowed=list(CLIENTS),
         )
+    from graphctx.store.objects import origin_of
+
     known = CLIENTS[client]
     is_there = (kb.expanduser() / "kb.toml").exists()
     command = [*program(), "serve"]
     if is_there or memory is None:
-        command += ["--kb", str(kb.expanduser().resolve())]
+        command += ["--kb", origin_of(kb) or str(kb.expanduser().resolve())]
     if memory is not None:
         command += ["--memory", str(memory.expanduser().resolve())]
     instruction = f"Put this into: {known.place}" if known.place else "Run this in a shell:"

@@ -211,6 +211,42 @@ def remove(
         _show_removal(report)
 
 
+def publish(
+    to: Annotated[
+        str,
+        typer.Option("--to", metavar="URL", help="s3://BUCKET/FOLDER, gs://BUCKET/FOLDER or az://CONTAINER/FOLDER."),
+    ],
+    kb: KbOption = DEFAULT_KB,
+    keep: Annotated[
+        int, typer.Option("--keep", metavar="N", help="How many snapshots to keep there, this one among them.")
+    ] = 2,
+    force: Annotated[
+        bool, typer.Option("--force", help="Send also the files that are there already; repairs damaged ones.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Publish the snapshot to an object store, from where any number of machines serve it.
+
+    `graphctx serve --kb URL` and every other command that reads take the address for the folder. Servers pick up the
+    next publish by themselves. Credentials, region and endpoint come from the environment, under the provider's own
+    names (AWS_ACCESS_KEY_ID, …).
+    """
+    from graphctx.cli.progress import progress_view
+    from graphctx.knowledge_base import KnowledgeBase
+
+    with KnowledgeBase.open(kb) as base, progress_view() as view:
+        done = base.publish(
+            to, keep=keep, force=force, on_file=lambda sent, total: view.step("publish", sent, total, "files")
+        )
+    if as_json:
+        print_json(done)
+        return
+    console = output_console()
+    console.print(f"{done.snapshot_id} is published at {done.url}.", style="bold")
+    sent = f"{counted(done.uploaded, 'files')} of {done.files:,} sent, {done.uploaded_bytes / 1e6:,.1f} MB"
+    console.print(f"{sent}; {counted(len(done.removed), 'older snapshots')} deleted there.")
+
+
 def _require_person(reason: str, as_json: bool) -> None:
     """Raise InvalidArgument if nobody can be asked."""
     if as_json or not sys.stdin.isatty():

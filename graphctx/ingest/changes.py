@@ -15,12 +15,12 @@ from urllib.parse import urlsplit
 from graphctx.errors import BackendUnavailable, InvalidArgument
 from graphctx.ingest.metadata import with_metadata
 from graphctx.ingest.outline import document_from_row, outline_of
-from graphctx.ingest.read import Discovery, Skipped, discover, read_file
+from graphctx.ingest.read import Discovery, Skipped, discover, read_file, with_content
 from graphctx.ingest.read.source import Source, sources_of
 from graphctx.ingest.removal import Removal, exists
 from graphctx.ingest.sources import Located, locate, locate_pages, paths_of
 from graphctx.ingest.web import addresses_of, fetch_pages, write_validators
-from graphctx.ingest.workers import DocumentStep, Refused
+from graphctx.ingest.workers import DocumentStep, Executor, Refused
 from graphctx.model.documents import Document
 from graphctx.settings import IngestSettings
 from graphctx.store.config import WEB_PREFIX, KbConfig, SourceEntry, keep_copy, write_config
@@ -111,6 +111,7 @@ def gather_documents(
     settings: IngestSettings,
     prune_missing: bool,
     progress: Callable[[int, int, str], None],
+    executor: Executor,
 ) -> Changes:
     """Read the paths and merge their documents with the published ones, by URI.
 
@@ -137,7 +138,7 @@ def gather_documents(
         pages = fetch_pages(lists, addresses - met, kb_dir, before, Path(folder), max_bytes, progress)
         fetched, sources = locate_pages(pages.files, sources)
         readable = [item for item in located if item.uri not in met]
-        fresh, left_out, source_of_fresh, notes = _read([*readable, *fetched], settings, progress)
+        fresh, left_out, source_of_fresh, notes = _read([*readable, *fetched], settings, progress, executor)
     if addresses:
         write_validators(kb_dir, pages, before, fresh)
     met |= fresh.keys() & kept_out
@@ -273,10 +274,14 @@ def _still_there(uri: str, source: SourceEntry, found: Discovery) -> bool:
 
 
 def _read(
-    located: Sequence[Located], settings: IngestSettings, progress: Callable[[int, int, str], None]
+    located: Sequence[Located],
+    settings: IngestSettings,
+    progress: Callable[[int, int, str], None],
+    executor: Executor,
 ) -> tuple[dict[str, Document], list[Skipped], dict[str, str], list[str]]:
     done = count(1)
-    readings = DocumentStep("reading", read_file).of_all(
+    readings = executor.run(
+        DocumentStep("reading", read_file, pack=with_content),
         [(item.file, item.uri) for item in located],
         [item.file.size for item in located],
         settings,

@@ -17,7 +17,7 @@ from graphctx.store.cache import Memo
 MIN_SENTENCE_CHARS = 15
 """Shorter sentences carry too little meaning to be ranked by it; their vector is zero."""
 
-_BATCH = 512
+BATCH = 512
 _KIND = "vector"
 
 
@@ -54,6 +54,7 @@ def embed_corpus(
     embedder: Embedder,
     memo: Memo,
     progress: Callable[[int, int, str], None] = lambda done, total, unit: None,
+    at_once: int = BATCH,
 ) -> dict[str, Vectors]:
     """Embed a corpus.
 
@@ -63,6 +64,7 @@ def embed_corpus(
         embedder: the model.
         memo: vectors of earlier ingests; it grows.
         progress: called with the count done, the total and the unit that is counted.
+        at_once: texts to embed in one call.
 
     Returns:
         The vectors of ``units``, ``sentences`` and ``entities`` by row.
@@ -79,11 +81,15 @@ def embed_corpus(
         done += count
         progress(done, total, "texts")
 
-    return {name: embed_texts(group, embedder, memo, advance) for name, group in texts.items()}
+    return {name: embed_texts(group, embedder, memo, advance, at_once) for name, group in texts.items()}
 
 
 def embed_texts(
-    texts: Sequence[str], embedder: Embedder, memo: Memo, on_done: Callable[[int], None] | None = None
+    texts: Sequence[str],
+    embedder: Embedder,
+    memo: Memo,
+    on_done: Callable[[int], None] | None = None,
+    at_once: int = BATCH,
 ) -> Vectors:
     """Embed texts, taking what was embedded before from the memo.
 
@@ -96,8 +102,8 @@ def embed_texts(
         if text:
             rows.setdefault(text, []).append(row)
     distinct, made_by = list(rows), embedder.fingerprint
-    for start in range(0, len(distinct), _BATCH):
-        batch = distinct[start : start + _BATCH]
+    for start in range(0, len(distinct), at_once):
+        batch = distinct[start : start + at_once]
         keys = [fingerprint((made_by, text)) for text in batch]
         known = memo.get_many(_KIND, keys)
         missing = [at for at, key in enumerate(keys) if key not in known]

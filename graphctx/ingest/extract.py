@@ -13,7 +13,7 @@ from graphctx.errors import InternalError
 from graphctx.ingest.boilerplate import boilerplate
 from graphctx.ingest.corpus import Corpus
 from graphctx.ingest.outline import outline_of
-from graphctx.ingest.workers import DocumentStep, Refused
+from graphctx.ingest.workers import DocumentStep, Executor, LocalExecutor, Refused
 from graphctx.model.documents import Document, TextUnit
 from graphctx.model.ids import fingerprint
 from graphctx.model.knowledge import Extraction, Mention, RawFact
@@ -36,6 +36,7 @@ def extract_corpus(
     memo: Memo,
     settings: IngestSettings,
     progress: Callable[[int, int, str], None],
+    executor: Executor,
 ) -> list[Extraction | Refused]:
     """Extract from every document, in row order. What the same code extracted before comes from the memo.
 
@@ -47,6 +48,7 @@ def extract_corpus(
         memo: extractions of earlier ingests; it grows.
         settings: number of processes, and the limits of a document.
         progress: called with the count done, the total and the unit that is counted.
+        executor: where it is done.
     """
     made_by = extractor.fingerprint
     keys = [_key(corpus, row, made_by) for row in range(len(corpus.documents))]
@@ -70,7 +72,7 @@ def extract_corpus(
 
     progress(before, total, "documents")
     items = [(corpus.documents[row], corpus.units_of(row)) for row in missing]
-    extract_all(items, settings, make_extractor=type(extractor), on_done=keep)
+    extract_all(items, settings, make_extractor=type(extractor), on_done=keep, executor=executor)
     memo.put_many(_KIND, waiting)
     repeated = boilerplate(corpus)
     return [refused.get(key) or _without(known[key], repeated) for key in keys]
@@ -91,6 +93,7 @@ def extract_all(
     *,
     on_done: Callable[[int, Extraction | Refused], None] = lambda number, result: None,
     make_extractor: Callable[[], Extractor] = SpacyExtractor,
+    executor: Executor | None = None,
 ) -> list[Extraction | Refused]:
     """Extract from documents.
 
@@ -102,6 +105,7 @@ def extract_all(
         on_done: called in this thread with what was just finished and its place among the items, so that it can be
             kept should the rest be interrupted.
         make_extractor: makes the extractor of a process; an importable name, as it is sent to workers by name.
+        executor: where it is done; this machine by default.
 
     Returns:
         One extraction for each item, or why there is none, in the order of the items.
@@ -110,9 +114,9 @@ def extract_all(
         BackendUnavailable: the model cannot be loaded.
     """
     work = [(make_extractor, document, units) for document, units in items]
-    return DocumentStep("extracting from", _extract, partial(_load, make_extractor)).of_all(
-        work, [len(document.text) for _, document, _ in work], settings, on_done
-    )
+    step = DocumentStep("extracting from", _extract, partial(_load, make_extractor))
+    sizes = [len(document.text) for _, document, _ in work]
+    return (executor or LocalExecutor()).run(step, work, sizes, settings, on_done)
 
 
 def extraction_to_bytes(extraction: Extraction) -> bytes:

@@ -29,6 +29,7 @@ from graphctx.ingest.sources import paths_of
 from graphctx.ingest.speed import Speed
 from graphctx.ingest.split import SPLIT_VERSION
 from graphctx.ingest.steps import STEPS, Context, DocumentsRefused, State, Step
+from graphctx.ingest.workers import Executor, LocalExecutor
 from graphctx.model.documents import Document
 from graphctx.model.ids import fingerprint
 from graphctx.nlp.base import Embedder, Extractor
@@ -75,6 +76,7 @@ class Ingest:
         prune_most: allow that these are more than half of all documents.
         summariser: a language model that phrases the summaries of communities; they are extractive without.
         lancedb: write the LanceDB tables, which only the first stage ``lancedb`` asks.
+        executor: where documents are read, split, extracted from and embedded.
 
     Example:
         >>> Ingest(kb_dir, embedder, SpacyExtractor(), IngestSettings()).run([Path("docs")])  # doctest: +SKIP
@@ -89,6 +91,7 @@ class Ingest:
     prune_most: bool = False
     summariser: Summariser | None = None
     lancedb: bool = False
+    executor: Executor = field(default_factory=LocalExecutor)
 
     def run(self, paths: Sequence[str | Path | Source]) -> IngestReport:
         """Ingest files and folders and publish a snapshot. The published one stays if nothing has changed.
@@ -214,7 +217,7 @@ class Ingest:
 
     @contextmanager
     def _runner(self, paths: Sequence[str | Path | Source]) -> Iterator[Runner]:
-        with IngestLock(self.kb_dir), Memo(self.kb_dir / "cache" / "memo.sqlite") as memo:
+        with IngestLock(self.kb_dir), Memo(self.kb_dir / "cache" / "memo.sqlite") as memo, self.executor:
             config = read_config(self.kb_dir)
             context = Context(
                 kb_dir=self.kb_dir,
@@ -222,13 +225,14 @@ class Ingest:
                 paths=paths,
                 settings=self.settings,
                 prune_missing=self.prune_missing,
-                embedder=self.embedder,
+                embedder=self.executor.embedder(self.embedder),
                 extractor=self.extractor,
                 summariser=self.summariser,
                 memo=memo,
                 versions=versions(
                     config.engine, self.embedder, self.extractor, self.settings, self.summariser, lancedb=self.lancedb
                 ),
+                executor=self.executor,
                 lancedb=self.lancedb,
             )
             yield Runner(context, self.on_progress or (lambda progress: None))

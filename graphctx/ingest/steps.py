@@ -39,7 +39,7 @@ from graphctx.ingest.report import StepName
 from graphctx.ingest.resolve import Resolution, resolve_names
 from graphctx.ingest.split import split_by_word_pieces
 from graphctx.ingest.tables import build_tables, communities_table, snapshot_content, variant_of
-from graphctx.ingest.workers import DocumentStep, Refused
+from graphctx.ingest.workers import DocumentStep, Executor, Refused
 from graphctx.model.documents import Document
 from graphctx.model.knowledge import Community, CommunitySummary, Extraction
 from graphctx.nlp.base import Embedder, Extractor, Vectors
@@ -88,6 +88,7 @@ class Context:
         summariser: a language model that phrases summaries, if one is set.
         memo: results of earlier ingests.
         versions: of everything that shapes an index.
+        executor: where documents are read, split and extracted from.
         lancedb: write the LanceDB tables.
         progress: called with the count done, the total (0 if unknown) and the unit that is counted.
     """
@@ -102,6 +103,7 @@ class Context:
     summariser: Summariser | None
     memo: Memo
     versions: Versions
+    executor: Executor
     lancedb: bool = False
     progress: Callable[[int, int, str], None] = lambda done, total, unit: None
 
@@ -137,7 +139,13 @@ def read(state: State, context: Context) -> State:
     """Read the paths and compare their documents with the published ones."""
     return {
         "changes": gather_documents(
-            context.kb_dir, context.paths, context.config, context.settings, context.prune_missing, context.progress
+            context.kb_dir,
+            context.paths,
+            context.config,
+            context.settings,
+            context.prune_missing,
+            context.progress,
+            context.executor,
         )
     }
 
@@ -145,7 +153,8 @@ def read(state: State, context: Context) -> State:
 def split(state: State, context: Context) -> State:
     """Split documents into sections, text units and sentences."""
     documents, done = state["changes"].documents, count(1)
-    splits = DocumentStep("splitting", split_by_word_pieces).of_all(
+    splits = context.executor.run(
+        DocumentStep("splitting", split_by_word_pieces),
         [(document, context.settings.unit_tokens) for document in documents],
         [len(document.text) for document in documents],
         context.settings,
@@ -157,7 +166,9 @@ def split(state: State, context: Context) -> State:
 def extract(state: State, context: Context) -> State:
     """Extract mentions and facts from documents."""
     corpus = state["corpus"]
-    found = extract_corpus(corpus, context.extractor, context.memo, context.settings, context.progress)
+    found = extract_corpus(
+        corpus, context.extractor, context.memo, context.settings, context.progress, context.executor
+    )
     return {"extractions": _accepted(corpus.documents, found)}
 
 
@@ -177,7 +188,8 @@ def link(state: State, context: Context) -> State:
 def embed(state: State, context: Context) -> State:
     """Embed units, sentences and the names of entities."""
     names = [entity.name for entity in state["linked"].entities]
-    vectors = embed_corpus(state["corpus"], names, context.embedder, context.memo, context.progress)
+    at_once = context.executor.texts_at_once
+    vectors = embed_corpus(state["corpus"], names, context.embedder, context.memo, context.progress, at_once)
     return {"sentence_vectors": quantise(vectors.pop("sentences")), "vectors": vectors}
 
 

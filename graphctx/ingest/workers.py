@@ -21,10 +21,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Pipe, wait
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 from graphctx.errors import InternalError
 from graphctx.ingest.worker import Task, TaskResult
+from graphctx.nlp.base import Embedder
 from graphctx.settings import IngestSettings
 from graphctx.store.processes import start_process
 
@@ -64,6 +65,7 @@ class DocumentStep(Generic[Result]):
         name: what it does to a document, for messages: ``reading``.
         run: an importable function; its arguments and its result are pickled.
         prepare: called in every process before its first document, within no limit.
+        pack: makes a document's arguments independent of this machine's files, for another machine.
 
     Example:
         >>> DocumentStep("measuring", len).of_all([("a text",)], [6], IngestSettings())  # doctest: +SKIP
@@ -73,6 +75,7 @@ class DocumentStep(Generic[Result]):
     name: str
     run: Callable[..., Result]
     prepare: Callable[[], object] | None = None
+    pack: Callable[..., tuple[Any, ...]] | None = None
 
     def of_all(
         self,
@@ -122,6 +125,57 @@ class DocumentStep(Generic[Result]):
                         results[task.number] = result.value
                         on_done(task.number, result.value)
         return [results[number] for number in range(len(documents))]
+
+
+class Executor(Protocol):
+    """Where the steps of documents and the embedder run; a context manager."""
+
+    texts_at_once: int
+    """Texts to embed in one call: what an interruption can cost at most."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *error: object) -> None: ...
+
+    def run(
+        self,
+        step: DocumentStep[Result],
+        documents: Sequence[tuple[Any, ...]],
+        sizes: Sequence[int],
+        settings: IngestSettings,
+        on_done: Callable[[int, Result | Refused], None] = lambda number, result: None,
+    ) -> list[Result | Refused]:
+        """Run a step for documents; see `DocumentStep.of_all`."""
+
+    def embedder(self, own: Embedder) -> Embedder:
+        """Return an embedder that works here and has the vectors of one of this process."""
+
+
+class LocalExecutor:
+    """Worker processes of this machine."""
+
+    texts_at_once = 512
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+    def run(
+        self,
+        step: DocumentStep[Result],
+        documents: Sequence[tuple[Any, ...]],
+        sizes: Sequence[int],
+        settings: IngestSettings,
+        on_done: Callable[[int, Result | Refused], None] = lambda number, result: None,
+    ) -> list[Result | Refused]:
+        """Run a step for documents; see `DocumentStep.of_all`."""
+        return step.of_all(documents, sizes, settings, on_done)
+
+    def embedder(self, own: Embedder) -> Embedder:
+        """Return the embedder itself."""
+        return own
 
 
 class _Worker:

@@ -151,14 +151,21 @@ def write_config(kb_dir: Path, config: KbConfig) -> None:
     Raises:
         BackendUnavailable: the disk is full or refuses the write.
     """
-    import tomli_w
-
     path = Path(kb_dir) / CONFIG_NAME
     try:
         if read_config(kb_dir) == config:
             return
     except BackendUnavailable:
         pass  # absent or unreadable: write it
+    with disk_errors(CONFIG_NAME):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomic(path, config_text(config).encode("utf-8"))
+
+
+def config_text(config: KbConfig) -> str:
+    """Return the text of ``kb.toml``."""
+    import tomli_w
+
     own: dict[str, Any] = {"graph": {"engine": config.engine}}
     if config.embedder:
         own["embedder"] = {"name": config.embedder}
@@ -167,11 +174,8 @@ def write_config(kb_dir: Path, config: KbConfig) -> None:
     merged = {key: {**own.get(key, {}), **tables.get(key, {})} for key in sorted({*own, *tables})}
     removed = {"removed": list(config.removed)} if config.removed else {}
     data = {"format": CONFIG_FORMAT, "project_id": config.project_id, **removed, **scalars, **merged}
-    text = tomli_w.dumps(data)
-    text += "".join(f"\n[[sources]]\n{tomli_w.dumps(source.model_dump())}" for source in config.sources)
-    with disk_errors(CONFIG_NAME):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomic(path, text.encode("utf-8"))
+    sources = (f"\n[[sources]]\n{tomli_w.dumps(source.model_dump())}" for source in config.sources)
+    return tomli_w.dumps(data) + "".join(sources)
 
 
 def has_snapshots(kb_dir: Path) -> bool:

@@ -15,8 +15,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 
-from graphctx.errors import BackendUnavailable
+from graphctx.errors import BackendUnavailable, InvalidArgument
 from graphctx.store.files import disk_errors, write_atomic
+from graphctx.store.objects import origin_of
 
 try:
     import fcntl
@@ -40,6 +41,7 @@ class IngestLock:
 
     Raises:
         BackendUnavailable: on entering, at once, if another process or thread holds the lock; the message names it.
+        InvalidArgument: on entering, if the folder is a replica, which only follows.
     """
 
     def __init__(self, kb_dir: Path) -> None:
@@ -51,6 +53,12 @@ class IngestLock:
     def __enter__(self) -> IngestLock:
         from filelock import Timeout
 
+        if (url := origin_of(self._dir)) is not None:
+            raise InvalidArgument(
+                f"{url} cannot be changed from here. Change the knowledge base that is published there, in its own "
+                f"folder, and publish it again: graphctx publish --kb DIR --to {url}",
+                url=url,
+            )
         with disk_errors(LOCK_NAME):
             self._dir.mkdir(parents=True, exist_ok=True)
             try:

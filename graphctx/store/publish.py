@@ -159,7 +159,7 @@ def publish(
                     versions=versions.model_copy(update={"engine": graph_engine(engine).version()}),
                 )
                 write_manifest(temporary, manifest)
-                _move_in(temporary, kb_dir / SNAPSHOTS_DIR / new_id)
+                move_in(temporary, kb_dir / SNAPSHOTS_DIR / new_id)
         except BackendUnavailable as error:
             raise _with_free_space(error, kb_dir) from error
         finally:
@@ -280,8 +280,8 @@ def _sync_and_hash(directory: Path) -> dict[str, FileEntry]:
     }
 
 
-def _move_in(temporary: Path, target: Path) -> None:
-    """Rename the finished snapshot to its place; a damaged one of the same id is moved aside and deleted."""
+def move_in(temporary: Path, target: Path) -> None:
+    """Rename a finished snapshot to its place, and delete leftovers; one of the same id is moved aside and deleted."""
     if target.exists():
         target.rename(target.with_name(f"{TEMPORARY_PREFIX}{secrets.token_hex(8)}"))
     temporary.rename(target)

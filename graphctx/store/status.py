@@ -11,6 +11,7 @@ from graphctx.store.communities import CommunityLevel, levels_in
 from graphctx.store.config import KbConfig, SourceEntry
 from graphctx.store.files import size_of
 from graphctx.store.manifest import Versions, read_manifest
+from graphctx.store.objects import origin_of
 from graphctx.store.snapshot import current_id, recovery_note, verify_files
 
 
@@ -51,8 +52,9 @@ def status_of(kb_dir: Path, config: KbConfig) -> Status:
         snapshot = current_id(kb_dir)
         if snapshot is None:
             return common
-        note = recovery_note(kb_dir)
-        common = common.model_copy(update={"notes": [note] if note else []})
+        url = origin_of(kb_dir)
+        notes = [recovery_note(kb_dir), f"This is a copy of {url}." if url else None]
+        common = common.model_copy(update={"notes": [note for note in notes if note]})
         directory = kb_dir / "snapshots" / snapshot
         manifest = read_manifest(directory)
     except GraphctxError as error:

@@ -33,6 +33,7 @@ __all__ = [
     "read_file",
     "reader_for",
     "readers",
+    "with_content",
 ]
 
 
@@ -53,11 +54,10 @@ def read_file(file: SourceFile, uri: str) -> ReadFile:
     if isinstance(reader, RowReader) and file.source is not None:
         reader = replace(reader, columns=file.source.columns)
     try:
-        with file.path.open("rb") as stream:
-            data = stream.read()
-        modified = datetime.fromtimestamp(file.path.stat().st_mtime, UTC)
+        data, seconds = file.content or _content(file)
     except OSError as error:
         return _unread(uri, f"the file cannot be opened: {(error.strerror or 'unknown').lower()}")
+    modified = datetime.fromtimestamp(seconds, UTC)
     if not data:
         return _unread(uri, "the file is empty (0 bytes)")
     try:
@@ -72,6 +72,19 @@ def read_file(file: SourceFile, uri: str) -> ReadFile:
     documents = [replace(document, mtime=mtime) for document in reading.documents if not _is_data(document)]
     data_files = [Skipped(document.uri, _DATA_REASON) for document in reading.documents if _is_data(document)]
     return ReadFile(tuple(documents), (*reading.skipped, *data_files), reading.notes)
+
+
+def with_content(file: SourceFile, uri: str) -> tuple[SourceFile, str]:
+    """Return the arguments of `read_file` with the file's bytes; without them if it cannot be opened here."""
+    try:
+        return replace(file, content=_content(file)), uri
+    except OSError:
+        return file, uri
+
+
+def _content(file: SourceFile) -> tuple[bytes, float]:
+    with file.path.open("rb") as stream:
+        return stream.read(), file.path.stat().st_mtime
 
 
 def _unread(uri: str, reason: str) -> ReadFile:

@@ -41,6 +41,7 @@ class SourceFile:
         path: absolute.
         size: bytes that it had when it was found.
         source: what it was found for.
+        content: its bytes and its time of modification, where the reader has no access to the file.
     """
 
     rel: str
@@ -48,6 +49,7 @@ class SourceFile:
     path: Path
     size: int = 0
     source: Source | None = field(default=None, compare=False)
+    content: tuple[bytes, float] | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
