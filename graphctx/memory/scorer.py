@@ -57,15 +57,16 @@ ITEM_SHARE = 0.5
 
 _GENERAL_STEMS = frozenset(
     terms(
-        "remember recall know tell told say said talk speak spoke discuss conversation chat session happen happened do "
-        "everything anything something thing all list name memory summarize summarise overview recap user far upcoming "
-        "previous earlier first second third fourth fifth sixth seventh eighth ninth tenth last past latest recent "
-        "recently new next one two three four five six seven eight nine ten couple several time date hour day night "
-        "week fortnight weekend month quarter year ago today yesterday tomorrow tonight morning afternoon evening "
-        "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august "
-        "september october november december jan feb mar apr jun jul aug sep sept oct nov dec please " + " ".join(KINDS)
+        "remember recall remind know learn tell told say said talk speak spoke discuss mention conversation chat "
+        "session message note happen happened do give show everything anything something thing all list name memory "
+        "summarize summarise overview recap user far upcoming previous earlier first second third fourth fifth sixth "
+        "seventh eighth ninth tenth last past latest recent recently new next one two three four five six seven eight "
+        "nine ten couple several time date hour day night week fortnight weekend month quarter year ago today "
+        "yesterday tomorrow tonight morning afternoon evening monday tuesday wednesday thursday friday saturday "
+        "sunday january february march april may june july august september october november december pm jan feb mar "
+        "apr jun jul aug sep sept oct nov dec please"
     )
-)
+).union(*map(terms, KINDS))
 """Stems of questions about what is remembered as a whole, to which no item need be similar."""
 
 _NUMBER = re.compile(r"\d+(?:st|nd|rd|th)?")
