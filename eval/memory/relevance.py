@@ -10,7 +10,7 @@ import numpy as np
 from eval.memory.conversations import Conversations, Question
 from graphctx.memory import Memory
 from graphctx.memory.index import MemoryIndex
-from graphctx.memory.scorer import similarity_floor
+from graphctx.memory.scorer import mixed_similarity, similarity_floor
 from graphctx.nlp.base import Embedder
 
 SIZES = (3, 10, 30, 100, 300, 1000, 3000)
@@ -61,10 +61,9 @@ def print_relevance(
                 mask = np.zeros(len(index.ids), bool)
                 mask[draw.sample(own, size)] = True
                 mask[gold] |= kind == "of the chat"
-                cosines = np.clip(index.cosines(embedder.embed([text])[0], np.flatnonzero(mask)), 0, 1)
-                share = settings.lexical_share
+                cosines = index.cosines(embedder.embed([text])[0], np.flatnonzero(mask))
                 lexical = index.postings.scores(text, mask, index.column("length"))[mask]
-                fit = ((1 - share) * cosines + share * lexical).max()
+                fit = mixed_similarity(cosines, lexical, settings).max()
                 best[kind].append(float(fit))
                 below[kind] += fit < similarity_floor(text, int(mask.sum()), settings)
         for kind, values in best.items():

@@ -6,7 +6,7 @@ import shutil
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from filelock import FileLock
@@ -109,6 +109,8 @@ class MemoryDatabase:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self._errors(), FileLock(self.path.with_suffix(".lock"), timeout=busy_seconds):
                 self.path.touch(mode=0o600)  # what people say is theirs; SQLite gives its log the same mode
+                for part in self.path.parent.glob(f"{FILE_NAME}*"):  # an earlier version let all read them
+                    _make_private(part)
                 self._connection = sqlite3.connect(
                     self.path, timeout=busy_seconds, isolation_level=None, check_same_thread=False
                 )
@@ -231,6 +233,7 @@ class MemoryDatabase:
         """Copy the store to another file, consistently, while others write."""
         try:
             target.touch(mode=0o600)
+            _make_private(target)
             copy = sqlite3.connect(target)
             copy.execute("PRAGMA user_version")
         except (OSError, sqlite3.OperationalError) as error:
@@ -262,6 +265,12 @@ class MemoryDatabase:
             raise BackendUnavailable(
                 f"{FILE_NAME} is damaged: {error}. Run `graphctx memory repair`, which keeps the damaged file."
             ) from error
+
+
+def _make_private(path: Path) -> None:
+    """Let the owner of a file alone read and write it."""
+    with suppress(OSError):  # it is another user's, or just deleted
+        path.chmod(0o600)
 
 
 _NO_ROOM = (

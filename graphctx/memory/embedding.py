@@ -36,19 +36,26 @@ class WindowEmbedder:
         with self._database.read() as connection:
             known = connection.execute("SELECT value FROM meta WHERE name = 'embedder'").fetchone()
         try:
-            own, dimension = self._embedder.fingerprint, self._embedder.dimension
+            own, wrong_length = self._embedder.fingerprint, self._wrong_length()
         except GraphctxError as error:
             return error.message
-        if self._dimensions not in (None, dimension):
-            return (
-                f"the vectors of {self._embedder.name} have {dimension} dimensions, and [memory.embeddings] dimensions "
-                f"is {self._dimensions}; set it to {dimension}"
-            )
+        if wrong_length:
+            return wrong_length
         if known is None or known[0] == own:
             return ""
         return (
             f"the store was embedded with {known[0]}, and the settings choose {own}; run `graphctx memory reindex`, or "
             "set [memory.embeddings] as it was"
+        )
+
+    def _wrong_length(self) -> str:
+        """Return why the embedder's vectors are not as long as the settings say, or an empty string."""
+        dimension = self._embedder.dimension
+        if self._dimensions in (None, dimension):
+            return ""
+        return (
+            f"the vectors of {self._embedder.name} have {dimension} dimensions, and [memory.embeddings] dimensions "
+            f"is {self._dimensions}; set it to {dimension}"
         )
 
     def remember(self, connection: sqlite3.Connection) -> None:
@@ -61,9 +68,9 @@ class WindowEmbedder:
 
     def reindex(self) -> int:
         """Embed again what has no vector, or everything if the embedder is another; return the number of items."""
-        if (unusable := self.unusable()) and "dimensions is" in unusable:
-            raise InvalidArgument(f"Nothing is embedded: {unusable}.", setting="memory.embeddings.dimensions")
-        condition = "1" if unusable else "vector IS NULL"
+        if wrong_length := self._wrong_length():
+            raise InvalidArgument(f"Nothing is embedded: {wrong_length}.", setting="memory.embeddings.dimensions")
+        condition = "1" if self.unusable() else "vector IS NULL"
         with self._database.read() as connection:
             rows = connection.execute(f"SELECT row, text FROM items WHERE {condition}").fetchall()
         for start in range(0, len(rows), EMBED_BATCH):

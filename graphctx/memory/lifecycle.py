@@ -31,7 +31,6 @@ CompressLevel = Literal["working", "session", "epoch"]
 ITEMS_PER_SUMMARY = 20
 
 _MAINTAINED_ITEMS = 200
-_ENDED_SESSIONS = 20
 _LIVE: tuple[MemoryState, ...] = ("active", "aging")
 _WORKING = "project = ? AND tier = 0 AND kind = 'turn' AND session = ? AND state IN ('active', 'aging')"
 
@@ -199,9 +198,10 @@ class MemoryLifecycle:
         return [item for item in found if ITERATIONS_TAG not in item.tags]
 
     def end_sessions(self, scope: MemoryScope, now: Moment) -> tuple[MemoryItem, ...]:
-        """Summarise the turns of other sessions of the project that have ended; some in a call, the oldest first.
+        """Summarise the turns of other sessions of the project that have ended, the oldest first.
 
-        The summaries are extractive. A session of one turn stays as it is.
+        Some hundred turns are summarised in a call; further sessions wait for the next one. The summaries are
+        extractive. A session of one turn stays as it is.
         """
         limits = self._settings.compression
         if not limits.session_idle_minutes:
@@ -209,13 +209,16 @@ class MemoryLifecycle:
         query = (
             "SELECT session FROM items WHERE principal = ? AND project = ? AND tier = 0 AND kind = 'turn' "
             "AND state IN ('active', 'aging') AND session <> ? GROUP BY 1 HAVING COUNT(*) > 1 AND MAX(created_at) < ? "
-            "ORDER BY MAX(created_at), 1 LIMIT ?"
+            "ORDER BY MAX(created_at), 1"
         )
         before = to_micros(now.at) - limits.session_idle_minutes * 60_000_000
-        values = (scope.principal, scope.project, scope.session, before, _ENDED_SESSIONS)
+        values = (scope.principal, scope.project, scope.session, before)
         with self._database.read() as connection:
             ended = [session for (session,) in connection.execute(query, values)]
-        turns = [turn for session in ended for turn in self.working(replace(scope, session=session), now)]
+        turns: list[MemoryItem] = []
+        for session in ended:
+            if len(turns) < _MAINTAINED_ITEMS:
+                turns += self.working(replace(scope, session=session), now)
         return self._summarise(turns, 1, limits.session_summary_tokens, now).summaries
 
     def promote(self, scope: MemoryScope, now: Moment) -> tuple[MemoryItem, ...]:

@@ -67,7 +67,8 @@ def repair(folder: Path) -> RepairReport:
             copy = Path(made) / "damaged.db"
             for suffix in ("", "-wal"):
                 if (part := Path(f"{path}{suffix}")).exists():
-                    shutil.copy2(part, f"{kept}{suffix}")
+                    Path(f"{kept}{suffix}").touch(mode=0o600)
+                    shutil.copyfile(part, f"{kept}{suffix}")
                     shutil.copy2(part, f"{copy}{suffix}")  # reading it moves its log into it
             report = _salvaged(copy, Path(made) / "sound", kept.name)
             for suffix in ("-wal", "-shm"):

@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from graphctx.memory.items import CORE_TIER
+from graphctx.memory.items import CORE_TIER, KINDS
+from graphctx.nlp.language import is_english
 from graphctx.settings import MemoryCompressionSettings, MemoryRankingSettings
 from graphctx.settings import MemoryScoringSettings as ScoringSettings
-from graphctx.text.lexical import terms
+from graphctx.text.lexical import STOPWORDS, stem, terms, words
 
 Floats = npt.NDArray[np.float64]
 
@@ -54,16 +55,21 @@ FLOOR_ITEMS = 1000
 ITEM_SHARE = 0.5
 """Of the floor, the similarity below which an item is left out although others answer the question."""
 
-_GENERAL_TERMS = frozenset(
+_GENERAL_STEMS = frozenset(
     terms(
-        "remember recall know tell told say said talk speak spoke discuss conversation chat session happen happened do "
-        "everything anything something thing all list name memory preference summary summarize overview recap user far "
-        "first last latest recent recently new next time date day week weekend month year ago today yesterday tonight "
-        "morning afternoon evening monday tuesday wednesday thursday friday saturday sunday january february march "
-        "april may june july august september october november december please"
+        "remember recall remind know learn tell told say said talk speak spoke discuss mention conversation chat "
+        "session message note happen happened do give show everything anything something thing all list name memory "
+        "summarize summarise overview recap user far upcoming previous earlier first second third fourth fifth sixth "
+        "seventh eighth ninth tenth last past latest recent recently new next one two three four five six seven eight "
+        "nine ten couple several time date hour day night week fortnight weekend month quarter year ago today "
+        "yesterday tomorrow tonight morning afternoon evening monday tuesday wednesday thursday friday saturday "
+        "sunday january february march april may june july august september october november december pm jan feb mar "
+        "apr jun jul aug sep sept oct nov dec please"
     )
-)
-"""Terms of questions about what is remembered as a whole, to which no item need be similar."""
+).union(*map(terms, KINDS))
+"""Stems of questions about what is remembered as a whole, to which no item need be similar."""
+
+_NUMBER = re.compile(r"\d+(?:st|nd|rd|th)?")
 
 _ABOUT_BOTH = re.compile(r"\b(?:summar\w+|overview|recap|(?:did|have|had) you)\b", re.I)
 """Questions for which what the assistant said is as relevant as what the person said."""
@@ -89,12 +95,24 @@ class ScoreParts:
 def similarity_floor(query: str, n_items: int, settings: ScoringSettings) -> float:
     """Return the similarity that the best of some items must have if any of them bears on a question.
 
-    0 if the question is about the memory as a whole, such as "What happened on Monday?".
+    0 if the question is about the memory as a whole, such as "What happened on Monday?", or is not in English.
     """
-    if not settings.min_similarity or all(term in _GENERAL_TERMS or term.isdigit() for term in terms(query)):
+    if not settings.min_similarity or _is_general(query) or not is_english(query):
         return 0.0
     share = min(1.0, max(n_items, 1) / FLOOR_ITEMS)
     return max(0.0, settings.min_similarity + FLOOR_STEP * math.log10(share))
+
+
+def _is_general(query: str) -> bool:
+    asked = (word for word in words(query) if word not in STOPWORDS)
+    return all(stem(word) in _GENERAL_STEMS or _NUMBER.fullmatch(word) for word in asked)
+
+
+def mixed_similarity(cosines: Floats, lexical: Floats, settings: ScoringSettings) -> Floats:
+    """Return the similarities [k] of items to a query, of their cosines and BM25 scores [k]."""
+    share = settings.lexical_share
+    mixed: Floats = (1 - share) * np.clip(cosines, 0, 1) + share * lexical
+    return mixed
 
 
 def relevance_of(

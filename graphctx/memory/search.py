@@ -26,6 +26,7 @@ from graphctx.memory.scorer import (
     block_scores,
     iteration_parts,
     iteration_scores,
+    mixed_similarity,
     relative,
     relevance_of,
     similarity_floor,
@@ -202,14 +203,13 @@ class MemorySearcher:
             cosines = np.zeros(len(mask))
             cosines[near] = index.cosines(vector, near)
             slots = np.union1d(_best(near, cosines, CANDIDATES), _best(np.flatnonzero(lexical), lexical, CANDIDATES))
-            share = self._settings.scoring.lexical_share
             beside = index.neighbours(slots)
             everything = np.union1d(slots, beside)
             everything = everything[(everything >= 0) & mask[everything]]
             others = np.setdiff1d(everything, near, assume_unique=True)
             cosines[others] = index.cosines(vector, others)
             fit = np.zeros(len(mask))
-            fit[everything] = (1 - share) * np.clip(cosines[everything], 0, 1) + share * lexical[everything]
+            fit[everything] = mixed_similarity(cosines[everything], lexical[everything], self._settings.scoring)
             relevance = np.zeros(len(mask) + 1)  # of no neighbour, at -1
             relevance[everything] = relevance_of(
                 fit[everything],

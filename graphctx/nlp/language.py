@@ -21,6 +21,9 @@ MIN_WORDS = 8
 MIN_SHARE = 0.15
 """Function words, and their share among all words, from which on they tell the language; code and lists have fewer."""
 
+MIN_FUNCTION_WORDS = 2
+"""Function words that tell the language of a question."""
+
 _WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -55,6 +58,11 @@ def language_of(text: str, *, min_words: int = MIN_WORDS) -> str:
             found[language] += count
     best = min(LANGUAGES, key=lambda one: (-round(counts[one], 6), LANGUAGES.index(one)))
     return best if found[best] >= max(min_words, MIN_SHARE * len(words)) else ""
+
+
+def is_english(question: str) -> bool:
+    """Return whether the function words of a question are English, or too few to tell."""
+    return language_of(question, min_words=MIN_FUNCTION_WORDS) in ("", "en")
 
 
 def _script(letter: str) -> str:

@@ -17,12 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from graphctx.nlp.commonness import rank_of
+from graphctx.nlp.language import is_english
 from graphctx.retrieve.arrays import Rows
 from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import Question
 from graphctx.retrieve.ranking import Ranking
 from graphctx.retrieve.sentences import SentencePool
-from graphctx.retrieve.spelling import MIN_LETTERS, is_english, is_misspelt
+from graphctx.retrieve.spelling import MIN_LETTERS, is_misspelt
 from graphctx.text.gazetteer import name_words
 from graphctx.text.lexical import STOPWORDS, stem, terms
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from graphctx.nlp.commonness import common_words
-from graphctx.nlp.language import language_of
+from graphctx.nlp.language import is_english
 from graphctx.nlp.tokens import WordPieceCounter
 from graphctx.retrieve.index import SearchIndex
 from graphctx.text.lexical import STOPWORDS, fold, stem
@@ -21,9 +21,6 @@ LONG_LETTERS = 8
 
 MAX_SUFFIX = 6
 """Letters behind a stem that may hold the error: the stem of ``configuraton`` is no stem of the documents."""
-
-MIN_FUNCTION_WORDS = 2
-"""Function words that tell the language of a question."""
 
 COMMON_WORDS = 20_000
 """English words that a misspelling may stand for."""
@@ -69,11 +66,6 @@ def corrected(text: str, index: SearchIndex) -> tuple[str, ReadAs]:
     if not replaced or not is_english(text):
         return text, ()
     return "".join([*pieces, text[at:]]), tuple(replaced.items())
-
-
-def is_english(question: str) -> bool:
-    """Return whether the function words of a question are English, or too few to tell."""
-    return language_of(question, min_words=MIN_FUNCTION_WORDS) in ("", "en")
 
 
 def is_misspelt(word: str, index: SearchIndex) -> bool:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import stat
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,9 @@ def test_an_empty_answer_names_the_projects_that_hold_memories(folder: Path) -> 
 
 def test_an_export_is_imported_exactly_and_only_once(folder: Path) -> None:
     exported = memory(folder, "export").out
+    assert memory(folder, "export", "--out", "out.jsonl").code == 0
+    assert (folder / "out.jsonl").read_text() == exported
+    assert stat.S_IMODE((folder / "out.jsonl").stat().st_mode) == 0o600
     assert {line["type"] for line in lines(exported)} == {"item", "fact"}
     assert memory(folder, "import", "-", "--json", notes="copy", stdin=exported.encode()).json["items"] == 3
     assert memory(folder, "export", "--project", "notes", notes="copy").out == exported

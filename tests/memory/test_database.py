@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import shutil
 import sqlite3
+import stat
 import subprocess
 import sys
 import time
@@ -154,6 +155,22 @@ def damaged(data: bytes, damage: str) -> bytes:
     else:
         del broken[4096 * (2 * len(data) // 3 // 4096) + 1000 :]
     return bytes(broken)
+
+
+def test_the_owner_alone_reads_a_store_and_its_copies(open_memory: OpenMemory, tmp_path: Path) -> None:
+    memory, backup = open_memory(), tmp_path / "backup.db"
+    memory.add([MemoryDraft("fact", "Ana lives in Oslo.")], HERE, on_day(0))
+    path = tmp_path / "memory" / "memory.db"
+    backup.touch(mode=0o644)
+    memory.database.backup(backup)
+    memory.close()
+    path.chmod(0o644)  # as an earlier version made it
+    repair(path.parent)
+    path.chmod(0o644)
+    open_memory()
+    files = [backup, *path.parent.glob("memory.db*")]
+    assert {path.name: stat.S_IMODE(path.stat().st_mode) for path in files} == {path.name: 0o600 for path in files}
+    assert path.with_name("memory.db.damaged-1") in files
 
 
 @pytest.mark.parametrize("damage", ["pages", "header", "bits", "truncated"])

@@ -89,6 +89,18 @@ def test_a_session_that_has_ended_is_summarised_when_another_begins(open_memory:
             assert_cites(summary, said)
 
 
+def test_many_ended_sessions_are_summarised_over_several_calls(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    for session in range(6):
+        drafts = [replace(turn(60 * session + number), triples=()) for number in range(60)]
+        memory.add(drafts, replace(HERE, session=f"session {session}"), on_day(0, session))
+    ended = []
+    for call in range(3):
+        made = memory.lifecycle.end_sessions(HERE, on_day(1, call))
+        ended.append({summary.session for summary in made})
+    assert ended == [{f"session {number}" for number in range(4)}, {"session 4", "session 5"}, set()]
+
+
 def test_levels_are_compressed_on_demand_each_into_the_next(open_memory: OpenMemory) -> None:
     memory = open_memory()
     for session in range(3):

@@ -235,7 +235,34 @@ def test_a_question_that_nothing_bears_on_finds_nothing(open_memory: OpenMemory,
     assert (unrelated.hits, unrelated.n_below, unrelated.stage) == ((), len(SAYINGS), "semantic")
     assert found(memory, "Why does the deploy fail?").hits
     assert found(lax, "What is the capital of Mongolia?").hits
-    assert len(found(memory, "What do you remember?").hits) == len(SAYINGS)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What do you remember?",
+        "What happened on 2026-01-05?",
+        "What happened on May 5th?",
+        "What did I say two weeks ago?",
+        "What did we talk about last night?",
+        "Summarise our chats.",
+        "Remind me of everything.",
+        "What are the upcoming events?",
+        "Was weißt du über mich?",
+        "О чём мы говорили?",
+    ],
+)
+def test_a_question_about_all_that_is_remembered_finds_what_there_is(open_memory: OpenMemory, question: str) -> None:
+    memory = open_memory()
+    memory.add(drafts(), HERE, on_day(0))
+    assert len(memory.search(MemoryQuery(question, HERE, on_day(1), limit=50)).hits) == len(SAYINGS)
+
+
+@pytest.mark.parametrize("question", ["What is the GDP of Mongolia in 2020?", "Who won the 5th race last night?"])
+def test_a_date_does_not_make_an_unrelated_question_find_something(open_memory: OpenMemory, question: str) -> None:
+    memory = open_memory()
+    memory.add(drafts(), HERE, on_day(0))
+    assert not memory.search(MemoryQuery(question, HERE, on_day(1))).hits
 
 
 def test_an_old_turn_that_answers_comes_before_newer_ones_that_do_not(open_memory: OpenMemory) -> None:

@@ -65,6 +65,7 @@ def export(
         raise InvalidArgument(f"{out.name} exists already; name another file with --out.", field="out")
     n_lines = 0
     try:
+        out.touch(mode=0o600)
         with out.open("w", encoding="utf-8") as file:
             for line in lines:
                 file.write(f"{line}\n")

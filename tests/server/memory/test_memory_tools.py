@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import sqlite3
+from contextlib import closing
+from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -130,6 +133,17 @@ async def test_an_empty_answer_says_why_and_where_the_caller_has_other_memories(
         found = await call(client, "memory_retrieve", query="What opens the safe?", session_id="vault")
         assert found["items"]
         assert "why_empty" not in found
+
+
+async def test_a_store_that_becomes_unreadable_is_a_degraded_answer(remembering: Remembering, folder: Path) -> None:
+    async with remembering() as client:
+        await store(client, "Ann lives in Oslo.")
+        with closing(sqlite3.connect(folder / "memory.db")) as connection:
+            connection.executescript("DROP TABLE item_text; DROP TABLE items")
+        answer = await call(client, "memory_retrieve", query="Where does Ann live?")
+        assert (answer["items"], answer["stage"]) == ([], "none")
+        assert answer["why_empty"] == "The memory cannot be searched now."
+        assert "no such table" in answer["degraded"]
 
 
 async def test_the_text_names_each_memory_by_the_beginning_of_its_id(remembering: Remembering) -> None:

@@ -111,9 +111,9 @@ def _retrieve(context: CallContext, asked: MemoryRetrieveInput) -> Reply[MemoryR
         budget = memory.settings.token_budgets.default_retrieve_budget
     fresh = asked.as_of is None and asked.cursor is None
     block = assemble_block(memory, query, budget, context.count, record_use=fresh)
-    why_empty = ""
-    if not block.entries:
-        why_empty = " ".join(filter(None, [block.why_empty, other_sessions(context, scope)]))
+    why_empty = block.why_empty
+    if not block.entries and block.stage in ("semantic", "text"):  # the store can be read
+        why_empty = " ".join(filter(None, [why_empty, other_sessions(context, scope)]))
     results = Results(
         items=block.entries,
         snapshot_id="",
