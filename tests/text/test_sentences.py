@@ -91,6 +91,12 @@ def test_hard_wrapped_prose_keeps_its_sentences_across_lines(sentences: list[str
     assert texts("\n".join(sentences)) == sentences
 
 
+@pytest.mark.parametrize("text", ["](" * 500_000, '<a b="' + "A! " * 300_000, "<b c=" * 200_000, "Dr. " * 200_000])
+@pytest.mark.timeout(60)  # minutes if any of it were quadratic
+def test_a_hostile_text_is_split_in_linear_time(text: str) -> None:
+    assert split_sentences(text)
+
+
 def test_a_long_item_of_a_list_divides_no_sentence_of_another() -> None:
     items = ["`rope` is a function for tying up a boat (`rope\n  bow`).", "word " * 30 + "end"]
     assert texts("".join(f"- {item}\n" for item in items), "list") == items
