@@ -104,7 +104,8 @@ def _inner_break(text: str, start: int, end: int) -> re.Pattern[str]:
     """Return the line breaks that end a sentence without a full stop."""
     if not _is_wrapped(_LINK_TARGET.sub("", text[start:end]).split("\n")):
         return _LONG_LINE_BREAK
-    return _SPEAKER_BREAK if _SPEAKER.match(text, start, end) else _NO_BREAK
+    speaks = _SPEAKER.match(text, start, end) or len(_SPEAKER_BREAK.findall(text, start, end)) > 1
+    return _SPEAKER_BREAK if speaks else _NO_BREAK
 
 
 def _is_wrapped(lines: list[str]) -> bool:

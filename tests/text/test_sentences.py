@@ -80,6 +80,24 @@ def test_a_chat_log_is_split_at_each_speaker() -> None:
 @pytest.mark.parametrize(
     "sentences",
     [
+        [
+            "Transcript of Monday",
+            "Ann: Hello there",
+            "Bob: We lost the anchor",
+            "Ann: And the chart?",
+            "Bob: It is dry",
+        ],
+        ["Data sheet of the boat", "Hull: steel", "Length over all: 12 m"],
+        ["Notes", "Ann: the gate\nis up", "Bob: good"],
+    ],
+)
+def test_speakers_and_fields_below_a_heading_are_sentences(sentences: list[str]) -> None:
+    assert texts("\n".join(sentences)) == sentences
+
+
+@pytest.mark.parametrize(
+    "sentences",
+    [
         ["The gate is opened\nby hand.", "It closes\nby itself."],
         [f"The crew has a\n[list](https://example.com/{'x' * 120}) of\nropes.", "It is short."],  # a link has no width
         ["The gate was shut by\nKeeper Hale: nobody else has a key.", "He has two."],  # no speaker
