@@ -37,7 +37,8 @@ _SENTENCE_INITIAL_ABBREVIATIONS = frozenset("etc a.m p.m u.s u.k u.n d.c ph.d b.
 """These may also end a sentence: before a capital they do."""
 
 _TERMINATOR = re.compile(
-    r"(?<![.!?…।؟])[.!?…।؟]++[\"'”’»)\]*_`]*+(?=\s)"  # possessive, from a run's start: a file of dots stays linear
+    r"(?P<tag><[A-Za-z](?=[^<>]*=[\"'])[^<>]*+>)"  # an attribute may hold a full stop
+    r"|(?<![.!?…।؟])[.!?…।؟]++[\"'”’»)\]*_`]*+(?=\s)"  # possessive, from a run's start: a file of dots stays linear
     r"|[。！？｡]+[」』）”’\"]*"  # scripts without spaces
 )
 _LINE_BREAK = re.compile(r"\n+")
@@ -46,9 +47,8 @@ _BULLET = re.compile(r"(?m)^[ \t>]*(?:[-*+•‣◦]|\d{1,3}[.)]|[a-z][.)]|[A-Z]
 _LONG_LINE_BREAK = re.compile(r"\n+(?![ \t]*[(a-zß-öø-ÿ])")
 _SPEAKER = re.compile(r"[A-Z][\w.'’ -]{0,40}: ")
 _SPEAKER_BREAK = re.compile(rf"\n(?={_SPEAKER.pattern})")
-_LINK_TARGET = re.compile(r"(?<=\])(?:\([^)\s]*+[^)\n]*+\)|\[[^\]\n]*+\])|https?://\S++|</?[A-Za-z][^<>\n]*+>")
+_LINK_TARGET = re.compile(r"(?<=\])(?:\([^)\]\n]*+\)|\[[^\]\n]*+\])|https?://\S++|</?[A-Za-z][^<>\n]*+>")
 _ENDED_LINE = re.compile(r"[.!?…:;।؟。！？][\"'”’»)\]*_`]*\s*$")
-_OPEN_TAG = re.compile(r"<[A-Za-z][^<>]*=(?:\"[^\"<>]*|'[^'<>]*)")
 _TABLE_RULE = re.compile(r"[\s|:+=-]*")
 _NO_BREAK = re.compile(r"(?!)")
 _LAST_WORD = re.compile(r"[^\s(\[\"'“‘]+$")
@@ -104,7 +104,8 @@ def _inner_break(text: str, start: int, end: int) -> re.Pattern[str]:
     """Return the line breaks that end a sentence without a full stop."""
     if not _is_wrapped(_LINK_TARGET.sub("", text[start:end]).split("\n")):
         return _LONG_LINE_BREAK
-    return _SPEAKER_BREAK if _SPEAKER.match(text, start, end) else _NO_BREAK
+    speaks = _SPEAKER.match(text, start, end) or len(_SPEAKER_BREAK.findall(text, start, end)) > 1
+    return _SPEAKER_BREAK if speaks else _NO_BREAK
 
 
 def _is_wrapped(lines: list[str]) -> bool:
@@ -151,7 +152,7 @@ def _opens_item(text: str, match: re.Match[str]) -> bool:
 def _by_terminator(text: str, start: int, end: int) -> Iterator[Span]:
     at = start
     for match in _TERMINATOR.finditer(text, start, end):
-        if _ends_sentence(text, at, match, end):
+        if match["tag"] is None and _ends_sentence(text, at, match, end):
             yield at, match.end()
             at = match.end()
     if at < end:
@@ -166,9 +167,6 @@ def _ends_sentence(text: str, start: int, match: re.Match[str], end: int) -> boo
         return True
     after = text[following]
     if after.islower():
-        return False
-    tag = text.rfind("<", start, match.start())
-    if tag >= 0 and _OPEN_TAG.fullmatch(text, tag, match.start()):
         return False
     if match.group()[0] != "." or match.group().startswith(".."):
         return True

@@ -80,6 +80,24 @@ def test_a_chat_log_is_split_at_each_speaker() -> None:
 @pytest.mark.parametrize(
     "sentences",
     [
+        [
+            "Transcript of Monday",
+            "Ann: Hello there",
+            "Bob: We lost the anchor",
+            "Ann: And the chart?",
+            "Bob: It is dry",
+        ],
+        ["Data sheet of the boat", "Hull: steel", "Length over all: 12 m"],
+        ["Notes", "Ann: the gate\nis up", "Bob: good"],
+    ],
+)
+def test_speakers_and_fields_below_a_heading_are_sentences(sentences: list[str]) -> None:
+    assert texts("\n".join(sentences)) == sentences
+
+
+@pytest.mark.parametrize(
+    "sentences",
+    [
         ["The gate is opened\nby hand.", "It closes\nby itself."],
         [f"The crew has a\n[list](https://example.com/{'x' * 120}) of\nropes.", "It is short."],  # a link has no width
         ["The gate was shut by\nKeeper Hale: nobody else has a key.", "He has two."],  # no speaker
@@ -89,6 +107,12 @@ def test_a_chat_log_is_split_at_each_speaker() -> None:
 )
 def test_hard_wrapped_prose_keeps_its_sentences_across_lines(sentences: list[str]) -> None:
     assert texts("\n".join(sentences)) == sentences
+
+
+@pytest.mark.parametrize("text", ["](" * 500_000, '<a b="' + "A! " * 300_000, "<b c=" * 200_000, "Dr. " * 200_000])
+@pytest.mark.timeout(60)  # minutes if any of it were quadratic
+def test_a_hostile_text_is_split_in_linear_time(text: str) -> None:
+    assert split_sentences(text)
 
 
 def test_a_long_item_of_a_list_divides_no_sentence_of_another() -> None:
