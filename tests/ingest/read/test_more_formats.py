@@ -123,6 +123,21 @@ def test_subtitles_give_paragraphs_with_their_times() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("cue", "shown"),
+    [
+        ("<v Ana>Hello.\n<v Bob>Yes I do.", ["Ana: Hello.", "Bob: Yes I do."]),
+        ("Hello. <v.loud Bob Lee>Yes</v> <b>I</b> do.", ["Hello.", "Bob Lee: Yes I do."]),
+        ("if a < b and c > d then <c.red>stop</c>", ["if a < b and c > d then stop"]),
+        ("use <vector> of <font color=red>T</font> <00:00:01.500>now", ["use <vector> of T now"]),
+    ],
+)
+def test_a_cue_has_a_paragraph_for_each_speaker_and_loses_only_tags(cue: str, shown: list[str]) -> None:
+    data = f"WEBVTT\n\n00:01.000 --> 00:02.000\n{cue}\n".encode()
+    (document,) = readers()[".vtt"].read(data, "a.vtt").documents
+    assert [text for _, text in blocks(document)] == shown
+
+
 @pytest.mark.parametrize("name", [name for name in SAMPLES if name.endswith((".pptx", ".xlsx", ".epub", ".ipynb"))])
 def test_half_a_file_is_refused(name: str) -> None:
     data = SAMPLES[name]
