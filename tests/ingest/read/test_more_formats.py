@@ -6,6 +6,7 @@ import pytest
 
 from graphctx.errors import InvalidArgument
 from graphctx.ingest.read import ReadFile, readers
+from graphctx.ingest.read.mail import MboxReader
 from graphctx.ingest.split import split_by_word_pieces
 from graphctx.model.documents import Document
 
@@ -83,6 +84,24 @@ def test_a_mailbox_gives_a_document_for_each_message() -> None:
     assert (first.uri, second.uri) == ("box.mbox#m1@example.org", "box.mbox#m2@example.org")
     assert first.text.endswith("From then on the gate is shut.")
     assert second.text.endswith("The inspection begins at nine.")
+
+
+@pytest.mark.parametrize(
+    ("header", "reason"),
+    [
+        ("Message-ID: <", None),
+        ("Message-ID: <" + "a" * 600 + "@b>", "must be 1 to 512 printable"),
+        ("Message-ID: <a\x01b@c>", "must be 1 to 512 printable"),
+        ("To: =?utf-8?q?=0A?= <a@b>", "is damaged"),
+    ],
+)
+def test_a_damaged_message_does_not_cost_the_mailbox(header: str, reason: str | None) -> None:
+    fine = "From x\nFrom: a@b.c\nSubject: s\nMessage-ID: <good@x>\n\nIt is fine.\n\n"
+    found = MboxReader().read(f"From y\nFrom: a@b.c\nSubject: t\n{header}\n\nBody.\n\n{fine}".encode(), "a.mbox")
+    uris = [document.uri for document in found.documents]
+    assert uris[-1] == "a.mbox#good@x"
+    assert (len(uris) == 2) == (reason is None)
+    assert all(reason is not None and reason in one.reason for one in found.skipped)
 
 
 def test_a_notebook_gives_its_cells_without_outputs() -> None:
