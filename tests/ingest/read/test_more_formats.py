@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import process_time
+
 import pytest
 
 from graphctx.errors import InvalidArgument
@@ -129,6 +131,38 @@ def test_asciidoc_is_its_own_text_with_its_structure() -> None:
     ]
     labels = {document.text[link.start_char : link.end_char]: link.target for link in document.links}
     assert labels == {"the gate page": "gate.html", "Lamps": "#lamps"}
+
+
+def adoc(text: str) -> Document:
+    (document,) = readers()[".adoc"].read(text.encode(), "a.adoc").documents
+    return document
+
+
+@pytest.mark.parametrize("mark", ["----", "```", "====", "--"])
+def test_a_block_that_is_never_closed_ends_at_the_next_heading_of_asciidoc(mark: str) -> None:
+    document = adoc(f"== Code\n\n{mark}\nrun()\n\n== Lamps ==\n\nEvery lamp has a number.\n")
+    assert [heading.title for heading in document.headings] == ["Code", "Lamps"]
+    assert [text for _, text in blocks(document)] == ["run()", "Every lamp has a number."]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "link:" * 16_000,
+        "https://" * 10_000,
+        "<<" * 40_000,
+        "<<a, " * 16_000,
+        "== a" + " " * 80_000 + "b",
+        "[#" + "a" * 80_000,
+        "include::" + "[" * 80_000,
+        "```a\n== b\n" * 8_000,
+    ],
+    ids=lambda text: text[:8],
+)
+def test_asciidoc_takes_no_more_time_for_marks_that_never_end(text: str) -> None:
+    began = process_time()
+    assert adoc(text).text.strip() == text.strip()
+    assert process_time() - began < 5
 
 
 def test_subtitles_give_paragraphs_with_their_times() -> None:
