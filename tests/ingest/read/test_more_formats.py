@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from time import process_time
 
 import pytest
@@ -51,6 +53,60 @@ def test_a_presentation_gives_slides_notes_and_tables_with_their_numbers() -> No
     assert list(anchors(document).values()) == ["slide-1", "slide-2", "slide-3"]
     pages = [document.text[start:] for start in document.page_starts]
     assert [page.partition("\n")[0] for page in pages] == ["The harbour", "Lamps", "Name | Price"]
+
+
+def edited(name: str, part: str, old: str, new: str) -> Document:
+    """What is read of a sample with one of its parts changed."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(SAMPLES[name])) as package, zipfile.ZipFile(file, "w") as changed:
+        for one in package.namelist():
+            text = package.read(one)
+            assert one != part or old.encode() in text
+            changed.writestr(one, text.replace(old.encode(), new.encode(), 1) if one == part else text)
+    (document,) = readers()["." + name.rpartition(".")[2]].read(file.getvalue(), name).documents
+    return document
+
+
+def test_a_slide_that_is_listed_twice_is_read_once() -> None:
+    with zipfile.ZipFile(io.BytesIO(SAMPLES["talk.pptx"])) as package:
+        listed = package.read("ppt/presentation.xml").decode()
+    slides = listed[listed.index("<p:sldId ") : listed.index("</p:sldIdLst>")]
+    found = edited("talk.pptx", "ppt/presentation.xml", slides, 2 * slides)
+    assert found.text == read("talk.pptx").text
+
+
+def test_of_alternatives_on_a_slide_the_first_is_read() -> None:
+    with zipfile.ZipFile(io.BytesIO(SAMPLES["talk.pptx"])) as package:
+        slide = package.read("ppt/slides/slide2.xml").decode()
+    shape = slide[slide.rindex("<p:sp>") : slide.rindex("</p:sp>") + len("</p:sp>")]
+    both = (
+        '<mc:AlternateContent xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006">'
+        f'<mc:Choice Requires="a14">{shape}</mc:Choice><mc:Fallback>{shape}</mc:Fallback></mc:AlternateContent>'
+    )
+    assert edited("talk.pptx", "ppt/slides/slide2.xml", shape, both).text == read("talk.pptx").text
+
+
+def test_a_sheet_that_declares_a_huge_range_reads_like_another() -> None:
+    began = process_time()
+    found = edited("prices.xlsx", "xl/worksheets/sheet1.xml", 'ref="A1:C5"', 'ref="A1:XFD60000"')
+    assert found.text == read("prices.xlsx").text
+    assert process_time() - began < 5
+
+
+@pytest.mark.parametrize("more", ['<itemref idref="missing"/>', "<itemref/>", '<itemref idref="a"/>'])
+def test_a_chapter_is_read_once_and_a_reference_to_none_is_left_out(more: str) -> None:
+    found = edited("book.epub", "OEBPS/book.opf", "</spine>", f"{more}</spine>")
+    assert found.text == read("book.epub").text
+
+
+def test_a_parquet_file_that_unpacks_to_more_than_is_safe_is_refused() -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    file = io.BytesIO()
+    pq.write_table(pa.table({"text": pa.array(["lamp " * 440_000]).take(pa.array([0] * 300))}), file)
+    with pytest.raises(InvalidArgument, match="would unpack to more than"):
+        readers()[".parquet"].read(file.getvalue(), "a.parquet")
 
 
 def test_a_workbook_gives_tables_with_their_ranges() -> None:
