@@ -8,6 +8,11 @@ from collections.abc import Iterator
 from graphctx.ingest.corpus import Corpus
 from graphctx.nlp.markup import sentence_kinds
 
+PAGES = frozenset(
+    {"text/html", "text/markdown", "text/mdx", "text/asciidoc", "text/x-rst", "text/plain", "application/pdf"}
+)
+"""Media types that may have boilerplate; a line that many rows, slides or messages repeat is data."""
+
 EDGE = 3
 """Sentences at the beginning and at the end of a document that are looked at."""
 
@@ -21,11 +26,13 @@ def boilerplate(corpus: Corpus) -> frozenset[tuple[str, int]]:
     """Return the sentences that are boilerplate, each as the id of its unit and its place in there.
 
     A whole sentence says something, be it repeated; a line with a colon says something of its own document
-    (``Status: accepted``), or leads in to something.
+    (``Status: accepted``), or leads in to something. A page without a whole sentence has no boilerplate.
     """
     titles: defaultdict[str, set[str]] = defaultdict(set)
     places: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
     for row, document in enumerate(corpus.documents):
+        if document.media_type not in PAGES:
+            continue
         for unit_id, place, text in _edges(corpus, row):
             titles[text].add(document.title)
             places[text].append((unit_id, place))
@@ -35,6 +42,8 @@ def boilerplate(corpus: Corpus) -> frozenset[tuple[str, int]]:
 
 def _edges(corpus: Corpus, row: int) -> Iterator[tuple[str, int, str]]:
     document, units = corpus.documents[row], corpus.units_of(row)
+    if not any(_is_whole(document.text[one.start_char : one.end_char]) for unit in units for one in unit.sentences):
+        return
     units = units if len(units) <= 2 * EDGE else (*units[:EDGE], *units[-EDGE:])  # each has a sentence
     sentences = [
         (unit.id, at, one, kind)
@@ -43,5 +52,9 @@ def _edges(corpus: Corpus, row: int) -> Iterator[tuple[str, int, str]]:
     ]
     for unit_id, at, one, kind in [*sentences[:EDGE], *sentences[max(EDGE, len(sentences) - EDGE) :]]:
         line = " ".join(document.text[one.start_char : one.end_char].split())
-        if kind != "code" and len(line) >= MIN_CHARS and ":" not in line and line[-1] not in ".!?…。":
+        if kind != "code" and len(line) >= MIN_CHARS and ":" not in line and not _is_whole(line):
             yield unit_id, at, line
+
+
+def _is_whole(sentence: str) -> bool:
+    return sentence.rstrip().endswith((".", "!", "?", "…", "。"))

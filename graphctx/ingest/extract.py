@@ -10,7 +10,6 @@ from functools import lru_cache, partial
 from typing import Any, TypeAlias
 
 from graphctx.errors import InternalError
-from graphctx.ingest.boilerplate import boilerplate
 from graphctx.ingest.corpus import Corpus
 from graphctx.ingest.outline import outline_of
 from graphctx.ingest.workers import DocumentStep, Executor, LocalExecutor, Refused
@@ -37,10 +36,9 @@ def extract_corpus(
     settings: IngestSettings,
     progress: Callable[[int, int, str], None],
     executor: Executor,
+    boilerplate: frozenset[tuple[str, int]] = frozenset(),
 ) -> list[Extraction | Refused]:
     """Extract from every document, in row order. What the same code extracted before comes from the memo.
-
-    Boilerplate names nothing.
 
     Args:
         corpus: documents with their units.
@@ -49,6 +47,7 @@ def extract_corpus(
         settings: number of processes, and the limits of a document.
         progress: called with the count done, the total and the unit that is counted.
         executor: where it is done.
+        boilerplate: sentences that name nothing, each as the id of its unit and its place in there.
     """
     made_by = extractor.fingerprint
     keys = [_key(corpus, row, made_by) for row in range(len(corpus.documents))]
@@ -74,8 +73,7 @@ def extract_corpus(
     items = [(corpus.documents[row], corpus.units_of(row)) for row in missing]
     extract_all(items, settings, make_extractor=type(extractor), on_done=keep, executor=executor)
     memo.put_many(_KIND, waiting)
-    repeated = boilerplate(corpus)
-    return [refused.get(key) or _without(known[key], repeated) for key in keys]
+    return [refused.get(key) or _without(known[key], boilerplate) for key in keys]
 
 
 def _without(extraction: Extraction, sentences: frozenset[tuple[str, int]]) -> Extraction:

@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from graphctx.ingest.boilerplate import boilerplate
 from graphctx.ingest.corpus import Corpus
 from graphctx.ingest.definitions import Definition
 from graphctx.ingest.link_targets import LinkTargets
@@ -69,6 +68,7 @@ def link_corpus(
     extractions: Sequence[Extraction],
     resolution: Resolution,
     definitions: Sequence[Definition],
+    boilerplate: frozenset[tuple[str, int]] = frozenset(),
 ) -> Linked:
     """Link a corpus.
 
@@ -77,6 +77,7 @@ def link_corpus(
         extractions: one for each document, in row order.
         resolution: of their mentions and definitions.
         definitions: as `corpus_definitions` returns them.
+        boilerplate: sentences that name nothing and are no evidence, each as the id of its unit and its place in there.
 
     Returns:
         The resolved entities without those that nothing mentions.
@@ -85,7 +86,7 @@ def link_corpus(
     entities, number_of = resolution.entities, resolution.entity_of
     defined = {d.key: number_of[d.key] for d in definitions if d.key in number_of}
     gazetteer = Gazetteer(defined)
-    mentions, kinds = _mentions(corpus, extractions, resolution.mention_entity, gazetteer)
+    mentions, kinds = _mentions(corpus, extractions, resolution.mention_entity, gazetteer, boilerplate)
     own = [defined.get(name_key(document.title)) if document.titled else None for document in corpus.documents]
     titled = [
         (unit, entity)
@@ -108,6 +109,7 @@ def link_corpus(
     mentions = mentions[order]
     arrays = _arrays(
         corpus,
+        _sentence_forms(corpus, boilerplate),
         [LABELS.index(entities[number].label) for number in kept],
         mentions,
         [(unit, int(row_of[entity])) for unit, entity in titled],
@@ -154,13 +156,17 @@ def _named(entity: Entity, forms: Counter[str]) -> Entity:
 
 
 def _mentions(
-    corpus: Corpus, extractions: Sequence[Extraction], mention_entity: npt.NDArray[np.int32], gazetteer: Gazetteer
+    corpus: Corpus,
+    extractions: Sequence[Extraction],
+    mention_entity: npt.NDArray[np.int32],
+    gazetteer: Gazetteer,
+    boilerplate: frozenset[tuple[str, int]],
 ) -> tuple[Long, list[str]]:
     """The mentions that were extracted, and further ones of defined names: their columns, int64 [n, 6], and kinds."""
     rows: list[tuple[int, ...]] = []
     kinds: list[str] = []
     unit_row = {unit.id: row for row, unit in enumerate(corpus.units)}
-    numbers, repeated = iter(mention_entity.tolist()), boilerplate(corpus)
+    numbers = iter(mention_entity.tolist())
     for document_row, (document, extraction) in enumerate(zip(corpus.documents, extractions, strict=True)):
         taken: set[tuple[int, int]] = set()
         found: list[tuple[int, int, int, int, int, str]] = []
@@ -173,7 +179,7 @@ def _mentions(
                 taken.add((mention.start_char, entity))
         for row, unit in enumerate(corpus.units_of(document_row), corpus.first_unit[document_row]):
             for ordinal, sentence in enumerate(unit.sentences):
-                if (unit.id, ordinal) in repeated:
+                if (unit.id, ordinal) in boilerplate:
                     continue
                 at = sentence.start_char
                 prose = blocks[corpus.first_sentence[row] + ordinal - first_sentence] != "code"
@@ -198,6 +204,7 @@ def _is_proper(text: str, start: int, end: int) -> bool:
 
 def _arrays(
     corpus: Corpus,
+    forms: npt.NDArray[np.int32],
     labels: Sequence[int],
     mentions: Long,
     titled: Sequence[tuple[int, int]],
@@ -208,6 +215,7 @@ def _arrays(
 
     Args:
         corpus: documents and units.
+        forms: as `_sentence_forms` returns them.
         labels: of each entity, as a position in ``LABELS``.
         mentions: sorted by unit.
         titled, defining: pairs of unit and entity rows.
@@ -238,7 +246,6 @@ def _arrays(
     for name in sorted(names, key=lambda name: (name.startswith(CODE_MARK), name)):  # prose before code
         by_hash.setdefault(name_hash([word for word, _, _ in name_words(name)]), names[name])
     hashes = sorted(by_hash)
-    forms = _sentence_forms(corpus)
     return WalkArrays(
         unit_doc=np.repeat(np.arange(len(corpus.documents), dtype=np.int32), np.diff(corpus.first_unit)),
         unit_sentence=np.array(corpus.first_sentence, dtype=np.int32),
@@ -269,13 +276,12 @@ def _arrays(
     )
 
 
-def _sentence_forms(corpus: Corpus) -> npt.NDArray[np.int32]:
+def _sentence_forms(corpus: Corpus, boilerplate: frozenset[tuple[str, int]]) -> npt.NDArray[np.int32]:
     """Return start with the marker, end, kind, whether it opens a block or an item, and whether it is no evidence:
 
     its block is links, or it is boilerplate.
     """
     rows = []
-    repeated = boilerplate(corpus)
     for document_row, document in enumerate(corpus.documents):
         starts = [block.start_char for block in document.blocks]
         links = [_is_links(document, block) for block in document.blocks]
@@ -286,7 +292,7 @@ def _sentence_forms(corpus: Corpus) -> npt.NDArray[np.int32]:
                 if kind != "code":
                     start = max(unit.start_char, marker_start(document.text, start))
                 opens = at != last or start < sentence.start_char
-                barred = (at >= 0 and links[at]) or (unit.id, number) in repeated
+                barred = (at >= 0 and links[at]) or (unit.id, number) in boilerplate
                 rows.append((start, sentence.end_char, BLOCK_KINDS.index(kind), opens, barred))
                 last = at
     return np.array(rows, dtype=np.int32).reshape(-1, 5)

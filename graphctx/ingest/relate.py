@@ -29,7 +29,9 @@ SYNONYMS_PER_ENTITY = 3
 MAX_SYNONYM_ENTITIES = 40_000
 """The most mentioned entities are compared, so that the step stays bounded: 40k x 40k x 384 is about a minute."""
 
-_BLOCK = 2048
+_BLOCK = 512
+_DENSE = 64 * _BLOCK
+_SLICE = 16_384
 _MARGIN = 1e-4
 _DIGITS = re.compile(r"\d+")
 
@@ -123,24 +125,42 @@ def near_synonyms(vectors: Vectors, names: list[str], n_mentions: Int) -> tuple[
     order = np.lexsort((np.arange(len(names)), -n_mentions))[:MAX_SYNONYM_ENTITIES]
     chosen = np.sort(order)
     some = vectors[chosen]
-    found, cosines = [np.zeros((0, 2), np.int64)], [np.zeros(0)]
+    ends, values = np.zeros((0, 2), np.int64), np.zeros(0)
     for start in range(0, len(chosen), _BLOCK):
-        proposed = start + np.argwhere(some[start : start + _BLOCK] @ some[start:].T >= SYNONYM_COSINE - _MARGIN)
-        proposed = proposed[proposed[:, 0] < proposed[:, 1]]
         # A matrix product's last bits depend on the number of threads: it only proposes, with a margin, and what it
         # proposes is computed again in one fixed order.
-        exact = np.round(np.einsum("ij,ij->i", some[proposed[:, 0]], some[proposed[:, 1]], dtype=np.float64), 4)
-        found.append(proposed[exact >= SYNONYM_COSINE])
-        cosines.append(exact[exact >= SYNONYM_COSINE])
-    ends, values = np.concatenate(found), np.concatenate(cosines)
+        proposed = start + _proposed(some[start : start + _BLOCK] @ some[start:].T)
+        for pairs in (proposed[at : at + _SLICE] for at in range(0, len(proposed), _SLICE)):
+            exact = np.round(np.einsum("ij,ij->i", some[pairs[:, 0]], some[pairs[:, 1]], dtype=np.float64), 4)
+            ends = np.concatenate([ends, pairs[exact >= SYNONYM_COSINE]])
+            values = np.concatenate([values, exact[exact >= SYNONYM_COSINE]])
+        best = _best_of_each(ends, values)
+        ends, values = ends[best], values[best]
+    digits = [_DIGITS.findall(names[at]) for at in chosen]
+    same = np.array([digits[a] == digits[b] for a, b in ends.tolist()], dtype=bool)
+    return chosen[ends[same, 0]], chosen[ends[same, 1]], values[same].astype(np.float32)
+
+
+def _proposed(cosines: Vectors) -> Int:
+    """Return the pairs of a block [b, n] of rows and these and all later rows that may be synonyms."""
+    cosines[np.tril_indices(len(cosines))] = -1
+    near = cosines >= SYNONYM_COSINE - _MARGIN
+    if np.count_nonzero(near) > _DENSE:  # leave out those that cannot be among the best of either end
+        floors = []
+        for axis in (0, 1):
+            last = cosines.shape[axis] - min(SYNONYMS_PER_ENTITY, cosines.shape[axis])
+            floors.append(np.partition(cosines, last, axis=axis).take([last], axis=axis) - 2 * _MARGIN)
+        near &= (cosines >= floors[0]) | (cosines >= floors[1])
+    return np.argwhere(near)
+
+
+def _best_of_each(ends: Int, values: npt.NDArray[np.float64]) -> Int:
+    """Return the places of the pairs that are among the best of one of their ends."""
     pair = np.tile(np.arange(len(ends)), 2)
     row, other = np.concatenate([ends, ends[:, ::-1]]).T
     best = np.lexsort((other, -values[pair], row))
     rank = np.arange(len(best)) - np.searchsorted(row[best], row[best])
-    near = np.unique(pair[best[rank < SYNONYMS_PER_ENTITY]])
-    digits = [_DIGITS.findall(names[at]) for at in chosen]
-    near = near[np.array([digits[a] == digits[b] for a, b in ends[near].tolist()], dtype=bool)]
-    return chosen[ends[near, 0]], chosen[ends[near, 1]], values[near].astype(np.float32)
+    return np.unique(pair[best[rank < SYNONYMS_PER_ENTITY]])
 
 
 def _co_mentions(sentence: Int, entity: Int) -> tuple[Int, Int, npt.NDArray[np.float64]]:

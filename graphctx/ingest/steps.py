@@ -16,6 +16,7 @@ from typing import TypedDict, TypeVar
 import numpy as np
 import pyarrow as pa
 
+from graphctx.ingest.boilerplate import boilerplate
 from graphctx.ingest.changes import Changes, gather_documents, write_sources
 from graphctx.ingest.communities import (
     CommunityEvidence,
@@ -59,6 +60,7 @@ class State(TypedDict, total=False):
 
     changes: Changes  # read
     corpus: Corpus  # split
+    boilerplate: frozenset[tuple[str, int]]  # split
     extractions: Sequence[Extraction]  # extract: one for each document, in row order
     definitions: Sequence[Definition]  # resolve
     resolution: Resolution  # resolve
@@ -160,14 +162,21 @@ def split(state: State, context: Context) -> State:
         context.settings,
         lambda number, result: context.progress(next(done), len(documents), "documents"),
     )
-    return {"corpus": Corpus.of(list(zip(documents, _accepted(documents, splits), strict=True)))}
+    corpus = Corpus.of(list(zip(documents, _accepted(documents, splits), strict=True)))
+    return {"corpus": corpus, "boilerplate": boilerplate(corpus)}
 
 
 def extract(state: State, context: Context) -> State:
     """Extract mentions and facts from documents."""
     corpus = state["corpus"]
     found = extract_corpus(
-        corpus, context.extractor, context.memo, context.settings, context.progress, context.executor
+        corpus,
+        context.extractor,
+        context.memo,
+        context.settings,
+        context.progress,
+        context.executor,
+        state["boilerplate"],
     )
     return {"extractions": _accepted(corpus.documents, found)}
 
@@ -182,7 +191,10 @@ def resolve(state: State, context: Context) -> State:
 
 def link(state: State, context: Context) -> State:
     """Link units with entities, and documents with documents."""
-    return {"linked": link_corpus(state["corpus"], state["extractions"], state["resolution"], state["definitions"])}
+    made = link_corpus(
+        state["corpus"], state["extractions"], state["resolution"], state["definitions"], state["boilerplate"]
+    )
+    return {"linked": made}
 
 
 def embed(state: State, context: Context) -> State:

@@ -1,3 +1,4 @@
+import json
 from collections.abc import Callable
 
 from graphctx.knowledge_base import KnowledgeBase
@@ -20,3 +21,11 @@ def test_a_line_at_the_end_of_many_pages_is_no_evidence(make_kb: Callable[..., K
     assert any("Status: open" in quote.quote for quote in kb.retrieve_evidence("Which status has the Lamp?").quotes)
     [press] = kb.searcher().graph.describe(DescribeInput(node_ids=["Quillpress"])).items
     assert press.n_units == 1
+
+
+def test_what_rows_and_pages_without_a_sentence_repeat_is_evidence(make_kb: Callable[..., KnowledgeBase]) -> None:
+    rows = [{"title": f"{name} lamp", "text": "Sold in Norway only"} for name in NAMES]
+    pages = {f"{name}.md": f"# {name} rope\n\nMade in Denmark only\n" for name in NAMES}
+    kb = make_kb({"lamps.jsonl": "\n".join(map(json.dumps, rows)), **pages})
+    for question, fact in [("Where is the Sail lamp sold?", "Norway"), ("Where is the Sail rope made?", "Denmark")]:
+        assert any(fact in quote.quote for quote in kb.retrieve_evidence(question).quotes)

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphctx.ingest.relate import SYNONYM_COSINE, near_synonyms, related_edges
+from graphctx.ingest.relate import SYNONYM_COSINE, SYNONYMS_PER_ENTITY, near_synonyms, related_edges
 from graphctx.store.schema import RELATED
 
 NOTHING = (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))
@@ -95,3 +97,20 @@ def test_synonyms_are_sorted_pairs_above_the_threshold_and_do_not_depend_on_what
         assert left < right
         assert cosine >= SYNONYM_COSINE - 1e-4
         assert abs(float(vectors[left] @ vectors[right]) - cosine) < 1e-3
+
+
+def test_many_names_alike_have_their_best_synonyms_in_little_memory() -> None:
+    random = np.random.default_rng(0)
+    n = 1_500
+    vectors = (random.normal(size=64) + 0.3 * random.normal(size=(n, 64))).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    tracemalloc.start()
+    a, b, _ = near_synonyms(vectors, ["x"] * n, np.ones(n, np.int64))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 100 * 2**20
+    cosines = np.round(vectors.astype(np.float64) @ vectors.T.astype(np.float64), 4)
+    np.fill_diagonal(cosines, -1)
+    best = np.argsort(-cosines, axis=1, kind="stable")[:, :SYNONYMS_PER_ENTITY]
+    wanted = {(min(x, y), max(x, y)) for x in range(n) for y in best[x].tolist() if cosines[x, y] >= SYNONYM_COSINE}
+    assert list(zip(a.tolist(), b.tolist(), strict=True)) == sorted(wanted)

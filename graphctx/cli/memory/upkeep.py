@@ -18,11 +18,9 @@ from graphctx.cli.memory.shared import (
     in_memory,
     opened,
 )
-from graphctx.cli.options import DEFAULT_KB, JsonOption, KbOption
+from graphctx.cli.options import DEFAULT_KB, JsonOption, KbOption, YesOption
 from graphctx.errors import InvalidArgument
 from graphctx.text.printable import one_line
-
-YesOption = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 
 
 def backup(

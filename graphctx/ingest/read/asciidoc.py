@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from itertools import takewhile
 from typing import ClassVar
@@ -11,14 +12,17 @@ from graphctx.ingest.read.base import Metadata, Outline, ReadFile, Slugger, deco
 from graphctx.ingest.read.lines import Lines, join_lists
 from graphctx.model.documents import Block, BlockKind, Heading, Link
 
-_HEADING = re.compile(r"(={1,6})[ \t]+(\S.*?)(?:[ \t]+=+)?[ \t]*")
+_HEADING = re.compile(r"(={1,6})[ \t]+(\S.*)")
 _ATTRIBUTE = re.compile(r":!?([\w-]+)!?:(?:[ \t]+(.*))?")
-_ANCHOR = re.compile(r"\[\[([^\],]+)(?:,[^\]]*)?\]\]|\[#([^\],.%]+)[^\]]*\]")
+_ANCHOR = re.compile(r"\[\[([^\],]+)(?:,[^\]]*)?\]\]|\[#([^\],.%]+)(?:[,.%][^\]]*)?\]")
 _ATTRIBUTES = re.compile(r"\[[^\]]*\][ \t]*")
 _DELIMITER = re.compile(r"(-{4,}|\.{4,}|={4,}|\*{4,}|_{4,}|/{4,}|\+{4,}|-{2}|`{3,}.*|[|!,:]={3,})[ \t]*")
 _ITEM = re.compile(r"\s*(?:\*{1,5}|-|\.{1,5}|\d+\.)[ \t]+\S|\S.*?(?:::{1,3}|;;)(?:[ \t]|$)")
-_DIRECTIVE = re.compile(r"(?:include|image|ifdef|ifndef|ifeval|endif|toc)::\S*\[.*\][ \t]*")
-_MACRO = re.compile(r"(?:link:|xref:|(?=https?://))([^\s\[\]]+)\[([^\]\n]+)\]|<<([^,>\n]+),[ \t]*([^>\n]+)>>")
+_DIRECTIVE = re.compile(r"(?:include|image|ifdef|ifndef|ifeval|endif|toc)::[^\s\[]*\[.*\][ \t]*")
+_MACRO = re.compile(  # lengths are bounded, so that what never ends takes no more time than other text
+    r"(?:link:|xref:|(?=https?://))([^\s\[\]]{1,1000})\[([^\]\n]{1,500})\]"
+    r"|<<([^<,>\n]{1,500}),[ \t]{0,20}([^<>\n]{1,500})>>"
+)
 _CODE = ("-", ".", "`", "+")
 _DATE_KEYS = ("revdate", "last-update", "docdate", "date")
 
@@ -43,9 +47,13 @@ def parse_asciidoc(text: str) -> tuple[Outline, Metadata]:
     anchor: str | None = None
     blocks: list[Block] = []
     first, number = 0, 0
+    places: dict[str, list[int]] = {}  # of the lines that may close a block; of headings as ""
+    for place, line in enumerate(lines.lines):
+        if _DELIMITER.fullmatch(line) or _HEADING.match(line):
+            places.setdefault("" if _HEADING.match(line) else line.rstrip(), []).append(place)
     while number < len(lines):
         line = lines.lines[number]
-        heading, delimiter = _HEADING.fullmatch(line), _DELIMITER.fullmatch(line)
+        heading, delimiter = _HEADING.fullmatch(line.rstrip()), _DELIMITER.fullmatch(line)
         named, attribute = _ANCHOR.fullmatch(line.strip()), _ATTRIBUTE.fullmatch(line)
         if not (heading or delimiter or named or attribute or _is_mark(line)) and line.strip():
             number += 1
@@ -53,7 +61,7 @@ def parse_asciidoc(text: str) -> tuple[Outline, Metadata]:
         blocks += _paragraph(lines, first, number)
         if heading:
             start, end = lines.span(number, number + 1)
-            title = heading.group(2)
+            title = _without_closing(heading.group(2))
             slug = slugger.unique(anchor) if anchor else slugger.slug(title)
             outline.headings.append(Heading(len(heading.group(1)), title, slug, start, end))
             anchor = None
@@ -62,7 +70,7 @@ def parse_asciidoc(text: str) -> tuple[Outline, Metadata]:
                 rest = takewhile(lambda line: line.strip() and not _ATTRIBUTE.fullmatch(line), lines.lines[number:])
                 number += sum(1 for _ in rest)
         elif delimiter:
-            last = _end_of(lines, number)
+            last = _end_of(lines, number, places)
             blocks += _delimited(lines, number, last)
             number = last + 1
         else:
@@ -86,12 +94,20 @@ def _is_mark(line: str) -> bool:
     return bool(comment or _ATTRIBUTES.fullmatch(line) or _DIRECTIVE.fullmatch(line) or line.strip() == "+")
 
 
-def _end_of(lines: Lines, first: int) -> int:
-    """Return the line that closes a delimited block, or the last line of the text."""
+def _without_closing(title: str) -> str:
+    """Return a title without the marks that mirror those before it."""
+    bare = title.rstrip("=")
+    return bare.rstrip() if bare.endswith((" ", "\t")) else title
+
+
+def _end_of(lines: Lines, first: int, places: Mapping[str, list[int]]) -> int:
+    """Return the line that closes a delimited block; of one never closed, the line before the next heading."""
     mark = lines.lines[first].rstrip()
-    closing = "```" if mark.startswith("```") else mark
-    last = len(lines) - 1
-    return next((number for number in range(first + 1, len(lines)) if lines.lines[number].rstrip() == closing), last)
+    closings, headings = places.get("```" if mark.startswith("```") else mark, []), places.get("", [])
+    at, after = bisect_right(closings, first), bisect_right(headings, first)
+    if at < len(closings):
+        return closings[at]
+    return headings[after] - 1 if after < len(headings) else len(lines) - 1
 
 
 def _delimited(lines: Lines, first: int, last: int) -> Iterator[Block]:

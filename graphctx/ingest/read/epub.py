@@ -39,7 +39,7 @@ class EpubReader:
                 book = ElementTree.fromstring(package.read(_CONTAINER)).find(".//{*}rootfile")
                 root = book.attrib["full-path"] if book is not None else ""
                 content = ElementTree.fromstring(package.read(root))
-                for chapter in _chapters(content, posixpath.dirname(root)):
+                for chapter in dict.fromkeys(_chapters(content, posixpath.dirname(root))):
                     try:
                         (page,) = HtmlReader().read(package.read(chapter), chapter).documents
                     except (InvalidArgument, KeyError) as error:
@@ -61,11 +61,11 @@ class EpubReader:
 
 def _chapters(content: Element, folder: str) -> Iterator[str]:
     """Yield the names of the chapters' parts, in reading order."""
-    items = {item.attrib["id"]: item.attrib for item in content.iterfind("./{*}manifest/{*}item")}
+    items = {item.get("id"): item for item in content.iterfind("./{*}manifest/{*}item")}
     for reference in content.iterfind("./{*}spine/{*}itemref"):
-        item = items[reference.attrib["idref"]]
-        if item.get("media-type") in _HTML:
-            yield posixpath.normpath(posixpath.join(folder, unquote(item["href"])))
+        item = items.get(reference.get("idref"))
+        if item is not None and item.get("media-type") in _HTML:
+            yield posixpath.normpath(posixpath.join(folder, unquote(item.get("href", ""))))
 
 
 def _metadata(content: Element) -> Metadata:

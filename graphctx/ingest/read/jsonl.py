@@ -134,9 +134,7 @@ def _document(row: dict[str, Any], uri: str, media_type: str, name: str) -> Docu
     key = row["id"]
     if not isinstance(key, str | int) or isinstance(key, bool):
         raise InvalidArgument(f"id must be a string or a whole number, not {_shown(key)}.")
-    key = normalise(str(key)).strip()
-    if not key or len(key) > MAX_ID_CHARS or not key.isprintable():
-        raise InvalidArgument(f"id {_shown(key)} must be 1 to {MAX_ID_CHARS} printable characters.")
+    key = checked_id(str(key))
     text, title, tags = row.get("text"), row.get("title") or "", row.get("tags") or []
     if not isinstance(text, str) or not text.strip():
         raise InvalidArgument(f"text must be a string that is not blank, not {_shown(text)}.")
@@ -152,6 +150,18 @@ def _document(row: dict[str, Any], uri: str, media_type: str, name: str) -> Docu
     labels = tuple(label for tag in tags if (label := normalise(tag).strip()))
     metadata = Metadata(" ".join(normalise(title).split()), labels, updated_at)
     return make_document(f"{uri}#{key}", media_type, body, outline_plain(body), metadata, name=name or key)
+
+
+def checked_id(stated: str) -> str:
+    """Return the normalised id of a row or a message.
+
+    Raises:
+        InvalidArgument: it is blank, longer than `MAX_ID_CHARS`, or not printable.
+    """
+    key = normalise(stated).strip()
+    if not key or len(key) > MAX_ID_CHARS or not key.isprintable():
+        raise InvalidArgument(f"id {_shown(key)} must be 1 to {MAX_ID_CHARS} printable characters.")
+    return key
 
 
 def _shown(value: object) -> str:

@@ -16,6 +16,7 @@ from graphctx.errors import InvalidArgument
 from graphctx.ingest.read.base import Metadata, ReadFile, Skipped, iso_moment, make_document
 from graphctx.ingest.read.builder import TextBuilder
 from graphctx.ingest.read.html import parse_html
+from graphctx.ingest.read.jsonl import checked_id
 from graphctx.ingest.read.plain import outline_plain
 from graphctx.model.documents import Document
 from graphctx.text.normalise import normalise
@@ -53,8 +54,8 @@ class MboxReader:
         skipped: list[Skipped] = []
         notes: list[str] = []
         for number, source in enumerate(_messages(data, uri), 1):
-            name = f"{uri}#{_message_id(source) or number}"
             try:
+                name = f"{uri}#{checked_id(_message_id(source) or str(number))}"
                 if name in documents:
                     raise InvalidArgument("an earlier message has the same id.")
                 documents[name], own = _message(source, name, f"{uri}, message {number}")
@@ -76,11 +77,21 @@ def _messages(data: bytes, uri: str) -> Iterator[bytes]:
 
 
 def _message_id(source: bytes) -> str:
-    found = str(BytesParser(policy=policy.default).parsebytes(source, headersonly=True).get("Message-ID", ""))
-    return normalise(found).strip().strip("<>")
+    # The default policy fails at ids like `<`.
+    found = str(BytesParser(policy=policy.compat32).parsebytes(source, headersonly=True).get("Message-ID", ""))
+    return " ".join(found.split()).strip("<>")
 
 
 def _message(source: bytes, uri: str, place: str) -> tuple[Document, tuple[str, ...]]:
+    try:
+        return _parsed(source, uri, place)
+    except InvalidArgument:
+        raise
+    except Exception as error:  # the library raises whatever a damaged header leads it to
+        raise InvalidArgument(f"{place} is damaged: {type(error).__name__}.", uri=uri) from error
+
+
+def _parsed(source: bytes, uri: str, place: str) -> tuple[Document, tuple[str, ...]]:
     message = BytesParser(policy=policy.default).parsebytes(source)
     assert isinstance(message, EmailMessage)
     headers = {name: " ".join(str(message[name]).split()) for name in (*_SHOWN, "Subject") if message[name]}

@@ -21,6 +21,7 @@ from graphctx.ingest.read.package import check_package
 
 _MAIN = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_ALTERNATIVES = "{http://schemas.openxmlformats.org/markup-compatibility/2006}AlternateContent"
 _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _TITLES = ("title", "ctrTitle")
 _NOT_READ = ("sldNum", "dt", "ftr", "hdr", "sldImg")
@@ -42,7 +43,7 @@ class PptxReader:
         starts = []
         try:
             with zipfile.ZipFile(io.BytesIO(data)) as package:
-                for number, slide in enumerate(_slides(package), 1):
+                for number, slide in enumerate(dict.fromkeys(_slides(package)), 1):
                     starts.append(builder.next)
                     _add_slide(builder, package, slide, number)
         except (KeyError, ValueError, zipfile.BadZipFile, ElementTree.ParseError, RecursionError) as error:
@@ -74,7 +75,7 @@ def _relations(package: zipfile.ZipFile, part: str) -> Iterator[tuple[str, str]]
 
 
 def _add_slide(builder: TextBuilder, package: zipfile.ZipFile, part: str, number: int) -> None:
-    shapes = list(_shapes(ElementTree.fromstring(package.read(part))))
+    shapes = list(_shapes(_tree(package, part)))
     title = next((text for kind, text in shapes if kind == "title"), "")
     if title:
         builder.heading(1, title, f"slide-{number}")
@@ -85,8 +86,16 @@ def _add_slide(builder: TextBuilder, package: zipfile.ZipFile, part: str, number
             builder.block("table" if kind == "table" else "prose", text)
     for _, notes in _relations(package, part):
         if re.fullmatch(r"ppt/notesSlides/[^/]+\.xml", notes):
-            for _, text in _shapes(ElementTree.fromstring(package.read(notes))):
+            for _, text in _shapes(_tree(package, notes)):
                 builder.block("prose", text)
+
+
+def _tree(package: zipfile.ZipFile, part: str) -> Element:
+    """Parse a part; of alternatives, which say the same, the first counts."""
+    root = ElementTree.fromstring(package.read(part))
+    for alternatives in list(root.iter(_ALTERNATIVES)):
+        del alternatives[1:]
+    return root
 
 
 def _shapes(slide: Element) -> Iterator[tuple[str, str]]:

@@ -19,8 +19,12 @@ PAUSE_SECONDS = 2.0
 """A longer pause ends a paragraph, as a change of the speaker does."""
 
 _TIMES = re.compile(r"\s*((?:\d+:)?\d{1,2}:\d{2}[.,]\d{1,3})\s*-->\s*((?:\d+:)?\d{1,2}:\d{2}[.,]\d{1,3})")
-_VOICE = re.compile(r"<v(?:\.[^ >]*)?\s+([^>]+)>")
-_TAG = re.compile(r"</?[^<>]{0,200}>|\{\\[^{}]{0,200}\}")
+_VOICE = re.compile(r"<v(?:\.[^ <>]{0,200})?[ \t\n]([^<>]{1,200})>")
+_TAG = re.compile(
+    r"</?(?:c|i|b|u|v|s|ruby|rt|lang|font)(?:[. \t\n][^<>]{0,200})?/?>"
+    r"|<(?:\d+:)?\d{2}:\d{2}\.\d{3}>|\{\\[^{}]{0,200}\}",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +79,14 @@ def _cues(text: str) -> Iterator[_Cue]:
             continue
         times = _TIMES.match(lines[at])
         assert times is not None
-        body = "\n".join(lines[at + 1 :])
-        voice = _VOICE.search(body)
-        said = " ".join(unescape(_TAG.sub("", body)).split())
-        if said:
-            speaker = " ".join(unescape(voice.group(1)).split()) if voice else ""
-            yield _Cue(_seconds(times.group(1)), _seconds(times.group(2)), speaker, said)
+        parts = _VOICE.split("\n".join(lines[at + 1 :]))
+        for voice, spoken in zip(["", *parts[1::2]], parts[::2], strict=True):
+            if said := _plain(_TAG.sub("", spoken)):
+                yield _Cue(_seconds(times.group(1)), _seconds(times.group(2)), _plain(voice), said)
+
+
+def _plain(marked: str) -> str:
+    return " ".join(unescape(marked).split())
 
 
 def _seconds(time: str) -> float:

@@ -11,6 +11,7 @@ from typing import ClassVar
 from graphctx.errors import InvalidArgument
 from graphctx.ingest.read.base import Outline, ReadFile, decode, make_document, suffix_of
 from graphctx.ingest.read.jsonl import RowReader, read_rows
+from graphctx.ingest.read.package import MAX_UNPACKED_BYTES
 from graphctx.ingest.read.source import DEFAULT_COLUMNS
 from graphctx.model.documents import Block
 
@@ -72,7 +73,12 @@ class ParquetReader(RowReader):
             names = file.schema_arrow.names
             _require(self.columns.text, names, uri)
             wanted = [name for name in dict.fromkeys(self.columns.names) if name in names]
-            rows = [row for batch in file.iter_batches(columns=wanted) for row in batch.to_pylist()]
+            rows, unpacked = [], 0
+            for batch in file.iter_batches(batch_size=256, columns=wanted):
+                unpacked += batch.nbytes
+                if unpacked > MAX_UNPACKED_BYTES:
+                    raise InvalidArgument(f"{uri} would unpack to more than {MAX_UNPACKED_BYTES:,} bytes.", uri=uri)
+                rows += batch.to_pylist()
         except (pa.ArrowException, OSError) as error:
             raise InvalidArgument(f"{uri} is not a Parquet file that can be read: {error}.", uri=uri) from error
         numbered = [(f"row {number}", str(number), self.columns.of(row)) for number, row in enumerate(rows, 1)]

@@ -37,10 +37,11 @@ class XlsxReader:
         try:
             workbook = load_workbook(io.BytesIO(data), read_only=True, data_only=True)
             for sheet in workbook.worksheets:
-                _add_sheet(builder, sheet.title, sheet.iter_rows(values_only=True))
-                if builder.next > MAX_TABLE_CHARS:
-                    reason = f"{uri} has more than {MAX_TABLE_CHARS:,} characters of cells: data, not text to read."
-                    raise InvalidArgument(reason, uri=uri)
+                sheet.reset_dimensions()  # a declared range may be any size
+                for _ in _add_sheet(builder, sheet.title, sheet.iter_rows(values_only=True)):
+                    if builder.next > MAX_TABLE_CHARS:
+                        reason = f"{uri} has more than {MAX_TABLE_CHARS:,} characters of cells: data, not text to read."
+                        raise InvalidArgument(reason, uri=uri)
             workbook.close()
         except InvalidArgument:
             raise
@@ -50,7 +51,8 @@ class XlsxReader:
         return ReadFile((make_document(uri, self.media_types[".xlsx"], builder.text, builder.outline, metadata),))
 
 
-def _add_sheet(builder: TextBuilder, title: str, values: Iterable[tuple[Any, ...]]) -> None:
+def _add_sheet(builder: TextBuilder, title: str, values: Iterable[tuple[Any, ...]]) -> Iterator[None]:
+    """Add the parts of a sheet, one at each step."""
     from openpyxl.utils import get_column_letter
 
     for number, part in enumerate(_parts(values)):
@@ -60,6 +62,7 @@ def _add_sheet(builder: TextBuilder, title: str, values: Iterable[tuple[Any, ...
             builder.heading(1, title)
         builder.place(anchor)
         builder.block("table", "\n".join(" | ".join(cells) for _, cells in part))
+        yield
 
 
 def _parts(values: Iterable[tuple[Any, ...]]) -> Iterator[list[_Row]]:
