@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -13,10 +13,6 @@ from graphctx.model.requests import Question
 from graphctx.server.call_context import CallContext
 from graphctx.server.render import counted, one_line, quoted
 from graphctx.server.tool import Description, Reply, Tool
-from graphctx.server.tools.memory.base import DATA_NOTE, other_sessions
-
-if TYPE_CHECKING:
-    pass
 from graphctx.server.tools.iteration.base import (
     MAX_NUMBER,
     ContextTypeName,
@@ -25,6 +21,7 @@ from graphctx.server.tools.iteration.base import (
     client_of,
     list_reply,
 )
+from graphctx.server.tools.memory.base import DATA_NOTE, other_sessions
 
 _MAX_ITEMS = 50
 
