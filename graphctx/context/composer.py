@@ -174,7 +174,7 @@ class ContextComposer:
         )
 
     def _retrieved(self, request: ContextInput, budget: int) -> RetrievedPart:
-        """Ask the sources; what a later one but the memory says too is left out of the layers."""
+        """Ask the sources; what a later one says too is left out of the earlier. The memory has no part in that."""
         parts: list[RetrievedPart] = []
         left = budget
         for source in self._sources[:-1]:
@@ -185,7 +185,7 @@ class ContextComposer:
         for part in reversed(parts):
             said = [one.content for one in sections if one.origin != "memory"]
             sections = [
-                one for one in part.sections if one.origin != "layers" or not any(one.content in text for text in said)
+                one for one in part.sections if one.origin == "memory" or not any(one.content in text for text in said)
             ] + sections
         last = parts[-1] if parts else RetrievedPart()
         return replace(
