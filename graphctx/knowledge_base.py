@@ -366,7 +366,7 @@ class KnowledgeBase:
             query: the question, as a full sentence.
             max_tokens: of the whole context.
             strategy: ``flat`` takes whole chunks in order of score.
-            sources: of what is no document, such as `graphctx.memory.MemoryContextSource`.
+            sources: beside documents and layers, such as `graphctx.memory.MemoryContextSource`.
             **options: `ContextKeywords`.
 
         Raises:

@@ -75,13 +75,17 @@ def show_evidence(console: Console, question: str, answer: EvidenceAnswer, sourc
 
 
 def show_answered(context: OptimalContext) -> None:
-    """Say on standard error where nothing in a composed context fits its question, or why it is empty."""
+    """Print on standard error notes, where nothing in a composed context fits its question, and why it is empty."""
+    from graphctx.context.composer import NOTES
+
     console = errors_console()
+    for note in context.notes:
+        console.print(one_line(note), style="yellow")
     if context.empty_reason:
         _show_empty(console, "The context has no passages", context.empty_reason)
     if context.nearest:
         console.print(f"Closest documents (weak matches): {one_line(', '.join(context.nearest))}", style="dim")
-    if context.answered == "near":
+    if NOTES["near"] in context.task_context:
         console.print(_NEAR, style="yellow")
 
 

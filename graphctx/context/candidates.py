@@ -56,8 +56,12 @@ _COMPARED = 100
 """The first units of a ranking, of which the newest of those that say the same is taken."""
 
 _NEWEST = re.compile(
-    r"\b(?:latest|newest|most recent(?:ly)?|recent(?:ly)?|current(?:ly)?|up[- ]to[- ]date|nowadays|these days)\b", re.I
+    r"\b(?:latest|newest|recent(?:ly)?|currently|up[- ]to[- ]date|nowadays|these days)\b"
+    r"|(?:^|\b(?:the|our|your|their|its|his|her|my)|'s)\s*\bcurrent\s+(?!(?:of|in|through|from|to|at|for|is|are|was|does|"
+    r"can|may|must|and|or|that|which|flow\w*|dr[ae]w\w*)\b)\w",
+    re.I,
 )
+"""Words that ask for what is newest; *the current of the supply* does not."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,8 +232,10 @@ def _by_recency(index: SearchIndex, question: str, ranking: Ranking) -> Ranking:
     dates = _stated_dates(index, ranking.rows)
     dated = dates != ""
     known, rank = np.unique(dates[dated], return_inverse=True)
+    if len(known) < 2:
+        return ranking
     scores = ranking.scores.copy()
-    scores[dated] *= (1 - RECENT * (1 - rank / max(len(known) - 1, 1))).astype(np.float32)
+    scores[dated] *= (1 - RECENT * (1 - rank / (len(known) - 1))).astype(np.float32)
     order = np.lexsort((np.arange(len(scores)), -np.round(scores, 6)))
     return replace(ranking, rows=ranking.rows[order], scores=scores[order])
 

@@ -30,6 +30,7 @@ from graphctx.model.context import ContextExample, ContextInput, ContextMessage,
 from graphctx.model.context_source import ContextSource, RetrievedPart
 from graphctx.model.packing import TokenBudget
 from graphctx.retrieve.cite import TokenCounter
+from graphctx.retrieve.global_search.introductions import asks_for_everything
 from graphctx.retrieve.searcher import Searcher
 
 RETRIEVED_SHARE = 0.6
@@ -47,10 +48,11 @@ SYSTEM_ROLE = (
 
 NOTES: dict[Answered, str] = {
     "yes": "",
-    "near": "Nothing in the context fits the question well: it may not hold the answer.",
-    "no": "Nothing that bears on the question was found.",
+    "near": "Nothing in the documents fits the question well: they may not hold the answer.",
+    "no": "Nothing in the documents bears on the question.",
 }
-"""What the task context says where nothing answers the question."""
+"""What the task context says where no document answers the question, nothing is remembered, and the question is about
+something in particular."""
 
 _Item = TypeVar("_Item")
 
@@ -130,8 +132,11 @@ class ContextComposer:
         if len(places(sections)) != len(places(fitting)):  # two places of one name came together
             weight = count(sections_text(sections))
         left -= weight
-        answered = answered_by([found.confidence] if sections else [], found.unknown_words)
-        said = " ".join(filter(None, (found.task, NOTES[answered])))
+        remembered = any(one.origin == "memory" for one in sections)
+        documented = any(one.origin != "memory" for one in sections)
+        answered = answered_by([found.confidence] if documented else [], found.unknown_words)
+        noted = not remembered and not (documented and asks_for_everything(request.query))
+        said = " ".join(filter(None, (found.task, NOTES[answered] if noted else "")))
         task = f"## Task:\n\n{said}" if said else ""
         task = task if count(task) <= left else ""
         left -= count(task)
@@ -161,30 +166,33 @@ class ContextComposer:
             strategy=request.strategy,
             snapshot_id=self._snapshot_id,
             answered=answered,
-            nearest=list(found.nearest),
+            nearest=[] if documented else list(found.nearest),
             unknown_words=list(found.unknown_words),
             cached_for=found.question if found.question not in ("", request.query) else None,
+            notes=list(found.notes),
             empty_reason=None if sections else found.empty_reason or "no_match",
         )
 
     def _retrieved(self, request: ContextInput, budget: int) -> RetrievedPart:
-        """Ask the sources; what a later one says too is left out of the earlier."""
+        """Ask the sources; what a later one says too is left out of the earlier. The memory has no part in that."""
         parts: list[RetrievedPart] = []
-        left = TokenBudget(budget)
+        left = budget
         for source in self._sources[:-1]:
-            parts.append(source.retrieve(request, min(left.free, round(BESIDE_SHARE * budget))))
-            left.left -= self._tokens.count(sections_text(parts[-1].sections))
-        parts += [source.retrieve(request, left.free) for source in self._sources[-1:]]
+            parts.append(source.retrieve(request, min(left, round(BESIDE_SHARE * budget))))
+            left = max(0, left - self._tokens.count(sections_text(parts[-1].sections)))
+        parts += [source.retrieve(request, left) for source in self._sources[-1:]]
         sections: list[ContextSection] = []
         for part in reversed(parts):
-            said = [one.content for one in sections]
-            sections = [one for one in part.sections if not any(one.content in text for text in said)] + sections
+            said = [one.content for one in sections if one.origin != "memory"]
+            sections = [
+                one for one in part.sections if one.origin == "memory" or not any(one.content in text for text in said)
+            ] + sections
         last = parts[-1] if parts else RetrievedPart()
         return replace(
             last,
             sections=sections,
             confidence=max((part.confidence for part in parts), default=0.0),
-            nearest=() if sections else last.nearest,
+            notes=[note for part in parts for note in part.notes],
         )
 
     def _fitting(self, sections: Sequence[ContextSection], budget: int) -> tuple[list[ContextSection], int]:

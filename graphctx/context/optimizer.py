@@ -303,13 +303,18 @@ def _named(pieces: Sequence[_Piece], found: Sequence[frozenset[str]], asked: set
             for term in found[at]:
                 naming[term].add(at)
     gain = np.zeros(len(pieces))
+    best_first: dict[frozenset[str], list[int]] = {}
     for heading, members in places.items():
         title = found[heading] if heading >= 0 else frozenset()
         if title <= asked:
             continue
-        others = set.intersection(*(naming[term] for term in sorted(title))).difference(members)
-        if others and len(others) <= 2 + MAX_NAMING * len(pieces):
-            gain[members] = NAMED * max(float(values[at]) for at in others)
+        if title not in best_first:
+            rarest, *more = sorted((naming[term] for term in sorted(title)), key=len)
+            best_first[title] = sorted(rarest.intersection(*more), key=lambda at: -float(values[at]))
+        own = set(members)
+        n_others = len(best_first[title]) - sum(title <= found[at] for at in members)
+        if 0 < n_others <= 2 + MAX_NAMING * len(pieces):
+            gain[members] = NAMED * float(values[next(at for at in best_first[title] if at not in own)])
     return gain
 
 

@@ -2,7 +2,8 @@
 
 Hashes ``concept:ID``, ``section:ID`` and ``chunk:ID`` have ``content``, ``embedding`` (little-endian float32),
 ``parent``, ``children`` and ``metadata`` (both JSON). The vector sets ``concept_index``, ``section_index`` and
-``chunk_index`` hold the ids. The hash ``graphctx:mirror`` is written last and removed first: where it is, all is there.
+``chunk_index`` hold the ids. The hash ``graphctx:mirror`` is written first, and its field ``complete`` is 1 once all is
+there.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain, islice
 from typing import Any, Literal
 
 import numpy as np
@@ -18,6 +20,7 @@ import numpy.typing as npt
 
 from graphctx.errors import InvalidArgument
 from graphctx.export.options import OnProgress
+from graphctx.model.ids import IdPrefix
 from graphctx.model.interrupt import checkpoint
 from graphctx.retrieve.global_search.points import units_of
 from graphctx.retrieve.global_search.selection import themes_of_units
@@ -31,6 +34,8 @@ MIRROR = "graphctx:mirror"
 
 LINKS: dict[Level, tuple[int, int]] = {"concept": (16, 200), "section": (24, 300), "chunk": (16, 200)}
 """Links of a node (``M``) and candidates when one is added (``EF``). ``VSIM … TRUTH`` compares with every chunk."""
+
+_PREFIXES: dict[Level, IdPrefix] = {"concept": "c", "section": "s", "chunk": "u"}
 
 TIMEOUT_SECONDS = 30.0
 _BATCH = 200
@@ -68,7 +73,7 @@ def write_mirror(
         The address without a password, and the number of concepts, sections and chunks.
 
     Raises:
-        InvalidArgument: there is a mirror already.
+        InvalidArgument: there is a mirror already, or there are keys of its names that no mirror accounts for.
         BackendUnavailable: Redis cannot be used, or is older than version 8.
     """
     client: Any = connect(url, TIMEOUT_SECONDS, _USE, _REMEDY)
@@ -84,23 +89,26 @@ def _written(
     client: Any, view: GraphView, project_id: str, place: str, replace: bool, on_progress: OnProgress
 ) -> dict[str, int]:
     held = client.hgetall(MIRROR)
-    if held and not replace:
-        raise InvalidArgument(
-            f"{place} holds a mirror of {held.get(b'project_id', b'').decode()!r} already. Replace it with --force, or "
-            "name another database, such as redis://localhost:6379/1.",
-            field="to",
-            value=place,
-        )
+    if not replace and held.get(b"complete") != b"0":  # one that was interrupted is written anew
+        if held:
+            found = f"a mirror of {held.get(b'project_id', b'').decode()!r} already"
+        elif keys := [*_indexes(client), *islice(_items(client), 1)]:
+            found = f"{keys[0].decode()}, and no mirror that tells whose it is"
+        else:
+            found = ""
+        if found:
+            raise InvalidArgument(
+                f"{place} holds {found}. Replace it with --force, or name another database, such as "
+                "redis://localhost:6379/1.",
+                field="to",
+                value=place,
+            )
+    noted = {"project_id": project_id, "snapshot_id": view.index.snapshot.id, "embedder": view.index.embedder.name}
     client.delete(MIRROR)
-    for level in LINKS:
-        stale = [f"{level}_index"]
-        for key in client.scan_iter(f"{level}:[csu]_*", count=1000):
-            stale.append(key)
-            if len(stale) == _BATCH:
-                client.unlink(*stale)
-                stale.clear()
-        if stale:
-            client.unlink(*stale)
+    client.hset(MIRROR, mapping={**noted, "complete": 0})
+    stale = chain(_indexes(client), _items(client))
+    while batch := list(islice(stale, _BATCH)):
+        client.unlink(*batch)
     counts = {f"{level}s": 0 for level in LINKS}
     total = len(view.index.visible_rows)
     pipe = client.pipeline(transaction=False)
@@ -119,10 +127,20 @@ def _written(
             pipe.execute()
             checkpoint()
             on_progress("mirror", counts["chunks"], total, "chunks")
-    noted = {"project_id": project_id, "snapshot_id": view.index.snapshot.id}
-    pipe.hset(MIRROR, mapping={**noted, "embedder": view.index.embedder.name, **counts})
     pipe.execute()
+    client.hset(MIRROR, mapping={**counts, "complete": 1})
     return counts
+
+
+def _indexes(client: Any) -> list[bytes]:
+    names = [f"{level}_index".encode() for level in LINKS]
+    return [name for name in names if client.exists(name)]
+
+
+def _items(client: Any) -> Iterator[bytes]:
+    """Yield the keys of a mirror's items: hashes with whole ids."""
+    for level, prefix in _PREFIXES.items():
+        yield from client.scan_iter(f"{level}:{prefix}_{'[a-z2-7]' * 16}", count=1000, _type="hash")
 
 
 def mirrored(view: GraphView) -> Iterator[MirroredItem]:

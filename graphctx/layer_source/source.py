@@ -211,7 +211,7 @@ class LayerSource:
         Raises:
             InvalidArgument: the layers cannot be searched together.
         """
-        _, hits = self._beside(request.query, max(1, budget // _TOKENS_PER_CHUNK), request.layers)
+        answer, hits = self._beside(request.query, max(1, budget // _TOKENS_PER_CHUNK), request.layers)
         left, sections = TokenBudget(budget), []
         for hit in hits:
             section = self._section(request.query, hit, left.free)
@@ -222,6 +222,7 @@ class LayerSource:
             confidence=max((min(1.0, hit.score) for hit in hits), default=0.0),
             question=request.query,
             empty_reason=None if sections else "no_match",
+            notes=_notes(answer, hits),
         )
 
     def _section(self, query: str, hit: LayerHit, max_tokens: int) -> ContextSection:

@@ -23,7 +23,7 @@ class MemoryContextSource:
         kb.compose_context("Who cancels a warning?", sources=[source])
 
     Args:
-        memory: to ask. A memory that cannot be asked contributes nothing.
+        memory: to ask. A memory that cannot be asked contributes a note alone.
         scope: whose memory, of which project and session; a request's own scope narrows documents alone.
         now: as of when.
         count: counts the tokens of a text.
@@ -37,9 +37,10 @@ class MemoryContextSource:
         query = MemoryQuery(request.query, self._scope, self._now, limit=self._memory.settings.ranking.top_k)
         try:
             block = assemble_block(self._memory, query, budget, self._count, record_use=False)
-        except BackendUnavailable:
-            return RetrievedPart()
-        return RetrievedPart([_section(entry) for entry in block.entries])
+        except BackendUnavailable as error:
+            return RetrievedPart(notes=[f"The memory was not searched: {error.message}"])
+        notes = [f"The memory is degraded: {block.degraded}."] if block.degraded else []
+        return RetrievedPart([_section(entry) for entry in block.entries], notes=notes)
 
 
 def _section(entry: BlockEntry) -> ContextSection:

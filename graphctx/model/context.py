@@ -85,7 +85,16 @@ class OptimalContext(Answer):
     """
 
     SILENT: ClassVar[frozenset[str]] = frozenset(
-        {"empty_reason", "examples", "conversation_history", "task_context", "nearest", "unknown_words", "cached_for"}
+        {
+            "empty_reason",
+            "examples",
+            "conversation_history",
+            "task_context",
+            "nearest",
+            "unknown_words",
+            "cached_for",
+            "notes",
+        }
     )
 
     system_role: str = ""
@@ -102,6 +111,7 @@ class OptimalContext(Answer):
     answered: Answered = "no"
     nearest: list[str] = Field([], description="Where nothing fits: URIs of the documents that come nearest.")
     unknown_words: list[str] = Field([], description="Key words of the question that no document holds.")
+    notes: list[str] = Field([], description="What could not be asked, and where layers disagree.")
     cached_for: str | None = None
     empty_reason: EmptyReason | None = None
 

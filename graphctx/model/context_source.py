@@ -23,6 +23,7 @@ class RetrievedPart:
         nearest: where nothing bears on the question, URIs of the documents that come nearest.
         question: what it was found for; a cache may return what was found for another wording.
         empty_reason: why there is nothing.
+        notes: what could not be asked, and where sources disagree, in sentences.
     """
 
     sections: Sequence[ContextSection] = ()
@@ -33,6 +34,7 @@ class RetrievedPart:
     nearest: Sequence[str] = ()
     question: str = ""
     empty_reason: EmptyReason | None = None
+    notes: Sequence[str] = ()
 
 
 class ContextSource(Protocol):

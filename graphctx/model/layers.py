@@ -10,8 +10,8 @@ from graphctx.model.answers import Answer
 from graphctx.model.requests import LayerName
 
 NO_LAYERS = (
-    "No layers are served here. Name their folder ([layers] folder in kb.toml, or --layers). A boundary of documents "
-    "([server] doc_tags, repositories) keeps them out unless [layers] despite_boundary says otherwise."
+    "No layers are served here. Name their folder: [layers] folder in kb.toml, or graphctx serve --layers. A boundary "
+    "of documents ([server] doc_tags, repositories) keeps them out unless [layers] despite_boundary says otherwise."
 )
 """The error where a request asks for layers and no folder of layers is open."""
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -150,7 +152,7 @@ def test_a_context_that_nothing_fits_says_so_beside_it_and_ends_well(handbook_pa
     assert done.code == 0
     assert "nothing in the documents bears on the question" in done.err
     assert "Closest documents" in done.err
-    assert "Nothing that bears on the question was found." in done.out
+    assert "Nothing in the documents bears on the question." in done.out
     assert answer(handbook_path, "context", "What is the salary of the duty officer?")["answered"] == "near"
 
 
@@ -165,3 +167,9 @@ def test_a_context_holds_what_is_remembered_if_that_is_asked_for(
     words = ("context", "Who repairs the tide gate?", "--tokens", 900)
     assert "Ann repairs the tide gate" in shown(handbook_path, *words, "--with-memory")
     assert "Ann repairs the tide gate" not in shown(handbook_path, *words)
+    with closing(sqlite3.connect(tmp_path / "notes" / "memory.db")) as connection, connection:
+        connection.execute("DROP TABLE item_text")
+        connection.execute("DROP TABLE items")
+    done = run(*words, "--with-memory", "--kb", handbook_path)
+    assert done.code == 0
+    assert "The memory is degraded" in done.err

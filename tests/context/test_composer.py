@@ -122,6 +122,12 @@ def test_a_budget_below_the_question_is_refused_with_what_it_needs(handbook_kb: 
     assert handbook_kb.compose_context("word " * 500, needed).tokens["total"] <= needed
 
 
+def test_a_question_about_the_whole_gets_no_note_that_nothing_fits(handbook_kb: KnowledgeBase) -> None:
+    context = handbook_kb.compose_context("What are the main themes?", 4000)
+    assert context.retrieved_sections
+    assert not context.task_context
+
+
 @pytest.mark.parametrize(
     ("query", "answered"),
     [
@@ -137,7 +143,7 @@ def test_a_context_says_whether_anything_fits_as_the_quotes_do(
     quotes = handbook_kb.retrieve_evidence(query)
     context = handbook_kb.compose_context(query, 4000)
     assert context.answered == quotes.answered == answered
-    assert ("it may not hold the answer" in context.task_context) == (answered == "near")
+    assert ("they may not hold the answer" in context.task_context) == (answered == "near")
     assert (not context.retrieved_sections) == (answered == "no")
     assert context.nearest == quotes.nearest
     assert context.unknown_words == quotes.unknown_words

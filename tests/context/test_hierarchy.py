@@ -103,6 +103,24 @@ def test_a_question_for_what_is_newest_prefers_newer_documents(make_kb: Callable
     assert placed[0] == "2024.md"
 
 
+def test_dates_count_only_if_two_are_known_and_what_is_newest_is_asked_for(
+    make_kb: Callable[..., KnowledgeBase],
+) -> None:
+    page = "# Tide gate\n\nThe maximum current of the tide gate of {place} is {amount} amperes.\n"
+    files = {"old.md": page.format(place="Skarn", amount=16), "other.md": page.format(place="Holm", amount=25)}
+    files |= {f"{n}.md": f"# Berth {n}\n\nThe hours of berth {n} are in the harbour book.\n" for n in range(9)}
+    one, both = {"old.md": "2021-05-01"}, {"old.md": "2021-05-01", "other.md": "2024-05-01"}
+
+    def best(query: str, dates: dict[str, str]) -> str:
+        dated = {path: f"---\ndate: {dates[path]}\n---\n{files[path]}" for path in dates}
+        uri: str = search(make_kb(files | dated), query, levels=[3], min_relevance=0.0)[0].metadata["doc_uri"]
+        return uri
+
+    assert best("What is the latest maximum of the tide gate of Skarn?", one) == "old.md"
+    assert best("What is the latest maximum of the tide gate of Skarn?", both) == "other.md"
+    assert best("What is the maximum current of the tide gate of Skarn?", both) == "old.md"
+
+
 def test_of_two_that_say_the_same_the_newer_is_found(make_kb: Callable[..., KnowledgeBase]) -> None:
     page = "---\ndate: {date}\n---\n# Tide gate\n\nThe opening hours of the tide gate are 8 to 6.\n"
     dates = {"a.md": "2021-05-01", "b.md": "2024-05-01", "c.md": "2022-05-01"}

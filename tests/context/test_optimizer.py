@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -95,6 +97,18 @@ def test_blocks_are_kept_whole_or_counted_as_cut(kind: str, block: str) -> None:
     for target in range(10, COUNTER.count(text), 5):
         found = shorten(text, target, "web port graphctx serve")
         assert (block in found.text) is (kind not in found.cut)
+
+
+def test_many_sections_of_one_title_are_read_in_linear_time() -> None:
+    def seconds(sections: int) -> float:
+        said = (f"Rope {n} holds anchor {n}{'' if n % 6 else ', say the notes'}." for n in range(sections))
+        text = "".join(f"## Notes\n\n{sentence}\n\n" for sentence in said)
+        before = time.process_time()
+        shorten(text, 200, "Which rope holds the bell?")
+        return time.process_time() - before
+
+    seconds(100)
+    assert seconds(20_000) < 14 * seconds(2_500)
 
 
 def test_a_sentence_keeps_the_heading_above_it() -> None:

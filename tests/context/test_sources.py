@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -82,6 +84,35 @@ def test_what_is_remembered_stands_as_in_the_block_of_the_memory(kb: KnowledgeBa
     room = round(0.2 * 0.6 * 32_000)
     block = assemble_block(memory, MemoryQuery(QUESTION, ANN, NOW), room, kb.tokens.count, record_use=False)
     assert block.text in context.text
+
+
+def test_what_is_remembered_answers_no_question_in_the_place_of_documents(
+    handbook_kb: KnowledgeBase, tmp_path: Path
+) -> None:
+    question = "How do I bake sourdough bread with rye flour?"
+    with Memory(tmp_path, embedder=make_embedder()) as store:
+        store.add([MemoryDraft("turn", "I bake sourdough bread with rye flour overnight.", author="Ann")], ANN, NOW)
+        store.add([MemoryDraft("core", "warning")], ANN, NOW)
+        source = MemoryContextSource(store, ANN, NOW, handbook_kb.tokens.count)
+        context = handbook_kb.compose_context(question, 4000, sources=[source])
+        assert {one.origin for one in context.retrieved_sections} == {"memory"}
+        assert (context.answered, context.task_context, context.notes) == ("no", "", [])
+        assert context.nearest == handbook_kb.compose_context(question, 4000).nearest != []
+        beside = handbook_kb.compose_context(QUESTION, 4000, sources=[source])
+        assert "warning" in [one.content for one in beside.retrieved_sections if one.origin == "memory"]
+
+
+def test_sources_that_could_not_be_asked_are_named(kb: KnowledgeBase, tmp_path: Path) -> None:
+    with Memory(tmp_path, embedder=make_embedder()) as store:
+        store.add([MemoryDraft("core", "Ann is on watch.")], ANN, NOW)
+        with closing(sqlite3.connect(tmp_path / "memory.db")) as connection, connection:
+            connection.execute("DROP TABLE item_text")
+            connection.execute("DROP TABLE items")
+        source = MemoryContextSource(store, ANN, NOW, kb.tokens.count)
+        context = kb.compose_context(QUESTION, 4000, layers=["base", "delta"], sources=[source])
+    assert context.retrieved_sections
+    assert "There is no base layer here." in context.notes
+    assert any("memory" in note.lower() for note in context.notes)
 
 
 def test_nobody_reads_the_memory_of_another_principal_or_project(kb: KnowledgeBase, memory: Memory) -> None:

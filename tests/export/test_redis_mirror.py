@@ -91,13 +91,41 @@ def test_only_what_the_filters_leave_is_mirrored(handbook_kb: KnowledgeBase, cli
 def test_a_mirror_is_replaced_whole_if_that_is_asked_for_and_other_keys_stay(
     handbook_kb: KnowledgeBase, client: Any, url: str
 ) -> None:
-    client.set("chunk:of-another-program", "stays")
+    others = ["chunk:of-another-program", "section:s_1", f"chunk:u_{'a' * 17}", f"concept:s_{'a' * 16}"]
+    client.set(others[0], "stays")
+    for key in others[1:]:
+        client.hset(key, "content", "stays")
     handbook_kb.export(url, "redis")
     with pytest.raises(InvalidArgument, match="--force"):
         handbook_kb.export(url, "redis")
     report = handbook_kb.export(url, "redis", path_prefix="people/", replace=True)
-    client.delete("chunk:of-another-program")
+    assert client.delete(*others) == len(others)
     assert len(held(client, "chunk")) == report.counts["chunks"] == client.execute_command("VCARD", "chunk_index")
+
+
+@pytest.mark.parametrize("key", ["section_index", f"chunk:u_{'a' * 16}"])
+def test_keys_of_its_names_that_no_mirror_accounts_for_are_replaced_only_if_that_is_asked_for(
+    handbook_kb: KnowledgeBase, client: Any, url: str, key: str
+) -> None:
+    client.hset(key, "content", "of another program")
+    with pytest.raises(InvalidArgument, match=rf"holds {key}, .*--force"):
+        handbook_kb.export(url, "redis")
+    assert client.keys() == [key.encode()]
+    handbook_kb.export(url, "redis", path_prefix="people/", replace=True)
+    assert client.hget("graphctx:mirror", "complete") == b"1"
+
+
+def test_a_mirror_whose_writing_was_interrupted_is_written_anew(
+    handbook_kb: KnowledgeBase, client: Any, url: str
+) -> None:
+    def interrupt(*_: Any) -> None:
+        assert client.hget("graphctx:mirror", "complete") == b"0"
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        handbook_kb.export(url, "redis", on_progress=interrupt)
+    report = handbook_kb.export(url, "redis", path_prefix="people/")
+    assert len(held(client, "chunk")) == report.counts["chunks"]
 
 
 def test_a_redis_that_cannot_be_used_is_named_with_the_reason(handbook_kb: KnowledgeBase) -> None:
