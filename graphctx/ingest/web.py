@@ -1,8 +1,8 @@
 """Web pages of a list, fetched politely.
 
-One request at a time, with a pause between two requests to a host; robots.txt is respected; hosts that are not allowed
-are never asked, redirects included. A page that the knowledge base holds is asked for with the validators of its last
-answer (RFC 9110, section 13), so that the server sends it only if it has changed.
+One request at a time, with a pause between two requests to a host; robots.txt is respected (RFC 9309); hosts and ports
+that are not allowed are never asked, redirects and robots.txt included. A page that the knowledge base holds is asked
+for with the validators of its last answer (RFC 9110, section 13), so that the server sends it only if it has changed.
 """
 
 from __future__ import annotations
@@ -35,9 +35,14 @@ VALIDATORS = Path("cache") / "web.json"
 
 MAX_REDIRECTS = 5
 MAX_RETRIES = 2
+MAX_ROBOTS_BYTES = 500 * 1024
 MAX_WAIT_SECONDS = 60.0
 TIMEOUT_SECONDS = 30.0
+MAX_PAGE_SECONDS = 120.0
+"""For the body of one answer, however steadily it trickles."""
 
+_REDIRECTS = frozenset((301, 302, 303, 307, 308))
+_PORTS = {"http": 80, "https": 443}
 _SUFFIXES = {
     "text/html": ".html",
     "application/xhtml+xml": ".html",
@@ -85,9 +90,14 @@ def addresses_of(source: Source) -> list[str]:
             ) from error
         lines += [line for line in map(str.strip, text.splitlines()) if line and not line.startswith("#")]
     for line in lines:
-        if not (is_web_address(line) and urlsplit(line).hostname):
+        try:
+            host = _host(line)
+        except ValueError:
+            host = ""
+        if not (is_web_address(line) and host and host.isprintable() and " " not in host):
             raise InvalidArgument(
-                f"{line!r} is not the address of a web page. Addresses begin with https://.", value=line
+                f"{line!r} is not the address of a web page. Addresses look like https://docs.example.org/start.",
+                value=line,
             )
     return list(dict.fromkeys(urldefrag(line).url for line in lines))
 
@@ -185,6 +195,14 @@ class _Refused(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class _Answer:
+    url: str
+    status: int
+    headers: httpx2.Headers
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class _PageResponse:
     status: int
     body: bytes
@@ -202,78 +220,88 @@ class _Fetcher:
 
     def get(self, url: str, validator: Mapping[str, str], allowed: frozenset[str], delay: float) -> _PageResponse:
         """Fetch a page. Raises _Refused if it cannot or may not be fetched."""
-        conditions = {"ETag": "If-None-Match", "Last-Modified": "If-Modified-Since"}
-        headers = {conditions[name]: value for name, value in validator.items() if name in conditions}
-        at = url
-        for _ in range(MAX_REDIRECTS + 1):
-            if not is_web_address(at) or _host(at) not in allowed:
-                raise _Refused(f"it leads to {_host(at) or at}, which is not one of the allowed hosts")
-            robots = self._robots_of(at, delay)
-            if robots is None:
-                raise _Refused(f"robots.txt of {_host(at)} cannot be read, so nothing is fetched from there")
-            if not robots.can_fetch(USER_AGENT, at):
-                raise _Refused("robots.txt of its host excludes it")
-            crawl_delay = robots.crawl_delay(USER_AGENT)
-            response = self._once(at, headers, max(delay, float(crawl_delay or 0)))
-            if isinstance(response, _PageResponse):
-                return response
-            at = urljoin(at, response)
-        raise _Refused(f"it redirects more than {MAX_REDIRECTS} times")
-
-    def _once(self, url: str, headers: Mapping[str, str], delay: float) -> _PageResponse | str:
-        """Return the page, or the address that it redirects to."""
         import httpx2
 
-        for attempt in range(MAX_RETRIES + 1):
+        conditions = {"ETag": "If-None-Match", "Last-Modified": "If-Modified-Since"}
+        headers = {conditions[name]: value for name, value in validator.items() if name in conditions}
+        try:
+            answer = self._follow(
+                url, headers, allowed, self.max_bytes, lambda at: self._robots_delay(at, allowed, delay)
+            )
+            if answer.status == 304 and not headers:
+                raise _Refused("the server answers with status 304 to a request without conditions")
+            return _page_of(answer, self.max_bytes)
+        except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
+            raise _Refused(f"it cannot be fetched: {error or type(error).__name__}") from error
+
+    def _follow(
+        self,
+        url: str,
+        headers: Mapping[str, str],
+        allowed: frozenset[str],
+        max_bytes: int,
+        delay: Callable[[str], float],
+    ) -> _Answer:
+        """Return the answer that the redirects from an address lead to."""
+        for _ in range(MAX_REDIRECTS + 1):
+            if not is_web_address(url) or _host(url) not in allowed:
+                raise _Refused(f"it leads to {_host(url) or url}, which is not one of the allowed hosts")
+            answer = self._once(url, headers, delay(url), max_bytes)
+            if answer.status not in _REDIRECTS or "Location" not in answer.headers:
+                return answer
+            target = urljoin(url, answer.headers["Location"])
+            if urlsplit(url).scheme == "https" and urlsplit(target).scheme == "http":
+                raise _Refused("it redirects from https to http")
+            url = target
+        raise _Refused(f"it redirects more than {MAX_REDIRECTS} times")
+
+    def _once(self, url: str, headers: Mapping[str, str], delay: float, max_bytes: int) -> _Answer:
+        """Return one answer; a body that is too long is cut after one byte more than the limit."""
+        retries = MAX_RETRIES
+        while True:
             self._wait(url, delay)
-            try:
-                with self.client.stream("GET", url, headers=dict(headers)) as response:
-                    if response.status_code in (429, 503) and attempt < MAX_RETRIES:
-                        self._postpone(url, response.headers.get("Retry-After", ""))
-                        continue
-                    if response.has_redirect_location:
-                        return str(response.headers["Location"])
-                    if response.status_code not in (200, 304, 404, 410):
-                        raise _Refused(f"the server answers with status {response.status_code}")
-                    return self._response(url, response)
-            except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-                raise _Refused(f"it cannot be fetched: {error or type(error).__name__}") from error
-        raise _Refused("the server asks to come back later")
+            with self.client.stream("GET", url, headers=dict(headers)) as response:
+                if response.status_code in (429, 503) and retries:
+                    retries -= 1
+                    self._postpone(url, response.headers.get("Retry-After", ""))
+                    continue
+                body, latest = bytearray(), time.monotonic() + MAX_PAGE_SECONDS
+                for chunk in response.iter_bytes() if response.status_code == 200 else ():
+                    body += chunk
+                    if len(body) > max_bytes:
+                        break
+                    if time.monotonic() > latest:
+                        raise _Refused(f"it takes more than {MAX_PAGE_SECONDS:g} seconds")
+                return _Answer(url, response.status_code, response.headers, bytes(body[: max_bytes + 1]))
 
-    def _response(self, url: str, response: httpx2.Response) -> _PageResponse:
-        body = bytearray()
-        for chunk in response.iter_bytes():
-            body += chunk
-            if len(body) > self.max_bytes:
-                raise _Refused(f"it has more than the limit of {self.max_bytes} bytes")
-        media_type = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
-        path = Path(urlsplit(url).path)
-        suffix = _SUFFIXES.get(media_type) or path.suffix.lower()
-        if media_type == "text/plain" and reader_for(path.name) is not None:
-            suffix = path.suffix.lower()  # servers send source code and Markdown as plain text
-        if response.status_code == 200 and reader_for(f"page{suffix}") is None:
-            raise _Refused(f"pages of type {media_type or 'unknown'} are not read")
-        validators = {name: response.headers[name] for name in ("ETag", "Last-Modified") if name in response.headers}
-        return _PageResponse(
-            response.status_code, bytes(body), suffix, _moment(validators.get("Last-Modified", "")), validators
-        )
+    def _robots_delay(self, url: str, allowed: frozenset[str], delay: float) -> float:
+        """Return the seconds between requests to a host. Raises _Refused if robots.txt excludes the page."""
+        rules = self._robots_of(url, allowed, delay)
+        if rules is None:
+            raise _Refused(f"robots.txt of {_host(url)} cannot be read, so nothing is fetched from there")
+        if not rules.can_fetch(USER_AGENT, url):
+            raise _Refused("robots.txt of its host excludes it")
+        crawl_delay = rules.crawl_delay(USER_AGENT)
+        seconds = int(crawl_delay or 0)
+        if seconds > MAX_WAIT_SECONDS:
+            raise _Refused(f"robots.txt of its host demands more than {MAX_WAIT_SECONDS:g} seconds between requests")
+        return max(delay, float(seconds))
 
-    def _robots_of(self, url: str, delay: float) -> RobotFileParser | None:
-        """Return the rules of a host (RFC 9309); ``None`` if it fails to answer."""
+    def _robots_of(self, url: str, allowed: frozenset[str], delay: float) -> RobotFileParser | None:
+        """Return the rules of a host; ``None`` if it fails to answer."""
         import httpx2
 
         parts = urlsplit(url)
         place = f"{parts.scheme}://{parts.netloc}"
         if place not in self._robots:
             rules = RobotFileParser()
-            self._wait(url, delay)
             try:
-                answer = self.client.get(f"{place}/robots.txt", follow_redirects=True)
-            except httpx2.HTTPError:
+                answer = self._follow(f"{place}/robots.txt", {}, allowed, MAX_ROBOTS_BYTES, lambda at: delay)
+                text = answer.body.decode("utf-8", "replace")
+                rules.parse(text.splitlines() if answer.status == 200 else [])
+                self._robots[place] = None if answer.status >= 500 else rules
+            except (_Refused, httpx2.HTTPError, httpx2.InvalidURL, ValueError):
                 self._robots[place] = None
-            else:
-                rules.parse(answer.text.splitlines() if answer.status_code == 200 else [])
-                self._robots[place] = None if answer.status_code >= 500 else rules
         return self._robots[place]
 
     def _wait(self, url: str, delay: float) -> None:
@@ -282,17 +310,39 @@ class _Fetcher:
         self._next[host] = time.monotonic() + delay
 
     def _postpone(self, url: str, retry_after: str) -> None:
-        seconds = float(retry_after) if retry_after.isdigit() else 1.0
+        seconds = float(retry_after) if retry_after.isdecimal() else 1.0
         host = _host(url)
         self._next[host] = max(self._next[host], time.monotonic() + min(seconds, MAX_WAIT_SECONDS))
 
 
+def _page_of(answer: _Answer, max_bytes: int) -> _PageResponse:
+    if answer.status not in (200, 304, 404, 410):
+        raise _Refused(f"the server answers with status {answer.status}")
+    if len(answer.body) > max_bytes:
+        raise _Refused(f"it has more than the limit of {max_bytes} bytes")
+    media_type = answer.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+    path = Path(urlsplit(answer.url).path)
+    suffix = _SUFFIXES.get(media_type) or path.suffix.lower()
+    if media_type == "text/plain" and reader_for(path.name) is not None:
+        suffix = path.suffix.lower()  # servers send source code and Markdown as plain text
+    if answer.status == 200 and reader_for(f"page{suffix}") is None:
+        raise _Refused(f"pages of type {media_type or 'unknown'} are not read")
+    named = {name: answer.headers.get(name, "") for name in ("ETag", "Last-Modified")}
+    validators = {name: value for name, value in named.items() if value and value.isascii()}
+    return _PageResponse(answer.status, answer.body, suffix, _moment(validators.get("Last-Modified", "")), validators)
+
+
 def _host(url: str) -> str:
-    return (urlsplit(url).hostname or "").lower()
+    """Return the host of an address, with the port unless it is that of the scheme. Raises ValueError."""
+    parts = urlsplit(url)
+    host = (parts.hostname or "").lower()
+    port = None if parts.port == _PORTS.get(parts.scheme) else parts.port
+    named = f"[{host}]" if ":" in host else host
+    return named if port is None else f"{named}:{port}"
 
 
 def _moment(value: str) -> float | None:
     try:
         return parsedate_to_datetime(value).timestamp()
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         return None

@@ -88,9 +88,10 @@ def answered(url: str, use: str, remedy: str, work: Callable[[], _Result]) -> _R
 
 
 def place_of(url: str) -> str:
-    """Return an address without its password."""
-    parts = urlsplit(url)
-    return parts.netloc.rpartition("@")[2] or parts.path
+    """Return an address without its password, whatever its form is."""
+    url = url.rpartition("@")[2]
+    parts = urlsplit(url if "://" in url else f"//{url}")
+    return parts.netloc or parts.path
 
 
 def vector_blob(vector: npt.NDArray[np.floating[Any]]) -> bytes:

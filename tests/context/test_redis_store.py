@@ -10,6 +10,7 @@ import pytest
 
 from eval.context_cache import RedisServer
 from graphctx.knowledge_base import KnowledgeBase
+from graphctx.store.redis_client import place_of
 from tests.redis_servers import redis_of_version_7, running_redis
 
 QUESTION = "Who is entitled to cancel a warning before it expires?"
@@ -100,3 +101,8 @@ def test_a_redis_without_vector_sets_is_named_with_its_version(open_kb: OpenKb) 
     assert "has version 7.0.15" in counts.note
     assert counts.note in kb.status().notes
     assert "hush" not in counts.note + repr(kb.settings)
+
+
+@pytest.mark.parametrize("url", ["default:hush-hush@host:6379/0", "redis://user:hush/hush@host:6379"])
+def test_the_place_of_a_redis_has_no_password(url: str) -> None:
+    assert place_of(url) == "host:6379"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -43,10 +44,8 @@ class Site:
         return found
 
 
-@pytest.fixture
-def site() -> Iterator[Site]:
-    site = Site()
-
+@contextmanager
+def serving(site: Site) -> Iterator[Site]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             status, headers, body = site.pages.get(self.path, (404, {}, b""))
@@ -68,12 +67,20 @@ def site() -> Iterator[Site]:
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     site.address = f"http://127.0.0.1:{server.server_port}"
-    site.put("/gate", GATE)
-    site.put("/notes/lamp.md", "# Lamp\n\nThe lamp is lit at dusk.\n", Content_Type="text/plain")
-    yield site
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    try:
+        yield site
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    with serving(Site()) as site:
+        site.put("/gate", GATE)
+        site.put("/notes/lamp.md", "# Lamp\n\nThe lamp is lit at dusk.\n", Content_Type="text/plain")
+        yield site
 
 
 @pytest.fixture
@@ -84,6 +91,13 @@ def kb(tmp_path: Path) -> Iterator[KnowledgeBase]:
 
 def pages(site: Site, *paths: str, **options: object) -> Source:
     return Source(urls=tuple(site.address + path for path in paths), delay_seconds=0, **options)
+
+
+def write_note(kb: KnowledgeBase) -> Path:
+    """A file to ingest beside pages that cannot be fetched."""
+    note = kb.path.parent / "note.md"
+    note.write_text("The note stays.\n")
+    return note
 
 
 def uris(kb: KnowledgeBase) -> list[str]:
@@ -136,10 +150,56 @@ def test_robots_and_hosts_that_are_not_allowed_are_respected(site: Site, kb: Kno
     report = ingest(kb, pages(site, "/private/a", "/away", "/moved", "/image"))
     reasons = {item.uri.removeprefix(site.address): item.reason for item in report.skipped}
     assert "robots.txt" in reasons["/private/a"]
-    assert "localhost, which is not one of the allowed hosts" in reasons["/away"]
+    assert "localhost:1, which is not one of the allowed hosts" in reasons["/away"]
     assert "image/png" in reasons["/image"]
     assert uris(kb) == [f"{site.address}/moved"]
     assert "/private/a" not in [path for path, _ in site.requests]
+
+
+def test_robots_txt_is_read_from_allowed_hosts_and_ports_alone(site: Site, kb: KnowledgeBase) -> None:
+    with serving(Site()) as other:
+        site.put("/robots.txt", "", status=302, Location=f"{other.address}/rules")
+        other.put("/rules", "User-agent: *\nDisallow: /gate\n" + "#" * 600_000, Content_Type="text/plain")
+        report = ingest(kb, pages(site, "/notes/lamp.md"), str(write_note(kb)))
+        assert ["robots.txt of" in item.reason for item in report.skipped] == [True]
+        assert (site.requests, other.requests) == ([("/robots.txt", 302)], [])
+        hosts = tuple(one.address.removeprefix("http://") for one in (site, other))
+        report = ingest(kb, pages(site, "/gate", "/notes/lamp.md", allow_hosts=hosts))
+        assert [(item.uri, item.reason) for item in report.skipped] == [
+            (f"{site.address}/gate", "robots.txt of its host excludes it")
+        ]
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "reason"),
+    [
+        (302, {"Location": "http://[bad"}, "Invalid IPv6"),
+        (302, {"Location": "http://127.0.0.1:99999/x"}, "Port out of range"),
+        (503, {"Retry_After": "\xb2"}, "status 503"),
+        (304, {"ETag": '"old"'}, "status 304"),
+    ],
+)
+def test_a_page_with_a_broken_answer_is_skipped_and_the_others_are_read(
+    site: Site, kb: KnowledgeBase, status: int, headers: dict[str, str], reason: str
+) -> None:
+    site.put("/broken", status=status, **headers)
+    report = ingest(kb, pages(site, "/broken", "/gate"))
+    assert [(item.uri, reason in item.reason) for item in report.skipped] == [(f"{site.address}/broken", True)]
+    assert uris(kb) == [f"{site.address}/gate"]
+
+
+def test_a_host_that_demands_long_pauses_is_left_out(site: Site, kb: KnowledgeBase) -> None:
+    site.put("/robots.txt", "User-agent: *\nCrawl-delay: 999999\n", Content_Type="text/plain")
+    report = ingest(kb, pages(site, "/gate"), str(write_note(kb)))
+    assert ["more than 60 seconds between requests" in item.reason for item in report.skipped] == [True]
+
+
+@pytest.mark.parametrize(
+    "address", ["http://[::1/x", "https://exa mple.com/", "http://a:99999/", "http://a:b/", "http:///x"]
+)
+def test_an_address_without_a_valid_host_and_port_is_refused(kb: KnowledgeBase, address: str) -> None:
+    with pytest.raises(InvalidArgument, match="not the address of a web page"):
+        ingest(kb, address)
 
 
 def test_requests_to_a_host_have_a_pause_between_them(site: Site, kb: KnowledgeBase) -> None:

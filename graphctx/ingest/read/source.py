@@ -92,7 +92,9 @@ class Source(_Part):
     url_file: str = Field("", description="A text file with an address on each line; # begins a comment.")
     name: str = Field("web", min_length=1, description="The name of the source of web pages in kb.toml.")
     allow_hosts: tuple[str, ...] = Field(
-        (), description="Hosts that web pages, and what they redirect to, may come from; by default those of the list."
+        (),
+        description="Hosts, with the port if it is not the usual one, that web pages, and what they redirect to, may "
+        "come from; by default those of the list.",
     )
     delay_seconds: float = Field(1.0, ge=0, le=3600, description="Seconds between two requests to a host.")
     include: Patterns = Field((), description="Of a folder, only files that match one of these patterns.")
