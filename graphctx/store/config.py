@@ -59,7 +59,8 @@ class KbConfig(BaseModel):
         engine: the graph engine, ``[graph] engine``.
         embedder: the embedder's name, ``[embedder] name``; empty for the default.
         sources: the ingested folders, in the order of their first ingest.
-        removed: URIs that `graphctx remove` removed; later ingests leave them out unless their file is named.
+        removed: the source of each URI that `graphctx remove` removed; later ingests leave them out unless their file
+            is named. Of a list of URIs, the sources are unknown: empty.
         settings: every other table and key of the file, kept unchanged.
     """
 
@@ -69,8 +70,13 @@ class KbConfig(BaseModel):
     engine: str = DEFAULT_ENGINE
     embedder: str = ""
     sources: tuple[SourceEntry, ...] = ()
-    removed: tuple[str, ...] = ()
+    removed: dict[str, str] = Field(default_factory=dict)
     settings: dict[str, Any] = Field(default_factory=dict)
+
+    @field_validator("removed", mode="before")
+    @classmethod
+    def _listed(cls, removed: object) -> object:
+        return dict.fromkeys(removed, "") if isinstance(removed, list) else removed
 
     @field_validator("engine")
     @classmethod
@@ -132,7 +138,7 @@ def read_config(kb_dir: Path) -> KbConfig:
     values = {
         "project_id": data.pop("project_id", ""),
         "sources": data.pop("sources", []),
-        "removed": data.pop("removed", []),
+        "removed": data.pop("removed", {}),
         **_lift(data, "graph", "engine", "engine"),
         **_lift(data, "embedder", "name", "embedder"),
         "settings": data,
@@ -165,8 +171,8 @@ def write_config(kb_dir: Path, config: KbConfig) -> None:
     tables = {key: value for key, value in config.settings.items() if isinstance(value, Mapping)}
     scalars = {key: value for key, value in config.settings.items() if key not in tables}
     merged = {key: {**own.get(key, {}), **tables.get(key, {})} for key in sorted({*own, *tables})}
-    removed = {"removed": list(config.removed)} if config.removed else {}
-    data = {"format": CONFIG_FORMAT, "project_id": config.project_id, **removed, **scalars, **merged}
+    removed = {"removed": dict(sorted(config.removed.items()))} if config.removed else {}
+    data = {"format": CONFIG_FORMAT, "project_id": config.project_id, **scalars, **merged, **removed}
     text = tomli_w.dumps(data)
     text += "".join(f"\n[[sources]]\n{tomli_w.dumps(source.model_dump())}" for source in config.sources)
     with disk_errors(CONFIG_NAME):

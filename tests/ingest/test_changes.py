@@ -132,8 +132,30 @@ def test_a_removed_document_stays_out_until_its_file_is_named(world: World) -> N
     assert "keys/box.md" in plan.notes[0]
     assert world.plan("docs/keys/box.md").added == ["keys/box.md"]
     world.kb.ingest(world.root / "docs/rows.jsonl", processes=1)
-    assert world.kb.config.removed == ("keys/box.md",)
+    assert world.kb.config.removed == {"keys/box.md": "docs"}
     assert world.uris() == ALL - {"keys/box.md"}
+
+
+def test_a_removal_concerns_no_file_of_another_folder_with_the_same_path(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.kb.remove("keys/box.md")
+    (world.root / "other/keys").mkdir(parents=True)
+    world.write(**{"other/keys/box.md": "# Other Box\n\nTovah Lind keeps it.\n"})
+    monkeypatch.chdir(world.root / "other")
+    with KnowledgeBase.open(world.kb.path) as kb:
+        assert kb.plan_ingest(".", processes=1).added == ["other/keys/box.md"]
+        report = kb.ingest("keys/box.md", processes=1)
+    assert report.added == 1
+    assert world.plan("docs", "other").added == []
+
+
+def test_a_list_of_removed_uris_still_keeps_them_out(world: World) -> None:
+    config = world.kb.path / "kb.toml"
+    (world.root / "docs/new.md").write_text("# New\n\nIt is new.\n", "utf-8")
+    config.write_text('removed = ["new.md"]\n' + config.read_text("utf-8"), "utf-8")
+    assert world.plan("docs").added == []
+    assert world.plan("docs/new.md").added == ["new.md"]
 
 
 def test_documents_whose_file_is_gone_are_removed_and_may_come_back(world: World) -> None:
