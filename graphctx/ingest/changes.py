@@ -148,7 +148,7 @@ def gather_documents(
         raise _nothing_read(skipped)
     whole_lists = {f"{WEB_PREFIX}{source.name}" for source in paths if isinstance(source, Source) and source.is_web}
     whole = {one.name: one for one in sources if one.path in whole_lists or _whole(one, wanted)}
-    gone = before.keys() & pages.gone
+    gone = {uri for uri in before if _file_uri(uri) in pages.gone}
     for uri in before.keys() - fresh.keys():
         source = whole.get(source_of[uri])
         if source is not None:

@@ -128,6 +128,16 @@ def test_a_page_that_is_gone_or_left_the_list_goes_with_pruning_and_a_failing_on
     assert kb.remove(missing=True).removed == []
 
 
+def test_rows_of_a_page_that_is_gone_go_with_pruning(site: Site, kb: KnowledgeBase) -> None:
+    site.put("/rows.csv", "id,text\na,The lock opens at nine.\nb,The gate shuts at ten.\n", Content_Type="text/csv")
+    both = pages(site, "/gate", "/rows.csv")
+    assert ingest(kb, both).added == 3
+    site.put("/rows.csv", status=410)
+    assert ingest(kb, both).no_longer_found == [f"{site.address}/rows.csv#a", f"{site.address}/rows.csv#b"]
+    ingest(kb, both, prune=True, prune_most=True)
+    assert uris(kb) == [f"{site.address}/gate"]
+
+
 def test_robots_and_hosts_that_are_not_allowed_are_respected(site: Site, kb: KnowledgeBase) -> None:
     site.put("/robots.txt", "User-agent: *\nDisallow: /private\n", Content_Type="text/plain")
     site.put("/private/a", GATE)
