@@ -192,6 +192,21 @@ def test_a_renamed_file_keeps_its_ids(world: World) -> None:
     assert made.content_hash == report.content_hash
 
 
+def test_a_former_name_removes_its_document_only_while_no_other_has_that_name(world: World) -> None:
+    (world.root / "second/b.md").rename(world.root / "second/moved.md")
+    world.kb.ingest(world.root / "second", processes=1)
+    assert world.kb.remove("b.md", dry_run=True).removed == ["moved.md"]
+    world.write(**{"second/b.md": "# Another B\n\nThe lock opens at nine.\n"})
+    world.kb.ingest(world.root / "second", processes=1)
+    assert world.kb.remove("b.md", dry_run=True).removed == ["b.md"]
+
+
+def test_a_plan_takes_the_patterns_of_an_ingest(world: World) -> None:
+    world.write(**{"docs/new.txt": "The lock opens at nine.", "docs/draft.txt": "The draft."})
+    plan = world.kb.plan_ingest(world.root / "docs", include=["*.txt"], exclude=["draft*"], processes=1)
+    assert plan.added == ["new.txt"]
+
+
 def test_a_bad_line_keeps_no_deleted_row_alive_past_pruning(world: World) -> None:
     world.write(**{"docs/rows.jsonl": row("a") + row("b") + "{broken\n"})
     assert world.plan("docs").no_longer_found == ["rows.jsonl#c"]
