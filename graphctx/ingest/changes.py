@@ -21,6 +21,7 @@ from graphctx.ingest.removal import Removal, exists
 from graphctx.ingest.sources import Located, locate, locate_pages, paths_of
 from graphctx.ingest.web import addresses_of, fetch_pages, write_validators
 from graphctx.ingest.workers import DocumentStep, Refused
+from graphctx.model.arguments import parse_arguments
 from graphctx.model.documents import Document
 from graphctx.settings import IngestSettings
 from graphctx.store.config import WEB_PREFIX, KbConfig, SourceEntry, keep_copy, write_config
@@ -119,7 +120,8 @@ def gather_documents(
     """
     held, recovery = _published(kb_dir)
     if recovery:  # the snapshot is unreadable, so its sources are read again
-        paths = [*paths, *(Path(source.path) for source in config.sources if Path(source.path).is_dir())]
+        again = [source for source in config.sources if Path(source.path).is_dir()]
+        paths = [*paths, *(parse_arguments(Source, {**source.reading, "path": source.path}) for source in again)]
     source_of = {uri: source for uri, (_, source) in held.items()}
     wanted = sources_of(paths, settings.include, settings.exclude)
     folders, lists = ([source for source in wanted if source.is_web == is_web] for is_web in (False, True))
@@ -130,6 +132,8 @@ def gather_documents(
     # The URI of a removed document still belongs to its source: no file of another folder has it.
     owners = {_file_uri(uri): source for uri, source in (config.removed | source_of).items() if source}
     located, sources = locate(found.files, config.sources, owners)
+    readings = {os.path.abspath(source.path): source.reading for source in folders}  # noqa: PTH100 - links must stay
+    sources = tuple(one.model_copy(update={"reading": readings.get(one.path, one.reading)}) for one in sources)
     kept_out = _kept_out(config, paths, located)
     before = {uri: document for uri, (document, _) in held.items() if uri not in kept_out}
     addresses = {url for source in lists for url in addresses_of(source)}

@@ -37,6 +37,8 @@ class SourceEntry(BaseModel):
         name: unique among the sources; stored with each document.
         path: the folder on this machine, or the name of the list after ``web:``.
         prefix: the start of its documents' URIs; empty unless their paths clash with another source's.
+        reading: the patterns, tags, rules and columns of the last ingest of the folder, with which it is read again if
+            the snapshot is unreadable.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -44,6 +46,7 @@ class SourceEntry(BaseModel):
     name: str = Field(min_length=1)
     path: str = Field(min_length=1)
     prefix: str = ""
+    reading: dict[str, Any] = Field(default_factory=dict)
 
     @property
     def is_web(self) -> bool:
@@ -174,7 +177,9 @@ def write_config(kb_dir: Path, config: KbConfig) -> None:
     removed = {"removed": dict(sorted(config.removed.items()))} if config.removed else {}
     data = {"format": CONFIG_FORMAT, "project_id": config.project_id, **scalars, **merged, **removed}
     text = tomli_w.dumps(data)
-    text += "".join(f"\n[[sources]]\n{tomli_w.dumps(source.model_dump())}" for source in config.sources)
+    for source in config.sources:
+        entry = source.model_dump(exclude=None if source.reading else {"reading"})
+        text += "\n" + tomli_w.dumps({"sources": entry}).replace("[sources]", "[[sources]]", 1)
     with disk_errors(CONFIG_NAME):
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomic(path, text.encode("utf-8"))

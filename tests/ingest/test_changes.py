@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from graphctx.errors import BackendUnavailable, InvalidArgument
+from graphctx.ingest.read.source import Columns, Rule, Source
 from graphctx.ingest.report import IngestPlan
 from graphctx.knowledge_base import KnowledgeBase
 
@@ -48,7 +49,11 @@ class World:
             return kb.plan_ingest([self.root / path for path in paths], processes=1, prune=prune)
 
     def uris(self) -> set[str]:
-        return {found[0] for found in self.kb.cypher("MATCH (d:Document) RETURN d.uri").rows}
+        return uris_of(self.kb)
+
+
+def uris_of(kb: KnowledgeBase) -> set[str]:
+    return {found[0] for found in kb.cypher("MATCH (d:Document) RETURN d.uri").rows}
 
 
 @pytest.fixture(scope="module")
@@ -248,6 +253,25 @@ def test_a_damaged_snapshot_is_mended_though_the_files_of_its_documents_have_gon
     with KnowledgeBase.open(world.kb.path) as kb:
         assert {found[0] for found in kb.cypher("MATCH (d:Document) RETURN d.uri").rows} == ALL | {"d.md"}
         assert "Maren" in kb.retrieve_evidence("Who keeps the key box?").quotes[0].quote
+
+
+def test_a_damaged_snapshot_is_mended_by_what_the_ingests_of_its_sources_said(world: World) -> None:
+    docs = Source(
+        path=str(world.root / "docs"),
+        exclude=("keys/",),
+        tags=("manual",),
+        rules=(Rule(match=("index.md",), tags=("front",)),),
+        columns=Columns(text=("title", "text")),
+    )
+    with KnowledgeBase.open(world.root / "other", create=True) as kb:
+        kb.ingest(docs, processes=1)
+        before = {uri: (kb.document(uri).text, kb.document(uri).tags) for uri in uris_of(kb)}
+        (kb.path / "snapshots" / kb.snapshot_id / "walk.npz").write_bytes(b"x")
+    with KnowledgeBase.open(world.root / "other") as kb:
+        kb.ingest(world.root / "second", processes=1)
+        after = {uri: (kb.document(uri).text, kb.document(uri).tags) for uri in uris_of(kb)}
+    assert before["index.md"][1] == ("front", "manual")
+    assert {uri: after[uri] for uri in after if not uri.startswith(("b.", "c."))} == before
 
 
 @pytest.mark.parametrize(

@@ -112,6 +112,12 @@ class Source(_Part):
         """Whether it is web pages."""
         return not self.path
 
+    @property
+    def reading(self) -> dict[str, Any]:
+        """How its files are read: the keys that differ from the defaults, as JSON values."""
+        keys = {"include", "exclude", "tags", "rules", "columns"}
+        return self.model_dump(mode="json", include=keys, exclude_defaults=True)
+
 
 def is_web_address(text: str) -> bool:
     """Return whether a text is the address of a web page."""
