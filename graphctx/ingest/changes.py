@@ -140,7 +140,7 @@ def gather_documents(
     met = {item.uri for item in located}.union(addresses).intersection(kept_out)
     with TemporaryDirectory(prefix="graphctx-") as folder:
         pages = fetch_pages(lists, addresses - met, kb_dir, before, Path(folder), max_bytes, progress)
-        fetched, sources = locate_pages(pages.files, sources)
+        fetched, sources = locate_pages(pages.files, sources, owners)
         readable = [item for item in located if item.uri not in met]
         fresh, left_out, source_of_fresh, notes = _read([*readable, *fetched], settings, progress)
     if addresses:

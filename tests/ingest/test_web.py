@@ -128,6 +128,18 @@ def test_a_page_that_is_gone_or_left_the_list_goes_with_pruning_and_a_failing_on
     assert kb.remove(missing=True).removed == []
 
 
+def test_pages_that_are_named_by_themselves_belong_to_no_list_but_the_one_that_holds_them(
+    site: Site, kb: KnowledgeBase
+) -> None:
+    site.put("/third", GATE.replace("tide", "lock"))
+    ingest(kb, f"{site.address}/gate")
+    ingest(kb, pages(site, "/notes/lamp.md", "/third"))
+    site.put("/third", GATE.replace("tide", "water"))
+    assert ingest(kb, f"{site.address}/third").replaced == 1
+    assert ingest(kb, pages(site, "/notes/lamp.md"), prune=True).removed == 1
+    assert uris(kb) == [f"{site.address}/gate", f"{site.address}/notes/lamp.md"]
+
+
 def test_rows_of_a_page_that_is_gone_go_with_pruning(site: Site, kb: KnowledgeBase) -> None:
     site.put("/rows.csv", "id,text\na,The lock opens at nine.\nb,The gate shuts at ten.\n", Content_Type="text/csv")
     both = pages(site, "/gate", "/rows.csv")

@@ -132,7 +132,7 @@ def sources_of(paths: Sequence[str | Path | Source], include: Sequence[str], exc
             patterns = {"include": path.include or tuple(include), "exclude": path.exclude or tuple(exclude)}
             made.append(path.model_copy(update=patterns))
         elif is_web_address(str(path)):
-            made.append(Source(urls=(str(path),)))
+            made.append(Source(urls=(str(path),)).model_copy(update={"name": ""}))  # no list has this name
         else:
             made.append(Source(path=str(path), include=tuple(include), exclude=tuple(exclude)))
     return made
