@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
@@ -19,15 +20,16 @@ from graphctx.ingest.read import Discovery, Skipped, discover, read_file
 from graphctx.ingest.read.source import Source, is_web_address, sources_of
 from graphctx.ingest.removal import Removal, exists
 from graphctx.ingest.sources import Located, locate, locate_pages, paths_of
-from graphctx.ingest.web import addresses_of, fetch_pages, write_validators
+from graphctx.ingest.web import addresses_of, fetch_pages, keep_validators
 from graphctx.ingest.workers import DocumentStep, Refused
 from graphctx.model.arguments import parse_arguments
 from graphctx.model.documents import Document
 from graphctx.settings import IngestSettings
 from graphctx.store.config import WEB_PREFIX, KbConfig, SourceEntry, keep_copy, write_config
-from graphctx.store.history import list_snapshots
+from graphctx.store.files import disk_errors
+from graphctx.store.history import VALIDATORS, list_snapshots
 from graphctx.store.manifest import FORMAT_VERSION
-from graphctx.store.snapshot import current_id, open_snapshot
+from graphctx.store.snapshot import TEMPORARY_PREFIX, current_id, open_snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,13 +140,18 @@ def gather_documents(
     before = {uri: document for uri, (document, _) in held.items() if uri not in kept_out}
     addresses = {url for source in lists for url in addresses_of(source)}
     met = {item.uri for item in located}.union(addresses).intersection(kept_out)
-    with TemporaryDirectory(prefix="graphctx-") as folder:
+    cache = kb_dir / VALIDATORS.parent
+    for left in cache.glob(f"{TEMPORARY_PREFIX}*"):  # of an ingest that was killed
+        shutil.rmtree(left, ignore_errors=True)
+    with disk_errors(VALIDATORS.parent.as_posix()):
+        cache.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix=TEMPORARY_PREFIX, dir=cache) as folder:
         pages = fetch_pages(lists, addresses - met, kb_dir, before, Path(folder), max_bytes, progress)
         fetched, sources = locate_pages(pages.files, sources, owners)
         readable = [item for item in located if item.uri not in met]
         fresh, left_out, source_of_fresh, notes = _read([*readable, *fetched], settings, progress)
     if addresses:
-        write_validators(kb_dir, pages, before, fresh)
+        keep_validators(kb_dir, pages, before, fresh)
     met |= fresh.keys() & kept_out.keys()
     fresh = {uri: document for uri, document in fresh.items() if uri not in met}
     skipped = [*found.skipped, *pages.skipped, *left_out]

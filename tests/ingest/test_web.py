@@ -184,6 +184,20 @@ def test_a_removed_page_is_not_asked_for_until_it_is_named(site: Site, kb: Knowl
     assert ingest(kb, f"{site.address}/gate").added == 1
 
 
+def test_a_purge_leaves_nothing_of_a_removed_page(site: Site, kb: KnowledgeBase) -> None:
+    ingest(kb, pages(site, "/gate", "/notes/lamp.md"))
+    kb.remove(f"{site.address}/gate")
+    left = kb.path / "cache/.tmp-killed"
+    left.mkdir()
+    (left / "1.html").write_text(GATE)
+    assert kb.purge().files == ["cache/.tmp-killed"]
+    held = [path for path in kb.path.rglob("*") if path.name != "kb.toml" and path.is_file()]
+    assert not [path for path in held if f"{site.address}/gate".encode() in path.read_bytes()]
+    site.requests.clear()
+    ingest(kb, pages(site, "/notes/lamp.md"))
+    assert site.answers("/notes/lamp.md") == [304]
+
+
 def test_a_list_is_a_file_with_an_address_on_each_line(site: Site, kb: KnowledgeBase, tmp_path: Path) -> None:
     listed = tmp_path / "pages.txt"
     listed.write_text(f"# pages\n{site.address}/gate\n\n")
