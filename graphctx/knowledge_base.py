@@ -194,6 +194,8 @@ class KnowledgeBase:
         *,
         prune: bool = False,
         processes: int | None = None,
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
         on_progress: OnProgress | None = None,
     ) -> IngestPlan:
         """Say what `ingest` would do with the same arguments: what differs and, where a language model is set, what
@@ -204,7 +206,7 @@ class KnowledgeBase:
         Raises:
             InvalidArgument, BackendUnavailable: as in `ingest`.
         """
-        return self._pipeline(prune, False, processes, on_progress).plan(_paths(paths))
+        return self._pipeline(prune, False, processes, on_progress, include, exclude).plan(_paths(paths))
 
     def remove(
         self,

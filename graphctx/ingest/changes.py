@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
@@ -16,17 +17,19 @@ from graphctx.errors import BackendUnavailable, InvalidArgument
 from graphctx.ingest.metadata import with_metadata
 from graphctx.ingest.outline import document_from_row, outline_of
 from graphctx.ingest.read import Discovery, Skipped, discover, read_file, with_content
-from graphctx.ingest.read.source import Source, sources_of
+from graphctx.ingest.read.source import Source, is_web_address, sources_of
 from graphctx.ingest.removal import Removal, exists
 from graphctx.ingest.sources import Located, locate, locate_pages, paths_of
-from graphctx.ingest.web import addresses_of, fetch_pages, write_validators
+from graphctx.ingest.web import addresses_of, fetch_pages, keep_validators
 from graphctx.ingest.workers import DocumentStep, Executor, Refused
+from graphctx.model.arguments import parse_arguments
 from graphctx.model.documents import Document
 from graphctx.settings import IngestSettings
 from graphctx.store.config import WEB_PREFIX, KbConfig, SourceEntry, keep_copy, write_config
-from graphctx.store.history import list_snapshots
+from graphctx.store.files import disk_errors
+from graphctx.store.history import VALIDATORS, list_snapshots
 from graphctx.store.manifest import FORMAT_VERSION
-from graphctx.store.snapshot import current_id, open_snapshot
+from graphctx.store.snapshot import TEMPORARY_PREFIX, current_id, open_snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,7 @@ class Changes:
         notes: what else a person should know of the reading.
         former: the earlier versions of ``replaced``, by URI.
         renamed: the earlier URI of each document whose file has another name and the same text, by URI.
-        kept_out: URIs that `graphctx remove` removed and that stay out.
+        kept_out: the source of each URI that `graphctx remove` removed and that stays out.
     """
 
     documents: tuple[Document, ...]
@@ -65,7 +68,7 @@ class Changes:
     notes: tuple[str, ...]
     former: Mapping[str, Document]
     renamed: Mapping[str, str] = field(default_factory=dict)
-    kept_out: tuple[str, ...] = ()
+    kept_out: Mapping[str, str] = field(default_factory=dict)
 
     def without(self, refused: Mapping[str, str]) -> Changes:
         """Return these changes without some fresh documents, whose earlier versions are kept.
@@ -120,7 +123,8 @@ def gather_documents(
     """
     held, recovery = _published(kb_dir)
     if recovery:  # the snapshot is unreadable, so its sources are read again
-        paths = [*paths, *(Path(source.path) for source in config.sources if Path(source.path).is_dir())]
+        again = [source for source in config.sources if Path(source.path).is_dir()]
+        paths = [*paths, *(parse_arguments(Source, {**source.reading, "path": source.path}) for source in again)]
     source_of = {uri: source for uri, (_, source) in held.items()}
     wanted = sources_of(paths, settings.include, settings.exclude)
     folders, lists = ([source for source in wanted if source.is_web == is_web] for is_web in (False, True))
@@ -128,27 +132,35 @@ def gather_documents(
     found = Discovery((), ())
     if folders or not lists:
         found = discover(folders, max_bytes=max_bytes, ignore_files=settings.ignore_files)
-    owners = {_file_uri(uri): source for uri, source in source_of.items()}
+    # The URI of a removed document still belongs to its source: no file of another folder has it.
+    owners = {_file_uri(uri): source for uri, source in (config.removed | source_of).items() if source}
     located, sources = locate(found.files, config.sources, owners)
+    readings = {os.path.abspath(source.path): source.reading for source in folders}  # noqa: PTH100 - links must stay
+    sources = tuple(one.model_copy(update={"reading": readings.get(one.path, one.reading)}) for one in sources)
     kept_out = _kept_out(config, paths, located)
     before = {uri: document for uri, (document, _) in held.items() if uri not in kept_out}
     addresses = {url for source in lists for url in addresses_of(source)}
     met = {item.uri for item in located}.union(addresses).intersection(kept_out)
-    with TemporaryDirectory(prefix="graphctx-") as folder:
+    cache = kb_dir / VALIDATORS.parent
+    for left in cache.glob(f"{TEMPORARY_PREFIX}*"):  # of an ingest that was killed
+        shutil.rmtree(left, ignore_errors=True)
+    with disk_errors(VALIDATORS.parent.as_posix()):
+        cache.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix=TEMPORARY_PREFIX, dir=cache) as folder:
         pages = fetch_pages(lists, addresses - met, kb_dir, before, Path(folder), max_bytes, progress)
-        fetched, sources = locate_pages(pages.files, sources)
+        fetched, sources = locate_pages(pages.files, sources, owners)
         readable = [item for item in located if item.uri not in met]
         fresh, left_out, source_of_fresh, notes = _read([*readable, *fetched], settings, progress, executor)
     if addresses:
-        write_validators(kb_dir, pages, before, fresh)
-    met |= fresh.keys() & kept_out
+        keep_validators(kb_dir, pages, before, fresh)
+    met |= fresh.keys() & kept_out.keys()
     fresh = {uri: document for uri, document in fresh.items() if uri not in met}
     skipped = [*found.skipped, *pages.skipped, *left_out]
     if not fresh and not before:
         raise _nothing_read(skipped)
     whole_lists = {f"{WEB_PREFIX}{source.name}" for source in paths if isinstance(source, Source) and source.is_web}
     whole = {one.name: one for one in sources if one.path in whole_lists or _whole(one, wanted)}
-    gone = before.keys() & pages.gone
+    gone = {uri for uri in before if _file_uri(uri) in pages.gone}
     for uri in before.keys() - fresh.keys():
         source = whole.get(source_of[uri])
         if source is not None:
@@ -184,7 +196,7 @@ def gather_documents(
         notes=(*found.notes, *notes, *_removed_note(met)),
         former={uri: before[uri] for uri in replaced},
         renamed=renamed,
-        kept_out=tuple(sorted(kept_out)),
+        kept_out=kept_out,
     )
 
 
@@ -219,13 +231,13 @@ def removal_of(kb_dir: Path, config: KbConfig, removal: Removal) -> Changes:
         recovery=recovery,
         notes=(),
         former={},
-        kept_out=tuple(sorted({*config.removed, *removed})) if removal.remembered else config.removed,
+        kept_out=config.removed | {uri: held[uri][1] for uri in removed if removal.remembered},
     )
 
 
 def write_sources(kb_dir: Path, config: KbConfig, changes: Changes) -> None:
     """Write the sources of the documents, and what stays out, into ``kb.toml`` and its copy."""
-    config = config.model_copy(update={"sources": changes.sources, "removed": changes.kept_out})
+    config = config.model_copy(update={"sources": changes.sources, "removed": dict(changes.kept_out)})
     write_config(kb_dir, config)
     keep_copy(kb_dir, config)
 
@@ -323,12 +335,13 @@ def _with_fate(item: Skipped, merged: Mapping[str, Document]) -> Skipped:
     return replace(item, reason=f"{item.reason.removesuffix('.')}; the version that was read before is kept")
 
 
-def _kept_out(config: KbConfig, paths: Sequence[str | Path | Source], located: Sequence[Located]) -> frozenset[str]:
+def _kept_out(config: KbConfig, paths: Sequence[str | Path | Source], located: Sequence[Located]) -> dict[str, str]:
     """Return the removed documents that stay out: all but those whose file or address is named itself."""
-    named = {str(path) for path in paths if not isinstance(path, Source)}
-    files = {os.path.abspath(path) for path in named}  # noqa: PTH100 - links must stay
+    given = {str(path) for path in paths if not isinstance(path, Source)}
+    files = {os.path.abspath(path) for path in given}  # noqa: PTH100 - links must stay
+    named = {_file_uri(path) for path in given if is_web_address(path)}
     named |= {item.uri for item in located if str(item.file.path) in files}
-    return frozenset(uri for uri in config.removed if _file_uri(uri) not in named)
+    return {uri: source for uri, source in config.removed.items() if _file_uri(uri) not in named}
 
 
 def _removed_note(met: Collection[str]) -> list[str]:

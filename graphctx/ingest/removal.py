@@ -73,6 +73,7 @@ class Removal:
         chosen: set[str] = set()
         matched: set[str] = set()
         known: set[str] = set()
+        former: dict[str, set[str]] = {}
         wanted = {one: (one.rstrip("/"), os.path.abspath(one)) for one in self.references}  # noqa: PTH100 - links stay
         for document, source in documents:
             files = paths_of(document.uri, source)
@@ -83,7 +84,13 @@ class Removal:
             if hits or (self.missing and files and not any(map(exists, files))):
                 chosen.add(document.uri)
             matched |= hits
+            for uri in document.formerly:
+                former.setdefault(uri, set()).add(document.uri)
             known |= {document.uri} if self.references else set(document.tags)
+        for one in wanted.keys() - matched:  # a former name counts where no document has it now
+            if earlier := set().union(*(former.get(form, ()) for form in wanted[one])):
+                chosen |= earlier
+                matched.add(one)
         if unknown := [one for one in (*self.references, *self.tags) if one not in matched]:
             near = get_close_matches(unknown[0], sorted(known), n=3, cutoff=0.5)
             similar = f" Similar: {', '.join(near)}." if near else ""
@@ -101,7 +108,7 @@ def _names(document: Document, files: Sequence[Path]) -> set[str]:
     file_uri = document.uri.partition("#")[0]
     paths = (file_uri, *map(str, files))
     folders = {str(folder) for path in paths for folder in PurePath(path).parents if folder.name}
-    return {document.uri, document.id, *document.formerly, *paths, *folders}
+    return {document.uri, document.id, *paths, *folders}
 
 
 def exists(path: Path) -> bool:

@@ -63,17 +63,21 @@ def locate(
 
 
 def locate_pages(
-    pages: Sequence[tuple[SourceFile, str]], known: Sequence[SourceEntry]
+    pages: Sequence[tuple[SourceFile, str]], known: Sequence[SourceEntry], owners: Mapping[str, str]
 ) -> tuple[list[Located], tuple[SourceEntry, ...]]:
-    """Return the fetched pages, whose URI is their address, and all sources, the fresh ones at the end."""
+    """Return the fetched pages, whose URI is their address, and all sources, the fresh ones at the end.
+
+    A page that is named by itself stays in the list that holds it.
+    """
     sources = list(known)
     located = []
     for file, url in pages:
         assert file.source is not None
         place = f"{WEB_PREFIX}{file.source.name}"
-        source = next((one for one in sources if one.path == place), None)
+        held = None if file.source.name else owners.get(url)
+        source = next((one for one in sources if (one.name == held if held else one.path == place)), None)
         if source is None:
-            source = SourceEntry(name=_unused(file.source.name, {one.name for one in sources}), path=place)
+            source = SourceEntry(name=_unused(file.source.name or "pages", {one.name for one in sources}), path=place)
             sources.append(source)
         located.append(Located(file, url, source.name))
     return located, tuple(sources)

@@ -7,7 +7,6 @@ for with the validators of its last answer (RFC 9110, section 13), so that the s
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -23,15 +22,13 @@ from graphctx.ingest.read import READ_VERSION, Skipped, SourceFile, reader_for
 from graphctx.ingest.read.source import Source, is_web_address
 from graphctx.model.documents import Document
 from graphctx.model.ids import fingerprint
-from graphctx.store.files import disk_errors, write_atomic
+from graphctx.store.history import read_validators, write_validators
 from graphctx.version import __version__
 
 if TYPE_CHECKING:
     import httpx2
 
 USER_AGENT = f"graphctx/{__version__}"
-VALIDATORS = Path("cache") / "web.json"
-"""What servers said of the versions that are held: no part of their text."""
 
 MAX_REDIRECTS = 5
 MAX_RETRIES = 2
@@ -130,7 +127,7 @@ def fetch_pages(
     import httpx2
 
     wanted = {url: source for source in reversed(sources) for url in addresses_of(source) if url in addresses}
-    known = _read_validators(kb_dir)
+    known = read_validators(kb_dir)
     pages = FetchedPages()
     with httpx2.Client(headers={"User-Agent": USER_AGENT}, timeout=TIMEOUT_SECONDS, trust_env=True) as client:
         fetcher = _Fetcher(client, max_bytes)
@@ -165,7 +162,7 @@ def state_of(document: Document, source: Source) -> str:
     return fingerprint([document.sha256, READ_VERSION, source.model_dump_json(include={"tags", "rules", "columns"})])
 
 
-def write_validators(
+def keep_validators(
     kb_dir: Path, pages: FetchedPages, held: Mapping[str, Document], documents: Mapping[str, Document]
 ) -> None:
     """Write the validators of the pages that were read, for the next ingest; those of other pages that are held stay.
@@ -173,21 +170,11 @@ def write_validators(
     Raises:
         BackendUnavailable: the disk is full or refuses the write.
     """
-    known = {url: validator for url, validator in _read_validators(kb_dir).items() if url in held.keys() - pages.gone}
+    known = {url: validator for url, validator in read_validators(kb_dir).items() if url in held.keys() - pages.gone}
     for file, url in pages.files:
         if url in documents and file.source is not None:
             known[url] = {**pages.validators[url], "state": state_of(documents[url], file.source)}
-    with disk_errors(VALIDATORS.as_posix()):
-        (kb_dir / VALIDATORS).parent.mkdir(parents=True, exist_ok=True)
-        write_atomic(kb_dir / VALIDATORS, json.dumps(known, indent=1, sort_keys=True).encode())
-
-
-def _read_validators(kb_dir: Path) -> dict[str, dict[str, str]]:
-    try:
-        found = json.loads((kb_dir / VALIDATORS).read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
+    write_validators(kb_dir, known)
 
 
 class _Refused(Exception):

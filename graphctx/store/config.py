@@ -37,6 +37,8 @@ class SourceEntry(BaseModel):
         name: unique among the sources; stored with each document.
         path: the folder on this machine, or the name of the list after ``web:``.
         prefix: the start of its documents' URIs; empty unless their paths clash with another source's.
+        reading: the patterns, tags, rules and columns of the last ingest of the folder, with which it is read again if
+            the snapshot is unreadable.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -44,6 +46,7 @@ class SourceEntry(BaseModel):
     name: str = Field(min_length=1)
     path: str = Field(min_length=1)
     prefix: str = ""
+    reading: dict[str, Any] = Field(default_factory=dict)
 
     @property
     def is_web(self) -> bool:
@@ -59,7 +62,8 @@ class KbConfig(BaseModel):
         engine: the graph engine, ``[graph] engine``.
         embedder: the embedder's name, ``[embedder] name``; empty for the default.
         sources: the ingested folders, in the order of their first ingest.
-        removed: URIs that `graphctx remove` removed; later ingests leave them out unless their file is named.
+        removed: the source of each URI that `graphctx remove` removed; later ingests leave them out unless their file
+            is named. Of a list of URIs, the sources are unknown: empty.
         settings: every other table and key of the file, kept unchanged.
     """
 
@@ -69,8 +73,13 @@ class KbConfig(BaseModel):
     engine: str = DEFAULT_ENGINE
     embedder: str = ""
     sources: tuple[SourceEntry, ...] = ()
-    removed: tuple[str, ...] = ()
+    removed: dict[str, str] = Field(default_factory=dict)
     settings: dict[str, Any] = Field(default_factory=dict)
+
+    @field_validator("removed", mode="before")
+    @classmethod
+    def _listed(cls, removed: object) -> object:
+        return dict.fromkeys(removed, "") if isinstance(removed, list) else removed
 
     @field_validator("engine")
     @classmethod
@@ -132,7 +141,7 @@ def read_config(kb_dir: Path) -> KbConfig:
     values = {
         "project_id": data.pop("project_id", ""),
         "sources": data.pop("sources", []),
-        "removed": data.pop("removed", []),
+        "removed": data.pop("removed", {}),
         **_lift(data, "graph", "engine", "engine"),
         **_lift(data, "embedder", "name", "embedder"),
         "settings": data,
@@ -172,10 +181,13 @@ def config_text(config: KbConfig) -> str:
     tables = {key: value for key, value in config.settings.items() if isinstance(value, Mapping)}
     scalars = {key: value for key, value in config.settings.items() if key not in tables}
     merged = {key: {**own.get(key, {}), **tables.get(key, {})} for key in sorted({*own, *tables})}
-    removed = {"removed": list(config.removed)} if config.removed else {}
-    data = {"format": CONFIG_FORMAT, "project_id": config.project_id, **removed, **scalars, **merged}
-    sources = (f"\n[[sources]]\n{tomli_w.dumps(source.model_dump())}" for source in config.sources)
-    return tomli_w.dumps(data) + "".join(sources)
+    removed = {"removed": dict(sorted(config.removed.items()))} if config.removed else {}
+    data = {"format": CONFIG_FORMAT, "project_id": config.project_id, **scalars, **merged, **removed}
+    text = tomli_w.dumps(data)
+    for source in config.sources:
+        entry = source.model_dump(exclude=None if source.reading else {"reading"})
+        text += "\n" + tomli_w.dumps({"sources": entry}).replace("[sources]", "[[sources]]", 1)
+    return text
 
 
 def has_snapshots(kb_dir: Path) -> bool:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from graphctx.errors import BackendUnavailable, InvalidArgument
 from graphctx.store.cache import Memo
-from graphctx.store.files import disk_errors, size_of
+from graphctx.store.files import disk_errors, size_of, write_atomic
 from graphctx.store.lock import IngestLock, is_leased
 from graphctx.store.manifest import MANIFEST_NAME, Manifest, read_manifest
 from graphctx.store.snapshot import (
@@ -26,6 +28,8 @@ from graphctx.store.snapshot import (
 )
 
 MEMO = Path("cache") / "memo.sqlite"
+VALIDATORS = Path("cache") / "web.json"
+"""What servers said of the web pages that are held, by address, with fingerprints of their text."""
 NOT_ERASABLE = (
     "exports and layers that were made of the documents, and what agents wrote into a memory",
     "a context cache in Redis, until its entries expire",
@@ -160,10 +164,11 @@ def purge(kb_dir: Path, *, dry_run: bool = False) -> PurgeReport:
     with IngestLock(kb_dir), Memo(kb_dir / MEMO) as memo:
         if (note := recovery_note(kb_dir)) is not None:
             raise BackendUnavailable(f"{note} Nothing is erased before that is done.", file="CURRENT")
-        current, strays = current_id(kb_dir), []
+        current, strays, held = current_id(kb_dir), [], set()
         if current is not None:
             with open_snapshot(kb_dir, current) as snapshot:
                 strays = unlisted_files(snapshot)
+                held = set(snapshot.table("documents").column("uri").to_pylist())
         leftovers = [*_leftovers(kb_dir), *strays]
         older = [info.id for info in list_snapshots(kb_dir) if not info.current]
         going = [*leftovers, *(kb_dir / SNAPSHOTS_DIR / name for name in older)]
@@ -174,6 +179,8 @@ def purge(kb_dir: Path, *, dry_run: bool = False) -> PurgeReport:
                 prune(kb_dir, keep=1)
                 for path in leftovers:
                     _delete(path)
+                known = read_validators(kb_dir)
+                write_validators(kb_dir, {url: known[url] for url in known.keys() & held})
             memo.erase_unused(current)
             freed = before - size_of(kb_dir)
         names = {path.relative_to(kb_dir).as_posix(): path for path in leftovers}
@@ -190,6 +197,29 @@ def purge(kb_dir: Path, *, dry_run: bool = False) -> PurgeReport:
     )
 
 
+def read_validators(kb_dir: Path) -> dict[str, dict[str, str]]:
+    """Return the validators of web pages by address; none if the file is missing or damaged."""
+    try:
+        found = json.loads((kb_dir / VALIDATORS).read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def write_validators(kb_dir: Path, validators: Mapping[str, Mapping[str, str]]) -> None:
+    """Write the validators of web pages; none leave no file.
+
+    Raises:
+        BackendUnavailable: the disk is full or refuses the write.
+    """
+    with disk_errors(VALIDATORS.as_posix()):
+        if not validators:
+            (kb_dir / VALIDATORS).unlink(missing_ok=True)
+            return
+        (kb_dir / VALIDATORS).parent.mkdir(parents=True, exist_ok=True)
+        write_atomic(kb_dir / VALIDATORS, json.dumps(validators, indent=1, sort_keys=True).encode())
+
+
 def _leftovers(kb_dir: Path) -> list[Path]:
     """Return what killed processes left, and caches that were moved aside as damaged."""
     found = {
@@ -197,6 +227,7 @@ def _leftovers(kb_dir: Path) -> list[Path]:
         *(kb_dir / SNAPSHOTS_DIR).glob(".*.tmp"),
         *(kb_dir / SNAPSHOTS_DIR).glob(f"{TEMPORARY_PREFIX}*"),
         *(kb_dir / MEMO.parent).glob("*.damaged"),
+        *(kb_dir / MEMO.parent).glob(f"{TEMPORARY_PREFIX}*"),
     }
     return sorted(found)
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from graphctx.errors import BackendUnavailable, InvalidArgument
+from graphctx.ingest.read.source import Columns, Rule, Source
 from graphctx.ingest.report import IngestPlan
 from graphctx.knowledge_base import KnowledgeBase
 
@@ -48,7 +49,11 @@ class World:
             return kb.plan_ingest([self.root / path for path in paths], processes=1, prune=prune)
 
     def uris(self) -> set[str]:
-        return {found[0] for found in self.kb.cypher("MATCH (d:Document) RETURN d.uri").rows}
+        return uris_of(self.kb)
+
+
+def uris_of(kb: KnowledgeBase) -> set[str]:
+    return {found[0] for found in kb.cypher("MATCH (d:Document) RETURN d.uri").rows}
 
 
 @pytest.fixture(scope="module")
@@ -132,8 +137,30 @@ def test_a_removed_document_stays_out_until_its_file_is_named(world: World) -> N
     assert "keys/box.md" in plan.notes[0]
     assert world.plan("docs/keys/box.md").added == ["keys/box.md"]
     world.kb.ingest(world.root / "docs/rows.jsonl", processes=1)
-    assert world.kb.config.removed == ("keys/box.md",)
+    assert world.kb.config.removed == {"keys/box.md": "docs"}
     assert world.uris() == ALL - {"keys/box.md"}
+
+
+def test_a_removal_concerns_no_file_of_another_folder_with_the_same_path(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.kb.remove("keys/box.md")
+    (world.root / "other/keys").mkdir(parents=True)
+    world.write(**{"other/keys/box.md": "# Other Box\n\nTovah Lind keeps it.\n"})
+    monkeypatch.chdir(world.root / "other")
+    with KnowledgeBase.open(world.kb.path) as kb:
+        assert kb.plan_ingest(".", processes=1).added == ["other/keys/box.md"]
+        report = kb.ingest("keys/box.md", processes=1)
+    assert report.added == 1
+    assert world.plan("docs", "other").added == []
+
+
+def test_a_list_of_removed_uris_still_keeps_them_out(world: World) -> None:
+    config = world.kb.path / "kb.toml"
+    (world.root / "docs/new.md").write_text("# New\n\nIt is new.\n", "utf-8")
+    config.write_text('removed = ["new.md"]\n' + config.read_text("utf-8"), "utf-8")
+    assert world.plan("docs").added == []
+    assert world.plan("docs/new.md").added == ["new.md"]
 
 
 def test_documents_whose_file_is_gone_are_removed_and_may_come_back(world: World) -> None:
@@ -168,6 +195,21 @@ def test_a_renamed_file_keeps_its_ids(world: World) -> None:
     with fresh:
         made = fresh.ingest([world.root / "docs", world.root / "second"], processes=1)
     assert made.content_hash == report.content_hash
+
+
+def test_a_former_name_removes_its_document_only_while_no_other_has_that_name(world: World) -> None:
+    (world.root / "second/b.md").rename(world.root / "second/moved.md")
+    world.kb.ingest(world.root / "second", processes=1)
+    assert world.kb.remove("b.md", dry_run=True).removed == ["moved.md"]
+    world.write(**{"second/b.md": "# Another B\n\nThe lock opens at nine.\n"})
+    world.kb.ingest(world.root / "second", processes=1)
+    assert world.kb.remove("b.md", dry_run=True).removed == ["b.md"]
+
+
+def test_a_plan_takes_the_patterns_of_an_ingest(world: World) -> None:
+    world.write(**{"docs/new.txt": "The lock opens at nine.", "docs/draft.txt": "The draft."})
+    plan = world.kb.plan_ingest(world.root / "docs", include=["*.txt"], exclude=["draft*"], processes=1)
+    assert plan.added == ["new.txt"]
 
 
 def test_a_bad_line_keeps_no_deleted_row_alive_past_pruning(world: World) -> None:
@@ -211,6 +253,25 @@ def test_a_damaged_snapshot_is_mended_though_the_files_of_its_documents_have_gon
     with KnowledgeBase.open(world.kb.path) as kb:
         assert {found[0] for found in kb.cypher("MATCH (d:Document) RETURN d.uri").rows} == ALL | {"d.md"}
         assert "Maren" in kb.retrieve_evidence("Who keeps the key box?").quotes[0].quote
+
+
+def test_a_damaged_snapshot_is_mended_by_what_the_ingests_of_its_sources_said(world: World) -> None:
+    docs = Source(
+        path=str(world.root / "docs"),
+        exclude=("keys/",),
+        tags=("manual",),
+        rules=(Rule(match=("index.md",), tags=("front",)),),
+        columns=Columns(text=("title", "text")),
+    )
+    with KnowledgeBase.open(world.root / "other", create=True) as kb:
+        kb.ingest(docs, processes=1)
+        before = {uri: (kb.document(uri).text, kb.document(uri).tags) for uri in uris_of(kb)}
+        (kb.path / "snapshots" / kb.snapshot_id / "walk.npz").write_bytes(b"x")
+    with KnowledgeBase.open(world.root / "other") as kb:
+        kb.ingest(world.root / "second", processes=1)
+        after = {uri: (kb.document(uri).text, kb.document(uri).tags) for uri in uris_of(kb)}
+    assert before["index.md"][1] == ("front", "manual")
+    assert {uri: after[uri] for uri in after if not uri.startswith(("b.", "c."))} == before
 
 
 @pytest.mark.parametrize(

@@ -141,6 +141,28 @@ def test_a_page_that_is_gone_or_left_the_list_goes_with_pruning_and_a_failing_on
     assert kb.remove(missing=True).removed == []
 
 
+def test_pages_that_are_named_by_themselves_belong_to_no_list_but_the_one_that_holds_them(
+    site: Site, kb: KnowledgeBase
+) -> None:
+    site.put("/third", GATE.replace("tide", "lock"))
+    ingest(kb, f"{site.address}/gate")
+    ingest(kb, pages(site, "/notes/lamp.md", "/third"))
+    site.put("/third", GATE.replace("tide", "water"))
+    assert ingest(kb, f"{site.address}/third").replaced == 1
+    assert ingest(kb, pages(site, "/notes/lamp.md"), prune=True).removed == 1
+    assert uris(kb) == [f"{site.address}/gate", f"{site.address}/notes/lamp.md"]
+
+
+def test_rows_of_a_page_that_is_gone_go_with_pruning(site: Site, kb: KnowledgeBase) -> None:
+    site.put("/rows.csv", "id,text\na,The lock opens at nine.\nb,The gate shuts at ten.\n", Content_Type="text/csv")
+    both = pages(site, "/gate", "/rows.csv")
+    assert ingest(kb, both).added == 3
+    site.put("/rows.csv", status=410)
+    assert ingest(kb, both).no_longer_found == [f"{site.address}/rows.csv#a", f"{site.address}/rows.csv#b"]
+    ingest(kb, both, prune=True, prune_most=True)
+    assert uris(kb) == [f"{site.address}/gate"]
+
+
 def test_robots_and_hosts_that_are_not_allowed_are_respected(site: Site, kb: KnowledgeBase) -> None:
     site.put("/robots.txt", "User-agent: *\nDisallow: /private\n", Content_Type="text/plain")
     site.put("/private/a", GATE)
@@ -218,6 +240,20 @@ def test_a_removed_page_is_not_asked_for_until_it_is_named(site: Site, kb: Knowl
     assert ingest(kb, both).documents == 1
     assert site.answers("/gate") == []
     assert ingest(kb, f"{site.address}/gate").added == 1
+
+
+def test_a_purge_leaves_nothing_of_a_removed_page(site: Site, kb: KnowledgeBase) -> None:
+    ingest(kb, pages(site, "/gate", "/notes/lamp.md"))
+    kb.remove(f"{site.address}/gate")
+    left = kb.path / "cache/.tmp-killed"
+    left.mkdir()
+    (left / "1.html").write_text(GATE)
+    assert kb.purge().files == ["cache/.tmp-killed"]
+    held = [path for path in kb.path.rglob("*") if path.name != "kb.toml" and path.is_file()]
+    assert not [path for path in held if f"{site.address}/gate".encode() in path.read_bytes()]
+    site.requests.clear()
+    ingest(kb, pages(site, "/notes/lamp.md"))
+    assert site.answers("/notes/lamp.md") == [304]
 
 
 def test_a_list_is_a_file_with_an_address_on_each_line(site: Site, kb: KnowledgeBase, tmp_path: Path) -> None:

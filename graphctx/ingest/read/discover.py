@@ -90,7 +90,8 @@ def discover(
 ) -> Discovery:
     """Find the files below paths.
 
-    Folders are walked to the bottom. Hidden files and folders, virtual environments, knowledge bases and other
+    Folders are walked to the bottom, except where another source is in one: that folder is searched by its own
+    source alone. Hidden files and folders, virtual environments, knowledge bases and other
     generated folders below a path are left out. A link is followed only to targets below the same path, and no file
     is listed twice.
 
@@ -115,7 +116,8 @@ def discover(
         raise InvalidArgument(f"There is no such file or folder: {', '.join(missing)}.", paths=missing)
     by_path = {Path(os.path.abspath(source.path)): source for source in reversed(sources)}  # noqa: PTH100 - links stay
     search = _Search(max_bytes, ignore_files, by_path)
-    for path in sorted(by_path):
+    # Inner folders first, so that each is searched by its own source; files last, so that links come after targets.
+    for path in sorted(by_path, key=lambda path: (not path.is_dir(), -len(path.parts), path)):
         if (shown := _shown(str(path))) != str(path):
             raise InvalidArgument(f"The name of {shown} is not valid UTF-8. Rename it.", path=shown)
         search.add(path, by_path[path])
@@ -156,7 +158,7 @@ class _Search:
                 path=str(path),
             )
         before, passed, excluded = len(self.files), len(self.skipped), len(self.excluded)
-        covered = os.path.realpath(path) in self.entered
+        covered = os.path.realpath(path) in self.entered or any(path in inner.parents for inner in self.sources)
         rules = IgnoreRules(path) if self.ignore_files else None
         links: list[Path] = []
         self._walk(path, path, rules, links)
@@ -251,6 +253,9 @@ class _Search:
             self._take(path, root, rel)
 
     def _take(self, path: Path, root: Path, rel: str) -> None:
+        around = [folder for folder in path.parents if folder in self.sources]
+        if around:  # of overlapping sources, the outermost gives the name
+            root, rel = around[-1], _relative(path, around[-1])
         if reader_for(path.name) is None:
             suffix = path.suffix.lower()
             self._skip(rel, f"unsupported type {suffix}" if suffix else "unsupported type (no suffix)")

@@ -114,6 +114,12 @@ class Source(_Part):
         """Whether it is web pages."""
         return not self.path
 
+    @property
+    def reading(self) -> dict[str, Any]:
+        """How its files are read: the keys that differ from the defaults, as JSON values."""
+        keys = {"include", "exclude", "tags", "rules", "columns"}
+        return self.model_dump(mode="json", include=keys, exclude_defaults=True)
+
 
 def is_web_address(text: str) -> bool:
     """Return whether a text is the address of a web page."""
@@ -128,7 +134,7 @@ def sources_of(paths: Sequence[str | Path | Source], include: Sequence[str], exc
             patterns = {"include": path.include or tuple(include), "exclude": path.exclude or tuple(exclude)}
             made.append(path.model_copy(update=patterns))
         elif is_web_address(str(path)):
-            made.append(Source(urls=(str(path),)))
+            made.append(Source(urls=(str(path),)).model_copy(update={"name": ""}))  # no list has this name
         else:
             made.append(Source(path=str(path), include=tuple(include), exclude=tuple(exclude)))
     return made

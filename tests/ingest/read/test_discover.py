@@ -108,6 +108,22 @@ def test_sources_have_their_own_patterns(tmp_path: Path) -> None:
     assert [str(file.path.relative_to(tmp_path)) for file in discover(sources).files] == ["a/x.md", "b/y.txt"]
 
 
+def test_a_source_in_the_folder_of_another_is_searched_by_its_own_patterns(tmp_path: Path) -> None:
+    make(tmp_path, **{"a.md": "a", "x.txt": "x", "in/b.md": "b", "in/x.txt": "x", "in/deep/c.rst": "c"})
+    inner = Source(path=str(tmp_path / "in"), exclude=("*.txt",))
+    outer = Source(path=str(tmp_path), exclude=("*.md", "deep/"))
+    for sources in ([outer, inner], [inner, outer]):
+        found = discover(sources)
+        assert [(file.rel, file.root, file.source) for file in found.files] == [
+            ("in/b.md", tmp_path, inner),
+            ("in/deep/c.rst", tmp_path, inner),
+            ("x.txt", tmp_path, outer),
+        ]
+        assert found.excluded == {tmp_path / "a.md", tmp_path / "in/x.txt"}
+    only = Source(path=str(tmp_path), include=("*.none",))
+    assert [file.rel for file in discover([only, inner]).files] == ["in/b.md", "in/deep/c.rst"]
+
+
 @pytest.mark.parametrize("patterns", [{"include": ["*.rst"]}, {"exclude": ["*"]}])
 def test_patterns_that_leave_nothing_are_named(tmp_path: Path, patterns: dict[str, list[str]]) -> None:
     make(tmp_path, **{"a.md": "a", "deep/c.md": "c"})
