@@ -98,7 +98,7 @@ def publish_to(
                 url=store.url,
             )
         store.put(manifest_object(snapshot.id), (snapshot.directory / MANIFEST_NAME).read_bytes())
-        public = config.model_copy(update={"settings": without_secrets(config.settings), "removed": ()})
+        public = config.model_copy(update={"settings": without_secrets(config.settings), "removed": {}})
         store.put(CONFIG_NAME, config_text(public).encode("utf-8"))
         store.put(CURRENT_NAME, f"{snapshot.id}\n".encode("ascii"))
         return RemotePublication(
