@@ -53,7 +53,7 @@ def base(kb_dir: Path) -> Path:
         kb_dir,
         KbConfig(
             project_id="demo",
-            removed=("people/ana.md",),
+            removed={"people/ana.md": "docs"},
             settings={"server": {"doc_tags": ["even"], "tokens": {"ana": "s" * 40}}},
         ),
     )
@@ -97,7 +97,7 @@ def test_a_copy_has_every_file_and_the_configuration_without_its_secrets(url: st
     assert done.uploaded > 0
     config = read_config(copy)
     assert config.project_id == "demo"
-    assert config.removed == ()
+    assert config.removed == {}
     assert config.settings["server"] == {"doc_tags": ["even"], "tokens": {"ana": ""}}
     open_snapshot(copy).close()
 
