@@ -9,7 +9,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from graphctx.errors import InvalidArgument
-from graphctx.ingest.read.source import Source
+from graphctx.ingest.read.source import Source, is_web_address
 
 
 class IngestJob(BaseModel):
@@ -34,6 +34,9 @@ class IngestJob(BaseModel):
     def _something(self) -> Self:
         if not (self.paths or self.sources):
             raise ValueError("a job has paths or [[sources]]")
+        for path in self.paths:
+            if is_web_address(path):
+                raise ValueError(f"{path} is a web page; list it in the urls of a [[sources]] table")
         return self
 
     @property

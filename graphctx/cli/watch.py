@@ -70,7 +70,7 @@ def watch_sources(
 
     def is_wanted(change: Change, name: str) -> bool:
         path = Path(name)
-        return not path.is_relative_to(own) and any(path.is_relative_to(one) for one in paths)
+        return not path.resolve().is_relative_to(own) and any(path.is_relative_to(one) for one in paths)
 
     def on_signal(number: int, frame: FrameType | None) -> None:
         stopped.set()

@@ -193,9 +193,9 @@ class Ingest:
         )
 
     def _sampled_speed(self, runner: Runner, changes: Changes) -> Speed:
-        """Measure the steps up to ``summarise`` on some of the documents. What they find stays in the memo."""
+        """Measure the steps up to ``summarise`` on the shortest documents. What they find stays in the memo."""
         sample: list[Document] = []
-        for document in changes.documents:
+        for document in sorted(changes.documents, key=lambda document: len(document.text)):
             sample.append(document)
             if _words(sample) >= SAMPLE_WORDS:
                 break

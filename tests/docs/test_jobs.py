@@ -62,6 +62,7 @@ def small(source: Source, folder: Path) -> Source:
     ("text", "fault"),
     [
         ('kb = "x"', "paths or"),
+        ('paths = ["https://example.org/start"]', "is a web page; list it in the urls"),
         ('paths = ["docs"]\ncolour = "red"', "colour"),
         ('[[sources]]\npath = "docs"\nurls = ["https://example.org"]', "either a path"),
         ('[[sources]]\npath = "docs"\ninclude = ["!"]', "not a pattern"),
