@@ -149,6 +149,12 @@ class ServerSettings(_Group):
     tokens: dict[str, SecretStr] = Field(
         {}, description="Secrets: bearer tokens over HTTP by the name of their owner; without any, everybody is let in."
     )
+    admins: tuple[_Name, ...] = Field(
+        (),
+        max_length=50,
+        description="Owners of tokens who may ingest, remove and roll back on the web page. Without tokens, a page on "
+        "a local address may.",
+    )
 
 
 class LlmSettings(_Group):

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import graphctx
-from graphctx.cli import demo, doctor, evaluate, export, ingest, layers, memory, query, serve, snapshots, tools
+from graphctx.cli import demo, doctor, evaluate, export, ingest, layers, memory, query, serve, snapshots, tools, ui
 from graphctx.cli.console import guard_streams, print_text
 from graphctx.cli.guard import GuardedCommand, GuardedGroup
 from graphctx.store.processes import end_with_parent
@@ -48,6 +48,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "search": query.search,
     "context": query.context,
     "communities": query.communities,
+    "ui": ui.ui,
     "serve": serve.serve,
     "tools": tools.tools,
     "call": tools.call,

@@ -87,6 +87,9 @@ def serve(
             help="Bind an address that is not local without tokens: a proxy in front authenticates (http).",
         ),
     ] = False,
+    ui: Annotated[
+        bool, typer.Option("--ui", help="Also serve the web page at /, under the same tokens and limits (http).")
+    ] = False,
     tool_names: Annotated[
         str | None,
         typer.Option(
@@ -107,6 +110,8 @@ def serve(
     local address unless --allow-anonymous says that something in front authenticates.
     """
     require_choice("--transport", transport, ("stdio", "http"))
+    if ui and transport == "stdio":
+        raise InvalidArgument("--ui serves a web page, which needs --transport http.", field="ui", value=True)
     overrides: dict[str, Any] = {}
     if tool_names is not None:
         overrides["tool_names"] = tool_names
@@ -116,7 +121,7 @@ def serve(
         from graphctx.server.auth import read_token_file
 
         overrides["tokens"] = read_token_file(token_file)
-    config = _config(kb, transport, overrides, layers, memory)
+    config = server_config(kb, transport, overrides, layers, memory)
     if transport == "stdio":
         from graphctx.server.stdio import serve_stdio
 
@@ -129,11 +134,17 @@ def serve(
     http.check(BearerTokens(config.tokens))
     if token_file is not None and os.name == "posix" and token_file.stat().st_mode & 0o077:
         warn(f"warning: others on this machine may read or change {token_file}: chmod 600 {token_file}")
-    url = f"http://{f'[{host}]' if ':' in host else host}:{port}/mcp"
-    serve_http(kb, config, http, lambda: errors_console().print(f"MCP at {url} (stop with Ctrl-C)"))
+    url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+    page = f", the page at {url}/" if ui else ""
+    pages = None
+    if ui:
+        from graphctx.ui import page_routes
+
+        pages = page_routes(kb)
+    serve_http(kb, config, http, lambda: errors_console().print(f"MCP at {url}/mcp{page} (stop with Ctrl-C)"), pages)
 
 
-def _config(
+def server_config(
     kb: Path, transport: str, overrides: dict[str, Any], layers: Path | None, memory: Path | None
 ) -> ServerConfig:
     """Return the settings of the knowledge base, with those of the command line in their place."""

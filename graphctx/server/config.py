@@ -48,6 +48,7 @@ class ServerConfig:
         structured_output: if false, answers are JSON text alone.
         cursor_key: signs cursors; empty for the knowledge base's own key.
         tokens: bearer tokens by the name of their owner, for HTTP; without any, everybody is let in.
+        admins: owners of tokens who may ingest, remove and roll back on the web page.
         layers: the folder of AGENTS.db and its layers, if there is one.
         layers_writable: whether tools may append to layers.
         anonymous_writes: over HTTP, whether callers without a token may write into layers and the memory.
@@ -72,6 +73,7 @@ class ServerConfig:
     structured_output: bool = True
     cursor_key: str = field(default="", repr=False)
     tokens: Mapping[str, SecretStr] = field(default_factory=dict)
+    admins: tuple[str, ...] = ()
     layers: Path | None = None
     layers_writable: bool = True
     anonymous_writes: bool = False
@@ -124,6 +126,7 @@ class ServerConfig:
             structured_output=settings.structured_output,
             cursor_key=settings.cursor_key.get_secret_value(),
             tokens=settings.tokens,
+            admins=settings.admins,
             layers=layers,
             layers_writable=layers_writable,
             memory=memory if MEMORY_TOOLSETS & set(toolsets) else None,

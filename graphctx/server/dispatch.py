@@ -36,7 +36,7 @@ from graphctx.server.sessions import Caller, Sessions, client_name, ignored_sess
 from graphctx.server.tool import AnyTool
 from graphctx.server.tools import TOOLS, accepted, offered_tools
 from graphctx.server.warmup import Warmup
-from graphctx.server.workers import CallProgress, Workers
+from graphctx.server.workers import CallProgress, Report, Workers
 
 log = logging.getLogger(__name__)
 
@@ -79,33 +79,64 @@ class Dispatcher:
         tool = self._by_name.get(name)
         return tool is not None and tool.toolset in MEMORY_TOOLSETS and tool.effect != "none"
 
+    def changes_something(self, name: str) -> bool:
+        """Return whether a tool, by any of its names, leaves something behind or deletes something."""
+        tool = self._by_name.get(name)
+        return tool is not None and tool.effect != "none"
+
     async def call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         """Answer ``tools/call``. A failure of the tool is a result that holds the error envelope.
 
         Raises:
             MCPError: there is no such tool.
         """
-        caller, tool = self.sessions.caller(ctx), self._by_name.get(params.name)
-        with log_call(tool.name if tool else params.name, caller.principal, client_name(ctx)) as record:
+        caller, arguments, report = self.sessions.caller(ctx), params.arguments or {}, ctx.session.report_progress
+        try:
+            return await self.call(params.name, arguments, caller, report, client_name(ctx))
+        except GraphctxError as failure:
+            # Clients hold structured content against the tool's output schema even where the result is an error, so
+            # the envelope is text alone.
+            return _text_result(_minified(error_envelope(failure, self.spelling)), is_error=True)
+
+    async def call(
+        self,
+        name: str,
+        arguments: dict[str, Any],
+        caller: Caller,
+        report: Report | None = None,
+        client: str | None = None,
+    ) -> types.CallToolResult:
+        """Run a tool in a worker thread, and log the call.
+
+        Args:
+            name: any of the tool's names.
+            arguments: as the caller wrote them.
+            caller: who calls.
+            report: sends the progress.
+            client: the name of the caller's program, for the log.
+
+        Raises:
+            MCPError: there is no such tool.
+            GraphctxError: the tool failed.
+        """
+        tool = self._by_name.get(name)
+        with log_call(tool.name if tool else name, caller.principal, client) as record:
             if tool is None:
                 record.outcome = "UNKNOWN_TOOL"
                 known = ", ".join(self.spelling.name(tool.name) for tool in self.tools)
-                raise MCPError(code=INVALID_PARAMS, message=f"Unknown tool: {params.name[:100]}. Known: {known}")
+                raise MCPError(code=INVALID_PARAMS, message=f"Unknown tool: {name[:100]}. Known: {known}")
 
             def work(progress: CallProgress) -> tuple[types.CallToolResult, int | None]:
-                return self._call(tool, params.arguments or {}, caller, progress)
+                return self._call(tool, arguments, caller, progress)
 
             try:
-                report, seconds = ctx.session.report_progress, tool.timeout_seconds
-                result, record.tokens = await self.workers.run(work, report, seconds)
-                record.outcome = "ok"
+                result, record.tokens = await self.workers.run(work, report, tool.timeout_seconds)
             except Exception as error:
                 failure = typed_error(error, self.spelling.name(tool.name))
                 record.outcome = failure.code
-                # Clients hold structured content against the tool's output schema even where the result is an error,
-                # so the envelope is text alone.
-                result = _text_result(_minified(_envelope(failure, self.spelling)), is_error=True)
-        return result
+                raise failure from None
+            record.outcome = "ok"
+            return result
 
     async def run(self, ctx: Context, method: str, work: Callable[[], Result]) -> Result:
         """Run the blocking work of any other request in a worker thread.
@@ -127,7 +158,7 @@ class Dispatcher:
             return await self.workers.run(watched, ctx.session.report_progress)
         except Exception as error:
             failure = typed_error(error, method)
-            envelope = _envelope(failure, self.spelling)
+            envelope = error_envelope(failure, self.spelling)
             code = INVALID_PARAMS if failure.code in ("INVALID_ARGUMENT", "SCOPE_VIOLATION") else INTERNAL_ERROR
             raise MCPError(code=code, message=envelope["error"]["message"], data=envelope) from None
 
@@ -189,7 +220,8 @@ def typed_error(error: Exception, what: str) -> GraphctxError:
     return InternalError(f"Internal error in {what}; see the server log.")
 
 
-def _envelope(error: GraphctxError, spelling: ToolNaming) -> dict[str, Any]:
+def error_envelope(error: GraphctxError, spelling: ToolNaming) -> dict[str, Any]:
+    """Return the envelope of an error as JSON values, with the tools named as the server lists them."""
     # A file's name or its content may hold half of a surrogate pair, which no message can carry.
     text = json.dumps(spelling.error(error).envelope(), ensure_ascii=False, default=str)
     plain: dict[str, Any] = json.loads(encodable(text))

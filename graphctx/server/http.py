@@ -23,7 +23,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from graphctx.errors import BackendUnavailable, GraphctxError, InvalidArgument
@@ -98,8 +98,25 @@ class HttpConfig:
             f"host {self.host!r} is not local: {problem}", field="host", value=self.host, allowed=list(LOCAL_HOSTS)
         )
 
+    def security(self) -> TransportSecuritySettings:
+        """Return the ``Host`` and ``Origin`` headers to let in."""
+        local = ["127.0.0.1:*", "localhost:*", "[::1]:*"] if self.host in LOCAL_HOSTS else []
+        return TransportSecuritySettings(
+            allowed_hosts=[*local, *self.allowed_hosts],
+            allowed_origins=[*(f"http://{name}" for name in local), *self.allowed_origins],
+        )
 
-def http_app(warmup: Warmup, config: ServerConfig | None = None, http: HttpConfig | None = None) -> Starlette:
+
+PageRoutes = Callable[[Warmup, ServerConfig, HttpConfig], Sequence[BaseRoute]]
+"""Makes routes beside MCP's own, such as those of the web page."""
+
+
+def http_app(
+    warmup: Warmup,
+    config: ServerConfig | None = None,
+    http: HttpConfig | None = None,
+    pages: PageRoutes | None = None,
+) -> Starlette:
     """Build the ASGI application: MCP at ``/mcp``, and at `HEALTH_PATH` whether the server is ready, for anybody.
 
     Answers are event streams where the client accepts them: progress needs that, and so does noticing that a client
@@ -109,6 +126,7 @@ def http_app(warmup: Warmup, config: ServerConfig | None = None, http: HttpConfi
         warmup: opens the knowledge base; the caller starts it.
         config: the server's settings; its transport becomes ``http``.
         http: the address, and whom to let in.
+        pages: makes further routes, which check their callers themselves.
 
     Raises:
         InvalidArgument: the server would be open to everybody, or a token is invalid.
@@ -117,22 +135,16 @@ def http_app(warmup: Warmup, config: ServerConfig | None = None, http: HttpConfi
     config = dataclasses.replace(config or ServerConfig(), transport="http", anonymous_writes=http.allow_anonymous)
     tokens = BearerTokens(config.tokens)
     http.check(tokens)
-    security = None
-    if http.allowed_hosts or http.allowed_origins:
-        local = ["127.0.0.1:*", "localhost:*", "[::1]:*"] if http.host in LOCAL_HOSTS else []
-        security = TransportSecuritySettings(
-            allowed_hosts=[*local, *http.allowed_hosts],
-            allowed_origins=[*(f"http://{name}" for name in local), *http.allowed_origins],
-        )
     # The SDK requires an issuer, and does not use it where there is no resource URL: our tokens come from no OAuth.
     auth = AuthSettings.model_validate({"issuer_url": f"http://localhost:{http.port}", "resource_server_url": None})
     app = build_server(warmup, config).streamable_http_app(
         host=http.host,
-        transport_security=security,
+        transport_security=http.security(),
         auth=auth if len(tokens) else None,
         token_verifier=tokens if len(tokens) else None,
         custom_starlette_routes=[Route(HEALTH_PATH, partial(_health, warmup), methods=["GET"])],
     )
+    app.router.routes.extend(pages(warmup, config, http) if pages else ())
     if http.allowed_origins:
         _allow_origins(app, http.allowed_origins)
     return app
@@ -166,6 +178,7 @@ def serve_http(
     config: ServerConfig | None = None,
     http: HttpConfig | None = None,
     on_listening: Callable[[], None] = lambda: None,
+    pages: PageRoutes | None = None,
 ) -> None:
     """Serve a knowledge base over streamable HTTP until the process gets SIGTERM or SIGINT, then end it.
 
@@ -174,6 +187,7 @@ def serve_http(
         config: the server's settings.
         http: the address, and whom to let in.
         on_listening: called as soon as clients can connect.
+        pages: makes further routes, as for `http_app`.
 
     Raises:
         InvalidArgument: the server would be open to everybody, a token is invalid, or the address cannot be bound.
@@ -188,7 +202,7 @@ def serve_http(
     warmup = Warmup(lambda: open_engine(str(kb_path), config.layers, config))
     server = uvicorn.Server(
         uvicorn.Config(
-            http_app(warmup, config, http),
+            http_app(warmup, config, http, pages),
             http=RequestDeadline,
             ws="none",
             log_config=None,  # logs as configured above

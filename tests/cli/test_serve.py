@@ -27,7 +27,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Started:
     """What would be served: both transports are stopped at their door."""
     seen: Started = []
     monkeypatch.setattr(stdio, "serve_stdio", lambda kb, config: seen.append((config, None)))
-    monkeypatch.setattr(http, "serve_http", lambda kb, config, http, on_listening: seen.append((config, http)))
+    monkeypatch.setattr(http, "serve_http", lambda kb, config, http, on_listening, pages: seen.append((config, http)))
     return seen
 
 

@@ -1,0 +1,55 @@
+"""``graphctx ui``: the web page on this machine."""
+
+from __future__ import annotations
+
+import secrets
+import webbrowser
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from graphctx.cli.console import errors_console
+from graphctx.cli.options import DEFAULT_KB, KbOption
+from graphctx.cli.serve import server_config
+
+OWNER = "you"
+"""The owner of the token with which the browser is opened."""
+
+
+def ui(
+    kb: KbOption = DEFAULT_KB,
+    port: Annotated[int, typer.Option("--port", metavar="PORT", min=1, max=65535, help="Port to bind.")] = 8760,
+    layers: Annotated[
+        Path | None,
+        typer.Option("--layers", metavar="DIR", help="Folder of AGENTS.db and its layers, instead of [layers] folder."),
+    ] = None,
+    memory: Annotated[
+        Path | None,
+        typer.Option("--memory", metavar="DIR", help="Folder of the memory, instead of [memory] folder."),
+    ] = None,
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Print the address instead of opening a browser.")
+    ] = False,
+) -> None:
+    """Open the web page: ask, see the evidence in its document, walk the graph.
+
+    Without a knowledge base yet, the page is a place to drop files into. The address holds a token that is made anew
+    each time, so that nobody else on this machine can use the page. MCP is served beside it, at /mcp.
+    """
+    from pydantic import SecretStr
+
+    from graphctx.server.http import HttpConfig, serve_http
+    from graphctx.ui import page_routes
+
+    token = secrets.token_urlsafe(24)
+    overrides: dict[str, Any] = {"tokens": {OWNER: SecretStr(token)}, "admins": [OWNER]}
+    config = server_config(kb, "http", overrides, layers, memory)
+    url = f"http://127.0.0.1:{port}/#token={token}"
+
+    def listening() -> None:
+        errors_console().print(f"The page is at {url} (stop with Ctrl-C)", soft_wrap=True)
+        if not no_browser:
+            webbrowser.open(url)
+
+    serve_http(kb, config, HttpConfig(port=port), listening, page_routes(kb))

@@ -1,0 +1,5 @@
+// The views of the page, a line each, in the order of the navigation. A view is loaded when it is first opened; its
+// module exports the component that gets { status, params, reload }.
+export const VIEWS = [
+  { name: "ask", title: "Ask", load: () => import("./views/ask.js"), needs: (status) => status.state === "ready" },
+];
