@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from graphctx.ui import status
+from graphctx.ui import document, status
 from graphctx.ui.operation import AnyOperation, Stream
 
-OPERATIONS: tuple[AnyOperation, ...] = (*status.OPERATIONS,)
+OPERATIONS: tuple[AnyOperation, ...] = (
+    *document.OPERATIONS,
+    *status.OPERATIONS,
+)
 STREAMS: tuple[Stream, ...] = ()
 """Requests that upload files or answer with a stream."""

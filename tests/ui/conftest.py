@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -21,10 +21,12 @@ NO_BROWSER = "no Chromium or Chrome is installed; $GRAPHCTX_BROWSER names one th
 
 
 @contextmanager
-def served(kb: Path, *options: str | Path, cwd: Path | None = None) -> Iterator[str]:
+def served(
+    kb: Path, *options: str | Path, cwd: Path | None = None, environment: Mapping[str, str] = {}
+) -> Iterator[str]:
     """Run ``graphctx ui`` on a free port, and yield the address that it prints, with its token."""
     command = [sys.executable, "-m", "graphctx.cli", "ui", "--kb", str(kb), "--no-browser", "--port", str(free_port())]
-    environment = {**os.environ, "COLUMNS": "400"}
+    environment = {**os.environ, "COLUMNS": "400", **environment}
     with subprocess.Popen(
         [*command, *map(str, options)], stderr=subprocess.PIPE, text=True, cwd=cwd, env=environment
     ) as process:
