@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphctx.cli.console import output_console
-from graphctx.cli.quoted import readable
 from graphctx.cli.serve import program
 from graphctx.errors import BackendUnavailable, InvalidArgument
 from graphctx.model.documents import has_file_lines
 from graphctx.store.processes import start_process
 from graphctx.text.printable import one_line
+from graphctx.text.readable import readable
 
 if TYPE_CHECKING:
     from rich.console import Console

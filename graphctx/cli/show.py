@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from graphctx.cli.console import counted, errors_console
 from graphctx.cli.places import place_of, shown_path
-from graphctx.cli.quoted import hanging_indent, readable
 from graphctx.text.printable import one_line, visible
+from graphctx.text.readable import hanging_indent, readable
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -5,18 +5,24 @@ Needs nothing but a knowledge base and a question, so it explains answers to que
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
-from graphctx.eval.ask import Asker
-from graphctx.retrieve.variants import DEFAULT_VARIANT
+import numpy as np
+
+from graphctx.model.arguments import parse_arguments
+from graphctx.model.requests import RetrieveInput, RetrieveOptions
+from graphctx.retrieve.graph.view import GraphView
+from graphctx.retrieve.variants import DEFAULT_VARIANT, variant_named
 
 if TYPE_CHECKING:
     from graphctx.knowledge_base import KnowledgeBase
     from graphctx.model.answers import Quote
-    from graphctx.retrieve.index import SearchIndex
+    from graphctx.retrieve.arrays import Rows
     from graphctx.retrieve.question import Question
     from graphctx.retrieve.ranking import Ranking
+    from graphctx.retrieve.searcher import Searcher
     from graphctx.retrieve.sentences import SentencePool
 
 SHOWN = 10
@@ -31,6 +37,8 @@ class UnitPlace:
     doc_uri: str
     heading: str
     line: int
+    start_char: int
+    end_char: int
     opening: str
 
 
@@ -113,9 +121,9 @@ class Explanation:
         entities: what it names.
         stages: the best units by each of the stages before the end: both searches, the hybrid score, the definitions
             of what the question names (``definition``), and what the expansion adds (``graph``).
-        final: the best units in the end.
+        final: the best units in the end, and those that are quoted.
         seeds: the seed units of the expansion.
-        edges: the best edge of each kind to each of the best units at the end.
+        edges: the best edge of each kind to each of the units in ``final``.
         edges_followed: how many edges of each kind there were.
         quotes: the evidence.
     """
@@ -151,18 +159,36 @@ def explain(kb: KnowledgeBase, question: str, variant: str = DEFAULT_VARIANT) ->
     Raises:
         InvalidArgument: there is no such variant, the question is blank or too long, or nothing is published.
     """
-    asker = Asker(kb, variant)
-    index = asker.searcher.index
-    evidence = asker.evidence(question)
-    ranked = asker.rank(question)
+    return explain_request(kb.searcher(), parse_arguments(RetrieveInput, {"question": question}), variant)
+
+
+def explain_request(searcher: Searcher, request: RetrieveInput, variant: str = DEFAULT_VARIANT) -> Explanation:
+    """Answer a request from the documents, and say how.
+
+    Args:
+        searcher: of a published snapshot.
+        request: its layers and its page are left out.
+        variant: its name.
+
+    Raises:
+        InvalidArgument: there is no such variant.
+        BackendUnavailable: nothing is published.
+    """
+    named, question, mode = variant_named(variant), request.question, request.options.mode
+    snapshot_id = searcher.index.snapshot.id
+    options = RetrieveOptions(mode=mode, rerank=request.options.rerank)
+    request = request.model_copy(update={"options": options, "cursor": None})
+    evidence = searcher.evidence(request, named)
+    ranked = searcher.rank(question, named, request.scope, request.filters, mode)
     if not isinstance(ranked, tuple):
-        return Explanation(question, variant, index.snapshot.id, empty_reason=ranked.reason)
+        return Explanation(question, variant, snapshot_id, empty_reason=ranked.reason)
     asked, ranking = ranked
-    view = _View(index, asked, ranking)
+    index = searcher.index.within(searcher.boundary.narrow(request.scope), request.filters)
+    view = _View(GraphView(index, searcher.graph.tables), asked, ranking, evidence.rows)
     return Explanation(
         question=question,
         variant=variant,
-        snapshot_id=index.snapshot.id,
+        snapshot_id=snapshot_id,
         mode=ranking.mode,
         empty_reason=evidence.empty_reason or "",
         kind=asked.kind,
@@ -178,20 +204,25 @@ def explain(kb: KnowledgeBase, question: str, variant: str = DEFAULT_VARIANT) ->
 
 
 class _View:
-    """Rows made readable; entity names are read from the snapshot once, when they are first needed."""
+    """Describes the rows of a ranking; ``quoted`` are the units of its quotes."""
 
-    def __init__(self, index: SearchIndex, question: Question, ranking: Ranking) -> None:
-        self._index = index
+    def __init__(self, graph: GraphView, question: Question, ranking: Ranking, quoted: Sequence[int]) -> None:
+        self._graph = graph
+        self._index = graph.index
         self._question = question
         self._ranking = ranking
-        self._names: list[str] = []
+        best = np.isin(ranking.rows, list(quoted))
+        best[:SHOWN] = True
+        self._best: Rows = np.flatnonzero(best)
 
     def place(self, row: int) -> UnitPlace:
         unit = self._index.unit(row)
         document = self._index.text_of(unit.doc_row)
         heading = " › ".join(part for part in (document.title, unit.heading) if part)
         opening = _one_line(document.text[unit.start_char : unit.end_char], 80)
-        return UnitPlace(unit.id, document.uri, heading, document.line(unit.start_char), opening)
+        return UnitPlace(
+            unit.id, document.uri, heading, document.line(unit.start_char), unit.start_char, unit.end_char, opening
+        )
 
     def entities(self) -> tuple[QuestionEntity, ...]:
         from graphctx.model.knowledge import LABELS
@@ -223,24 +254,24 @@ class _View:
         from graphctx.retrieve.trace import score_parts
 
         ranking = self._ranking
-        rows = ranking.rows[:SHOWN]
+        rows = ranking.rows[self._best]
         parts = score_parts(ranking, rows)
         return tuple(
             FinalRank(
-                rank=at + 1,
+                rank=position + 1,
                 unit=self.place(int(row)),
-                source=ranking.sources[at],
-                score=round(float(ranking.scores[at]), 4),
+                source=ranking.sources[position],
+                score=round(float(ranking.scores[position]), 4),
                 parts={name: round(float(values[at]), 4) for name, values in parts.items()},
             )
-            for at, row in enumerate(rows)
+            for at, (position, row) in enumerate(zip(self._best.tolist(), rows, strict=True))
         )
 
     def edges(self) -> tuple[Edge, ...]:
         from graphctx.retrieve.trace import best_edges
 
-        best = self._ranking.rows[:SHOWN]
-        ranks = {int(row): at + 1 for at, row in enumerate(best)}
+        best = self._ranking.rows[self._best]
+        ranks = dict(zip(best.tolist(), (self._best + 1).tolist(), strict=True))
         return tuple(
             Edge(
                 kind=step.kind,
@@ -260,8 +291,6 @@ class _View:
         return edge_counts(self._ranking)
 
     def quotes(self, quotes: list[Quote]) -> tuple[SelectedQuote, ...]:
-        import numpy as np
-
         from graphctx.retrieve.sentences import sentence_pool
 
         rows = np.array([self._index.unit_row(quote.section_id) for quote in quotes], dtype=np.int64)
@@ -286,8 +315,6 @@ class _View:
 
         ``unit`` is the unit's score as a share of the best.
         """
-        import numpy as np
-
         walk = self._index.walk
         starts, ends = walk.sentence_start[pool.rows], walk.sentence_end[pool.rows]
         touched = (pool.unit == unit) & (starts < quote.end_char) & (ends > quote.start_char)
@@ -305,9 +332,8 @@ class _View:
         ]
 
     def _name(self, row: int) -> str:
-        if not self._names:
-            self._names = self._index.snapshot.table("entities", columns=["name"])["name"].to_pylist()
-        return self._names[row]
+        names = self._graph.names_of(row)
+        return names.name if names is not None else ""
 
     def _sentence(self, unit: int, row: int) -> str:
         walk = self._index.walk

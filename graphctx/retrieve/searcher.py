@@ -204,11 +204,16 @@ class Searcher:
         return self.graph.communities(request.model_copy(update={"scope": scope}))
 
     def rank(
-        self, text: str, variant: Variant = DEFAULT, scope: Scope | None = None, filters: Filters | None = None
+        self,
+        text: str,
+        variant: Variant = DEFAULT,
+        scope: Scope | None = None,
+        filters: Filters | None = None,
+        mode: Mode = "auto",
     ) -> tuple[Question, Ranking] | Empty:
         """Rank the candidate units of a question, for contexts, explanations and evaluation."""
         index, empty = self._visible(self.boundary.narrow(scope or Scope()), filters or Filters())
-        return self._ranked(index, text, "auto", variant) if index else empty
+        return self._ranked(index, text, mode, variant) if index else empty
 
     def unit(self, section_id: str, scope: Scope | None = None) -> UnitText:
         """Return the text and the place of a unit.

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from graphctx.ui import document, status
+from graphctx.ui import ask, document, status
 from graphctx.ui.operation import AnyOperation, Stream
 
 OPERATIONS: tuple[AnyOperation, ...] = (
+    *ask.OPERATIONS,
     *document.OPERATIONS,
     *status.OPERATIONS,
 )

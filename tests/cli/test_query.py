@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from graphctx.cli.quoted import readable
 from graphctx.knowledge_base import KnowledgeBase
 from graphctx.model.answers import GlobalAnswer
 from graphctx.model.graph import CommunitiesAnswer
 from graphctx.model.requests import CommunitiesInput
+from graphctx.text.readable import readable
 
 from .runner import run
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from graphctx.cli.quoted import readable
+from graphctx.text.readable import readable
 
 from .house import LIGHTHOUSE, graphctx, succeeded, write_lighthouse
 

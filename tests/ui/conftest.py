@@ -12,11 +12,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browsers import HANG_MS, browser_path, launched
 from tests.e2e.listening import free_port
 
+expect.set_options(timeout=HANG_MS)
 NO_BROWSER = "no Chromium or Chrome is installed; $GRAPHCTX_BROWSER names one that is elsewhere"
 
 

@@ -11,6 +11,7 @@ from graphctx.ingest.read.base import Metadata, Outline, ReadFile, Slugger, deco
 from graphctx.ingest.read.front_matter import field_key, metadata_of, read_mail_header
 from graphctx.ingest.read.lines import Lines, join_lists
 from graphctx.model.documents import Block, BlockKind, Heading, Link
+from graphctx.text.readable import plain_title
 
 _ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1*\s*")
 _TARGET = re.compile(r"\.\. _(`[^`]+`|(?:[^:\\]|\\.)+):(?:\s|$)")
@@ -54,13 +55,6 @@ _MARKUP = re.compile(
     re.DOTALL,
 )
 _TARGETED = re.compile(r"\s*(.*?)\s*<([^<>]+)>\s*", re.DOTALL)
-_TITLE_MARKUP = re.compile(
-    r"``(.+?)``|(?::[\w.+-]+){1,2}:`([^`<]*?)\s*(?:<[^<>`]*>)?`|`([^`<]+?)\s*(?:<[^<>`]*>)?`_{0,2}"
-    r"|\*\*(.+?)\*\*|\*(.+?)\*"
-)
-
-MAX_TITLE_CHARS = 1000
-"""A longer title is a paragraph that was underlined; its markup stays."""
 
 
 class RstReader:
@@ -348,14 +342,6 @@ def find_links(text: str, start: int, end: int, targets: Mapping[str, str]) -> I
         elif url:
             shown = url.rstrip(".,;:!?)'\"")
             yield Link(shown, match.start(5), match.start(5) + len(shown))
-
-
-def plain_title(title: str) -> str:
-    """A section title without its inline markup."""
-    if len(title) > MAX_TITLE_CHARS:
-        return " ".join(title.split())
-    shown = _TITLE_MARKUP.sub(lambda m: next((g for g in m.groups() if g is not None), ""), title)
-    return " ".join(re.sub(r"\\(.)", r"\1", shown).split())
 
 
 def _targeted(body: str, at: int, prefix: str, targets: Mapping[str, str] | None = None) -> Iterator[Link]:

@@ -22,16 +22,17 @@ export function blocksOf(text, uri, headings = new Map()) {
   const widest = lines.reduce((most, line) => Math.max(most, line.length - 1), 0);
   const wrapped = WRAPPED.test(name) && widest <= WIDEST;
   const blocks = [];
-  let start = 0, fenced = false, open = false, listed = false, before = "";
+  const matter = markdown && lines[0]?.trim() === "---" ? lines.findIndex((line, at) => at && line.trim() === "---") : -1;
+  let start = 0, number = 0, fenced = false, open = false, listed = false, before = "";
   for (const line of lines) {
     const end = start + line.length, last = blocks.at(-1);
     const indent = line.length - line.trimStart().length;
     const fence = markdown && FENCE.test(line), item = ITEM.test(line);
     const indented = (markdown ? indent >= 4 : rst && indent > 0) && !open && !listed;
-    const code = all || fenced || fence || indented || (markdown && /^\s*\|/.test(line)) || (!item && /\S\s{3,}\S/.test(line));
+    const code = all || number <= matter || fenced || fence || indented || (markdown && /^\s*\|/.test(line)) || (!item && /\S\s{3,}\S/.test(line));
     const goesOn = open && !item && (markdown || rst || (wrapped && follows(before, line, widest)));
     if (!line.trim()) {
-      if (last && (fenced || all || last.kind !== "code")) Object.assign(last, { end, gap: true });
+      if (last && (fenced || all || number <= matter || last.kind !== "code")) Object.assign(last, { end, gap: true });
       else blocks.push({ kind: "prose", start, end, indent: 0, gap: true });
       open = false;
     } else if (headings.has(start)) {
@@ -50,6 +51,7 @@ export function blocksOf(text, uri, headings = new Map()) {
     }
     if (fence) fenced = !fenced;
     before = line;
+    number += 1;
     start = end;
   }
   return blocks;

@@ -17,4 +17,4 @@ export function Loaded({ of, what, children }) {
   return show(of.value);
 }
 
-export const Empty = ({ children }) => html`<p class="empty">${children}</p>`;
+export const Empty = ({ children }) => html`<div class="empty">${children}</div>`;

@@ -27,7 +27,7 @@ export function slice(text, start, end) {
 
 /** Make control and bidirectional characters visible, as the command line does. */
 export function visible(text) {
-  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
+  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
     (character) => `\\u{${character.codePointAt(0).toString(16)}}`);
 }
 

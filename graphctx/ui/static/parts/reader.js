@@ -195,7 +195,7 @@ function Piece({ start, end, spans }, text) {
 }
 
 const Name = (one) => html`
-  <a class="name" key=${one.id} href=${link("graph", { entity: one.id })} title=${`${one.label}, in ${plural(one.n_units, "passage")}`}>${visible(one.name)}</a>`;
+  <a class="name" key=${one.id} href=${link("graph", { id: one.id })} title=${`${one.label}, in ${plural(one.n_units, "passage")}`}>${visible(one.name)}</a>`;
 
 /** A window whose end is another's beginning. */
 function trimmed(window, end) {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphctx.cli.quoted import readable
+from graphctx.text.readable import readable
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,6 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from graphctx.ingest.read.rst import plain_title
-
 _RST = frozenset((".rst", ".rest"))
 _MARKDOWN = frozenset((".md", ".markdown", ".mdx"))
 _HARD_WRAPPED = frozenset((".txt", ".text", ".pdf"))
@@ -37,6 +35,13 @@ _INLINE = re.compile(
     r"|\\(?P<escaped>[!-/:-@\[-`{-~])",
     re.DOTALL,
 )
+_TITLE_MARKUP = re.compile(
+    r"``(.+?)``|(?::[\w.+-]+){1,2}:`([^`<]*?)\s*(?:<[^<>`]*>)?`|`([^`<]+?)\s*(?:<[^<>`]*>)?`_{0,2}"
+    r"|\*\*(.+?)\*\*|\*(.+?)\*"
+)
+
+MAX_TITLE_CHARS = 1000
+"""A longer title is a paragraph that was underlined; its markup stays."""
 
 
 def readable(text: str, uri: str) -> list[str]:
@@ -94,6 +99,14 @@ def readable(text: str, uri: str) -> list[str]:
             open_ = True
     shown = [line if code else _plain(line, markdown, rst) for code, line in found]
     return shown if any(shown) else lines
+
+
+def plain_title(title: str) -> str:
+    """Return a title of reStructuredText without its inline markup."""
+    if len(title) > MAX_TITLE_CHARS:
+        return " ".join(title.split())
+    shown = _TITLE_MARKUP.sub(lambda m: next((g for g in m.groups() if g is not None), ""), title)
+    return " ".join(re.sub(r"\\(.)", r"\1", shown).split())
 
 
 def hanging_indent(line: str) -> str:
