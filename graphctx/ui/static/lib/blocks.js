@@ -11,13 +11,15 @@ const FENCE = /^\s*(?:`{3,}|~{3,})/;
 const ITEM = /^\s*(?:[-*+•]|\d{1,9}[.)])\s+(?=\S)/;
 const MARKUP = /(?<code>`[^`\n]+`)|(?<!\w)!?(?<open>\[)[^[\]\n]+(?<close>\]\([^()\n]*\))|(?<bold>\*\*)(?=\S)[^*\n]+(?<=\S)\*\*/g;
 
+export const isCode = (uri) => CODE.test(uri.split("#")[0]);
+
 /**
  * Split a text. `headings` maps offsets to levels; offsets count UTF-16 units of the text.
  * Returns [{ start, end, kind: "prose" | "code" | "heading", level, indent, gap }].
  */
 export function blocksOf(text, uri, headings = new Map()) {
   const name = uri.split("#")[0];
-  const all = CODE.test(name), markdown = MARKDOWN.test(name), rst = RST.test(name);
+  const all = isCode(uri), markdown = MARKDOWN.test(name), rst = RST.test(name);
   const lines = text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
   const widest = lines.reduce((most, line) => Math.max(most, line.length - 1), 0);
   const wrapped = WRAPPED.test(name) && widest <= WIDEST;

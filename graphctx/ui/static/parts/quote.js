@@ -1,13 +1,15 @@
 // A quote with its citation: readable here, exact in its document and when it is copied.
 import { html } from "../lib/html.js";
+import { isCode } from "../lib/blocks.js";
 import { CopyButton } from "../lib/clipboard.js";
 import { placeOf, quoteAsMarkdown } from "../lib/request.js";
 import { visible } from "../lib/text.js";
 
-/** Readable text; `code` in it is set as code. */
+/** Readable text: `code` in it, and lines that are indented as code, are set as code. */
 export function Readable({ text }) {
-  return visible(text).split(/(`[^`\n]+`)/).map((part, number) => (
-    number % 2 ? html`<code>${part.slice(1, -1)}</code>` : part));
+  return visible(text).split(/((?:^ {4}.*(?:\n|$))+)/m).map((part, number) => (number % 2
+    ? html`<code class="lines">${part.replace(/^ {4}/gm, "").trimEnd()}</code>`
+    : part.split(/(`[^`\n]+`)/).map((one, at) => (at % 2 ? html`<code>${one.slice(1, -1)}</code>` : one))));
 }
 
 /**
@@ -28,7 +30,7 @@ export function Quote({ number, quote, shown, href, current, measure, buttons, c
           ${measured} ${value.toFixed(2)}
         </span>
       </header>
-      <blockquote><${Readable} text=${shown ?? quote.quote} /></blockquote>
+      <blockquote class=${isCode(quote.doc_uri) ? "code" : ""}><${Readable} text=${shown ?? quote.quote} /></blockquote>
       <footer>
         <span class="code quiet">${visible(quote.doc_uri)}:${quote.line}</span>
         ${quote.page && html`<span class="quiet">page ${quote.page}</span>`}
