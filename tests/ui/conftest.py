@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browsers import HANG_MS, browser_path, launched
 from tests.e2e.listening import free_port
@@ -66,6 +66,7 @@ def page(browser: Browser) -> Iterator[Page]:
     context = browser.new_context()
     page = context.new_page()
     page.set_default_timeout(HANG_MS)
+    expect.set_options(timeout=HANG_MS)
     failures: list[str] = []
     page.on("pageerror", lambda error: failures.append(str(error)))
     page.on("console", lambda message: failures.extend(_violations(message.text)))
