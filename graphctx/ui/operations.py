@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from graphctx.ui import status
+from graphctx.ui import document, documents, examples, ingest, snapshots, status
 from graphctx.ui.operation import AnyOperation, Stream
 
-OPERATIONS: tuple[AnyOperation, ...] = (*status.OPERATIONS,)
-STREAMS: tuple[Stream, ...] = ()
+OPERATIONS: tuple[AnyOperation, ...] = (
+    *document.OPERATIONS,
+    *documents.OPERATIONS,
+    *examples.OPERATIONS,
+    *ingest.OPERATIONS,
+    *snapshots.OPERATIONS,
+    *status.OPERATIONS,
+)
+STREAMS: tuple[Stream, ...] = (*ingest.STREAMS,)
 """Requests that upload files or answer with a stream."""

@@ -27,8 +27,10 @@ from graphctx.server.sessions import Caller
 from graphctx.server.warmup import Warmup
 from graphctx.server.workers import CallProgress
 from graphctx.ui.access import Access, unauthorized
+from graphctx.ui.jobs import PublishJobs
 from graphctx.ui.operation import AnyOperation, PageCall, PageServer
 from graphctx.ui.operations import OPERATIONS, STREAMS
+from graphctx.ui.uploads import Uploads
 
 STATIC = Path(__file__).parent / "static"
 MAX_BODY_BYTES = 1_000_000
@@ -66,7 +68,14 @@ def page_routes(kb: str | Path) -> PageRoutes:
     """
 
     def routes(warmup: Warmup, config: ServerConfig, http: HttpConfig) -> list[BaseRoute]:
-        server = PageServer(Path(kb), Dispatcher(warmup, _page_config(config)), Access(config, http))
+        folder = Path(kb).expanduser()
+        server = PageServer(
+            folder,
+            Dispatcher(warmup, _page_config(config)),
+            Access(config, http),
+            Uploads(folder),
+            PublishJobs(lambda: warmup.get().searcher()),
+        )
         api = [
             *(_route(server, f"/{operation.name}", _operation(operation)) for operation in OPERATIONS),
             *(_route(server, f"/{stream.name}", stream.run, stream.method) for stream in STREAMS),

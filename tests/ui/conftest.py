@@ -7,12 +7,12 @@ import re
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browsers import HANG_MS, browser_path, launched
 from tests.e2e.listening import free_port
@@ -21,10 +21,12 @@ NO_BROWSER = "no Chromium or Chrome is installed; $GRAPHCTX_BROWSER names one th
 
 
 @contextmanager
-def served(kb: Path, *options: str | Path, cwd: Path | None = None) -> Iterator[str]:
+def served(
+    kb: Path, *options: str | Path, cwd: Path | None = None, environment: Mapping[str, str] = {}
+) -> Iterator[str]:
     """Run ``graphctx ui`` on a free port, and yield the address that it prints, with its token."""
     command = [sys.executable, "-m", "graphctx.cli", "ui", "--kb", str(kb), "--no-browser", "--port", str(free_port())]
-    environment = {**os.environ, "COLUMNS": "400"}
+    environment = {**os.environ, "COLUMNS": "400", **environment}
     with subprocess.Popen(
         [*command, *map(str, options)], stderr=subprocess.PIPE, text=True, cwd=cwd, env=environment
     ) as process:
@@ -64,6 +66,7 @@ def page(browser: Browser) -> Iterator[Page]:
     context = browser.new_context()
     page = context.new_page()
     page.set_default_timeout(HANG_MS)
+    expect.set_options(timeout=HANG_MS)
     failures: list[str] = []
     page.on("pageerror", lambda error: failures.append(str(error)))
     page.on("console", lambda message: failures.extend(_violations(message.text)))

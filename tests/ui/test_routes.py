@@ -5,23 +5,12 @@ from __future__ import annotations
 import httpx2
 import pytest
 
-
-@pytest.fixture(scope="module")
-def server(handbook_url: str) -> tuple[str, str]:
-    """The address of the server, and its token."""
-    base, _, token = handbook_url.partition("/#token=")
-    return base, token
+from tests.ui.api import post
 
 
-def post(server: tuple[str, str], path: str, body: object, **headers: str) -> httpx2.Response:
-    base, token = server
-    sent = {"Authorization": f"Bearer {token}", **headers}
-    return httpx2.post(f"{base}/api/{path}", json=body, headers=sent, timeout=60)
-
-
-def test_a_tool_answers_as_over_mcp(server: tuple[str, str]) -> None:
+def test_a_tool_answers_as_over_mcp(handbook_url: str) -> None:
     answer = post(
-        server,
+        handbook_url,
         "tools/kb.retrieve_evidence",
         {"question": "How often does a freshly built data logger fail its cold test?"},
     ).json()
@@ -30,18 +19,18 @@ def test_a_tool_answers_as_over_mcp(server: tuple[str, str]) -> None:
 
 @pytest.mark.parametrize("token", ["", "Bearer wrong-0123456789-wrong-0123", "Basic abc"])
 @pytest.mark.parametrize("path", ["status", "tools/kb.search"])
-def test_a_missing_or_wrong_token_shows_nothing(server: tuple[str, str], path: str, token: str) -> None:
-    response = post(server, path, {"query": "ledger"}, Authorization=token)
+def test_a_missing_or_wrong_token_shows_nothing(handbook_url: str, path: str, token: str) -> None:
+    response = post(handbook_url, path, {"query": "ledger"}, Authorization=token)
     assert response.status_code == 401
     assert response.json()["error"]["code"] == "SCOPE_VIOLATION"
 
 
-def test_another_site_is_refused(server: tuple[str, str]) -> None:
-    assert post(server, "status", {}, Origin="https://elsewhere.example").status_code == 403
+def test_another_site_is_refused(handbook_url: str) -> None:
+    assert post(handbook_url, "status", {}, Origin="https://elsewhere.example").status_code == 403
 
 
-def test_another_host_is_refused(server: tuple[str, str]) -> None:
-    assert post(server, "status", {}, Host="elsewhere.example").status_code == 421
+def test_another_host_is_refused(handbook_url: str) -> None:
+    assert post(handbook_url, "status", {}, Host="elsewhere.example").status_code == 421
 
 
 @pytest.mark.parametrize(
@@ -55,14 +44,14 @@ def test_another_host_is_refused(server: tuple[str, str]) -> None:
     ],
 )
 def test_a_mistake_gets_the_envelope_of_errors(
-    server: tuple[str, str], path: str, body: object, status: int, message: str
+    handbook_url: str, path: str, body: object, status: int, message: str
 ) -> None:
-    response = post(server, path, body)
+    response = post(handbook_url, path, body)
     assert response.status_code == status
     assert message in response.json()["error"]["message"]
 
 
-def test_the_page_allows_nothing_from_elsewhere(server: tuple[str, str]) -> None:
-    response = httpx2.get(f"{server[0]}/", timeout=60)
+def test_the_page_allows_nothing_from_elsewhere(handbook_url: str) -> None:
+    response = httpx2.get(handbook_url, timeout=60)
     assert "default-src 'none'" in response.headers["content-security-policy"]
     assert "'unsafe" not in response.headers["content-security-policy"]

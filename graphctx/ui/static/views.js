@@ -2,4 +2,6 @@
 // module exports the component that gets { status, params, reload }.
 export const VIEWS = [
   { name: "ask", title: "Ask", load: () => import("./views/ask.js"), needs: (status) => status.state === "ready" },
+  { name: "documents", title: "Documents", load: () => import("./views/documents.js"), needs: (status) => status.state === "ready" },
+  { name: "ingest", title: "Ingest", load: () => import("./views/ingest.js"), needs: () => true },
 ];

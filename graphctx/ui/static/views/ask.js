@@ -4,6 +4,7 @@ import { tool, useLoaded } from "../lib/api.js";
 import { Empty, Loaded } from "../lib/parts.js";
 import { go } from "../lib/router.js";
 import { plural, visible } from "../lib/text.js";
+import { Examples } from "../parts/examples.js";
 
 function Quote({ quote }) {
   return html`
@@ -23,7 +24,7 @@ function Answer({ question }) {
   <//>`;
 }
 
-export default function Ask({ params }) {
+export default function Ask({ status, params }) {
   const asked = params.get("q") ?? "";
   const [question, setQuestion] = useState(asked);
   const submit = (event) => {
@@ -38,5 +39,5 @@ export default function Ask({ params }) {
         placeholder="Ask your documents" autofocus />
       <button class="primary">Ask</button>
     </form>
-    ${asked && html`<${Answer} question=${asked} />`}`;
+    ${asked ? html`<${Answer} question=${asked} />` : html`<${Examples} snapshot=${status.snapshot_id} />`}`;
 }
