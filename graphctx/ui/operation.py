@@ -36,6 +36,7 @@ class PageServer:
 
     Attributes:
         kb: the folder of the knowledge base, which need not exist yet.
+        reports: the folder of reports of evaluations, which need not exist yet.
         dispatcher: runs tools, and blocking work in worker threads.
         access: who may do what.
         uploads: the files that were uploaded.
@@ -43,6 +44,7 @@ class PageServer:
     """
 
     kb: Path
+    reports: Path
     dispatcher: Dispatcher
     access: Access
     uploads: Uploads

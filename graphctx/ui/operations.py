@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphctx.ui import document, documents, examples, ingest, snapshots, status
+from graphctx.ui import document, documents, examples, ingest, layers, memory, snapshots, status
 from graphctx.ui.operation import AnyOperation, Stream
 
 OPERATIONS: tuple[AnyOperation, ...] = (
@@ -10,6 +10,8 @@ OPERATIONS: tuple[AnyOperation, ...] = (
     *documents.OPERATIONS,
     *examples.OPERATIONS,
     *ingest.OPERATIONS,
+    *layers.OPERATIONS,
+    *memory.OPERATIONS,
     *snapshots.OPERATIONS,
     *status.OPERATIONS,
 )
