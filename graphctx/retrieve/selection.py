@@ -7,7 +7,7 @@ repeating the first one. docs/retrieval.md has the formula.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -154,16 +154,17 @@ def _next_core(value: npt.NDArray[np.float64], free: Mask, runs: SentenceRuns, c
 
     What is looked at is no longer free.
     """
-    some = free.nonzero()[0]
+    some, section = free.nonzero()[0], runs.at.section
     for at in some[(-value[some]).argsort(kind="stable")].tolist():
         if not free[at]:
             continue
         core = runs.atom(at)
         free[core[0] : core[1] + 1] = False
-        joining = next((n for n, other in enumerate(cores) if runs.joined(core, other)), None)
+        beside = [n for n, other in enumerate(cores) if section[other[0]] == section[at]]
+        joining = next((n for n in beside if runs.joined(core, cores[n])), None)
         if joining is not None:
             core = min(core[0], cores[joining][0]), max(core[1], cores[joining][1])
-        if any(runs.is_near(other, core) for n, other in enumerate(cores) if n != joining):
+        if any(runs.is_near(cores[n], core) for n in beside if n != joining):
             continue
         if joining is None:
             return core
@@ -182,7 +183,9 @@ def _in_reading_order(pool: SentencePool, selected: list[Selected], most: int) -
         uri = pool.documents[one.first].uri
         surest[uri] = max(surest.get(uri, 0.0), one.confidence)
     place = {uri: (-value, at) for at, (uri, value) in enumerate(surest.items())}
-    rated = [replace(one, confidence=surest[pool.documents[one.first].uri]) for one in selected]
+    rated = [
+        Selected(one.first, one.last, surest[pool.documents[one.first].uri], one.fits, one.whole) for one in selected
+    ]
     if rated and most < N_TOGETHER:
         first = max(rated, key=lambda one: one.confidence)  # the best quote of the surest document
         rated = [first, *(one for one in rated if one is not first)][:most]
