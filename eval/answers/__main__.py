@@ -151,13 +151,14 @@ def print_answers(sites: Sites) -> None:
         parts = [part for one in found for part in one.parts]
         shown = [_percent(complete), f"{100 * low:.0f}–{100 * high:.0f}"]
         shown += [_percent([1 - a - b for a, b in zip(complete, missing, strict=True)]), _percent(missing)]
-        shown += [_percent(anywhere), str(len(parts))]
+        shown += [_percent(anywhere), _percent([float(one.first_gives) for one in found]), str(len(parts))]
         shown += [_percent([float(part == where) for part in parts]) for where in ("given", "elsewhere")]
         shown += [_percent([float(part == where) for part in parts]) for where in ("wrong sentences", "wrong document")]
         rows.append((name, str(len(found)), *shown))
     print("## Answers\n")
-    heads = ("complete", "95 %", "partial", "missing", "complete, any place", "parts", "given", "elsewhere")
-    table(("site", "questions", *heads, "wrong sentences", "wrong document"), rows)
+    shares = ("complete", "95 %", "partial", "missing", "complete, any place", "first quote")
+    places = ("parts", "given", "elsewhere", "wrong sentences", "wrong document")
+    table(("site", "questions", *shares, *places), rows)
 
 
 def print_types(asked: Sequence[Asked]) -> None:

@@ -126,6 +126,11 @@ class Asked:
     answered: Answered | None = "yes"
 
     @property
+    def first_gives(self) -> bool:
+        """Whether the first quote gives a part."""
+        return any(judge(part, self.quotes[:1]) == "given" for part in self.question.parts)
+
+    @property
     def answerable(self) -> bool:
         return bool(self.question.parts)
 

@@ -95,21 +95,21 @@ def _touch(first: Span, second: Span) -> bool:
 
 
 def out_of_order(quotes: Sequence[Span]) -> list[int]:
-    """Quotes that come after one of a later place in the same document."""
+    """Quotes behind the first that come after one of a later place in the same document."""
     return _falls(quotes, lambda one: one.page.uri)
 
 
 def section_out_of_order(quotes: Sequence[Span]) -> list[int]:
-    """Quotes that come after one of a later place in the same section, or apart from the section's others."""
+    """The same within a section, and quotes apart from the section's others."""
     key = [(one.page.uri, one.heading) for one in quotes]
-    apart = [at for at in range(1, len(key)) if key[at] != key[at - 1] and key[at] in key[:at]]
+    apart = [at for at in range(2, len(key)) if key[at] != key[at - 1] and key[at] in key[1:at]]
     return sorted({*_falls(quotes, lambda one: (one.page.uri, one.heading)), *apart})
 
 
 def _falls(quotes: Sequence[Span], key: Callable[[Span], object]) -> list[int]:
     furthest: dict[object, int] = {}
     found = []
-    for at, one in enumerate(quotes):
+    for at, one in enumerate(quotes[1:], 1):  # the first is the surest, wherever it stands
         if one.start < furthest.get(key(one), -1):
             found.append(at)
         furthest[key(one)] = max(one.start, furthest.get(key(one), -1))

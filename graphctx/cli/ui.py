@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import secrets
 import webbrowser
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from graphctx.cli.console import errors_console
+from graphctx.cli.memory.shared import FILE_NAME, folder_of
 from graphctx.cli.options import DEFAULT_KB, KbOption
 from graphctx.cli.serve import server_config
+from graphctx.errors import BackendUnavailable
 
 OWNER = "you"
 """The owner of the token with which the browser is opened."""
@@ -28,6 +31,12 @@ def ui(
         Path | None,
         typer.Option("--memory", metavar="DIR", help="Folder of the memory, instead of [memory] folder."),
     ] = None,
+    reports: Annotated[
+        Path | None,
+        typer.Option(
+            "--reports", metavar="DIR", help="Folder of reports of `graphctx eval --report`; default: reports in --kb."
+        ),
+    ] = None,
     no_browser: Annotated[
         bool, typer.Option("--no-browser", help="Print the address instead of opening a browser.")
     ] = False,
@@ -35,7 +44,8 @@ def ui(
     """Open the web page: ask, see the evidence in its document, walk the graph.
 
     Without a knowledge base yet, the page is a place to drop files into. The address holds a token that is made anew
-    each time, so that nobody else on this machine can use the page. MCP is served beside it, at /mcp.
+    each time, so that nobody else on this machine can use the page. MCP is served beside it, at /mcp. The memory that
+    agents keep beside the knowledge base is shown too, if there is one.
     """
     from pydantic import SecretStr
 
@@ -44,7 +54,7 @@ def ui(
 
     token = secrets.token_urlsafe(24)
     overrides: dict[str, Any] = {"tokens": {OWNER: SecretStr(token)}, "admins": [OWNER]}
-    config = server_config(kb, "http", overrides, layers, memory)
+    config = server_config(kb, "http", overrides, layers, memory or _existing_memory(kb))
     url = f"http://127.0.0.1:{port}/#token={token}"
 
     def listening() -> None:
@@ -52,4 +62,12 @@ def ui(
         if not no_browser:
             webbrowser.open(url)
 
-    serve_http(kb, config, HttpConfig(port=port), listening, page_routes(kb))
+    serve_http(kb, config, HttpConfig(port=port), listening, page_routes(kb, reports=reports, local=OWNER))
+
+
+def _existing_memory(kb: Path) -> Path | None:
+    """Return the folder of the memory of a knowledge base, if agents have stored something there."""
+    with suppress(BackendUnavailable):  # the page reports it
+        folder, _, _ = folder_of(kb, None)
+        return folder if (folder / FILE_NAME).is_file() else None
+    return None

@@ -32,6 +32,7 @@ from graphctx.model.packing import TokenBudget
 from graphctx.retrieve.cite import TokenCounter
 from graphctx.retrieve.global_search.introductions import asks_for_everything
 from graphctx.retrieve.searcher import Searcher
+from graphctx.text.lexical import words_missing
 
 RETRIEVED_SHARE = 0.6
 """The largest share of the whole that retrieved text takes."""
@@ -167,7 +168,7 @@ class ContextComposer:
             snapshot_id=self._snapshot_id,
             answered=answered,
             nearest=[] if documented else list(found.nearest),
-            unknown_words=list(found.unknown_words),
+            unknown_words=words_missing(found.unknown_words, (one.content for one in found.sections)),
             cached_for=found.question if found.question not in ("", request.query) else None,
             notes=list(found.notes),
             empty_reason=None if sections else found.empty_reason or "no_match",
@@ -191,6 +192,9 @@ class ContextComposer:
         return replace(
             last,
             sections=sections,
+            unknown_words=words_missing(
+                last.unknown_words, (one.content for one in sections if one.origin == "layers")
+            ),
             confidence=max((part.confidence for part in parts), default=0.0),
             notes=[note for part in parts for note in part.notes],
         )

@@ -14,11 +14,12 @@ import numpy as np
 from graphctx.context.candidates import TOKENS_PER_UNIT, ContextCandidates, find_candidates
 from graphctx.context.documents import MAX_CONCEPTS, concepts_of, exact_matches, place_section, span_section
 from graphctx.model.answers import Answered, EmptyReason
-from graphctx.model.context import RELEVANT, ContextSection, SearchContextInput
+from graphctx.model.context import RELEVANT, SURELY_RELEVANT, ContextSection, SearchContextInput
 from graphctx.model.interrupt import checkpoint
 from graphctx.model.requests import Filters, Scope
 from graphctx.retrieve.arrays import inner_products
 from graphctx.retrieve.cite import TokenCounter
+from graphctx.retrieve.confidence import unknown_words
 from graphctx.retrieve.global_search.introductions import asks_for_everything
 from graphctx.retrieve.global_search.selection import themes_of_units
 from graphctx.retrieve.graph.communities import CommunityIndex
@@ -43,7 +44,9 @@ class HierarchicalResults:
     """Sections of all levels, broad ones first, and why there are none.
 
     Attributes:
-        answered: as ``kb.retrieve_evidence`` says of its quotes: ``near`` if no section reaches `RELEVANT`.
+        answered: as ``kb.retrieve_evidence`` says of its quotes: ``near`` if no section reaches `RELEVANT`, or
+            `SURELY_RELEVANT` where there are unknown words.
+        unknown_words: key words of the question that no document in scope holds.
         nearest: where there are none, URIs of the documents that come nearest.
     """
 
@@ -51,13 +54,15 @@ class HierarchicalResults:
     empty_reason: EmptyReason | None = None
     filtered_by: tuple[str, ...] = ()
     nearest: tuple[str, ...] = ()
+    unknown_words: tuple[str, ...] = ()
 
     @property
     def answered(self) -> Answered:
         """Whether what was found fits the question."""
         if not self.sections:
             return "no"
-        return "yes" if any(one.relevance_score >= RELEVANT for one in self.sections) else "near"
+        least = SURELY_RELEVANT if self.unknown_words else RELEVANT
+        return "yes" if any(one.relevance_score >= least for one in self.sections) else "near"
 
 
 class HierarchicalRetriever:
@@ -100,7 +105,10 @@ class HierarchicalRetriever:
         best = sorted(range(len(others)), key=lambda at: (-others[at].relevance_score, at))
         room = request.max_results - len(concepts)
         kept = (*concepts, *(others[at] for at in sorted(best[:room])))
-        return HierarchicalResults(kept) if kept else HierarchicalResults((), "no_evidence", (), tuple(found.nearest))
+        unknown = unknown_words(found.index, found.question)
+        if not kept:
+            return HierarchicalResults((), "no_evidence", nearest=tuple(found.nearest), unknown_words=unknown)
+        return HierarchicalResults(kept, unknown_words=unknown)
 
     def _levels(
         self, found: ContextCandidates, query: str, levels: Collection[int], max_concepts: int

@@ -192,7 +192,7 @@ def explain_request(searcher: Searcher, request: RetrieveInput, variant: str = D
         mode=ranking.mode,
         empty_reason=evidence.empty_reason or "",
         kind=asked.kind,
-        terms={term: round(float(index.bm25.idf(term)), 4) for term in asked.terms},
+        terms={term: round(idf, 4) for term, idf in zip(asked.terms, asked.idf, strict=True)},
         entities=view.entities(),
         stages=view.stages(),
         final=view.final(),

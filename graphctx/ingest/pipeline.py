@@ -11,6 +11,7 @@ from pathlib import Path
 from graphctx.errors import BackendUnavailable, InvalidArgument
 from graphctx.ingest.changes import Changes, removal_of, write_sources
 from graphctx.ingest.communities import CLUSTER_VERSION, SUMMARY_VERSION, Summariser, texts_of
+from graphctx.ingest.kept_reports import keep_report
 from graphctx.ingest.read import READ_VERSION
 from graphctx.ingest.read.source import Source
 from graphctx.ingest.removal import Removal, RemovalReport, exists
@@ -114,6 +115,7 @@ class Ingest:
             else:
                 write_sources(self.kb_dir, runner.context.config, changes)
             report = self._report(runner, manifest, before, notes, time.perf_counter() - started)
+            keep_report(self.kb_dir, paths, report)
             if report.changed:
                 Speed.of(report, manifest, _fresh_words(runner.state["changes"])).keep(self.kb_dir)
         return report

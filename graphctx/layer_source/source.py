@@ -21,6 +21,7 @@ from graphctx.model.results import EvidenceResults, Item, Results, SearchResults
 from graphctx.retrieve.cite import TokenCounter, around, cut_span
 from graphctx.retrieve.documents import DocumentText
 from graphctx.text.graphemes import cut_end, first_end
+from graphctx.text.lexical import words_missing
 from graphctx.text.spans import overlap, question_tokens
 
 # A search for chunks alone shows whatever comes nearest; beside documents, a chunk that says nothing to the question
@@ -169,9 +170,7 @@ class LayerSource:
             empty_reason=None if items else evidence.empty_reason,
             filtered_by=() if items else evidence.filtered_by,
             nearest=() if items else evidence.nearest,
-            unknown_words=[
-                word for word in evidence.unknown_words if not any(word in hit.chunk.content for hit in hits)
-            ],
+            unknown_words=words_missing(evidence.unknown_words, (hit.chunk.content for hit in hits)),
         )
 
     def extracted(

@@ -15,7 +15,7 @@ to the question.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from graphctx.errors import BackendUnavailable
-from graphctx.memory.facts import FactStep
+from graphctx.memory.facts import FactStep, OutdatedItem
 from graphctx.memory.index import windows
 from graphctx.memory.items import CORE_TIER, MemoryFilter, MemoryItem, TemporalFact, to_micros
 from graphctx.memory.scorer import block_parts, block_scores
@@ -131,13 +131,15 @@ def assemble_block(
     scored += [(hit.score, hit.item) for hit in found.hits if hit.item.id not in known]
     scored += facts
     kept = _without_repetition(memory, scored, found, memory.settings.ranking.dedup_similarity_threshold)
-    outdated: dict[str, datetime] = {}
+    outdated: dict[str, OutdatedItem] = {}
     with suppress(BackendUnavailable):
         outdated = memory.facts.outdated([each.id for _, each in kept], query.now.at)
+        kept = _newer_first(kept, outdated)
     window_of = {hit.item.id: hit.window for hit in found.hits}
 
     def entry_of(score: float, content: MemoryItem | TemporalFact, excerpt: Span | None = None) -> BlockEntry:
-        label, shown = _label_and_text(content, outdated.get(content.id), excerpt)
+        ended = outdated[content.id].since if content.id in outdated else None
+        label, shown = _label_and_text(content, ended, excerpt)
         return BlockEntry(content, score, label, shown, count(labelled(label, shown)) + 1, excerpt)
 
     def shortened(entry: BlockEntry, room: int) -> BlockEntry:
@@ -333,3 +335,23 @@ def _without_repetition(
     said = {item.id for _, item in kept}
     facts = [(score, each) for score, each in scored if isinstance(each, TemporalFact) and each.source_item not in said]
     return sorted([*kept, *facts], key=lambda each: (_part(each[1]) != "core", -each[0], each[1].id))
+
+
+def _newer_first(
+    kept: list[tuple[float, MemoryItem | TemporalFact]], outdated: Mapping[str, OutdatedItem]
+) -> list[tuple[float, MemoryItem | TemporalFact]]:
+    """Move what is outdated behind what says otherwise, with its score at most."""
+    scores = {each.id: score for score, each in kept}
+
+    def place(score: float, item_id: str) -> tuple[float, int]:
+        """Return the least score on the way to what holds now, and how many items are on it."""
+        way = {item_id}
+        while (old := outdated.get(item_id)) and old.by in scores and old.by not in way:
+            item_id = old.by
+            way.add(item_id)
+            score = min(score, scores[item_id])
+        return score, len(way)
+
+    placed = [(place(score, each.id), each) for score, each in kept]
+    placed.sort(key=lambda entry: (_part(entry[1]) != "core", -entry[0][0], entry[0][1]))
+    return [(score, each) for (score, _), each in placed]

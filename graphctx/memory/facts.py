@@ -54,6 +54,27 @@ class FactStep:
 
 
 @dataclass(frozen=True, slots=True)
+class OutdatedItem:
+    """Since when nothing that an item states holds, and the item that says otherwise, or empty."""
+
+    since: datetime
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """The values that a subject has had of a predicate, from the oldest on; a value stated again is one.
+
+    ``single_valued`` is whether the predicate holds one value at a time.
+    """
+
+    subject: str
+    predicate: str
+    single_valued: bool
+    values: tuple[TemporalFact, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class PlacedFact:
     """A fact and where it is visible; see `graphctx.memory.items.MemoryScope`."""
 
@@ -134,8 +155,7 @@ class FactStore:
                 if object_key == keys[2] and since <= start and (until is None or until > start):
                     end_at(other, start)
             return
-        single = holds_one_value(keys[1]) if triple.single_valued is None else triple.single_valued
-        if (single or keys[1] in self._single) and keys[1] not in self._many:
+        if self._holds_one_value(keys[1], triple.single_valued):
             for other, object_key, since, until in same:
                 if since > start:
                     end = since if end is None else min(end, since)
@@ -173,17 +193,21 @@ class FactStore:
         query = f"SELECT {_FIELDS}, principal, project, session, persistence FROM facts WHERE {where} ORDER BY row"
         return [PlacedFact(_fact_of(row[:-4]), *row[-4:]) for row in connection.execute(query, values)]
 
-    def outdated(self, item_ids: Sequence[str], at: datetime) -> dict[str, datetime]:
-        """Return items that state facts of which none holds any more, with the time at which the last one ended."""
+    def outdated(self, item_ids: Sequence[str], at: datetime) -> dict[str, OutdatedItem]:
+        """Return items that state facts of which none holds any more; a value that was stated again goes on."""
         marks = ",".join("?" * len(item_ids))
-        query = (
-            "SELECT source_item, MAX(temporal_end) FROM facts "
-            f"WHERE source_item IN ({marks}) GROUP BY 1 HAVING COUNT(*) = COUNT(temporal_end)"
-        )
+        query = f"""
+            WITH RECURSIVE stated(item, id, object_key, temporal_end, ended_by) AS (
+                SELECT source_item, id, object_key, temporal_end, ended_by FROM facts WHERE source_item IN ({marks})
+                UNION SELECT item, again.id, again.object_key, again.temporal_end, again.ended_by
+                FROM stated JOIN facts again ON again.id = stated.ended_by AND again.object_key = stated.object_key)
+            SELECT item, MAX(stated.temporal_end), COALESCE(newer.source_item, stated.ended_by)
+            FROM stated LEFT JOIN facts newer ON newer.id = stated.ended_by
+            GROUP BY 1 HAVING COUNT(*) = COUNT(stated.temporal_end)"""
         with self._database.read() as connection:
             found = connection.execute(query, list(item_ids)).fetchall()
-        ended = {item_id: from_micros(end) for item_id, end in found}
-        return {item_id: end for item_id, end in ended.items() if end <= at}
+        ended = {item_id: OutdatedItem(from_micros(end), by) for item_id, end, by in found}
+        return {item_id: each for item_id, each in ended.items() if each.since <= at}
 
     def end_all_of(self, connection: sqlite3.Connection, item_id: str, at: int, by: str) -> None:
         """End the facts of an item that still hold; ``by`` is the item that replaces it."""
@@ -281,14 +305,46 @@ class FactStore:
         )
         with self._database.read() as connection:
             rows = connection.execute(query, (*scoped, canonical_predicate(predicate).key, *keys)).fetchall()
-        merged: list[TemporalFact] = []
-        for fact in map(_fact_of, rows):
-            last = merged[-1] if merged else None
-            if last and last.temporal_end == fact.temporal_start and fact_key(last.object) == fact_key(fact.object):
-                merged[-1] = replace(last, temporal_end=fact.temporal_end, ended_by=fact.ended_by)
-            else:
-                merged.append(fact)
-        return merged
+        return _merged(map(_fact_of, rows))
+
+    def timelines(
+        self, scope: MemoryScope, *, name: str = "", limit: int = 20, offset: int = 0
+    ) -> list[list[Timeline]]:
+        """Return the time lines of subjects, a list for each, those with the newest facts first.
+
+        Args:
+            scope: who asks.
+            name: only subjects that have this in their name, or in the name of a value.
+            limit: subjects at most.
+            offset: subjects to skip.
+        """
+        where, scoped = in_scope(scope, "facts")
+        key = fact_key(name)
+        named = "AND (instr(subject_key, ?) OR instr(object_key, ?))" if key else ""
+        chosen = (
+            f"SELECT subject_key FROM facts WHERE {where} {named} GROUP BY 1 ORDER BY MAX(recorded_at) DESC, 1 "
+            "LIMIT ? OFFSET ?"
+        )
+        with self._database.read() as connection:
+            values = (*scoped, *([key, key] if key else []), limit, offset)
+            found: dict[str, dict[str, list[TemporalFact]]] = {
+                subject: defaultdict(list) for (subject,) in connection.execute(chosen, values)
+            }
+            query = (
+                f"SELECT {_FIELDS}, subject_key, predicate_key FROM facts WHERE {where} "
+                f"AND subject_key IN ({','.join('?' * len(found))}) {_ORDER}"
+            )
+            for row in connection.execute(query, (*scoped, *found)):
+                found[row[-2]][row[-1]].append(_fact_of(row[:-2]))
+        return [
+            [
+                Timeline(
+                    facts[-1].subject, facts[-1].predicate, self._holds_one_value(predicate), tuple(_merged(facts))
+                )
+                for predicate, facts in sorted(lines.items())
+            ]
+            for lines in found.values()
+        ]
 
     def value_at(self, subject: str, predicate: str, at: datetime, scope: MemoryScope) -> list[TemporalFact]:
         """Return the values that hold at a time; of a single-valued predicate at most one for each area of scope."""
@@ -329,6 +385,10 @@ class FactStore:
 
         return {"entity_types": listed(types), "relation_types": listed(relations)}
 
+    def _holds_one_value(self, key: str, stated: bool | None = None) -> bool:
+        single = holds_one_value(key) if stated is None else stated
+        return (single or key in self._single) and key not in self._many
+
     def _keys(self, name: str) -> set[str]:
         key = fact_key(name)
         return {each for each in (key, *self._names(name)) if each}
@@ -363,6 +423,18 @@ def _check(triple: Triple) -> None:
         raise InvalidArgument("temporal_end is before temporal_start. Exchange them.", field="temporal_end")
     if not 0 <= triple.confidence <= 1:
         raise InvalidArgument(f"confidence is {triple.confidence!r}; give a number from 0 to 1.", field="confidence")
+
+
+def _merged(facts: Iterable[TemporalFact]) -> list[TemporalFact]:
+    """Join a value that was stated again to the one that it goes on from."""
+    merged: list[TemporalFact] = []
+    for fact in facts:
+        last = merged[-1] if merged else None
+        if last and last.temporal_end == fact.temporal_start and fact_key(last.object) == fact_key(fact.object):
+            merged[-1] = replace(last, temporal_end=fact.temporal_end, ended_by=fact.ended_by)
+        else:
+            merged.append(fact)
+    return merged
 
 
 def _fact_of(row: Sequence[Any]) -> TemporalFact:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from itertools import groupby
 from typing import Any, Literal, Protocol
 
@@ -221,15 +222,28 @@ class MemoryLifecycle:
                 turns += self.working(replace(scope, session=session), now)
         return self._summarise(turns, 1, limits.session_summary_tokens, now).summaries
 
-    def promote(self, scope: MemoryScope, now: Moment) -> tuple[MemoryItem, ...]:
-        """Compress what a new turn leaves behind, and return the summaries.
+    def promote(self, scope: MemoryScope, now: Moment, n_new: int = 1) -> tuple[MemoryItem, ...]:
+        """Compress what new turns leave behind, and return the summaries.
 
-        That is, sessions that have ended before the first turn of this one, the oldest turns of a working memory that
+        That is, sessions that have ended before this one began or went on, the oldest turns of a working memory that
         overflows, and session summaries that are many.
+
+        Args:
+            scope: of the turns.
+            now: when they were stored.
+            n_new: how many they are.
         """
         turns = self.working(scope, now)
-        if len(turns) == 1 and (done := self.end_sessions(scope, now)):
-            return done + self._consolidate(scope, now)
+        idle = timedelta(minutes=self._settings.compression.session_idle_minutes)
+        before = turns[:-n_new]
+        ended: tuple[MemoryItem, ...] = ()
+        if not before or now.at - before[-1].created_at > idle:
+            ended = self.end_sessions(scope, now)
+        done = ended + self._overflow(turns, now)
+        return done + self._consolidate(scope, now) if done else ()
+
+    def _overflow(self, turns: Sequence[MemoryItem], now: Moment) -> tuple[MemoryItem, ...]:
+        """Summarise the oldest turns of a working memory that has too many tokens."""
         counts = self._counter.count_many([turn.text for turn in turns])
         total = sum(counts)
         if total <= self._settings.compression.tier0_overflow_threshold:
@@ -238,8 +252,8 @@ class MemoryLifecycle:
         while total > self._settings.token_budgets.tier0_working and n_oldest < len(turns) - 1:
             total -= counts[n_oldest]
             n_oldest += 1
-        done = self._summarise(turns[:n_oldest], 1, self._settings.compression.session_summary_tokens, now).summaries
-        return done + self._consolidate(scope, now)
+        limit = self._settings.compression.session_summary_tokens
+        return self._summarise(turns[:n_oldest], 1, limit, now).summaries
 
     def _consolidate(self, scope: MemoryScope, now: Moment) -> tuple[MemoryItem, ...]:
         """Make an epoch summary of the session summaries of the project if they are many."""
@@ -273,8 +287,6 @@ class MemoryLifecycle:
         summaries: list[MemoryItem] = []
         source_ids: list[str] = []
         for sources, summary in zip(groups, made, strict=True):
-            if not summary.text:
-                continue
             ids = [item.id for item in sources]
             first = sources[0]
             draft = MemoryDraft(

@@ -198,8 +198,8 @@ class Memory:
                     raise
                 pruned += room
         compressed: tuple[MemoryItem, ...] = ()
-        if any(item.kind == "turn" for item in items):
-            compressed = self.lifecycle.promote(scope, now)
+        if n_turns := sum(item.kind == "turn" for item in items):
+            compressed = self.lifecycle.promote(scope, now, n_turns)
         if outcomes and (pruned or compressed):
             outcomes[-1] = replace(outcomes[-1], compressed=compressed, pruned=pruned)
         return outcomes
@@ -332,6 +332,14 @@ class Memory:
             InvalidArgument: no item in scope has this id.
         """
         return self._items.get(item_id, scope)
+
+    def visible(self, ids: Iterable[str], scope: MemoryScope) -> list[MemoryItem]:
+        """Return the items of these ids that are in scope, in this order; others are left out."""
+        found = []
+        for item_id in ids:
+            with suppress(InvalidArgument):
+                found.append(self.get(item_id, scope))
+        return found
 
     def history(self, item_id: str, scope: MemoryScope) -> list[MemoryItem]:
         """Return an item and the versions that it corrected, the newest first."""

@@ -75,6 +75,24 @@ class MemoryStatistics:
             query = "SELECT project, COUNT(*) FROM items WHERE principal = ? GROUP BY 1 ORDER BY 1"
             return dict(connection.execute(query, (principal,)).fetchall())
 
+    def sessions(self, scope: MemoryScope, limit: int = 200) -> list[dict[str, Any]]:
+        """Return the sessions of a project by their newest items: name, number of items, first and last time."""
+        query = (
+            "SELECT session, COUNT(*), MIN(created_at), MAX(created_at) FROM items "
+            "WHERE principal = ? AND project = ? GROUP BY 1 ORDER BY 4 DESC, 1 LIMIT ?"
+        )
+        with self._database.read() as connection:
+            rows = connection.execute(query, (scope.principal, scope.project, limit)).fetchall()
+        return [
+            {
+                "session": name,
+                "n_items": n,
+                "first": from_micros(first).isoformat(),
+                "last": from_micros(last).isoformat(),
+            }
+            for name, n, first, last in rows
+        ]
+
     def other_sessions(self, scope: MemoryScope) -> dict[str, int]:
         """Return the other sessions of a project that keep memories to themselves, with the number of these."""
         with self._database.read() as connection:

@@ -112,14 +112,16 @@ class Answer(Strict):
         self, handler: SerializerFunctionWrapHandler, info: SerializationInfo[dict[str, bool] | None]
     ) -> dict[str, Any]:
         data: dict[str, Any] = handler(self)
-        shown = {name: data[name] for name in _names_in_json(type(self)) if name in data}
+        names = _names_in_json(type(self))
         if not info.context:
             silent = self.SILENT
-            return {name: value for name, value in shown.items() if name not in silent or not _is_empty(value)}
+            return {
+                name: data[name] for name in names if name in data and (name not in silent or not _is_empty(data[name]))
+            }
         fields = type(self).model_fields
         return {
             name: _said_once(value) if isinstance(value, list) else value
-            for name, value in shown.items()
+            for name, value in ((name, data[name]) for name in names if name in data)
             if name not in self.DETAIL
             and (name, value) != ("limit_reason", "none")
             and (not _is_empty(value) or (isinstance(value, list) and fields[name].is_required()))

@@ -109,8 +109,9 @@ def _meant(value: Any, annotation: Any, inner: type[BaseModel] | None) -> Any:
 
 
 def _plain(annotation: Any) -> set[type]:
-    """Which of numbers and booleans an annotation names."""
-    return {int, float, bool}.intersection((annotation, *get_args(annotation)))
+    """Which of numbers and booleans an annotation names; a list of them is neither."""
+    members = () if get_origin(annotation) is list else get_args(annotation)
+    return {int, float, bool}.intersection((annotation, *members))
 
 
 class _OfAnotherType:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from graphctx.model.answers import LOW_CONFIDENCE, Answer, Answered, EmptyReason
+from graphctx.model.answers import LOW_CONFIDENCE, UNKNOWN_CONFIDENCE, Answer, Answered, EmptyReason
 from graphctx.model.requests import MAX_TOP_K, Filters, Layers, PagedInput, Question, Request
 
 DEFAULT_CONTEXT_TOKENS = 32_000
@@ -41,6 +41,10 @@ def relevance_of(confidence: float) -> float:
     (0.7, 0.875, 0.269)
     """
     return round(confidence * _ODDS / (1 - confidence + confidence * _ODDS), 3)
+
+
+SURELY_RELEVANT = relevance_of(UNKNOWN_CONFIDENCE)
+"""What relevance an answer has to a question with a key word that no document holds."""
 
 
 class ContextMessage(Answer):
@@ -110,7 +114,7 @@ class OptimalContext(Answer):
     snapshot_id: str = ""
     answered: Answered = "no"
     nearest: list[str] = Field([], description="Where nothing fits: URIs of the documents that come nearest.")
-    unknown_words: list[str] = Field([], description="Key words of the question that no document holds.")
+    unknown_words: list[str] = Field([], description="Key words of the question that nothing that was asked holds.")
     notes: list[str] = Field([], description="What could not be asked, and where layers disagree.")
     cached_for: str | None = None
     empty_reason: EmptyReason | None = None

@@ -19,7 +19,7 @@ class RetrievedPart:
         examples: the best first.
         task: what the question asks for, in a sentence.
         confidence: of the best sentence, 0..1, on the scale of ``kb.retrieve_evidence``; 0 where a source has none.
-        unknown_words: key words of the question that no document in scope holds.
+        unknown_words: key words of the question that no document in scope holds, and no layer that was asked.
         nearest: where nothing bears on the question, URIs of the documents that come nearest.
         question: what it was found for; a cache may return what was found for another wording.
         empty_reason: why there is nothing.

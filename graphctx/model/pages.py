@@ -203,10 +203,10 @@ class Pager:
 
     def _rest(self, request: Bounded, listing: Results[Item]) -> tuple[int, list[Item]]:
         """The offset of the first item of this page, and the items of the page before the budget."""
-        cursor = getattr(request, "cursor", None)
-        start = (self.cursors or Cursors()).read(cursor, request, listing.version)
-        size = getattr(request, "page_size", None) or len(listing.items)
-        return start, list(listing.items[start : start + size])
+        asked, start = vars(request), 0  # not every request has these fields
+        if asked.get("cursor") is not None:
+            start = (self.cursors or Cursors()).read(asked["cursor"], request, listing.version)
+        return start, list(listing.items[start : start + asked.get("page_size", len(listing.items))])
 
 
 def _fitted(

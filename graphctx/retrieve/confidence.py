@@ -208,7 +208,7 @@ def _is_rare(word: str, index: SearchIndex) -> bool:
 
 def names_unknown(index: SearchIndex, question: Question) -> bool:
     """Whether the question holds a name, a number or an identifier that stands in no document."""
-    if any(any(c.isdigit() for c in term) and not index.bm25.has_term(term) for term in question.terms):
+    if any(not index.bm25.has_term(term) and any(map(str.isdigit, term)) for term in question.terms):
         return True
     for at, (bare, start, end) in enumerate(question.words):
         word = question.text[start:end]

@@ -12,14 +12,14 @@ from graphctx.retrieve.question import Question
 from graphctx.text.lexical import terms
 
 
-def text_coverage(index: SearchIndex, question: Question, texts: list[str]) -> Scores:
+def text_coverage(question: Question, texts: list[str]) -> Scores:
     """Return the coverage of each text, float32 in 0..1."""
-    return weigh_terms(index, question, terms_held(question, texts))
+    return weigh_terms(question, terms_held(question, texts))
 
 
 def sentence_coverage(index: SearchIndex, question: Question, rows: Rows) -> Scores:
     """Return the coverage of whole sentences, by row; their terms are in the snapshot."""
-    return weigh_terms(index, question, index.sentence_terms.contains(question.terms, rows))
+    return weigh_terms(question, index.sentence_terms.contains(question.terms, rows))
 
 
 def terms_held(question: Question, texts: list[str]) -> Mask:
@@ -28,13 +28,12 @@ def terms_held(question: Question, texts: list[str]) -> Mask:
     return np.array(held, dtype=bool).reshape(len(texts), len(question.terms))
 
 
-def weigh_terms(index: SearchIndex, question: Question, held: Mask) -> Scores:
+def weigh_terms(question: Question, held: Mask) -> Scores:
     """Return the share of the question's idf that each row of ``held`` [n, terms] holds, float32 [n]."""
-    weights = [index.bm25.idf(term) for term in question.terms]
-    total = sum(weights)
+    total = sum(question.idf)
     if total <= 0:
         return np.zeros(len(held), dtype=np.float32)
-    share: Scores = ((held.astype(np.float64) * np.array(weights)).sum(axis=1) / total).astype(np.float32)
+    share: Scores = ((held.astype(np.float64) * np.array(question.idf)).sum(axis=1) / total).astype(np.float32)
     return share
 
 

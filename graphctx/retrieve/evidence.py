@@ -79,7 +79,7 @@ def semantic_quotes(
     distinct: dict[str, tuple[Quote, int]] = {}
     for one in selected:  # long blocks that differ elsewhere may be cut to the same words
         row = int(rows[pool.unit[one.first]])
-        cut = _cut(index, question, pool, one, limits.max_quote_tokens, tokens)
+        cut = _cut(question, pool, one, limits.max_quote_tokens, tokens)
         made = quote(index, row, cut, limits.include_context_tokens, one.confidence, tokens)
         distinct.setdefault(made.quote, (made, row))
     quotes, units = [made for made, _ in distinct.values()], [row for _, row in distinct.values()]
@@ -111,7 +111,6 @@ def lexical_quotes(
 
 
 def _cut(
-    index: SearchIndex,
     question: Question,
     pool: SentencePool,
     selected: Selected,
@@ -123,4 +122,4 @@ def _cut(
     if selected.fits:
         return Cut(start, end, not selected.whole)
     text = pool.documents[selected.first].text
-    return best_fragments(index, question, text, (start, end), max_tokens, tokens)
+    return best_fragments(question, text, (start, end), max_tokens, tokens)

@@ -9,7 +9,6 @@ import numpy as np
 from graphctx.model.requests import MAX_QUOTE_CHARS
 from graphctx.retrieve.cite import Cut, TokenCounter, cut_span
 from graphctx.retrieve.coverage import text_coverage
-from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import Question
 
 _CLAUSE_END = re.compile(r"(?<=[;:,.])\s+|(?<!\s)\s+(?=[(–—])")
@@ -44,7 +43,6 @@ def split_fragments(
 
 
 def best_fragments(
-    index: SearchIndex,
     question: Question,
     text: str,
     span: tuple[int, int],
@@ -57,7 +55,6 @@ def best_fragments(
     Code is one span, as is a sentence that lists a hundred names, and the first lines or names are rarely the answer.
 
     Args:
-        index: the visible part of the snapshot.
         question: the parsed question.
         text: the document's text.
         span: start and end.
@@ -65,13 +62,12 @@ def best_fragments(
         tokens: counts tokens.
     """
     start, end = span
-    at = _best_start(index, question, text, start, end, max_tokens, tokens, max_chars)
+    at = _best_start(question, text, start, end, max_tokens, tokens, max_chars)
     cut = cut_span(text, at, end, max_tokens, tokens, max_chars)
     return Cut(cut.start_char, cut.end_char, cut.truncated or at > start)
 
 
 def _best_start(
-    index: SearchIndex,
     question: Question,
     text: str,
     start: int,
@@ -85,7 +81,7 @@ def _best_start(
     if not first.truncated:
         return start
     fragments = split_fragments(text, start, end, max_tokens)
-    coverage = text_coverage(index, question, [text[a:b] for a, b in fragments])
+    coverage = text_coverage(question, [text[a:b] for a, b in fragments])
     total = np.concatenate([[0.0], np.cumsum(coverage)])
     best, best_value = start, -1.0
     for number, (at, _) in enumerate(fragments):

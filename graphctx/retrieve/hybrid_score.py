@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from graphctx.retrieve.arrays import Rows, Scores, is_in, turns
+from graphctx.retrieve.arrays import Rows, Scores, turns
 from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import Question
 from graphctx.retrieve.stages.base import Candidates
@@ -34,9 +34,7 @@ class HybridScores:
         return self.values[np.searchsorted(self.rows, rows)]
 
 
-def hybrid_scores(
-    index: SearchIndex, question: Question, candidates: Candidates, rows: Rows, known: HybridScores | None = None
-) -> HybridScores:
+def hybrid_scores(index: SearchIndex, question: Question, candidates: Candidates, rows: Rows) -> HybridScores:
     """Score units: ``0.3 * bm25 / max + 0.5 * minmax(cosine) + 0.2 * best sentence / max``, and support.
 
     Args:
@@ -44,18 +42,9 @@ def hybrid_scores(
         question: the parsed question.
         candidates: what the first stage found; it gives the ranges for scaling.
         rows: units to score, sorted and distinct.
-        known: scores of an earlier call, whose parts are not computed again.
     """
-    if known is None:
-        parts = _parts(index, question, candidates, rows)
-    else:
-        missing = rows[~is_in(rows, known.rows)]
-        fresh = _parts(index, question, candidates, missing)
-        own = is_in(known.rows, rows)
-        order = np.argsort(np.concatenate([known.rows[own], missing]))
-        mine = (known.bm25, known.cosine, known.sentence)
-        parts = tuple(np.concatenate([old[own], new])[order] for old, new in zip(mine, fresh, strict=True))
-    bm25, cosine, sentence = parts
+    bm25, cosine = candidates.scorer.bm25(rows), candidates.scorer.cosine(rows)
+    sentence = best_sentence_cosine(index, question, rows)
     spread = candidates.cosine_max - candidates.cosine_min
     values = COSINE_WEIGHT * ((cosine - candidates.cosine_min) / spread if spread > 1e-6 else np.ones_like(cosine))
     if candidates.bm25_max > 0:
@@ -84,11 +73,6 @@ def best_other(values: Scores, group: npt.NDArray[np.integer]) -> Scores:
     shared = np.add.reduceat(is_top, start, dtype=np.int64) > 1
     other: Scores = np.where(is_top, np.where(shared, top, second)[of], top[of])
     return np.maximum(other, np.float32(0.0))
-
-
-def _parts(index: SearchIndex, question: Question, candidates: Candidates, rows: Rows) -> tuple[Scores, ...]:
-    sentence = best_sentence_cosine(index, question, rows)
-    return candidates.scorer.bm25(rows), candidates.scorer.cosine(rows), sentence
 
 
 def best_sentence_cosine(index: SearchIndex, question: Question, rows: Rows) -> Scores:

@@ -32,6 +32,8 @@ _KEPT_SCOPES = 8
 _MEAN_SAMPLE = 20_000
 """Sentences that the mean vector is taken over: 30 MB at a time."""
 
+_NO_FILTERS = Filters()
+
 _UNIT_COLUMNS = ["id", "doc_row", "kind", "heading", "anchor", "start_char", "end_char"]
 _DOCUMENT_COLUMNS = ["id", "uri", "title", "tags", "updated_at", "mtime", "page_starts", "formerly"]
 
@@ -88,10 +90,10 @@ class SearchIndex:
         these, and `unit_row` and `document` know no other. What is fetched by a row number (`unit`, `text_of`, vectors)
         is not checked again: no row from outside is ever reached. Indexes of the last few scopes are kept. Thread-safe.
         """
+        if not (scope.doc_tags or scope.repositories) and filters == _NO_FILTERS:
+            return self
         if scope.project_id or scope.environment:
             scope = Scope(doc_tags=scope.doc_tags, repositories=scope.repositories)
-        if scope == Scope() and filters == Filters():
-            return self
         key = scope.model_dump_json() + filters.model_dump_json()
         with self._lock:
             if key in self._parts:

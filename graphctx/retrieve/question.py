@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
 
@@ -90,6 +91,7 @@ class Question:
         vector: float32 [d].
         sentences: its cosines with sentences.
         terms: distinct index terms, in order.
+        idf: the inverse document frequency of each term.
         entities: rows of the entities that it names, distinct and sorted.
         words: its words as names are compared, each with its span.
         kind: the type of answer that it asks for: ``date``, ``number``, ``person``, ``place``, ``code`` or empty.
@@ -100,6 +102,7 @@ class Question:
     vector: Scores
     sentences: SentenceCosines
     terms: tuple[str, ...]
+    idf: tuple[float, ...]
     entities: Rows
     words: list[tuple[str, int, int]]
     kind: str
@@ -132,11 +135,13 @@ def parse_question(text: str, index: SearchIndex) -> Question:
     """Correct the spelling of a question, embed it, take its terms, and look up the names in it."""
     text, read_as = corrected(text, index)
     vector, words = text_vector(index.embedder, text), name_words(text)
+    distinct = tuple(dict.fromkeys(terms(text)))
     return Question(
         text=text,
         vector=vector,
         sentences=SentenceCosines(index, vector),
-        terms=tuple(dict.fromkeys(terms(text))),
+        terms=distinct,
+        idf=tuple(map(index.bm25.idf, distinct)),
         entities=named_entities(text, index.walk, words),
         words=words,
         kind=answer_type(text),
@@ -152,7 +157,8 @@ def answer_type(text: str) -> str:
 
 def named_entities(text: str, walk: WalkArrays, found: Sequence[tuple[str, int, int]]) -> Rows:
     """Return the entities that a text with some `name_words` names: longest names first, without overlaps."""
-    words = [word for word, _, _ in found]
+    joined = " ".join(word for word, _, _ in found)
+    starts = [0, *accumulate(len(word) + 1 for word, _, _ in found)]
     spans = [
         (at, end)
         for at in range(len(found))
@@ -161,7 +167,7 @@ def named_entities(text: str, walk: WalkArrays, found: Sequence[tuple[str, int, 
     ]
     if not spans or not len(walk.name_hash):
         return np.empty(0, dtype=np.int64)
-    hashes = name_hashes([" ".join(words[at:end]) for at, end in spans])
+    hashes = name_hashes([joined[starts[at] : starts[end] - 1] for at, end in spans])
     places = np.minimum(walk.name_hash.searchsorted(hashes), len(walk.name_hash) - 1)
     entities: set[int] = set()
     after = 0

@@ -174,7 +174,7 @@ def _hybrid_order(
     checkpoint()
     best = hybrid.rows[top_rows(hybrid.values, N_BEST)]
     rows = union(expanded.gain.top(n_candidates), best, boost.rows)
-    hybrid = hybrid_scores(index, question, candidates, rows, hybrid)
+    hybrid = hybrid_scores(index, question, candidates, rows)
     direct = np.round(hybrid.values + boost.at(rows), 6)
     gain = expanded.gain.at(rows)
     total = np.round(direct + gain, 6)

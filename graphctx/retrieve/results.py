@@ -52,7 +52,7 @@ def search_results(
         start, end = preview_span(spans or [(unit.start_char, unit.end_char)], values[own].tolist() or [0.0], limit)
         if end - start > limit:
             # No token is empty, so a limit of characters is a limit of as many tokens.
-            part = best_fragments(index, question, document.text, (start, end), limit, tokens, limit)
+            part = best_fragments(question, document.text, (start, end), limit, tokens, limit)
             start, end = part.start_char, part.end_char
         yield SearchResult(
             section_id=unit.id,

@@ -37,7 +37,6 @@ class SentenceLists:
     Attributes:
         before: tokens of all sentences before each one, and of the text between those of one unit.
         first, last: of the atom of each sentence.
-        prose: whether it is of prose.
     """
 
     rows: list[int]
@@ -49,7 +48,7 @@ class SentenceLists:
     before: list[int]
     first: list[int]
     last: list[int]
-    prose: list[bool]
+    kind: list[int]
     short: list[bool]
     cut: list[bool]
 
@@ -66,7 +65,7 @@ class SentenceLists:
             before=before.tolist(),
             first=list(range(len(pool))),
             last=list(range(len(pool))),
-            prose=(pool.kind == PROSE).tolist(),
+            kind=pool.kind.tolist(),
             short=pool.short.tolist(),
             cut=pool.cut.tolist(),
         )
@@ -139,16 +138,18 @@ class SentenceRuns:
                 atoms += [(at, at) for at in range(first, after)]
                 pool.cut[first:after] = True
                 self.at.cut[first:after] = [True] * (after - first)
-        after_first, after_last, closing, unit = len(pool), len(pool), False, self.at.unit
+        after_first, after_last, closing, unit, kind = len(pool), len(pool), False, self.at.unit, self.at.kind
         for first, last in reversed(atoms):
-            end, fence = last, bool(pool.kind[last] == CODE and _FENCE.match(pool.texts[last]))
+            end, fence = last, kind[last] == CODE and _FENCE.match(pool.texts[last]) is not None
             leads_in = closing or (pool.opens[last] if fence else _leads_in(pool.texts[last]))
             beside = after_first < len(pool) and unit[after_first] == unit[first]
             if leads_in and beside and self.fits(first, after_last):
                 end = after_last
-            n = end + 1 - first
-            self.at.first[first : end + 1], self.at.last[first : end + 1] = [first] * n, [end] * n
-            self.dangling[first : end + 1] = end == last and (fence or (leads_in and not closing))
+            dangling = end == last and (fence or (leads_in and not closing))
+            if end > first or dangling:
+                n = end + 1 - first
+                self.at.first[first : end + 1], self.at.last[first : end + 1] = [first] * n, [end] * n
+                self.dangling[first : end + 1] = dangling
             after_first, after_last, closing = first, end, fence and not pool.opens[last]
 
     def fits(self, first: int, last: int) -> bool:
@@ -174,16 +175,13 @@ class SentenceRuns:
         return near
 
     def is_near(self, run: Run, other: Run) -> bool:
-        """Whether any sentence of another run is near a run."""
-        section = self.at.section
-        return section[run[0]] == section[other[0]] and any(
-            self._beside(run, at) for at in range(other[0], other[1] + 1)
-        )
+        """Whether any sentence of another run of the same section is near a run."""
+        return any(self._beside(run, at) for at in range(other[0], other[1] + 1))
 
     def _beside(self, run: Run, at: int) -> bool:
         """Whether a sentence of the same section would read as one quote with a run."""
         known, (first, last) = self.at, run
-        if known.prose[at] and known.unit[at] == known.unit[first]:
+        if known.kind[at] == PROSE and known.unit[at] == known.unit[first]:
             # By position in prose, which tells the fragments of a sentence apart; those of code belong together.
             between = max(first - at, at - last) - 1
         else:
@@ -236,7 +234,7 @@ class SentenceRuns:
 
     def _head(self, at: int) -> int:
         """Return where the list or table of a sentence begins, with its lead-in."""
-        kind, unit = self.pool.kind, self.at.unit
+        kind, unit = self.at.kind, self.at.unit
         if kind[at] in (LIST, TABLE):
             while at and unit[at - 1] == unit[at] and kind[at - 1] == kind[at]:
                 at -= 1

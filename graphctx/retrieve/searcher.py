@@ -290,10 +290,10 @@ class Searcher:
     def _visible(self, scope: Scope, filters: Filters) -> tuple[SearchIndex | None, Empty]:
         if self.published is None:
             return None, Empty("no_snapshot")
-        empty = self.published.empty_reason(scope, filters)
-        if empty is not None:
-            return None, empty
-        return self.published.within(scope, filters), Empty("no_match")
+        index = self.published.within(scope, filters)
+        if not len(index.visible_rows):
+            return None, self.published.empty_reason(scope, filters) or Empty("no_match")
+        return index, Empty("no_match")
 
     def _ranked(self, index: SearchIndex, text: str, mode: Mode, variant: Variant) -> tuple[Question, Ranking]:
         question = parse_question(text, index)

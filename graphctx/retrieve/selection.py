@@ -7,7 +7,7 @@ repeating the first one. docs/retrieval.md has the formula.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -77,8 +77,8 @@ def select_sentences(
         tokens: counts tokens.
 
     Returns:
-        The sentences of the units, and what was selected of them in reading order: the section with the surest quote
-        first, its quotes in the order of the document.
+        The sentences of the units, and what was selected of them in reading order: the surest quote, then the others of
+        its document and those of further documents, in the order of each document.
     """
     pool = sentence_pool(index, question, ranking.rows[positions], tokens, max_quote_tokens)
     if not len(pool):
@@ -90,7 +90,7 @@ def select_sentences(
     if barred.all():
         barred = pool.links
     score = _scores(ranking, pool, positions, weights)
-    # A short answer is the best of the usual one, with its surest document, and as sure as it is there.
+    # A short answer is the best of the usual one, with its surest quote.
     cores = _cores(pool, runs, score, barred, max_units, max(max_quotes, N_TOGETHER), weights, repetition)
     quotes = list(cores)
     taken = [runs.near(core) | runs.said(core) for core in cores]
@@ -154,16 +154,17 @@ def _next_core(value: npt.NDArray[np.float64], free: Mask, runs: SentenceRuns, c
 
     What is looked at is no longer free.
     """
-    some = free.nonzero()[0]
+    some, section = free.nonzero()[0], runs.at.section
     for at in some[(-value[some]).argsort(kind="stable")].tolist():
         if not free[at]:
             continue
         core = runs.atom(at)
         free[core[0] : core[1] + 1] = False
-        joining = next((n for n, other in enumerate(cores) if runs.joined(core, other)), None)
+        beside = [n for n, other in enumerate(cores) if section[other[0]] == section[at]]
+        joining = next((n for n in beside if runs.joined(core, cores[n])), None)
         if joining is not None:
             core = min(core[0], cores[joining][0]), max(core[1], cores[joining][1])
-        if any(runs.is_near(other, core) for n, other in enumerate(cores) if n != joining):
+        if any(runs.is_near(cores[n], core) for n in beside if n != joining):
             continue
         if joining is None:
             return core
@@ -173,24 +174,22 @@ def _next_core(value: npt.NDArray[np.float64], free: Mask, runs: SentenceRuns, c
 
 
 def _in_reading_order(pool: SentencePool, selected: list[Selected], most: int) -> list[Selected]:
-    """Return quotes in the order of their documents, the surest document first, all as sure as its surest quote.
+    """Return at most so many quotes: the surest first, then document by document, each in its own order.
 
-    Where there are more than ``most``, the best quote of the surest document stays, and the best of all others.
+    The document with the surest quote comes first.
     """
     surest: dict[str, float] = {}
     for one in selected:
         uri = pool.documents[one.first].uri
         surest[uri] = max(surest.get(uri, 0.0), one.confidence)
     place = {uri: (-value, at) for at, (uri, value) in enumerate(surest.items())}
-    rated = [replace(one, confidence=surest[pool.documents[one.first].uri]) for one in selected]
-    if rated and most < N_TOGETHER:
-        first = max(rated, key=lambda one: one.confidence)  # the best quote of the surest document
-        rated = [first, *(one for one in rated if one is not first)][:most]
-    ordered = []
-    for at in range(0, len(rated), N_TOGETHER):
-        together = rated[at : at + N_TOGETHER]
-        ordered += sorted(together, key=lambda one: (place[pool.documents[one.first].uri], int(pool.start[one.first])))
-    return ordered
+    first = max(selected, key=lambda one: one.confidence, default=None)
+    rated = sorted(selected, key=lambda one: one is not first)[:most]
+
+    def key(one: Selected) -> tuple[bool, tuple[float, int], int]:
+        return one is not first, place[pool.documents[one.first].uri], int(pool.start[one.first])
+
+    return [one for at in range(0, len(rated), N_TOGETHER) for one in sorted(rated[at : at + N_TOGETHER], key=key)]
 
 
 def sentence_scores(pool: SentencePool, weights: SelectionWeights) -> Scores:

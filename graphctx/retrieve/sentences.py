@@ -163,7 +163,7 @@ def _coverage(index: SearchIndex, question: Question, rows: Rows, texts: list[st
     held = np.empty((len(rows), len(question.terms)), dtype=bool)
     held[stored] = index.sentence_terms.contains(question.terms, rows[stored])
     held[~stored] = terms_held(question, [texts[at] for at in np.flatnonzero(~stored)])
-    return weigh_terms(index, question, held)
+    return weigh_terms(question, held)
 
 
 def _holds_answer_type(index: SearchIndex, question: Question, unit_rows: Rows, rows: Rows, texts: list[str]) -> Scores:

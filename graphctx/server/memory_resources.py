@@ -163,9 +163,9 @@ class MemorySubscriptions:
             self._wake = anyio.Event()
             with anyio.move_on_after(POLL_SECONDS if self._subscribers else None):
                 await self._wake.wait()
-            if not self._subscribers:
+            if not (subscribers := list(self._subscribers.values())):
                 continue
-            if await anyio.to_thread.run_sync(self._has_changed):
+            if await anyio.to_thread.run_sync(self._has_changed, subscribers[0].caller):  # it may be gone by then
                 for key, subscriber in list(self._subscribers.items()):
                     await self._announce(key, subscriber)
 
@@ -199,9 +199,9 @@ class MemorySubscriptions:
                 self._subscribers.pop(key, None)
                 return
 
-    def _has_changed(self) -> bool:
+    def _has_changed(self, caller: Caller) -> bool:
         with suppress(GraphctxError):  # a memory that cannot be read is looked at again
-            version = self._seen_by(next(iter(self._subscribers.values())).caller)[0].database.data_version()
+            version = self._seen_by(caller)[0].database.data_version()
             changed, self._version = version != self._version, version
             return changed
         return False

@@ -48,6 +48,7 @@ class OpenKnowledgeBase:
         cursor_key: signs cursors, unless the settings name another key.
         ingest: reads documents into the knowledge base, as `KnowledgeBase.ingest`.
         context_cache: keeps what the documents hold for the questions of composed contexts.
+        outdated: whether it has to be opened again: a knowledge base was published where there was none.
     """
 
     searcher: Callable[[], Searcher]
@@ -58,10 +59,11 @@ class OpenKnowledgeBase:
     cursor_key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
     ingest: Callable[..., IngestReport] | None = None
     context_cache: ContextCache | None = None
+    outdated: Callable[[], bool] = lambda: False
 
 
 class Warmup:
-    """An engine that is opened once, by the first thread that needs it.
+    """An engine that is opened by the first thread that needs it, and again once it is outdated.
 
     Args:
         open_engine: opens the engine; may take seconds, and may raise typed errors.
@@ -78,9 +80,10 @@ class Warmup:
 
     def get_nowait(self) -> OpenKnowledgeBase | None:
         """Return the engine if it is open; else start to open it, unless another thread does. Never blocks."""
-        if self._engine is None and not self._lock.locked():
+        engine = self._current()
+        if engine is None and not self._lock.locked():
             self.start()
-        return self._engine
+        return engine
 
     def get(self) -> OpenKnowledgeBase:
         """Return the engine; blocks until it is open.
@@ -90,15 +93,19 @@ class Warmup:
         Raises:
             GraphctxError: opening failed.
         """
-        while self._engine is None:
+        while (engine := self._current()) is None:
             if self._lock.acquire(timeout=_POLL_SECONDS):
                 try:
-                    if self._engine is None:
+                    if self._current() is None:
                         self._engine = contextvars.Context().run(self._opened)
                 finally:
                     self._lock.release()
             checkpoint()
-        return self._engine
+        return engine
+
+    def _current(self) -> OpenKnowledgeBase | None:
+        engine = self._engine
+        return None if engine is None or engine.outdated() else engine
 
     def _opened(self) -> OpenKnowledgeBase:
         engine = self._open()
@@ -131,7 +138,7 @@ def open_engine(kb_path: str, layers: Path | None = None, config: ServerConfig |
 
     memory = config.memory if config else None
     if is_absent(Path(kb_path)) and (layers or memory):
-        return _open_without_documents(layers, memory, config)
+        return _open_without_documents(Path(kb_path), layers, memory, config)
     kb = KnowledgeBase.open(kb_path, layers=layers)
     return OpenKnowledgeBase(
         kb.searcher,
@@ -145,14 +152,18 @@ def open_engine(kb_path: str, layers: Path | None = None, config: ServerConfig |
     )
 
 
-def _open_without_documents(layers: Path | None, memory: Path | None, config: ServerConfig | None) -> OpenKnowledgeBase:
-    """Open layers and a memory without documents; the project has the name of their folder."""
+def _open_without_documents(
+    kb_dir: Path, layers: Path | None, memory: Path | None, config: ServerConfig | None
+) -> OpenKnowledgeBase:
+    """Open layers and a memory until documents are published; the project has the name of their folder."""
     from graphctx.layer_source.source import LayerSource
     from graphctx.layers import LayerStack
     from graphctx.model.scope import Boundary
     from graphctx.nlp.tokens import AnswerCounter, encodable
     from graphctx.retrieve.searcher import Searcher
     from graphctx.settings import load_settings, memory_project
+    from graphctx.store.config import is_absent
+    from graphctx.store.snapshot import current_or_none
 
     settings, counter = load_settings(), AnswerCounter()
     source = LayerSource(LayerStack(layers), counter) if layers else None
@@ -167,7 +178,14 @@ def _open_without_documents(layers: Path | None, memory: Path | None, config: Se
             with suppress(GraphctxError):  # calls report it
                 opened().load()
 
-    return OpenKnowledgeBase(lambda: searcher, warm, counter.count, source, opened)
+    return OpenKnowledgeBase(
+        lambda: searcher,
+        warm,
+        counter.count,
+        source,
+        opened,
+        outdated=lambda: not is_absent(kb_dir) and current_or_none(kb_dir) is not None,
+    )
 
 
 def _memory_of(

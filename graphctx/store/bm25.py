@@ -74,6 +74,7 @@ class _Postings:
     Attributes:
         vocabulary: the number of each term.
         n_units: the number of units, N.
+        rows: the unit of each posting.
         values: float32, the BM25 of the unit of each posting for the term alone.
         counts: unsigned, how often the unit of each posting holds the term.
         lengths: int32 [N], the number of terms of each unit.
@@ -84,7 +85,7 @@ class _Postings:
 
         try:
             index = bm25s.BM25.load(str(directory), mmap=True, show_progress=False)
-            self._rows, self._pointers = (np.asarray(index.scores[name]) for name in ("indices", "indptr"))
+            self.rows, self._pointers = (np.asarray(index.scores[name]) for name in ("indices", "indptr"))
             # Mapped, all of it would be resident in the end.
             self.values = RangeReader(directory / "data.csc.index.npy")
             self.counts = RangeReader(directory / _COUNTS)
@@ -103,7 +104,7 @@ class _Postings:
     def units(self, term: str) -> Rows:
         """Return the rows of the units that hold a term, sorted."""
         start, end = self.bounds(term)
-        return self._rows[start:end]
+        return self.rows[start:end]
 
     def summed(self, postings: Iterable[tuple[Rows, Values]]) -> tuple[npt.NDArray[np.int64], Values]:
         """Add up values by unit.
@@ -182,9 +183,10 @@ class Bm25:
 
     def _stored(self, terms: Sequence[str]) -> Iterator[tuple[Rows, Values]]:
         bounds = [self._postings.bounds(term) for term in terms]
-        ends = np.cumsum([end - start for start, end in bounds])
-        values = np.split(self._postings.values.read(bounds), ends[:-1]) if bounds else []
-        return zip(map(self._postings.units, terms), values, strict=True)
+        values, at = self._postings.values.read(bounds), 0
+        for start, end in bounds:
+            yield self._postings.rows[start:end], values[at : at + end - start]
+            at += end - start
 
     def _computed(self, terms: Sequence[str]) -> Iterator[tuple[Rows, Values]]:
         for term in terms:
@@ -205,10 +207,10 @@ class Bm25:
     def contains(self, terms: Sequence[str], rows: npt.NDArray[np.int64]) -> Mask:
         """Return which of some units hold which of some terms, bool [len(rows), len(terms)]."""
         held = np.zeros((len(rows), len(terms)), dtype=bool)
+        wanted = rows.astype(self._postings.rows.dtype)  # else the postings would be converted
         for column, term in enumerate(terms):
             posted = self._postings.units(term)
             if len(posted):
-                wanted = rows.astype(posted.dtype)  # else the postings would be converted
                 held[:, column] = posted[np.minimum(posted.searchsorted(wanted), len(posted) - 1)] == wanted
         return held
 

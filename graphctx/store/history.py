@@ -30,6 +30,8 @@ from graphctx.store.snapshot import (
 MEMO = Path("cache") / "memo.sqlite"
 VALIDATORS = Path("cache") / "web.json"
 """What servers said of the web pages that are held, by address, with fingerprints of their text."""
+REPORTS = Path("cache") / "reports.json"
+"""The latest reports of ingests, which name files that were skipped or are missing."""
 NOT_ERASABLE = (
     "exports and layers that were made of the documents, and what agents wrote into a memory",
     "a context cache in Redis, until its entries expire",
@@ -177,7 +179,7 @@ def purge(kb_dir: Path, *, dry_run: bool = False) -> PurgeReport:
             before = size_of(kb_dir)
             with disk_errors(SNAPSHOTS_DIR):
                 prune(kb_dir, keep=1)
-                for path in leftovers:
+                for path in (*leftovers, kb_dir / REPORTS):
                     _delete(path)
                 known = read_validators(kb_dir)
                 write_validators(kb_dir, {url: known[url] for url in known.keys() & held})

@@ -56,6 +56,11 @@ class Texts:
     def __len__(self) -> int:
         return len(self._ends) - 1
 
+    @property
+    def sizes(self) -> npt.NDArray[np.int64]:
+        """The bytes of every text in UTF-8, int64 [D]."""
+        return np.diff(self._ends)
+
     def __getitem__(self, row: int) -> str:
         """Return the text of a row."""
         if not 0 <= row < len(self):

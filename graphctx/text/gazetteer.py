@@ -13,6 +13,8 @@ _CODE_WORD = re.compile(r"(?:--?|[/.$@_])?\w(?:[\w.:/@-]*\w)?(?:\+\+|#(?!\w))?")
 _BREAK = re.compile(r"[`\[\])<>|]|\n\s*\n|[.:;!?]\s")
 """No name of prose reaches across code, a link's edge, a closed bracket or the end of a sentence."""
 
+_CODE_CHARACTER = re.compile(r"[._0-9]")
+
 _JOINTS = tuple("-_/.$@:=`")
 
 
@@ -43,13 +45,15 @@ def counts_as_name(text: str, start: int, end: int, n_words: int, *, first_word:
     word = text[start:end]
     if is_identifier(text, start, end):
         return True
-    inner_capital = any(c.isupper() for c in word[1:])
+    if word.islower():
+        return False
+    inner_capital = any(map(str.isupper, word[1:]))
     return (inner_capital or (word[:1].isupper() and not first_word)) and word.casefold() not in STOPWORDS
 
 
 def is_identifier(text: str, start: int, end: int) -> bool:
     """Whether one word is written as code writes names: ``max_wave``, ``v2``, `` `tail` ``, ``--tail``, ``tail()``."""
-    if any(c in "._0123456789" for c in text[start:end]):
+    if _CODE_CHARACTER.search(text, start, end):
         return True
     before, after = text[max(0, start - 3) : start], text[end : end + 2]
     return (before[-1:] == "`" and after[:1] in "`=( ") or before in (" --", "`--", "--") or after == "()"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from functools import lru_cache
 
 import Stemmer
@@ -67,3 +68,13 @@ def stem(word: str) -> str:
 @lru_cache(maxsize=1)
 def _stemmer() -> Stemmer.Stemmer:
     return Stemmer.Stemmer("english")
+
+
+def words_missing(words: Iterable[str], texts: Iterable[str]) -> list[str]:
+    """Return the words that stand in none of some texts, in capital or small letters.
+
+    >>> words_missing(["Skarn", "Zorblin"], ["The watch officer of Skarn"])
+    ['Zorblin']
+    """
+    folded = [text.casefold() for text in texts]
+    return [word for word in words if not any(word.casefold() in text for text in folded)]

@@ -17,6 +17,8 @@ from graphctx.server.dispatch import Dispatcher
 from graphctx.server.sessions import Caller
 from graphctx.server.warmup import OpenKnowledgeBase
 from graphctx.ui.access import Access
+from graphctx.ui.jobs import PublishJobs
+from graphctx.ui.uploads import Uploads
 
 In = TypeVar("In", bound=Strict)
 
@@ -34,13 +36,19 @@ class PageServer:
 
     Attributes:
         kb: the folder of the knowledge base, which need not exist yet.
+        reports: the folder of reports of evaluations, which need not exist yet.
         dispatcher: runs tools, and blocking work in worker threads.
         access: who may do what.
+        uploads: the files that were uploaded.
+        jobs: ingests and removals, one at a time.
     """
 
     kb: Path
+    reports: Path
     dispatcher: Dispatcher
     access: Access
+    uploads: Uploads
+    jobs: PublishJobs
 
 
 @dataclass(frozen=True, slots=True)

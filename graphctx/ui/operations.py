@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from graphctx.ui import ask, document, status
+from graphctx.ui import ask, document, documents, examples, ingest, layers, memory, snapshots, status
 from graphctx.ui.operation import AnyOperation, Stream
 
 OPERATIONS: tuple[AnyOperation, ...] = (
     *ask.OPERATIONS,
     *document.OPERATIONS,
+    *documents.OPERATIONS,
+    *examples.OPERATIONS,
+    *ingest.OPERATIONS,
+    *layers.OPERATIONS,
+    *memory.OPERATIONS,
+    *snapshots.OPERATIONS,
     *status.OPERATIONS,
 )
-STREAMS: tuple[Stream, ...] = ()
+STREAMS: tuple[Stream, ...] = (*ingest.STREAMS,)
 """Requests that upload files or answer with a stream."""

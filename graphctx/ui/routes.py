@@ -27,8 +27,10 @@ from graphctx.server.sessions import Caller
 from graphctx.server.warmup import Warmup
 from graphctx.server.workers import CallProgress
 from graphctx.ui.access import Access, unauthorized
+from graphctx.ui.jobs import PublishJobs
 from graphctx.ui.operation import AnyOperation, PageCall, PageServer
 from graphctx.ui.operations import OPERATIONS, STREAMS
+from graphctx.ui.uploads import Uploads
 
 STATIC = Path(__file__).parent / "static"
 MAX_BODY_BYTES = 1_000_000
@@ -58,15 +60,26 @@ Handler = Callable[[Request, PageServer, Caller], Awaitable[Response]]
 """Answers a request that has passed the checks."""
 
 
-def page_routes(kb: str | Path) -> PageRoutes:
+def page_routes(kb: str | Path, *, reports: Path | None = None, local: str = "") -> PageRoutes:
     """Return the function that makes the page's routes for `serve_http` and `http_app`.
 
     Args:
         kb: the folder of the knowledge base, which need not exist yet.
+        reports: the folder of reports of evaluations; ``reports`` in ``kb`` by default.
+        local: the owner of the token of whoever started the server, who may write, and reads the memory that a server
+            over pipes keeps for them.
     """
 
     def routes(warmup: Warmup, config: ServerConfig, http: HttpConfig) -> list[BaseRoute]:
-        server = PageServer(Path(kb), Dispatcher(warmup, _page_config(config)), Access(config, http))
+        folder = Path(kb).expanduser()
+        server = PageServer(
+            kb=folder,
+            reports=reports or folder / "reports",
+            dispatcher=Dispatcher(warmup, _page_config(config, anonymous_writes=bool(local))),
+            access=Access(config, http, local),
+            uploads=Uploads(folder),
+            jobs=PublishJobs(lambda: warmup.get().searcher()),
+        )
         api = [
             *(_route(server, f"/{operation.name}", _operation(operation)) for operation in OPERATIONS),
             *(_route(server, f"/{stream.name}", stream.run, stream.method) for stream in STREAMS),
@@ -90,13 +103,19 @@ class PageFiles(StaticFiles):
         return response
 
 
-def _page_config(config: ServerConfig) -> ServerConfig:
+def _page_config(config: ServerConfig, *, anonymous_writes: bool) -> ServerConfig:
     """Return the configuration with every toolset that the server can serve, in full: the page shows all of it."""
     extra = tuple(name for name in config.toolsets if name not in (*CONTRACT, "core"))
     memory = () if config.memory is None else ("memory", "iteration")
     toolsets = tuple(dict.fromkeys((*CONTRACT, *extra, *memory)))
     return dataclasses.replace(
-        config, transport="http", tool_names="dotted", toolsets=toolsets, full_form=True, structured_output=True
+        config,
+        transport="http",
+        tool_names="dotted",
+        toolsets=toolsets,
+        full_form=True,
+        structured_output=True,
+        anonymous_writes=config.anonymous_writes or anonymous_writes,
     )
 
 

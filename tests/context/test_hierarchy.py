@@ -36,6 +36,24 @@ def test_concepts_come_first_then_sections_and_chunks(handbook_kb: KnowledgeBase
     assert {1, 2, 3} <= set(levels)
 
 
+@pytest.mark.parametrize(
+    ("query", "answered", "unknown"),
+    [
+        (QUESTION, "yes", ()),
+        ("How do we import a terraform module into the data logger?", "near", ("terraform",)),
+        ("How do I bake sourdough bread with rye flour?", "no", ("sourdough",)),
+    ],
+)
+def test_results_say_whether_anything_fits_as_the_quotes_do(
+    handbook_kb: KnowledgeBase, query: str, answered: str, unknown: tuple[str, ...]
+) -> None:
+    found = HierarchicalRetriever(handbook_kb.searcher(), handbook_kb.tokens).retrieve(SearchContextInput(query=query))
+    quotes = handbook_kb.retrieve_evidence(query)
+    assert (
+        (found.answered, found.unknown_words) == (answered, unknown) == (quotes.answered, tuple(quotes.unknown_words))
+    )
+
+
 def test_results_are_exact_and_within_their_limits(handbook_kb: KnowledgeBase, golden: list[dict[str, Any]]) -> None:
     for row in golden[::6]:
         found = search(handbook_kb, row["question"], max_results=7, min_relevance=0.4)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from graphctx.context.render import LAYERS, REMEMBERED, sections_text
 from graphctx.errors import InvalidArgument
 from graphctx.knowledge_base import KnowledgeBase
-from graphctx.layers import LayerStack, write_context
+from graphctx.layers import LayerName, LayerStack, write_context
 from graphctx.memory import (
     Memory,
     MemoryContextSource,
@@ -100,6 +100,24 @@ def test_what_is_remembered_answers_no_question_in_the_place_of_documents(
         assert context.nearest == handbook_kb.compose_context(question, 4000).nearest != []
         beside = handbook_kb.compose_context(QUESTION, 4000, sources=[source])
         assert "warning" in [one.content for one in beside.retrieved_sections if one.origin == "memory"]
+
+
+@pytest.mark.parametrize(("layers", "unknown"), [([], ["Skarn"]), (["delta"], [])])
+def test_a_word_that_a_layer_holds_is_known(kb: KnowledgeBase, layers: list[LayerName], unknown: list[str]) -> None:
+    context = kb.compose_context("Who may cancel a warning of Skarn before it expires?", 4000, layers=layers)
+    assert context.unknown_words == unknown
+
+
+def test_a_word_that_is_only_remembered_is_known_and_makes_no_document_answer(
+    handbook_kb: KnowledgeBase, tmp_path: Path
+) -> None:
+    question = "How do we import a terraform module into the data logger?"
+    with Memory(tmp_path, embedder=make_embedder()) as store:
+        store.add([MemoryDraft("turn", "We import a Terraform module into the data logger.", author="Ann")], ANN, NOW)
+        source = MemoryContextSource(store, ANN, NOW, handbook_kb.tokens.count)
+        beside = handbook_kb.compose_context(question, 4000, sources=[source])
+    assert handbook_kb.compose_context(question, 4000).unknown_words == ["terraform"]
+    assert (beside.unknown_words, beside.answered) == ([], "near")
 
 
 def test_sources_that_could_not_be_asked_are_named(kb: KnowledgeBase, tmp_path: Path) -> None:

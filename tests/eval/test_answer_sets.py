@@ -107,10 +107,10 @@ def test_quotes_in_another_order_than_the_document_and_a_first_one_that_is_not_t
     first, second, third = marked("⟦One.⟧\n\nSome is. More is.\n\n⟦Two.⟧\n\nMuch is. Less is.\n\n⟦Three.⟧")
     other = marked("⟦Elsewhere.⟧", uri="b.md")[0]
     assert faults_of([first, second, third]) == set()
-    backwards = {"out of document order", "out of section order", "first not surest"}
-    assert faults_of([second, first]) == backwards
-    assert faults_of([first, other, third]) == {"out of section order"}
-    assert faults([third, first, second])["out of document order"] == [1, 2]
+    assert faults_of([third, first, other]) == {"first not surest"}
+    assert faults_of([third, second, first]) == {"out of document order", "out of section order", "first not surest"}
+    assert faults_of([second, first, other, third]) == {"out of section order", "first not surest"}
+    assert faults([first, third, first, second])["out of document order"] == [2, 3]
 
 
 def test_shares_are_of_quotes_or_of_answers_that_are_not_empty() -> None:
@@ -155,7 +155,7 @@ def test_the_handbook_gives_the_part_that_it_is_asked_for(handbook_kb: Knowledge
     ]
     asked: list[int] = []
     first, second = ask(handbook_kb, questions, asked.append)
-    assert (first.parts, first.has("given"), asked) == (("given",), 1.0, [1, 2])
+    assert (first.parts, first.has("given"), first.first_gives, asked) == (("given",), 1.0, True, [1, 2])
     assert second.declined
     assert not second.answerable
     found = ask_about_the_whole(handbook_kb, questions[:1], asked.append)

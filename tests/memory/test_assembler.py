@@ -124,3 +124,21 @@ def test_a_large_budget_is_filled_with_short_turns_and_only_those_in_the_block_c
     few = assemble_block(memory, QUERY, 200, COUNT)
     used = {item.id for item in memory.select(HERE, on_day(9)) if item.access_count}
     assert used == {entry.content.id for entry in few.entries}
+
+
+@pytest.mark.parametrize("text", ["Where does Ann live?", "Did Ann ever live in Oslo, or was it Bergen?"])
+def test_what_holds_now_comes_before_what_it_replaced(open_memory: OpenMemory, text: str) -> None:
+    memory = open_memory()
+    for day, town in enumerate(("Oslo", "Bergen", "Paris")):
+        memory.add([MemoryDraft("fact", f"Ann lives in {town}.")], HERE, on_day(day))
+    block = assemble_block(memory, replace(QUERY, text=text), 500, COUNT)
+    assert [entry.text.split(" in ")[1] for entry in block.entries] == ["Paris.", "Bergen.", "Oslo."]
+
+
+def test_what_is_said_again_in_other_words_is_not_outdated(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    for day, said in enumerate(("Ann lives in Oslo.", "As before, Ann lives in Oslo.")):
+        memory.add([MemoryDraft("fact", said, triples=(Triple("Ann", "lives in", "Oslo"),))], HERE, on_day(day))
+    assert "outdated" not in assemble_block(memory, QUERY, 500, COUNT).text
+    memory.add([MemoryDraft("fact", "Ann lives in Rome.")], HERE, on_day(3))
+    assert "outdated since 2026-01-04] Ann lives in Oslo." in assemble_block(memory, QUERY, 500, COUNT).text

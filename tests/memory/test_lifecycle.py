@@ -101,6 +101,17 @@ def test_many_ended_sessions_are_summarised_over_several_calls(open_memory: Open
     assert ended == [{f"session {number}" for number in range(4)}, {"session 4", "session 5"}, set()]
 
 
+def test_a_session_that_goes_on_ends_others_too(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    monday, tuesday = replace(HERE, session="monday"), replace(HERE, session="tuesday")
+    memory.add([turn(1), turn(2)], monday, on_day(0))
+    memory.add([turn(3), turn(4)], tuesday, on_day(0.01))
+    resumed = memory.add([turn(5)], monday, on_day(1))[0]
+    assert [summary.session for summary in resumed.compressed] == ["tuesday"]
+    begun = memory.add([turn(6), turn(7)], replace(HERE, session="noon"), on_day(2))[-1]
+    assert [summary.session for summary in begun.compressed] == ["monday"]
+
+
 def test_levels_are_compressed_on_demand_each_into_the_next(open_memory: OpenMemory) -> None:
     memory = open_memory()
     for session in range(3):

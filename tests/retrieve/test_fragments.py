@@ -26,7 +26,7 @@ def index(handbook_kb: KnowledgeBase) -> SearchIndex:
 
 
 def quoted(index: SearchIndex, question: str, text: str, max_tokens: int) -> str:
-    cut = best_fragments(index, parse_question(question, index), text, (0, len(text)), max_tokens, COUNTER)
+    cut = best_fragments(parse_question(question, index), text, (0, len(text)), max_tokens, COUNTER)
     return text[cut.start_char : cut.end_char]
 
 
@@ -48,7 +48,7 @@ def test_a_long_list_of_names_is_quoted_from_the_name_that_is_asked_for(index: S
 @given(TEXTS.filter(str.strip), st.integers(8, 100))
 def test_the_best_fragments_begin_with_a_line_or_a_clause(index: SearchIndex, text: str, limit: int) -> None:
     text = text.strip()
-    cut = best_fragments(index, parse_question("When is the gate open?", index), text, (0, len(text)), limit, COUNTER)
+    cut = best_fragments(parse_question("When is the gate open?", index), text, (0, len(text)), limit, COUNTER)
     start = cut.start_char
     before = text[text.rfind("\n", 0, start) + 1 : start]
     assert start == 0 or not text[start].isspace()

@@ -45,4 +45,4 @@ def test_cover_of_sentences_and_of_their_parts_is_that_of_their_texts(
     question = parse_question(text, index)
     tokens = data.draw(st.sampled_from([None, WordPieceCounter()]))
     pool = sentence_pool(index, question, np.array(units), tokens, longest)
-    assert pool.lexical.tobytes() == text_coverage(index, question, pool.texts).tobytes()
+    assert pool.lexical.tobytes() == text_coverage(question, pool.texts).tobytes()

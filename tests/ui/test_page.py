@@ -55,7 +55,7 @@ def test_without_the_right_token_nothing_is_shown_and_one_is_asked_for(
 
 def test_the_first_view_is_small(page: Page, handbook_url: str) -> None:
     page.goto(handbook_url)
-    expect(page.get_by_text("These documents are about")).to_be_visible()
+    expect(page.get_by_role("heading", name="Try one of these")).to_be_visible()
     sizes: list[float] = page.evaluate(
         "[...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]"
         ".map((entry) => entry.transferSize)"

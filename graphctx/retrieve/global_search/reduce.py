@@ -101,7 +101,7 @@ class PointSelector:
             value = np.round(worth - most_worth * loss, 6)
             at = int(np.argmax(np.where(left, value, -np.inf)))
             start, end, text = spans[at]
-            cut = best_fragments(index, self._question, text, (start, end), longest, self._tokens)
+            cut = best_fragments(self._question, text, (start, end), longest, self._tokens)
             selected.append(SelectedPoint(at, cut))
             tokens -= self._tokens.count(text[cut.start_char : cut.end_char])
             left &= similarity.jaccard(at) < SAME_WORDS

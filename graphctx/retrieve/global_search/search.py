@@ -174,9 +174,9 @@ class GlobalSearch:
         nearest = float(question.sentences.at(outcome.candidates.rows).max(initial=0.0))
         if nearest < OVERRIDE_COSINE and self._unknown_share() >= MAX_UNKNOWN_SHARE:
             return False
-        weights = [index.bm25.idf(term) for term in question.terms]
-        known = sum(weight for weight, term in zip(weights, question.terms, strict=True) if index.bm25.has_term(term))
-        return nearest >= MIN_COSINE or known >= MIN_KNOWN_IDF_SHARE * sum(weights) > 0
+        idf = dict(zip(question.terms, question.idf, strict=True))
+        known = sum(weight for term, weight in idf.items() if index.bm25.has_term(term))
+        return nearest >= MIN_COSINE or known >= MIN_KNOWN_IDF_SHARE * sum(question.idf) > 0
 
     def _unknown_share(self) -> float:
         """Return the share of the question's content words that are rare and in no document."""

@@ -55,19 +55,17 @@ class GraphExpansion:
         start = _mentions_of(index, question, seeds)
         definition = _definition_edges(index.walk, start)
         entity = _entity_edges(index, question, start)
-        gain = _gain((definition, self.definition), (entity, self.entity))
+        gain = SparseScores.sum_of_best(_weighted(definition, self.definition), _weighted(entity, self.entity))
         checkpoint()
         reached = union(candidates, gain.top(MAX_REACHED))
         bridge = _bridge_edges(index, question, seeds.rows, start, reached)
-        gain = _gain((definition, self.definition), (entity, self.entity), (bridge, self.bridge))
+        gain = SparseScores.sum_of_best((gain.rows, gain.values), _weighted(bridge, self.bridge))
         return Expanded(gain, {"definition": definition, "entity": entity, "bridge": bridge})
 
 
-def _gain(*weighted: tuple[Edges, float]) -> SparseScores:
-    """What the best edge of each kind adds to each target, times the weight of the kind."""
-    return SparseScores.sum_of_best(
-        *((edges.target, edges.value * np.float32(weight)) for edges, weight in weighted if weight)
-    )
+def _weighted(edges: Edges, weight: float) -> tuple[Rows, Scores]:
+    """The targets of the edges of a kind, and their values times its weight; none where that is 0."""
+    return (edges.target, edges.value * np.float32(weight)) if weight else (NO_SCORES.rows, NO_SCORES.values)
 
 
 def no_expansion(index: SearchIndex, question: Question, seeds: SparseScores, candidates: Rows) -> Expanded:
@@ -119,24 +117,26 @@ def _mentions_of(index: SearchIndex, question: Question, seeds: SparseScores) ->
     entity = walk.pair_entity[pairs].astype(np.int64)
     leads_on = (walk.pair_definition[pairs] == 0) & (walk.entity_ptr[entity + 1] - walk.entity_ptr[entity] >= 2)
     pairs, seed, entity = pairs[leads_on], seed[leads_on], entity[leads_on]
-    cosine, sentence = _carrying_sentences(index, question, pairs)
+    cosine, rows, similarity, owner = _best_cosine(index, question, pairs)
+    carrier = np.full(len(pairs), -1, dtype=np.int64)
+    is_best = (similarity >= cosine[owner]).nonzero()[0][::-1]
+    carrier[owner[is_best]] = rows[is_best]
     weight = seeds.values[seed] * cosine
     kept = _heaviest(weight)
-    return _Mentions(seed[kept], seeds.rows[seed[kept]], entity[kept], sentence[kept], weight[kept])
+    return _Mentions(seed[kept], seeds.rows[seed[kept]], entity[kept], carrier[kept], weight[kept])
 
 
-def _carrying_sentences(index: SearchIndex, question: Question, pairs: Rows) -> tuple[Scores, Rows]:
-    """For each pair of unit and entity, the best cosine of a naming sentence, floored at 0, and that sentence's row."""
-    walk = index.walk
-    positions, owner = gather(walk.pair_sentence_ptr, pairs)
-    rows = walk.pair_sentence[positions].astype(np.int64)
+def _best_cosine(index: SearchIndex, question: Question, pairs: Rows) -> tuple[Scores, Rows, Scores, Rows]:
+    """For each pair of unit and entity, the best cosine of a naming sentence, floored at 0.
+
+    Also the rows of all naming sentences, their cosines, and the position of the pair that each names.
+    """
+    positions, owner = gather(index.walk.pair_sentence_ptr, pairs)
+    rows = index.walk.pair_sentence[positions].astype(np.int64)
     similarity = question.sentences.at(rows)
     best = np.zeros(len(pairs), dtype=np.float32)
     np.maximum.at(best, owner, similarity)
-    carrier = np.full(len(pairs), -1, dtype=np.int64)
-    is_best = (similarity >= best[owner]).nonzero()[0][::-1]
-    carrier[owner[is_best]] = rows[is_best]
-    return best, carrier
+    return best, rows, similarity, owner
 
 
 def _definitions(walk: WalkArrays, entities: Rows) -> tuple[Rows, Scores, Rows]:
@@ -170,7 +170,7 @@ def _entity_edges(index: SearchIndex, question: Question, start: _Mentions) -> E
     target, owner = walk.pair_unit[pairs].astype(np.int64), rare[owner]
     mentions = (walk.pair_definition[pairs] == 0) & (target != start.source[owner])
     pairs, target, owner = pairs[mentions], target[mentions], owner[mentions]
-    cosine, _ = _carrying_sentences(index, question, pairs)
+    cosine, *_ = _best_cosine(index, question, pairs)
     spread = specificity(walk, start.entity[owner]) / np.sqrt(np.maximum(frequency[owner] - 1, 1))
     value = (start.weight[owner] * spread * (walk.pair_place[pairs] + cosine)).astype(np.float32)
     return Edges(start.source[owner], start.entity[owner], target, start.sentence[owner], value)
@@ -193,7 +193,7 @@ def _bridge_edges(index: SearchIndex, question: Question, seeds: Rows, start: _M
     elsewhere = start.source[left] != candidates[candidate[right]]
     left, right = left[elsewhere], right[elsewhere]
     entity = start.entity[left]
-    fit, _ = _carrying_sentences(index, question, ends)
+    fit, *_ = _best_cosine(index, question, ends)
     completed = _completed(index, question, seeds, start.seed[left], candidates, candidate[right])
     weight = start.weight[left] * np.sqrt(specificity(walk, entity) * walk.entity_proper[entity])
     value = (weight * ((1 - MEANING_SHARE) * completed + MEANING_SHARE * fit[right])).astype(np.float32)
@@ -208,10 +208,10 @@ def _completed(
     index: SearchIndex, question: Question, seeds: Rows, seed: Rows, candidates: Rows, candidate: Rows
 ) -> Scores:
     """For each pair the share of the question's terms that the seed lacks and the candidate holds, weighted by idf."""
-    idf = np.array([index.bm25.idf(term) for term in question.terms], dtype=np.float32)
+    idf = np.array(question.idf, dtype=np.float32)
     held = index.bm25.contains(question.terms, np.concatenate([seeds, candidates]))
+    idf[~held.any(axis=0)] = 0.0  # a term that neither holds completes nothing
     held_by_seed, held = held[: len(seeds)], held[len(seeds) :]
-    idf[~(held_by_seed.any(axis=0) | held.any(axis=0))] = 0.0  # a term that neither holds completes nothing
     lacks = ~held_by_seed * idf
     lacking = lacks.sum(axis=1)
     gained = np.einsum("sj,cj->sc", lacks, held.astype(np.float32))

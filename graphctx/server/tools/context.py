@@ -21,7 +21,7 @@ from graphctx.model.pages import Part, Shorten
 from graphctx.model.requests import Label, Request
 from graphctx.model.results import Results
 from graphctx.server.call_context import CallContext
-from graphctx.server.render import ONLY_NEAR, citation, head, joined, more, one_line, quoted, why_empty
+from graphctx.server.render import ONLY_NEAR, citation, head, joined, more, one_line, quoted, unheld, why_empty
 from graphctx.server.tool import AnyTool, Description, Reply, Tool
 from graphctx.text.graphemes import cut_end, first_end
 
@@ -40,13 +40,14 @@ _SMALLER = 0.9
 class SearchContextAnswer(ListAnswer):
     """Output of search_context."""
 
-    SILENT: ClassVar[frozenset[str]] = ListAnswer.SILENT | {"nearest"}
+    SILENT: ClassVar[frozenset[str]] = ListAnswer.SILENT | {"nearest", "unknown_words"}
 
     answered: Answered = Field(
         "no", description="Whether what was found fits the query: yes; near if it only comes near; no if it is nothing."
     )
     results: list[ContextSection]
     nearest: list[str] = Field([], description="With no_evidence: URIs of the documents that come nearest.")
+    unknown_words: list[str] = Field([], description="Key words of the question that no document holds.")
     snapshot_id: str
 
 
@@ -97,6 +98,7 @@ def _search(context: CallContext, asked: SearchContextInput) -> Reply[SearchCont
             answered=found.answered,
             results=part.items,
             nearest=list(found.nearest),
+            unknown_words=list(found.unknown_words),
             snapshot_id=listing.snapshot_id,
             **part.fields,
         )
@@ -118,7 +120,7 @@ def _sections_text(context: CallContext, answer: SearchContextAnswer) -> str:
     if answer.empty_reason:
         less = " A smaller min_relevance may show what comes near." if answer.empty_reason == "no_evidence" else ""
         near = f" Closest documents (weak matches): {joined(answer.nearest, ', ')}." if answer.nearest else ""
-        return f"{start}. {why_empty(answer)}{near}{less}"
+        return "\n\n".join([f"{start}. {why_empty(answer)}{near}{less}", *unheld(answer.unknown_words)])
     blocks = [f"{start}, broad ones first, word for word."]
     for section in answer.results:
         place = section.metadata
@@ -128,7 +130,7 @@ def _sections_text(context: CallContext, answer: SearchContextAnswer) -> str:
         blocks.append(f"[{LEVEL_NAMES[section.hierarchy_level]}]{name} {where}\n{ids}\n{quoted(section.content)}")
     if answer.answered == "near":
         blocks.append(ONLY_NEAR)
-    return "\n\n".join([*blocks, *more(context, answer, "search_context")])
+    return "\n\n".join([*blocks, *unheld(answer.unknown_words), *more(context, answer, "search_context")])
 
 
 def _optimize(context: CallContext, request: OptimizeContextInput) -> Reply[OptimizeContextAnswer]:

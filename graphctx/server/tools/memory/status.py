@@ -29,7 +29,10 @@ class MemoryStatusAnswer(MemoryChange):
     by_kind: dict[str, int]
     by_tier: dict[str, int] = Field(description="0 working, 1 session, 2 epoch, 3 core.")
     by_state: dict[str, int]
-    n_facts: int
+    n_facts: int = Field(
+        description="Triples that the memories state, one or several each; those of turns count once graph_query has "
+        "extracted them."
+    )
     n_facts_holding: int = Field(description="Facts without an end.")
     n_entities: int
     oldest: str | None

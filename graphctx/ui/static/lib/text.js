@@ -33,3 +33,10 @@ export function visible(text) {
 
 export const number = (value) => Number(value).toLocaleString("en");
 export const plural = (count, word, words = `${word}s`) => `${number(count)} ${count === 1 ? word : words}`;
+
+/** Show a size in bytes: 12 KB. */
+export function bytes(size) {
+  const power = Math.min(3, Math.floor(Math.log10(Math.max(size, 1)) / 3));
+  const value = size / 1000 ** power;
+  return `${value.toLocaleString("en", { maximumFractionDigits: value < 10 && power ? 1 : 0 })} ${["bytes", "KB", "MB", "GB"][power]}`;
+}

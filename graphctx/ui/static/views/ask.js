@@ -6,6 +6,7 @@ import { Empty, Loaded, Problem } from "../lib/parts.js";
 import { answerAsMarkdown, asCommand, asMcp, MODES, requestOf } from "../lib/request.js";
 import { go, link } from "../lib/router.js";
 import { number, plural, visible } from "../lib/text.js";
+import { Examples } from "../parts/examples.js";
 import { Quote } from "../parts/quote.js";
 import { Reader } from "../parts/reader.js";
 import { Why } from "../parts/why.js";
@@ -58,7 +59,7 @@ export default function Ask({ status, params }) {
       ? html`<${Loaded} of=${found} what="Looking for evidence">
           ${(value) => value && html`<${Answer} ...${{ found: value, loading: found.loading, request, params, status, help }} />`}
         <//>`
-      : html`<${Start} />`}
+      : html`<${Start} status=${status} />`}
     <dialog ref=${help} class="keys" aria-labelledby="keys-title">
       <h2 id="keys-title">Keys</h2>
       <dl>${KEYS.map(([keys, what]) => html`<dt><kbd>${keys}</kbd></dt><dd>${what}</dd>`)}</dl>
@@ -145,14 +146,11 @@ function Form({ params, request, status }) {
     </form>`;
 }
 
-function Start() {
-  const themes = useLoaded((signal) => tool("graph.communities", { page_size: 8 }, signal), []);
-  const titles = themes.value?.communities.map((one) => one.title) ?? [];
+function Start({ status }) {
   return html`
     <${Empty}>
       <p>Ask in a whole sentence. Answers are quotes, word for word, each with its place in its document.</p>
-      ${titles.length > 0 && html`<p>These documents are about ${titles.map((title, at) => html`${at > 0 && ", "}
-        <a href=${link("ask", { q: `What do the documents say about ${title}?` })}>${visible(title)}</a>`)}.</p>`}
+      <${Examples} snapshot=${status.snapshot_id} />
       <p><a href=${link("ask", { q: "What are the main themes?", about: "whole" })}>What are the main themes?</a></p>
     <//>`;
 }
@@ -216,7 +214,7 @@ function Answer({ found, loading, request, params, status, help }) {
           <a href=${link("graph", { q: request.input.question })}>Names as a graph</a></p>`}
         <${Elsewhere} ...${{ request, status }} />
       </div>
-      ${doc && !narrow && html`<div class="beside">${reader}</div>`}
+      ${doc && !narrow && html`<div class="opened">${reader}</div>`}
     </div>`;
 }
 

@@ -1,0 +1,120 @@
+"""Files that are uploaded: a folder of the knowledge base, which is ingested like any other."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import threading
+import unicodedata
+from pathlib import Path
+
+from graphctx.errors import InvalidArgument
+from graphctx.ingest.read import reader_for
+from graphctx.settings import load_settings
+from graphctx.store.config import is_absent, read_config
+from graphctx.store.files import disk_errors
+from graphctx.store.objects import object_url
+
+FOLDER = "uploads"
+PART_BYTES = 4_000_000
+"""Most bytes of one request; a file is sent in several, as a request has 30 seconds to arrive."""
+MAX_PATH_CHARS = 1000
+MAX_NAME_BYTES = 255
+_PARTS = ".parts"
+_MARKS = ("kb.toml", "pyvenv.cfg")
+"""Names that make a folder one that no ingest reads."""
+_UNSAFE = ("Cc", "Cs")
+"""Unicode categories of control characters and of halves of surrogate pairs."""
+
+
+class Uploads:
+    """The uploaded files of a knowledge base. Thread-safe.
+
+    Args:
+        kb: the folder of the knowledge base, which need not exist yet.
+    """
+
+    def __init__(self, kb: Path) -> None:
+        self._kb = kb
+        self.folder = kb.absolute() / FOLDER
+        self._lock = threading.Lock()
+        self._fresh: set[Path] = set()
+
+    def max_bytes(self) -> int:
+        """Return the size that no file may exceed."""
+        tables = {} if is_absent(self._kb) else read_config(self._kb).settings
+        return load_settings(tables).ingest.max_file_mb * 1024 * 1024
+
+    def folders(self) -> list[str]:
+        """Return the names of the folders at the top."""
+        found = self.folder.iterdir() if self.folder.is_dir() else ()
+        return sorted(path.name for path in found if path.is_dir() and not path.name.startswith("."))
+
+    def add(self, path: str, offset: int, size: int, data: bytes) -> bool:
+        """Store a part of a file; return whether the file is complete, and replaces an earlier one of its path.
+
+        Args:
+            path: where the file belongs, below the folder, with ``/``.
+            offset: bytes that came before.
+            size: bytes of the whole file.
+            data: the part.
+
+        Raises:
+            InvalidArgument: the path, the size or the offset is not acceptable, or no reader knows the file's type.
+            BackendUnavailable: the disk refuses a write.
+        """
+        target = self._target(path)
+        if not 0 < size <= (most := self.max_bytes()):
+            reason = "is empty" if size <= 0 else f"has {size:,} bytes, more than the limit of {most:,}"
+            raise InvalidArgument(f"{path} {reason}. It was not uploaded.", field="size", value=size)
+        partial = self.folder / _PARTS / hashlib.sha256(path.encode()).hexdigest()
+        with self._lock, disk_errors(FOLDER):
+            partial.parent.mkdir(parents=True, exist_ok=True)
+            held = partial.stat().st_size if offset and partial.exists() else 0
+            if offset != held or offset + len(data) > size:
+                raise InvalidArgument(
+                    f"A part of {path} begins at byte {offset:,}, and {held:,} of {size:,} have arrived. Send the file "
+                    "again from its beginning.",
+                    field="offset",
+                    value=offset,
+                )
+            with partial.open("ab" if offset else "wb") as file:
+                file.write(data)
+            if offset + len(data) < size:
+                return False
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if not target.parent.resolve().is_relative_to(self.folder.resolve()) or target.is_dir():
+                raise InvalidArgument(f"{path} cannot be stored: a folder of this name is in its place.", field="path")
+            partial.replace(target)
+            self._fresh.add(target)
+        return True
+
+    def take_fresh(self) -> list[Path]:
+        """Return the files that were uploaded since the last call; forget unfinished ones."""
+        with self._lock:
+            fresh, self._fresh = sorted(self._fresh), set()
+            shutil.rmtree(self.folder / _PARTS, ignore_errors=True)
+        return [path for path in fresh if path.exists()]
+
+    def _target(self, path: str) -> Path:
+        if object_url(self._kb) is not None:
+            raise InvalidArgument(f"{self._kb} is on an object store; files cannot be uploaded into it.", field="kb")
+        names = path.split("/")
+        if len(path) > MAX_PATH_CHARS or not all(map(_is_safe, names)):
+            raise InvalidArgument(
+                f"{path[:200]!r} is not the path of a file: names are separated by /, and none is empty, hidden, "
+                "longer than 255 bytes, or has control characters.",
+                field="path",
+                value=path[:200],
+            )
+        if names[-1] in _MARKS:
+            raise InvalidArgument(f"{names[-1]} marks a folder that is not ingested; leave it out.", field="path")
+        if reader_for(names[-1]) is None:
+            raise InvalidArgument(f"{path}: no reader knows files of this type.", field="path", value=path[:200])
+        return self.folder.joinpath(*names)
+
+
+def _is_safe(name: str) -> bool:
+    if "\\" in name or name.startswith((".", "~$")) or any(unicodedata.category(one) in _UNSAFE for one in name):
+        return False
+    return 0 < len(name.encode("utf-8")) <= MAX_NAME_BYTES
