@@ -2,4 +2,6 @@
 // module exports the component that gets { status, params, reload }.
 export const VIEWS = [
   { name: "ask", title: "Ask", load: () => import("./views/ask.js"), needs: (status) => status.state === "ready" },
+  { name: "themes", title: "Themes", load: () => import("./views/themes.js"), needs: (status) => status.state === "ready" },
+  { name: "graph", title: "Graph", load: () => import("./views/graph.js"), needs: (status) => status.state === "ready" },
 ];
