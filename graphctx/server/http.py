@@ -32,6 +32,8 @@ from graphctx.server.auth import BearerTokens
 from graphctx.server.config import ServerConfig
 from graphctx.server.process import configure_log, leave
 from graphctx.server.warmup import Warmup, open_engine
+from graphctx.store.config import is_absent
+from graphctx.store.objects import object_url
 
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1")
 REQUEST_SECONDS = 30.0
@@ -215,7 +217,8 @@ def serve_http(
         # uvicorn shuts down in order, and then raises the signal again for the handler that was there before.
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         on_listening()
-        warmup.start()
+        if pages is None or object_url(kb_path) or not is_absent(Path(kb_path)):  # a page is where one begins
+            warmup.start()
         with contextlib.suppress(KeyboardInterrupt):
             server.run(sockets=sockets)
             if not server.started:

@@ -21,7 +21,7 @@ from graphctx.ingest.sources import paths_of
 from graphctx.model.arguments import parse_arguments
 from graphctx.model.requests import Strict
 from graphctx.server.sessions import Caller
-from graphctx.store.config import KbConfig, SourceEntry, is_absent, read_config
+from graphctx.store.config import KbConfig, SourceEntry, read_config
 from graphctx.store.objects import object_url
 from graphctx.ui.jobs import JobState, PublishTask
 from graphctx.ui.operation import AnyOperation, NoInput, Operation, PageCall, PageServer, Stream
@@ -67,6 +67,7 @@ def _options(call: PageCall, asked: NoInput) -> dict[str, Any]:
         "max_bytes": server.uploads.max_bytes(),
         "part_bytes": PART_BYTES,
         "folders": server.uploads.folders(),
+        "uploaded": server.uploads.count(),
         "replica_of": object_url(server.kb),
         "sources": [
             {"name": source.name, "path": source.path, "uploads": source.path == uploads, "web": source.is_web}
@@ -82,6 +83,7 @@ def _options(call: PageCall, asked: NoInput) -> dict[str, Any]:
 def _ingest(call: PageCall, asked: IngestChoice) -> JobState:
     """Start an ingest."""
     server, config = call.server, _config(call)
+    server.require_folder()
     paths: list[Source | str] = []
     for path in asked.paths:
         if not is_web_address(path) and not os.path.exists(Path(path).expanduser()):  # noqa: PTH110 - may raise
@@ -118,6 +120,7 @@ def _ingest(call: PageCall, asked: IngestChoice) -> JobState:
 def _remove(call: PageCall, asked: RemoveChoice) -> JobState:
     """Start a removal. The copies of uploaded documents are deleted with them."""
     server, index = call.server, call.searcher().index
+    server.require_folder()
     documents = [index.document(name, "documents").id for name in asked.documents]
 
     def delete_uploads(report: dict[str, Any]) -> None:
@@ -133,7 +136,8 @@ def _remove(call: PageCall, asked: RemoveChoice) -> JobState:
 
 
 def _config(call: PageCall) -> KbConfig | None:
-    return None if is_absent(call.server.kb) else read_config(call.server.kb)
+    server = call.server
+    return None if server.is_new or object_url(server.kb) else read_config(server.kb)
 
 
 def _again(call: PageCall, source: SourceEntry) -> Sequence[Source | str]:
@@ -155,6 +159,7 @@ def _file_of(uri: str, config: KbConfig | None) -> Path | None:
 async def _upload(request: Request, server: PageServer, caller: Caller) -> Response:
     """Store a part of a file; the query has its ``path``, the ``offset`` of the part and the ``size`` of the file."""
     server.access.require_write(caller)
+    server.require_folder()
     query = request.query_params
     try:
         offset, size = int(query.get("offset", "0")), int(query["size"])

@@ -11,11 +11,14 @@ from pydantic import BaseModel
 from starlette.requests import Request
 from starlette.responses import Response
 
+from graphctx.errors import InvalidArgument
 from graphctx.model.requests import Strict
 from graphctx.retrieve.searcher import Searcher
 from graphctx.server.dispatch import Dispatcher
 from graphctx.server.sessions import Caller
 from graphctx.server.warmup import OpenKnowledgeBase
+from graphctx.store.config import is_absent
+from graphctx.store.objects import object_url
 from graphctx.ui.access import Access
 from graphctx.ui.jobs import PublishJobs
 from graphctx.ui.uploads import Uploads
@@ -49,6 +52,20 @@ class PageServer:
     access: Access
     uploads: Uploads
     jobs: PublishJobs
+
+    @property
+    def is_new(self) -> bool:
+        """Return whether there is no knowledge base yet."""
+        return object_url(self.kb) is None and is_absent(self.kb)
+
+    def require_folder(self) -> None:
+        """Refuse to change a knowledge base on an object store, which is changed where it is published from.
+
+        Raises:
+            InvalidArgument: it is one.
+        """
+        if (url := object_url(self.kb)) is not None:
+            raise InvalidArgument(f"{url} is only read here. Change it where it is published from.", url=url)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ from pydantic import Field
 
 from graphctx.model.requests import Filters, Scope, Strict
 from graphctx.retrieve.scope import DocumentFilter
-from graphctx.store.config import is_absent
 from graphctx.store.history import list_snapshots, rollback
 from graphctx.store.lock import IngestLock
 from graphctx.store.snapshot import open_snapshot
@@ -37,8 +36,7 @@ class SnapshotPair(Strict):
 
 def _snapshots(call: PageCall, asked: NoInput) -> dict[str, Any]:
     """Return all snapshots, the newest first."""
-    kb = call.server.kb
-    return {"snapshots": [] if is_absent(kb) else [asdict(info) for info in list_snapshots(kb)]}
+    return {"snapshots": [asdict(info) for info in list_snapshots(call.server.kb)]}
 
 
 def _difference(call: PageCall, asked: SnapshotPair) -> dict[str, Any]:
@@ -71,6 +69,7 @@ def _documents(call: PageCall, snapshot_id: str) -> dict[str, tuple[str, str]]:
 
 def _rollback(call: PageCall, asked: SnapshotChoice) -> dict[str, Any]:
     """Verify an older snapshot and publish it."""
+    call.server.require_folder()
     with IngestLock(call.server.kb):
         rollback(call.server.kb, asked.snapshot_id)
     return {"snapshot_id": call.searcher().snapshot_id}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from graphctx.errors import BackendUnavailable
-from graphctx.store.config import is_absent
 from graphctx.ui.operation import AnyOperation, NoInput, Operation, PageCall
 from graphctx.version import __version__
 
@@ -23,12 +22,12 @@ def _status(call: PageCall, asked: NoInput) -> dict[str, Any]:
     }
     if call.may_write:
         status["kb"] = str(server.kb.absolute())
-    if is_absent(server.kb) and not (config.memory or config.layers):
+    if server.is_new and not (config.memory or config.layers):
         return {**status, "state": "empty"}
     try:
         searcher = call.searcher()
     except BackendUnavailable as error:
-        return {**status, "state": "empty" if is_absent(server.kb) else "failed", "fault": error.message}
+        return {**status, "state": "empty" if server.is_new else "failed", "fault": error.message}
     published = searcher.published
     return {
         **status,

@@ -14,7 +14,6 @@ from graphctx.ingest.read import reader_for
 from graphctx.settings import load_settings
 from graphctx.store.config import is_absent, read_config
 from graphctx.store.files import disk_errors
-from graphctx.store.objects import object_url
 
 FOLDER = "uploads"
 PART_BYTES = 4_000_000
@@ -50,6 +49,11 @@ class Uploads:
         """Return the names of the folders at the top."""
         found = self.folder.iterdir() if self.folder.is_dir() else ()
         return sorted(path.name for path in found if path.is_dir() and not path.name.startswith("."))
+
+    def count(self) -> int:
+        """Return the number of files, hidden ones aside."""
+        below = (path.relative_to(self.folder) for path in self.folder.rglob("*") if path.is_file())
+        return sum(not any(name.startswith(".") for name in path.parts) for path in below)
 
     def add(self, path: str, offset: int, size: int, data: bytes) -> bool:
         """Store a part of a file; return whether the file is complete, and replaces an earlier one of its path.
@@ -115,8 +119,6 @@ class Uploads:
         return [path for path in fresh if path.exists()]
 
     def _target(self, path: str) -> Path:
-        if object_url(self._kb) is not None:
-            raise InvalidArgument(f"{self._kb} is on an object store; files cannot be uploaded into it.", field="kb")
         names = path.split("/")
         if len(path) > MAX_PATH_CHARS or not all(map(_is_safe, names)):
             raise InvalidArgument(

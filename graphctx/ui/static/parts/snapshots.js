@@ -42,7 +42,7 @@ export function Snapshots({ status, params, reload, running }) {
                 ${!one.current && !one.problem && html`
                   <button onClick=${() => compare({ before: one.id, after: snapshots.find((each) => each.current)?.id })}
                     aria-label=${`What changed since ${day(one.created_at)}`}>What changed since</button>
-                  <button disabled=${running} onClick=${() => setAsked(one)} aria-label=${`Go back to ${day(one.created_at)}`}>Go back to it</button>`}
+                  <button disabled=${running} onClick=${() => setAsked(one)} aria-label=${`Go back to ${day(one.created_at)}`}>Go back</button>`}
               </li>`)}
           </ul>
           ${before && after && html`

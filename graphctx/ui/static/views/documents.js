@@ -155,7 +155,7 @@ function SkippedFiles({ value, shown, reload, may_write: mayWrite }) {
   if (!value.total) return html`<${Empty}>${shown.q ? "No skipped file fits." : "Nothing was skipped."}<//>`;
   return html`
     ${error && html`<${Problem} error=${error} />`}
-    <table class="documents"><thead><tr><th>File</th><th>Why it was skipped</th>${mayWrite && html`<th><span class="hidden">Actions</span></th>`}</tr></thead>
+    <table class="documents skipped"><thead><tr><th>File</th><th>Why it was skipped</th>${mayWrite && html`<th><span class="hidden">Actions</span></th>`}</tr></thead>
       <tbody>${value.files.map((file) => html`
         <tr key=${file.uri}><td><span class="code path">${visible(file.uri)}</span></td><td>${visible(file.reason)}</td>
           ${mayWrite && html`<td>${file.uploaded && html`
