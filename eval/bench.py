@@ -63,6 +63,13 @@ def main() -> None:
         print_tables(measured)
 
 
+def handbook_kb(folder: Path) -> Path:
+    """Return the knowledge base of the handbook in a folder, made on first use."""
+    with KnowledgeBase.open(folder / "handbook", create=True) as kb:
+        kb.ingest(HANDBOOK)
+        return kb.path
+
+
 def read_questions(path: Path) -> list[str]:
     """Return the answerable questions of a golden set, in its order."""
     items = [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]

@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from eval.bench import GOLDEN, HANDBOOK, read_questions
+from eval.bench import GOLDEN, handbook_kb, read_questions
 from eval.benchmarks import Clock, Row, Stopwatch, percentiles, run_sizes, seconds, table
 from eval.synthetic_communities import communities_kb, global_questions
 from graphctx import KnowledgeBase
@@ -55,11 +55,7 @@ def main() -> None:
 
 def kept_kb(folder: Path, size: int) -> Path:
     """Return the knowledge base of a size, made on first use; 0 is the handbook."""
-    if size:
-        return communities_kb(folder, size)
-    with KnowledgeBase.open(folder / "handbook", create=True) as kb:
-        kb.ingest(HANDBOOK)
-        return kb.path
+    return communities_kb(folder, size) if size else handbook_kb(folder)
 
 
 def measure(folder: Path, size: int, count: int, clock: Clock = time.perf_counter) -> Row:

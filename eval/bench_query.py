@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 import psutil
 
-from eval.bench import GOLDEN, HANDBOOK, read_questions
+from eval.bench import GOLDEN, handbook_kb, read_questions
 from eval.benchmarks import Clock, Row, Stopwatch, memory_taken, percentiles, run_sizes, seconds, table
 from eval.synthetic_index import questions as synthetic_questions
 from eval.synthetic_index import synthetic_kb
@@ -67,11 +67,7 @@ def main() -> None:
 
 def kept_kb(folder: Path, size: int) -> Path:
     """Return the knowledge base of a size, made on first use; 0 is the handbook."""
-    if size:
-        return synthetic_kb(folder, size)
-    with KnowledgeBase.open(folder / "handbook", create=True) as kb:
-        kb.ingest(HANDBOOK)
-        return kb.path
+    return synthetic_kb(folder, size) if size else handbook_kb(folder)
 
 
 def measure(folder: Path, size: int, count: int, clock: Clock = time.perf_counter) -> Row:

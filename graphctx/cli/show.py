@@ -66,7 +66,8 @@ def show_evidence(console: Console, question: str, answer: EvidenceAnswer, sourc
             console.print(f"Closest documents (weak matches): {one_line(', '.join(answer.nearest))}", style="dim")
         return
     for number, quote in enumerate(answer.quotes, start=1):
-        note = f"confidence {quote.confidence:.2f}{_shortened(quote)}"
+        goes_on = f" · the {quote.continues} goes on" if quote.continues and not quote.truncated else ""
+        note = f"confidence {quote.confidence:.2f}{_shortened(quote)}{goes_on}"
         _show_span(console, number, quote, quote.quote, note, sources)
     if answer.answered == "near":
         console.print(_NEAR, style="yellow")

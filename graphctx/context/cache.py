@@ -12,6 +12,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol, TypeVar
@@ -184,6 +185,8 @@ class ContextCache:
             from graphctx.context.redis_store import RedisEntryStore
 
             self._shared = RedisEntryStore(url, context.cache_entries, context.cache_seconds)
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="context-cache")
+        self._written: Future[None] | None = None
         self._lock = threading.Lock()
         self._counts = {"exact": 0, "similar": 0, "misses": 0}
         self._note = ""
@@ -207,6 +210,7 @@ class ContextCache:
     @property
     def counts(self) -> CacheCounts:
         """What was found and not found."""
+        self._settle()
         with self._lock:
             shared = self._shared is not None and not self._note
             return CacheCounts(**self._counts, store="redis" if shared else "process", note=self._note)
@@ -218,6 +222,7 @@ class ContextCache:
             question: as asked.
             binding: all else that the answer depends on.
         """
+        self._settle()
         bucket = _digest(binding)
         kind, entry = self._on_store(lambda store: self._find(store, bucket, question))
         found = None
@@ -231,7 +236,11 @@ class ContextCache:
         return found
 
     def put(self, question: str, binding: str, found: RetrievedPart) -> None:
-        """Keep what was found for a question."""
+        """Keep what was found for a question, beside the call that it was found for: the next one waits for it."""
+        with self._lock:  # the last one to be written is the one that is waited for
+            self._written = self._writer.submit(self._save, question, binding, found)
+
+    def _save(self, question: str, binding: str, found: RetrievedPart) -> None:
         bucket, entry = _digest(binding), _PART.dump_json(found)
         if len(entry) > MAX_ENTRY_BYTES:
             return
@@ -240,13 +249,20 @@ class ContextCache:
 
     def check(self) -> str:
         """Return why Redis cannot be used although its address is set; empty where it can."""
+        self._settle()
         self._on_store(lambda store: store.load("", ""))
         return self._note
 
     def close(self) -> None:
         """Close the connection to Redis."""
+        self._settle()
         if self._shared is not None:
             self._shared.close()
+
+    def _settle(self) -> None:
+        """Wait until everything is kept that was put; entries are written in order."""
+        if (written := self._written) is not None:
+            written.result()
 
     def _find(self, store: EntryStore, bucket: str, question: str) -> tuple[str, bytes | None]:
         found, nearest = store.find(bucket, question, lambda: text_vector(self._embedder, question), MAX_NEAREST)

@@ -1,6 +1,7 @@
 """The page: one HTML file that needs no other file and opens no connection.
 
-Its policy forbids every connection, and every script and style but its own, by their hashes. Texts and names of
+It draws with the map and the colours of the web page. Its policy forbids every connection, and every script and style
+but its own, by their hashes. Texts and names of
 documents are in it as JSON only, from which the page makes text nodes: no text of a document is ever markup.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -18,7 +20,11 @@ from graphctx.retrieve.graph.view import GraphView
 from graphctx.version import __version__
 
 _ASSETS = Path(__file__).parent / "assets"
-_SCRIPTS = ("model.js", "map.js", "panel.js", "main.js")
+_SHARED = Path(__file__).parents[1] / "ui" / "static"
+_STYLES = (_SHARED / "shared.css", _ASSETS / "page.css")
+_MODULES = (_SHARED / "vendor" / "map.js", _SHARED / "lib" / "tones.js", _SHARED / "lib" / "circles.js")
+"""Modules of the web page that the exported page has too, each after those that it imports."""
+_SCRIPTS = tuple(_ASSETS / name for name in ("model.js", "panel.js", "main.js"))
 
 _POLICY = (
     "default-src 'none'; script-src {scripts}; style-src {style}; img-src data:; base-uri 'none'; form-action 'none'"
@@ -52,16 +58,16 @@ def page(data: dict[str, Any]) -> str:
     """Return the page for the data of `graphctx.export.page_data`."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    style, library = _asset("page.css"), _asset("d3.min.js")
-    script = "(() => {\n" + '"use strict";\n' + "\n".join(_asset(name) for name in _SCRIPTS) + "})();\n"
-    policy = _POLICY.format(scripts=f"{_hash(library)} {_hash(script)}", style=_hash(style))
+    style = "".join(path.read_text("utf-8") for path in _STYLES)
+    parts = [*map(_inlined, _MODULES), *(path.read_text("utf-8") for path in _SCRIPTS)]
+    script = "(() => {\n" + '"use strict";\n' + "\n".join(parts) + "})();\n"
+    policy = _POLICY.format(scripts=_hash(script), style=_hash(style))
     templates = Environment(loader=FileSystemLoader(_ASSETS), autoescape=True, undefined=StrictUndefined)
     return templates.get_template("page.html.j2").render(
         title=data["project"],
         version=__version__,
         policy=policy,
         style=style,
-        library=library,
         script=script,
         data=embedded(data),
     )
@@ -72,8 +78,18 @@ def embedded(data: dict[str, Any]) -> str:
     return json.dumps(data, ensure_ascii=False, separators=(",", ":")).translate(_UNSAFE)
 
 
-def _asset(name: str) -> str:
-    return (_ASSETS / name).read_text("utf-8")
+def _inlined(path: Path) -> str:
+    """Return a module as a part of one script: its imports are already there, and its exports are plain names.
+
+    A bundle, which ends with the list of its exports, keeps its other names to itself.
+    """
+    text = path.read_text("utf-8")
+    if listed := re.search(r"export\s*\{([^}]*)\};?\s*$", text):
+        names = [name.split(" as ") for name in listed[1].split(",")]
+        exported = ", ".join(f"{public.strip()}: {own.strip()}" for own, public in names)
+        public_names = ", ".join(public.strip() for _, public in names)
+        return f"const {{ {public_names} }} = (() => {{\n{text[: listed.start()]}\nreturn {{ {exported} }};\n}})();\n"
+    return re.sub(r"^export (?=const |function )", "", re.sub(r"^import [^;]*;\n", "", text, flags=re.M), flags=re.M)
 
 
 def _hash(text: str) -> str:

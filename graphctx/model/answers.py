@@ -277,7 +277,7 @@ class SearchAnswer(ListAnswer):
 class Quote(CitedSpan):
     """A contiguous span of a document that bears on the question."""
 
-    SILENT: ClassVar[frozenset[str]] = CitedSpan.SILENT | _BESIDE | {"truncated"}
+    SILENT: ClassVar[frozenset[str]] = CitedSpan.SILENT | _BESIDE | {"truncated", "continues"}
 
     quote: str = Field(description="Exactly as in the document.")
     title: str
@@ -294,6 +294,7 @@ class Quote(CitedSpan):
     context_before: str = Field("", description="What its passage holds just before it, and no other quote does.")
     context_after: str = Field("", description="The same of what comes just after it.")
     truncated: bool = Field(False, description="Whether the quote was cut at its length limit.")
+    continues: Literal["", "list", "table"] = Field("", description="What goes on right behind the quote.")
     layer: LayerMark | None = Field(None, description="Of a layer's chunk, whose content is its document.")
 
 

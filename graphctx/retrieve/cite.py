@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 from graphctx.model.answers import Quote
 from graphctx.model.requests import MAX_QUOTE_CHARS
 from graphctx.retrieve.documents import DocumentText
 from graphctx.retrieve.index import SearchIndex
 from graphctx.text.graphemes import ceil, cut_end, cut_start, first_end
+from graphctx.text.sentences import MAX_LINK_CHARS, links
 
 
 class TokenCounter(Protocol):
@@ -35,11 +36,18 @@ _CHARS_PER_TOKEN = 6
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A span after its limits were applied."""
+    """A span after its limits were applied.
+
+    Attributes:
+        start_char, end_char: offsets in the document.
+        truncated: whether it is shorter than it was.
+        continues: the list or table that it ends in and that goes on; empty otherwise.
+    """
 
     start_char: int
     end_char: int
     truncated: bool
+    continues: Literal["", "list", "table"] = ""
 
 
 def cut_span(
@@ -47,16 +55,24 @@ def cut_span(
 ) -> Cut:
     """Shorten a span from its end to a number of tokens and characters, at the end of a word where there is one.
 
-    The first grapheme is always kept, even where it alone has more tokens.
+    A link goes whole, unless it is most of the span. The first grapheme is always kept, even where it alone has more
+    tokens.
     """
     limit = min(end, start + max_chars)
     stop = start + tokens.clip(text[start:limit], max_tokens)
     if stop >= end:
         return Cut(start, end, False)
-    stop = max(cut_end(text, start, stop), min(first_end(text, start), limit))
+    stop = max(_before_link(text, start, cut_end(text, start, stop)), min(first_end(text, start), limit))
     while stop > start + 1 and text[stop - 1].isspace():
         stop -= 1
     return Cut(start, stop, stop < end)
+
+
+def _before_link(text: str, start: int, stop: int) -> int:
+    """Return the start of the link that an end would cut, or the end itself: if it cuts none, or half would be lost."""
+    reach = (max(start, stop - MAX_LINK_CHARS), stop + MAX_LINK_CHARS)
+    cut = next((first for first, last in links(text, *reach) if first < stop < last), start)
+    return cut if cut > start + (stop - start) // 2 else stop
 
 
 def around(
@@ -127,6 +143,7 @@ def quote(
         context_after=after,
         confidence=confidence,
         truncated=cut.truncated,
+        continues=cut.continues,
     )
 
 

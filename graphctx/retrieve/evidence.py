@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
 
 from graphctx.model.answers import Quote
 from graphctx.model.interrupt import checkpoint
@@ -16,7 +19,7 @@ from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import Question
 from graphctx.retrieve.ranking import Ranking
 from graphctx.retrieve.selection import Selected, select_sentences
-from graphctx.retrieve.sentences import SentencePool
+from graphctx.retrieve.sentences import LIST, TABLE, SentencePool
 from graphctx.retrieve.variants import SelectionWeights
 from graphctx.text.spans import best_spans
 
@@ -79,7 +82,7 @@ def semantic_quotes(
     distinct: dict[str, tuple[Quote, int]] = {}
     for one in selected:  # long blocks that differ elsewhere may be cut to the same words
         row = int(rows[pool.unit[one.first]])
-        cut = _cut(question, pool, one, limits.max_quote_tokens, tokens)
+        cut = _cut(index, question, pool, one, limits.max_quote_tokens, tokens)
         made = quote(index, row, cut, limits.include_context_tokens, one.confidence, tokens)
         distinct.setdefault(made.quote, (made, row))
     quotes, units = [made for made, _ in distinct.values()], [row for _, row in distinct.values()]
@@ -111,6 +114,7 @@ def lexical_quotes(
 
 
 def _cut(
+    index: SearchIndex,
     question: Question,
     pool: SentencePool,
     selected: Selected,
@@ -120,6 +124,17 @@ def _cut(
     """The span of selected sentences; those that do not fit are cut to the fragments that bear on the question."""
     start, end = int(pool.start[selected.first]), int(pool.end[selected.last])
     if selected.fits:
-        return Cut(start, end, not selected.whole)
+        return Cut(start, end, not selected.whole, _going_on(index, pool, selected.last))
     text = pool.documents[selected.first].text
     return best_fragments(question, text, (start, end), max_tokens, tokens)
+
+
+def _going_on(index: SearchIndex, pool: SentencePool, at: int) -> Literal["", "list", "table"]:
+    """Return what goes on behind a sentence: the list or table that it is of."""
+    walk, row, kind = index.walk, int(pool.rows[at]), int(pool.kind[at])
+    if kind not in (LIST, TABLE) or row + 1 == len(walk.sentence_kind) or walk.sentence_kind[row + 1] != kind:
+        return ""
+    section, following = index.section_numbers(walk.unit_sentence.searchsorted(np.array([row, row + 1]), "right") - 1)
+    if section != following:
+        return ""
+    return "list" if kind == LIST else "table"

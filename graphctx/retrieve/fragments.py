@@ -10,6 +10,7 @@ from graphctx.model.requests import MAX_QUOTE_CHARS
 from graphctx.retrieve.cite import Cut, TokenCounter, cut_span
 from graphctx.retrieve.coverage import text_coverage
 from graphctx.retrieve.question import Question
+from graphctx.text.sentences import links
 
 _CLAUSE_END = re.compile(r"(?<=[;:,.])\s+|(?<!\s)\s+(?=[(–—])")
 
@@ -22,21 +23,30 @@ def split_fragments(
 ) -> list[tuple[int, int]]:
     """Return the spans of the non-blank lines of a span, long lines split at clauses, without surrounding white space.
 
+    A link stays whole.
+
     Args:
         text: the document's text.
         start, end: the span.
         max_tokens: length that a fragment should keep to; one without a clause boundary may be longer.
         lines_only: whether lines stay whole, as those of code.
     """
-    found = []
-    at = start
+    found: list[tuple[int, int]] = []
+    whole = [] if lines_only else list(links(text, start, end))
+    at, begun = start, -1
     for line in text[start:end].split("\n"):
         first, last = at + len(line) - len(line.lstrip()), at + len(line.rstrip())
         at += len(line) + 1
+        if begun >= 0:
+            first, begun = begun, -1
+        if at <= end and any(low < at <= high for low, high in whole):
+            begun = first
+            continue
         if not lines_only and last - first > max_tokens * _CHARS_PER_TOKEN:
             for gap in _CLAUSE_END.finditer(text, first, last):
-                found.append((first, gap.start()))
-                first = gap.end()
+                if not any(low < gap.end() < high for low, high in whole):
+                    found.append((first, gap.start()))
+                    first = gap.end()
         if first < last:
             found.append((first, last))
     return found

@@ -17,6 +17,7 @@ from graphctx.retrieve.stages.base import NOT_EXPANDED
 from graphctx.retrieve.stages.graph import defining_units, no_expansion
 from graphctx.retrieve.stages.rerank import no_reranking
 from graphctx.retrieve.variants import RankingMode
+from graphctx.text.lexical import single_term
 
 SAME_UNIT = 0.98
 """Units with so large a cosine say the same: pages of several versions of a manual, that differ in a number."""
@@ -26,6 +27,9 @@ RRF_K = 60
 
 DEFINITION_BOOST = 0.3
 """Weight of a unit that defines what the question names."""
+
+LITERAL_BOOST = 3.0
+"""Weight of a unit that holds a question of one word or identifier: more than all else that a unit can get."""
 
 REACH = 4
 """Of so many times as many units as are quoted from, those beside one of the best may be quoted from, too."""
@@ -55,7 +59,7 @@ class Ranking:
         sources: the stage that each unit owes its place to.
         candidates: what the first stage found.
         hybrid: hybrid scores of all ranked units.
-        boost: what is added to units that define what the question names.
+        boost: what is added to units that define what the question names, or hold a question of one term.
         seeds: units that the expansion started from.
         expanded: what the expansion added.
         mode: how the search ran.
@@ -165,7 +169,9 @@ def _hybrid_order(
     boost = NO_SCORES
     if expansion is not no_expansion:
         defining = defining_units(index.walk, question, n_candidates)
-        boost = SparseScores(defining.rows, defining.values * np.float32(DEFINITION_BOOST))
+        boost = SparseScores.sum_of_best(
+            (defining.rows, defining.values * np.float32(DEFINITION_BOOST)), _literal_hits(index, question, candidates)
+        )
     hybrid = hybrid_scores(index, question, candidates, union(candidates.rows, boost.rows))
     seeds = np.sort(hybrid.rows[top_rows(hybrid.values, N_SEEDS)])
     strength = np.minimum(1.0, hybrid.at(seeds) + boost.at(seeds)).astype(np.float32)
@@ -188,6 +194,13 @@ def _hybrid_order(
     reached = (gain > np.maximum(hybrid.values, boost.at(hybrid.rows)))[order] | ~is_in(rows, candidates.rows)
     sources: tuple[Source, ...] = tuple(["graph_expanded" if one else "hybrid" for one in reached.tolist()])
     return Ranking(rows, scores, sources, candidates, hybrid, boost, seeds, expanded, "hybrid_local")
+
+
+def _literal_hits(index: SearchIndex, question: Question, candidates: Candidates) -> tuple[Rows, Scores]:
+    """Return the units that hold a question of one word or identifier, and what they get."""
+    term = single_term(question.text)
+    rows = candidates.lexical[index.bm25.contains([term], candidates.lexical)[:, 0]] if term else NO_SCORES.rows
+    return rows, np.full(len(rows), LITERAL_BOOST, dtype=np.float32)
 
 
 def _first_stage_order(candidates: Candidates, mode: RankingMode) -> Ranking:

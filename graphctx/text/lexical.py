@@ -16,6 +16,9 @@ _COMPOUND = re.compile(r"(?<![^\W_])[^\W_]++(?:(?:\.|::|-|_++)[^\W_]++)+")
 _CAMEL = re.compile(r"\b[a-zA-Z]+[a-z][A-Z]\w*|\b[A-Z]{2,}[a-z]\w*")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 
+_AROUND = " \t\r\n`'\"“”‘’?!.,;:()[]{}<>-_"
+"""What may stand around an identifier."""
+
 STOPWORDS = frozenset(
     "a about above after again against all also am an and any are aren't as at be because been before being below "
     "between both but by can can't cannot could couldn't did didn't do does doesn't doing don't down during each few "
@@ -57,6 +60,19 @@ def terms(text: str) -> list[str]:
         parts = (part.lower() for part in _PART.findall(camel))
         found.extend(stem(part) for part in parts if len(part) > 1 and part not in STOPWORDS)
     return found
+
+
+def single_term(text: str) -> str | None:
+    """Return the index term of a text that is one word or identifier, as a whole; ``None`` for any other text.
+
+    >>> single_term("`--web.enable-lifecycle`")
+    'web.enable-lifecycle'
+    """
+    bare = text.strip(_AROUND)
+    if _COMPOUND.fullmatch(bare):
+        return bare.lower()
+    found = words(bare)
+    return stem(found[0]) if len(found) == 1 and found[0] not in STOPWORDS else None
 
 
 @lru_cache(maxsize=200_000)

@@ -28,6 +28,11 @@ MAX_WRAP_CHARS = 200
 _WRAP_SLACK = 0.75
 """A wrapped line and the word that did not fit into it fill at least this share of the width: links leave gaps."""
 
+MAX_LINK_CHARS = 500
+"""A link that is longer than about so much counts as text."""
+
+_LINK = re.compile(r"!?\[[^\[\]]{0,200}\](?:\([^()\n]{0,300}\)|\[[^\[\]]{0,200}\])|https?://[^\s()<>\[\]]{1,300}")
+
 _ABBREVIATIONS = frozenset(
     "mr mrs ms dr prof st sr jr vs etc eg ie cf al fig figs eq sec ch vol no nos pp ed eds rev inc ltd co corp bros "
     "dept est approx ca gen col lt sgt capt cmdr adm gov sen rep hon pres mt ft ave blvd rd jan feb mar apr jun jul "
@@ -74,6 +79,15 @@ def split_sentences(text: str, kind: BlockKind = "prose") -> list[Span]:
         if start < end:
             spans.extend(_bounded(text, start, end))
     return spans
+
+
+def links(text: str, start: int, end: int) -> Iterator[Span]:
+    """Yield the spans of Markdown links and bare addresses in a part of a text.
+
+    >>> [*links("See [the guide](guide.md) or https://example.org", 0, 48)]
+    [(4, 25), (29, 48)]
+    """
+    return (link.span() for link in _LINK.finditer(text, start, end))
 
 
 def marker_start(text: str, start: int) -> int:

@@ -89,26 +89,29 @@ def _skipped(call: PageCall, asked: SkippedChoice) -> dict[str, Any]:
     return {"total": len(found), "files": found[asked.offset : asked.offset + asked.limit]}
 
 
-def unpublished(call: PageCall) -> list[dict[str, str]]:
+def unpublished(call: PageCall) -> list[dict[str, Any]]:
     """Return the skipped files of which no version is published."""
     published = set(call.searcher().index.documents["uri"].to_pylist())
     return [item for item in skips_of(call) if item["uri"] not in published]
 
 
-def skips_of(call: PageCall) -> list[dict[str, str]]:
+def skips_of(call: PageCall) -> list[dict[str, Any]]:
     """Return the skipped files within the boundary; none where it names tags, as files have none.
 
-    Each has ``uri``, ``reason`` and ``ended_at``; a version of some may have been published before.
+    Each has ``uri``, ``reason``, ``ended_at`` and ``uploaded``, whether it was uploaded on the page; what was deleted
+    since is left out. A version of some may have been published before.
     """
-    boundary = call.searcher().boundary
+    boundary, uploads = call.searcher().boundary, call.server.uploads
     if boundary.doc_tags:
         return []
     seen = within(repositories=boundary.repositories)
-    found: dict[str, dict[str, str]] = {}
+    found: dict[str, dict[str, Any]] = {}
     for kept in kept_reports(call.server.kb):
+        uploaded = kept.paths == [str(uploads.folder)]
         for item in kept.report.skipped:
-            if seen((), item.uri):
-                found.setdefault(item.uri, {"uri": item.uri, "reason": item.reason, "ended_at": kept.ended_at})
+            if seen((), item.uri) and (not uploaded or uploads.holds(item.uri)):
+                skip = {"uri": item.uri, "reason": item.reason, "ended_at": kept.ended_at, "uploaded": uploaded}
+                found.setdefault(item.uri, skip)
     return [found[uri] for uri in sorted(found)]
 
 

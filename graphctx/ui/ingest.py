@@ -46,6 +46,18 @@ class RemoveChoice(Strict):
     documents: list[Name] = Field(min_length=1, max_length=10_000, description="Their ids or URIs.")
 
 
+class UploadedFile(Strict):
+    """An uploaded file, by the URI of its document."""
+
+    uri: Name
+
+
+def _delete_upload(call: PageCall, asked: UploadedFile) -> dict[str, Any]:
+    """Delete an uploaded file that could not be read; a published document is removed instead."""
+    call.server.uploads.delete(asked.uri)
+    return {}
+
+
 def _options(call: PageCall, asked: NoInput) -> dict[str, Any]:
     """Return what can be ingested here, what was ingested, and what stays out."""
     server, config = call.server, _config(call)
@@ -160,6 +172,7 @@ async def _upload(request: Request, server: PageServer, caller: Caller) -> Respo
 OPERATIONS: tuple[AnyOperation, ...] = (
     Operation("ingest_options", NoInput, _options, "write"),
     Operation("ingest", IngestChoice, _ingest, "write"),
+    Operation("delete_upload", UploadedFile, _delete_upload, "write"),
     Operation("remove", RemoveChoice, _remove, "write"),
     Operation("job", NoInput, lambda call, asked: call.server.jobs.state(), "write"),
     Operation("cancel_job", NoInput, lambda call, asked: call.server.jobs.cancel(), "write"),

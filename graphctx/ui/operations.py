@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphctx.ui import ask, document, documents, examples, ingest, layers, memory, snapshots, status
+from graphctx.ui import ask, document, documents, examples, graph, ingest, layers, memory, snapshots, status
 from graphctx.ui.operation import AnyOperation, Stream
 
 OPERATIONS: tuple[AnyOperation, ...] = (
@@ -10,6 +10,7 @@ OPERATIONS: tuple[AnyOperation, ...] = (
     *document.OPERATIONS,
     *documents.OPERATIONS,
     *examples.OPERATIONS,
+    *graph.OPERATIONS,
     *ingest.OPERATIONS,
     *layers.OPERATIONS,
     *memory.OPERATIONS,

@@ -7,6 +7,7 @@ import shutil
 import threading
 import unicodedata
 from pathlib import Path
+from urllib.parse import unquote
 
 from graphctx.errors import InvalidArgument
 from graphctx.ingest.read import reader_for
@@ -88,6 +89,23 @@ class Uploads:
             partial.replace(target)
             self._fresh.add(target)
         return True
+
+    def holds(self, uri: str) -> bool:
+        """Return whether there is an uploaded file of a URI."""
+        return (self.folder / unquote(uri)).is_file()
+
+    def delete(self, uri: str) -> None:
+        """Delete the uploaded file of a URI, if there is one.
+
+        Raises:
+            InvalidArgument: it is not the path of an uploaded file.
+            BackendUnavailable: the disk refuses it.
+        """
+        target = self._target(unquote(uri))
+        if not target.resolve().is_relative_to(self.folder.resolve()):
+            raise InvalidArgument(f"{uri} is not below the uploaded files.", field="uri", value=uri)
+        with disk_errors(FOLDER):
+            target.unlink(missing_ok=True)
 
     def take_fresh(self) -> list[Path]:
         """Return the files that were uploaded since the last call; forget unfinished ones."""

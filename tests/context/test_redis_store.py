@@ -67,6 +67,7 @@ def test_an_entry_that_is_damaged_or_gone_is_a_miss(shared: RedisServer, open_kb
 
     kb = open_kb(shared.url)
     found = kb.compose_context(QUESTION, 2001)
+    assert kb.context_cache.counts.misses == 1
     with redis.Redis.from_url(shared.url) as client:
         for damage in (lambda key: client.set(key, b"{", keepttl=True), client.delete):
             for key in client.keys("graphctx:context:*:*"):

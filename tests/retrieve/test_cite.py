@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -40,6 +41,19 @@ def test_a_cut_falls_between_words() -> None:
     cut = cut_span(text, 0, len(text), 9, COUNTER)
     assert cut.truncated
     assert not text[cut.end_char].isalnum() or not text[cut.end_char - 1].isalnum()
+
+
+@pytest.mark.parametrize(
+    "link", ["[tide\ntable](https://a.org/tides#of-the-year)", "https://a.org/tides/of/the/year?x=1"]
+)
+def test_a_cut_leaves_a_link_whole_unless_it_is_most_of_the_span(link: str) -> None:
+    text = f"The gate opens by the tide, and the watch of the harbour writes it down. See {link} of the harbour."
+    ends = {cut_span(text, 0, len(text), limit, COUNTER).end_char for limit in range(8, 60)}
+    assert not any(text.index(link) < end < text.index(link) + len(link) for end in ends)
+    assert {text.index(link) - 1, len(text)} <= ends
+    cut = cut_span(link, 0, len(link), 8, COUNTER)
+    assert cut.truncated
+    assert cut.end_char > 8
 
 
 @given(TEXTS, st.data())

@@ -60,6 +60,13 @@ def test_the_best_fragments_begin_with_a_line_or_a_clause(index: SearchIndex, te
     assert cut.end_char - start >= whole.end_char // 2
 
 
+def test_a_link_over_two_lines_is_in_one_fragment() -> None:
+    link = "[the buoy, the\nbell](https://a.org/bell)"
+    text = f"The gate is green.\nIt has {link} and a lamp.\nIt is old."
+    parts = [text[start:end] for start, end in split_fragments(text, 0, len(text), 8)]
+    assert parts == ["The gate is green.", f"It has {link} and a lamp.", "It is old."]
+
+
 @given(TEXTS, st.integers(8, 100))
 def test_fragments_hold_all_that_is_not_white_space_in_order(text: str, limit: int) -> None:
     spans = split_fragments(text, 0, len(text), limit)

@@ -124,6 +124,15 @@ def test_words_count_where_the_corpus_names_nothing(make_kb: MakeKb) -> None:
     assert found.results[0].scores["bm25"] > 0
 
 
+@pytest.mark.parametrize("query", ["dew_point", "`--dew_point`", "dew_point?"])
+def test_passages_that_hold_the_identifier_asked_for_come_first(make_kb: MakeKb, query: str) -> None:
+    about = {f"dew/{n}.md": f"# Dew point {n}\n\nThe dew point of day {n} is a point of dew.\n" for n in range(8)}
+    setting = "The station has many settings for the crew of the night. " * 12 + "One is `dew_point`."
+    kb = make_kb({**about, "station.md": f"# Station\n\n{setting}\n"})
+    results = kb.search(query, top_k=5).results
+    assert [result.doc_uri for result in results if "dew_point" in result.preview] == [results[0].doc_uri]
+
+
 def test_the_parts_of_a_score_make_the_score(handbook_kb: KnowledgeBase) -> None:
     results = handbook_kb.search("Who approves a purchase?", top_k=10, include_scores=True).results
     for result in results[1:]:  # the first is kept in front with the largest score

@@ -162,6 +162,22 @@ def test_quotes_of_a_section_behind_the_first_stand_together_in_its_order_and_ap
         seen[section] = at
 
 
+@pytest.mark.parametrize(
+    ("kind", "row"), [("list", "- Hand {0} pulls oar {0}.\n"), ("table", "| hand {0} | pulls oar {0} of the gig |\n")]
+)
+def test_a_quote_says_that_the_list_or_table_in_which_it_ends_goes_on(make_kb: Make, kind: str, row: str) -> None:
+    head = "| who | what |\n|---|---|\n" if kind == "table" else ""
+    rows = "".join(map(row.format, range(30)))
+    kb = make_kb({"gig.md": f"# Gig\n\nThese pull the oars of the gig:\n\n{head}{rows}\nThe gig is white.\n"})
+    found = kb.retrieve_evidence("Who pulls the oars of the gig?").quotes
+    for quote in found:
+        text = kb.document(quote.doc_uri).text
+        goes_on = text[quote.end_char :].lstrip().startswith(row[0])
+        assert quote.continues == (kind if goes_on else "")
+    assert {quote.continues for quote in found} == {kind, ""}
+    assert not any(quote.truncated for quote in found)
+
+
 def _log(days: int) -> str:
     return "\n\n".join(
         f"On day {day} the ferry to Ulva left at {day % 24} bells with {day} casks of tar and {day + 3} sheep. "

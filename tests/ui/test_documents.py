@@ -44,7 +44,7 @@ def test_a_document_is_found_and_opens_at_a_marked_span(
     page: Page, handbook_url: str, handbook_kb: KnowledgeBase
 ) -> None:
     page.goto(handbook_url)
-    page.get_by_role("link", name="Documents").click()
+    page.get_by_role("link", name="Documents", exact=True).click()
     page.get_by_label("Search titles and paths").fill("gannet")
     expect(page).to_have_url(re.compile("q=gannet"))
     page.locator("td.title a", has_text="DEC-017").click()

@@ -35,6 +35,8 @@ def test_a_person_gets_from_an_empty_folder_to_a_marked_quote(page: Page, tmp_pa
         expect(page.get_by_text("2 documents published")).to_be_visible()
         page.get_by_role("link", name="1 file was skipped").click()
         expect(page.get_by_role("row").filter(has_text="broken.pdf")).to_contain_text("damaged")
+        page.get_by_role("button", name="Delete broken.pdf").click()
+        expect(page.get_by_text("Nothing was skipped.")).to_be_visible()
 
         page.get_by_role("link", name="Ask", exact=True).click()
         page.get_by_label("Question").first.fill("When does the ferry leave?")

@@ -6,10 +6,17 @@ cd "$(dirname "$0")"
 out=../../graphctx/ui/static/vendor
 npm ci --silent
 mkdir -p "$out"
-for name in preact graph; do
-    npx esbuild "$name.js" --bundle --format=esm --minify --target=es2022 --legal-comments=none --outfile="$out/$name.js"
+# Exported pages hold map.js, and so its licences.
+d3="D3: d3-color, d3-dispatch, d3-drag, d3-hierarchy, d3-interpolate, d3-selection, d3-timer, d3-transition, d3-zoom"
+printf '/*!\n%s\n\n%s\n\nd3-ease\n\n%s\n*/\n' "$d3" "$(cat node_modules/d3-zoom/LICENSE)" "$(cat node_modules/d3-ease/LICENSE)" > map.licence
+for name in preact graph map; do
+    banner=$(cat "$name.licence" 2> /dev/null || true)
+    npx esbuild "$name.js" --bundle --format=esm --minify --target=es2022 --legal-comments=none --banner:js="$banner" \
+        --outfile="$out/$name.js"
 done
-for package in preact htm graphology graphology-layout-forceatlas2 graphology-utils sigma events; do
+rm map.licence
+for package in preact htm graphology graphology-utils sigma events \
+    d3-color d3-dispatch d3-drag d3-ease d3-hierarchy d3-interpolate d3-selection d3-timer d3-transition d3-zoom; do
     licence=$(find "node_modules/$package" -maxdepth 1 -iname 'licen[sc]e*' | head -1)
     version=$(node -p "require('./node_modules/$package/package.json').version")
     printf '%s %s (%s)\n\n' "$package" "$version" "$(node -p "require('./node_modules/$package/package.json').license")"

@@ -3,8 +3,10 @@
 const trail = document.getElementById("trail");
 const query = document.getElementById("query");
 const found = document.getElementById("found");
+const canvas = document.getElementById("canvas");
+const said = document.getElementById("said");
 let chosen = tree.root;
-let cursor = null;
+const map = drawMap(canvas, tree.root, { choose, hover: (node) => { said.textContent = `${node.title}, ${kindOf(node)}`; } });
 
 function choose(node) {
   const hash = node.kind === "root" ? "" : `#${node.id}`;
@@ -22,13 +24,12 @@ function ofAddress() {
 
 function show(node, atOnce) {
   chosen = node;
-  setCursor(null);
   const related = node.kind === "entity" ? (node.related ?? []).map(([at]) => tree.entities[at]) : [];
-  mark(node, new Set(related));
-  goTo(node, atOnce);
+  map.mark(node, new Set(related));
+  map.goTo(node, atOnce);
   showPanel(node, choose);
   showTrail(node);
-  document.getElementById("said").textContent = node.title;
+  said.textContent = node.title;
 }
 
 function above(node) {
@@ -94,45 +95,12 @@ query.addEventListener("keydown", (event) => {
   } else if (event.key === "Escape") {
     query.value = "";
     closeFound();
-    svg.node().focus();
+    canvas.focus();
     event.stopPropagation();
   }
 });
 
-// The keyboard on the map: the cursor goes round among what is directly inside what is chosen.
-
-function setCursor(node) {
-  cursor?.circle.shape.classList.remove("cursor");
-  cursor = node;
-  if (!node) return;
-  node.circle.shape.classList.add("cursor");
-  document.getElementById("said").textContent = `${node.title}, ${kindOf(node)}`;
-}
-
-function moveCursor(step) {
-  const inside = chosen.circle?.children ?? chosen.circle?.parent?.children ?? map.packed.children ?? [];
-  if (!inside.length) return;
-  const at = inside.findIndex((circle) => circle.data === (cursor ?? chosen));
-  setCursor(inside[at < 0 ? (step > 0 ? 0 : inside.length - 1) : (at + step + inside.length) % inside.length].data);
-}
-
-const keys = {
-  ArrowRight: () => moveCursor(1),
-  ArrowDown: () => moveCursor(1),
-  ArrowLeft: () => moveCursor(-1),
-  ArrowUp: () => moveCursor(-1),
-  Enter: () => cursor && choose(cursor),
-  "+": () => zoomBy(1.6),
-  "=": () => zoomBy(1.6),
-  "-": () => zoomBy(1 / 1.6),
-  Home: () => choose(tree.root),
-};
-
-svg.node().addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || !keys[event.key]) return;
-  event.preventDefault();
-  keys[event.key]();
-});
+canvas.addEventListener("keydown", map.key);
 
 document.addEventListener("keydown", (event) => {
   if (event.target === query || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -145,8 +113,8 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-document.getElementById("closer").addEventListener("click", () => zoomBy(1.6));
-document.getElementById("farther").addEventListener("click", () => zoomBy(1 / 1.6));
+document.getElementById("closer").addEventListener("click", () => map.zoomBy(1.6));
+document.getElementById("farther").addEventListener("click", () => map.zoomBy(1 / 1.6));
 document.getElementById("all").addEventListener("click", () => choose(tree.root));
 addEventListener("hashchange", () => show(ofAddress()));
 addEventListener("popstate", () => show(ofAddress()));
@@ -155,5 +123,4 @@ document.getElementById("project").textContent = data.project;
 document.getElementById("counts").textContent = counted();
 document.getElementById("nothing").hidden = tree.root.children.length > 0;
 document.title = `${data.project}: map of communities`;
-drawMap(choose);
 show(ofAddress(), true);

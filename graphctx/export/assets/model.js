@@ -2,11 +2,6 @@
 
 const data = JSON.parse(document.getElementById("data").textContent);
 
-// Eight hues that people with any kind of colour vision tell apart (after Okabe and Ito 2008; their yellow is too faint
-// for a tint). Communities of the root level take them in the order of their size.
-const TONES = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#999933", "#6a58c0"];
-const PLAIN = "#8a919a";
-
 const SPLIT = /[\s_\-./:]+/u;
 const SHOWN = 12;
 
@@ -29,13 +24,14 @@ function counted() {
   ].join(" · ");
 }
 
-// A node of the tree: the root, a community or an entity, with what belongs to it.
+// A node of the tree: the root, a community or an entity, with what belongs to it. The area of an entity grows with the
+// passages that name it, but less.
 function makeTree() {
   const root = { kind: "root", id: "", title: data.project, children: [] };
   const communities = data.communities.map((community) => ({ kind: "community", ...community, children: [], members: [] }));
   const loose = { kind: "community", id: "none", title: "In no community", loose: true, level: 0, children: [], members: [], key: [] };
   for (const node of communities) (communities[node.parent] ?? root).children.push(node);
-  const entities = data.entities.map((entity) => ({ kind: "entity", ...entity, title: entity.name }));
+  const entities = data.entities.map((entity) => ({ kind: "entity", ...entity, title: entity.name, size: entity.units ** 0.6 }));
   for (const node of entities) {
     const home = communities[node.community] ?? loose;
     home.children.push(node);
@@ -49,27 +45,10 @@ function makeTree() {
 }
 
 const tree = makeTree();
-const documents = data.documents.map((document, at) => ({ kind: "document", ...document, at, quotes: [] }));
+const documents = data.documents.map((document, at) => ({ kind: "document", ...document, at, quotes: [], tone: PLAIN }));
 data.quotes.forEach((quote, at) => documents[quote.document].quotes.push(at));
 
 const nodes = new Map([tree.root, ...tree.communities, ...tree.entities, tree.loose, ...documents].map((node) => [node.id, node]));
-
-// The circles, in units of a square of 1,000. An entity's area grows with the passages that name it, but less.
-function layOut() {
-  const order = new Map([...tree.communities, tree.loose, ...tree.entities].map((node, at) => [node, at]));
-  const packed = d3.hierarchy(tree.root)
-    .sum((node) => (node.kind === "entity" ? node.units ** 0.6 : 0))
-    .sort((a, b) => b.value - a.value || order.get(a.data) - order.get(b.data));
-  d3.pack().size([1000, 1000]).padding((node) => (node.depth === 0 ? 9 : node.depth === 1 ? 3 : 1.2))(packed);
-  packed.children?.forEach((child, at) => {
-    const tone = child.data.loose ? PLAIN : TONES[at % TONES.length];
-    child.each((node) => { node.data.tone = tone; });
-  });
-  packed.each((node) => { node.data.circle = node; });
-  tree.root.tone = PLAIN;
-  for (const node of documents) node.tone = PLAIN;
-  return packed;
-}
 
 // What a name is compared by; the kinds in the order in which equals are shown.
 const RANK = { community: 0, entity: 1, document: 2 };

@@ -108,9 +108,9 @@ function quotes(numbers, marked, ofOne) {
     const quote = data.quotes[at];
     const document = documents[quote.document];
     const place = `${document.uri}${quote.line ? `:${quote.line}` : ""}${quote.page ? ` (page ${quote.page})` : ""}`;
-    return el("blockquote", {},
-      el("p", quote.asis ? { class: "asis" } : {}, ...highlighted(quote.text, marked), quote.truncated ? " …" : ""),
-      el("footer", {},
+    return el("figure", { class: "cited" },
+      el("blockquote", quote.asis ? { class: "asis" } : {}, ...highlighted(quote.text, marked), quote.truncated ? " …" : ""),
+      el("figcaption", {},
         ofOne ? "" : el("a", { href: `#${document.id}` }, document.title),
         quote.heading ? `${ofOne ? "" : " › "}${quote.heading}` : "",
         ofOne && !quote.heading ? "" : " — ",

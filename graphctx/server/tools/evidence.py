@@ -149,7 +149,7 @@ def _text(context: CallContext, answer: EvidenceAnswer, call: str) -> str:
     blocks = [f"{start}, word for word."]
     for number, quote in enumerate(answer.quotes, start=1):
         where = citation(quote.title, quote.heading, quote.doc_uri, quote.line, quote.page)
-        cut = ", shortened" if quote.truncated else ""
+        cut = ", shortened" if quote.truncated else f", the {quote.continues} goes on" if quote.continues else ""
         mark = f"\n{mark_line(quote.layer)}" if quote.layer else ""
         blocks.append(
             f"[{number}] {where}\nsection {quote.section_id}, confidence {quote.confidence:.2f}{cut}{mark}\n"

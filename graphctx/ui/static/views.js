@@ -2,6 +2,8 @@
 // module exports the component that gets { status, params, reload }.
 export const VIEWS = [
   { name: "ask", title: "Ask", load: () => import("./views/ask.js"), needs: (status) => status.state === "ready" },
+  { name: "themes", title: "Themes", load: () => import("./views/themes.js"), needs: (status) => status.state === "ready" },
+  { name: "graph", title: "Graph", load: () => import("./views/graph.js"), needs: (status) => status.state === "ready" },
   { name: "documents", title: "Documents", load: () => import("./views/documents.js"), needs: (status) => status.state === "ready" },
   { name: "ingest", title: "Ingest", load: () => import("./views/ingest.js"), needs: () => true },
   { name: "memory", title: "Memory", load: () => import("./views/memory.js"), needs: (status) => status.serves.memory },

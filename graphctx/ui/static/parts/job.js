@@ -118,7 +118,7 @@ export function JobResult({ job, children }) {
   return html`
     <section class="card job" aria-labelledby="job-result">
       <h2 id="job-result">${job.kind === "remove" ? "Removed" : "Done"}</h2>
-      ${job.kind === "remove" ? html`<${Removal} report=${job.result} />` : html`<${Report} report=${job.result} />`}
+      ${job.kind === "remove" ? html`<${Removal} report=${job.result} />` : html`<${Report} report=${job.result} live />`}
       ${children}
     </section>`;
 }
@@ -130,11 +130,11 @@ const Removal = ({ report }) => html`
 
 const KINDS = ["added", "replaced", "renamed", "removed", "unchanged"];
 
-/** Show the report of an ingest. */
-export function Report({ report }) {
+/** Show the report of an ingest; `live` where it has just ended. */
+export function Report({ report, live = false }) {
   const changes = KINDS.filter((kind) => report[kind]).map((kind) => `${number(report[kind])} ${kind}`);
   return html`
-    <p role="status"><strong>${plural(report.documents, "document")}</strong> published${changes.length > 0 && `: ${changes.join(", ")}`}.
+    <p role=${live ? "status" : undefined}><strong>${plural(report.documents, "document")}</strong> published${changes.length > 0 && `: ${changes.join(", ")}`}.
       ${!report.changed && " Nothing differs from before."}</p>
     <p class="quiet">${plural(report.words, "word")}, ${plural(report.units, "passage")}, ${plural(report.entities, "name")},
       ${" "}${plural(report.communities, "theme")}, in ${seconds(report.total_seconds)}.</p>

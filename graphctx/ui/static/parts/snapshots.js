@@ -47,7 +47,7 @@ export function Snapshots({ status, params, reload, running }) {
           </ul>
           ${before && after && html`
             <div class="card">
-              <p class="row">
+              <p class="strip">
                 <label>From <${Choice} value=${before} snapshots=${snapshots} onChange=${(id) => compare({ before: id })} /></label>
                 <label>to <${Choice} value=${after} snapshots=${snapshots} onChange=${(id) => compare({ after: id })} /></label>
                 <button onClick=${() => go("ingest")}>Close</button>

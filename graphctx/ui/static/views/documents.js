@@ -1,7 +1,7 @@
 // What is published: a list to search and to page through, what was skipped and why, and the document itself.
 import { html, useEffect, useMemo, useState } from "../lib/html.js";
 import { call, useLoaded } from "../lib/api.js";
-import { Empty, Loaded } from "../lib/parts.js";
+import { Empty, Loaded, Problem } from "../lib/parts.js";
 import { go, link } from "../lib/router.js";
 import { bytes, number, plural, visible } from "../lib/text.js";
 import { RemoveDocuments } from "../parts/dialog.js";
@@ -14,7 +14,7 @@ const COLUMNS = [["title", "Document"], ["size", "Size"], ["updated", "Updated"]
 
 export default function Documents({ status, params, reload }) {
   const uri = params.get("uri");
-  return uri ? html`<${Document} ...${{ uri, params, status }} />` : html`<${List} ...${{ status, params, reload }} />`;
+  return html`<div class="library">${uri ? html`<${Document} ...${{ uri, params, status }} />` : html`<${List} ...${{ status, params, reload }} />`}</div>`;
 }
 
 const listed = (params) => Object.fromEntries(["q", "tag", "folder", "sort", "page", "status"].map((name) => [name, params.get(name) ?? ""]));
@@ -65,7 +65,7 @@ function List({ status, params, reload }) {
   const busy = job?.state === "running";
   return html`
     <h1>Documents</h1>
-    <form class="row filters" role="search" onSubmit=${(event) => { event.preventDefault(); show({ q: query }); }}>
+    <form class="strip filters" role="search" onSubmit=${(event) => { event.preventDefault(); show({ q: query }); }}>
       <label class="hidden" for="document-query">Search titles and paths</label>
       <input id="document-query" type="search" value=${query} placeholder="Search titles and paths" autocomplete="off"
         onInput=${(event) => setQuery(event.target.value)} />
@@ -82,10 +82,10 @@ function List({ status, params, reload }) {
       </nav>`}
     <${Loaded} of=${found}>
       ${(value) => skipped
-        ? value.files && html`<${SkippedFiles} ...${{ value, shown }} />`
+        ? value.files && html`<${SkippedFiles} ...${{ value, shown }} reload=${found.reload} may_write=${status.may_write} />`
         : value.documents && html`
           ${chosen.size > 0 && html`
-            <p class="card row chosen" role="status">${plural(chosen.size, "document")} chosen
+            <p class="card strip chosen" role="status">${plural(chosen.size, "document")} chosen
               <button class="danger" disabled=${busy} onClick=${() => setAsked(true)}>Remove…</button>
               <button onClick=${() => setChosen(new Set())}>Choose none</button></p>`}
           <${Table} ...${{ value, shown, show, chosen, setChosen }} may_write=${status.may_write} />`}
@@ -149,18 +149,24 @@ function nextSort(name, sort) {
   return order[(order.indexOf(sort) + 1) % order.length];
 }
 
-const SkippedFiles = ({ value, shown }) => !value.total
-  ? html`<${Empty}>${shown.q ? "No skipped file fits." : "Nothing was skipped."}<//>`
-  : html`
-    <table class="documents"><thead><tr><th>File</th><th>Why it was skipped</th></tr></thead>
+function SkippedFiles({ value, shown, reload, may_write: mayWrite }) {
+  const [error, setError] = useState();
+  const forget = (uri) => call("delete_upload", { uri }).then(reload, setError);
+  if (!value.total) return html`<${Empty}>${shown.q ? "No skipped file fits." : "Nothing was skipped."}<//>`;
+  return html`
+    ${error && html`<${Problem} error=${error} />`}
+    <table class="documents"><thead><tr><th>File</th><th>Why it was skipped</th>${mayWrite && html`<th><span class="hidden">Actions</span></th>`}</tr></thead>
       <tbody>${value.files.map((file) => html`
-        <tr key=${file.uri}><td><span class="code path">${visible(file.uri)}</span></td><td>${visible(file.reason)}</td></tr>`)}</tbody></table>`;
+        <tr key=${file.uri}><td><span class="code path">${visible(file.uri)}</span></td><td>${visible(file.reason)}</td>
+          ${mayWrite && html`<td>${file.uploaded && html`
+            <button aria-label=${`Delete ${file.uri}`} onClick=${() => forget(file.uri)}>Delete</button>`}</td>`}</tr>`)}</tbody></table>`;
+}
 
 function Pages({ total, page, shown }) {
   const last = Math.max(1, Math.ceil(total / LIMIT));
   const to = (number) => link("documents", { ...shown, page: number > 1 ? number : "" });
   return html`
-    <nav class="row paging" aria-label="Pages">
+    <nav class="strip paging" aria-label="Pages">
       <span class="quiet" role="status">${total > 0 && `${number((page - 1) * LIMIT + 1)}–${number(Math.min(total, page * LIMIT))} of ${number(total)}`}</span>
       ${page > 1 && html`<a class="button" href=${to(page - 1)} rel="prev">Previous</a>`}
       ${page < last && html`<a class="button" href=${to(page + 1)} rel="next">Next</a>`}

@@ -20,7 +20,7 @@ export default function Ingest(properties) {
           or <span class="code">graphctx ui</span>.</p>
       </div>`;
   }
-  return html`<${Writable} ...${properties} />`;
+  return html`<div class="library"><${Writable} ...${properties} /></div>`;
 }
 
 function Writable({ status, params, reload }) {
@@ -45,7 +45,7 @@ function Writable({ status, params, reload }) {
     ${status.fault && html`<${Problem} error=${{ message: status.fault }} />`}
     ${error && html`<${Problem} error=${error} retry=${follow} />`}
     ${running && html`<${JobProgress} ...${{ job, follow }} first=${empty} />`}
-    ${!running && job && (ended || job.state !== "idle") && html`
+    ${!running && job && (ended || job.state === "failed") && html`
       <${JobResult} job=${job}>
         ${!empty && html`<p><a class="button primary" href=${link("ask")}>Ask a question</a> <a class="button" href=${link("documents")}>See the documents</a></p>`}
       <//>`}
@@ -74,6 +74,12 @@ function Add({ known, empty, start }) {
     const all = new Map([...before, ...files.map((one) => ({ ...one, problem: problem(one) }))].map((one) => [one.path, one]));
     return [...all.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
   });
+  useEffect(() => { // a file that misses its place must not replace the page
+    const ignore = (event) => event.preventDefault();
+    addEventListener("dragover", ignore);
+    addEventListener("drop", ignore);
+    return () => { removeEventListener("dragover", ignore); removeEventListener("drop", ignore); };
+  }, []);
   const drop = async (event) => {
     event.preventDefault();
     setOver(false);
@@ -139,7 +145,7 @@ function Add({ known, empty, start }) {
               </li>`)}
             ${staged.length > 100 && html`<li class="quiet">and ${number(staged.length - 100)} more</li>`}
           </ul>
-          <p class="row">
+          <p class="strip">
             <label>Put them into the folder <input list="folders" value=${folder} placeholder="(top)" size="14"
               onInput=${(event) => setFolder(event.target.value)} /></label>
             <datalist id="folders">${known.folders.map((name) => html`<option value=${name} />`)}</datalist>
@@ -167,7 +173,7 @@ function ByPath({ start, sending }) {
   return html`
     <details class="list">
       <summary>Add a folder of this server's machine, or a web page</summary>
-      <form onSubmit=${submit} class="row">
+      <form onSubmit=${submit} class="strip">
         <label class="hidden" for="path">Folder, file or address</label>
         <input id="path" class="code" value=${path} placeholder="/home/ana/notes or https://example.org/page" required
           onInput=${(event) => setPath(event.target.value)} />

@@ -1,0 +1,163 @@
+"""The view of the graph in a browser, and its operations over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from playwright.sync_api import Page, expect
+
+from graphctx.knowledge_base import KnowledgeBase
+from tests.ui.conftest import served
+
+EDGE = """(canvas) => {
+    const { sigma } = canvas.network, graph = sigma.getGraph(), edge = graph.edges()[0];
+    const [one, other] = graph.extremities(edge).map((id) => sigma.graphToViewport(graph.getNodeAttributes(id)));
+    const box = canvas.getBoundingClientRect();
+    return [box.x + (one.x + other.x) / 2, box.y + (one.y + other.y) / 2];
+}"""
+NODE = """(canvas, name) => {
+    const { sigma } = canvas.network, graph = sigma.getGraph();
+    const id = graph.findNode((_, node) => node.label.endsWith(name));
+    const spot = sigma.graphToViewport(graph.getNodeAttributes(id)), box = canvas.getBoundingClientRect();
+    return [box.x + spot.x, box.y + spot.y];
+}"""
+
+
+def shown(page: Page, name: str) -> Page:
+    """The page, with a name drawn and selected."""
+    page.emulate_media(reduced_motion="reduce")
+    page.get_by_role("link", name="Graph", exact=True).click()
+    page.get_by_label("Find a name", exact=True).fill(name)
+    page.get_by_role("button", name="Show", exact=True).click()
+    expect(page.get_by_role("heading", name=name)).to_be_visible()
+    return page
+
+
+@pytest.fixture
+def gannet(page: Page, handbook_url: str) -> Page:
+    """The neighbourhood of Gannet."""
+    page.goto(handbook_url)
+    return shown(page, "Gannet")
+
+
+def test_a_name_shows_what_documents_say_of_it_and_its_neighbours(gannet: Page) -> None:
+    expect(gannet.locator(".cited mark").first).to_have_text("Gannet")
+    expect(gannet.get_by_text("neighbours in all")).to_be_visible()
+    expect(gannet.locator(".rows > li").first).to_be_visible()
+
+
+def test_a_relation_opens_to_its_sentence(gannet: Page, handbook_kb: KnowledgeBase) -> None:
+    relation = gannet.locator(".rows > li").first
+    relation.get_by_role("button").first.click()
+    quote = relation.locator(".cited")
+    expect(quote.locator("mark").first).to_have_text("Gannet", ignore_case=True)
+    found = gannet.evaluate(
+        "(hash) => Object.fromEntries(new URLSearchParams(hash.split('?')[1]))",
+        quote.get_by_role("link").get_attribute("href"),
+    )
+    text = handbook_kb.document(found["uri"]).text
+    assert text[int(found["start"]) : int(found["end"])] == quote.locator("blockquote").text_content()
+
+
+def test_a_line_under_the_pointer_shows_its_sentence(gannet: Page) -> None:
+    gannet.get_by_role("button", name="All names").click()
+    x, y = gannet.locator(".canvas").evaluate(EDGE)
+    gannet.mouse.move(x, y, steps=4)
+    expect(gannet.locator(".evidence")).to_be_visible()
+    expect(gannet.locator(".evidence .cited, .evidence .quiet").first).to_be_visible()
+
+
+def test_a_double_click_expands_a_name_and_back_undoes_it(gannet: Page) -> None:
+    gannet.mouse.dblclick(*gannet.locator(".canvas").evaluate(NODE, "Almanac"))
+    expect(gannet.get_by_role("heading", name="Almanac")).to_be_visible()
+    assert gannet.url.count("id=") == 2
+    expect(gannet.get_by_role("button", name="Expand")).to_have_count(0)
+    gannet.go_back()
+    expect(gannet.get_by_role("button", name="Expand")).to_be_visible()
+
+
+def test_enter_on_the_canvas_expands_the_selected_name(gannet: Page) -> None:
+    gannet.get_by_role("button", name="All names").click()
+    gannet.locator(".panel").get_by_role("button", name="Almanac").click()
+    gannet.locator(".canvas").press("Enter")
+    expect(gannet.get_by_text("neighbours in all")).to_be_visible()
+
+
+def test_paths_between_two_names_are_drawn_and_told_step_by_step(page: Page, handbook_url: str) -> None:
+    page.goto(handbook_url)
+    page.get_by_role("link", name="Graph", exact=True).click()
+    page.get_by_label("From", exact=True).fill("Gannet")
+    page.get_by_label("To", exact=True).fill("Brida")
+    page.get_by_role("button", name="Find paths").click()
+    expect(page.get_by_role("button", name="Gannet — buoy — Brida")).to_be_visible()
+    expect(page.locator(".panel .cited")).to_have_count(2)
+
+
+def test_an_answer_is_drawn_with_the_names_of_its_quotes(page: Page, handbook_url: str) -> None:
+    page.goto(handbook_url)
+    expect(page.get_by_role("heading", name="Ask")).to_be_visible()
+    page.evaluate("location.hash = '/graph?q=How often does a freshly built data logger fail its cold test?'")
+    expect(page.get_by_text("Named in the")).to_be_visible()
+    expect(page.get_by_role("button", name="logger", exact=False).first).to_be_visible()
+
+
+def test_an_unknown_name_is_refused_with_names_near_it(page: Page, handbook_url: str) -> None:
+    page.goto(handbook_url)
+    page.get_by_role("link", name="Graph", exact=True).click()
+    page.get_by_label("Find a name", exact=True).fill("Gannnet")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("Gannet")
+
+
+# Operations
+
+
+def post(url: str, name: str, body: object) -> Any:
+    base, _, token = url.partition("/#token=")
+    response = httpx2.post(f"{base}/api/{name}", json=body, headers={"Authorization": f"Bearer {token}"}, timeout=60)
+    assert response.status_code == 200, response.text
+    return response.json()
+
+
+def test_a_drawing_is_the_same_every_time_and_relations_join_what_it_shows(
+    handbook_url: str, handbook_path: Path
+) -> None:
+    bodies: list[dict[str, Any]] = [{}, {"entity_ids": ["Gannet"]}, {"max_nodes": 1_000}]
+    drawings = [post(handbook_url, "graph", body) for body in bodies]
+    with served(handbook_path) as other:
+        assert [post(other, "graph", body) for body in bodies] == drawings
+    for drawing in drawings:
+        n_nodes = len(drawing["nodes"])
+        assert all(0 <= one < other < n_nodes for one, other, _ in drawing["relations"])
+        assert len({(node["x"], node["y"]) for node in drawing["nodes"]}) == n_nodes
+
+
+def test_caps_are_kept_and_what_they_leave_out_is_counted(handbook_url: str) -> None:
+    drawing = post(handbook_url, "graph", {"entity_ids": ["Gannet"], "neighbours": 5})
+    [centre] = (node for node in drawing["nodes"] if node["name"] == "Gannet")
+    assert len(drawing["nodes"]) == 6
+    assert centre["n_neighbours"] > 5
+    whole = post(handbook_url, "graph", {"max_nodes": 10})
+    assert len(whole["nodes"]) == 10 < whole["n_entities"]
+
+
+@pytest.fixture(scope="module")
+def narrow_url(handbook_path: Path) -> Iterator[str]:
+    """A page whose boundary leaves the decisions alone."""
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("GRAPHCTX_SERVER__DOC_TAGS", '["decision"]')
+        with served(handbook_path) as url:
+            yield url
+
+
+def test_nothing_outside_the_boundary_is_drawn_named_or_counted(handbook_url: str, narrow_url: str) -> None:
+    whole, narrow = (post(url, "graph", {"max_nodes": 5_000}) for url in (handbook_url, narrow_url))
+    assert 0 < narrow["n_entities"] < whole["n_entities"]
+    assert {node["id"] for node in narrow["nodes"]} < {node["id"] for node in whole["nodes"]}
+    themes, fewer = (post(url, "themes", {}) for url in (handbook_url, narrow_url))
+    assert 0 < fewer["n_themes"] <= themes["n_themes"]
+    assert sum(theme["n_units"] for theme in fewer["themes"]) < sum(theme["n_units"] for theme in themes["themes"])
