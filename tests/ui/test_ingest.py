@@ -182,7 +182,7 @@ def test_a_document_is_removed_compared_rolled_back_and_taken_in_again(page: Pag
         page.get_by_role("button", name="What changed since").click()
         expect(page.get_by_text("Removed (1)")).to_be_visible()
         page.get_by_text("1 removed document that stays out").click()
-        page.get_by_role("button", name="Take in bell.md again").click()
+        page.get_by_role("button", name="Take in again: bell.md").click()
         expect(page.get_by_role("region", name="Done")).to_contain_text("2 documents published: 1 added")
 
         page.get_by_role("button", name="Go back to").first.click()

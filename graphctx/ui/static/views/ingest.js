@@ -198,7 +198,7 @@ function Sources({ known, start, running }) {
           <li key=${source.name}>
             <span><strong>${visible(source.uploads ? "Uploaded files" : source.name)}</strong>
               <span class="quiet code path"> ${visible(source.path)}</span></span>
-            <button disabled=${running} aria-label=${`Read ${source.uploads ? "the uploaded files" : source.name} again`}
+            <button disabled=${running} aria-label=${`Read again: ${source.uploads ? "the uploaded files" : source.name}`}
               onClick=${() => attempt(source.uploads ? { uploads: true } : { sources: [source.name] })}>Read again</button>
           </li>`)}
       </ul>
@@ -208,7 +208,7 @@ function Sources({ known, start, running }) {
           <ul class="lines">${known.removed.slice(0, 200).map(({ uri, restorable }) => html`
             <li key=${uri}><span class="code path">${visible(uri)}</span>
               ${restorable
-                ? html`<button disabled=${running} aria-label=${`Take in ${uri} again`} onClick=${() => attempt({ restore: [uri] })}>Take in again</button>`
+                ? html`<button disabled=${running} aria-label=${`Take in again: ${uri}`} onClick=${() => attempt({ restore: [uri] })}>Take in again</button>`
                 : html`<span class="quiet">its file is gone</span>`}
             </li>`)}</ul>
         </details>`}
