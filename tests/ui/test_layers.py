@@ -12,8 +12,8 @@ from playwright.sync_api import Page, expect
 from graphctx.layers import LayerStack, make_key, proposals, propose, sign, write_context
 from tests.layers.world import content, note, stack
 
+from .api import post
 from .conftest import served
-from .test_routes import post
 
 
 def fill(folder: Path) -> LayerStack:
@@ -41,8 +41,7 @@ def layers(tmp_path: Path) -> Iterator[tuple[str, LayerStack]]:
 
 @pytest.fixture
 def ask(layers: tuple[str, LayerStack]) -> Callable[..., dict[str, object]]:
-    base, _, token = layers[0].partition("/#token=")
-    return lambda name, **body: post((base, token), name, body).json()
+    return lambda name, **body: post(layers[0], name, body).json()
 
 
 def test_layers_are_read_searched_and_proposals_decided(page: Page, layers: tuple[str, LayerStack]) -> None:

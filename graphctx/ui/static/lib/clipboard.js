@@ -18,5 +18,5 @@ export function CopyButton({ text, children }) {
   const [said, setSaid] = useState("");
   const copy = () => copyText(text()).then(() => setSaid("Copied"), () => setSaid("Not copied"))
     .then(() => setTimeout(() => setSaid(""), 2000));
-  return html`<button class="small" onClick=${copy}>${said || children}<span class="hidden" role="status">${said}</span></button>`;
+  return html`<button class="compact" onClick=${copy}>${said || children}<span class="hidden" role="status">${said}</span></button>`;
 }

@@ -191,7 +191,7 @@ function Answer({ found, loading, request, params, status, help }) {
       <${Quote} number=${at + 1} quote=${item} shown=${texts[at]} current=${isOpen(item)}
         href=${link("ask", changed(params, spanOf(item)))}
         measure=${request.whole ? ["rating", item.rating] : ["confidence", item.confidence]}
-        buttons=${!request.whole && html`<button class="small" aria-expanded=${why === String(at + 1)}
+        buttons=${!request.whole && html`<button class="compact" aria-expanded=${why === String(at + 1)}
           onClick=${() => go("ask", changed(params, { ...Object.fromEntries(OF_THE_READER.map((name) => [name, params.get(name)])), why: why === String(at + 1) ? "" : at + 1 }), true)}>Why this</button>`}>
         ${why === String(at + 1) && html`<${Loaded} of=${explanation} what="Looking at how it was found">
           ${(value) => value && html`<${Why} explanation=${value} quote=${item}

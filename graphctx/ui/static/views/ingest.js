@@ -201,7 +201,7 @@ function Sources({ known, start, running }) {
           <li key=${source.name}>
             <span><strong>${visible(source.uploads ? "Uploaded files" : source.name)}</strong>
               <span class="quiet code path"> ${visible(source.path)}</span></span>
-            <button disabled=${running} aria-label=${`Read again: ${source.uploads ? "uploaded files" : source.name}`}
+            <button disabled=${running} aria-label=${`Read again: ${source.uploads ? "the uploaded files" : source.name}`}
               onClick=${() => attempt(source.uploads ? { uploads: true } : { sources: [source.name] })}>Read again</button>
           </li>`)}
       </ul>
