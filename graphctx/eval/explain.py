@@ -8,8 +8,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
-from graphctx.eval.ask import Asker
-from graphctx.retrieve.variants import DEFAULT_VARIANT
+from graphctx.model.arguments import parse_arguments
+from graphctx.model.requests import RetrieveInput
+from graphctx.retrieve.variants import DEFAULT_VARIANT, variant_named
 
 if TYPE_CHECKING:
     from graphctx.knowledge_base import KnowledgeBase
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from graphctx.retrieve.index import SearchIndex
     from graphctx.retrieve.question import Question
     from graphctx.retrieve.ranking import Ranking
+    from graphctx.retrieve.searcher import Searcher
     from graphctx.retrieve.sentences import SentencePool
 
 SHOWN = 10
@@ -151,10 +153,24 @@ def explain(kb: KnowledgeBase, question: str, variant: str = DEFAULT_VARIANT) ->
     Raises:
         InvalidArgument: there is no such variant, the question is blank or too long, or nothing is published.
     """
-    asker = Asker(kb, variant)
-    index = asker.searcher.index
-    evidence = asker.evidence(question)
-    ranked = asker.rank(question)
+    return explain_request(kb.searcher(), parse_arguments(RetrieveInput, {"question": question}), variant)
+
+
+def explain_request(searcher: Searcher, request: RetrieveInput, variant: str = DEFAULT_VARIANT) -> Explanation:
+    """Answer a request from the documents, and say how.
+
+    Args:
+        searcher: of a published snapshot.
+        request: its question counts.
+        variant: its name.
+
+    Raises:
+        InvalidArgument: there is no such variant.
+        BackendUnavailable: nothing is published.
+    """
+    named, question, index = variant_named(variant), request.question, searcher.index
+    evidence = searcher.evidence(request, named)
+    ranked = searcher.rank(question, named)
     if not isinstance(ranked, tuple):
         return Explanation(question, variant, index.snapshot.id, empty_reason=ranked.reason)
     asked, ranking = ranked

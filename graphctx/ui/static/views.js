@@ -4,4 +4,5 @@ export const VIEWS = [
   { name: "ask", title: "Ask", load: () => import("./views/ask.js"), needs: (status) => status.state === "ready" },
   { name: "memory", title: "Memory", load: () => import("./views/memory.js"), needs: (status) => status.serves.memory },
   { name: "layers", title: "Layers", load: () => import("./views/layers.js"), needs: (status) => status.serves.layers },
+  { name: "evaluation", title: "Evaluation", load: () => import("./views/evaluation.js"), needs: (status) => status.serves.reports },
 ];
