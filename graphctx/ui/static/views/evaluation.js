@@ -1,7 +1,7 @@
 // Reports of graphctx eval: tables, plots and the worst questions; two runs side by side; one question explained.
 import { html } from "../lib/html.js";
 import { call, useLoaded } from "../lib/api.js";
-import { when } from "../lib/controls.js";
+import { Wide, when } from "../lib/controls.js";
 import { Empty, Loaded } from "../lib/parts.js";
 import { Plot } from "../lib/plot.js";
 import { go, link } from "../lib/router.js";
@@ -75,7 +75,7 @@ function Report({ params, status }) {
       ${(report) => html`
         <p class="quiet">${when(report.created_at)}${report.version && `, graphctx ${report.version}`}. Shares are in percent, with their 95 % intervals.</p>
         ${report.suites.map((suite) => html`<${Suite} key=${suite.summary.suite} ...${{ suite, name, status }} />`)}
-        ${report.entities.length > 0 && html`<h2>Entities</h2><pre class="wide">${JSON.stringify(report.entities, null, 2)}</pre>`}`}
+        ${report.entities.length > 0 && html`<h2>Entities</h2><pre class="wide" tabindex="0">${JSON.stringify(report.entities, null, 2)}</pre>`}`}
     <//>`;
 }
 
@@ -92,7 +92,7 @@ function Suite({ suite, name, status }) {
       ${summary.warnings.map((warning) => html`<p class="wrong">${visible(warning)}</p>`)}
       <div class="plots">${suite.plots.map((plot) => html`<${Plot} key=${plot.title} plot=${plot} />`)}</div>
       <h3>Measures</h3>
-      <${Folded} rows=${measures}>${(rows) => html`<div class="wide"><table class="measures">
+      <${Folded} rows=${measures}>${(rows) => html`<${Wide} label="Measures"><table class="measures">
         <thead><tr><th scope="col">measure</th>${variants.map(([variant]) => html`<th scope="col" class="number">${visible(variant)}</th>`)}</tr></thead>
         <tbody>${rows.map((measure) => html`<tr key=${measure.name}><th scope="row">${measure.name}</th>
           ${variants.map(([variant, one]) => {
@@ -100,13 +100,13 @@ function Suite({ suite, name, status }) {
             const spread = suite.intervals[variant]?.[measure.name];
             return html`<td class="number">${found ? shown(measure, found.mean) : "–"}
               ${found && spread && spread[0] !== spread[1] && html`<small>${shown(measure, spread[0])} to ${shown(measure, spread[1])}</small>`}</td>`;
-          })}</tr>`)}</tbody></table></div>`}<//>
+          })}</tr>`)}</tbody></table><//>`}<//>
       ${types.length > 1 && html`
         <h3>By type of question</h3>
-        <div class="wide"><table class="measures">
+        <${Wide} label="Measures"><table class="measures">
           <thead><tr><th scope="col">type</th>${columns.map((one) => html`<th scope="col" class="number">${one.name}</th>`)}</tr></thead>
           <tbody>${types.map(([type, means]) => html`<tr key=${type}><th scope="row">${visible(type)}</th>
-            ${columns.map((one) => html`<td class="number">${means[one.name] ? shown(one, means[one.name].mean) : "–"}</td>`)}</tr>`)}</tbody></table></div>`}
+            ${columns.map((one) => html`<td class="number">${means[one.name] ? shown(one, means[one.name].mean) : "–"}</td>`)}</tr>`)}</tbody></table><//>`}
       ${suite.misses.length > 0 && html`
         <h3>The questions that went worst</h3>
         <p class="quiet">For each piece of gold: the best rank of a passage that holds it after every stage, and the number of the first quote that touches it.</p>
@@ -144,10 +144,10 @@ function Miss({ miss, suite, name, status }) {
         : "The documents do not answer it."}
         ${status.state === "ready" && html` <a class="explain" href=${link("evaluation", { explain: miss.question, variant: suite.variant, report: name, snapshot: suite.summary.snapshot_id })}>Explain</a>`}</p>
       ${miss.gold.length > 0 && html`
-        <div class="wide"><table class="gold"><thead><tr><th scope="col">gold</th>${Object.keys(miss.gold[0].ranks).map((stage) => html`<th scope="col" class="number">${stage}</th>`)}<th scope="col" class="number">quote</th></tr></thead>
+        <${Wide} label="Gold"><table class="gold"><thead><tr><th scope="col">gold</th>${Object.keys(miss.gold[0].ranks).map((stage) => html`<th scope="col" class="number">${stage}</th>`)}<th scope="col" class="number">quote</th></tr></thead>
           <tbody>${miss.gold.map((gold) => html`<tr>
             <td>${place(gold)}${gold.text && html`<br /><q>${marked(gold.text, miss.answers)}</q>`}<br /><span class=${gold.missed ? "wrong" : "right"}>${visible(gold.why)}</span></td>
-            ${Object.values(gold.ranks).map((rank) => html`<td class="number">${rank ?? "–"}</td>`)}<td class="number">${gold.quote ?? "–"}</td></tr>`)}</tbody></table></div>`}
+            ${Object.values(gold.ranks).map((rank) => html`<td class="number">${rank ?? "–"}</td>`)}<td class="number">${gold.quote ?? "–"}</td></tr>`)}</tbody></table><//>`}
       ${miss.quotes.map((quote, at) => html`
         <article class="quote"><footer>${at + 1}. ${place(quote)} <span class="quiet">${visible([quote.title, quote.heading].filter(Boolean).join(" › "))} · confidence ${quote.confidence.toFixed(2)}</span></footer>
           <blockquote>${marked(quote.quote, miss.answers)}</blockquote></article>`)}
@@ -189,7 +189,7 @@ function Compared({ suite, reports, names }) {
       <p class="quiet">${plural(suite.n, "question")} in common, by ${visible([...new Set(suite.variants)].join(" and "))}${
         suite.snapshots[0] === suite.snapshots[1] ? ", over the same snapshot" : ", over two snapshots"}.</p>
       ${suite.measures.length > 0 ? html`
-        <${Folded} rows=${suite.measures}>${(rows) => html`<div class="wide"><table class="measures">
+        <${Folded} rows=${suite.measures}>${(rows) => html`<${Wide} label="Measures"><table class="measures">
           <thead><tr><th scope="col">measure</th><th scope="col" class="number">before</th><th scope="col" class="number">after</th><th scope="col" class="number">difference</th><th scope="col" class="number">95 % interval</th><th scope="col" class="number">p</th></tr></thead>
           <tbody>${rows.map((one) => {
             const gain = one.difference * one.direction;
@@ -198,7 +198,7 @@ function Compared({ suite, reports, names }) {
               <td class=${`number ${sure ? (gain > 0 ? "right" : "wrong") : ""}`}>${shown(one, one.difference, true)}${sure && (gain > 0 ? " better" : " worse")}</td>
               <td class="number quiet">${one.main && `${shown(one, one.low, true)} to ${shown(one, one.high, true)}`}</td>
               <td class="number quiet">${one.main && (one.p_adjusted < 0.001 ? "< 0.001" : one.p_adjusted.toFixed(3))}</td></tr>`;
-          })}</tbody></table></div>`}<//>
+          })}</tbody></table><//>`}<//>
         <p class="quiet note">Paired by question; p-values of a randomisation test, adjusted over the main measures.</p>`
         : html`<p class="quiet">One of the reports holds no single questions, so that means alone can be compared.</p>`}
       ${titles.map((title) => html`<div class="plots" key=${title}>
@@ -212,9 +212,9 @@ function Compared({ suite, reports, names }) {
 
 const Changed = ({ title, questions }) => questions.length > 0 && html`
   <h3>${title}: ${plural(questions.length, "question")}</h3>
-  <div class="wide"><table><thead><tr><th scope="col">question</th><th scope="col" class="number">before</th><th scope="col" class="number">after</th></tr></thead>
+  <${Wide} label="Questions and passages"><table><thead><tr><th scope="col">question</th><th scope="col" class="number">before</th><th scope="col" class="number">after</th></tr></thead>
     <tbody>${questions.slice(0, 30).map((one) => html`<tr key=${one.id}><td>${visible(one.question)} <span class="quiet">${visible(one.id)}</span></td>
-      <td class="number">${Math.round(one.before * 100)}</td><td class="number">${Math.round(one.after * 100)}</td></tr>`)}</tbody></table></div>`;
+      <td class="number">${Math.round(one.before * 100)}</td><td class="number">${Math.round(one.after * 100)}</td></tr>`)}</tbody></table><//>`;
 
 // One question
 
@@ -257,8 +257,8 @@ const Place = ({ unit }) => html`<span class="place" title=${unit.opening}>${vis
 
 function Final({ found }) {
   const parts = Object.keys(found.final[0]?.parts ?? {});
-  return html`<div class="wide"><table>
+  return html`<${Wide} label="Questions and passages"><table>
     <thead><tr><th scope="col">#</th><th scope="col">passage</th><th scope="col" class="number">score</th>${parts.map((part) => html`<th scope="col" class="number">${part}</th>`)}<th scope="col">by</th></tr></thead>
     <tbody>${found.final.map((one) => html`<tr key=${one.rank}><th scope="row">${one.rank}</th><td><${Place} unit=${one.unit} /></td><td class="number">${one.score.toFixed(3)}</td>
-      ${parts.map((part) => html`<td class="number">${one.parts[part].toFixed(3)}</td>`)}<td>${one.source}</td></tr>`)}</tbody></table></div>`;
+      ${parts.map((part) => html`<td class="number">${one.parts[part].toFixed(3)}</td>`)}<td>${one.source}</td></tr>`)}</tbody></table><//>`;
 }
