@@ -77,6 +77,15 @@ def evaluate(
     html: Annotated[
         Path | None, typer.Option("--html", metavar="FILE", help="Write a report with plots and the worst questions.")
     ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            "--report",
+            metavar="FILE",
+            help="Write a report as JSON, which `graphctx ui` shows if it is in the folder reports of the knowledge "
+            "base, or in that of its --reports.",
+        ),
+    ] = None,
     explain: Annotated[
         str | None,
         typer.Option(
@@ -104,7 +113,8 @@ def evaluate(
     if not names:
         raise InvalidArgument("--variants is empty; name at least one.", field="variants", value=variants)
     require_choice("--judge", judge, ("auto", "documents", "units"))
-    _check_options(kb, corpus, explain, {"--html": html, "--baseline": baseline, "--write-baseline": write_baseline})
+    files = {"--html": html, "--report": report, "--baseline": baseline, "--write-baseline": write_baseline}
+    _check_options(kb, corpus, explain, files)
     loaded = [
         load_suite(path, corpus=corpus, judge=cast("Judge", judge), blank_titles=blank_titles, limit=limit)
         for path in suites
@@ -118,13 +128,18 @@ def evaluate(
         from graphctx.eval.baseline import read
 
         read(baseline)
-    measured = _measured(loaded, names, where, ranking_only=ranking_only, with_misses=html is not None)
+    measured = _measured(loaded, names, where, ranking_only=ranking_only, with_misses=bool(html or report))
     regressions = _with_baselines(measured, baseline, write_baseline, partly=limit > 0)
     if html is not None:
         from graphctx.eval.report import write_html
 
-        write_html(html, measured.runs, measured.comparisons, measured.misses)
+        write_html(html, measured.runs, measured.comparisons, measured.misses, entities=measured.entities)
         errors_console().print(f"report written to {html}", style="dim")
+    if report is not None:
+        from graphctx.eval.saved_report import write_report
+
+        write_report(report, measured)
+        errors_console().print(f"report written to {report}", style="dim")
     if as_json:
         print_json(_as_json(measured, regressions))
     else:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from graphctx.ui import ask, document, documents, examples, graph, ingest, layers, memory, snapshots, status
+from graphctx.ui import ask, document, documents, evaluation, examples, graph, ingest, layers, memory, snapshots, status
 from graphctx.ui.operation import AnyOperation, Stream
 
 OPERATIONS: tuple[AnyOperation, ...] = (
     *ask.OPERATIONS,
     *document.OPERATIONS,
     *documents.OPERATIONS,
+    *evaluation.OPERATIONS,
     *examples.OPERATIONS,
     *graph.OPERATIONS,
     *ingest.OPERATIONS,

@@ -17,7 +17,11 @@ def _status(call: PageCall, asked: NoInput) -> dict[str, Any]:
         "principal": call.caller.principal,
         "may_write": call.may_write,
         "limits": {"max_tokens": config.limits.max_tokens, "max_bytes": config.limits.max_bytes},
-        "serves": {"memory": config.memory is not None, "layers": config.layers is not None},
+        "serves": {
+            "memory": config.memory is not None,
+            "layers": config.layers is not None,
+            "reports": server.reports.is_dir(),
+        },
         "tools": [tool.name for tool in server.dispatcher.tools],
     }
     if call.may_write:

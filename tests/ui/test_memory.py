@@ -82,9 +82,9 @@ def test_tiers_show_what_they_hold_of_their_budgets(page: Page, url: str) -> Non
     expect(page.locator(".meter").filter(has_text="Core memory (1 item)")).to_contain_text("of 200 tokens")
 
 
-def test_a_memory_is_corrected_and_then_deleted_after_a_question(page: Page, tmp_path: Path) -> None:
-    fill(tmp_path / "notes")
-    with served(tmp_path / "none", "--memory", tmp_path / "notes") as url:
+def test_the_memory_beside_a_knowledge_base_is_corrected_and_deleted(page: Page, tmp_path: Path) -> None:
+    fill(tmp_path / "notes" / "memory")
+    with served(tmp_path / "notes") as url:
         page.goto(url)
         page.get_by_role("link", name="Memory").click()
         core = page.locator("article.memory").filter(has_text="allergic")

@@ -8,4 +8,5 @@ export const VIEWS = [
   { name: "ingest", title: "Ingest", load: () => import("./views/ingest.js"), needs: () => true },
   { name: "memory", title: "Memory", load: () => import("./views/memory.js"), needs: (status) => status.serves.memory },
   { name: "layers", title: "Layers", load: () => import("./views/layers.js"), needs: (status) => status.serves.layers },
+  { name: "evaluation", title: "Evaluation", load: () => import("./views/evaluation.js"), needs: (status) => status.serves.reports },
 ];

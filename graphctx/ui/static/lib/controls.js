@@ -58,3 +58,6 @@ export function Confirm({ text, actions, onClose, children }) {
       </div>
     </div>`;
 }
+
+/** What may be wider than the page scrolls by itself, by keys too. */
+export const Wide = ({ label, children }) => html`<div class="wide" role="group" tabindex="0" aria-label=${label}>${children}</div>`;

@@ -1,7 +1,7 @@
 // The layers of AGENTS.db: files and their signatures, chunks, search, and proposals to accept or to reject.
 import { html, useEffect, useState } from "../lib/html.js";
 import { call, tool, useLoaded } from "../lib/api.js";
-import { Confirm, Tabs, when } from "../lib/controls.js";
+import { Confirm, Tabs, Wide, when } from "../lib/controls.js";
 import { wordDiff } from "../lib/diff.js";
 import { Empty, Loaded } from "../lib/parts.js";
 import { go, link } from "../lib/router.js";
@@ -73,7 +73,7 @@ function Chunks({ params, about }) {
 }
 
 const Files = ({ layers }) => html`
-  <div class="wide"><table class="files">
+  <${Wide} label="Files of the layers"><table class="files">
     <caption class="hidden">The layers by precedence; base is authoritative</caption>
     <thead><tr><th scope="col">layer</th><th scope="col">file</th><th scope="col" class="number">chunks</th><th scope="col">model</th><th scope="col">signature</th></tr></thead>
     <tbody>${layers.map((one) => html`
@@ -82,7 +82,7 @@ const Files = ({ layers }) => html`
           : !one.exists ? html`<td colspan="4" class="quiet">no ${one.file} yet</td>`
           : html`<td><code>${one.file}</code></td><td class="number">${number(one.n_chunks)}</td><td class="quiet">${visible(one.model)}</td>
             <td class=${one.signature === "older" ? "wrong" : one.signature === "none" ? "quiet" : ""}>${SIGNATURES[one.signature]}</td>`}
-      </tr>`)}</tbody></table></div>
+      </tr>`)}</tbody></table><//>
   <p class="quiet note"><code>graphctx layers sign</code> signs a file with your key; <code>graphctx layers verify</code> checks a signature with its owner’s.</p>`;
 
 function Chunk({ chunk, whole = false }) {

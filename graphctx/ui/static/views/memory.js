@@ -1,7 +1,7 @@
 // What agents have stored: items, facts in time, tiers with their budgets; correct and forget.
 import { html, useEffect, useState } from "../lib/html.js";
 import { call, tool, useLoaded } from "../lib/api.js";
-import { Confirm, Meter, Tabs, day, when } from "../lib/controls.js";
+import { Confirm, Meter, Tabs, Wide, day, when } from "../lib/controls.js";
 import { Empty, Loaded } from "../lib/parts.js";
 import { go, link } from "../lib/router.js";
 import { number, plural, visible } from "../lib/text.js";
@@ -236,7 +236,7 @@ function Subject({ one, session, status, asOf }) {
     <section class="subject" aria-label=${one.subject}>
       <h2>${visible(one.subject)}
         ${one.document_entity && status.state === "ready" && html`
-          <a class="beside" href=${link("graph", { entity: one.document_entity })}>in the documents’ graph</a>`}</h2>
+          <a class="beside" href=${link("graph", { id: one.document_entity })}>in the documents’ graph</a>`}</h2>
       <p class="axis quiet" aria-hidden="true"><span>${new Date(first).toISOString().slice(0, 10)}</span><span>${new Date(last).toISOString().slice(0, 10)}</span></p>
       ${one.lines.map((line) => html`
         <h3>${visible(line.predicate.replaceAll("_", " "))}
@@ -289,11 +289,11 @@ function Budgets({ about, session }) {
     </div>
     ${about.sessions.length > 0 && html`
       <h2>Sessions</h2>
-      <div class="wide"><table><thead><tr><th scope="col">session</th><th scope="col">items</th><th scope="col">first</th><th scope="col">last</th></tr></thead><tbody>
+      <${Wide} label="Sessions"><table><thead><tr><th scope="col">session</th><th scope="col">items</th><th scope="col">first</th><th scope="col">last</th></tr></thead><tbody>
         ${about.sessions.map((one) => html`<tr key=${one.session} class=${one.session === session ? "chosen" : ""}>
           <th scope="row">${one.session
             ? html`<a href=${link("memory", { tab: "budgets", session: one.session })}>${visible(one.session)}</a>`
             : html`<span class="quiet">(none)</span>`}</th>
           <td class="number">${number(one.n_items)}</td><td>${when(one.first)}</td><td>${when(one.last)}</td></tr>`)}
-      </tbody></table></div>`}`;
+      </tbody></table><//>`}`;
 }
