@@ -22,6 +22,9 @@ N ?=
 # Arguments for the benchmark of questions: make bench-query B="--sizes 10000".
 B ?=
 
+# Arguments for the benchmark of the web page: make bench-page P="--seconds 10".
+P ?=
+
 # Arguments for the benchmark of several machines: make bench-scale S="--words 50000".
 S ?=
 
@@ -46,7 +49,7 @@ M ?=
 # Arguments for the proof of determinism: make determinism D="my-suite --questions 20".
 D ?= eval/golden/handbook.jsonl
 
-.PHONY: help run test test-all check lint types imports generated generate eval eval-dev eval-ablation eval-answers eval-context eval-iterations eval-memory bench bench-memory bench-query bench-global bench-ingest bench-layers bench-scale determinism transcript clean
+.PHONY: help run test test-all check lint types imports generated generate eval eval-dev eval-ablation eval-answers eval-context eval-iterations eval-memory bench bench-memory bench-page bench-query bench-global bench-ingest bench-layers bench-scale determinism transcript clean
 
 help: ## List the chores
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -113,6 +116,9 @@ bench-memory: .venv/.installed-dev ## Measure the memory's search and store at 1
 
 bench: .venv/.installed-dev ## Measure ingest, queries, memory and size, and print a table
 	$(BIN)/python -m eval.bench
+
+bench-page: .venv/.installed-dev ## Measure the web page in Chromium: first view, frames of a 5,000-name graph, lists (P="arguments")
+	$(BIN)/python -m eval.bench_page $(P)
 
 bench-query: .venv/.installed-dev ## Measure questions by stage, and memory, of the handbook and at 10k, 100k and 200k units (B="arguments")
 	$(BIN)/python -m eval.bench_query $(B)

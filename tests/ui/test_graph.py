@@ -67,8 +67,8 @@ def test_a_line_under_the_pointer_shows_its_sentence(gannet: Page) -> None:
     gannet.get_by_role("button", name="All names").click()
     x, y = gannet.locator(".canvas").evaluate(EDGE)
     gannet.mouse.move(x, y, steps=4)
-    expect(gannet.locator(".evidence")).to_be_visible()
-    expect(gannet.locator(".evidence .cited, .evidence .quiet").first).to_be_visible()
+    expect(gannet.locator(".edge-evidence")).to_be_visible()
+    expect(gannet.locator(".edge-evidence .cited, .edge-evidence .quiet").first).to_be_visible()
 
 
 def test_a_double_click_expands_a_name_and_back_undoes_it(gannet: Page) -> None:

@@ -79,6 +79,7 @@ export function drawNetwork(element, { select, expand, hover }) {
     labelRenderedSizeThreshold: 5,
     zIndex: true,
     enableEdgeEvents: true,
+    zoomToSizeRatioFunction: (ratio) => ratio ** 0.35, // nodes grow less than the space between them
     minCameraRatio: 0.02,
     maxCameraRatio: 4,
     defaultDrawNodeLabel: drawLabel,
@@ -144,6 +145,8 @@ export function drawNetwork(element, { select, expand, hover }) {
       const ends = [nodes[one].id, nodes[other].id];
       graph.addEdgeWithKey(ends.join("|"), ...ends, { ends, many, size: many ? 0.5 : Math.min(4, 0.8 + weight / 2) });
     }
+    sigma.setSetting("hideEdgesOnMove", many);
+    sigma.setSetting("hideLabelsOnMove", many);
     sigma.setSetting("enableEdgeEvents", next.relations.length <= HOVERED_RELATIONS);
     sigma.setSetting("minEdgeThickness", many ? 0.6 : 1.7);
     sigma.setCustomBBox(boxOf(places));

@@ -138,7 +138,7 @@ function Canvas({ drawing, centres, path, selected, group, hovered, onHover, onS
       <p id="graph-keys" class="hidden">
         Arrow keys move the drawing, plus and minus zoom, Home shows all of it, Enter expands the selected name. All
         names and relations are listed beside it.</p>
-      ${hovered && html`<div class="evidence" role="status"><p><b>${names(hovered[0])}</b> — <b>${names(hovered[1])}</b></p>
+      ${hovered && html`<div class="edge-evidence" role="status"><p><b>${names(hovered[0])}</b> — <b>${names(hovered[1])}</b></p>
         <${Evidence} ends=${hovered} names=${hovered.map(names)} /></div>`}
       <div class="map-buttons">
         <button onClick=${() => network?.zoomBy(1.6)} aria-label="Zoom in" title="Zoom in (+)">+</button>
@@ -363,7 +363,7 @@ function Graph({ found, asked }) {
   return html`
     <${Caption} found=${found} asked=${asked} />
     <${Unresolved} unresolved=${drawing.unresolved} />
-    <div class="beside">
+    <div class="side-by-side">
       <div class="drawn"><${Canvas} drawing=${drawing} centres=${centres} path=${path} selected=${chosen?.id} group=${group}
         hovered=${hovered ?? fixed} onHover=${hover} onSelect=${select} onExpand=${expand}
         names=${(id) => visible(byId.get(id)?.name ?? id)} />
@@ -385,10 +385,11 @@ export default function GraphView({ params }) {
   const asked = read(params);
   const { at, ...drawn } = asked;
   const found = useLoaded((signal) => load(drawn, signal), [JSON.stringify(drawn)]);
-  return html`
+  return html`<div class="explore">
     <h1>Graph</h1>
     <${Search} key=${`${asked.from}|${asked.to}`} asked=${asked} />
     ${found.error
       ? html`<${Problem} error=${found.error} retry=${found.reload} />`
-      : found.value ? html`<${Graph} found=${found.value} asked=${asked} />` : html`<${Loading} what="Drawing the graph" />`}`;
+      : found.value ? html`<${Graph} found=${found.value} asked=${asked} />` : html`<${Loading} what="Drawing the graph" />`}
+  </div>`;
 }

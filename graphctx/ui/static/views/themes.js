@@ -107,7 +107,7 @@ function Theme({ id, tones }) {
       const names = theme.key_entities.map((one) => one.name);
       return html`
         <h2><${Chip} tone=${tones.get(id)?.tone} />${visible(theme.title)}</h2>
-        <p class="quiet">${sizes(theme)}</p>
+        <p class="quiet">${sizes(theme)}${theme.n_children ? ` · ${plural(theme.n_children, "finer theme")}` : ""}</p>
         ${theme.phrased && html`<h3>In a language model’s words</h3><p class="phrased">${visible(theme.phrased)}</p>`}
         <h3>What documents say</h3>
         ${theme.summary?.length
@@ -121,7 +121,7 @@ function Theme({ id, tones }) {
         </ul>
         <p><a href=${link("graph", { id: theme.key_entities.map((one) => one.id), near: 12 })}>Draw them with their neighbours</a></p>
         ${theme.documents?.length ? html`
-          <h3>Documents</h3><ul class="plain-list">${theme.documents.map((title) => html`<li>${visible(title)}</li>`)}</ul>` : ""}
+          <h3>Documents</h3><ul class="plain-list">${theme.documents.map((title) => html`<li><a href=${link("documents", { q: title })}>${visible(title)}</a></li>`)}</ul>` : ""}
         ${theme.n_children ? html`<h3>Finer themes</h3><${ThemeList} parent=${id} tones=${tones} />` : ""}`;
     }}
   <//>`;
@@ -184,7 +184,7 @@ export default function Themes({ params }) {
     event.preventDefault();
     if (text.trim()) go("themes", { q: text.trim() });
   };
-  return html`
+  return html`<div class="explore">
     <h1>Themes</h1>
     <form class="ask" role="search" onSubmit=${submit}>
       <label class="hidden" for="whole">Question about the whole</label>
@@ -198,7 +198,7 @@ export default function Themes({ params }) {
         const chosen = found.byId.get(id) ?? found.root;
         return html`
           <${Trail} node=${chosen} />
-          <div class="beside">
+          <div class="side-by-side">
             <div>
               <${ThemeMap} tree=${found} chosen=${chosen} related=${related} />
               ${found.shown < found.total && html`<p class="quiet">The map has ${number(found.shown)} of ${plural(found.total, "theme")}, the broadest and largest; the lists have all.</p>`}
@@ -212,5 +212,6 @@ export default function Themes({ params }) {
             </div>
           </div>`;
       }}
-    <//>`;
+    <//>
+  </div>`;
 }
