@@ -85,7 +85,7 @@ def measure(folder: Path, size: int, count: int, clock: Clock = time.perf_counte
         for text in before_them[1:]:
             _ask(kb, text)
         after = psutil.Process().memory_info()
-        vectors = np.ascontiguousarray(kb.searcher().index.snapshot.matrix("communities"))
+        vectors = kb.searcher().index.vectors_of(np.arange(kb.searcher().index.snapshot.manifest.counts["communities"]))
         watch = Stopwatch(STAGES, clock)
         runs: list[Row] = []
         counts: list[Row] = []

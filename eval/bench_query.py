@@ -141,7 +141,7 @@ class BareSearch:
         self._clock = clock
         self._index = kb.searcher().index
         self._candidates = kb.settings.retrieve.candidates
-        self._vectors = np.ascontiguousarray(self._index.snapshot.matrix("units"))
+        self._vectors = self._index.vectors_of(np.arange(self._index.walk.n_units))
         self._bm25 = bm25s.BM25.load(str(self._index.snapshot.directory / "bm25"), mmap=True, show_progress=False)
 
     def __call__(self, text: str) -> dict[str, float]:

@@ -255,8 +255,8 @@ def arrays_of(snapshot: Snapshot) -> dict[str, tuple[str, tuple[int, ...], bytes
     return {name: (array.dtype.str, array.shape, array.tobytes()) for name, array in held.items()}
 
 
-OWN_BYTES = ("graph.", f"{TABLES_DIR}/", *(f"{PARQUET_DIR}/{name}." for name in UNHASHED_COLUMNS))
-"""How the names of files begin that may differ: those of the two databases hold random ids, and these tables say when
+OWN_BYTES = (f"{TABLES_DIR}/", *(f"{PARQUET_DIR}/{name}." for name in UNHASHED_COLUMNS))
+"""How the names of files begin that may differ: those of LanceDB hold random ids, and these tables say when
 a document's file was written and what a community was called before. All others are the same, byte for byte."""
 
 

@@ -26,11 +26,11 @@ import pyarrow.parquet as pq
 
 from eval.synthetic_index import SAMPLE, synthetic_kb
 from eval.synthetic_text import Corpus, make_corpus
-from graphctx.store.arrays import load_arrays, open_matrix, save_matrix
+from graphctx.store.arrays import load_arrays
 from graphctx.store.files import sha256_of
 from graphctx.store.manifest import FORMAT_VERSION, FileEntry, read_manifest, write_manifest
 from graphctx.store.schema import COMMUNITIES, TABLES
-from graphctx.store.snapshot import ARRAYS_NAME, MATRICES_DIR, PARQUET_DIR, current_id
+from graphctx.store.snapshot import ARRAYS_NAME, PARQUET_DIR, current_id
 from graphctx.store.walk import WalkArrays, gather, pointers
 
 Ints = npt.NDArray[np.int64]
@@ -84,7 +84,6 @@ def communities_kb(folder: Path, count: int) -> Path:
     tables |= {"sections": _sections(corpus), "entities": _entities(corpus), "communities": table}
     for name, made in tables.items():
         pq.write_table(made, directory / PARQUET_DIR / f"{name}.parquet", compression="zstd", row_group_size=16_384)
-    save_matrix(directory / MATRICES_DIR / "communities.npy", _vectors(directory, table))
     _sign(directory, tables)
     (kb_dir / _QUESTIONS).write_text(json.dumps(_questions(corpus), indent=0), "utf-8")
     return kb_dir
@@ -202,23 +201,6 @@ def _entities(corpus: Corpus) -> pa.Table:
     return pa.table([pa.array(columns[one.name], one.type) for one in schema], schema=schema)
 
 
-def _vectors(directory: Path, table: pa.Table) -> npt.NDArray[np.float32]:
-    """Return the normalised mean of the vectors of each summary's sentences, float32 [C, d]; 0 where there are none."""
-    matrices = directory / MATRICES_DIR
-    values, scale = open_matrix(matrices / "sentences.npy"), open_matrix(matrices / "sentence_scale.npy")
-    lists = table["summary_rows"].combine_chunks()
-    ptr, rows = lists.offsets.to_numpy().astype(np.int64), lists.values.to_numpy().astype(np.int64)
-    made = np.zeros((table.num_rows, values.shape[1]), dtype=np.float32)
-    for start in range(0, len(made), _ROWS):
-        end = min(start + _ROWS, len(made))
-        some = rows[ptr[start] : ptr[end]]
-        owner = np.repeat(np.arange(end - start), np.diff(ptr[start : end + 1]))
-        np.add.at(made[start:end], owner, values[some].astype(np.float32) * scale[some, None])
-    length = np.linalg.norm(made, axis=1, keepdims=True)
-    scaled: npt.NDArray[np.float32] = made / np.maximum(length, 1e-9)
-    return scaled
-
-
 def _questions(corpus: Corpus) -> list[str]:
     rng = np.random.default_rng(5)
     asked: list[str] = []
@@ -233,7 +215,7 @@ def _questions(corpus: Corpus) -> list[str]:
 def _sign(directory: Path, tables: dict[str, pa.Table]) -> None:
     """Put what was added into the manifest."""
     manifest = read_manifest(directory)
-    added = [f"{PARQUET_DIR}/{name}.parquet" for name in tables] + [f"{MATRICES_DIR}/communities.npy"]
+    added = [f"{PARQUET_DIR}/{name}.parquet" for name in tables]
     files = dict(manifest.files)
     for name in added:
         path = directory / name

@@ -90,7 +90,6 @@ def synthetic_kb(folder: Path, n_units: int) -> Path:
             project_id="bench",
             engine="kuzu",
             counts={name: table.num_rows for name, table in tables.items()},
-            graph_counts={},
             table_versions={},
             files=files,
             versions=Versions(graphctx="synthetic"),
@@ -250,7 +249,9 @@ def _write_vectors(corpus: Corpus, directory: Path, embedder: Embedder) -> None:
     units = np.empty((corpus.n_units, embedder.dimension), dtype=np.float32)
     for start in range(0, len(units), _ROWS):
         units[start : start + _ROWS] = _around(topics[of_unit[start : start + _ROWS]], rng)
-    save_matrix(directory / "units.npy", units)
+    of_units = quantise(units)
+    save_matrix(directory / "units.npy", of_units.values)
+    save_matrix(directory / "unit_scale.npy", of_units.scale)
     of_sentence = np.repeat(np.arange(corpus.n_units), np.diff(corpus.unit_sentence))
     values = np.empty((len(of_sentence), embedder.dimension), dtype=np.int8)
     scale = np.empty(len(of_sentence), dtype=np.float32)

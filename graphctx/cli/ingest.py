@@ -65,13 +65,14 @@ def ingest(
         typer.Option("--graph-engine", metavar="kuzu|ladybug", help="The graph engine of a new knowledge base."),
     ] = None,
     engine: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--engine",
             metavar="local|dask",
             help="Where documents are read, split, extracted from and embedded: worker processes, or a Dask cluster.",
+            show_default="local",
         ),
-    ] = "local",
+    ] = None,
     scheduler: Annotated[
         str | None,
         typer.Option(
@@ -104,14 +105,16 @@ def ingest(
     from graphctx.cli.job import IngestJob, read_job
     from graphctx.cli.watch import missing_paths, watch_sources
 
-    require_choice("--engine", engine, ("local", "dask"))
-    if scheduler is not None and engine != "dask":
-        raise InvalidArgument("--scheduler is the address of a Dask cluster; add --engine dask.", field="scheduler")
     if (pipeline is None) == (not paths):
         raise InvalidArgument("Give either paths or --pipeline FILE, and only one of them: graphctx ingest FOLDER.")
     if watch and dry_run:
         raise InvalidArgument("Use either --watch or --dry-run: a dry run ends when it has shown its plan.")
     job = read_job(pipeline) if pipeline else None
+    engine = engine or (job.engine if job else "local")
+    scheduler = scheduler or (job.scheduler if job else None)
+    require_choice("--engine", engine, ("local", "dask"))
+    if scheduler is not None and engine != "dask":
+        raise InvalidArgument("--scheduler is the address of a Dask cluster; add --engine dask.", field="scheduler")
     sources: list[str | Source] = [*job.all_sources] if job else [*paths]
     if missing := missing_paths(sources):
         raise InvalidArgument(f"There is no such file or folder: {', '.join(missing)}.", paths=missing)
@@ -136,7 +139,7 @@ def ingest(
             def run() -> IngestReport:
                 most = yes or job.prune_most
                 with progress_view() as view:
-                    return base.ingest(
+                    report = base.ingest(
                         sources,
                         prune=prune,
                         prune_most=most,
@@ -145,6 +148,9 @@ def ingest(
                         scheduler=scheduler,
                         on_progress=view,
                     )
+                if job.publish_to and report.snapshot_id:
+                    base.publish(job.publish_to)
+                return report
 
             if watch:
                 watch_sources(sources, base.path, job.quiet_seconds, run, print_json if as_json else _show_report)

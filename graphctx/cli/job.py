@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -25,6 +25,13 @@ class IngestJob(BaseModel):
     prune_most: bool = Field(False, description="Prune even if that drops more than half of the documents.")
     quiet_seconds: float = Field(
         2.0, gt=0, le=3600, description="With --watch, publish when nothing has changed for so long."
+    )
+    engine: Literal["local", "dask"] = Field(
+        "local", description="Where documents are read and embedded; see --engine."
+    )
+    scheduler: str | None = Field(None, description="The scheduler of a Dask cluster; see --scheduler.")
+    publish_to: str | None = Field(
+        None, description="Publish each snapshot there too: s3://bucket/path; see graphctx publish."
     )
     ingest: dict[str, Any] = Field(
         default_factory=dict, description="Settings of the group [ingest] for this run; they win over kb.toml."

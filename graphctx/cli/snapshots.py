@@ -70,10 +70,14 @@ def _show_status(found: Status) -> None:
 @app.command("list", cls=GuardedCommand)
 def list_all(kb: KbOption = DEFAULT_KB, as_json: JsonOption = False) -> None:
     """List the snapshots, the newest first."""
+    from graphctx.knowledge_base import KnowledgeBase
     from graphctx.store.config import read_config
     from graphctx.store.history import list_snapshots
+    from graphctx.store.objects import origin_of
     from graphctx.store.snapshot import recovery_note
 
+    if origin_of(kb):
+        KnowledgeBase.open(kb).close()  # the first use of an address copies what is published there
     read_config(kb)
     found = list_snapshots(kb)
     if any(info.current for info in found) and (note := recovery_note(kb)):

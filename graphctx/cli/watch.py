@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Event
@@ -11,7 +13,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from graphctx.cli.console import errors_console
-from graphctx.errors import GraphctxError, InvalidArgument
+from graphctx.errors import BackendUnavailable, GraphctxError, InvalidArgument
 
 if TYPE_CHECKING:
     from graphctx.ingest.read.source import Source
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
 
 MAX_WAIT_SECONDS = 60
 """Files that never stop changing are ingested after so long."""
+
+RETRY_SECONDS = 5.0
+"""An ingest that could not run, as while another one holds the lock, is tried again after so long."""
 
 FIRST_WAIT_MS = 100
 
@@ -44,7 +49,8 @@ def watch_sources(
 ) -> None:
     """Ingest, and ingest again whenever files of the sources have changed and were quiet for a while.
 
-    An ingest that fails is reported, and the watch goes on. SIGTERM ends it, in the middle of an ingest too: what is
+    An ingest that fails is reported, and the watch goes on; one that the disk or another ingest prevents is tried
+    again. SIGTERM ends it, in the middle of an ingest too: what is
     published stays, and finished work is kept.
 
     Args:
@@ -67,6 +73,7 @@ def watch_sources(
     folders = {path if path.is_dir() else path.parent for path in paths}
     stopped = Event()
     busy = False
+    retry_at = math.inf
 
     def is_wanted(change: Change, name: str) -> bool:
         path = Path(name)
@@ -90,10 +97,13 @@ def watch_sources(
     try:
         # The first item comes when the folders are being followed, so that nothing is missed during the first ingest.
         for number, found in enumerate(changes):
-            if number == 0 or found:
+            if number == 0 or found or time.monotonic() >= retry_at:
                 busy = True
-                _attempt(ingest, show)
+                error = _attempt(ingest, show)
                 busy = False
+                retry_at = time.monotonic() + RETRY_SECONDS if isinstance(error, BackendUnavailable) else math.inf
+                if error is not None and (number == 0 or found):
+                    errors_console().print(f"error: {error.code} {error.message}\nThe watch goes on.", style="red")
     except _Stopped:
         pass
     finally:
@@ -105,12 +115,13 @@ class _Stopped(KeyboardInterrupt):
     """SIGTERM came during an ingest."""
 
 
-def _attempt(ingest: Callable[[], IngestReport], show: Callable[[IngestReport], None]) -> None:
+def _attempt(ingest: Callable[[], IngestReport], show: Callable[[IngestReport], None]) -> GraphctxError | None:
+    """Ingest once and return the error, if there is one."""
     try:
         report = ingest()
     except GraphctxError as error:
-        errors_console().print(f"error: {error.code} {error.message}\nThe watch goes on.", style="red")
-    else:
-        if report.changed:
-            show(report)
-        errors_console().print("watching; Ctrl-C or SIGTERM ends it", style="dim")
+        return error
+    if report.changed:
+        show(report)
+    errors_console().print("watching; Ctrl-C or SIGTERM ends it", style="dim")
+    return None

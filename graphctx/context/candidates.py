@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from graphctx.model.context import relevance_of
 from graphctx.model.requests import Filters, Scope
-from graphctx.retrieve.arrays import Rows, Scores, inner_products, top_rows
+from graphctx.retrieve.arrays import Rows, Scores, top_rows
 from graphctx.retrieve.cite import TokenCounter
 from graphctx.retrieve.confidence import Confidence, likely_answered
 from graphctx.retrieve.evidence import MAX_NEAREST
@@ -200,7 +200,7 @@ def _siblings(index: SearchIndex, question: Question, ranking: Ranking, most: in
     start, end = (np.searchsorted(walk.unit_doc, documents, side=side) for side in ("left", "right"))
     units = np.concatenate([np.arange(*bounds) for bounds in zip(start, end, strict=True)])
     units = np.setdiff1d(units, ranking.rows)
-    return units[top_rows(inner_products(index.vectors, units, question.vector), most)]
+    return units[top_rows(index.unit_similarity(question.vector, units), most)]
 
 
 def _stated_dates(index: SearchIndex, rows: Rows) -> npt.NDArray[np.str_]:
@@ -218,7 +218,8 @@ def _newest_of_same(index: SearchIndex, ranking: Ranking, chosen: Rows) -> Rows:
     best = chosen.copy()
     for at, position in enumerate(chosen[chosen < _COMPARED].tolist()):
         newer = np.flatnonzero(dates > dates[position]) if dates[position] else chosen[:0]
-        same = inner_products(index.vectors, ranking.rows[newer], index.vectors[ranking.rows[position]]) >= SAME_UNIT
+        own = index.vectors_of(ranking.rows[position : position + 1])[0]
+        same = index.unit_similarity(own, ranking.rows[newer]) >= SAME_UNIT
         if same.any():
             best[at] = newer[same][np.argmax(dates[newer[same]])]
     _, first = np.unique(best, return_index=True)

@@ -225,7 +225,7 @@ def section_cosines(found: ContextCandidates) -> dict[int, float]:
     snapshot would take its size again.
     """
     rows, back = np.unique(found.section, return_inverse=True)
-    vectors = found.index.vectors[found.rows]
+    vectors = found.index.vectors_of(found.rows)
     total = np.zeros((len(rows), vectors.shape[1]), dtype=np.float32)
     np.add.at(total, back, vectors)
     length = np.sqrt(np.einsum("ij,ij->i", total, total))

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-import numpy as np
-
 from graphctx.export.options import OnProgress, no_progress
 from graphctx.layers import Profile, ProfiledEmbedder, built_in, metadata_for
 from graphctx.layers.compiled import CANONICAL, DocumentPassage, chunks_of, compiled
@@ -65,7 +63,7 @@ def units_layer(
     embedder = _profiled(index.embedder)
     audit = dict(embedder.audit) | {"embedded_text": "title and headings, then the content"}
     metadata = metadata_for(embedder.profile, audit)
-    vectors = np.ascontiguousarray(index.vectors[index.visible_rows])
+    vectors = index.vectors_of(index.visible_rows)
     return compiled(chunks, vectors, metadata, i8=i8)
 
 

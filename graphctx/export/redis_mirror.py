@@ -171,7 +171,7 @@ def mirrored(view: GraphView) -> Iterator[MirroredItem]:
             "concept",
             hierarchy.id(row),
             "\n".join(text for _, text in said),
-            _mean(index.vectors[treating]),
+            _mean(index.vectors_of(treating)),
             hierarchy.id(parent) if parent >= 0 else "",
             children[row],
             {
@@ -197,7 +197,7 @@ def mirrored(view: GraphView) -> Iterator[MirroredItem]:
             "section",
             sections.id(row),
             text.text[start:end],
-            _mean(index.vectors[own]),
+            _mean(index.vectors_of(own)),
             hierarchy.id(concept_of[row]) if row in concept_of else "",
             [index.unit(unit).id for unit in own.tolist()],
             {
@@ -215,7 +215,7 @@ def mirrored(view: GraphView) -> Iterator[MirroredItem]:
             "chunk",
             unit.id,
             text.text[unit.start_char : unit.end_char],
-            index.vectors[np.array([unit_row])][0],
+            index.vectors_of(np.array([unit_row]))[0],
             sections.id(own_section),
             [],
             {

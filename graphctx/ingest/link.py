@@ -313,12 +313,13 @@ def _is_links(document: Document, block: Block) -> bool:
 
 def _token_counts(corpus: Corpus, forms: npt.NDArray[np.int32]) -> npt.NDArray[np.uint16]:
     """Return the tokens of each sentence as quotes are measured, or the largest uint16 for more."""
-    counter, spans = AnswerCounter(), iter(forms[:, :2].tolist())
-    counts = [
-        count
+    spans = iter(forms[:, :2].tolist())
+    texts = [
+        document.text[start:end]
         for document, _, unit in corpus.placed_units()
-        for count in counter.count_many([document.text[start:end] for start, end in islice(spans, len(unit.sentences))])
+        for start, end in islice(spans, len(unit.sentences))
     ]
+    counts = AnswerCounter().count_many(texts)
     return np.minimum(np.array(counts, dtype=np.int64), np.iinfo(np.uint16).max).astype(np.uint16)
 
 

@@ -30,7 +30,7 @@ from graphctx.ingest.communities import (
 )
 from graphctx.ingest.corpus import Corpus
 from graphctx.ingest.definitions import Definition
-from graphctx.ingest.embed import Quantised, embed_corpus, embed_texts, quantise
+from graphctx.ingest.embed import Quantised, embed_corpus, quantise
 from graphctx.ingest.extract import extract_corpus
 from graphctx.ingest.link import Linked, link_corpus
 from graphctx.ingest.link_targets import corpus_definitions
@@ -65,7 +65,8 @@ class State(TypedDict, total=False):
     definitions: Sequence[Definition]  # resolve
     resolution: Resolution  # resolve
     linked: Linked  # link
-    vectors: Mapping[str, Vectors]  # embed: units and entities; summarise: communities
+    name_vectors: Vectors  # embed: of entities
+    unit_vectors: Quantised  # embed
     sentence_vectors: Quantised  # embed
     tables: Mapping[str, pa.Table]  # relate: all but communities; write: communities
     communities: Sequence[Community]  # cluster
@@ -202,13 +203,17 @@ def embed(state: State, context: Context) -> State:
     names = [entity.name for entity in state["linked"].entities]
     at_once = context.executor.texts_at_once
     vectors = embed_corpus(state["corpus"], names, context.embedder, context.memo, context.progress, at_once)
-    return {"sentence_vectors": quantise(vectors.pop("sentences")), "vectors": vectors}
+    return {
+        "name_vectors": vectors["entities"],
+        "unit_vectors": quantise(vectors["units"]),
+        "sentence_vectors": quantise(vectors["sentences"]),
+    }
 
 
 def relate(state: State, context: Context) -> State:
     """Relate entities by facts, co-mentions and the similarity of their names."""
     linked, facts = state["linked"], state["resolution"].facts
-    related = relate_entities(linked, facts, state["vectors"]["entities"])
+    related = relate_entities(linked, facts, state["name_vectors"])
     return {"tables": build_tables(state["corpus"], linked, facts, related, state["changes"].source_of)}
 
 
@@ -238,14 +243,9 @@ def summarise(state: State, context: Context) -> State:
     communities = state["communities"]
     evidence = CommunityEvidence.of(state["tables"], state["linked"].arrays, state["sentence_vectors"])
     summaries = summarise_communities(
-        evidence, communities, lambda done: context.progress(done, len(communities), "communities")
+        evidence, communities, context.memo, lambda done: context.progress(done, len(communities), "communities")
     )
-    vectors = embed_texts([one.summary for one in summaries], context.embedder, context.memo)
-    return {
-        "community_evidence": evidence,
-        "summaries": summaries,
-        "vectors": {**state["vectors"], "communities": vectors},
-    }
+    return {"community_evidence": evidence, "summaries": summaries}
 
 
 def phrase(state: State, context: Context) -> State:
@@ -269,7 +269,7 @@ def write(state: State, context: Context) -> State:
     return {
         "tables": tables,
         "content": snapshot_content(
-            state["corpus"], tables, state["vectors"], state["sentence_vectors"], state["linked"].arrays
+            state["corpus"], tables, state["unit_vectors"], state["sentence_vectors"], state["linked"].arrays
         ),
     }
 

@@ -14,7 +14,6 @@ from graphctx.ingest.link import Linked
 from graphctx.ingest.outline import outline_of
 from graphctx.model.ids import fingerprint
 from graphctx.model.knowledge import Community, CommunitySummary, Fact
-from graphctx.nlp.base import Vectors
 from graphctx.store import schema
 from graphctx.store.bm25 import write_bm25, write_sentence_terms
 from graphctx.store.publish import SnapshotContent
@@ -69,7 +68,7 @@ def communities_table(
 def snapshot_content(
     corpus: Corpus,
     tables: Mapping[str, pa.Table],
-    vectors: Mapping[str, Vectors],
+    unit_vectors: Quantised,
     sentence_vectors: Quantised,
     arrays: WalkArrays,
 ) -> SnapshotContent:
@@ -86,11 +85,11 @@ def snapshot_content(
     )
     return SnapshotContent(
         tables=tables,
-        vectors={name: vectors[name] for name in ("units", "entities", "communities")},
+        vectors={"units": unit_vectors.values * unit_vectors.scale[:, None]},
         arrays=arrays.as_dict(),
         matrices={
-            "units": vectors["units"],
-            "communities": vectors["communities"],
+            "units": unit_vectors.values,
+            "unit_scale": unit_vectors.scale,
             "sentences": sentence_vectors.values,
             "sentence_scale": sentence_vectors.scale,
         },

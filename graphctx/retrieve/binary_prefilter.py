@@ -30,7 +30,7 @@ _BLOCK = 8_192  # rows turned into bits at a time: 12 MB of vectors
 class BinaryPrefilter:
     """The signs of vectors [n, d]; ``d`` is a multiple of 64."""
 
-    def __init__(self, vectors: Scores) -> None:
+    def __init__(self, vectors: npt.NDArray[np.number]) -> None:
         n, d = vectors.shape
         # Word-major, so that one word of all rows is compared with the query's at once.
         self._words = np.empty((d // 64, n), dtype=np.uint64)
@@ -70,5 +70,5 @@ class BinaryPrefilter:
         return count
 
 
-def _signs(vectors: Scores) -> npt.NDArray[np.uint64]:
+def _signs(vectors: npt.NDArray[np.number]) -> npt.NDArray[np.uint64]:
     return np.packbits(vectors > 0, axis=1).view(np.uint64)

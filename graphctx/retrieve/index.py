@@ -38,7 +38,7 @@ _UNIT_COLUMNS = ["id", "doc_row", "kind", "heading", "anchor", "start_char", "en
 _DOCUMENT_COLUMNS = ["id", "uri", "title", "tags", "updated_at", "mtime", "page_starts", "formerly"]
 
 _SHARED = (
-    "vectors",
+    "unit_vectors",
     "sentence_vectors",
     "sentence_terms",
     "units",
@@ -121,7 +121,7 @@ class SearchIndex:
             return self
         part = SearchIndex(self.snapshot, self.embedder, visible_documents)
         visible = visible_documents[self.walk.unit_doc]
-        many = BinaryPrefilter.pays(int(np.count_nonzero(visible)), self.vectors.shape[1])
+        many = BinaryPrefilter.pays(int(np.count_nonzero(visible)), self.unit_vectors[0].shape[1])
         seen = {
             "visible": visible,
             "walk": self.walk.within(visible),
@@ -183,14 +183,15 @@ class SearchIndex:
         return WalkArrays.from_dict(self.snapshot.arrays())
 
     @cached_property
-    def vectors(self) -> Scores:
-        """Unit vectors, float32 [N, d]."""
-        return np.ascontiguousarray(self.snapshot.matrix("units"), dtype=np.float32)
+    def unit_vectors(self) -> tuple[npt.NDArray[np.int8], Scores]:
+        """Unit vectors, int8 [N, d] memory-mapped, and their scale, float32 [N]."""
+        return np.asarray(self.snapshot.matrix("units")), np.asarray(self.snapshot.matrix("unit_scale"))
 
     @cached_property
     def prefilter(self) -> BinaryPrefilter | None:
         """The binary prefilter of the unit vectors, where there are enough of them."""
-        return BinaryPrefilter(self.vectors) if BinaryPrefilter.pays(*self.vectors.shape) else None
+        values, _ = self.unit_vectors
+        return BinaryPrefilter(values) if BinaryPrefilter.pays(*values.shape) else None
 
     @cached_property
     def sentence_vectors(self) -> tuple[npt.NDArray[np.int8], Scores]:
@@ -320,11 +321,18 @@ class SearchIndex:
         """Return the sentence rows of some units, and for each the position of its unit in ``unit_rows``."""
         return gather(self.walk.unit_sentence, np.asarray(unit_rows, dtype=np.int64))
 
+    def unit_similarity(self, vector: Scores, unit_rows: Rows) -> Scores:
+        """Return the cosines of a query vector with some units, float32."""
+        return _similarity(self.unit_vectors, unit_rows, vector)
+
+    def vectors_of(self, unit_rows: Rows) -> Scores:
+        """Return the vectors of some units, float32 [len(unit_rows), d]."""
+        values, scale = self.unit_vectors
+        return values[unit_rows] * scale[unit_rows, None]
+
     def sentence_similarity(self, vector: Scores, sentence_rows: Rows) -> Scores:
         """Return the cosines of a query vector with some sentences, float32."""
-        values, scale = self.sentence_vectors
-        similarity: Scores = inner_products(values, sentence_rows, vector) * scale[sentence_rows]
-        return similarity
+        return _similarity(self.sentence_vectors, sentence_rows, vector)
 
     @cached_property
     def typical(self) -> tuple[Scores, int]:
@@ -339,6 +347,12 @@ class SearchIndex:
     def close(self) -> None:
         """Close the snapshot."""
         self.snapshot.close()
+
+
+def _similarity(vectors: tuple[npt.NDArray[np.int8], Scores], rows: Rows, vector: Scores) -> Scores:
+    values, scale = vectors
+    similarity: Scores = inner_products(values, rows, vector) * scale[rows]
+    return similarity
 
 
 def _columns(table: pa.Table) -> dict[str, pa.Array]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from graphctx.model.answers import RunMode, Source
 from graphctx.model.interrupt import checkpoint
-from graphctx.retrieve.arrays import NO_SCORES, Rows, Scores, SparseScores, inner_products, is_in, top_rows, union
+from graphctx.retrieve.arrays import NO_SCORES, Rows, Scores, SparseScores, is_in, top_rows, union
 from graphctx.retrieve.hybrid_score import HybridScores, hybrid_scores
 from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import Question
@@ -128,9 +128,10 @@ def top_units(index: SearchIndex, ranking: Ranking, limit: int, per_document: in
         document = int(index.walk.unit_doc[row])
         if taken.get(document, 0) >= per_document:
             continue
-        better = ranking.rows[chosen]
-        if distinct and inner_products(index.vectors, better, index.vectors[row]).max(initial=0.0) >= SAME_UNIT:
-            continue
+        if distinct and chosen:
+            own = index.vectors_of(np.array([row]))[0]
+            if index.unit_similarity(own, ranking.rows[chosen]).max() >= SAME_UNIT:
+                continue
         taken[document] = taken.get(document, 0) + 1
         chosen.append(position)
         if len(chosen) == limit:

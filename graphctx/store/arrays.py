@@ -19,7 +19,7 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time that a zip entry can carry: 
 
 
 def save_arrays(path: Path, arrays: Mapping[str, Array]) -> None:
-    """Write arrays to an uncompressed ``.npz`` whose bytes depend on names and values alone.
+    """Write arrays to a compressed ``.npz`` whose bytes depend on names and values alone.
 
     Args:
         path: the file, overwritten if it exists.
@@ -28,11 +28,11 @@ def save_arrays(path: Path, arrays: Mapping[str, Array]) -> None:
     Raises:
         InvalidArgument: an array of Python objects.
     """
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name in sorted(arrays):
             buffer = io.BytesIO()
             np.lib.format.write_array(buffer, plain(name, arrays[name]), version=(1, 0), allow_pickle=False)
-            archive.writestr(zipfile.ZipInfo(f"{name}.npy", _EPOCH), buffer.getbuffer())
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy", _EPOCH), buffer.getbuffer(), zipfile.ZIP_DEFLATED)
 
 
 def load_arrays(path: Path) -> dict[str, Array]:

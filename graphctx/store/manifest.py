@@ -15,7 +15,7 @@ from graphctx.model.ids import content_id
 from graphctx.store.files import reason_of, write_atomic
 
 MANIFEST_NAME = "MANIFEST.json"
-FORMAT_VERSION = 5
+FORMAT_VERSION = 6
 """Version of the snapshot layout. A snapshot of another version is refused."""
 
 ID_PATTERN = r"sn_[a-z2-7]{16}"
@@ -56,7 +56,6 @@ class Manifest(_Model):
         parent: the snapshot that was current before, if any.
         engine: the graph engine, whose name is the graph file's suffix.
         counts: rows of each table.
-        graph_counts: nodes and relations of each label.
         table_versions: the LanceDB version of each table; empty without LanceDB tables.
         files: every file of the snapshot but this one, by its path below the snapshot.
         versions: of what made it.
@@ -70,7 +69,6 @@ class Manifest(_Model):
     parent: str | None = None
     engine: str
     counts: dict[str, int]
-    graph_counts: dict[str, int]
     table_versions: dict[str, int]
     files: dict[str, FileEntry]
     versions: Versions

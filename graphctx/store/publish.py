@@ -6,7 +6,6 @@ import os
 import secrets
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,10 +13,10 @@ import pyarrow as pa
 
 from graphctx.errors import BackendUnavailable, GraphctxError, InvalidArgument
 from graphctx.store.arrays import Array, load_arrays, open_matrix, save_arrays, save_matrix
-from graphctx.store.child import run_child
 from graphctx.store.content import content_hash
 from graphctx.store.files import disk_errors, files_below, fsync_path, fsync_tree, sha256_of
 from graphctx.store.graph import graph_engine
+from graphctx.store.graph_file import GRAPH_DIR
 from graphctx.store.manifest import (
     FORMAT_VERSION,
     FileEntry,
@@ -41,10 +40,9 @@ from graphctx.store.snapshot import (
 )
 from graphctx.store.tables import TableReader, write_tables
 
-STEPS = ("hash", "parquet", "tables", "graph", "arrays", "verify", "publish")
+STEPS = ("hash", "parquet", "tables", "arrays", "verify", "publish")
 """The arguments of ``on_step``, in order; ``hash`` and ``publish`` alone where the content is published already."""
 
-_LITTLE_SPACE = 64 << 20  # bytes; kuzu's log and its file stand beside each other while it writes
 _ROW_GROUP = 16_384  # rows: bounds the memory of a write, and lets a reader of few columns skip
 
 
@@ -54,7 +52,7 @@ class SnapshotContent:
 
     Attributes:
         tables: every table of ``schema.TABLES``, with its columns.
-        vectors: float32 ``[rows, dimension]`` of the tables ``units``, ``entities`` and ``communities``, L2-normalised.
+        vectors: float32 ``[rows, dimension]`` by table, L2-normalised, for the LanceDB tables.
         arrays: small numpy arrays by name, kept together and read into memory.
         matrices: large numpy arrays by name, kept apart and mapped into memory.
         extras: writers by name; each is called with an empty directory of that name inside the snapshot. What
@@ -74,7 +72,7 @@ class SnapshotContent:
             if not self.tables[name].schema.equals(schema):
                 raise InvalidArgument(f"The table {name!r} does not have the columns of its schema.", table=name)
         for name in (*self.matrices, *self.extras):
-            if not name.isidentifier() or name in (PARQUET_DIR, TABLES_DIR, MATRICES_DIR):
+            if not name.isidentifier() or name in (PARQUET_DIR, TABLES_DIR, MATRICES_DIR, GRAPH_DIR):
                 raise InvalidArgument(f"{name!r} cannot name a file of the snapshot.", name=name)
 
 
@@ -141,7 +139,7 @@ def publish(
         try:
             with disk_errors(f"{SNAPSHOTS_DIR}/{new_id}"):
                 temporary.mkdir()
-                built = _write(temporary, content, engine, lancedb, report)
+                built = _write(temporary, content, lancedb, report)
                 report("verify")
                 _verify(temporary, built)
                 manifest = Manifest(
@@ -153,15 +151,12 @@ def publish(
                     parent=current_or_none(kb_dir),
                     engine=engine,
                     counts=built.counts,
-                    graph_counts=built.graph_counts,
                     table_versions=built.table_versions,
                     files=_sync_and_hash(temporary),
                     versions=versions.model_copy(update={"engine": graph_engine(engine).version()}),
                 )
                 write_manifest(temporary, manifest)
                 move_in(temporary, kb_dir / SNAPSHOTS_DIR / new_id)
-        except BackendUnavailable as error:
-            raise _with_free_space(error, kb_dir) from error
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
     report("publish")
@@ -181,16 +176,12 @@ def clean_leftovers(kb_dir: Path) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Built:
-    engine: str
     counts: dict[str, int]
-    graph_counts: dict[str, int]
     table_versions: dict[str, int]
     matrices: list[str]
 
 
-def _write(
-    directory: Path, content: SnapshotContent, engine: str, lancedb: bool, report: Callable[[str], None]
-) -> _Built:
+def _write(directory: Path, content: SnapshotContent, lancedb: bool, report: Callable[[str], None]) -> _Built:
     import pyarrow.parquet as pq
 
     report("parquet")
@@ -200,35 +191,23 @@ def _write(
         pq.write_table(content.tables[name], path, compression="zstd", row_group_size=_ROW_GROUP)
     report("tables")
     table_versions = write_tables(directory / TABLES_DIR, content.tables, content.vectors) if lancedb else {}
-    report("graph")
-    with ThreadPoolExecutor(1) as pool:  # beside the arrays, in a process
-        graph = pool.submit(
-            run_child,
-            "build",
-            engine=engine,
-            parquet=str(directory / PARQUET_DIR),
-            path=str(directory / f"graph.{engine}"),
-        )
-        report("arrays")
-        save_arrays(directory / ARRAYS_NAME, content.arrays)
-        (directory / MATRICES_DIR).mkdir()
-        for name in sorted(content.matrices):
-            save_matrix(directory / MATRICES_DIR / f"{name}.npy", content.matrices[name])
-        for name in sorted(content.extras):
-            (directory / name).mkdir()
-            content.extras[name](directory / name)
-        graph_counts = graph.result()
+    report("arrays")
+    save_arrays(directory / ARRAYS_NAME, content.arrays)
+    (directory / MATRICES_DIR).mkdir()
+    for name in sorted(content.matrices):
+        save_matrix(directory / MATRICES_DIR / f"{name}.npy", content.matrices[name])
+    for name in sorted(content.extras):
+        (directory / name).mkdir()
+        content.extras[name](directory / name)
     return _Built(
-        engine=engine,
         counts={name: content.tables[name].num_rows for name in TABLES},
-        graph_counts=graph_counts,
         table_versions=table_versions,
         matrices=sorted(content.matrices),
     )
 
 
 def _verify(directory: Path, built: _Built) -> None:
-    """Open all parts of a written snapshot and count their rows; the graph in a process of its own."""
+    """Open all parts of a written snapshot and count their rows."""
     try:
         faults = list(_faults(directory, built))
     except GraphctxError as error:
@@ -248,10 +227,6 @@ def _faults(directory: Path, built: _Built) -> Iterator[str]:
         rows = pq.ParquetFile(directory / PARQUET_DIR / f"{name}.parquet").metadata.num_rows
         if rows != count:
             yield f"{name}.parquet has {rows} rows, not {count}."
-    graph = directory / f"graph.{built.engine}"
-    for label, count in run_child("counts", engine=built.engine, path=str(graph)).items():
-        if count != built.graph_counts[label]:
-            yield f"The graph has {count} {label}, not {built.graph_counts[label]}."
     tables = TableReader(directory / TABLES_DIR, built.table_versions)
     for name in built.table_versions:
         rows = tables.count(name)
@@ -260,15 +235,6 @@ def _faults(directory: Path, built: _Built) -> Iterator[str]:
     load_arrays(directory / ARRAYS_NAME)
     for name in built.matrices:
         open_matrix(directory / MATRICES_DIR / f"{name}.npy")
-
-
-def _with_free_space(error: BackendUnavailable, kb_dir: Path) -> BackendUnavailable:
-    """Add the likely cause: on a full disk kuzu reports anything, such as "Invalid transaction type"."""
-    free = shutil.disk_usage(kb_dir).free
-    if free >= _LITTLE_SPACE or "errno" in error.details:
-        return error
-    message = f"{error.message} Only {free / 2**20:.1f} MiB are free on this disk."
-    return BackendUnavailable(message, **error.details, free_bytes=free)
 
 
 def _sync_and_hash(directory: Path) -> dict[str, FileEntry]:

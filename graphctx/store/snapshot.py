@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import re
+import shutil
+import weakref
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -14,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from graphctx.errors import BackendUnavailable, InvalidArgument
 from graphctx.store.files import disk_errors, files_below, reason_of, sha256_of, write_atomic
+from graphctx.store.graph_file import GRAPH_DIR, graph_file
 from graphctx.store.lock import Lease
 from graphctx.store.manifest import ID_PATTERN, MANIFEST_NAME, REMEDY, FileEntry, Manifest, read_manifest
 
@@ -72,12 +75,19 @@ class Snapshot:
 
     @property
     def graph(self) -> GraphStore:
-        """The graph, opened on first use."""
+        """The graph, opened on first use. The first use of a snapshot writes its file, which takes seconds.
+
+        Raises:
+            BackendUnavailable: the file cannot be written.
+        """
         if self._graph is None:
             from graphctx.store.graph import graph_engine
 
             engine = self.manifest.engine
-            self._graph = graph_engine(engine)(self.directory / f"graph.{engine}")
+            path = graph_file(self.directory, engine, self.directory / PARQUET_DIR)
+            if not path.is_relative_to(self.directory):
+                weakref.finalize(self, shutil.rmtree, path.parent, ignore_errors=True)
+            self._graph = graph_engine(engine)(path)
         return self._graph
 
     @property
@@ -309,8 +319,7 @@ def verify_files(directory: Path, manifest: Manifest) -> None:
     listed = {*manifest.files, MANIFEST_NAME}
     for path in files_below(directory):
         name = path.relative_to(directory).as_posix()
-        # Beside the graph, a stray log would be replayed into it; in the tables, a version would be seen.
-        if name not in listed and name.startswith(("graph.", f"{TABLES_DIR}/")):
+        if name not in listed and name.startswith(f"{TABLES_DIR}/"):  # a stray version would be seen
             raise BackendUnavailable(f"{here}/{name} is not part of the snapshot. {REMEDY}", file=f"{here}/{name}")
 
     def hashed(name: str, entry: FileEntry) -> str | None:
@@ -324,10 +333,10 @@ def verify_files(directory: Path, manifest: Manifest) -> None:
 
 
 def unlisted_files(snapshot: Snapshot) -> list[Path]:
-    """Return the files below a snapshot that its manifest does not list."""
+    """Return the files below a snapshot that are neither listed by its manifest nor the graph."""
     listed = {*snapshot.manifest.files, MANIFEST_NAME}
-    below = files_below(snapshot.directory)
-    return [path for path in below if path.relative_to(snapshot.directory).as_posix() not in listed]
+    below = {path.relative_to(snapshot.directory): path for path in files_below(snapshot.directory)}
+    return [path for name, path in below.items() if name.as_posix() not in listed and name.parts[0] != GRAPH_DIR]
 
 
 def _check_sizes(directory: Path, manifest: Manifest) -> None:

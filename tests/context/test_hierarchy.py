@@ -210,7 +210,7 @@ def test_a_section_is_as_near_as_the_mean_of_its_units(handbook_kb: KnowledgeBas
     found = find_candidates(searcher, QUESTION, Scope(), Filters(), handbook_kb.tokens, 4000)
     assert not isinstance(found, Empty)
     for section, cosine in section_cosines(found).items():
-        mean = found.index.vectors[found.rows[found.section == section]].mean(axis=0)
+        mean = found.index.vectors_of(found.rows[found.section == section]).mean(axis=0)
         expected = float(mean @ found.question.vector) / float(np.linalg.norm(mean))
         assert cosine == pytest.approx(expected, abs=1e-4)
 

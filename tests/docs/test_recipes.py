@@ -191,5 +191,5 @@ def test_a_graph_engine_is_a_class_and_a_line(tmp_path: Path, monkeypatch: pytes
         assert kb.cypher("MATCH (n:Document) RETURN n.uri").rows == [("gate.md",)]
         snapshot = kb.searcher().index.snapshot
         assert isinstance(snapshot.graph, GraphStore)
-        assert snapshot.manifest.graph_counts["TextUnit"] == 1
+        assert snapshot.graph.counts()["TextUnit"] == 1
         assert kb.retrieve_evidence("When does the gate open?").quotes

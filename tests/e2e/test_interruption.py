@@ -7,11 +7,13 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import psutil
 import pytest
+
+from graphctx.store.lock import IngestLock
 
 from .house import (
     COMMAND,
@@ -121,3 +123,18 @@ def test_a_watch_publishes_what_changes_survives_a_broken_file_and_ends_on_sigte
     assert "Traceback" not in errors
     with pytest.raises(ProcessLookupError):
         os.killpg(process.pid, 0)
+
+
+def test_a_watch_tries_again_when_another_ingest_is_done(tmp_path: Path) -> None:
+    folder, kb = tmp_path / "docs", tmp_path / "kb"
+    folder.mkdir()
+    (folder / "gate.md").write_text("# Gate\n\nThe tide gate shuts at noon.\n")
+    with ExitStack() as lock:
+        lock.enter_context(IngestLock(kb))
+        with started("ingest", folder, "--kb", kb, "--watch") as process:
+            wait_for_step(process, "The watch goes on")
+            lock.close()
+            wait_for_step(process, "watching")
+            os.kill(process.pid, signal.SIGTERM)
+            process.communicate(timeout=SECONDS)
+    assert "noon" in answer_of("ask", "When does the tide gate shut?", "--kb", kb)["quotes"][0]["quote"]

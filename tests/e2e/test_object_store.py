@@ -64,12 +64,23 @@ async def test_two_replicas_answer_and_take_up_the_next_publish(server: S3Server
                 assert "Thornby" in await quotes(port, BORN)
 
 
+def test_a_job_publishes_to_the_address_that_it_names(server: S3Server, tmp_path: Path) -> None:
+    (tmp_path / "boat.md").write_text("# The boat\n\nThe boat of Gull Point is called Kittiwake.\n")
+    job = tmp_path / "job.toml"
+    job.write_text(f'paths = ["boat.md"]\nkb = "kb"\npublish_to = "{URL}"\n')
+    machine = {**server.environment, "GRAPHCTX_REPLICA__FOLDER": str(tmp_path / "copies")}
+    succeeded(graphctx("ingest", "--pipeline", job, **machine))
+    assert "Kittiwake" in str(answer_of("ask", BOAT, "--kb", URL, **machine)["quotes"])
+
+
 def test_commands_read_a_published_knowledge_base_and_do_not_write_it(
     server: S3Server, lighthouse_kb: Path, tmp_path: Path
 ) -> None:
     machine = {**server.environment, "GRAPHCTX_REPLICA__FOLDER": str(tmp_path / "copies")}
     sent = answer_of("publish", "--kb", lighthouse_kb, "--to", URL, **machine)
     assert sent["uploaded"] == sent["files"]
+    (listed,) = answer_of("snapshots", "list", "--kb", URL, **machine)["snapshots"]
+    assert listed["id"] == sent["snapshot_id"]
     assert "Thornby" in str(answer_of("ask", BORN, "--kb", URL, **machine)["quotes"])
     status = answer_of("status", "--kb", f"{URL}/", **machine)
     assert status["snapshot_id"] == sent["snapshot_id"]

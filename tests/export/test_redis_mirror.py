@@ -57,7 +57,7 @@ def test_the_hierarchy_is_read_back_with_its_texts_and_vectors(
         assert item["content"] == handbook_kb.document(place["doc_uri"]).text[place["start_char"] : place["end_char"]]
     for unit_id, chunk in chunks.items():
         assert unit_id in sections[chunk["parent"]]["children"]
-        assert np.array_equal(chunk["embedding"], index.vectors[index.unit_row(unit_id)])
+        assert np.array_equal(chunk["embedding"], index.vectors_of(np.array([index.unit_row(unit_id)]))[0])
     for section_id, section in sections.items():
         assert not section["parent"] or section_id in concepts[section["parent"]]["children"]
     for concept in concepts.values():
@@ -71,7 +71,7 @@ def test_vector_sets_find_the_chunks_that_are_nearest(handbook_kb: KnowledgeBase
     handbook_kb.export(url, "redis")
     index = handbook_kb.searcher().index
     vector = index.embedder.embed([QUESTION])[0]
-    exact = np.argsort(-(index.vectors @ vector), kind="stable")[:5].tolist()
+    exact = np.argsort(-index.unit_similarity(vector, index.visible_rows), kind="stable")[:5].tolist()
     blob = vector.astype("<f4").tobytes()
     found = client.execute_command("VSIM", "chunk_index", "FP32", blob, "COUNT", 5, "TRUTH")
     assert [one.decode() for one in found] == [index.unit(row).id for row in exact]

@@ -41,7 +41,12 @@ def carve(snapshot: Snapshot, documents: np.ndarray, folder: Path) -> KnowledgeB
     for name, table in tables.items():
         pq.write_table(table, directory / PARQUET_DIR / f"{name}.parquet")
     write_texts(directory / TEXTS_DIR, tables["documents"]["text"])
-    for name, rows in (("units", units), ("sentences", sentences), ("sentence_scale", sentences)):
+    for name, rows in (
+        ("units", units),
+        ("unit_scale", units),
+        ("sentences", sentences),
+        ("sentence_scale", sentences),
+    ):
         save_matrix(directory / MATRICES_DIR / f"{name}.npy", np.asarray(snapshot.matrix(name))[rows])
     save_arrays(directory / ARRAYS_NAME, _walk(snapshot, walk, units, sentences).as_dict())
     _write_terms(directory / "bm25", tables, walk, units)

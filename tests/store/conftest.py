@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from graphctx.store.graph_file import GRAPH_DIR
+
 from .world import publish_world
 
 
@@ -18,5 +20,5 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def kb_dir(published: Path, tmp_path: Path) -> Path:
-    """A copy of it, for tests that change something."""
-    return Path(shutil.copytree(published, tmp_path / "kb"))
+    """A copy of what is published, for tests that change something."""
+    return Path(shutil.copytree(published, tmp_path / "kb", ignore=shutil.ignore_patterns(GRAPH_DIR)))

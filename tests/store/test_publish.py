@@ -30,7 +30,6 @@ def test_what_is_published_can_be_read(published: Path) -> None:
         assert all((arrays[name] == written.arrays[name]).all() for name in arrays)
         assert (snapshot.matrix("units") == written.matrices["units"]).all()
         assert isinstance(snapshot.matrix("sentences"), np.memmap)
-        assert snapshot.graph.counts() == snapshot.manifest.graph_counts
         assert snapshot.graph.query("MATCH (e {id: $id}) RETURN e.name", {"id": entity_id("loom")}).rows == [("loom",)]
         assert snapshot.tables.search_vector("units", unit_vectors(12)[3], 1)[0].row == 3
         assert (snapshot.directory / "bm25" / "words.json").read_text() == '["harbour"]'
@@ -55,11 +54,11 @@ def test_the_same_content_keeps_its_snapshot_and_other_content_or_another_varian
 
 def test_a_damaged_snapshot_is_written_again_by_the_next_publish(kb_dir: Path) -> None:
     found = str(current_id(kb_dir))
-    (kb_dir / "snapshots" / found / "graph.kuzu").write_bytes(b"rubbish")
+    (kb_dir / "snapshots" / found / "walk.npz").write_bytes(b"rubbish")
     publish_world(kb_dir)
     with open_snapshot(kb_dir) as snapshot:
         assert snapshot.id == found
-        assert snapshot.graph.counts()["Document"] == 4
+        assert "weight" in snapshot.arrays()
     assert [path.name for path in (kb_dir / "snapshots").iterdir()] == [found]
 
 
@@ -67,14 +66,13 @@ def fail(_directory: Path) -> None:
     raise KeyboardInterrupt
 
 
-def spoil_the_graph(directory: Path) -> None:
-    graph = directory.parent / "graph.kuzu"
-    graph.write_bytes(graph.read_bytes()[:4096])
+def spoil_the_arrays(directory: Path) -> None:
+    (directory.parent / "walk.npz").write_bytes(b"rubbish")
 
 
 @pytest.mark.parametrize(
     ("extra", "error"),
-    [pytest.param(fail, KeyboardInterrupt, marks=pytest.mark.slow), (spoil_the_graph, BackendUnavailable)],
+    [pytest.param(fail, KeyboardInterrupt, marks=pytest.mark.slow), (spoil_the_arrays, BackendUnavailable)],
 )
 def test_what_fails_or_does_not_pass_verification_leaves_what_was_published_and_nothing_else(
     kb_dir: Path, extra: object, error: type[BaseException]
@@ -90,7 +88,7 @@ def test_what_fails_or_does_not_pass_verification_leaves_what_was_published_and_
 def test_an_empty_corpus_can_be_published(tmp_path: Path) -> None:
     tables = {name: table.slice(0, 0) for name, table in world().items()}
     none = np.zeros((0, DIMENSION), np.float32)
-    vectors = {"units": none, "entities": none}
+    vectors = {"units": none}
     publish_content(tmp_path, SnapshotContent(tables, vectors, {"a": np.zeros(0, np.int32)}, {"units": none}))
     with open_snapshot(tmp_path) as snapshot:
         assert snapshot.matrix("units").shape == (0, DIMENSION)

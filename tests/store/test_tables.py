@@ -24,10 +24,9 @@ def reader(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     """Once as below, and once as above the number of rows from which vectors are indexed."""
     directory = tmp_path_factory.mktemp("lance")
     tables = world(100 if request.param == "indexed" else DOCS)
-    vectors = {"units": unit_vectors(tables["units"].num_rows), "entities": unit_vectors(7)}
+    vectors = {"units": unit_vectors(tables["units"].num_rows)}
     with pytest.MonkeyPatch.context() as patch:
-        least = 256 if request.param == "indexed" else 10_000
-        patch.setattr(tables_module, "VECTOR_INDEX_ROWS", {"units": least, "entities": least})
+        patch.setattr(tables_module, "VECTOR_INDEX_ROWS", 256 if request.param == "indexed" else 10_000)
         return TableReader(directory, write_tables(directory, tables, vectors))
 
 

@@ -29,6 +29,6 @@ def test_texts_are_read_by_row_however_the_column_is_chunked(texts: list[str], c
 
 def test_truncated_texts_are_refused(tmp_path: Path) -> None:
     write_texts(tmp_path, pa.chunked_array([["harbour", "gate"]]))
-    save_matrix(tmp_path / "utf8.npy", np.zeros(3, np.uint8))
+    save_matrix(tmp_path / "zstd.npy", np.zeros(3, np.uint8))
     with pytest.raises(BackendUnavailable, match="truncated"):
         Texts(tmp_path)

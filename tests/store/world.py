@@ -99,14 +99,13 @@ def unit_vectors(count: int, seed: int = 7) -> np.ndarray:
 def content(n_docs: int = 4, *, stamp: str = "first", **changes: Any) -> SnapshotContent:
     tables = world(n_docs, stamp=stamp)
     units = tables["units"].num_rows
-    vectors = {"units": unit_vectors(units), "entities": unit_vectors(7, 8), "communities": unit_vectors(3, 9)}
+    vectors = {"units": unit_vectors(units)}
     parts: dict[str, Any] = {
         "tables": tables,
         "vectors": vectors,
         "arrays": {"unit_pair": np.arange(units + 1, dtype=np.int64), "weight": np.array([0.5], np.float32)},
         "matrices": {
             "units": vectors["units"],
-            "communities": vectors["communities"],
             "sentences": np.ones((2 * units, DIMENSION), np.int8),
         },
         "extras": {"bm25": lambda directory: (directory / "words.json").write_text('["harbour"]')},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -136,7 +137,8 @@ class Level:
 
         A unit treats of a community if it names two of its entities or is about one; where no unit does, those
         that name one do. The weight of an entity is ``tf * log(1 + A / f)``: ``tf`` its mentions in those units,
-        ``f`` all its mentions, ``A`` the mean of the communities' mentions.
+        ``f`` all its mentions, ``A`` the mean of the communities' mentions, rounded to a power of two, so that most
+        changes of a corpus leave the weights elsewhere as they are.
         """
         n_units = len(evidence.unit_doc)
         of_mention = owner[evidence.mention_entity]
@@ -155,7 +157,7 @@ class Level:
         here = treats[np.searchsorted(keys, key)] if len(keys) else np.zeros(0, bool)
         tf = np.bincount(entity[here], minlength=len(owner)).astype(np.float64)
         f = np.maximum(np.bincount(evidence.mention_entity, minlength=len(owner)), 1)
-        mean = tf.sum() / max(count, 1)
+        mean = 2.0 ** round(math.log2(max(tf.sum() / max(count, 1), 1.0)))
         return cls(owner, count, units.astype(np.int64), tf * np.log1p(mean / f))
 
 

@@ -1,7 +1,12 @@
-"""Extractive summaries of communities, from the finest level up; a parent's is made of its children's sentences."""
+"""Extractive summaries of communities, from the finest level up; a parent's is made of its children's sentences.
+
+The choice of sentences is memoised, so that a change costs what it touches.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from itertools import islice, pairwise
@@ -21,10 +26,12 @@ from graphctx.ingest.communities.titles import title_of, topic_titles
 from graphctx.model.interrupt import checkpoint
 from graphctx.model.knowledge import Community, CommunitySummary
 from graphctx.nlp.tokens import WordPieceCounter
-from graphctx.store.walk import gather
+from graphctx.store.cache import Memo
+from graphctx.store.walk import Mask, gather
 from graphctx.text.prose import stands_alone
 
-SUMMARY_VERSION = 11
+SUMMARY_VERSION = 12
+_KIND = "community"
 KEY_ENTITIES = 10
 KEY_FACTS = 10
 COPULAS = frozenset(("be", "not be"))
@@ -40,26 +47,35 @@ UNSTATED_SHARE = 0.8
 
 
 def summarise_communities(
-    evidence: CommunityEvidence, communities: Sequence[Community], on_done: Callable[[int], None] = lambda done: None
+    evidence: CommunityEvidence,
+    communities: Sequence[Community],
+    memo: Memo,
+    on_done: Callable[[int], None] = lambda done: None,
 ) -> list[CommunitySummary]:
     """Describe communities.
 
     Args:
         evidence: what they are described from.
         communities: sorted by level and id.
+        memo: sentences chosen by earlier ingests from the same candidates; it grows.
         on_done: called with how many are described.
 
     Returns:
         One summary each, in their order. Work is linear in mentions and facts for each level.
     """
-    return _Summaries(evidence, communities, on_done).make()
+    return _Summaries(evidence, communities, memo, on_done).make()
 
 
 class _Summaries:
     def __init__(
-        self, evidence: CommunityEvidence, communities: Sequence[Community], on_done: Callable[[int], None]
+        self,
+        evidence: CommunityEvidence,
+        communities: Sequence[Community],
+        memo: Memo,
+        on_done: Callable[[int], None],
     ) -> None:
-        self._evidence, self._communities, self._on_done = evidence, communities, on_done
+        self._evidence, self._communities, self._memo, self._on_done = evidence, communities, memo, on_done
+        self._fresh: dict[str, bytes] = {}
         self._row_of = {entity: row for row, entity in enumerate(evidence.entity_ids)}
         self._children: dict[str, list[int]] = defaultdict(list)
         for number, community in enumerate(communities):
@@ -111,11 +127,13 @@ class _Summaries:
             own_facts = facts[fact_ptr[place] : fact_ptr[place + 1]]
             limit = MAX_CHILD_CANDIDATES if children else MAX_CANDIDATES
             part = self._parts(members[place], children)
-            points = self._choose(rows, key, level, own_facts, limit)
+            points, chosen = self._choose(rows, key, level, own_facts, limit)
             self._points[number] = points
             title = titles[place] or title_of(self._evidence, members[place].tolist(), level.weight, part)
-            made[number] = self._summary(title, key, own_facts, points, level, place)
+            made[number] = self._summary(title, key, own_facts, points, chosen, level, place)
             self._on_done(len(self._points))
+        self._memo.put_many(_KIND, self._fresh)
+        self._fresh.clear()
         return made
 
     def _parts(self, members: Int, children: Sequence[int]) -> list[int]:
@@ -128,9 +146,15 @@ class _Summaries:
         return [child_of[row] for row in members.tolist()] if child_of else []
 
     def _summary(
-        self, title: str, key: Int, facts: Int, points: Sequence[int], level: Level, place: int
+        self,
+        title: str,
+        key: Int,
+        facts: Int,
+        points: Sequence[int],
+        chosen: Sequence[int],
+        level: Level,
+        place: int,
     ) -> CommunitySummary:
-        chosen = self._within_budget(points)
         sentences = [self._evidence.sentence(row) for row in chosen]
         return CommunitySummary(
             title=title,
@@ -200,27 +224,54 @@ class _Summaries:
         rows = [row for number in order for row in self._points[number][: min(each, MAX_POINTS)]]
         return np.array(list(dict.fromkeys(rows))[:MAX_CHILD_CANDIDATES], dtype=np.int64)
 
-    def _choose(self, rows: Int, key: Int, level: Level, facts: Int, limit: int) -> list[int]:
-        good = list(islice((row for row in rows.tolist() if self._stands_alone(row) > 0), limit))
-        rows = np.array(sorted(good), dtype=np.int64)
-        if not len(rows):
-            return []
-        key = key[:COVERED_ENTITIES]
+    def _choose(self, rows: Int, key: Int, level: Level, facts: Int, limit: int) -> tuple[list[int], list[int]]:
+        """Return the points among some sentences, the best first, and those of them that are the summary."""
+        names, weight, stated = self._relevance(rows, key[:COVERED_ENTITIES], level, facts)
+        memo_key = self._memo_key(rows, names, weight, stated, limit)
+        if (known := self._memo.get_many(_KIND, [memo_key]).get(memo_key)) is None:
+            good = list(islice((at for at, row in enumerate(rows.tolist()) if self._stands_alone(row) > 0), limit))
+            at = np.array(sorted(good, key=rows.__getitem__), dtype=np.int64)
+            candidates = CandidateSentences(
+                rows=rows[at],
+                form=np.array([self._stands_alone(row) for row in rows[at].tolist()]),
+                names=names[at].astype(np.float64),
+                weight=weight,
+                facts=stated[at].astype(np.float64),
+            )
+            texts = [self._evidence.sentence(row) for row in rows[at].tolist()]
+            points = choose(candidates, self._evidence.vectors, texts)
+            place = {row: number for number, row in enumerate(rows.tolist())}
+            both = [[place[row] for row in some] for some in (points, self._within_budget(points))]
+            known = self._fresh[memo_key] = json.dumps(both).encode()
+        found, summary = ([int(rows[at]) for at in some] for some in json.loads(known))
+        return found, summary
+
+    def _relevance(self, rows: Int, key: Int, level: Level, facts: Int) -> tuple[Mask, Real, Mask]:
+        """Return which of the key entities some sentences name, [k, n], their weights, and who states a fact, [k]."""
         at, owner = gather(self._named_ptr, rows)
         column = np.full(len(level.owner), -1, dtype=np.int64)
         column[key] = np.arange(len(key))
         entity = column[self._named[at, 1]]
-        names = np.zeros((len(rows), len(key)))
-        names[owner[entity >= 0], entity[entity >= 0]] = 1.0
+        names = np.zeros((len(rows), len(key)), dtype=bool)
+        names[owner[entity >= 0], entity[entity >= 0]] = True
         weight: Real = level.weight[key]
-        candidates = CandidateSentences(
-            rows=rows,
-            form=np.array([self._stands_alone(row) for row in rows.tolist()]),
-            names=names,
-            weight=weight / max(float(weight.sum()), 1e-9),
-            facts=np.isin(rows, self._evidence.fact_sentence[facts]).astype(np.float64),
-        )
-        return choose(candidates, self._evidence.vectors, [self._evidence.sentence(row) for row in rows.tolist()])
+        return names, weight / max(float(weight.sum()), 1e-9), np.isin(rows, self._evidence.fact_sentence[facts])
+
+    def _memo_key(self, rows: Int, names: Mask, weight: Real, stated: Mask, limit: int) -> str:
+        """Return a key of everything that the choice of sentences depends on."""
+        evidence, listed = self._evidence, rows.tolist()
+        units = evidence.sentence_unit[rows].tolist()
+        order = np.argsort(np.argsort(rows))  # ties go to the lower row
+        texts = [
+            f"{evidence.sentence(row)}\x1f{evidence.unit_kind[unit]}\x1f{row in self._stated}"
+            for row, unit in zip(listed, units, strict=True)
+        ]
+        digest = hashlib.blake2b(f"{SUMMARY_VERSION} {limit} {names.shape}\x1e".encode(), digest_size=16)
+        digest.update("\x1e".join(texts).encode("utf-8", "surrogatepass"))
+        vectors = evidence.vectors
+        for array in (order, names, weight, stated, vectors.values[rows], vectors.scale[rows]):
+            digest.update(np.ascontiguousarray(array).data)
+        return digest.hexdigest()
 
     def _stands_alone(self, row: int) -> float:
         if row not in self._form:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphctx.model.interrupt import checkpoint
-from graphctx.retrieve.arrays import Rows, Scores, inner_products, top_rows
+from graphctx.retrieve.arrays import Rows, Scores, top_rows
 from graphctx.retrieve.coverage import sentence_coverage
 from graphctx.retrieve.global_search.selection import CommunitySelection
 from graphctx.retrieve.graph.communities import CommunityIndex
@@ -124,7 +124,7 @@ def _units_of_documents(index: SearchIndex, question: Question, documents: Rows)
     units = np.concatenate([np.arange(*bounds) for bounds in zip(start, end, strict=True)] or [documents])
     if len(units) <= WHOLE_UNITS:
         return units
-    nearest: Rows = units[top_rows(inner_products(index.vectors, units, question.vector), WHOLE_UNITS)]
+    nearest: Rows = units[top_rows(index.unit_similarity(question.vector, units), WHOLE_UNITS)]
     return nearest
 
 
@@ -151,7 +151,7 @@ def rate_sentences(index: SearchIndex, question: Question, sentences: Rows) -> S
     """
     own = index.sentence_similarity(_beyond_the_mean(index, question), sentences)
     units, back = np.unique(units_of(index, sentences), return_inverse=True)
-    around = inner_products(index.vectors, units, question.vector)[back]
+    around = index.unit_similarity(question.vector, units)[back]
     words = sentence_coverage(index, question, sentences)
     mixed = (SENTENCE * own + UNIT * around + WORDS * words) / (SENTENCE + UNIT + WORDS)
     rating: Scores = np.round(mixed, 6).astype(np.float32)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphctx.model.interrupt import checkpoint
-from graphctx.retrieve.arrays import Rows, Scores, SparseScores, inner_products, top_rows, union
+from graphctx.retrieve.arrays import Rows, Scores, SparseScores, top_rows, union
 from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import Question
 from graphctx.retrieve.stages.base import Candidates
@@ -20,7 +20,7 @@ def search_arrays(index: SearchIndex, question: Question, k: int) -> Candidates:
         return merge_candidates(index, question, k, near)
     every = None
     if index.visible is None:
-        every = np.einsum("ij,j->i", index.vectors, question.vector)
+        every = index.unit_similarity(question.vector, index.visible_rows)
     return merge_candidates(index, question, k, index.visible_rows, every)
 
 
@@ -45,7 +45,7 @@ def merge_candidates(
     """
     found = SparseScores(*index.bm25.scores(question.terms))
     checkpoint()
-    scorer = _Exact(found, index.vectors, question.vector, every_cosine)
+    scorer = _Exact(found, index, question.vector, every_cosine)
     cosine = scorer.cosine(near)
     lexical, nearest = found.rows[top_rows(found.values, k)], near[top_rows(cosine, k)]
     if not farthest_known:
@@ -66,7 +66,7 @@ class _Exact:
     """BM25 of the units that share a term with the question; cosines are known or computed."""
 
     found: SparseScores
-    vectors: Scores
+    index: SearchIndex
     vector: Scores
     every_cosine: Scores | None
 
@@ -76,4 +76,4 @@ class _Exact:
     def cosine(self, rows: Rows) -> Scores:
         if self.every_cosine is not None:
             return self.every_cosine[rows]
-        return inner_products(self.vectors, rows, self.vector)
+        return self.index.unit_similarity(self.vector, rows)

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from graphctx.ingest.communities import CommunityEvidence, phrase_summaries
@@ -17,7 +16,6 @@ from graphctx.ingest.embed import Quantised
 from graphctx.ingest.report import IngestReport
 from graphctx.knowledge_base import KnowledgeBase
 from graphctx.model.knowledge import CommunitySummary
-from graphctx.nlp.embedders import DEFAULT, make_embedder
 from graphctx.nlp.llm.asking import Estimate, LlmReport
 from graphctx.nlp.llm.citations import Cited
 from graphctx.nlp.llm.phrase import CommunityText, Memory, Summaries
@@ -42,7 +40,6 @@ class World:
             self.entities = snapshot.table("entities").to_pylist()
             self.texts, self.titles = (snapshot.table("documents")[name].to_pylist() for name in ("text", "title"))
             mentions = snapshot.table("mentions").to_pylist()
-            self.vectors = np.array(snapshot.matrix("communities"))
         self.named: dict[int, set[str]] = {}
         for row in mentions:
             self.named.setdefault(row["sentence_row"], set()).add(self.entities[row["entity_row"]]["id"])
@@ -133,13 +130,6 @@ def test_the_levels_are_told_in_the_report_and_by_the_status(
     assert sum(one.communities for one in levels) == len(handbook.communities)
 
 
-def test_summaries_are_found_by_meaning(handbook: World) -> None:
-    assert handbook.vectors.shape == (len(handbook.communities), make_embedder(DEFAULT).dimension)
-    assert np.allclose(np.linalg.norm(handbook.vectors, axis=1), 1.0, atol=1e-3)
-    vector = make_embedder(DEFAULT).embed(["shackles, anchors and chains of moorings"])[0]
-    assert "anchor" in handbook.communities[int(np.argmax(handbook.vectors @ vector))]["title"].casefold()
-
-
 def leads_to(world: World, one: str) -> set[str]:
     """The communities that an id leads to."""
     return {row["id"] for row in world.communities if one == row["id"] or one in row["formerly"]}
@@ -211,7 +201,6 @@ def test_communities_of_two_themes_are_titled_by_their_own_names(make_kb: Callab
 def test_a_corpus_without_themes_has_none(make_kb: Callable[..., KnowledgeBase], files: dict[str, str]) -> None:
     world = World(make_kb(files).path)
     assert world.communities == []
-    assert world.vectors.shape == (0, make_embedder(DEFAULT).dimension)
 
 
 class Model:
