@@ -13,7 +13,7 @@ from graphctx.eval.saved_report import write_report
 from graphctx.eval.suites import load_suite
 
 from .conftest import served
-from .test_routes import post
+from .api import post
 
 SUITE = Path(__file__).resolve().parents[2] / "eval" / "golden" / "handbook.jsonl"
 
@@ -62,5 +62,4 @@ def test_two_runs_are_compared_side_by_side(page: Page, url: str) -> None:
 
 @pytest.mark.parametrize("name", ["../kb.toml", "nothing.json", "..\\\\a.json", "/etc/passwd.json"])
 def test_only_reports_of_the_folder_are_read(url: str, name: str) -> None:
-    base, _, token = url.partition("/#token=")
-    assert post((base, token), "evaluation_report", {"name": name}).status_code == 400
+    assert post(url, "evaluation_report", {"name": name}).status_code == 400
