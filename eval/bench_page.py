@@ -179,6 +179,7 @@ def page_kb(folder: Path, n_documents: int) -> Path:
     kb_dir = folder / f"page-{n_documents}-{REVISION}"
     if (kb_dir / "CURRENT").is_file():
         return kb_dir
+    print(f"Making {kb_dir} of {n_documents:,} documents, which takes some minutes.", file=sys.stderr)
     shutil.rmtree(kb_dir, ignore_errors=True)
     with tempfile.TemporaryDirectory() as made:
         for number, text in enumerate(documents(n_documents)):

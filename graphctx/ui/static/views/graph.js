@@ -217,7 +217,7 @@ function NameList({ nodes, centres, onSelect }) {
     () => [...nodes].sort((a, b) => centres.has(b.id) - centres.has(a.id) || b.n_units - a.n_units || (a.name < b.name ? -1 : 1)),
     [nodes, centres]);
   return html`
-    <h3>Names</h3>
+    <h2 class="part">Names</h2>
     <ul class="rows">
       ${ordered.slice(0, shown).map((node) => html`
         <li key=${node.id}><button onClick=${() => onSelect(node.id)}>
@@ -291,11 +291,11 @@ function Paths({ paths, chosen, setChosen }) {
   }
   const [path] = [paths[chosen] ?? paths[0]];
   return html`
-    <h3>${plural(paths.length, "path")}, the shortest first</h3>
+    <h2 class="part">${plural(paths.length, "path")}, the shortest first</h2>
     <ol class="rows">${paths.map((one, at) => html`
       <li><button aria-pressed=${String(one === path)} onClick=${() => setChosen(at)}>
         <span>${one.nodes.map((node) => visible(node.name)).join(" — ")}</span></button></li>`)}</ol>
-    <h3>Step by step</h3>
+    <h2 class="part">Step by step</h2>
     ${path.relations.map((relation, at) => html`
       <div key=${at}><p><b>${visible(path.nodes[at].name)}</b> — <b>${visible(path.nodes[at + 1].name)}</b></p>
         <${Said} relation=${relation} names=${[path.nodes[at].name, path.nodes[at + 1].name]} /></div>`)}`;
