@@ -58,8 +58,8 @@ LINK_VERSION = 12
 SAMPLE_WORDS = 2_000
 """Words that a first dry run measures the speed on: a few seconds."""
 
-DISK_BYTES_PER_CHAR = 50
-"""Of a snapshot, measured on documentation of 180,000 to 380,000 words; used where nothing was published yet."""
+DISK_BYTES_PER_CHAR = 8
+"""Of a snapshot, measured on documentation of 40,000 to 645,000 words; used where nothing was published yet."""
 
 _BUILD_SETTINGS = ("unit_tokens", "max_community_size", "max_community_depth")
 
