@@ -12,8 +12,8 @@ from graphctx.eval.run import Measured, Where
 from graphctx.eval.saved_report import write_report
 from graphctx.eval.suites import load_suite
 
-from .conftest import served
 from .api import post
+from .conftest import served
 
 SUITE = Path(__file__).resolve().parents[2] / "eval" / "golden" / "handbook.jsonl"
 
