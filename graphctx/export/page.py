@@ -33,6 +33,10 @@ _POLICY = (
 _UNSAFE = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 """Escapes for JSON in a script: characters that end the script, begin a comment, or end a line."""
 
+_EXPORTS = re.compile(r"export ?\{([^{}]*)\};?\n?\Z")
+_EXPORT = re.compile(r"^export (?=const |function )", re.M)
+_IMPORT = re.compile(r"^import [^;\n]*;\n", re.M)
+
 
 def write_page(
     view: GraphView, project_id: str, options: ExportOptions, file: BinaryIO, on_progress: OnProgress
@@ -84,12 +88,12 @@ def _inlined(path: Path) -> str:
     A bundle, which ends with the list of its exports, keeps its other names to itself.
     """
     text = path.read_text("utf-8")
-    if listed := re.search(r"export\s*\{([^}]*)\};?\s*$", text):
+    if listed := _EXPORTS.search(text):
         names = [name.split(" as ") for name in listed[1].split(",")]
         exported = ", ".join(f"{public.strip()}: {own.strip()}" for own, public in names)
         public_names = ", ".join(public.strip() for _, public in names)
         return f"const {{ {public_names} }} = (() => {{\n{text[: listed.start()]}\nreturn {{ {exported} }};\n}})();\n"
-    return re.sub(r"^export (?=const |function )", "", re.sub(r"^import [^;]*;\n", "", text, flags=re.M), flags=re.M)
+    return _EXPORT.sub("", _IMPORT.sub("", text))
 
 
 def _hash(text: str) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from graphctx import KnowledgeBase
-from graphctx.cli.quoted import readable
+from graphctx.text.readable import readable
 
 from .house import HANDBOOK, answer_of, graphctx, graphctx_process, succeeded
 

@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 from graphctx.ingest.read.code import MAX_LINE_CHARS
-from graphctx.ingest.read.rst import MAX_TITLE_CHARS
 from graphctx.text.prose import MAX_CHARS
+from graphctx.text.readable import MAX_TITLE_CHARS
 from tests.conftest import EFFORT
 
 SIZE = 100_000
@@ -31,7 +31,7 @@ SHORT = {
     "ingest/read/code.py": MAX_LINE_CHARS,  # longer lines are not looked at
     "ingest/read/html.py:_CHARSET": 1024,  # is looked for at the start of a page
     "ingest/read/rst.py:_TARGETED": 1000,  # the longest phrase of a link
-    "ingest/read/rst.py:_TITLE_MARKUP": MAX_TITLE_CHARS,
+    "text/readable.py:_TITLE_MARKUP": MAX_TITLE_CHARS,
     "retrieve/question.py": 4000,  # the longest question
 }
 """The longest text that a pattern is given, where that is what holds its time."""

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from graphctx.knowledge_base import KnowledgeBase
+from graphctx.text.readable import readable
 
 
 @pytest.fixture
@@ -38,8 +39,8 @@ def test_a_sentence_of_a_theme_leads_to_its_span(themes: Page, handbook_kb: Know
     found = themes.evaluate(
         "(hash) => Object.fromEntries(new URLSearchParams(hash.split('?')[1]))", address
     )  # what a link of the page says
-    text = handbook_kb.document(found["uri"]).text
-    assert text[int(found["start"]) : int(found["end"])] == said
+    span = handbook_kb.document(found["uri"]).text[int(found["start"]) : int(found["end"])]
+    assert "\n".join(readable(span, found["uri"])) == said
 
 
 def test_the_map_is_used_by_keys_alone(themes: Page) -> None:

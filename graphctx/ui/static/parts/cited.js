@@ -19,7 +19,7 @@ export function Cited({ span, names, children }) {
   const { doc_uri: uri, start_char: start, end_char: end } = span;
   return html`
     <figure class="cited">
-      <blockquote><${Marked} text=${span.text ?? span.quote} names=${names} />${span.truncated ? " …" : ""}</blockquote>
+      <blockquote><${Marked} text=${span.shown ?? span.text ?? span.quote} names=${names} />${span.truncated ? " …" : ""}</blockquote>
       <figcaption>
         <a href=${link("documents", { uri, start, end })}>${visible(span.title ?? placeOf(span))}</a>
         ${span.heading ? html` <span>› ${visible(span.heading)}</span>` : ""}

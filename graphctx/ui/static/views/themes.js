@@ -3,6 +3,7 @@ import { html, useEffect, useMemo, useRef, useState } from "../lib/html.js";
 import { call, tool, useLoaded } from "../lib/api.js";
 import { drawMap } from "../lib/circles.js";
 import { Empty, Loaded, Problem } from "../lib/parts.js";
+import { withReadable } from "../lib/readable.js";
 import { go, link } from "../lib/router.js";
 import { number, plural, visible } from "../lib/text.js";
 import { Chip } from "../parts/chip.js";
@@ -61,16 +62,21 @@ function ThemeMap({ tree, chosen, related }) {
     </section>`;
 }
 
+async function loadThemes(asked, signal) {
+  const answer = await tool("graph.communities", asked, signal);
+  return withReadable(answer, answer.communities.flatMap((theme) => theme.summary ?? []), signal);
+}
+
 /** Themes in a list, each with one sentence; further pages on request. */
 function ThemeList({ parent, tones }) {
   const [pages, setPages] = useState([]);
   const [problem, setProblem] = useState();
   const asked = { parent_id: parent || undefined, include_snippet: true, page_size: 20 };
-  const first = useLoaded((signal) => tool("graph.communities", asked, signal), [parent]);
+  const first = useLoaded((signal) => loadThemes(asked, signal), [parent]);
   useEffect(() => setPages([]), [first.value]);
   const more = async (cursor) => {
     try {
-      const next = await tool("graph.communities", { ...asked, cursor });
+      const next = await loadThemes({ ...asked, cursor });
       setPages((before) => [...before, next]);
       setProblem(undefined);
     } catch (error) {
@@ -88,7 +94,7 @@ function ThemeList({ parent, tones }) {
               <a href=${link("themes", { id: theme.id })}>
                 <${Chip} tone=${tones.get(theme.id)?.tone} /><b>${visible(theme.title)}</b></a>
               <span class="quiet"> ${sizes(theme)}${theme.n_children ? ` · ${plural(theme.n_children, "finer theme")}` : ""}</span>
-              ${theme.summary?.[0] && html`<p>${visible(theme.summary[0].text)}</p>`}
+              ${theme.summary?.[0] && html`<p>${visible(theme.summary[0].shown)}</p>`}
             </li>`)}
         </ul>
         ${problem && html`<${Problem} error=${problem} />`}
@@ -100,7 +106,7 @@ function ThemeList({ parent, tones }) {
 /** One theme: what documents say of it, its names and documents, and the finer themes. */
 function Theme({ id, tones }) {
   const asked = { community_ids: [id], include_snippet: true };
-  const found = useLoaded((signal) => tool("graph.communities", asked, signal), [id]);
+  const found = useLoaded((signal) => loadThemes(asked, signal), [id]);
   return html`<${Loaded} of=${found} what="Reading the theme">
     ${({ communities: [theme] }) => {
       if (!theme) return html`<${Empty}>There is no such theme in this snapshot.<//>`;
@@ -125,6 +131,11 @@ function Theme({ id, tones }) {
         ${theme.n_children ? html`<h3>Finer themes</h3><${ThemeList} parent=${id} tones=${tones} />` : ""}`;
     }}
   <//>`;
+}
+
+async function survey(question, signal) {
+  const answer = await tool("kb.global_search", { question }, signal);
+  return withReadable(answer, answer.points, signal);
 }
 
 /** The points that answer a question about the whole, below the themes that they come from. */
@@ -175,7 +186,7 @@ export default function Themes({ params }) {
   const [text, setText] = useState(question);
   const tree = useLoaded((signal) => call("themes", {}, signal).then(grown), []);
   const answer = useLoaded(
-    async (signal) => (question ? tool("kb.global_search", { question }, signal) : undefined), [question]);
+    async (signal) => (question ? survey(question, signal) : undefined), [question]);
   const byId = tree.value?.byId;
   const related = useMemo(
     () => new Set((question && answer.value?.themes.map((theme) => byId?.get(theme.id))) || NOTHING),
