@@ -1,0 +1,70 @@
+"""Write the pictures of the README into docs/images: the page over the sample handbook, in Chromium.
+
+python tools/ui/screenshots.py
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from playwright.sync_api import Page, sync_playwright
+
+ROOT = Path(__file__).parents[2]
+IMAGES = ROOT / "docs" / "images"
+SIZE = {"width": 1200, "height": 720}
+PORT = "8799"
+
+
+def document(page: Page) -> None:
+    """Show a question, its quotes, and the first of them in its document."""
+    page.get_by_label("Question", exact=True).fill("How often does a freshly built data logger fail its cold test?")
+    page.keyboard.press("Enter")
+    page.locator(".quote").first.wait_for()
+    page.locator(".quote").first.get_by_role("link").first.click()
+    page.locator("mark.strong").first.wait_for()
+
+
+def graph(page: Page) -> None:
+    """Show the graph of the names."""
+    page.get_by_role("link", name="Graph", exact=True).click()
+    page.locator(".rows").get_by_role("button").filter(has_text="Gannet").first.click()
+    page.locator(".cited").first.wait_for()
+
+
+def themes(page: Page) -> None:
+    """Show a theme on the map."""
+    page.get_by_role("link", name="Themes").click()
+    page.locator(".themes").get_by_role("link").first.click()
+    page.locator(".cited").first.wait_for()
+
+
+def main() -> None:
+    """Serve the handbook and take the pictures."""
+    IMAGES.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        kb = f"{folder}/handbook"
+        command = [sys.executable, "-m", "graphctx.cli"]
+        subprocess.run([*command, "ingest", ROOT / "eval/corpora/handbook", "--kb", kb], check=True)
+        serving = [*command, "ui", "--kb", kb, "--no-browser", "--port", PORT]
+        with subprocess.Popen(serving, stderr=subprocess.PIPE, text=True, env={"COLUMNS": "400"}) as server:
+            try:
+                assert server.stderr is not None
+                address = next(filter(None, (re.search(r"http\S+#token=\S+", line) for line in server.stderr))).group()
+                browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+                for scene, colours in ((document, "light"), (graph, "light"), (themes, "dark")):
+                    page = browser.new_context(viewport=SIZE, color_scheme=colours).new_page()
+                    page.goto(address)
+                    scene(page)
+                    page.wait_for_timeout(1500)  # until the map has come to rest
+                    page.screenshot(path=IMAGES / f"{scene.__name__}.png")
+                browser.close()
+            finally:
+                server.terminate()
+
+
+if __name__ == "__main__":
+    main()
