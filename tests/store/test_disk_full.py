@@ -60,7 +60,7 @@ def fill(disk: Path, leave: int) -> None:
 def test_a_full_disk_leaves_what_was_published(small_disk: Path) -> None:
     kb_dir = small_disk / "kb"
     before = publish_world(kb_dir).snapshot_id
-    for leave in (300 << 10, 0, 64 << 10, 2 << 20, 6 << 20):  # bytes
+    for leave in (300 << 10, 0, 64 << 10, 200 << 10):  # bytes
         fill(small_disk, leave)
         with pytest.raises(BackendUnavailable, match=r"No space left|disk is full|MiB are free") as caught:
             publish_world(kb_dir, 400, stamp="second")
@@ -73,7 +73,7 @@ def test_a_full_disk_leaves_what_was_published(small_disk: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "limit", [20_000, *(pytest.param(n, marks=pytest.mark.slow) for n in (0, 1_000, 300_000, 2_000_000))]
+    "limit", [20_000, *(pytest.param(n, marks=pytest.mark.slow) for n in (0, 1_000, 5_000, 35_000))]
 )
 def test_a_file_that_may_not_grow_leaves_what_was_published(kb_dir: Path, limit: int) -> None:
     before = current_id(kb_dir)

@@ -14,10 +14,14 @@ from graphctx.knowledge_base import KnowledgeBase
 from tests.ui.conftest import served
 
 EDGE = """(canvas) => {
-    const { sigma } = canvas.network, graph = sigma.getGraph(), edge = graph.edges()[0];
-    const [one, other] = graph.extremities(edge).map((id) => sigma.graphToViewport(graph.getNodeAttributes(id)));
-    const box = canvas.getBoundingClientRect();
-    return [box.x + (one.x + other.x) / 2, box.y + (one.y + other.y) / 2];
+    const { sigma } = canvas.network, graph = sigma.getGraph(), box = canvas.getBoundingClientRect();
+    const spots = graph.mapNodes((_, node) => sigma.graphToViewport(node));
+    for (const edge of graph.edges()) {
+        const [one, other] = graph.extremities(edge).map((id) => sigma.graphToViewport(graph.getNodeAttributes(id)));
+        const x = (one.x + other.x) / 2, y = (one.y + other.y) / 2;
+        // away from every name, which would be pointed at instead
+        if (spots.every((spot) => Math.hypot(spot.x - x, spot.y - y) > 25)) return [box.x + x, box.y + y];
+    }
 }"""
 NODE = """(canvas, name) => {
     const { sigma } = canvas.network, graph = sigma.getGraph();

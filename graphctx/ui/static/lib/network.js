@@ -6,7 +6,7 @@ import { visible } from "./text.js";
 export const NUMERALS = ["①", "②", "③", "④", "⑤", "⑥", "⑦", "⑧"];
 const MOVED = 1_000; // nodes that move to new places before one's eyes; more appear there
 const MOVE_MS = 400;
-const HOVERED_RELATIONS = 4_000; // lines that are found under the pointer; finding draws each of them twice
+const REACH = 6; // pixels from a line at which the pointer is on it; the line itself is too thin to hit
 const PAN = 0.15; // of the view, by an arrow key
 const LABELLED = 30; // nodes that all have their names at once
 const LABEL = 32; // characters of a name in the drawing
@@ -78,7 +78,6 @@ export function drawNetwork(element, { select, expand, hover }) {
     stagePadding: narrow() ? 24 : 50,
     labelRenderedSizeThreshold: 5,
     zIndex: true,
-    enableEdgeEvents: true,
     zoomToSizeRatioFunction: (ratio) => ratio ** 0.35, // nodes grow less than the space between them
     minCameraRatio: 0.02,
     maxCameraRatio: 4,
@@ -114,10 +113,37 @@ export function drawNetwork(element, { select, expand, hover }) {
 
   sigma.on("clickNode", ({ node }) => select(node));
   sigma.on("doubleClickNode", (event) => { event.preventSigmaDefault(); expand(event.node); });
-  sigma.on("clickStage", () => { select(undefined); hover(undefined, true); });
-  sigma.on("enterEdge", ({ edge }) => hover(sigma.getGraph().getEdgeAttribute(edge, "ends")));
-  sigma.on("leaveEdge", () => hover(undefined));
-  sigma.on("clickEdge", ({ edge }) => hover(sigma.getGraph().getEdgeAttribute(edge, "ends"), true));
+  let pointed; // the ends of the line under the pointer
+  const point = (ends) => {
+    if (ends !== pointed) hover((pointed = ends));
+  };
+  sigma.on("moveBody", ({ event }) => point(event.original?.buttons ? undefined : lineAt(event)));
+  sigma.on("enterNode", () => point(undefined));
+  sigma.on("leaveStage", () => point(undefined));
+  sigma.on("clickStage", ({ event }) => {
+    const ends = lineAt(event);
+    if (!ends) select(undefined);
+    hover(ends, true);
+  });
+
+  /** Return the ends of the line next to a point, unless a node is under the pointer. */
+  function lineAt({ x, y }) {
+    const graph = sigma.getGraph(), spots = new Map();
+    let found, least = REACH, covered = false;
+    graph.forEachNode((id, node) => {
+      const spot = sigma.graphToViewport(node);
+      spots.set(id, spot);
+      covered ||= Math.hypot(spot.x - x, spot.y - y) <= sigma.scaleSize(node.size);
+    });
+    if (covered) return undefined;
+    graph.forEachEdge((_, line, from, to) => {
+      const a = spots.get(from), b = spots.get(to), dx = b.x - a.x, dy = b.y - a.y;
+      const along = Math.max(0, Math.min(1, ((x - a.x) * dx + (y - a.y) * dy) / (dx * dx + dy * dy || 1)));
+      const distance = Math.hypot(a.x + along * dx - x, a.y + along * dy - y);
+      if (distance < least) [found, least] = [line.ends, distance];
+    });
+    return found;
+  }
 
   const recolour = () => { paint = colours(); sigma.refresh({ skipIndexation: true }); };
   const themed = new MutationObserver(recolour);
@@ -147,7 +173,6 @@ export function drawNetwork(element, { select, expand, hover }) {
     }
     sigma.setSetting("hideEdgesOnMove", many);
     sigma.setSetting("hideLabelsOnMove", many);
-    sigma.setSetting("enableEdgeEvents", next.relations.length <= HOVERED_RELATIONS);
     sigma.setSetting("minEdgeThickness", many ? 0.6 : 1.7);
     sigma.setCustomBBox(boxOf(places));
     const first = !drawing;
