@@ -1,5 +1,5 @@
 // The address of a view: #/ask?q=... Its parameters are strings; a list is a repeated parameter.
-import { useEffect, useState } from "./html.js";
+import { useEffect, useMemo, useState } from "./html.js";
 
 export function currentRoute() {
   const [path, query = ""] = location.hash.replace(/^#\/?/, "").split("?");
@@ -28,11 +28,12 @@ export function go(view, params = {}, replace = false) {
 }
 
 export function useRoute() {
-  const [route, setRoute] = useState(currentRoute);
+  const [hash, setHash] = useState(location.hash);
   useEffect(() => {
-    const changed = () => setRoute(currentRoute());
+    const changed = () => setHash(location.hash);
     addEventListener("hashchange", changed);
+    changed(); // it may have changed before anybody listened
     return () => removeEventListener("hashchange", changed);
   }, []);
-  return route;
+  return useMemo(currentRoute, [hash]);
 }
