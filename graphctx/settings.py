@@ -152,8 +152,8 @@ class ServerSettings(_Group):
     admins: tuple[_Name, ...] = Field(
         (),
         max_length=50,
-        description="Owners of tokens who may ingest, remove and roll back on the web page. Without tokens, a page on "
-        "a local address may.",
+        description="Owners of tokens who may ingest, remove and roll back on the web page. Without tokens, a page "
+        "that only this machine can reach may.",
     )
 
 

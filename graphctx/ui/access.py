@@ -32,7 +32,8 @@ class Access:
         self._local = local
         self._admins = frozenset(config.admins)
         self._security = http.security()
-        self._anonymous_writes = http.host in LOCAL_HOSTS or http.allow_anonymous
+        # Other hosts or sites that are let in come from beyond this machine: through a proxy, or from somebody's page.
+        self._anonymous_writes = http.host in LOCAL_HOSTS and not http.allowed_hosts and not http.allowed_origins
 
     async def refusal(self, request: Request) -> Response | None:
         """Return the response to a request from another site or for another host, else ``None``."""

@@ -15,7 +15,7 @@ from pydantic import SecretStr
 from graphctx.ingest.kept_reports import keep_report
 from graphctx.ingest.report import IngestReport, SkippedFile
 from graphctx.server.config import ServerConfig
-from graphctx.server.http import http_app
+from graphctx.server.http import HttpConfig, http_app
 from graphctx.server.warmup import Warmup, open_engine
 from graphctx.ui import page_routes
 
@@ -57,6 +57,26 @@ async def test_a_reader_changes_nothing(handbook_path: Path, path: str, body: di
     assert response.status_code == 403
     assert "admins" in response.json()["error"]["message"]
     assert not (handbook_path / "uploads").exists()
+
+
+@pytest.mark.parametrize(
+    ("http", "may_write"),
+    [
+        (HttpConfig(), True),
+        (HttpConfig(allowed_hosts=["kb.example.org"]), False),
+        (HttpConfig(allowed_origins=["https://notes.example.org"]), False),
+        (HttpConfig(host="0.0.0.0", allowed_hosts=["127.0.0.1:8765"], allow_anonymous=True), False),
+    ],
+    ids=["this machine", "a proxy in front", "pages of another site", "everybody"],
+)
+async def test_without_tokens_only_a_page_of_this_machine_may_write(
+    handbook_path: Path, http: HttpConfig, may_write: bool
+) -> None:
+    app = http_app(Warmup(lambda: open_engine(str(handbook_path))), None, http, page_routes(handbook_path))
+    transport = httpx2.ASGITransport(app=app)
+    async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1:8765") as client:
+        assert (await client.post("/api/status", json={})).json()["may_write"] == may_write
+        assert (await client.post("/api/job", json={})).status_code == (200 if may_write else 403)
 
 
 async def test_the_boundary_holds_for_lists_differences_examples_and_removals(
