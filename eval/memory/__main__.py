@@ -1,6 +1,6 @@
 """What the memory finds in long conversations, beside baselines over the same turns: ``make eval-memory``.
 
-    python -m eval.memory [--data DIR] [--work DIR] [--only NAME,…] [--json FILE]
+    python -m eval.memory [--data DIR] [--work DIR] [--only NAME,…] [--stored] [--json FILE]
 
 Every turn is stored as ``memory_store`` stores it (kind ``turn``, speaker, time), the questions are asked as
 ``memory_retrieve`` asks them, each within its chat. The baselines rank the same turns: BM25, the bare vector search,
@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 import sys
-import time
+import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from statistics import fmean
@@ -47,6 +49,7 @@ from graphctx.memory import (
     assemble_block,
 )
 from graphctx.memory.facts import fact_key
+from graphctx.memory.store import item_of
 from graphctx.nlp.embedders import make_embedder
 from graphctx.nlp.tokens import AnswerCounter
 from graphctx.text.lexical import terms
@@ -63,6 +66,7 @@ def main() -> int:
     """Ask every set that is there, and print the tables."""
     parser = data_parser(__doc__ or "")
     parser.add_argument("--only", default="beam_dev,lihua_world,lihua_lines,generated,facts", metavar="NAME,…")
+    parser.add_argument("--stored", action="store_true", help="ask the memories that an earlier run stored, if it did")
     parser.add_argument("--json", type=Path, help="write the measures of every question to this file")
     asked = parser.parse_args()
     wanted = asked.only.split(",")
@@ -72,7 +76,7 @@ def main() -> int:
         "lihua_lines": lambda: read_lihua(asked.data / "lihua_world", by_line=True),
         "generated": generate_chats,
     }
-    records: dict[str, object] = {}
+    runs: list[SuiteRun] = []
     sets: dict[str, Conversations] = {}
     for name, read in readers.items():
         try:
@@ -84,12 +88,19 @@ def main() -> int:
             continue
         chats = {turn.chat for turn in found.turns}
         strangers = [one for other in sets.values() for one in other.questions if one.chat not in chats]
-        run, history = run_set(found, asked.work / "memory", strangers)
+        run, history = run_set(found, asked.work / "memory", strangers, stored=asked.stored)
         print_set(run, history)
-        records[name] = {each: [one.measures for one in outcomes] for each, outcomes in run.outcomes.items()}
+        runs.append(run)
+    if len(runs) > 1:
+        joined = {name: [one for run in runs for one in run.outcomes[name]] for name in (OURS, *BASELINES)}
+        print_set(SuiteRun("the sets together", "", joined), [])
     if "facts" in wanted:
-        print_facts(asked.work / "memory")
+        print_facts()
     if asked.json:
+        records = {
+            run.suite: {name: [one.measures for one in outcomes] for name, outcomes in run.outcomes.items()}
+            for run in runs
+        }
         asked.json.write_text(json.dumps(records, indent=1), encoding="utf-8")
     return 0
 
@@ -122,8 +133,12 @@ class Baselines:
         return {name: np.argsort(-each, kind="stable").tolist() for name, each in scores}
 
 
-def run_set(found: Conversations, work: Path, strangers: Sequence[Question]) -> tuple[SuiteRun, list[tuple[int, int]]]:
+def run_set(
+    found: Conversations, work: Path, strangers: Sequence[Question], *, stored: bool
+) -> tuple[SuiteRun, list[tuple[int, int]]]:
     """Store and ask a set, and print how many questions of other conversations, ``strangers``, have an empty answer.
+
+    With ``stored`` a memory of an earlier run is asked, which no use changed.
 
     Returns:
         The measures of each question, and the tokens of block and raw history that hold the same of its answer.
@@ -132,24 +147,27 @@ def run_set(found: Conversations, work: Path, strangers: Sequence[Question]) -> 
     outcomes: dict[str, list[Outcome]] = defaultdict(list)
     histories = []
     work.mkdir(parents=True, exist_ok=True)
-    folder = work / f"{found.name}-{time.time_ns()}"
-    with Memory(folder, embedder=embedder) as memory:
+    stem = f"{found.name}-{embedder.fingerprint.replace(':', '-')}"
+    if not stored:
+        shutil.rmtree(work / stem, ignore_errors=True)
+    with Memory(work / stem, embedder=embedder) as memory:
         keys = store(memory, found.turns)
         print_relevance(memory, embedder, found, keys, strangers)
-        cached = work / f"{found.name}-{embedder.fingerprint.replace(':', '-')}.npy"
+        texts = [turn.text for turn in found.turns]
+        cached = work / f"{stem}.npy"
         if not cached.exists():
-            np.save(cached, embedder.embed([turn.text for turn in found.turns]))
+            np.save(cached, embedder.embed(texts))
         vectors = np.load(cached)
         chats: dict[str, list[int]] = defaultdict(list)
         for number, turn in enumerate(found.turns):
             chats[turn.chat].append(number)
         baselines = {chat: Baselines([found.turns[at] for at in own], vectors[own]) for chat, own in chats.items()}
-        turn_tokens = counter.count_many([turn.text for turn in found.turns])
+        said = [(frozenset(terms(text)), n) for text, n in zip(texts, counter.count_many(texts), strict=True)]
         for question in found.questions:
             own = chats[question.chat]
             now = Moment(max(found.turns[at].at for at in own) + timedelta(days=1))
             query = MemoryQuery(question.text, MemoryScope(project=question.chat), now, limit=20)
-            hits = memory.search(query).hits
+            hits = memory.search(query, record_use=False).hits
             blocks = {
                 size: assemble_block(memory, query, size, counter.count, record_use=False).text for size in BUDGETS
             }
@@ -160,30 +178,34 @@ def run_set(found: Conversations, work: Path, strangers: Sequence[Question]) -> 
                 turns = [found.turns[own[at]] for at in order[:50]]
                 blocks_of = {size: filled(turns, size, counter) for size in BUDGETS}
                 outcomes[name].append(measure(question, [turn.gold for turn in turns], blocks_of))
-            needed = history_tokens(
-                question, blocks[1000], [(found.turns[at], turn_tokens[at]) for at in reversed(own)]
-            )
+            needed = history_tokens(question, blocks[1000], [said[at] for at in reversed(own)])
             if needed:
                 histories.append((counter.count(blocks[1000]), needed))
     return SuiteRun(found.name, "", dict(outcomes)), histories
 
 
 def store(memory: Memory, turns: Sequence[Turn]) -> dict[str, str]:
-    """Store turns one by one, the chats at the same time; return the gold key of each item."""
-    chats: dict[str, list[Turn]] = defaultdict(list)
+    """Store the turns that are absent one by one, the chats at the same time; return the gold key of each item."""
+    chats: dict[str, list[tuple[Turn, MemoryItem]]] = defaultdict(list)
     for turn in turns:
-        chats[turn.chat].append(turn)
+        scope = MemoryScope(project=turn.chat, session=turn.session)
+        chats[turn.chat].append((turn, item_of(draft_of(turn), scope, Moment(turn.at), memory.settings)))
 
-    def add(chat: str) -> list[tuple[str, str]]:
-        stored = []
-        for turn in chats[chat]:
-            draft = MemoryDraft("turn", turn.text, author=turn.speaker, source="user")
-            outcome = memory.add([draft], MemoryScope(project=chat, session=turn.session), Moment(turn.at))[0]
-            stored.append((outcome.item.id, turn.gold))
-        return stored
+    def add(chat: str) -> None:
+        scope = MemoryScope(project=chat)
+        known = {item.id for item in memory.everything(scope)[0]}
+        for turn, item in chats[chat]:
+            if item.id not in known:
+                memory.add([draft_of(turn)], replace(scope, session=turn.session), Moment(turn.at))
 
     with ThreadPoolExecutor(2) as pool:
-        return dict(pair for pairs in pool.map(add, chats) for pair in pairs)
+        list(pool.map(add, chats))
+    return {item.id: turn.gold for pairs in chats.values() for turn, item in pairs}
+
+
+def draft_of(turn: Turn) -> MemoryDraft:
+    """Return a turn as `memory_store` stores it."""
+    return MemoryDraft("turn", turn.text, author=turn.speaker, source="user")
 
 
 def measure(question: Question, ranked: Sequence[str], blocks: dict[int, str]) -> Outcome:
@@ -217,14 +239,17 @@ def filled(turns: Iterable[Turn], budget: int, counter: AnswerCounter) -> str:
     return "\n".join(entries)
 
 
-def history_tokens(question: Question, block: str, newest_first: Sequence[tuple[Turn, int]]) -> int:
-    """Return the tokens of the shortest recent history that holds as many words of the answer as a block; 0 if none."""
+def history_tokens(question: Question, block: str, newest_first: Sequence[tuple[frozenset[str], int]]) -> int:
+    """Return the tokens of the shortest recent history that holds as many words of the answer as a block; 0 if none.
+
+    ``newest_first`` has the words and the number of tokens of each turn.
+    """
     wanted = answer_terms(question)
     left, tokens = len(wanted & set(terms(block))), 0
     if not (left and question.gold):
         return 0
-    for turn, count in newest_first:
-        found = wanted & set(terms(turn.text))
+    for words, count in newest_first:
+        found = wanted & words
         wanted -= found
         left, tokens = left - len(found), tokens + count
         if left <= 0:
@@ -271,13 +296,13 @@ def differences(run: SuiteRun) -> list[Comparison]:
     return sorted(found, key=lambda one: (one.measure.startswith("a"), len(one.measure), one.measure))
 
 
-def print_facts(work: Path) -> None:
+def print_facts() -> None:
     """Store statements and corrections, and ask the value of each at a date, and the history of each attribute."""
     periods = changing_facts()
     scope = MemoryScope(project="facts")
     held = listed = n_values = 0
     missed: Counter[str] = Counter()
-    with Memory(work / f"facts-{time.time_ns()}") as memory:
+    with tempfile.TemporaryDirectory() as folder, Memory(Path(folder)) as memory:
         items: list[MemoryItem] = []
         for period in periods:
             draft = MemoryDraft("fact", period.statement)

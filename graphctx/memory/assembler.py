@@ -47,7 +47,7 @@ MIN_EXCERPT_TOKENS = 60
 """Room below which no excerpt is made."""
 
 TOKENS_PER_CANDIDATE = 60
-"""A budget asks for a candidate for so many of its tokens, which a short turn has; more if the query says so."""
+"""A budget asks for a candidate for this many of its tokens, which a short turn has; more if the query says so."""
 
 
 @dataclass(frozen=True, slots=True)

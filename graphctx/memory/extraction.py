@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 
+from graphctx.memory.dates import DATE, date_of
 from graphctx.memory.facts import is_name
 from graphctx.memory.items import Triple
 from graphctx.memory.predicates import attribute_holds_one_value, canonical_predicate, holds_one_value
@@ -21,18 +22,11 @@ from graphctx.text.sentences import split_sentences
 DEFAULT_AUTHOR = "User"
 MAX_VALUE_WORDS = 12
 
-_MONTHS = "january february march april may june july august september october november december".split()
-_MONTH = rf"(?:{'|'.join(_MONTHS)})"
-_DATE = (
-    rf"(?:\d{{4}}-\d{{2}}-\d{{2}}|{_MONTH} \d{{1,2}}(?:st|nd|rd|th)?,? \d{{4}}|"
-    rf"\d{{1,2}} {_MONTH} \d{{4}}|{_MONTH} \d{{4}}|(?:19|20)\d{{2}})"
-)
-_NAMED_DATE = re.compile(rf"\b{_DATE}\b", re.I)
 _SINCE = re.compile(
-    rf",? ?\b(?:since|as of|from|starting(?: in| on| from)?|effective|beginning(?: in| on)?) ({_DATE})\b", re.I
+    rf",? ?\b(?:since|as of|from|starting(?: in| on| from)?|effective|beginning(?: in| on)?) ({DATE})\b", re.I
 )
-_UNTIL = re.compile(rf",? ?\b(?:until|till|to|through) ({_DATE})\b", re.I)
-_AT = re.compile(rf",? ?\b(?:in|on) ({_DATE})\b", re.I)
+_UNTIL = re.compile(rf",? ?\b(?:until|till|to|through) ({DATE})\b", re.I)
+_AT = re.compile(rf",? ?\b(?:in|on) ({DATE})\b", re.I)
 
 _FIRST_PERSON: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(rf"\b{word}\b"), said)
@@ -205,24 +199,3 @@ def _period(said: str) -> tuple[datetime | None, datetime | None]:
     since, until, at = _SINCE.search(said), _UNTIL.search(said), _AT.search(said)
     begun = since or at
     return (date_of(begun[1]) if begun else None), (date_of(until[1]) if until else None)
-
-
-def date_in(text: str) -> datetime | None:
-    """Return the first date that a text names by its day, month or year; ``None`` if there is none."""
-    found = _NAMED_DATE.search(text)
-    return date_of(found[0]) if found else None
-
-
-def date_of(text: str) -> datetime | None:
-    """Return the start of a day, month or year as written in English or ISO 8601, in UTC; ``None`` if there is none."""
-    text = text.strip().lower()
-    try:
-        if re.fullmatch(r"\d{4}-\d{2}-\d{2}", text):
-            return datetime.fromisoformat(text).replace(tzinfo=UTC)
-        numbers = [int(number) for number in re.findall(r"\d+", text)]
-        year = next((number for number in numbers if number > 31), None)
-        month = next((at + 1 for at, name in enumerate(_MONTHS) if name in text), 1)
-        day = next((number for number in numbers if number <= 31), 1)
-        return None if year is None else datetime(year, month, day, tzinfo=UTC)
-    except ValueError:
-        return None

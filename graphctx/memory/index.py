@@ -9,6 +9,7 @@ import json
 import sqlite3
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
@@ -24,14 +25,14 @@ from graphctx.text.sentences import Span
 Slots = npt.NDArray[np.int64]
 
 EXACT_ITEMS = 4096
-"""Up to so many items in a mask, all cosines are computed; of more, those with the nearest signs."""
+"""Up to this many items in a mask, all cosines are computed; of more, those with the nearest signs."""
 
 NEAREST_PER = 100
-"""Of so many items one passes by its signs: of the true nearest 10, 50 and 200 of 300,000 items, `make bench-memory`
+"""Of this many items one passes by its signs: of the true nearest 10, 50 and 200 of 300,000 items, `make bench-memory`
 finds more than 99 % among these."""
 
 WINDOW_CHARS = 900
-"""An item has a vector for each so many characters: the shipped embedder sees 254 tokens of a text, English prose has
+"""Characters for each vector of an item: the shipped embedder sees 254 tokens of a text, English prose has
 four characters a token and code three."""
 
 MAX_WINDOWS = 16
@@ -267,12 +268,14 @@ class MemoryIndex:
             mask &= (column("valid_from") <= at) & (at < column("valid_to"))
         for name, values, known in (
             ("kind", chosen.kinds, KINDS),
-            ("state", chosen.states or STATES[:-1], STATES),
+            ("state", chosen.states, STATES),
             ("tier", chosen.tiers, (0, 1, 2, 3)),
         ):
             if values:
                 allowed = np.array([value in values for value in known])
                 mask &= allowed[column(name)]
+        if not chosen.states:
+            mask &= column("state") != STATES.index("archived")
         if chosen.session is not None:
             mask &= column("session") == self._code_of.get(chosen.session, -1)
         if chosen.after is not None:
@@ -294,6 +297,14 @@ class MemoryIndex:
             )
             left = np.power(1 - decay.confidence_decay_rate, intervals)
             mask &= column("confidence") * np.where(column("tier") == 3, 1.0, left) >= chosen.min_confidence
+        return mask
+
+    def within(self, periods: Iterable[tuple[datetime, datetime]]) -> Mask:
+        """Return which items were created in one of some periods."""
+        created = self.column("created_at")
+        mask: Mask = np.zeros(self._n, bool)
+        for start, end in periods:
+            mask |= (created >= to_micros(start)) & (created < to_micros(end))
         return mask
 
     def nearest(self, vector: npt.NDArray[np.float32], mask: Mask, limit: int) -> Slots:

@@ -31,7 +31,7 @@ class IterationRun:
         block: Markdown for the prompt, empty if nothing is known.
         items: what the block shows; their ids are for `IterationClient.mark_useful`.
         degraded: why the block is poorer than it could be, empty if it is not.
-        result: what `finish` was told; stored when the iteration ends.
+        result: the result that `finish` was given; stored when the iteration ends.
     """
 
     iteration: int

@@ -315,9 +315,11 @@ class ContextReader:
             begins: whether a number that the session has had begins a new run; otherwise it is a look back.
         """
         at = self._clock()
-        last, own = self._results(at, limit=1), self._results(at, self.scope.session, limit=1)
+        last = self._results(at, limit=1)
         if not last:
             return Moment(at, iteration or 0)
+        in_session = last[0].session == self.scope.session
+        own = last if in_session else self._results(at, self.scope.session, limit=1)
         if iteration is None:
             return Moment(at, (own or last)[0].created_iteration + 1)
         if own and (iteration > iteration_number(own[0]) or not begins):

@@ -81,7 +81,7 @@ class Postings:
         n_items = int(np.count_nonzero(mask))
         if not n_items:
             return scores
-        mean = max(1.0, int(lengths[mask].sum()) / n_items)
+        mean = max(1.0, int(np.sum(lengths, where=mask, dtype=np.int64)) / n_items)
         total = 0.0
         for term in np.unique(term_hashes(query)):
             slots, counts = self._of(term)
@@ -89,7 +89,10 @@ class Postings:
             slots, counts = slots[seen], counts[seen]
             idf = float(np.log1p((n_items - len(slots) + 0.5) / (len(slots) + 0.5)))
             total += idf
-            scores[slots] += idf * (K1 + 1) * counts / (counts + K1 * (1 - B + B * lengths[slots] / mean))
+            norm = lengths[slots] * (K1 * B / mean)
+            norm += K1 * (1 - B)
+            norm += counts
+            scores[slots] += np.divide(counts, norm, out=norm) * (idf * (K1 + 1))
         return np.minimum(scores / (total or 1.0), 1.0, out=scores)
 
     def _of(self, term: np.uint32) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:

@@ -39,6 +39,9 @@ assistant repeats at length; a summary repeats items that are found themselves. 
 NEIGHBOUR_SHARES = np.array([0.05, 0.15, 0.15, 0.05])
 """Of the relevance of the turns two before, one before, one after and two after a turn, which the turn receives."""
 
+SAID_THEN = 0.15
+"""Added to the similarity of an item of a time that the question names, less the share of items of that time."""
+
 FIRST_WINDOW_SHARE = 0.3
 """Of the first window in the cosine of an item; the nearest window has the rest. A long item has more windows, of which
 one is near to almost any question."""

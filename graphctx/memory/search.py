@@ -7,18 +7,19 @@ import threading
 from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 from time import perf_counter
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from graphctx.errors import GraphctxError, InvalidArgument, TimedOut
 from graphctx.memory.database import MemoryDatabase
-from graphctx.memory.extraction import date_in
-from graphctx.memory.index import MemoryIndex, Slots
+from graphctx.memory.dates import periods_in
+from graphctx.memory.index import EXACT_ITEMS, MemoryIndex, Slots
 from graphctx.memory.items import KINDS, MemoryFilter, MemoryItem, MemoryKind, MemoryScope, Moment, to_micros
 from graphctx.memory.postings import Mask
 from graphctx.memory.scorer import (
     ITEM_SHARE,
+    SAID_THEN,
     Floats,
     ScoreParts,
     below_reordered,
@@ -197,47 +198,67 @@ class MemorySearcher:
         with self._lock:
             index = self.index()
             mask = index.mask(query.scope, query.filter, query.now, self._settings.compression)
-            n_candidates = int(mask.sum())
-            lexical = index.postings.scores(query.text, mask, index.column("length"))
-            near = index.nearest(vector, mask, CANDIDATES)
-            cosines = np.zeros(len(mask))
-            cosines[near] = index.cosines(vector, near)
-            slots = np.union1d(_best(near, cosines, CANDIDATES), _best(np.flatnonzero(lexical), lexical, CANDIDATES))
-            beside = index.neighbours(slots)
-            everything = np.union1d(slots, beside)
-            everything = everything[(everything >= 0) & mask[everything]]
-            others = np.setdiff1d(everything, near, assume_unique=True)
-            cosines[others] = index.cosines(vector, others)
-            fit = np.zeros(len(mask))
-            fit[everything] = mixed_similarity(cosines[everything], lexical[everything], self._settings.scoring)
-            relevance = np.zeros(len(mask) + 1)  # of no neighbour, at -1
-            relevance[everything] = relevance_of(
-                fit[everything],
-                index.column("assistant")[everything],
-                index.column("kind")[everything] == KINDS.index("summary"),
-                query.text,
-            )
-            similarity = with_neighbours(relevance[slots], relevance[beside])
-            n_found, related = len(slots), self._related(query, index, slots, fit[slots], similarity, n_candidates)
+            n_candidates = int(np.count_nonzero(mask))
+            slots, fit, similarity = self._candidates(query, index, vector, mask)
+            n_found, related = len(slots), self._related(query, index, slots, fit, similarity, n_candidates)
             slots, similarity = slots[related], similarity[related]
             n_below = n_found - len(slots)
             if query.ranking == "block":
-                best = _best(np.arange(len(slots)), similarity, max(query.limit, self._settings.ranking.top_k))
+                best = _best(similarity, max(query.limit, self._settings.ranking.top_k))
                 slots, similarity = slots[best], relative(similarity[best])
             parts = self._parts(query, index, slots, similarity)
             scores = self._scores(query, parts, similarity)
-            order = np.lexsort((np.array([index.ids[slot] for slot in slots.tolist()]), -scores))
-            kept = order[scores[order] >= query.min_score]
-            returned = slots[kept[: query.limit]]
+            kept = np.flatnonzero(scores >= query.min_score)
+            n_below += len(slots) - len(kept)
+            kept = kept[_best(scores[kept], query.limit)]
+            order = sorted(kept.tolist(), key=lambda at: (-scores[at], index.ids[slots[at]]))[: query.limit]
+            returned = slots[order]
             rows, nearest = index.column("row")[returned].tolist(), index.nearest_windows(vector, returned)
             with self._database.read() as connection:
                 items = self._items.by_rows(connection, rows)
         hits = [
             _hit(items[row], parts, scores, at, window)
-            for row, at, window in zip(rows, kept, nearest, strict=False)
+            for row, at, window in zip(rows, order, nearest, strict=True)
             if row in items  # deleted by another process in this moment
         ]
-        return MemoryHits(tuple(hits), "semantic", "", n_candidates, n_below + len(order) - len(kept), embedding_ms)
+        return MemoryHits(tuple(hits), "semantic", "", n_candidates, n_below, embedding_ms)
+
+    def _candidates(
+        self, query: MemoryQuery, index: MemoryIndex, vector: np.ndarray[Any, np.dtype[np.float32]], mask: Mask
+    ) -> tuple[Slots, Floats, Floats]:
+        """Return the items of a mask that may answer, their similarities, and those with what relevance adds."""
+        lexical = index.postings.scores(query.text, mask, index.column("length"))
+        near = index.nearest(vector, mask, CANDIDATES)
+        said_then = mask & index.within(periods_in(query.text, query.now.at))
+        n_then = int(np.count_nonzero(said_then))
+        if n_then <= EXACT_ITEMS:
+            near = _union(len(mask), near, np.flatnonzero(said_then))
+        raised = SAID_THEN * (1 - n_then / max(1, int(np.count_nonzero(mask))))  # a year that is all says nothing
+        cosines = index.cosines(vector, near)
+        worded = np.flatnonzero(lexical)
+        slots = _union(
+            len(mask),
+            near[_best(cosines + raised * said_then[near], CANDIDATES)],
+            worded[_best(lexical[worded], CANDIDATES)],
+        )
+        beside = index.neighbours(slots)
+        everything = _union(len(mask), slots, beside[beside >= 0])
+        everything = everything[mask[everything]]
+        at, known = _places(everything, near)
+        cosines_of = np.empty(len(everything))
+        cosines_of[known] = cosines[at[known]]
+        cosines_of[~known] = index.cosines(vector, everything[~known])
+        fit = mixed_similarity(cosines_of, lexical[everything], self._settings.scoring)
+        fit += raised * said_then[everything]
+        relevance = relevance_of(
+            fit,
+            index.column("assistant")[everything],
+            index.column("kind")[everything] == KINDS.index("summary"),
+            query.text,
+        )
+        at, known = _places(beside, everything)
+        of_slots, _ = _places(slots, everything)
+        return slots, fit[of_slots], with_neighbours(relevance[of_slots], np.where(known, relevance[at], 0.0))
 
     def _related(
         self, query: MemoryQuery, index: MemoryIndex, slots: Slots, fit: Floats, similarity: Floats, n_items: int
@@ -283,7 +304,7 @@ class MemorySearcher:
         return MemoryHits(hits, "text", "", 0, len(order) - len(kept))
 
     def _parts(self, query: MemoryQuery, index: MemoryIndex, slots: Slots, similarity: Floats) -> ScoreParts:
-        asked_of = date_in(query.text) or query.now.at  # near that day rather than now
+        asked_of, _ = next(periods_in(query.text, query.now.at), (query.now.at, None))  # near that day rather than now
         return self._parts_of(
             query,
             similarity,
@@ -318,13 +339,27 @@ class MemorySearcher:
         return iteration_scores(parts, self._settings.scoring)
 
 
-def _best(slots: Slots, scores: Floats, limit: int) -> Slots:
-    """Return the slots of the best scores; equal ones at the bound stay in. ``scores`` is [k] or [n] of all slots."""
-    own = scores if len(scores) == len(slots) else scores[slots]
-    if len(slots) <= limit:
-        return slots
-    best: Slots = slots[own >= np.partition(own, -limit)[-limit]]
-    return best
+def _best(scores: Floats, limit: int) -> Slots:
+    """Return the places of the best scores, in order of place; equal ones at the bound stay in."""
+    if len(scores) <= limit:
+        return np.arange(len(scores))
+    return np.flatnonzero(scores >= np.partition(scores, -limit)[-limit])
+
+
+def _union(n: int, *parts: Slots) -> Slots:
+    """Return the slots, each below n, that are in any of the parts, sorted."""
+    chosen = np.zeros(n, bool)
+    for part in parts:
+        chosen[part] = True
+    return np.flatnonzero(chosen)
+
+
+def _places(slots: Slots, among: Slots) -> tuple[Slots, Mask]:
+    """Return the place of each slot among sorted ones, and which are there; of the others the place is any."""
+    if not len(among):
+        return np.zeros(slots.shape, np.int64), np.zeros(slots.shape, bool)
+    places = np.minimum(np.searchsorted(among, slots), len(among) - 1)
+    return places, among[places] == slots
 
 
 def _hit(item: MemoryItem, parts: ScoreParts, scores: Floats, at: int, window: int = 0) -> MemoryHit:

@@ -39,6 +39,9 @@ ITEM_FIELDS = (
     "valid_to, state"
 )
 _FIELD_NAMES = ITEM_FIELDS.split(", ")
+_VERBATIM, _METADATA = _FIELD_NAMES.index("verbatim"), _FIELD_NAMES.index("metadata")
+_LISTS = [_FIELD_NAMES.index(name) for name in ("source_ids", "tags")]
+_TIMES = [_FIELD_NAMES.index(name) for name in ("created_at", "used_at", "valid_from", "valid_to")]
 _INSERT = f"""INSERT OR IGNORE INTO items ({ITEM_FIELDS}, vector, terms, facts_pending)
     VALUES ({", ".join("?" * 27)})"""
 
@@ -315,10 +318,12 @@ class ItemStore:
 
     def touch(self, ids: Sequence[str], now: Moment) -> None:
         """Count a use of items; the count reaches the disk with the next durable write."""
+        marks = ",".join("?" * len(ids))
         with self._database.write(durable=False) as connection:
-            connection.executemany(
-                "UPDATE items SET access_count = access_count + 1, used_at = ?, used_iteration = ? WHERE id = ?",
-                [(to_micros(now.at), now.iteration, each) for each in ids],
+            connection.execute(
+                "UPDATE items SET access_count = access_count + 1, used_at = ?, used_iteration = ? "
+                f"WHERE id IN ({marks})",
+                (to_micros(now.at), now.iteration, *ids),
             )
 
     def delete(self, connection: sqlite3.Connection, ids: Sequence[str]) -> int:
@@ -383,12 +388,12 @@ def _row_of(item: MemoryItem) -> tuple[Any, ...]:
 
 def item_of_row(row: Sequence[Any]) -> MemoryItem:
     """Return the item of a row of `ITEM_FIELDS`."""
-    values = dict(zip(_FIELD_NAMES, row, strict=True))
-    values["verbatim"] = bool(values["verbatim"])
-    for name in ("source_ids", "tags"):
-        values[name] = () if values[name] == "[]" else tuple(json.loads(values[name]))
-    values["metadata"] = {} if values["metadata"] == "{}" else json.loads(values["metadata"])
-    for name in ("created_at", "used_at", "valid_from", "valid_to"):
-        if values[name] is not None:
-            values[name] = from_micros(values[name])
-    return MemoryItem(**values)
+    values = list(row)
+    for at in _LISTS:
+        values[at] = () if values[at] == "[]" else tuple(json.loads(values[at]))
+    for at in _TIMES:
+        if values[at] is not None:
+            values[at] = from_micros(values[at])
+    values[_VERBATIM] = bool(values[_VERBATIM])
+    values[_METADATA] = {} if values[_METADATA] == "{}" else json.loads(values[_METADATA])
+    return MemoryItem(*values)

@@ -80,7 +80,8 @@ def test_processes_that_write_at_once_lose_nothing(open_memory: OpenMemory, tmp_
         assert [fact.object for fact in kept] == [f"May {number}" for number in range(15)]
 
 
-@pytest.mark.parametrize(("n_writers", "seconds"), [(3, 6), pytest.param(8, 60, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize(("n_writers", "seconds"), [(3, 6), (8, 60)])
 def test_processes_that_write_and_read_at_once_are_killed_and_lose_nothing_that_was_answered(
     open_memory: OpenMemory, tmp_path: Path, n_writers: int, seconds: float
 ) -> None:

@@ -311,6 +311,7 @@ def test_an_orchestrator_goes_on_without_a_memory_that_cannot_be_opened(tmp_path
         strict.store_context("x", "task")
 
 
+@pytest.mark.slow
 def test_a_full_store_makes_room_or_says_that_it_is_full(open_memory: OpenMemory) -> None:
     client = client_of(open_memory(storage={"max_size_mb": 1}))
     answers = [client.store_context(f"{n} " + "log " * 5000, "output") for n in range(60)]
