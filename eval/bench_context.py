@@ -23,7 +23,7 @@ from graphctx.settings import ContextSettings
 BUDGETS = (4_000, 32_000)
 
 _WARM_UP = 20
-"""So many other questions are asked before time is measured."""
+"""This many other questions are asked before time is measured."""
 
 STAGES = {
     "question": ["graphctx.retrieve.question:parse_question"],

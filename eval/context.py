@@ -1,6 +1,6 @@
 """Composed contexts beside the best chunks in order of score, at equal tokens: ``make eval-context``.
 
-    python -m eval.context [--data DIR] [--work DIR] [--only NAME,…]
+    python -m eval.context [--data DIR] [--work DIR] [--only NAME,…] [--tokens N,…]
 
 The sets are the handbook, the documentation sites of eval/answers and two multi-hop sets; those that are not below
 ``--data`` are skipped. What is measured is described in docs/context.md.
@@ -39,10 +39,10 @@ from graphctx.text.sentences import split_sentences
 
 BUDGETS = (1_000, 2_000, 4_000, 8_000, 32_000)
 COVERED = 0.9
-"""A gold span counts as held if so much of its text is in the context."""
+"""A gold span counts as held if this much of its text is in the context."""
 
 NEAR_DUPLICATE = 0.9
-"""Two sentences of at least `MIN_TERMS` terms are near-duplicates if they share so much of them (Jaccard)."""
+"""Two sentences of at least `MIN_TERMS` terms are near-duplicates if they share this much of them (Jaccard)."""
 MIN_TERMS = 4
 
 SHORTENED_FROM, SHORTENED_TO = 8_000, (50, 25)
@@ -73,6 +73,7 @@ def main() -> int:
     """Command line; exit code 1 where no set is there."""
     parser = data_parser(str(__doc__))
     parser.add_argument("--only", default=",".join((*GOLDEN, *SITES)), metavar="NAME,…", help="sets to ask")
+    parser.add_argument("--tokens", type=_numbers, default=BUDGETS, metavar="N,…", help="sizes of contexts")
     chosen = parser.parse_args()
     values: dict[tuple[str, str, int, str], list[float]] = defaultdict(list)
     try:
@@ -81,15 +82,19 @@ def main() -> int:
                 with kb:
                     questions = _questions(name, kb, chosen.data)
                     for number, question in enumerate(questions, 1):
-                        _ask(kb, name, question, values)
+                        _ask(kb, name, question, chosen.tokens, values)
                         view.step(name, number, len(questions), "questions")
         if not values:
             raise InvalidArgument(f"None of these sets is below {chosen.data}: say by --data where they lie.")
     except GraphctxError as error:
         errors_console().print(str(error), soft_wrap=True)
         return 1
-    _print(values)
+    _print(values, chosen.tokens)
     return 0
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(map(int, text.split(",")))
 
 
 def _opened(chosen: argparse.Namespace, view: ProgressView) -> Iterator[tuple[str, KnowledgeBase]]:
@@ -173,11 +178,12 @@ def _ask(
     kb: KnowledgeBase,
     name: str,
     question: ContextQuestion,
+    budgets: Sequence[int],
     values: dict[tuple[str, str, int, str], list[float]],
 ) -> None:
     source = DocumentSource(kb.searcher(), kb.tokens)
     composer = ContextComposer([source], kb.tokens)
-    for budget in BUDGETS:
+    for budget in budgets:
         started = time.perf_counter()
         request = ContextInput(query=question.text, max_tokens=budget)
         sections = composer.compose(request).retrieved_sections
@@ -257,11 +263,11 @@ def _gold_at_the_ends(question: ContextQuestion, kb: KnowledgeBase, sections: Se
     )
 
 
-def _print(values: dict[tuple[str, str, int, str], list[float]]) -> None:
+def _print(values: dict[tuple[str, str, int, str], list[float]], budgets: Sequence[int]) -> None:
     names = sorted({key[3] for key in values})
     for measure, what in (("gold", "Share of what is needed"), ("answer", "Whole answers")):
         rows = []
-        for budget in BUDGETS:
+        for budget in budgets:
             mine, theirs = (
                 [mean for name in names if (mean := _mean(values, variant, measure, budget, name)) is not None]
                 for variant in ("composed", "chunks")
@@ -286,7 +292,7 @@ def _print(values: dict[tuple[str, str, int, str], list[float]]) -> None:
         table(("tokens", "composed", "chunks", "p", *names), rows)
     print("\nRepetition, gold at the ends (%), tokens of the retrieved part, and milliseconds\n")
     rows = []
-    for budget in BUDGETS:
+    for budget in budgets:
         cells = [f"{budget:,}"]
         for measure, scale in (("repeated", 100.0), ("ends", 100.0), ("tokens", 1.0)):
             for variant in ("composed", "chunks"):
@@ -297,15 +303,16 @@ def _print(values: dict[tuple[str, str, int, str], list[float]]) -> None:
     head = ("repeated", "of chunks", "at the ends", "of chunks", "tokens", "of chunks", "median ms")
     table(("tokens", *head), rows)
 
+    if SHORTENED_FROM not in budgets:
+        return
     print(f"\nAnswers that a retrieved part of {SHORTENED_FROM:,} tokens keeps when it is shortened (%)\n")
     rows = []
-    for percent in SHORTENED_TO:
-        cells = [f"{percent} %"]
-        for variant in ("composed", "chunks"):
-            every = [100 * one for name in names for one in values.get((variant, "kept", percent, name), ())]
-            cells.append(f"{fmean(every):.1f}" if every else "-")
-        rows.append(tuple(cells))
-    table(("of its tokens", "composed", "chunks"), rows)
+    for variant in ("composed", "chunks"):
+        for percent in SHORTENED_TO:
+            means = [100 * (_mean(values, variant, "kept", percent, name) or 0.0) for name in names]
+            every = [100 * one for name in names for one in values[variant, "kept", percent, name]]
+            rows.append((variant, f"{percent} %", *(f"{mean:.1f}" for mean in (fmean(means), fmean(every), *means))))
+    table(("text", "of its tokens", "mean of the sets", "of all questions", *names), rows)
 
 
 def _mean(

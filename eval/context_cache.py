@@ -11,6 +11,7 @@ compared with each other too: whatever agrees there is printed.
 from __future__ import annotations
 
 import json
+import operator
 import subprocess
 import sys
 import tempfile
@@ -128,17 +129,21 @@ def _print_times(kb: KnowledgeBase, pairs: Sequence[Pair]) -> None:
         for tokens in (4_000, 32_000):
             caches = [_cache(kb, 0, ""), _cache(kb, 512, ""), _cache(kb, 512, server.url)]
             for kind, asked in kinds.items():
-                spent: list[list[float]] = [[] for _ in caches]
+                spent: list[list[tuple[float, float]]] = [[] for _ in caches]
                 for at, question in enumerate(asked):
                     for turn in range(len(caches)):
                         one = (at + turn) % len(caches)
                         kb.context_cache = caches[one]
                         spent[one].append(_milliseconds(kb, question, tokens))
-                rows.append((tokens, kind, *(f"{median(each):.1f}" for each in spent)))
+                for clock, name in enumerate(("wall", "thread")):
+                    own = [[each[clock] for each in of] for of in spent]
+                    more = [median(map(operator.sub, of, own[0])) for of in own[1:]]
+                    times = [*(f"{median(of):.1f}" for of in own), *(f"{ms:+.1f}" for ms in more)]
+                    rows.append((tokens, kind, name, *times))
             for cache in caches:
                 cache.close()
-    print("\nMilliseconds of a whole context, median:")
-    table(("tokens", "question", "no cache", "process", "redis"), rows)
+    print("\nMilliseconds of a whole context, median, and of the differences to no cache question by question:")
+    table(("tokens", "question", "clock", "no cache", "process", "redis", "process more", "redis more"), rows)
 
 
 def _cache(kb: KnowledgeBase, entries: int, url: str) -> ContextCache:
@@ -146,11 +151,12 @@ def _cache(kb: KnowledgeBase, entries: int, url: str) -> ContextCache:
     return ContextCache(kb.settings.model_copy(update={"context": context}), kb.searcher().index.embedder)
 
 
-def _milliseconds(kb: KnowledgeBase, question: str, tokens: int) -> float:
+def _milliseconds(kb: KnowledgeBase, question: str, tokens: int) -> tuple[float, float]:
+    """Return the time by the wall, and the processor's time of this thread."""
     RECENT_VECTORS.clear()
-    start = time.perf_counter()
+    start, own = time.perf_counter(), time.thread_time()
     kb.compose_context(question, tokens)
-    return (time.perf_counter() - start) * 1e3
+    return (time.perf_counter() - start) * 1e3, (time.thread_time() - own) * 1e3
 
 
 @contextmanager

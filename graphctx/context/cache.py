@@ -61,19 +61,8 @@ class EntryStore(Protocol):
     def load(self, bucket: str, question: str) -> bytes | None:
         """Return an entry, and renew it; ``None`` where there is none."""
 
-    def find(
-        self, bucket: str, question: str, vector: Callable[[], Vector], count: int
-    ) -> tuple[bytes | None, list[tuple[str, float]]]:
-        """Return an entry, or the questions of the bucket that are nearest to a vector.
-
-        Args:
-            bucket, question: of the entry; it is renewed.
-            vector: returns the vector of the question.
-            count: most questions.
-
-        Returns:
-            The entry, and without one the nearest questions and their cosines, best first.
-        """
+    def nearest(self, bucket: str, vector: Vector, count: int) -> list[tuple[str, float]]:
+        """Return at most ``count`` questions of a bucket, the nearest to a vector first, with their cosines."""
 
     def save(self, bucket: str, question: str, vector: Vector, entry: bytes) -> None:
         """Keep an entry."""
@@ -110,19 +99,15 @@ class MemoryEntryStore:
             self._entries[bucket, question] = (now + self._seconds, *found[1:])
             return found[2]
 
-    def find(
-        self, bucket: str, question: str, vector: Callable[[], Vector], count: int
-    ) -> tuple[bytes | None, list[tuple[str, float]]]:
-        """Return an entry or the nearest questions; see `EntryStore`."""
-        if (entry := self.load(bucket, question)) is not None:
-            return entry, []
+    def nearest(self, bucket: str, vector: Vector, count: int) -> list[tuple[str, float]]:
+        """Return the nearest questions; see `EntryStore`."""
         with self._lock:
             own = [(asked, each[1]) for (other, asked), each in self._entries.items() if other == bucket]
         if not own:
-            return None, []
-        cosines = np.stack([each for _, each in own]) @ vector()
+            return []
+        cosines = np.stack([each for _, each in own]) @ vector
         best = np.argsort(-cosines, kind="stable")[:count].tolist()
-        return None, [(own[at][0], float(cosines[at])) for at in best]
+        return [(own[at][0], float(cosines[at])) for at in best]
 
     def save(self, bucket: str, question: str, vector: Vector, entry: bytes) -> None:
         """Keep an entry; see `EntryStore`."""
@@ -187,6 +172,7 @@ class ContextCache:
             self._shared = RedisEntryStore(url, context.cache_entries, context.cache_seconds)
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="context-cache")
         self._written: Future[None] | None = None
+        self._pending: list[tuple[str, str, RetrievedPart]] = []
         self._lock = threading.Lock()
         self._counts = {"exact": 0, "similar": 0, "misses": 0}
         self._note = ""
@@ -236,9 +222,16 @@ class ContextCache:
         return found
 
     def put(self, question: str, binding: str, found: RetrievedPart) -> None:
-        """Keep what was found for a question, beside the call that it was found for: the next one waits for it."""
-        with self._lock:  # the last one to be written is the one that is waited for
-            self._written = self._writer.submit(self._save, question, binding, found)
+        """Keep what was found for a question, from the next `write` or question on."""
+        with self._lock:
+            self._pending.append((question, binding, found))
+
+    def write(self) -> None:
+        """Start to write what was put, in a thread beside the caller; the next question waits for it."""
+        with self._lock:
+            for one in self._pending:  # the last one is the one that is waited for
+                self._written = self._writer.submit(self._save, *one)
+            self._pending.clear()
 
     def _save(self, question: str, binding: str, found: RetrievedPart) -> None:
         bucket, entry = _digest(binding), _PART.dump_json(found)
@@ -261,15 +254,15 @@ class ContextCache:
 
     def _settle(self) -> None:
         """Wait until everything is kept that was put; entries are written in order."""
+        self.write()
         if (written := self._written) is not None:
             written.result()
 
     def _find(self, store: EntryStore, bucket: str, question: str) -> tuple[str, bytes | None]:
-        found, nearest = store.find(bucket, question, lambda: text_vector(self._embedder, question), MAX_NEAREST)
-        if found is not None:
+        if (found := store.load(bucket, question)) is not None:
             return "exact", found
         own = wording(question)
-        for other, cosine in nearest:
+        for other, cosine in store.nearest(bucket, text_vector(self._embedder, question), MAX_NEAREST):
             if cosine >= SIMILAR and own.agrees(wording(other)) and (entry := store.load(bucket, other)) is not None:
                 return "similar", entry
         return "misses", None

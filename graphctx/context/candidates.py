@@ -39,17 +39,17 @@ SMALL_UNIT, SMALL_TOKENS = 3.0, 2_000
 BEST_OF_DOCUMENT = 3
 
 TOKENS_PER_UNIT = 40
-"""A unit is looked at for so many tokens of the budget: most units give a sentence or two."""
+"""A unit is looked at for this many tokens of the budget: most units give a sentence or two."""
 
 WHOLE_DOCUMENTS, MAX_SIBLINGS = 25, 300
 """Documents of the best units whose other units are candidates too, and the largest number of these."""
 
 MAX_ATOM_TOKENS = 512
-"""A block of code, a table row or an item is taken whole up to so many tokens, as at ingest."""
+"""A block of code, a table row or an item is taken whole up to this many tokens, as at ingest."""
 
 
 RECENT = 0.5
-"""Where a question asks for what is newest, a unit of the oldest dated document loses so much of its score; one of the
+"""Where a question asks for the newest, a unit of the oldest dated document loses this share of its score; one of the
 newest, and one without a date, loses nothing."""
 
 _COMPARED = 100

@@ -83,7 +83,10 @@ def compose_context(
     if cache is not None:
         documents = cache.over(documents, searcher)
     layers = [searcher.second_source(request.layers, "layers")] if request.layers else []
-    return ContextComposer([*layers, *sources, documents], tokens, searcher.snapshot_id).compose(request)
+    context = ContextComposer([*layers, *sources, documents], tokens, searcher.snapshot_id).compose(request)
+    if cache is not None:
+        cache.write()  # not before: it would take its time from the composer
+    return context
 
 
 class ContextComposer:
@@ -128,7 +131,7 @@ class ContextComposer:
                 allowed=f"{request.max_tokens - left} or more",
             )
         found = self._retrieved(request, min(round(RETRIEVED_SHARE * request.max_tokens), left))
-        fitting, weight = self._fitting(found.sections, min(int(RETRIEVED_SHARE * request.max_tokens), left))
+        fitting, weight = self._fitting(found, min(int(RETRIEVED_SHARE * request.max_tokens), left))
         sections = _placed(fitting)
         if len(places(sections)) != len(places(fitting)):  # two places of one name came together
             weight = count(sections_text(sections))
@@ -197,16 +200,19 @@ class ContextComposer:
             ),
             confidence=max((part.confidence for part in parts), default=0.0),
             notes=[note for part in parts for note in part.notes],
+            tokens=last.tokens if len(sections) == len(last.sections) else None,
         )
 
-    def _fitting(self, sections: Sequence[ContextSection], budget: int) -> tuple[list[ContextSection], int]:
+    def _fitting(self, found: RetrievedPart, budget: int) -> tuple[list[ContextSection], int]:
         """Return as many of the best sections as fit, and their tokens."""
-        kept, count = list(sections), self._tokens.count
-        while (weight := count(sections_text(kept))) > budget:
+        kept, count = list(found.sections), self._tokens.count
+        weight = count(sections_text(kept)) if found.tokens is None else found.tokens
+        while weight > budget:
             while kept and weight > budget:  # as much as the last ones weigh; counting all again takes longer
                 last = kept.pop()
                 follows = len(places([*kept[-1:], last])) == 1 and bool(kept)
                 weight -= count(f"{GAP if follows else heading(last.label)}\n{last.content}")
+            weight = count(sections_text(kept))
         return kept, weight
 
     def _recent(self, history: Sequence[ContextMessage], tokens: int) -> list[ContextMessage]:

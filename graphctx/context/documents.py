@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from graphctx.context.candidates import ContextCandidates, find_candidates
-from graphctx.context.render import GAP, concept_line, heading
+from graphctx.context.render import GAP, concept_line, heading, sections_text
 from graphctx.model.context import ContextExample, ContextInput, ContextSection, HierarchyLevel
 from graphctx.model.context_source import RetrievedPart
 from graphctx.model.interrupt import checkpoint
@@ -94,13 +94,15 @@ class DocumentSource:
         chosen = self._chosen(found, value, left)
         if found.question.kind == "code":
             examples = self._examples(found, value, chosen, round(budget * EXAMPLE_SHARE))
+        sections = [*concepts, *_by_place(found, value, chosen)]
         return RetrievedPart(
-            [*concepts, *_by_place(found, value, chosen)],
+            sections,
             examples,
             _TASKS.get(found.question.kind, ""),
             found.confidence,
             unknown,
             question=request.query,
+            tokens=self._tokens.count(sections_text(sections)),
         )
 
     def _chosen(self, found: ContextCandidates, value: Scores, left: int) -> Mask:

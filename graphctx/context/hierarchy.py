@@ -33,7 +33,7 @@ SECTION_TOKENS = 512
 """The longest piece of a section: that of a whole block."""
 
 CONCEPT_PART = 3
-"""One in so many results may be a concept, at least one; all if no other level is asked for."""
+"""One in this many results may be a concept, at least one; all if no other level is asked for."""
 
 _UNITS = 100
 """Units that are looked at."""
@@ -189,7 +189,7 @@ class HierarchicalRetriever:
             yield place_section(found, unit, start, found.index.unit(group[-1]).end_char)
 
     def _groups(self, found: ContextCandidates, rows: range) -> list[list[int]]:
-        """Cut the units of a section into chunks of so many tokens, from its start on."""
+        """Cut the units of a section into chunks of this many tokens, from its start on."""
         groups: list[list[int]] = []
         left = 0
         for row in rows:

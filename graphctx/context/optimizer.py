@@ -4,25 +4,32 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
+from graphctx.context.pieces import BlockSpan, Piece, blocks_of, places_of, split_pieces
 from graphctx.context.render import GAP
 from graphctx.model.context import KeptSpan, OptimizedContext
-from graphctx.model.documents import Block, BlockKind
-from graphctx.nlp.base import Embedder
+from graphctx.nlp.base import Embedder, Vectors
 from graphctx.retrieve.cite import TokenCounter
 from graphctx.retrieve.question import answer_test, answer_type
 from graphctx.text.lexical import terms
-from graphctx.text.sentences import marker_start, split_sentences
 
-LEXICAL, COSINE, PLACE, SPREAD, CENTRAL, FIRST = 0.4, 0.7, 1.0, 0.3, 0.05, 0.02
+CENTRAL = 0.05
+"""Without a question, or a text without its terms, a sentence is worth what it shares with the whole, and `FIRST`."""
+
+LEXICAL, COSINE, SPREAD, FIRST = 0.4, 0.7, 0.3, 0.02
 """What a sentence is worth: the share of the question's terms that it holds, by inverse sentence frequency, and its
-cosine with the question, a part of both from the sentences beside it; both of all that stands below its heading; and a
-little for what it shares with the whole text, which decides without a question, and for opening a block."""
+cosine with the question, a part of both from the sentences beside it; and a little for opening a block."""
+
+PLACE_BM25, PLACE_BEST, PLACE_MEAN, OPENING = 0.4, 0.8, 0.5, 0.1
+"""What all below one heading is worth more: its BM25 as a share of the best place's, the best cosine of its sentences,
+and the cosine of their mean; and its first sentence, which often says what the place is about."""
+
+K1, B = 1.2, 0.75
+"""Of BM25 (Robertson and Zaragoza 2009)."""
 
 NAMED = 0.2
 """What a sentence that names the title of another place adds to all of that place, as a share of its own worth: the
@@ -44,11 +51,11 @@ MAX_EMBEDDED_CHARS = 200_000
 """Characters of these pieces together, which take some seconds; of a longer text terms alone decide."""
 
 WHOLE_SHARE = 0.5
-"""A block of code, a table or a list is kept whole or left out if it takes at most so much of the target; a larger one
+"""A block of code, a table or a list is whole or left out if it takes at most this share of the target; a larger one
 is taken line by line, row by row, item by item."""
 
 SAME = 0.9
-"""Sentences that share so much of their terms (Jaccard) repeat each other; one with a number of its own does not."""
+"""Sentences that share this much of their terms (Jaccard) repeat each other; one with a number of its own does not."""
 
 MIN_TERMS = 4
 """Sentences of fewer terms count as repeated only if they are equal and no heading."""
@@ -60,18 +67,6 @@ _RAREST, _COMPARED = 3, 20
 """A sentence is compared with the last 20 that share one of its three rarest terms."""
 
 Values = npt.NDArray[np.float64]
-_Part = tuple[int, int, BlockKind | str]
-
-
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """What is kept or left out as one: a sentence, a block, a row, an item or a heading."""
-
-    start: int
-    end: int
-    kind: BlockKind | str
-    block: int
-    heading: int
 
 
 def optimize_context(
@@ -112,27 +107,29 @@ class ContextOptimizer:
     def __init__(self, text: str, tokens: TokenCounter, query: str = "", embedder: Embedder | None = None) -> None:
         self._text, self._tokens, self._query, self._embedder = text, tokens, query, embedder
         self._weight = tokens.count(text)
-        self._parts: list[_Part] | None = None
+        self._blocks: list[BlockSpan] | None = None
         self._terms: dict[str, frozenset[str]] = {}
-        self._cosines: dict[str, float] = {}
+        self._vectors: dict[str, Vectors] = {}
 
     def fit(self, target_tokens: int) -> OptimizedContext:
-        """Return the text within at most so many tokens."""
+        """Return the text within at most this many tokens."""
         text, tokens, query, weight = self._text, self._tokens, self._query, self._weight
         if weight <= target_tokens:
             whole = [KeptSpan(start_char=0, end_char=len(text), at=0)] if text else []
             return OptimizedContext(text=text, tokens=weight, source_tokens=weight, kept=whole)
-        if self._parts is None:
-            self._parts = _parts(text)
-        pieces = _pieces(text, self._parts, target_tokens, tokens)
+        if self._blocks is None:
+            self._blocks = blocks_of(text)
+        pieces = split_pieces(text, self._blocks, lambda block: tokens.count(block) <= WHOLE_SHARE * target_tokens)
         texts = [text[one.start : one.end] for one in pieces]
         self._terms |= {own: frozenset(terms(own)) for own in texts if own not in self._terms}
         found = [self._terms[own] for own in texts]
         frequency = Counter(term for own in found for term in own)
-        cosine = self._cosine(texts)
         asked = set(terms(query))
-        values = _values(pieces, found, frequency, asked, cosine)
-        if asked:
+        embedded = self._embedded(texts) if query.strip() else None
+        if embedded is None and asked.isdisjoint(frequency):
+            values = CENTRAL * _central(found, frequency) + FIRST * _opens(pieces)
+        else:
+            values = _relevance(pieces, texts, found, frequency, asked, embedded)
             held = zip(pieces, found, strict=True)
             titled = [_title(text, one) if one.kind == "heading" else own for one, own in held]
             values += _named(pieces, titled, asked, values)
@@ -182,129 +179,93 @@ class ContextOptimizer:
         clipped = _clipped(text, target_tokens, tokens, weight, pieces[order[0]] if order else None)
         return clipped.model_copy(update={"cut": _cut(pieces, ()), "repeated": len(repeated)})
 
-    def _cosine(self, texts: Sequence[str]) -> Values | None:
-        """Return the cosines of pieces with the question, ``None`` without one and for too many or too long pieces."""
-        long = len(texts) > MAX_EMBEDDED or sum(map(len, texts)) > MAX_EMBEDDED_CHARS
-        if self._embedder is None or not self._query or long:
+    def _embedded(self, texts: Sequence[str]) -> tuple[Vectors, Vectors] | None:
+        """Return the vectors of pieces and of the question, ``None`` for too many or too long pieces."""
+        if self._embedder is None or len(texts) > MAX_EMBEDDED or sum(map(len, texts)) > MAX_EMBEDDED_CHARS:
             return None
-        if more := [own for own in dict.fromkeys(texts) if own not in self._cosines]:
-            vectors = self._embedder.embed(more)
-            cosines = np.einsum("ij,j->i", vectors, self._embedder.embed([self._query])[0])
-            self._cosines |= dict(zip(more, cosines.tolist(), strict=True))
-        return np.array([self._cosines[own] for own in texts])
+        if more := [own for own in dict.fromkeys([self._query, *texts]) if own not in self._vectors]:
+            self._vectors |= dict(zip(more, self._embedder.embed(more), strict=True))
+        return np.stack([self._vectors[own] for own in texts]), self._vectors[self._query]
 
 
-def _parts(text: str) -> list[_Part]:
-    """Return the start, end and kind of headings and blocks, in order."""
-    from graphctx.ingest.read.markdown import parse_markdown
-
-    outline, _ = parse_markdown(text)
-    parts: list[_Part] = [(one.start_char, one.end_char, "heading") for one in outline.headings]
-    parts += [(one.start_char, one.end_char, one.kind) for one in _apart(outline.blocks)]
-    return sorted(parts)
+def _central(found: Sequence[frozenset[str]], frequency: Counter[str]) -> Values:
+    """Return what each piece shares with the whole text, in 0..1."""
+    shared = [
+        math.fsum(sorted(math.log1p(frequency[term] - 1) for term in own)) / math.sqrt(8 + len(own)) for own in found
+    ]
+    return np.array(shared) / (max(shared, default=0.0) or 1.0)
 
 
-def _pieces(text: str, parts: Sequence[_Part], target_tokens: int, tokens: TokenCounter) -> list[_Piece]:
-    pieces: list[_Piece] = []
-    heading, at = -1, 0
-    for block, (start, end, kind) in enumerate([*parts, (len(text), len(text), "prose")]):
-        start = max(start, at)
-        for first, last in _sentences(text, at, start, "prose"):  # what is in no block, such as front matter
-            pieces.append(_Piece(first, last, "prose", -1 - block, heading))
-        if start >= end:
-            continue
-        if kind == "heading":
-            heading = len(pieces)
-            pieces.append(_Piece(start, end, kind, block, -1))
-        elif kind != "prose" and tokens.count(text[start:end]) <= WHOLE_SHARE * target_tokens:
-            pieces.append(_Piece(start, end, kind, block, heading))
-        else:
-            spans = _lines(text, start, end) if kind == "code" else _sentences(text, start, end, kind)
-            pieces += [_Piece(first, last, kind, block, heading) for first, last in spans]
-        at = end
-    return pieces
-
-
-def _apart(blocks: Iterable[Block]) -> Iterator[Block]:
-    """Yield blocks without those that lie within the one before."""
-    end = 0
-    for one in sorted(blocks, key=lambda block: (block.start_char, -block.end_char)):
-        if one.end_char > end:
-            yield one
-            end = one.end_char
-
-
-def _sentences(text: str, start: int, end: int, kind: BlockKind | str) -> Iterator[tuple[int, int]]:
-    own = text[start:end]
-    after = 0
-    for first, last in split_sentences(own, kind):  # type: ignore[arg-type]
-        first = max(marker_start(own, first), after)
-        yield start + first, start + last
-        after = last
-
-
-def _lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    at = start
-    for line in text[start:end].splitlines(keepends=True):
-        bare = line.rstrip()
-        if bare:
-            yield at, at + len(bare)
-        at += len(line)
-
-
-def _values(
-    pieces: Sequence[_Piece],
+def _relevance(
+    pieces: Sequence[Piece],
+    texts: Sequence[str],
     found: Sequence[frozenset[str]],
     frequency: Counter[str],
     asked: set[str],
-    cosine: Values | None,
+    embedded: tuple[Vectors, Vectors] | None,
 ) -> Values:
-    """Return what each piece is worth, from what it and its place hold of the question."""
-    n = len(pieces)
-    block = np.array([one.block for one in pieces])
-    opens = np.append(True, block[1:] != block[:-1])
-    central = np.array(
-        [math.fsum(sorted(math.log1p(frequency[term] - 1) for term in own)) / math.sqrt(8 + len(own)) for own in found]
-    )
-    values: Values = CENTRAL * central / max(float(central.max(initial=0.0)), 1e-9) + FIRST * opens
-    idf = {term: math.log(1 + n / frequency[term]) for term in sorted(asked) if term in frequency}
-    total = math.fsum(idf.values())
-    if not total:
-        return values
+    """Return what each piece is worth for a question, from what it, its neighbours and its place hold of it."""
+    opens = _opens(pieces)
+    idf = {term: math.log(1 + len(pieces) / frequency[term]) for term in sorted(asked) if term in frequency}
+    total = math.fsum(idf.values()) or 1.0
     own = LEXICAL * np.array([math.fsum(idf[term] for term in sorted(held & idf.keys())) / total for held in found])
+    cosine = None if embedded is None else np.einsum("ij,j->i", *embedded).astype(np.float64)
     own = own if cosine is None else own + COSINE * cosine
     before, after = own.copy(), own.copy()
     before[1:][~opens[1:]] = own[:-1][~opens[1:]]
     after[:-1][~opens[1:]] = own[1:][~opens[1:]]
-    own = (1 - SPREAD) * own + SPREAD / 2 * (before + after)
-    places: dict[int, list[int]] = defaultdict(list)
-    for at, one in enumerate(pieces):
-        places[at if one.kind == "heading" else one.heading].append(at)
-    for members in places.values():
-        held = frozenset(term for at in members for term in found[at])
-        own[members] += PLACE * math.fsum(idf[term] for term in sorted(held & idf.keys())) / total
-        if cosine is not None:
-            own[members] += PLACE * float(cosine[members].max())
-    return values + own
+    values: Values = (1 - SPREAD) * own + SPREAD / 2 * (before + after) + FIRST * opens
+    places = [([heading, *body] if heading >= 0 else body) for heading, body in places_of(pieces).items()]
+    for members, bm25 in zip(places, _bm25([[found[at] for at in of] for of in places], asked), strict=True):
+        values[members] += PLACE_BM25 * bm25
+        if cosine is not None and embedded is not None:
+            mean = embedded[0][members].mean(axis=0, dtype=np.float64)
+            of_mean = float(mean @ embedded[1]) / max(float(np.linalg.norm(mean)), 1e-9)
+            values[members] += PLACE_BEST * float(cosine[members].max()) + PLACE_MEAN * of_mean
+        values[next((at for at in members if found[at] and pieces[at].kind != "heading"), members[0])] += OPENING
+    for at in np.flatnonzero(opens[1:]).tolist():  # what ends with a colon and what it introduces go together
+        if pieces[at + 1].kind in ("code", "table", "list") and texts[at].endswith(":"):
+            values[at] = values[at + 1] = max(values[at], values[at + 1])
+    return values
 
 
-def _title(text: str, piece: _Piece) -> frozenset[str]:
+def _bm25(places: Sequence[Sequence[frozenset[str]]], asked: set[str]) -> list[float]:
+    """Return the BM25 of each place as a share of the best; a term counts once a sentence."""
+    held = [Counter(term for own in place for term in own) for place in places]
+    lengths = [held_here.total() for held_here in held]
+    mean = max(sum(lengths) / max(len(lengths), 1), 1.0)
+    scores = [0.0] * len(places)
+    for term in sorted(asked):
+        holding = [at for at, here in enumerate(held) if term in here]
+        idf = math.log(1 + (len(places) - len(holding) + 0.5) / (len(holding) + 0.5))
+        for at in holding:
+            n = held[at][term]
+            scores[at] += idf * n * (K1 + 1) / (n + K1 * (1 - B + B * lengths[at] / mean))
+    best = max(scores, default=0.0) or 1.0
+    return [score / best for score in scores]
+
+
+def _opens(pieces: Sequence[Piece]) -> npt.NDArray[np.bool_]:
+    """Return whether each piece is the first of its block."""
+    block = np.array([one.block for one in pieces])
+    return np.append(True, block[1:] != block[:-1])
+
+
+def _title(text: str, piece: Piece) -> frozenset[str]:
     """Return the terms of a heading, of a path of headings those of the first."""
     return frozenset(terms(text[piece.start : piece.end].partition("›")[0]))
 
 
-def _named(pieces: Sequence[_Piece], found: Sequence[frozenset[str]], asked: set[str], values: Values) -> Values:
+def _named(pieces: Sequence[Piece], found: Sequence[frozenset[str]], asked: set[str], values: Values) -> Values:
     """Return what pieces gain since the best sentence elsewhere that names the title of their place is worth much."""
-    places: dict[int, list[int]] = defaultdict(list)
     naming: dict[str, set[int]] = defaultdict(set)
     for at, one in enumerate(pieces):
         if one.kind != "heading":
-            places[one.heading].append(at)
             for term in found[at]:
                 naming[term].add(at)
     gain = np.zeros(len(pieces))
     best_first: dict[frozenset[str], list[int]] = {}
-    for heading, members in places.items():
+    for heading, members in places_of(pieces).items():
         title = found[heading] if heading >= 0 else frozenset()
         if title <= asked:
             continue
@@ -318,9 +279,7 @@ def _named(pieces: Sequence[_Piece], found: Sequence[frozenset[str]], asked: set
     return gain
 
 
-def _repeated(
-    text: str, pieces: Sequence[_Piece], found: Sequence[frozenset[str]], frequency: Counter[str]
-) -> set[int]:
+def _repeated(text: str, pieces: Sequence[Piece], found: Sequence[frozenset[str]], frequency: Counter[str]) -> set[int]:
     """Return the pieces that say the same as an earlier one."""
     by_term: dict[str, list[int]] = defaultdict(list)
     texts: set[str] = set()
@@ -345,7 +304,7 @@ def _same(one: frozenset[str], other: frozenset[str]) -> bool:
     return len(one & other) >= SAME * len(one | other) and not any(any(c.isdigit() for c in term) for term in apart)
 
 
-def _joined(text: str, pieces: Sequence[_Piece], kept: Sequence[int]) -> tuple[str, list[KeptSpan]]:
+def _joined(text: str, pieces: Sequence[Piece], kept: Sequence[int]) -> tuple[str, list[KeptSpan]]:
     """Return the text of some pieces, in order, and where each span of it was."""
     runs: list[tuple[int, int, int, int]] = []  # start, end, first and last piece
     for at in kept:
@@ -368,14 +327,14 @@ def _joined(text: str, pieces: Sequence[_Piece], kept: Sequence[int]) -> tuple[s
     return "".join(parts), spans
 
 
-def _cut(pieces: Sequence[_Piece], kept: Collection[int]) -> dict[str, int]:
+def _cut(pieces: Sequence[Piece], kept: Collection[int]) -> dict[str, int]:
     """Return how many blocks of each kind but prose are not whole."""
     missing = {(one.kind, one.block) for at, one in enumerate(pieces) if at not in kept}
     found = Counter(kind for kind, _ in sorted(missing) if kind in ("code", "table", "list"))
     return dict(sorted(found.items()))
 
 
-def _clipped(text: str, target: int, tokens: TokenCounter, weight: int, best: _Piece | None) -> OptimizedContext:
+def _clipped(text: str, target: int, tokens: TokenCounter, weight: int, best: Piece | None) -> OptimizedContext:
     """Return the beginning of the best piece, of which not even one fits whole."""
     start, end = (best.start, best.end) if best else (0, len(text))
     end = start + tokens.clip(text[start:end], target)

@@ -50,28 +50,25 @@ class RedisEntryStore:
         self._client: Redis | None = None
 
     def load(self, bucket: str, question: str) -> bytes | None:
-        """Return an entry, and renew it."""
+        """Return an entry, and renew it and the questions of its bucket."""
 
         def work(client: Any) -> bytes | None:
-            found: bytes | None = client.getex(_entry(bucket, question), ex=self._seconds)
+            pipe = client.pipeline(transaction=False)
+            pipe.getex(_entry(bucket, question), ex=self._seconds)
+            pipe.expire(PREFIX + bucket, self._seconds)
+            found: bytes | None = pipe.execute()[0]
             return found
 
         return self._run(work)
 
-    def find(
-        self, bucket: str, question: str, vector: Callable[[], npt.NDArray[np.float32]], count: int
-    ) -> tuple[bytes | None, list[tuple[str, float]]]:
-        """Return an entry, or the nearest questions, of which some may have expired. One round trip."""
-        own = vector_blob(vector())
+    def nearest(self, bucket: str, vector: npt.NDArray[np.float32], count: int) -> list[tuple[str, float]]:
+        """Return the nearest questions and their cosines; some may have expired."""
+        near = PREFIX + bucket, "FP32", vector_blob(vector), "WITHSCORES", "COUNT", count, "NOTHREAD"
 
-        def work(client: Any) -> tuple[bytes | None, list[tuple[str, float]]]:
-            pipe = client.pipeline(transaction=False)
-            pipe.getex(_entry(bucket, question), ex=self._seconds)
-            pipe.execute_command("VSIM", PREFIX + bucket, "FP32", own, "WITHSCORES", "COUNT", count, "NOTHREAD")
-            pipe.expire(PREFIX + bucket, self._seconds)
-            entry, found, _ = pipe.execute()
+        def work(client: Any) -> list[tuple[str, float]]:
+            found = client.execute_command("VSIM", *near)
             pairs = found.items() if isinstance(found, dict) else zip(found[::2], found[1::2], strict=True)
-            return entry, [(each.decode(), 2 * float(score) - 1) for each, score in pairs]  # a score is in 0..1
+            return [(each.decode(), 2 * float(score) - 1) for each, score in pairs]  # a score is in 0..1
 
         return self._run(work)
 

@@ -99,6 +99,14 @@ def test_blocks_are_kept_whole_or_counted_as_cut(kind: str, block: str) -> None:
         assert (block in found.text) is (kind not in found.cut)
 
 
+def test_a_block_is_kept_with_the_sentence_that_introduces_it() -> None:
+    text = f"{PROSE}\n\nStart the keeper's service like this:\n\n```sh\nsystemctl enable --now warden\n```\n\n{TABLE}\n\n{PROSE}"
+    kept = shorten(text, 32, "How is the service started?").text
+    assert "like this:" in kept
+    assert "systemctl" in kept
+
+
+@pytest.mark.slow
 def test_many_sections_of_one_title_are_read_in_linear_time() -> None:
     def seconds(sections: int) -> float:
         said = (f"Rope {n} holds anchor {n}{'' if n % 6 else ', say the notes'}." for n in range(sections))
