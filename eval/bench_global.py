@@ -33,10 +33,10 @@ SMALLEST = 300
 """Communities of the knowledge base on which libraries and model are loaded, whatever the size."""
 
 _WARM_UP = 50
-"""So many other questions are asked before memory and time are measured."""
+"""This many other questions are asked before memory and time are measured."""
 
 _SCOPED_SHARE = 4
-"""One question within a scope for so many without."""
+"""One question within a scope for this many without."""
 
 STAGES = {
     "question": ["graphctx.retrieve.question:parse_question"],

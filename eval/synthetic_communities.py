@@ -58,7 +58,7 @@ class Level:
 
 
 def communities_kb(folder: Path, count: int) -> Path:
-    """Return the knowledge base with so many communities, made if the folder has none of this revision.
+    """Return the knowledge base with this many communities, made if the folder has none of this revision.
 
     Args:
         folder: of all sizes.

@@ -1,5 +1,7 @@
 """The cluster step: recursive Leiden (Traag et al. 2019) over the entity graph, by igraph.
 
+The roots are found with the documents and sections as further vertices, bound to the entities that they mention more
+than chance would: writers put into one document what belongs together, and sentences alone join topics by common names.
 Clusters over the maximum size are divided again inside, which makes the hierarchy: level 0 is the root level, and a
 community that was not divided is a leaf. The children of a community hold all of its entities, and no leaf is over
 the maximum size: at the last level that the depth allows, what is too large is divided until it fits.
@@ -7,7 +9,6 @@ the maximum size: at the last level that the depth allows, what is too large is 
 
 from __future__ import annotations
 
-import math
 import random
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 Int = npt.NDArray[np.int64]
 Real = npt.NDArray[np.float64]
 
-CLUSTER_VERSION = 8
+CLUSTER_VERSION = 10
 MAX_COMMUNITY_SIZE = 25
 MAX_DEPTH = 6
 MIN_COMMUNITY_SIZE = 3
@@ -37,7 +38,6 @@ MIN_COMMUNITY_SIZE = 3
 SMALL_ROOT = 10
 """A root community of fewer entities is part of the theme beside which it is mentioned."""
 
-SEED = 20_250_101
 RESOLUTIONS = (1.0, 2.0, 4.0)
 """Of modularity: twice as high finds parts of about half the weight (Reichardt & Bornholdt 2006)."""
 
@@ -45,19 +45,13 @@ LARGE_ROOT = 100
 ROOT_RESOLUTION = 2.0
 """Of the root level where most entities would be in roots of more than `LARGE_ROOT`: no one heading names all that."""
 
-RUNS = 64
-RUN_EDGES = 400_000
-"""Leiden ends in one of many divisions that are almost equally good. The best of many runs is found again after a
-small change of the graph: on the sample handbook 91 % of the ids stay when a document comes or goes, 75 % after one
-run (measured). All runs over the whole graph look at about `RUN_EDGES` edges together, and its parts get as many runs:
-below roots that were not found again there is nothing to find again. A graph that is too large for `RUNS` is divided
-once at its roots, from the division by documents: of 63,000 edges that finds the modularity of the best of six runs
-from nothing (0.7485 and 0.7487) in a fifth of the time of one."""
+LARGE_GRAPH = 400_000
+"""Edges of a graph that gets `_FEW_ITERATIONS` of Leiden."""
 
-_ONCE_ITERATIONS = 2
+_FEW_ITERATIONS = 2
 _MAX_ITERATIONS = 50
-"""Iterations of a run at most. Graphs of documents are stable after ten or so; but between divisions that are equally
-good Leiden can go to and fro for ever, if it is left to end by itself."""
+"""Graphs of documents are stable after ten iterations or so; but between divisions that are equally good Leiden can go
+to and fro for ever, if it is left to end by itself."""
 
 
 def cluster_entities(
@@ -76,33 +70,30 @@ def cluster_entities(
         related: schema ``RELATED``; its ``weight`` is used.
         entity_ids: ids by row, sorted.
         language: int64 [E], as `entity_languages` returns it; entities of different languages share no community.
-        places: where entities are mentioned, from narrow to wide, such as units and documents: rows of places and of
-            entities. A root community of fewer than `SMALL_ROOT` entities joins the larger one that is mentioned most
-            beside it.
+        places: where entities are mentioned, from narrow to wide, such as sections and documents: rows of places and
+            of entities. Entities that a place binds are more likely in one root community, and a root community of
+            fewer than `SMALL_ROOT` entities joins the larger one that is mentioned most beside it.
         max_size: a cluster with more entities is divided further; at least 3.
         max_depth: at most this many levels.
         on_done: called with how many entities are placed.
 
     Returns:
-        Communities sorted by level and id. Entities that are related to at most one other belong to none.
+        Communities sorted by level and id. Entities that are related to no other belong to none.
     """
     import igraph
 
     edges = np.stack([related["source_row"].to_numpy(), related["target_row"].to_numpy()], axis=1).astype(np.int64)
-    weight = related["weight"].to_numpy().astype(np.float64)
+    # Every weight moves a little with each sentence of the corpus, and communities must not.
+    weight = np.round(related["weight"].to_numpy().astype(np.float64), 2)
     language = np.zeros(len(entity_ids), dtype=np.int64) if language is None else language
-    alike = language[edges[:, 0]] == language[edges[:, 1]]
-    edges, weight = edges[alike], weight[alike]
-    graph = igraph.Graph(n=len(entity_ids), edges=edges)
-    graph.es["weight"] = weight
-    graph.vs["row"] = list(range(len(entity_ids)))
-    runs = min(RUNS, max(1, RUN_EDGES // max(1, graph.ecount())))
-    start = _most_mentioning(*places[-1], len(entity_ids)) if places and runs < RUNS else None
+    kept = (language[edges[:, 0]] == language[edges[:, 1]]) & (weight > 0)
+    edges, weight = edges[kept], weight[kept]
+    graph = _graph(len(entity_ids), edges, weight)
     try:
-        roots = _roots(graph, edges, weight, runs if start is None else 1, start)
+        roots = _roots(edges, weight, places, language)
         for place, entity in places:
             roots = join_small_roots(roots, place, entity, language)
-        nodes = _hierarchy(graph, roots, max_size, max_depth, runs, on_done)
+        nodes = _hierarchy(graph, roots, max_size, max_depth, on_done)
     finally:  # `_leiden` has set igraph's source of random numbers, which the whole process shares
         igraph.set_random_number_generator(random)
     on_done(len(entity_ids))  # including those in no community
@@ -142,28 +133,79 @@ class _Node:
     rows: Int
 
 
-def _most_mentioning(place: Int, entity: Int, count: int) -> Int:
-    """Return the place that mentions each of ``count`` entities most, numbered from 0."""
-    pairs, mentions = np.unique(np.stack([place, entity]), axis=1, return_counts=True)
-    order = np.lexsort((-pairs[0], mentions))
-    found = np.full(count, -1, dtype=np.int64)
-    found[pairs[1, order]] = pairs[0, order]  # of several for an entity the last one stays
-    return np.unique(found, return_inverse=True)[1].ravel()
+def _graph(count: int, edges: Int, weight: Real) -> igraph.Graph:
+    import igraph
+
+    graph = igraph.Graph(n=count, edges=edges)
+    graph.es["weight"] = weight
+    graph.vs["row"] = list(range(count))
+    return graph
 
 
-def _roots(graph: igraph.Graph, edges: Int, weight: Real, runs: int, start: Int | None) -> list[list[int]]:
-    """The root communities: at resolution 1, or at `ROOT_RESOLUTION` where those are large.
+def _place_edges(place: Int, entity: Int) -> tuple[Int, Real]:
+    """Return the places with the entities that they mention more than chance would, and how much more.
+
+    As of two entities in `relate_entities`: positive normalised pointwise mutual information, by the logarithm of the
+    mentions.
+    """
+    pairs, mentions = np.unique(np.stack([place, entity], axis=1), axis=0, return_counts=True)
+    total = len(place)
+    expected = np.bincount(place)[pairs[:, 0]] * np.bincount(entity)[pairs[:, 1]] / total
+    worth = np.log(mentions / expected) / np.log((total + 1) / mentions) * np.log1p(mentions)
+    worth = np.round(worth, 2)
+    return pairs[worth > 0], worth[worth > 0]
+
+
+def _with_places(
+    edges: Int, weight: Real, places: Sequence[tuple[Int, Int]], language: Int
+) -> tuple[igraph.Graph, Int | None]:
+    """Return the entity graph with a vertex for each place in each language, and a division of it by the widest places.
+
+    In the division an entity is with the widest place that it is bound to most, a narrower place with an entity.
+    """
+    count = len(language)
+    every, weights = [edges], [weight]
+    start = np.arange(count)
+    for place, entity in reversed(places):
+        if not len(place):
+            continue
+        place = np.unique(place * (int(language.max()) + 1) + language[entity], return_inverse=True)[1].ravel()
+        pairs, worth = _place_edges(place, entity)
+        order = np.lexsort((-pairs.sum(axis=1), worth))
+        vertices = len(start) + np.arange(int(place.max()) + 1)
+        if len(start) == count:
+            start[pairs[order, 1]] = vertices[pairs[order, 0]]  # of several for an entity the last one stays
+            start = np.concatenate([start, vertices])
+        else:
+            vertices[pairs[order, 0]] = start[pairs[order, 1]]
+            start = np.concatenate([start, vertices])
+        every.append(np.stack([pairs[:, 1], len(start) - len(vertices) + pairs[:, 0]], axis=1))
+        weights.append(worth)
+    graph = _graph(len(start), np.concatenate(every), np.concatenate(weights))
+    return graph, np.unique(start, return_inverse=True)[1].ravel() if len(start) > count else None
+
+
+def _roots(edges: Int, weight: Real, places: Sequence[tuple[Int, Int]], language: Int) -> list[list[int]]:
+    """Return the root communities: at resolution 1, or at `ROOT_RESOLUTION` where those are large.
 
     Those of resolution 1 stay where the others would leave most entities in parts that are too small. What is in too
     small a part joins the root that it has the strongest edges to.
     """
-    coarse = [part for part in _leiden(graph, 1.0, runs, start) if len(part) >= MIN_COMMUNITY_SIZE]
+    count = len(language)
+    graph, start = _with_places(edges, weight, places, language)
+    related = np.bincount(edges.ravel(), minlength=count) > 0
+
+    def parts(resolution: float) -> list[list[int]]:
+        found = _leiden(graph, resolution, start)
+        entities = ([vertex for vertex in part if vertex < count and related[vertex]] for part in found)
+        return [part for part in entities if len(part) >= MIN_COMMUNITY_SIZE]
+
+    coarse = parts(1.0)
     if 2 * sum(len(part) for part in coarse if len(part) > LARGE_ROOT) <= sum(map(len, coarse)):
         return coarse
-    owner = np.full(graph.vcount(), -1, dtype=np.int64)
-    for number, part in enumerate(_leiden(graph, ROOT_RESOLUTION, runs, start)):
-        if len(part) >= MIN_COMMUNITY_SIZE:
-            owner[part] = number
+    owner = np.full(count, -1, dtype=np.int64)
+    for number, part in enumerate(parts(ROOT_RESOLUTION)):
+        owner[part] = number
     if 2 * int((owner >= 0).sum()) < sum(map(len, coarse)):
         return coarse
     ends, weights = np.concatenate([edges, edges[:, ::-1]]), np.concatenate([weight, weight])
@@ -175,9 +217,9 @@ def _roots(graph: igraph.Graph, edges: Int, weight: Real, runs: int, start: Int 
         owner[vertex[order]] = root[order]  # of several for a vertex the last one stays
     order = np.argsort(owner, kind="stable")
     ends_of = np.flatnonzero(np.diff(owner[order])) + 1
-    parts = [part.tolist() for part in np.split(order, ends_of) if len(part) and owner[part[0]] >= 0]
+    grouped = [part.tolist() for part in np.split(order, ends_of) if len(part) and owner[part[0]] >= 0]
     rest = [[vertex for vertex in part if owner[vertex] < 0] for part in coarse]
-    return sorted([*parts, *(part for part in rest if len(part) >= MIN_COMMUNITY_SIZE)])
+    return sorted([*grouped, *(part for part in rest if len(part) >= MIN_COMMUNITY_SIZE)])
 
 
 def join_small_roots(roots: list[list[int]], place: Int, entity: Int, language: Int) -> list[list[int]]:
@@ -220,7 +262,6 @@ def _hierarchy(
     roots: list[list[int]],
     max_size: int,
     max_depth: int,
-    runs: int,
     on_done: Callable[[int], None],
 ) -> list[_Node]:
     nodes: list[_Node] = []
@@ -229,9 +270,9 @@ def _hierarchy(
     while waiting:
         checkpoint()
         part, level, parent = waiting.popleft()
-        members = roots if parent < 0 else divide(part, max_size, runs)
+        members = roots if parent < 0 else divide(part, max_size)
         if level + 1 >= max_depth:
-            members = _small_enough(part, members, max_size, runs)
+            members = _small_enough(part, members, max_size)
         rows = np.array(part.vs["row"], dtype=np.int64)
         for one in members:
             if len(one) > max_size:
@@ -243,7 +284,7 @@ def _hierarchy(
     return nodes
 
 
-def _small_enough(graph: igraph.Graph, parts: list[list[int]], max_size: int, runs: int) -> list[list[int]]:
+def _small_enough(graph: igraph.Graph, parts: list[list[int]], max_size: int) -> list[list[int]]:
     """The same vertices in parts that are not over the maximum size."""
     done: list[list[int]] = []
     waiting = parts[::-1]
@@ -252,7 +293,7 @@ def _small_enough(graph: igraph.Graph, parts: list[list[int]], max_size: int, ru
         if len(part) <= max_size:
             done.append(part)
         else:
-            inside = divide(graph.induced_subgraph(part), max_size, runs)
+            inside = divide(graph.induced_subgraph(part), max_size)
             waiting += [[part[at] for at in one] for one in reversed(inside)]
     return done
 
@@ -295,28 +336,36 @@ def _strength(edges: Int, weight: Real, count: int) -> Real:
     return sums
 
 
-def _leiden(graph: igraph.Graph, resolution: float, runs: int, start: Int | None = None) -> list[list[int]]:
-    """The best parts that some runs of Leiden find by modularity: sorted lists of vertices, sorted by their first.
+class _NoChance:
+    """Random numbers for igraph that are always the same.
 
-    Each call begins with the same random numbers, so that what is found depends on this graph alone and not on what
-    was divided before. A run begins with the division ``start``, or with every vertex alone.
+    Leiden visits vertices in random order and merges some at random, by one sequence of numbers: after a change
+    anywhere every later number falls to another vertex, and the division changes everywhere. With the highest integer
+    igraph's shuffle keeps the order of vertices, which is that of the ids: as good as random, and that of the others
+    stays when a vertex is added. Modularity is that of random numbers within 0.012 on five corpora.
+    """
+
+    def random(self) -> float:
+        return 0.5
+
+    def randint(self, low: int, high: int) -> int:
+        return high
+
+    def gauss(self, mean: float, deviation: float) -> float:
+        return mean
+
+
+def _leiden(graph: igraph.Graph, resolution: float, start: Int | None = None) -> list[list[int]]:
+    """Return the parts that Leiden finds by modularity: sorted lists of vertices, sorted by their first.
+
+    It begins with the division ``start``, or with every vertex alone, and ends when an iteration changes nothing.
     """
     import igraph
 
-    igraph.set_random_number_generator(random.Random(SEED))
-    best, found = -math.inf, []
-    for _ in range(runs):
+    igraph.set_random_number_generator(_NoChance())
+    membership = None if start is None else start.tolist()
+    for _ in range(_MAX_ITERATIONS if graph.ecount() <= LARGE_GRAPH else _FEW_ITERATIONS):
         checkpoint()
-        clusters = _run(graph, resolution, None if start is None else start.tolist())
-        quality = round(graph.modularity(clusters, weights="weight", resolution=resolution), 9) if runs > 1 else 0.0
-        if quality > best:
-            best, found = quality, [sorted(members) for members in clusters]
-    return sorted(found)
-
-
-def _run(graph: igraph.Graph, resolution: float, membership: list[int] | None) -> igraph.VertexClustering:
-    """One run of Leiden: until an iteration changes nothing, or to its limit."""
-    for _ in range(_MAX_ITERATIONS if graph.ecount() <= RUN_EDGES else _ONCE_ITERATIONS):
         clusters = graph.community_leiden(
             objective_function="modularity",
             weights="weight",
@@ -327,17 +376,17 @@ def _run(graph: igraph.Graph, resolution: float, membership: list[int] | None) -
         if clusters.membership == membership:
             break
         membership = clusters.membership
-    return clusters
+    return sorted(sorted(members) for members in clusters)
 
 
-def divide(graph: igraph.Graph, max_size: int, runs: int = 1) -> list[list[int]]:
+def divide(graph: igraph.Graph, max_size: int) -> list[list[int]]:
     """Divide a graph of more than ``max_size`` vertices into two parts or more, which may still be too large.
 
     No part is smaller than ``MIN_COMMUNITY_SIZE``, or than half of ``max_size`` where that is less.
     """
     least = min(MIN_COMMUNITY_SIZE, (max_size + 1) // 2)
     for resolution in RESOLUTIONS:
-        parts = absorb_small_parts(graph, _leiden(graph, resolution, runs), least, max_size)
+        parts = absorb_small_parts(graph, _leiden(graph, resolution), least, max_size)
         if len(parts) > 1:
             return parts
     return _evenly(graph, max_size)

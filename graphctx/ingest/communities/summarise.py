@@ -28,9 +28,9 @@ from graphctx.model.knowledge import Community, CommunitySummary
 from graphctx.nlp.tokens import WordPieceCounter
 from graphctx.store.cache import Memo
 from graphctx.store.walk import Mask, gather
-from graphctx.text.prose import stands_alone
+from graphctx.text.prose import leads_on, refers_back, stands_alone
 
-SUMMARY_VERSION = 12
+SUMMARY_VERSION = 13
 _KIND = "community"
 KEY_ENTITIES = 10
 KEY_FACTS = 10
@@ -175,6 +175,8 @@ class _Summaries:
         used = 0
         for at in sorted(range(len(first)), key=lambda at: (not strong[at], at)):
             enough = len(chosen) >= (SUMMARY_SENTENCES if strong[at] else ENOUGH_SENTENCES)
+            text = self._evidence.sentence(first[at])
+            enough |= bool(chosen) and (refers_back(text) or leads_on(text))
             if not enough and (used + sizes[at] <= SUMMARY_TOKENS or not chosen):
                 chosen.append(first[at])
                 used += sizes[at]

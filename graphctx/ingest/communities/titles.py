@@ -7,6 +7,7 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -46,7 +47,14 @@ COMMON_SHARES = ((1_000, 0.4), (3_000, 0.6), (6_000, 0.8))
 TOPIC_RATING = 0.015
 """The rating that a heading needs to be the title of a community."""
 
-BARE_FIT = 0.1
+RECALL = 2.0
+"""How many times more it counts that a community is named below a heading than that nothing else is: the beta of the
+F-measure (van Rijsbergen 1979). A heading of half the theme misleads more than one of the theme and something else."""
+
+SECTION_SHARE = 0.7
+"""Weight factor of a heading that is the title of no document: it may need those above it to be understood."""
+
+BARE_FIT = 0.2
 """What the fit of a heading counts whose words no key name has, beside 1 for one whose words they all have."""
 
 KEY_NAMES = 30
@@ -56,32 +64,42 @@ FITTING_TOPICS = 20
 """The headings of the best fit that are compared."""
 
 MAX_SECTIONS = 3
-"""A heading of more sections, in different places, is one that stands above anything: "Synopsis", "Upgrades"."""
+ANYWHERE_FIT = 0.5
+"""A heading of more sections, in different places, is one that stands above anything ("Synopsis", "Upgrades"), unless
+it fits one community so well."""
+
+TITLE_KEYS = 8
+NAMED_SHARE = 0.35
+NAME_SHARE = 0.35
+"""A key name, of so many, is a title if units that mention it hold so much of what the community is named in; its
+rating counts so much beside that of a heading, since a community is made of what is mentioned with its names."""
 
 TOPIC_WORDS = 7
 
 _NO_NAME = re.compile(r"[/\\@$\[\]\"]|^-|\.\w+$")
 """In a name that titles nothing where there is another: paths, handles, variables and flags."""
 
-_NO_TOPIC = re.compile(r"[,:;!?=`|/\\<>{}_*$@#\[\]]|--|\w\(|\.\w|\d[-.]\d|^\W|^[a-z]")
-"""Not in a heading that is a title: code, sentences, dates, and the names of files."""
+_NO_TOPIC = re.compile(r"[,:;!?=`|/\\<>{}_*$@#\[\]]|--|\w\(|\.[^\W\d]|\d-\d|\d\.\d+\.|^\W|^[a-z]")
+"""Not in a heading that is a title: code, sentences, dates, numbers of releases, and the names of files."""
 
 _EXAMPLE = frozenset(("example", "examples"))
 """What a heading with such a word stands above shows a theme, and is none."""
 
 _ANYTHING = frozenset(
-    "advanced basic basics common configuration example examples features full further general guide list more new "
-    "notes other overview options reference setup simple summary table tips troubleshooting tutorial".split()
+    "advanced basic basics common configuration considerations definitions design example examples features full "
+    "further general guide list miscellaneous more new notes other overview options parameters reference setup simple "
+    "summary synopsis table tips troubleshooting tutorial workflow".split()
 )
 """Words of headings that stand above anything; a heading of such words alone is no title."""
 
 
 def topic_titles(evidence: CommunityEvidence, levels: Sequence[Level]) -> dict[tuple[int, int], str]:
-    """Return for communities the heading, or title of a document, that names them best.
+    """Return for communities the heading, the title of a document, or else the one name, that names them best.
 
-    A heading is rated by its fit and by its words. The fit is the harmonic mean of two shares: how much of what the
-    units below it name is in the community, and how much of what the community is named in lies below it. Its words
-    count by the weight of the key names that have them, and by how many of them a key name has. A heading names one
+    A heading is rated by its fit and by its words. The fit is the F-measure of two shares: how much of what the units
+    below it name is in the community, and how much of what the community is named in lies below it. Its words count by
+    the weight of the key names that have them, and by how many of them a key name has. Titles of documents count more
+    than headings of sections, and key names less than both: below a name are the units that mention it. Each names one
     community, the broadest that it is rated highest for.
 
     Args:
@@ -89,66 +107,113 @@ def topic_titles(evidence: CommunityEvidence, levels: Sequence[Level]) -> dict[t
         levels: from the top.
 
     Returns:
-        Level and position to title, where a heading is rated at least `TOPIC_RATING`.
+        Level and position to title, where one is rated at least `TOPIC_RATING`.
     """
-    topics, ptr, of_unit = _topics(evidence)
-    if not topics:
-        return {}
-    named = np.unique(np.stack([evidence.mention_unit, evidence.mention_entity], axis=1), axis=0)
-    at, owner = gather(ptr, named[:, 0])
-    topic, entity = of_unit[at], named[owner, 1]
-    total = np.bincount(topic, minlength=len(topics))
-    words = [frozenset(terms(one)) for one in topics]
+    topics = _Topics.of(evidence)
+    named = np.unique(np.stack([evidence.mention_entity, evidence.mention_unit], axis=1), axis=0)
+    unit_names = np.bincount(named[:, 1], minlength=len(evidence.unit_doc))
+    at, owner = gather(topics.ptr, named[:, 1])
+    topic, entity = topics.of_unit[at], named[owner, 0]
+    total = np.bincount(topic, minlength=len(topics.texts))
+    words = [frozenset(terms(one)) for one in topics.texts]
     chosen: dict[tuple[int, int], str] = {}
-    left = set(range(len(topics)))
+    used: set[str] = set()
     for number, level in enumerate(levels):
         checkpoint()
-        inside = np.bincount(level.owner[named[:, 1]] + 1, minlength=level.count + 1)[1:]
+        rated: list[tuple[float, str, int]] = []
+        place_of = level.owner[named[:, 0]]
+        inside = np.bincount(place_of + 1, minlength=level.count + 1)[1:]
+        key_words = _key_words(evidence, level)
         place = level.owner[entity]
-        keys, shared = np.unique(place[place >= 0] * len(topics) + topic[place >= 0], return_counts=True)
-        place, which = keys // len(topics), keys % len(topics)
-        fit = np.round(2 * shared / (inside[place] + total[which]), 6)
+        keys, shared = np.unique(place[place >= 0] * len(topics.texts) + topic[place >= 0], return_counts=True)
+        place, which = keys // max(len(topics.texts), 1), keys % max(len(topics.texts), 1)
+        fit = _fit(shared, inside[place], total[which])
         order = np.lexsort((which, -fit, place))
         order = order[np.arange(len(order)) - np.searchsorted(place[order], place[order]) < FITTING_TOPICS]
-        key_words = _key_words(evidence, level)
-        rated = []
         for one in order.tolist():
-            weights, some = key_words[place[one]], words[which[one]]
-            common = some & weights.keys()
-            share = math.sqrt(min(1.0, sum(weights[word] for word in sorted(common)))) * len(common) / max(len(some), 1)
-            title = topics[which[one]]
-            rated.append((round(-float(fit[one]) * (BARE_FIT + share) * _common_share(title), 6), title, one))
-        for rating, title, one in sorted(rated):
-            if -rating >= TOPIC_RATING and which[one] in left and (number, int(place[one])) not in chosen:
-                left.remove(int(which[one]))
-                chosen[number, int(place[one])] = title
+            if fit[one] >= topics.least_fit[which[one]]:
+                in_community, heading = int(place[one]), int(which[one])
+                rating = _rating(float(fit[one]), words[heading], key_words[in_community]) * topics.worth[heading]
+                rated.append((round(-rating, 6), topics.texts[heading], in_community))
+
+        kept = place_of >= 0
+        treated, names = np.unique(place_of[kept] * len(unit_names) + named[kept, 1], return_counts=True)
+        for row in _key_rows(level, TITLE_KEYS).tolist():
+            title, at_home = shown_name(evidence.names[row]), int(level.owner[row])
+            units = named[slice(*np.searchsorted(named[:, 0], [row, row + 1])), 1]
+            here = int(names[np.searchsorted(treated, at_home * len(unit_names) + units)].sum())
+            if evidence.label[row] != "code" and here >= NAMED_SHARE * inside[at_home] and not _NO_NAME.search(title):
+                fitting = float(_fit(here, inside[at_home], unit_names[units].sum()))
+                rating = _rating(fitting, frozenset(terms(title)), key_words[at_home])
+                rating *= title_share(evidence, row) * NAME_SHARE
+                rated.append((round(-rating, 6), title, at_home))
+        for rating, title, at_home in sorted(rated):
+            if -rating >= TOPIC_RATING and title.casefold() not in used and (number, at_home) not in chosen:
+                used.add(title.casefold())
+                chosen[number, at_home] = title
     return chosen
 
 
-def _topics(evidence: CommunityEvidence) -> tuple[list[str], Int, Int]:
-    """Return the headings that can name a theme, and for each unit those above it: pointers [U + 1] and positions."""
-    sections: dict[str, set[tuple[str, ...]]] = defaultdict(set)
-    above: list[list[str]] = []
-    for path, doc in zip(evidence.unit_heading, evidence.unit_doc.tolist(), strict=True):
-        parts = path.split(" › ") if path else []
-        headings = [_topic(one) for one in parts]
-        for depth, heading in enumerate(headings):
-            sections[heading].add((evidence.titles[doc], *parts[:depth]))
-        above.append([_topic(evidence.titles[doc]), *headings])
-    topics: dict[str, int] = {}
-    of_unit = [
-        sorted({topics.setdefault(one, len(topics)) for one in some if one and len(sections[one]) <= MAX_SECTIONS})
-        for some in above
-    ]
-    ptr = np.concatenate([[0], np.cumsum([len(some) for some in of_unit])]).astype(np.int64)
-    return list(topics), ptr, np.array([one for some in of_unit for one in some], dtype=np.int64)
+def _fit(shared: Int | int, inside: Int | int, below: Int | int) -> Real:
+    """Return the F-measure of two shares: of what the community is named in, and of what the units name."""
+    return np.round(np.asarray((1 + RECALL**2) * shared / (RECALL**2 * inside + below)), 6)
+
+
+def _rating(fit: float, words: frozenset[str], key_words: dict[str, float]) -> float:
+    """Return the rating of a title by its fit, and by its words beside those of the key names and their weights."""
+    common = sorted(words & key_words.keys())
+    share = math.sqrt(min(1.0, sum(key_words[word] for word in common))) * len(common) / max(len(words), 1)
+    return fit * (BARE_FIT + share)
+
+
+@dataclass(frozen=True, slots=True)
+class _Topics:
+    """The headings that can name a theme, and for each unit those above it: pointers [U + 1] and positions.
+
+    ``worth`` is the weight factor of each, ``least_fit`` what it must fit to be a title.
+    """
+
+    texts: list[str]
+    worth: list[float]
+    least_fit: list[float]
+    ptr: Int
+    of_unit: Int
+
+    @classmethod
+    def of(cls, evidence: CommunityEvidence) -> _Topics:
+        sections: dict[str, set[tuple[str, ...]]] = defaultdict(set)
+        above: list[list[str]] = []
+        titles = [_topic(title) for title in evidence.titles]
+        for path, doc in zip(evidence.unit_heading, evidence.unit_doc.tolist(), strict=True):
+            parts = path.split(" › ") if path else []
+            headings = [_topic(one) for one in parts]
+            for depth, heading in enumerate(headings):
+                sections[heading].add((evidence.titles[doc], *parts[:depth]))
+            above.append([titles[doc], *headings])
+        topics: dict[str, int] = {}
+        of_unit = [sorted({topics.setdefault(one, len(topics)) for one in some if one}) for some in above]
+        ptr = np.concatenate([[0], np.cumsum([len(some) for some in of_unit])]).astype(np.int64)
+        known = set(titles)
+        return cls(
+            texts=list(topics),
+            worth=[_common_share(one) * (1.0 if one in known else SECTION_SHARE) for one in topics],
+            least_fit=[ANYWHERE_FIT if len(sections[one]) > MAX_SECTIONS else 0.0 for one in topics],
+            ptr=ptr,
+            of_unit=np.array([one for some in of_unit for one in some], dtype=np.int64),
+        )
+
+
+def _key_rows(level: Level, most: int) -> Int:
+    """Return the ``most`` most characteristic entities of each community."""
+    order = np.lexsort((np.arange(len(level.owner)), -np.round(level.weight, 6), level.owner))
+    owner = level.owner[order]
+    rows: Int = order[(owner >= 0) & (np.arange(len(owner)) - np.searchsorted(owner, owner) < most)]
+    return rows
 
 
 def _key_words(evidence: CommunityEvidence, level: Level) -> list[dict[str, float]]:
     """Return for each community the words of its key names: their shares of the weight, less for what many have."""
-    order = np.lexsort((np.arange(len(level.owner)), -np.round(level.weight, 6), level.owner))
-    owner = level.owner[order]
-    order = order[(owner >= 0) & (np.arange(len(owner)) - np.searchsorted(owner, owner) < KEY_NAMES)]
+    order = _key_rows(level, KEY_NAMES)
     found: list[dict[str, float]] = [defaultdict(float) for _ in range(level.count)]
     total = np.zeros(level.count)
     weight = np.sqrt(np.round(level.weight, 6))

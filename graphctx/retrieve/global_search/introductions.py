@@ -28,7 +28,7 @@ OPENING = 8
 """Sentences of an opening."""
 
 LEAD_HALF = 4.0
-"""The sentence so many places behind the first of its document counts half of that."""
+"""The sentence this many places behind the first of its document counts half of that."""
 
 LEAD, CENTROID, DOCUMENT = 0.3, 0.2, 0.5
 """Weights of a sentence's place in its document, of its cosine with the mean, and of what its document introduces."""

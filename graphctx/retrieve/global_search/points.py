@@ -47,7 +47,7 @@ SENTENCE, UNIT, WORDS = 1.0, 0.5, 0.5
 """Weights of the cosines of the sentence and of its unit, and of the share of the question's terms by idf."""
 
 PRIOR_SENTENCES = 30
-"""The mean of so many sentences is taken out by half: the mean of a few is hardly more than what they say."""
+"""The mean of this many sentences is taken out by half: the mean of a few is hardly more than what they say."""
 
 BEST_POINTS = 3
 """The rating of a community is that of its best points: a broad one has some that do not bear on the question."""

@@ -1,8 +1,9 @@
 """The reduce step: select points among candidates by maximal marginal relevance, within a budget of tokens.
 
 A point is taken for its worth, which falls with its similarity to the points before it (Carbonell and Goldstein 1998)
-and with how many of these share its document or its theme. Where the answer has as many points as it may have and
-tokens are left, points grow by the sentences around them.
+and with how many of these share its document or its theme. A point that opens with a pronoun for what is named before
+it begins with the sentences before it, or is not taken; nor is one that only leads on to what follows or to a page.
+Where the answer has as many points as it may have and tokens are left, points grow by the sentences around them.
 """
 
 from __future__ import annotations
@@ -24,6 +25,10 @@ from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import Question
 from graphctx.store.walk import gather, pointers
 from graphctx.text.lexical import words
+from graphctx.text.prose import leads_on, refers_back
+
+ANTECEDENTS = 2
+"""Sentences before one that opens with a pronoun among which one opens with a name."""
 
 REDUNDANCY = 0.125
 """What a sentence loses that is identical to a point before it, as a share of the most worth."""
@@ -35,6 +40,9 @@ SAME_WORDS = 0.9
 """Sentences of this Jaccard index of their words are copies. Vectors cannot tell copies from statements of one form."""
 
 Real = npt.NDArray[np.float64]
+
+_Span = tuple[int, int, str]
+"""The start and the end of consecutive sentences, and the text of their document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,48 +93,89 @@ class PointSelector:
             return []
         index = self._index
         longest = min(self._max_point_tokens, tokens)
-        spans = [self._span(row, unit) for row, unit in zip(candidates.rows, candidates.units, strict=True)]
+        first, spans, incomplete = self._begun(candidates)
         texts = [text[start : min(end, start + MAX_QUOTE_CHARS)] for start, end, text in spans]
         sizes = np.minimum(np.array(self._tokens.count_many(texts), dtype=np.int64), longest)
         sizes[[end - start > MAX_QUOTE_CHARS for start, end, _ in spans]] = longest
+        incomplete |= (first < candidates.rows) & (sizes >= longest)  # what is cut may lose what the pronoun stands for
         similarity = _Similarity(index, candidates.rows, texts)
         worth = np.maximum(candidates.worth.astype(np.float64), 0.0)
         most_worth = float(worth.max(initial=0.0))
-        left = np.ones(len(candidates), dtype=bool)
+        left = ~incomplete if not incomplete.all() else incomplete
         redundant, others = np.zeros(len(candidates)), np.zeros((len(groups), len(candidates)))
         selected: list[SelectedPoint] = []
+        ranges: list[tuple[int, int]] = []
         while len(selected) < most and (left := left & (sizes <= tokens)).any():
             checkpoint()
             loss = REDUNDANCY * redundant + repetition * np.log1p(others).sum(axis=0)
             value = np.round(worth - most_worth * loss, 6)
             at = int(np.argmax(np.where(left, value, -np.inf)))
-            start, end, text = spans[at]
-            cut = best_fragments(self._question, text, (start, end), longest, self._tokens)
-            selected.append(SelectedPoint(at, cut))
-            tokens -= self._tokens.count(text[cut.start_char : cut.end_char])
-            left &= similarity.jaccard(at) < SAME_WORDS
             left[at] = False
+            rows = int(first[at]), int(candidates.rows[at])
+            met = [number for number, (low, high) in enumerate(ranges) if low <= rows[1] and rows[0] <= high]
+            if met:  # a point has what the pronoun stands for: it goes on
+                longer = self._continued(selected[met[0]].cut, spans[at], longest) if len(met) == 1 else None
+                if longer is None or longer[1] > tokens:
+                    continue
+                low, high = ranges[met[0]]
+                rows = min(low, rows[0]), max(high, rows[1])
+                selected[met[0]], ranges[met[0]] = SelectedPoint(selected[met[0]].at, longer[0]), rows
+                tokens -= longer[1]
+            else:
+                start, end, text = spans[at]
+                cut = best_fragments(self._question, text, (start, end), longest, self._tokens)
+                selected.append(SelectedPoint(at, cut))
+                ranges.append(rows)
+                tokens -= self._tokens.count(text[cut.start_char : cut.end_char])
+            left &= (similarity.jaccard(at) < SAME_WORDS) & ((candidates.rows < rows[0]) | (candidates.rows > rows[1]))
             redundant = np.maximum(redundant, np.clip((similarity.cosine(at) - UNRELATED) / (1 - UNRELATED), 0.0, 1.0))
             others += [(group == group[at]) & (group >= 0) for group in groups]
-        return self._grown(candidates, selected, tokens) if grow and len(selected) == most else selected
+        return self._grown(candidates.units, ranges, selected, tokens) if grow and len(selected) == most else selected
 
-    def _span(self, row: int, unit: int) -> tuple[int, int, str]:
-        """Return the start and the end of a sentence, and the text of its document."""
+    def _begun(self, candidates: CandidatePoints) -> tuple[Rows, list[_Span], npt.NDArray[np.bool_]]:
+        """Return the first sentence of each point, its span, and whether it lacks what it refers or leads to."""
+        first = np.array([self._antecedent(*one) for one in zip(candidates.rows, candidates.units, strict=True)])
+        incomplete = first < 0
+        first = np.where(incomplete, candidates.rows, first)
+        spans = [self._span(*one) for one in zip(first, candidates.rows, candidates.units, strict=True)]
+        return first, spans, incomplete | [leads_on(text[start:end]) for start, end, text in spans]
+
+    def _continued(self, point: Cut, span: _Span, longest: int) -> tuple[Cut, int] | None:
+        """Return a point together with a span, and the tokens that this adds; ``None`` if that is too long."""
+        start, end, text = span
+        cut = Cut(min(start, point.start_char), max(end, point.end_char), False)
+        size = self._tokens.count(text[cut.start_char : cut.end_char])
+        if point.truncated or size > longest or cut.end_char - cut.start_char > MAX_QUOTE_CHARS:
+            return None
+        return cut, size - self._tokens.count(text[point.start_char : point.end_char])
+
+    def _antecedent(self, row: int, unit: int) -> int:
+        """Return the first sentence of a point that ends with one, -1 if none before it in its unit explains it."""
+        for first in range(row, max(row - ANTECEDENTS, int(self._index.walk.unit_sentence[unit])) - 1, -1):
+            start, end, text = self._span(first, first, unit)
+            if not refers_back(text[start:end]):
+                return first
+        return -1
+
+    def _span(self, first: int, row: int, unit: int) -> _Span:
         walk = self._index.walk
         return (
-            int(walk.sentence_start[row]),
+            int(walk.sentence_start[first]),
             int(walk.sentence_end[row]),
             self._index.text_of(int(walk.unit_doc[unit])).text,
         )
 
-    def _grown(self, candidates: CandidatePoints, selected: list[SelectedPoint], tokens: int) -> list[SelectedPoint]:
+    def _grown(
+        self, unit_of: Rows, ranges: Sequence[tuple[int, int]], selected: list[SelectedPoint], tokens: int
+    ) -> list[SelectedPoint]:
         """Add whole neighbours of the same unit to the points that are whole, the best neighbours first.
 
         No sentence is in two points.
         """
         walk = self._index.walk
-        rows, units = (values[[one.at for one in selected]].tolist() for values in (candidates.rows, candidates.units))
-        cuts, taken = [one.cut for one in selected], set(rows)
+        units = unit_of[[one.at for one in selected]].tolist()
+        cuts = [one.cut for one in selected]
+        taken = {row for low, high in ranges for row in range(low, high + 1)}
         heap: list[tuple[float, int, int, int]] = []
 
         def offer(positions: Sequence[int], steps: Sequence[tuple[int, int]]) -> None:
@@ -142,14 +191,15 @@ class PointSelector:
                     heapq.heappush(heap, (-fit, at, row, step))
 
         whole = [at for at, cut in enumerate(cuts) if not cut.truncated]
-        offer([*whole, *whole], [(rows[at] + step, step) for step in (-1, 1) for at in whole])
+        offer([*whole, *whole], [*((ranges[at][0] - 1, -1) for at in whole), *((ranges[at][1] + 1, 1) for at in whole)])
         while heap and tokens > 0:
             checkpoint()
             _, at, row, step = heapq.heappop(heap)
-            sentence_start, sentence_end, text = self._span(row, units[at])
+            sentence_start, sentence_end, text = self._span(row, row, units[at])
             cut = cuts[at]
             start, end = min(cut.start_char, sentence_start), max(cut.end_char, sentence_end)
-            if row in taken or end - start > MAX_QUOTE_CHARS:
+            unfinished = (refers_back if step < 0 else leads_on)(text[sentence_start:sentence_end])
+            if row in taken or unfinished or end - start > MAX_QUOTE_CHARS:
                 continue
             size = self._tokens.count(text[start:end])
             added = size - self._tokens.count(text[cut.start_char : cut.end_char])

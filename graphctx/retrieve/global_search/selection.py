@@ -20,10 +20,10 @@ from graphctx.retrieve.ranking import RRF_K
 from graphctx.store.walk import gather
 
 RELEVANT = 0.5
-"""A community is relevant if its rating is at least so much of the best one."""
+"""A community is relevant if its rating is at least this much of the best one."""
 
 THEME_SHARE, THEME_ENTITIES = 0.4, 2
-"""The theme of a unit is a community that holds at least so much of its entities, and no fewer than two."""
+"""The theme of a unit is a community that holds at least this much of its entities, and no fewer than two."""
 
 Real = npt.NDArray[np.float64]
 

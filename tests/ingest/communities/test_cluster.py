@@ -27,15 +27,15 @@ def names(n: int) -> list[str]:
     return [f"e_{i:04}" for i in range(n)]
 
 
-def world(n: int, degree: int, seed: int) -> pa.Table:
-    """A random graph with groups in it."""
+def world(n: int, degree: int, seed: int, crossing: float = 0.1) -> pa.Table:
+    """A random graph with groups in it; some edges cross them."""
     rng = np.random.default_rng(seed)
     edges = {}
     for _ in range(n * degree):
         a = int(rng.integers(n))
-        b = int(rng.integers(n)) if rng.random() < 0.1 else (a // 20) * 20 + int(rng.integers(20))
+        b = int(rng.integers(n)) if rng.random() < crossing else (a // 20) * 20 + int(rng.integers(20))
         if a != b and b < n:
-            edges[min(a, b), max(a, b)] = float(rng.random() + 0.1)
+            edges[min(a, b), max(a, b)] = round(float(rng.random()) + 0.1, 2)
     return table(edges)
 
 
@@ -108,14 +108,20 @@ def cut_at(found: list[Community], level: int) -> list[Community]:
     return [c for c in found if c.level == level or (c.level < level and c.id not in parents)]
 
 
-def test_a_new_entity_at_the_edge_changes_few_ids() -> None:
-    n = 400
-    related = world(n, 5, 3)
-    before = {c.id for c in run(related, n)}
-    edges = {(r["source_row"], r["target_row"]): r["weight"] for r in related.to_pylist()}
-    edges[7, n] = edges[9, n] = 0.5
-    after = {c.id for c in run(table(edges), n + 1)}
-    assert len(before & after) >= 0.8 * len(before)
+def test_a_new_entity_leaves_most_communities_as_they_are() -> None:
+    n, ids = 2000, names(2000)
+    related = world(n, 4, 1, crossing=0.3)
+    before = {c.entity_ids for c in cluster_entities(related, ids)}
+    kept = []
+    for at in (5, 1000, 1999):
+        edges = {
+            tuple(row + (row >= at) for row in (r["source_row"], r["target_row"])): r["weight"]
+            for r in related.to_pylist()
+        }
+        edges[at - 2, at] = edges[at - 1, at] = 0.5
+        after = {c.entity_ids for c in cluster_entities(table(edges), [*ids[:at], f"{ids[at - 1]}_", *ids[at:]])}
+        kept.append(len(before & after) / len(before))
+    assert sum(kept) / len(kept) > 0.75
 
 
 def test_two_runs_give_the_same_and_leave_the_random_numbers_of_others_alone() -> None:
@@ -201,3 +207,24 @@ def test_entities_of_two_languages_share_no_community() -> None:
     found = cluster_entities(related, names(24), max_size=40, language=language, places=[(document, entity)])
     assert sorted(one.entity_ids for one in found) == [tuple(names(24)[:12]), tuple(names(24)[12:])]
     assert entity_languages(["en", ""], document, entity, 24).tolist() == [0] * 24
+
+
+def test_entities_that_documents_keep_apart_are_in_different_communities() -> None:
+    pairs = {(at, at + 6): 0.2 for at in range(6)}
+    related = table(
+        pairs | {(a, b): 0.05 for first in (0, 6) for a in range(first, first + 6) for b in range(a + 1, first + 6)}
+    )
+    document, entity = (
+        np.repeat(np.arange(2), 18),
+        np.concatenate([np.tile(np.arange(one, one + 6), 3) for one in (0, 6)]),
+    )
+    found = cluster_entities(related, names(12), places=[(document, entity)])
+    assert sorted(one.entity_ids for one in found) == [tuple(names(12)[:6]), tuple(names(12)[6:])]
+    assert len(cluster_entities(related, names(12))) != 2
+
+
+def test_entities_that_are_related_to_none_are_in_no_community() -> None:
+    related = table({(a, b): 1.0 for a in range(5) for b in range(a + 1, 5)})
+    mentions = (np.zeros(20, dtype=np.int64), np.arange(20))
+    [found] = cluster_entities(related, names(40), places=[mentions])
+    assert found.entity_ids == tuple(names(40)[:5])

@@ -157,7 +157,7 @@ def test_a_point_has_a_theme_only_where_its_passage_is_about_it(handbook_kb: Kno
     assert bare > 20
 
 
-def test_nothing_is_told_of_what_the_documents_do_not_treat_of(handbook_kb: KnowledgeBase) -> None:
+def test_nothing_is_reported_of_what_the_documents_do_not_treat_of(handbook_kb: KnowledgeBase) -> None:
     for question in (
         "Which enzymes catalyse photosynthesis, and which inhibitors poison each of them?",
         "asdfgh qwerty zxcv",
@@ -168,7 +168,7 @@ def test_nothing_is_told_of_what_the_documents_do_not_treat_of(handbook_kb: Know
         assert answer.empty_reason == "no_evidence"
 
 
-def test_what_is_in_no_community_is_told_too(make_kb: Make) -> None:
+def test_what_is_in_no_community_is_reported_too(make_kb: Make) -> None:
     kb = make_kb({**NAVY, "moss.md": "The moss on the old sundial is trimmed every third spring by hand.\n"})
     answer = kb.global_search("What is done about moss, and by whom?")
     check(kb, answer)
@@ -194,7 +194,7 @@ def test_points_grow_by_their_neighbours_where_there_may_be_no_more_of_them(hand
     assert all(one[0] != other[0] or one[2] <= other[1] for one, other in pairwise(spans))
 
 
-def test_what_is_said_twice_is_told_once(make_kb: Make) -> None:
+def test_what_is_said_twice_is_reported_once(make_kb: Make) -> None:
     said = "The Northern Fleet pays Odell and Sons for each refit in Harwick."
     kb = make_kb(
         {f"{name}.md": f"# {name}\n\n{name} is a ship.\n\n{said}\n" for name in ("Petrel", "Gannet", "Osprey")}
@@ -203,7 +203,7 @@ def test_what_is_said_twice_is_told_once(make_kb: Make) -> None:
     assert quotes.count(said) == 1
 
 
-def test_nothing_outside_the_scope_is_told_counted_or_named(make_kb: Make) -> None:
+def test_nothing_outside_the_scope_is_reported_counted_or_named(make_kb: Make) -> None:
     kb = make_kb({**NAVY, **CHEESE})
     question = "Which people and firms build, command, salt and sell what, across all ships and cheeses?"
     everything = kb.global_search(question)
@@ -280,3 +280,27 @@ def test_a_local_question_loads_no_communities(handbook_path: Path, python: Call
         handbook_path,
     )
     assert said.strip() == "[]"
+
+
+def test_a_point_that_opens_with_a_pronoun_begins_with_what_it_stands_for(make_kb: Make) -> None:
+    kb = make_kb(
+        {
+            "ferries.md": "# Ferries\n\nThe ferries of Skerrick are painted red. They carry mail and sheep to the islands in "
+            "winter.\n\n## Crew\n\nThey carry mail and sheep to the islands in summer too, and no one minds.\n"
+        }
+    )
+    points = kb.global_search("How do mail and sheep get to the islands?").points
+    assert [point.quote.startswith("The ferries") and "in winter" in point.quote for point in points] == [True]
+
+
+def test_a_point_is_no_lead_in_and_no_pointer(make_kb: Make) -> None:
+    kb = make_kb(
+        {
+            "ferries.md": "# Ferries\n\nThe ferries of Skerrick carry to the islands:\n\n- mail and sheep of the islands\n"
+            "- the doctor of the islands\n\nFor more on what ferries carry, see [Mail to the islands](mail.md).\n",
+            "mail.md": "# Mail\n\nThe mail to the islands leaves Skerrick on Mondays.\n",
+        }
+    )
+    points = [point.quote for point in kb.global_search("What do ferries carry to the islands?").points]
+    assert any("mail and sheep" in quote for quote in points)
+    assert not any(quote.endswith(":") or "see [" in quote for quote in points)

@@ -103,7 +103,7 @@ def test_a_citation_names_a_point_of_the_page_that_it_is_on(open_with: Open, stu
         (llm_stub.huge, ""),
     ],
 )
-def test_whatever_goes_wrong_the_points_are_told_and_a_note_says_why(
+def test_whatever_goes_wrong_the_points_are_reported_and_a_note_says_why(
     open_with: Open, stub: Stub, reply: llm_stub.Reply, said: str
 ) -> None:
     stub.otherwise = reply

@@ -32,7 +32,7 @@ def run(parents: Sequence[int], ratings: Sequence[float], tests: int) -> Communi
 def trees(draw: st.DrawFn) -> tuple[list[int], list[float]]:
     count = draw(st.integers(1, 60))
     parents = [draw(st.integers(-1, row - 1)) for row in range(count)]
-    ratings = draw(st.lists(st.floats(0, 1), min_size=count, max_size=count))
+    ratings = draw(st.lists(st.floats(0, 1, allow_subnormal=False), min_size=count, max_size=count))
     return parents, ratings
 
 
