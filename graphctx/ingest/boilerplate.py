@@ -19,7 +19,7 @@ EDGE = 3
 MIN_CHARS = 12
 MIN_TITLES = 6
 MIN_SHARE = 0.05
-"""A line is boilerplate in so many documents of different titles, and this share of all."""
+"""A line is boilerplate in this many documents of different titles, and this share of all."""
 
 
 def boilerplate(corpus: Corpus) -> frozenset[tuple[str, int]]:

@@ -19,7 +19,7 @@ from graphctx.ingest.outline import document_from_row, outline_of
 from graphctx.ingest.read import Discovery, Skipped, discover, read_file, with_content
 from graphctx.ingest.read.source import Source, is_web_address, sources_of
 from graphctx.ingest.removal import Removal, exists
-from graphctx.ingest.sources import Located, locate, locate_pages, paths_of
+from graphctx.ingest.sources import Located, file_uri, locate, locate_pages, owners_of, paths_of
 from graphctx.ingest.web import addresses_of, fetch_pages, keep_validators
 from graphctx.ingest.workers import DocumentStep, Executor, Refused
 from graphctx.model.arguments import parse_arguments
@@ -133,7 +133,7 @@ def gather_documents(
     if folders or not lists:
         found = discover(folders, max_bytes=max_bytes, ignore_files=settings.ignore_files)
     # The URI of a removed document still belongs to its source: no file of another folder has it.
-    owners = {_file_uri(uri): source for uri, source in (config.removed | source_of).items() if source}
+    owners = owners_of(config.removed | source_of)
     located, sources = locate(found.files, config.sources, owners)
     readings = {os.path.abspath(source.path): source.reading for source in folders}  # noqa: PTH100 - links must stay
     sources = tuple(one.model_copy(update={"reading": readings.get(one.path, one.reading)}) for one in sources)
@@ -160,17 +160,17 @@ def gather_documents(
         raise _nothing_read(skipped)
     whole_lists = {f"{WEB_PREFIX}{source.name}" for source in paths if isinstance(source, Source) and source.is_web}
     whole = {one.name: one for one in sources if one.path in whole_lists or _whole(one, wanted)}
-    gone = {uri for uri in before if _file_uri(uri) in pages.gone}
+    gone = {uri for uri in before if file_uri(uri) in pages.gone}
     for uri in before.keys() - fresh.keys():
         source = whole.get(source_of[uri])
         if source is not None:
-            there = _file_uri(uri) in addresses if source.is_web else _still_there(uri, source, found)
+            there = file_uri(uri) in addresses if source.is_web else _still_there(uri, source, found, owners)
             gone |= set() if there else {uri}
     # Rows that a file no longer holds are removed, unless a faulty line may hide them.
-    faulty = {_file_uri(item.uri) for item in left_out}
-    gave_rows = {_file_uri(uri) for uri in fresh if "#" in uri}
-    lost = {uri for uri in before if "#" in uri and uri not in fresh and _file_uri(uri) in gave_rows}
-    rows_gone = {uri for uri in lost if _file_uri(uri) not in faulty}
+    faulty = {file_uri(item.uri) for item in left_out}
+    gave_rows = {file_uri(uri) for uri in fresh if "#" in uri}
+    lost = {uri for uri in before if "#" in uri and uri not in fresh and file_uri(uri) in gave_rows}
+    rows_gone = {uri for uri in lost if file_uri(uri) not in faulty}
     renamed = _renamed({uri: before[uri] for uri in gone}, fresh, before)
     missing = (gone | (lost - rows_gone)) - set(renamed.values())
     dropped = rows_gone | (missing if prune_missing else set()) | (held.keys() - before.keys())
@@ -212,8 +212,8 @@ def removal_of(kb_dir: Path, config: KbConfig, removal: Removal) -> Changes:
     documents = tuple(held[uri][0] for uri in sorted(held) if uri not in removed)
     if removed and not documents:
         raise InvalidArgument(
-            f"This would remove all {len(removed):,} documents, and a snapshot has at least one. Delete the folder of "
-            "the knowledge base instead.",
+            "This would remove every document, and a snapshot has at least one. Delete the knowledge base's folder "
+            "instead.",
             documents=len(removed),
         )
     return Changes(
@@ -243,9 +243,11 @@ def write_sources(kb_dir: Path, config: KbConfig, changes: Changes) -> None:
 
 
 def _nothing_read(skipped: Sequence[Skipped]) -> InvalidArgument:
-    reasons = "; ".join(f"{item.uri}: {item.reason}" for item in skipped[:3])
+    reasons = "; ".join(f"{item.uri}: {item.reason.removesuffix('.')}" for item in skipped[:3])
+    count = len({item.uri for item in skipped})
+    which = "The file could not be read" if count == 1 else f"None of the {count:,} files could be read"
     return InvalidArgument(
-        f"None of the {len({item.uri for item in skipped})} files could be read ({reasons}). Nothing was published.",
+        f"{which} ({reasons}). Nothing was published.",
         skipped=[{"uri": item.uri, "reason": item.reason} for item in skipped],
     )
 
@@ -280,9 +282,9 @@ def _documents(kb_dir: Path, snapshot_id: str | None) -> dict[str, tuple[Documen
     return {row["uri"]: (document_from_row(row), row["source"]) for row in rows}
 
 
-def _still_there(uri: str, source: SourceEntry, found: Discovery) -> bool:
+def _still_there(uri: str, source: SourceEntry, found: Discovery, owners: Mapping[str, str]) -> bool:
     """Whether a document's file exists and is not ignored."""
-    return any(exists(path) and not found.ignores(path) for path in paths_of(uri, source))
+    return any(exists(path) and not found.ignores(path) for path in paths_of(uri, source, owners))
 
 
 def _read(
@@ -339,9 +341,9 @@ def _kept_out(config: KbConfig, paths: Sequence[str | Path | Source], located: S
     """Return the removed documents that stay out: all but those whose file or address is named itself."""
     given = {str(path) for path in paths if not isinstance(path, Source)}
     files = {os.path.abspath(path) for path in given}  # noqa: PTH100 - links must stay
-    named = {_file_uri(path) for path in given if is_web_address(path)}
+    named = {file_uri(path) for path in given if is_web_address(path)}
     named |= {item.uri for item in located if str(item.file.path) in files}
-    return {uri: source for uri, source in config.removed.items() if _file_uri(uri) not in named}
+    return {uri: source for uri, source in config.removed.items() if file_uri(uri) not in named}
 
 
 def _removed_note(met: Collection[str]) -> list[str]:
@@ -371,10 +373,6 @@ def _with_history(document: Document, earlier: Document | None) -> Document:
         return document
     uris = dict.fromkeys((earlier.uri, *earlier.formerly))
     return replace(document, formerly=tuple(uri for uri in uris if uri != document.uri))
-
-
-def _file_uri(uri: str) -> str:
-    return uri.partition("#")[0]
 
 
 def _whole(source: SourceEntry, wanted: Sequence[Source]) -> bool:

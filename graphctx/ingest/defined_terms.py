@@ -28,8 +28,8 @@ CELL_TERM = 0.5
 """The plain first cell of a table row: many tables list facts, not terms."""
 
 LABELS = frozenset(
-    "answer answers attention caution danger error example examples hint important info note notes question result"
-    " returns see summary tip todo usage warning".split()
+    "answer answers attention caution danger default error example examples hint important info note notes "
+    "question result returns see summary tip todo usage warning".split()
 )
 """Labels that open a line in bold and are not terms: the admonitions of docutils, and similar words."""
 

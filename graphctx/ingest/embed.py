@@ -18,6 +18,7 @@ MIN_SENTENCE_CHARS = 15
 """Shorter sentences carry too little meaning to be ranked by it; their vector is zero."""
 
 BATCH = 512
+_QUANTISED_AT_ONCE = 8_192  # rows: float vectors take four times the memory of quantised ones
 _KIND = "vector"
 
 
@@ -55,7 +56,7 @@ def embed_corpus(
     memo: Memo,
     progress: Callable[[int, int, str], None] = lambda done, total, unit: None,
     at_once: int = BATCH,
-) -> dict[str, Vectors]:
+) -> tuple[Quantised, Quantised, Vectors]:
     """Embed a corpus.
 
     Args:
@@ -67,21 +68,25 @@ def embed_corpus(
         at_once: texts to embed in one call.
 
     Returns:
-        The vectors of ``units``, ``sentences`` and ``entities`` by row.
+        The vectors of units, sentences and names, by row.
     """
-    texts = {
-        "units": [unit_text(*placed) for placed in corpus.placed_units()],
-        "sentences": [text for placed in corpus.placed_units() for text in sentence_texts(*placed)],
-        "entities": names,
-    }
-    total, done = sum(1 for group in texts.values() for text in group if text), 0
+    units = [unit_text(*placed) for placed in corpus.placed_units()]
+    sentences = [text for placed in corpus.placed_units() for text in sentence_texts(*placed)]
+    total, done = sum(map(bool, [*units, *sentences, *names])), 0
 
     def advance(count: int) -> None:
         nonlocal done
         done += count
         progress(done, total, "texts")
 
-    return {name: embed_texts(group, embedder, memo, advance, at_once) for name, group in texts.items()}
+    def quantised(texts: Sequence[str]) -> Quantised:
+        parts = []
+        for at in range(0, max(1, len(texts)), _QUANTISED_AT_ONCE):
+            some = texts[at : at + _QUANTISED_AT_ONCE]
+            parts.append(quantise(embed_texts(some, embedder, memo, advance, at_once)))
+        return Quantised(np.concatenate([one.values for one in parts]), np.concatenate([one.scale for one in parts]))
+
+    return quantised(units), quantised(sentences), embed_texts(names, embedder, memo, advance, at_once)
 
 
 def embed_texts(

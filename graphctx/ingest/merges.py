@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 
 from graphctx.ingest.names import Name, NameTable, UnionFind
@@ -18,6 +19,7 @@ MIN_JOINED_CHARS = 8
 MAX_GUESSES = 2
 """Mentions in the corpus that a tagger may label otherwise although they are of a person."""
 
+_PLURAL_ACRONYM = re.compile(r"[A-Z][A-Z0-9]+s")
 _FIXED = frozenset({"person", "location", "organization", "group", "work"})
 
 
@@ -146,25 +148,21 @@ def _is_shortened(short: str, long: str) -> bool:
 def _merge_plurals(table: NameTable, same: UnionFind) -> None:
     """Merge the plural of a common noun, a type or an acronym into its singular, if the corpus has both."""
     for at, name in enumerate(table.names):
-        key = singular_of(name.key)
+        surface = max(name.surfaces, key=lambda surface: (name.surfaces[surface], surface), default="")
+        key = name.key[:-1] if _PLURAL_ACRONYM.fullmatch(surface) else singular_of(name.key)
         singular = table.row(key) if key != name.key and not name.is_code else -1
         if singular == -1 or name.label in _FIXED:
             continue
         one = table.names[singular]
         if one.label in _FIXED and not one.acronym:
             continue
-        if _is_all_capitals(name):
+        if surface.isupper():
             continue  # "HTTPS" is not the plural of HTTP
         if not (one.acronym or one.identifier or one.is_lower or name.is_lower) and one.is_named and name.is_named:
             continue  # two proper names: "Beatle", "Beatles"
         if one.acronym and one.is_named and not any(_has_capitals(surface) for surface in name.surfaces):
             continue  # "SLOs" are of SLO, but "crowns" are not of CROWN
         same.union(at, singular)
-
-
-def _is_all_capitals(name: Name) -> bool:
-    """Whether a name is mostly written in capitals, its last letter too."""
-    return max(name.surfaces, key=lambda surface: (name.surfaces[surface], surface), default="").isupper()
 
 
 def _has_capitals(surface: str) -> bool:

@@ -36,6 +36,7 @@ class Name:
         stated: its form in a document that defines it, or that states it as the meaning of another name.
         defined: the value of its best definition that makes a name, in 0..1; 0 without one.
         lower: how many mentions are written without a capital.
+        marked: how many mentions are marked as code.
         identifier: whether it is ever written as code or as an identifier.
         acronym: whether it is ever written as an acronym.
     """
@@ -49,6 +50,7 @@ class Name:
     stated: str = ""
     defined: float = 0.0
     lower: int = 0
+    marked: int = 0
     identifier: bool = False
     acronym: bool = False
 
@@ -83,6 +85,7 @@ class Name:
         self.mentions += 1
         self.named += mention.kind in _NAMING
         self.lower += mention.surface == mention.surface.lower()
+        self.marked += mention.kind == "code"
         self.identifier |= mention.kind in ("code", "identifier")
         self.acronym |= mention.kind == "acronym"
         if mention.label != "term":

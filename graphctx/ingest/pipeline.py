@@ -26,7 +26,7 @@ from graphctx.ingest.report import (
     StepName,
 )
 from graphctx.ingest.resolve import RESOLVER_VERSION
-from graphctx.ingest.sources import paths_of
+from graphctx.ingest.sources import owners_of, paths_of
 from graphctx.ingest.speed import Speed
 from graphctx.ingest.split import SPLIT_VERSION
 from graphctx.ingest.steps import STEPS, Context, DocumentsRefused, State, Step
@@ -47,12 +47,12 @@ from graphctx.text.lexical import LEXICAL_VERSION
 from graphctx.version import __version__
 
 _COUNTED = ("documents", "sections", "units", "sentences", "entities", "mentions", "facts", "communities")
-_EDGE_TABLES = ("related", "links", "mentions", "facts")
+_EDGE_TABLES = ("related", "aliases", "links", "mentions", "facts")
 
 FIRST_OF_DOCUMENTS: StepName = "split"
 """Where the steps begin again when some documents are refused. Extractions of the others come from the memo."""
 
-LINK_VERSION = 12
+LINK_VERSION = 13
 """Of the steps embed, link, relate and write."""
 
 SAMPLE_WORDS = 2_000
@@ -136,7 +136,8 @@ class Ingest:
                 removing = replace(runner, steps=STEPS[1:], state={"changes": changes})
                 published = self._publish(removing, notes).snapshot_id
         sources = {source.name: source for source in changes.sources}
-        files = {uri: paths_of(uri, sources[changes.source_of[uri]]) for uri in changes.removed}
+        owners = owners_of(changes.source_of)
+        files = {uri: paths_of(uri, sources[changes.source_of[uri]], owners) for uri in changes.removed}
         return RemovalReport(
             project_id=runner.context.config.project_id,
             dry_run=dry_run,
@@ -292,7 +293,13 @@ class Ingest:
             total_seconds=round(total, 3),
             skipped=_skipped(changes),
             no_longer_found=list(changes.no_longer_found),
-            notes=[*notes, *changes.recovery, *changes.notes, *(phrasing.notes() if phrasing else [])],
+            notes=[
+                *notes,
+                *([] if rows["units"] else ["The documents hold no text to quote: no question can be answered yet."]),
+                *changes.recovery,
+                *changes.notes,
+                *(phrasing.notes() if phrasing else []),
+            ],
         )
 
 

@@ -11,7 +11,7 @@ from pathlib import Path, PurePath
 from pydantic import BaseModel, ConfigDict, Field
 
 from graphctx.errors import InvalidArgument
-from graphctx.ingest.sources import paths_of
+from graphctx.ingest.sources import owners_of, paths_of
 from graphctx.model.documents import Document
 from graphctx.store.config import SourceEntry
 
@@ -75,8 +75,10 @@ class Removal:
         known: set[str] = set()
         former: dict[str, set[str]] = {}
         wanted = {one: (one.rstrip("/"), os.path.abspath(one)) for one in self.references}  # noqa: PTH100 - links stay
+        documents = list(documents)
+        owners = owners_of({document.uri: source.name for document, source in documents})
         for document, source in documents:
-            files = paths_of(document.uri, source)
+            files = paths_of(document.uri, source, owners)
             hits = {tag for tag in self.tags if tag in document.tags}
             if self.references:
                 names = _names(document, files)

@@ -23,7 +23,7 @@ from graphctx.nlp.commonness import expected_mentions, rank_of
 from graphctx.nlp.identifiers import is_code_name
 from graphctx.text.names import is_nameable, normalise_name, shown_name, singular_of
 
-RESOLVER_VERSION = "8"
+RESOLVER_VERSION = "9"
 """Counts up with every change that can change a resolution."""
 
 HUB_SHARE = 0.05
@@ -39,6 +39,9 @@ weirdness ratio of Ahmad, Gillam and Tostevin 1999): "hull" and "buoy" are terms
 
 MIN_COMMON_VALUE = 0.7
 """Value of a definition that makes an everyday word a name: a title or an entry of a glossary, but no heading."""
+
+CONSTANTS = frozenset(("true", "false", "null", "undefined"))
+"""Values that prose writes as it writes names."""
 
 MIN_MENTIONS = 3
 COMMON_RANK = 10_000
@@ -184,7 +187,7 @@ def _is_kept(name: Name, cluster: _Cluster, n_units: int, n_mentions: int) -> bo
     An everyday word needs to be more frequent here than in general English, unless it is always written as a name or
     it is the title of a document or an entry of a glossary.
     """
-    if not is_nameable(name.words) or (name.is_code and not is_code_name(name.key[1:])):
+    if not is_nameable(name.words) or name.words in CONSTANTS or (name.is_code and not is_code_name(name.key[1:])):
         return False
     expected = expected_mentions(name.words, n_mentions) if " " not in name.words else 0.0
     if cluster.defined >= MIN_COMMON_VALUE:

@@ -83,22 +83,43 @@ def locate_pages(
     return located, tuple(sources)
 
 
-def paths_of(uri: str, source: SourceEntry) -> list[Path]:
-    """Return the files of a source that a document's URI may have come from."""
+def file_uri(uri: str) -> str:
+    """Return the URI of the file that a document is read from: without the id of a row."""
+    return uri.partition("#")[0]
+
+
+def owners_of(documents: Mapping[str, str]) -> dict[str, str]:
+    """Return the source of each file's URI, from the source of each document's URI."""
+    return {file_uri(uri): source for uri, source in documents.items() if source}
+
+
+def paths_of(uri: str, source: SourceEntry, owners: Mapping[str, str]) -> list[Path]:
+    """Return the files that a document of a source may have come from, the likeliest first.
+
+    Args:
+        uri: the document's URI.
+        source: the document's source.
+        owners: the source of each file's URI, as for `locate`; a file with a URI of its own is not returned.
+    """
     if source.is_web:
         return []
-    file_uri = uri.partition("#")[0]
-    below = [file_uri.removeprefix(f"{front}/") for front in {source.prefix, source.name} if front]
-    if not source.prefix:
-        below.append(file_uri)
-    return [Path(source.path) / unquote(rel) for rel in below]
+    rel = file_uri(uri)
+    short = rel.removeprefix(f"{source.prefix or source.name}/")
+    below = [short] if source.prefix else [rel]
+    if short not in below and owners.get(short) != source.name:
+        below.append(short)
+    return [Path(source.path) / unquote(one) for one in below]
 
 
 def _place(file: SourceFile, source: SourceEntry, taken: dict[str, str]) -> Located:
-    """The URI of a file; one that another source has already gets the name of its own source in front."""
-    rel = encoded(file.path.relative_to(source.path).as_posix())
+    """Return a file with its URI: with its source's name in front if another source has the short one, or had it."""
+    below = file.path.relative_to(source.path)
+    rel = encoded(below.as_posix())
     uri, full = _uri(source, rel), f"{source.name}/{rel}"
-    if taken.get(full) == source.name or taken.get(uri, source.name) != source.name:
+    owner = taken.get(uri)
+    # A folder of the source's own name has files to which the long URI belongs.
+    had_full = owner is None and taken.get(full) == source.name and not Path(source.path, source.name, below).exists()
+    if had_full or owner not in (None, source.name):
         uri = full
     taken[uri] = source.name
     return Located(file, uri, source.name)

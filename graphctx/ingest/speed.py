@@ -52,7 +52,7 @@ class Speed(BaseModel):
         )
 
     def estimate(self, fresh_words: int, all_words: int) -> IngestEstimate:
-        """Estimate an ingest of so many fresh words into so many."""
+        """Estimate an ingest of some fresh words into a corpus of a number of words."""
         seconds = self.fixed_seconds + self.document_seconds * fresh_words / max(self.fresh_words, 1)
         seconds += self.whole_seconds * all_words / max(self.all_words, 1)
         return IngestEstimate(

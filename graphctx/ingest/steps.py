@@ -16,6 +16,7 @@ from typing import TypedDict, TypeVar
 import numpy as np
 import pyarrow as pa
 
+from graphctx.ingest.aliases import link_aliases
 from graphctx.ingest.boilerplate import boilerplate
 from graphctx.ingest.changes import Changes, gather_documents, write_sources
 from graphctx.ingest.communities import (
@@ -30,7 +31,7 @@ from graphctx.ingest.communities import (
 )
 from graphctx.ingest.corpus import Corpus
 from graphctx.ingest.definitions import Definition
-from graphctx.ingest.embed import Quantised, embed_corpus, quantise
+from graphctx.ingest.embed import Quantised, embed_corpus
 from graphctx.ingest.extract import extract_corpus
 from graphctx.ingest.link import Linked, link_corpus
 from graphctx.ingest.link_targets import corpus_definitions
@@ -202,19 +203,18 @@ def embed(state: State, context: Context) -> State:
     """Embed units, sentences and the names of entities."""
     names = [entity.name for entity in state["linked"].entities]
     at_once = context.executor.texts_at_once
-    vectors = embed_corpus(state["corpus"], names, context.embedder, context.memo, context.progress, at_once)
-    return {
-        "name_vectors": vectors["entities"],
-        "unit_vectors": quantise(vectors["units"]),
-        "sentence_vectors": quantise(vectors["sentences"]),
-    }
+    units, sentences, of_names = embed_corpus(
+        state["corpus"], names, context.embedder, context.memo, context.progress, at_once
+    )
+    return {"name_vectors": of_names, "unit_vectors": units, "sentence_vectors": sentences}
 
 
 def relate(state: State, context: Context) -> State:
-    """Relate entities by facts, co-mentions and the similarity of their names."""
-    linked, facts = state["linked"], state["resolution"].facts
-    related = relate_entities(linked, facts, state["name_vectors"])
-    return {"tables": build_tables(state["corpus"], linked, facts, related, state["changes"].source_of)}
+    """Relate entities by facts, co-mentions and the similarity of their names, and link those that are one thing."""
+    corpus, linked, resolution = state["corpus"], state["linked"], state["resolution"]
+    related = relate_entities(linked, resolution.facts, state["name_vectors"])
+    aliases = link_aliases(corpus, linked, resolution, state["definitions"])
+    return {"tables": build_tables(corpus, linked, resolution.facts, related, aliases, state["changes"].source_of)}
 
 
 def cluster(state: State, context: Context) -> State:
@@ -222,7 +222,12 @@ def cluster(state: State, context: Context) -> State:
     ids = [entity.id for entity in state["linked"].entities]
     tables = state["tables"]
     unit, entity = (tables["mentions"][name].to_numpy().astype(np.int64) for name in ("unit_row", "entity_row"))
-    document = tables["units"]["doc_row"].to_numpy().astype(np.int64)[unit]
+    sections: dict[tuple[int, str], int] = {}
+    of_unit = [
+        (row, sections.setdefault((row, path.partition(" › ")[0]), len(sections)))
+        for row, path in zip(*(tables["units"][name].to_pylist() for name in ("doc_row", "heading")), strict=True)
+    ]
+    document, section = np.array(of_unit, dtype=np.int64).reshape(-1, 2)[unit].T
     languages = [language_of(one.text) for one in state["corpus"].documents]
     language = entity_languages(languages, document, entity, len(ids))
     return {
@@ -230,7 +235,7 @@ def cluster(state: State, context: Context) -> State:
             tables["related"],
             ids,
             language=language,
-            places=[(unit, entity), (document, entity)],
+            places=[(section, entity), (document, entity)],
             max_size=context.settings.max_community_size,
             max_depth=context.settings.max_community_depth,
             on_done=lambda done: context.progress(done, len(ids), "entities"),

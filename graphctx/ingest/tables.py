@@ -28,6 +28,7 @@ def build_tables(
     linked: Linked,
     facts: Sequence[Fact],
     related: pa.Table,
+    aliases: pa.Table,
     source_of: Mapping[str, str],
 ) -> dict[str, pa.Table]:
     """Lay out the tables of `graphctx.store.schema`, in their order, all but ``communities``."""
@@ -40,6 +41,7 @@ def build_tables(
         "mentions": linked.mentions,
         "facts": _facts(corpus, facts, linked.entity_rows()),
         "related": related,
+        "aliases": aliases,
         "links": linked.links,
     }
 

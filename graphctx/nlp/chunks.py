@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from graphctx.nlp.parse import Candidate, Parse
-from graphctx.nlp.proper_names import quantities
+from graphctx.nlp.proper_names import is_edit, quantities
 from graphctx.text.names import STOPWORDS, singular_of
 
 MAX_CHUNK_TOKENS = 6
@@ -47,6 +47,9 @@ GENERIC = frozenset(
     "house room door wall floor street thank hello please yes no etc".split()
 )
 """Common nouns, in the singular, that say nothing of the text that they are in: they become no entity."""
+
+OF_DOCUMENTATION = frozenset("doc docs documentation functionality listing typo".split())
+"""What documentation of any sort says of itself and of what it documents: these are no terms of it."""
 
 VAGUE = frozenset(
     "way thing lot kind sort bit one while reason time moment second minute hour day night morning evening week "
@@ -109,6 +112,7 @@ def _start(parse: Parse, first: int, head: int) -> int:
         parse.tags[first] in _TRIMMED_TAGS
         or parse.words[first].casefold() in _TRIMMED_WORDS
         or not any(char.isalnum() for char in parse.words[first])
+        or is_edit(parse, first)
     ):
         first += 1
     while head + 1 - first > MAX_CHUNK_TOKENS or parse.words[first] == "-":
@@ -126,6 +130,8 @@ def _is_term(parse: Parse, first: int, head: int, key_terms: frozenset[str]) -> 
     if parse.ends[head] - parse.starts[first] > MAX_CHUNK_CHARS:
         return False
     if first == head:
-        return word not in STOPWORDS and len(word) > 2 and (one not in GENERIC or one in key_terms)
+        if word in STOPWORDS or word in OF_DOCUMENTATION or len(word) < 3 or is_edit(parse, head):
+            return False
+        return one not in GENERIC or one in key_terms
     described = any(parse.tags[token][:2] in ("NN", "FW") or parse.code[token] for token in range(first, head))
     return described or one not in VAGUE

@@ -45,5 +45,5 @@ def common_words(most: int) -> tuple[str, ...]:
 
 
 def expected_mentions(word: str, mentions: int) -> float:
-    """Return how often a text of any sort with so many mentions mentions a word; 0 for a word that the list lacks."""
+    """Return how often a text of any sort with this many mentions mentions a word; 0 for a word that the list lacks."""
     return mentions * _WORDS_PER_MENTION * _shares().get(singular_of(word), 0.0)

@@ -14,7 +14,7 @@ from graphctx.nlp.identifiers import code_identifiers, is_camel, is_capitals, is
 from graphctx.nlp.markup import MAX_CODE_SPAN_CHARS, mask_markup, sentence_kinds
 from graphctx.nlp.parse import NAME_KINDS, Candidate, Parse, covering
 from graphctx.nlp.proper_names import INSTITUTIONS, proper_spans, tagged_spans
-from graphctx.text.names import is_nameable, normalise_name, singular_of
+from graphctx.text.names import DETERMINERS, is_nameable, normalise_name, singular_of
 
 MAX_TITLE_WORDS = 10
 """A longer title or heading is a sentence, not a name."""
@@ -23,6 +23,9 @@ MAX_KEY_TERM_WORDS = 4
 
 SHOUTED_SHARE = 0.5
 """In a sentence with a larger share of all-caps words, all-caps words are not taken as acronyms."""
+
+_CAPTIONS = frozenset("appendix chapter equation example figure listing page part section step table".split())
+"""What stands before the number of a part of a document."""
 
 _FENCE = re.compile(r"(?:`{3,}|~{3,}).*\n?")
 _PRONOUN = re.compile(r"\b(?:he|she|his|her|hers|him|himself|herself)\b", re.IGNORECASE)
@@ -70,9 +73,25 @@ def find_mentions(parse: Parse, document: Document, about: About) -> list[Candid
     found = expansions(parse, [*names, *chunks])
     found = _short_forms(found, about.person, document.text)
     return sorted(
-        (c for c in found if is_nameable(normalise_name(c.mention.surface))),
+        (c for c in found if is_nameable(normalise_name(c.mention.surface)) and not _is_label(parse, document, c)),
         key=lambda c: (c.mention.start_char, c.mention.end_char, c.mention.kind),
     )
+
+
+def _is_label(parse: Parse, document: Document, candidate: Candidate) -> bool:
+    """Whether a candidate names nothing itself.
+
+    It is a caption ("Listing 4-1"), opens several explanations in bold ("**Default:** `utf8`"), or would lose its name
+    with its determiner ("the `Some` variant").
+    """
+    first, last, start = candidate.first, candidate.last, candidate.mention.start_char
+    word = parse.words[first]
+    if last > first + 1 or parse.code[first]:
+        return last > first + 1 and parse.code[first] and word.casefold() in DETERMINERS
+    after = parse.words[last] if last < len(parse.words) else ""
+    if after[:1].isdigit() and word.casefold() in _CAPTIONS:
+        return True
+    return after == ":" and document.text.startswith("**", start - 2) and document.text.count(f"**{word}:**") > 1
 
 
 def identifiers_of_code(document: Document, unit: TextUnit) -> list[Mention]:

@@ -37,7 +37,7 @@ MIN_ENCODED_CHARS = 12
 MIN_PIECE_CHARS = 2.5
 """Characters between changes of case or to digits, on average: two in encoded data, at least three in words."""
 
-_LITERAL = re.compile(r"[\"'<\[{(].*|.*[\"']|true|false|null|nil|none|True|False|None")
+_LITERAL = re.compile(r"[\"'<\[{(].*|.*[\"']|true|false|null|nil|none|undefined|True|False|None|[Ff]oo|[Bb]ar|[Bb]az")
 _ABBREVIATIONS = frozenset("e.g i.e a.m p.m ph.d u.s u.k u.n d.c b.c a.d etc".split())
 
 
@@ -67,7 +67,7 @@ def is_capitals(word: str) -> bool:
 
 
 def is_code_name(code: str) -> bool:
-    """Whether a piece of code can name something: not a string, a number, a constant, a hash or encoded data."""
+    """Whether a piece of code can name something: not a string, number, constant, placeholder, hash or encoded data."""
     name = code.strip()
     return (
         sum(char.isalpha() for char in name) >= 2

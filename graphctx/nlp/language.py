@@ -24,7 +24,8 @@ MIN_SHARE = 0.15
 MIN_FUNCTION_WORDS = 2
 """Function words that tell the language of a question."""
 
-_WORD = re.compile(r"[^\W\d_]+")
+_WORD = re.compile(r"[^\W\d_]{2,}")
+"""Initials and symbols of one letter are words of several languages."""
 
 
 def language_of(text: str, *, min_words: int = MIN_WORDS) -> str:

@@ -20,8 +20,12 @@ _HTML_TAGS = (
 )
 _CODE_SPAN = re.compile(r"(?<!`)(`{1,2})(?!`)([^`\n]+(?:\n(?!\s*\n)[^`\n]+)*)\1(?!`)")
 
-_LINKED = re.compile(r"([^<>]*[^<>\s])\s*<[^<>\s]+>")
-"""What is between the back ticks of a reStructuredText link: its label and its target."""
+_LINKED = re.compile(r"([^<>]*[^<>\s])\s*<[^<>]+>")
+"""What is between the back ticks of a reStructuredText link or role: its label and its target."""
+
+_ROLE = re.compile(r":([a-z][\w.:+-]{0,60}):$")
+_PROSE_ROLES = frozenset("abbr any doc numref ref std:doc std:ref term".split())
+"""Roles of reStructuredText whose label is prose."""
 
 # Each pattern masks its whole match, or only its groups where it has any.
 _MASKED = tuple(
@@ -92,15 +96,19 @@ def mask_markup(text: str) -> Masked:
             end -= 1
         if start == end:
             continue
-        label = _LINKED.fullmatch(text, start, end) if text.startswith("_", match.end()) else None
+        role = _ROLE.search(text, max(0, match.start() - 64), match.start())
+        label = _LINKED.fullmatch(text, start, end) if role or text.startswith("_", match.end()) else None
         if label:
-            end = label.end(1)  # prose, not code
-        else:
+            end = label.end(1)
+        elif role and text[start] in "~!":  # Sphinx shows the last part of "~celery.group"
+            start = max(start, text.rfind(".", start, end) if text[start] == "~" else start) + 1
+        prose = label and (role is None or role[1] in _PROSE_ROLES)
+        if not prose:
             code.append((start, end))
         for at in range(match.start(), match.end()):
             if not start <= at < end:
                 hidden[at], chars[at] = "\x00", " " if text[at] != "\n" else "\n"
-            elif not label:
+            elif not prose:
                 hidden[at] = "\x00"
     seen = "".join(hidden)
     for pattern in _MASKED:

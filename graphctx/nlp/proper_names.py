@@ -32,6 +32,7 @@ TITLE_CASE_SHARE = 0.8
 """A sentence of at least five words with a larger share of capitals is a title line: its capitals mark nothing."""
 
 _HONORIFICS = frozenset("mr mr. mrs mrs. ms ms. dr dr. sir dame prof prof. st. rev rev. gen. sen. gov. rep.".split())
+_EDITS = frozenset("add bump fix improve refactor remove rename revert tweak update upgrade".split())
 _CONNECTORS = frozenset("of for de da do del di der von van du la le & bin ibn al".split())
 INSTITUTIONS = frozenset(
     "airport award awards prize medal university college school institute foundation center centre museum library "
@@ -160,11 +161,20 @@ def capitalised(word: str) -> bool:
     return word[:1].isupper() or (word[:1] in "'‘’“\"" and word[1:2].isupper())
 
 
+def is_edit(parse: Parse, token: int) -> bool:
+    """Whether a word opens its sentence as the lines of a changelog do: "Fix JSON Schema"."""
+    if parse.words[token].casefold() not in _EDITS or not capitalised(parse.words[token]) or parse.code[token]:
+        return False
+    first = parse.segments.index(parse.segments[token])
+    return _opens_line(parse, first, token)
+
+
 def trimmed(parse: Parse, first: int, last: int) -> tuple[int, int]:
-    """Cut determiners, honorifics and punctuation off the edges of a span."""
+    """Cut determiners, honorifics, the verb of a changelog and punctuation off the edges of a span."""
     while first < last and (
         parse.tags[first] in ("DT", "PRP$", "PDT", "POS")
         or parse.words[first].casefold() in _HONORIFICS
+        or is_edit(parse, first)
         or _is_punctuation(parse.words[first])
     ):
         first += 1

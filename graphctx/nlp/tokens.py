@@ -184,11 +184,12 @@ class _WordPieces:
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         parts = _parts(text)
-        known = self._known
-        if not all(map(known.__contains__, parts)):
-            known = self._with(set(parts))
-        starts = accumulate((len(part) + 1 for part in parts), initial=0)
-        return [(at + first, at + end) for at, part in zip(starts, parts, strict=False) for first, end in known[part]]
+        try:
+            pieces = [*map(self._known.__getitem__, parts)]
+        except KeyError:
+            pieces = [*map(self._with(set(parts)).__getitem__, parts)]
+        starts = accumulate([len(part) + 1 for part in parts], initial=0)
+        return [(at + first, at + end) for at, of in zip(starts, pieces, strict=False) for first, end in of]
 
     def _with(self, parts: set[str]) -> dict[str, Spans]:
         """A dictionary that knows all of these parts."""

@@ -1,4 +1,4 @@
-"""Where a text may be cut: between graphemes, which are what a reader takes for one character, best between words.
+"""Where a text may be cut: between graphemes, which a reader takes for one character, preferably between words.
 
 Graphemes are the extended grapheme clusters of Unicode Standard Annex 29, as the package ``regex`` finds them: a letter
 with its marks, an emoji sequence, a flag, a syllable of conjoining Hangul, CR with LF. Offsets count code points. Any
@@ -13,7 +13,7 @@ import regex
 
 MAX_GRAPHEME_CHARS = 64
 """A cluster that goes on further is cut between code points, or a million marks on one letter could never be cut. Text
-in stream-safe format (Unicode Standard Annex 15) has at most 30 marks in a row, and emoji sequences stay below 20."""
+in Stream-Safe Text Format (Unicode Standard Annex 15) has at most 30 marks in a row; emoji sequences stay below 20."""
 
 _CLUSTER = regex.compile(r"\X")
 _SPACES = " \n\t"

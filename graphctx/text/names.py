@@ -39,7 +39,7 @@ _SMALL_WORDS = frozenset(
 
 _CLAUSE_OPENERS = frozenset(
     "what why how who whom whose when where which whether before after while if until unless because from let "
-    "in on at for with without about during under things options questions".split()
+    "in on at for with without about during under things questions".split()
 )
 _CLAUSE_WORDS = frozenset(
     "i me my we us our you your he him his she her it its they them their is are was were be been being am do does did "
@@ -61,9 +61,11 @@ _SECTION_WORDS = frozenset(
 
 _STOCK = frozenset(
     "see also|further reading|external links|getting started|next steps|odds and ends|looking ahead|going back|"
-    "table of contents|release notes|known issues|frequently asked questions".split("|")
+    "table of contents|release notes|known issues|options considered|frequently asked questions".split("|")
 )
 
+_NUMBERING = re.compile(r"^(?:appendix|chapter|part)(?: [A-Z\d]{1,3})?(?:: | [-–—] )", re.IGNORECASE)
+_REMARK = re.compile(r" \[[^\[\]]*\]$")
 _CODE_GENERICS = re.compile(r"([\w.:]*\w)\s*<.*>")
 _POSSESSIVE = re.compile(r"(?<=\w)['’´`](?:s\b|(?=\s|$))", re.IGNORECASE)
 _LEADING_EDGE = re.compile(r"^[^\w.#@$/+-]+")
@@ -285,8 +287,8 @@ def says_nothing_beside(key: frozenset[str], others: Sequence[frozenset[str]]) -
 
 
 def shown_heading(heading: str) -> str:
-    """A heading as the title of a community shows it, without markup at its ends."""
-    return shown_name(heading).strip(" .*_")
+    """A heading as the title of a community shows it, without markup, numbering or a remark in brackets at its ends."""
+    return _REMARK.sub("", _NUMBERING.sub("", shown_name(heading)).strip(" .*_"))
 
 
 def too_long(names: Sequence[str]) -> bool:

@@ -35,6 +35,20 @@ _POINTING = re.compile(
     r"former|latter|this (?:section|chapter|page|example|guide|document|tutorial)|(?:listing|figure|table) \d)\b",
     re.IGNORECASE,
 )
+_REFERS_BACK = re.compile(
+    r"(?:its|they|them|their|theirs|he|him|his|she|hers?|these|those|"
+    r"(?:this|that)(?! (?:section|chapter|page|document|guide|tutorial|book|article|manual|handbook|specification)\b)|"
+    r"it(?! (?:is|was|may be|can be|will be|would be)(?: \w+){1,2} (?:to|that|for|if)\b))\b",
+    re.IGNORECASE,
+)
+"""Opens a sentence that is about what the one before names: not "It is possible to …"."""
+
+_ENDS_AT_COLON = re.compile(r"[:：][*_`\"')\]]*$")
+_SEES = re.compile(
+    r"[-*+(_\s]*(?:(?:for (?:more|further|additional)|to learn more)\b[^.,]*, |please )*(?:also )?"
+    r"(?:see|refer to|read)\b",
+    re.IGNORECASE,
+)
 _LATE_PRONOUN = re.compile(
     r"(?:[^\W\d_][\w'’-]*+\W++|\d++\W++){1,6}?(?:it|its|he|him|his|she|her|they|them|their)\b", re.IGNORECASE
 )
@@ -53,7 +67,7 @@ _DATE = re.compile(
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:[.,:]\d+)*(?![\w])")
 MAX_NUMBER_SHARE = 0.15
 MIN_NUMBERS = 5
-"""So many numbers, in relation to words, are in a row of a table that has lost its lines, and hardly in prose."""
+"""This many numbers, in relation to words, are in a row of a table that has lost its lines, and hardly in prose."""
 
 PRONOUN_SHARE, CONNECTIVE_SHARE, POINTING_SHARE, PERSONAL_SHARE, LOWER_SHARE = 0.45, 0.65, 0.6, 0.8, 0.3
 """What is left of the worth of a sentence that opens with a pronoun, with a connective or a bracket, points elsewhere,
@@ -62,6 +76,17 @@ speaks to the reader, or begins in the middle."""
 LATE_PRONOUN_SHARE, LABEL_SHARE, REFERENCE_SHARE, EXCLAIMED_SHARE, OPEN_SHARE = 0.55, 0.6, 0.6, 0.6, 0.5
 """The same for one that has a pronoun before the first name could explain it, follows a label, is full of
 addresses, is cried out, or has a bracket without its other half."""
+
+
+def refers_back(text: str) -> bool:
+    """Whether a sentence opens with a pronoun that stands for something in a sentence before: "They run on …"."""
+    marked = _MARKER.match(text)
+    return bool(_REFERS_BACK.match(text[marked.end() if marked else 0 :].lstrip("*_`\"'“‘([")))
+
+
+def leads_on(text: str) -> bool:
+    """Whether a sentence only says where something is: it ends at a colon, or is "See [the guide](guide.md)."."""
+    return bool(_ENDS_AT_COLON.search(text) or (_SEES.match(text) and "](" in text))
 
 
 def stands_alone(text: str, kind: str) -> float:

@@ -32,6 +32,8 @@ _INLINE = re.compile(
     r"|<(?P<url>https?://[^\s<>]+)>"
     r"|(?P<tag></?(?:a|b|br|code|div|em|i|img|kbd|p|span|strong|sub|sup)(?:\s[^<>]*)?/?>|<!--.*?-->)"
     r"|\*\*(?=\S)(?P<bold>.+?)(?<=\S)\*\*"
+    r"|(?<![\w*])\*(?=[^\s*])(?P<italic>[^*]+)(?<=\S)\*(?![\w*])"
+    r"|(?<!\w)_(?=[^\s_])(?P<underlined>[^_]+)(?<=\S)_(?!\w)"
     r"|\\(?P<escaped>[!-/:-@\[-`{-~])",
     re.DOTALL,
 )
@@ -47,8 +49,8 @@ MAX_TITLE_CHARS = 1000
 def readable(text: str, uri: str) -> list[str]:
     """Return the lines of a span for a person.
 
-    Line breaks within a paragraph and runs of spaces become one space, and the markup of links, bold text and tables
-    is left out. Code, and all of a file of code, stays as it is.
+    Line breaks within a paragraph and runs of spaces become one space, and the markup of links, emphasis and tables is
+    left out. Code, and all of a file of code, stays as it is.
 
     Args:
         text: the span.
@@ -141,7 +143,9 @@ def _plain(line: str, markdown: bool, rst: bool) -> str:
 
 
 def _without_markup(found: re.Match[str]) -> str:
-    inner = found["link"] or found["bold"]
+    inner = found["link"] or found["bold"] or found["italic"] or found["underlined"]
     if inner is not None:
         return _INLINE.sub(_without_markup, inner)
+    if (found["tag"] or "").startswith("<sup"):
+        return "^"
     return found["code"] or found["url"] or found["escaped"] or ""

@@ -29,7 +29,7 @@ _WRAP_SLACK = 0.75
 """A wrapped line and the word that did not fit into it fill at least this share of the width: links leave gaps."""
 
 MAX_LINK_CHARS = 500
-"""A link that is longer than about so much counts as text."""
+"""A link that is longer than about this much counts as text."""
 
 _LINK = re.compile(r"!?\[[^\[\]]{0,200}\](?:\([^()\n]{0,300}\)|\[[^\[\]]{0,200}\])|https?://[^\s()<>\[\]]{1,300}")
 

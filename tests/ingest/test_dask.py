@@ -78,6 +78,7 @@ def ingested(kb: Path, documents: Path, **options: object) -> IngestReport:
         return base.ingest(documents, **options)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_a_cluster_that_loses_a_worker_publishes_the_same_content(
     cluster: Cluster, documents: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -98,6 +99,7 @@ def test_a_cluster_that_loses_a_worker_publishes_the_same_content(
     assert cluster.workers[0].wait() == -signal.SIGKILL
 
 
+@pytest.mark.slow
 def test_workers_of_this_machine_are_started_and_ended(documents: Path, tmp_path: Path) -> None:
     for path in sorted(documents.glob("*.md"))[2:]:
         path.unlink()

@@ -32,6 +32,7 @@ with KnowledgeBase.open(sys.argv[1], create=True, project_id="handbook") as kb:
 """
 
 
+@pytest.mark.slow
 def test_a_shuffled_copy_read_by_two_processes_with_another_hash_seed_gives_the_same_content(
     handbook_report: IngestReport, handbook_folder: Path, tmp_path: Path, python: Callable[..., str]
 ) -> None:
@@ -173,6 +174,7 @@ def test_another_graph_engine_makes_another_snapshot_of_the_same_content(
         assert snapshot.manifest.content_hash == content
 
 
+@pytest.mark.slow
 def test_documents_over_their_limit_are_skipped_and_keep_the_version_that_was_read_before(
     make_kb: Callable[..., KnowledgeBase], write_files: Callable[..., Path]
 ) -> None:

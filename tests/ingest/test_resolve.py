@@ -73,6 +73,8 @@ def acronym(short: str) -> Spec:
         ([chunk("smart pointer"), chunk("smart pointers")], ["smart pointer"] * 2),
         ([chunk("time series database"), chunk("timeseries database")], ["time series database"] * 2),
         ([acronym("SLO"), acronym("SLOs")], ["SLO"] * 2),
+        ([acronym("API"), acronym("APIs")], ["API"] * 2),
+        ([("True", "term", "proper"), code("true"), code("foo")], [""] * 3),
         ([acronym("CROWN"), chunk("crowns"), chunk("crowns")], ["CROWN", "", ""]),
         ([code("read_line"), code("read_lines")], ["read_line", "read_lines"]),
         ([acronym("HTTP"), acronym("HTTPS")], ["HTTP", "HTTPS"]),
@@ -244,6 +246,9 @@ def test_what_documents_define_is_an_entity_however_common_its_word() -> None:
         ([("Averil", "location", "ner"), code("averil run")], "term"),
         ([organisation("TLS"), code("max_wave")], "term"),
         ([code("max_wave")], "code"),
+        ([code("almanac.toml")], "code"),
+        ([("Almanac.js", "code", "identifier")], "term"),
+        ([("UTF-8", "code", "identifier")] * 20 + [code("UTF-8")], "term"),
     ],
 )
 def test_a_label_rests_on_more_than_the_tagger(document: list[Spec], label: str) -> None:

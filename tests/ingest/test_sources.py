@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from graphctx.ingest.read import SourceFile
-from graphctx.ingest.sources import locate
+from graphctx.ingest.sources import locate, paths_of
 from graphctx.store.config import SourceEntry
 
 
@@ -88,3 +88,19 @@ def test_of_two_copies_of_a_moved_folder_only_one_takes_its_place(tmp_path: Path
     both = [*files(tmp_path / "x", "a.md"), *files(tmp_path / "y", "a.md")]
     located, _ = locate(both, known, {"a.md": "docs"})
     assert [(item.uri, item.source) for item in located] == [("a.md", "docs"), ("y/a.md", "y")]
+
+
+def test_a_folder_of_the_sources_own_name_takes_no_uri_of_another_file(tmp_path: Path) -> None:
+    root = tmp_path / "a"
+    (root / "a").mkdir(parents=True)
+    for name in ("x.md", "a/x.md"):
+        (root / name).write_text(name)
+    for owners in ({}, {"a/x.md": "a"}, {"x.md": "a", "a/x.md": "a"}):
+        located, _ = locate(files(root, "a/x.md", "x.md"), [SourceEntry(name="a", path=str(root))], owners)
+        assert {item.uri: item.file.rel for item in located} == {"x.md": "x.md", "a/x.md": "a/x.md"}
+
+
+def test_a_deleted_file_is_missing_though_another_file_has_the_end_of_its_uri(tmp_path: Path) -> None:
+    source = SourceEntry(name="a", path=str(tmp_path))
+    assert paths_of("a/x.md", source, {"x.md": "a", "a/x.md": "a"}) == [tmp_path / "a" / "x.md"]
+    assert paths_of("a/x.md", source, {"x.md": "b", "a/x.md": "a"}) == [tmp_path / "a" / "x.md", tmp_path / "x.md"]

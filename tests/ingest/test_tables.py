@@ -21,7 +21,7 @@ def tables(handbook_path: Path) -> Iterator[dict[str, pa.Table]]:
 def test_every_table_has_its_columns_and_no_null_where_none_is_allowed(tables: dict[str, pa.Table]) -> None:
     for name, schema in TABLES.items():
         assert tables[name].schema.names == schema.names
-        assert tables[name].num_rows > 0, name
+        assert tables[name].num_rows > 0 or name == "aliases", name  # the handbook shows none
         for field in schema:
             assert tables[name].schema.field(field.name).type == field.type
             assert field.nullable or tables[name][field.name].null_count == 0
@@ -36,6 +36,7 @@ def test_every_table_has_its_columns_and_no_null_where_none_is_allowed(tables: d
         ("mentions", ("unit_row", "start_char", "end_char", "entity_row")),
         ("facts", ("sentence_row", "id")),
         ("related", ("source_row", "target_row")),
+        ("aliases", ("source_row", "target_row", "reason", "sentence_row")),
         ("links", ("source_row", "target_row")),
         ("communities", ("level", "id")),
     ],

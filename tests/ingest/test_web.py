@@ -17,6 +17,8 @@ from graphctx.ingest.read.source import Source
 from graphctx.ingest.report import IngestReport
 from graphctx.knowledge_base import KnowledgeBase
 
+pytestmark = pytest.mark.slow
+
 GATE = "<html><body><h1>Gate</h1><p>The tide gate shuts at noon.</p></body></html>"
 
 
@@ -141,6 +143,7 @@ def test_a_page_that_is_gone_or_left_the_list_goes_with_pruning_and_a_failing_on
     assert kb.remove(missing=True).removed == []
 
 
+@pytest.mark.slow
 def test_pages_that_are_named_by_themselves_belong_to_no_list_but_the_one_that_holds_them(
     site: Site, kb: KnowledgeBase
 ) -> None:

@@ -95,7 +95,7 @@ def test_communities_of_the_same_text_are_asked_about_once_and_those_without_any
     assert summariser(stub).summarise([], memo).texts == ()
 
 
-def test_progress_is_told_up_to_the_end(stub: Stub, memo: Memo) -> None:
+def test_progress_is_reported_up_to_the_end(stub: Stub, memo: Memo) -> None:
     told: list[tuple[int, int]] = []
 
     def tell(done: int, total: int) -> None:

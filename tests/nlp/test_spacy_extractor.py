@@ -142,6 +142,30 @@ def test_the_label_of_a_link_in_restructuredtext_is_prose() -> None:
     assert [surface for surface, m in mentions.items() if m.kind == "code"] == ["replay --all"]
 
 
+@pytest.mark.parametrize(
+    ("text", "names", "others"),
+    [
+        pytest.param(
+            "Call :meth:`~celery.app.Task.delay` or :option:`-E <celery worker -E>`, see :ref:`the guide <guide-app>`.",
+            {"delay", "-E", "guide"},
+            {"~celery.app.Task.delay", "-E <celery worker -E>", "the guide <guide-app>"},
+            id="roles of reStructuredText",
+        ),
+        pytest.param("Fix JSON Schema of the winch.", {"JSON Schema"}, {"Fix JSON Schema"}, id="verbs of changelogs"),
+        pytest.param("Listing 4-1 shows the winch. See Listing 4-2.", {"winch"}, {"Listing"}, id="captions"),
+        pytest.param(
+            "Match the `Some` variant and the `Winch` variant.", {"Winch variant"}, {"Some variant"}, id="any"
+        ),
+        pytest.param("A {string} **Flags:** `r`. A {number} **Flags:** `w`.", set(), {"Flags"}, id="labels in bold"),
+        pytest.param("The docs and the documentation of the winch.", {"winch"}, {"docs", "documentation"}, id="docs"),
+    ],
+)
+def test_what_only_introduces_or_marks_a_name_is_none(text: str, names: set[str], others: set[str]) -> None:
+    mentioned = set(found(text))
+    assert names <= mentioned
+    assert not others & mentioned
+
+
 def test_a_page_about_a_person_means_her_by_her_first_name() -> None:
     text = "Eskil leads the workshop. He came in 2019 and says that his first winter was hard. They asked Eskil twice."
     assert {m.alias_of for m in extract(text, "Eskil Brandt").mentions if m.surface == "Eskil"} == {"Eskil Brandt"}

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphctx.text.prose import stands_alone
+from graphctx.text.prose import leads_on, refers_back, stands_alone
 
 GOOD = "Keel is the program in the logger of every buoy."
 
@@ -69,3 +69,34 @@ def test_marks_of_lists_and_of_emphasis_do_not_matter(text: str) -> None:
 )
 def test_what_needs_its_neighbours_is_worth_less(text: str) -> None:
     assert 0.0 < stands_alone(text, "prose") < 1.0
+
+
+@pytest.mark.parametrize(
+    ("text", "back"),
+    [
+        ("They run on every node.", True),
+        ("- *It* keeps the logs.", True),
+        ("This feature was added later.", True),
+        ("Its lamp burned oil.", True),
+        ("It is possible to run two of them.", False),
+        ("This guide explains how lamps are lit.", False),
+        ("Items are sorted by name.", False),
+    ],
+)
+def test_a_sentence_that_opens_with_a_pronoun_refers_back(text: str, back: bool) -> None:
+    assert refers_back(text) is back
+
+
+@pytest.mark.parametrize(
+    ("text", "on"),
+    [
+        ("The parts of a lamp are:", True),
+        ("- **Lamps**:", True),
+        ("See the [list of lamps](lamps.md).", True),
+        ("For more about lamps, see [their page](lamps.md).", True),
+        ("See that the lamp is lit.", False),
+        ("The [list of lamps](lamps.md) is read aloud at 12:30.", False),
+    ],
+)
+def test_a_sentence_that_only_says_where_something_is_leads_on(text: str, on: bool) -> None:
+    assert leads_on(text) is on

@@ -12,6 +12,13 @@ from graphctx.text.readable import readable
     [
         ("See [the\nguide](g.md#a),  **now**:\nan ![icon](i.png)<br>.", "a.md", ["See the guide, now: an icon."]),
         ("[`run`](r.md) and `[x](y)` \\* [a][b] <https://x.org>", "a.md", ["`run` and `[x](y)` * a https://x.org"]),
+        ("the *Solan Light*, _rolled back_ by *[a](b)*.", "a.md", ["the Solan Light, rolled back by a."]),
+        (
+            "*.yaml and *.yml, *args, **kw, 2*3*4, a_b_c, __init__",
+            "a.md",
+            ["*.yaml and *.yml, *args, **kw, 2*3*4, a_b_c, __init__"],
+        ),
+        ("2<sup>8</sup> bits of H<sub>2</sub>O", "a.md", ["2^8 bits of H2O"]),
         ("a `<name>` of <name>", "a.md", ["a `<name>` of <name>"]),
         ("## Steps\n1. Open\n   it.\n2. Go:\n   - in", "a.md", ["Steps", "1. Open it.", "2. Go:", "   - in"]),
         ("One.\n\n\nTwo\nlines.", "a.mdx", ["One.", "", "Two lines."]),

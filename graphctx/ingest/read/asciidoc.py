@@ -16,7 +16,7 @@ _HEADING = re.compile(r"(={1,6})[ \t]+(\S.*)")
 _ATTRIBUTE = re.compile(r":!?([\w-]+)!?:(?:[ \t]+(.*))?")
 _ANCHOR = re.compile(r"\[\[([^\],]+)(?:,[^\]]*)?\]\]|\[#([^\],.%]+)(?:[,.%][^\]]*)?\]")
 _ATTRIBUTES = re.compile(r"\[[^\]]*\][ \t]*")
-_DELIMITER = re.compile(r"(-{4,}|\.{4,}|={4,}|\*{4,}|_{4,}|/{4,}|\+{4,}|-{2}|`{3,}.*|[|!,:]={3,})[ \t]*")
+_DELIMITER = re.compile(r"(-{4,}|\.{4,}|={4,}|\*{4,}|_{4,}|/{4,}|\+{4,}|-{2}|`{3}.*+|[|!,:]={3,})[ \t]*")
 _ITEM = re.compile(r"\s*(?:\*{1,5}|-|\.{1,5}|\d+\.)[ \t]+\S|\S.*?(?:::{1,3}|;;)(?:[ \t]|$)")
 _DIRECTIVE = re.compile(r"(?:include|image|ifdef|ifndef|ifeval|endif|toc)::[^\s\[]*\[.*\][ \t]*")
 _MACRO = re.compile(  # lengths are bounded, so that what never ends takes no more time than other text

@@ -31,6 +31,10 @@ _KB_MARK = "kb.toml"  # a knowledge base that was put among the documents it is 
 _OFFICE_LOCK = "~$"
 
 
+IF_DELETED = "If its files were deleted, graphctx remove --missing removes their documents."
+"""What to do about a folder that is empty or gone."""
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class SourceFile:
     """A file to read.
@@ -181,7 +185,8 @@ class _Search:
             raise InvalidArgument(
                 f"Nothing in the folder {path} can be read ({len(self.skipped) - passed} skipped"
                 f"{self._ignored_below(path)}). "
-                f"What can be read: {_MOST_READ}, and source code; --json lists every suffix.",
+                f"What can be read: {_MOST_READ}, and source code; --json lists every suffix."
+                f"{'' if len(self.skipped) > passed else f' {IF_DELETED}'}",
                 path=str(path),
                 skipped=[[s.uri, s.reason] for s in self.skipped[passed:][:20]],
                 supported=sorted(readers()),

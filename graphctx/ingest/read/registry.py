@@ -48,11 +48,11 @@ READERS: list[DocumentReader] = [
     AsciiDocReader(),
     SubtitleReader(),
 ]
-"""Every reader. Another format is a file here and a line in this list; of two readers of a suffix the last counts."""
+"""Every reader. Another format is a file here and a line in this list. If two claim a suffix, the later wins."""
 
 _TEXT_NAMES = frozenset(("README", "LICENSE", "NOTICE", "CHANGELOG", "CHANGES", "AUTHORS", "CONTRIBUTING", "TODO"))
 _LIBRARIES = ("charset-normalizer", "markdown-it-py", "PyYAML", "selectolax", "pypdfium2", "mammoth", "openpyxl")
-"""Another release of one of them may read the same bytes as another text."""
+"""Another release of one of them may read the same bytes as different text."""
 
 
 def readers() -> dict[str, DocumentReader]:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from graphctx.model.knowledge import AliasReason
 from graphctx.retrieve.arrays import Rows
 from graphctx.store.walk import pointers
 
@@ -193,6 +194,21 @@ class RelatedColumns:
         self.far = far[order]
         self.weight = weight[order].astype(np.float64)
         self.ptr = pointers(near[order], n_entities)
+
+
+class AliasColumns:
+    """Names of code, as sources, and of prose, as targets, that mean one thing: a row for each sentence that shows it.
+
+    Attributes:
+        source, target, sentence: rows.
+        reason: of each.
+    """
+
+    def __init__(self, table: pa.Table) -> None:
+        self.source, self.target, self.sentence = (
+            int_rows(table[name]) for name in ("source_row", "target_row", "sentence_row")
+        )
+        self.reason: list[AliasReason] = table["reason"].to_pylist()
 
 
 class FactColumns(IdColumn):

@@ -1,8 +1,8 @@
 """The communities within a scope: which there are, how large they are, and their titles, members and sentences.
 
-`graph.communities`, global search, completion, resources and exports all ask here. A community of which nothing is
-named within the scope does not exist, its title is made of names that the scope's documents write, and its sentences
-are theirs. The hierarchy itself, and which names and sentences are the best, come from the whole snapshot.
+`graph.communities`, global search, completion, resources and exports all ask here. A community none of whose entities
+is named within the scope is left out; its title and its sentences come from the scope's documents. The hierarchy
+itself, and which names and sentences are the best, come from the whole snapshot.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MAIN_DOCUMENTS = 3
 """Documents that are named of a community."""
 
 MAX_DESCENDANTS = 1_000
-"""Communities below one whose sentences are looked at within a scope: 40,000 sentences, in some milliseconds."""
+"""Communities below one whose sentences are looked at within a scope: 40,000 sentences, in a few milliseconds."""
 
 _BLOCK = 64
 """Descendants that are looked at before the search for sentences checks whether it has enough."""
@@ -129,7 +129,7 @@ class CommunityIndex:
         return found
 
     def n_units(self, row: int) -> int:
-        """Return the number of visible units that treat of a community.
+        """Return the number of visible units that are about a community.
 
         As at ingest: units that mention two of its entities, or one that they are about; if there are none, those that
         mention one.
@@ -237,13 +237,13 @@ class CommunityIndex:
         return summary if self.view.whole else self.points(row)[: len(summary)]
 
     def as_summarised(self, row: int) -> bool:
-        """Return whether everything that the summary was made of is visible: a model's words for it mix all of it."""
+        """Return whether everything that the summary was made of is visible: a model's wording draws on all of it."""
         if self.view.whole:
             return True
         summary, keys = self.hierarchy.summary[row], self.hierarchy.key_entities[row].tolist()
         names = dict(self._named(keys))
         return (
-            bool(self._is_visible(summary).all())
+            bool(self.view.sees_sentences(summary).all())
             and len(self.key_facts(row)) == len(self.view.tables.key_facts[row])
             and all(names.get(entity) == _one_line(self.view.tables.entities.names[entity].as_py()) for entity in keys)
             and self.title(row) == self.hierarchy.titles[row]
@@ -251,12 +251,12 @@ class CommunityIndex:
 
     def _visible_points(self, row: int) -> Rows:
         points = self.hierarchy.points
-        own = points[row][self._is_visible(points[row])]
+        own = points[row][self.view.sees_sentences(points[row])]
         place, sentence = np.empty(0, np.int64), np.empty(0, np.int64)
         for rows in self._descendants(row):
             checkpoint()
             at, owner = gather(points.ptr, rows)
-            visible = self._is_visible(points.value[at])
+            visible = self.view.sees_sentences(points.value[at])
             at, owner = at[visible], owner[visible]
             place = np.concatenate([place, np.arange(len(at)) - np.searchsorted(owner, owner)])
             sentence = np.concatenate([sentence, points.value[at]])
@@ -275,13 +275,6 @@ class CommunityIndex:
             yield from np.split(rows, range(_BLOCK, len(rows), _BLOCK))
             left -= len(rows)
             rows = child.value[gather(child.ptr, rows)[0]]
-
-    def _is_visible(self, sentences: Rows) -> Mask:
-        visible = self.view.index.visible
-        if visible is None:
-            return np.ones(len(sentences), dtype=bool)
-        mask: Mask = visible[np.searchsorted(self.view.walk.unit_sentence, sentences, side="right") - 1]
-        return mask
 
     def _by_character(self, row: int) -> Iterator[int]:
         """Yield the visible members: key entities in their order, then those that most units name."""
@@ -316,7 +309,7 @@ def _one_line(text: str) -> str:
 
 
 def title_of(names: Iterable[str]) -> str:
-    """Return two or three of some names, the first that are not part of one another; one if there is no other."""
+    """Return a title: the first two or three names of which none is part of another, else one name."""
     chosen: list[str] = []
     keys: list[frozenset[str]] = []
     first = ""

@@ -1,12 +1,11 @@
 """The edges of nodes, of all relation types, as the graph database has them.
 
-Weights: MENTIONS has ``ln(1 + mentions) + definition value``,
-LINKS_TO ``ln(1 + hyperlinks + mentions of the title)``, and
-the relations of the outline (HAS_SECTION, PARENT_OF, HAS_UNIT, NEXT) have 0. RELATED has the weight of its table in a
-whole snapshot. Within a scope RELATED is computed from the visible facts and sentences by the table's formula,
-``ln(1 + facts) + npmi * ln(1 + sentences)``, where ``npmi`` is the positive part of normalised pointwise mutual
-information (Bouma 2009) over the visible sentences. The table's edges between similar names alone are left out there,
-as the names may stand outside only.
+Weights: MENTIONS has ``ln(1 + mentions) + definition value``, LINKS_TO ``ln(1 + hyperlinks + mentions of the title)``,
+ALIAS_OF ``ln(1 + documents that show it)``, and the relations of the outline (HAS_SECTION, PARENT_OF, HAS_UNIT, NEXT)
+have 0. RELATED has the weight of its table in a whole snapshot. Within a scope RELATED is computed from the visible
+facts and sentences by the table's formula, ``ln(1 + facts) + npmi * ln(1 + sentences)``, where ``npmi`` is the positive
+part of normalised pointwise mutual information (Bouma 2009) over the visible sentences. The table's edges between
+similar names alone are left out there, as the names may stand outside only.
 """
 
 from __future__ import annotations
@@ -83,7 +82,7 @@ Ends = tuple[Rows, Rows, Weights]
 """Near rows, far rows and weights."""
 
 Neighbours = Callable[[GraphView, Rows, int], Ends]
-"""From some rows to their neighbours by one relation; with at most so many of each row where that saves work."""
+"""From some rows to their neighbours by one relation; with at most this many of each row where that saves work."""
 
 
 def edges_of(
@@ -96,7 +95,7 @@ def edges_of(
         numbers: distinct visible nodes.
         types: of relations; empty for all.
         direction: ``out`` from the source, ``in`` from the target; RELATED has no direction.
-        per_node: at most so many edges of a type and direction of one node, the strongest first, ties by id.
+        per_node: at most this many edges of a type and direction of one node, the strongest first, ties by id.
     """
     found: list[EdgeList] = []
     for at, name in enumerate(REL_TYPES):
@@ -223,13 +222,31 @@ def _links(view: GraphView, near: Rows, far: Rows, count: Rows) -> Ends:
     return near[keep], far[keep], np.log1p(count[keep])
 
 
+def _alias_of(view: GraphView, rows: Rows, most: int) -> Ends:
+    aliases = view.tables.aliases
+    return _aliases(view, rows, aliases.source, aliases.target)
+
+
+def _aliased(view: GraphView, rows: Rows, most: int) -> Ends:
+    aliases = view.tables.aliases
+    return _aliases(view, rows, aliases.target, aliases.source)
+
+
+def _aliases(view: GraphView, rows: Rows, near: Rows, far: Rows) -> Ends:
+    shown = np.isin(near, rows) & view.sees_sentences(view.tables.aliases.sentence)
+    width = max(len(view.tables.entities), 1)
+    pairs, documents = np.unique(near[shown] * width + far[shown], return_counts=True)
+    near, far = np.divmod(pairs, width)
+    return near, far, np.log1p(documents)
+
+
 def related(view: GraphView, entities: Rows, most: int) -> Ends:
     """Return the entities that are related to some entities.
 
     Args:
         view: what is visible.
         entities: rows.
-        most: at most so many of each, the strongest; more may come.
+        most: at most this many of each, the strongest; more may come.
     """
     if view.whole:
         edges = view.tables.related
@@ -299,6 +316,7 @@ _RELATIONS: dict[RelType, tuple[NodeKind, NodeKind, Neighbours, Neighbours | Non
     "NEXT": ("unit", "unit", _next, _previous),
     "MENTIONS": ("unit", "entity", _mentioned, _mentioning),
     "RELATED": ("entity", "entity", related, None),
+    "ALIAS_OF": ("entity", "entity", _alias_of, _aliased),
     "LINKS_TO": ("document", "document", _linked, _linking),
 }
 """The kinds of the source and the target of each relation, and the neighbours of each by it."""

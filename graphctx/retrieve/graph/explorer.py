@@ -9,6 +9,7 @@ from typing import TypeVar
 from graphctx.errors import InvalidArgument
 from graphctx.model.graph import (
     CommunityNode,
+    DescribedNode,
     EntitySection,
     Neighbour,
     Node,
@@ -31,7 +32,7 @@ from graphctx.model.requests import (
 )
 from graphctx.model.results import GraphResults
 from graphctx.retrieve.graph.community_nodes import find_communities
-from graphctx.retrieve.graph.nodes import mention_snippet, node, node_fields
+from graphctx.retrieve.graph.nodes import linked_aliases, mention_snippet, node, node_fields
 from graphctx.retrieve.graph.resolve import ResolvedNodes, resolve
 from graphctx.retrieve.graph.sections import children, entities_of, label_rows, parents, units_naming
 from graphctx.retrieve.graph.tables import GraphTables
@@ -61,7 +62,7 @@ class GraphExplorer:
         """The tables of the snapshot's graph."""
         return GraphTables(self._index)
 
-    def describe(self, request: DescribeInput) -> GraphResults[Node]:
+    def describe(self, request: DescribeInput) -> GraphResults[DescribedNode]:
         """Describe nodes, in the order of the request.
 
         Raises:
@@ -69,9 +70,9 @@ class GraphExplorer:
         """
         _check_fields(request.fields)
 
-        def run(view: GraphView) -> GraphResults[Node]:
+        def run(view: GraphView) -> GraphResults[DescribedNode]:
             named = resolve(view, request.node_ids, "node_ids")
-            nodes = [node(view, key, snippet=request.include_snippet) for key in _each(named.keys)]
+            nodes = [_described(view, key, snippet=request.include_snippet) for key in _each(named.keys)]
             return _found(view, [_narrowed(item, request.fields) for item in nodes], named)
 
         return self._within(request, run)
@@ -214,6 +215,11 @@ def _found(view: GraphView, items: Sequence[Item], *named: ResolvedNodes, more: 
     )
 
 
+def _described(view: GraphView, key: NodeKey, *, snippet: bool) -> DescribedNode:
+    aliases = linked_aliases(view, key) if key.kind == "entity" else []
+    return DescribedNode(linked_aliases=aliases, **node_fields(view, key, snippet=snippet))
+
+
 def _each(items: Sequence[Item]) -> Iterator[Item]:
     """Yield items, and stop when the call is cancelled."""
     for item in items:
@@ -223,18 +229,18 @@ def _each(items: Sequence[Item]) -> Iterator[Item]:
 
 def _check_fields(fields: Sequence[str]) -> None:
     for name in fields:
-        if name not in Node.model_fields:
+        if name not in DescribedNode.model_fields:
             raise InvalidArgument(
-                f"fields: a node has no field {name!r}; it has {', '.join(Node.model_fields)}.",
+                f"fields: a node has no field {name!r}; it has {', '.join(DescribedNode.model_fields)}.",
                 field="fields",
                 value=name,
-                allowed=list(Node.model_fields),
+                allowed=list(DescribedNode.model_fields),
             )
 
 
-def _narrowed(item: Node, fields: Sequence[str]) -> Node:
+def _narrowed(item: DescribedNode, fields: Sequence[str]) -> DescribedNode:
     """Return a node with some fields beside its id, kind and snippet; all of them if none are named."""
     if not fields:
         return item
     kept = {name: getattr(item, name) for name in {*fields, "id", "kind", "snippet"}}
-    return Node(**{"name": "", **kept})
+    return DescribedNode(**{"name": "", **kept})

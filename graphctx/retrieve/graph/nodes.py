@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from graphctx.errors import InternalError
-from graphctx.model.graph import Node, Relation, Snippet
+from graphctx.model.graph import LinkedAlias, Node, Relation, Snippet
 from graphctx.retrieve.arrays import Rows
-from graphctx.retrieve.graph.edges import REL_TYPES, EdgeList
+from graphctx.retrieve.graph.edges import REL_TYPES, EdgeList, edges_of
 from graphctx.retrieve.graph.sections import children
 from graphctx.retrieve.graph.view import GraphView, NodeKey
 from graphctx.text.graphemes import cut_end, cut_start
@@ -18,11 +18,15 @@ from graphctx.text.names import DETERMINERS, singular_of
 
 MAX_SNIPPET_CHARS = 280
 
+MAX_LINKED_ALIASES = 10
+"""Entities that are the same thing, which are listed of one."""
+
 MAX_FACTS = 3
 """Facts that are listed of a relation."""
 
 MAX_FACT_CHARS = 120
 
+_WEIGHTED = ("RELATED", "MENTIONS", "ALIAS_OF", "LINKS_TO")
 _LEAD_IN = 80
 """Characters before a name that stands far inside a long sentence or block of code."""
 
@@ -112,12 +116,36 @@ def relation(view: GraphView, edges: EdgeList, at: int, *, snippet: bool = False
             "n_facts": len(facts),
             "n_units": _n_units_naming_both(view, source.row, target.row),
         }
+    if name == "ALIAS_OF":
+        shown = _visible_alias(view, source.row, target.row)
+        fields["reason"] = view.tables.aliases.reason[shown]
+        if snippet:
+            fields["snippet"] = sentence_snippet(view, int(view.tables.aliases.sentence[shown]))
     if snippet and name == "RELATED":
         fields["snippet"] = _related_snippet(view, source.row, target.row)
     elif snippet and name == "MENTIONS":
         fields["snippet"] = mention_snippet(view, source.row, target.row)
-    weight = float(edges.weight[at]) if name in ("RELATED", "MENTIONS", "LINKS_TO") else None
+    weight = float(edges.weight[at]) if name in _WEIGHTED else None
     return Relation(source=view.id(source), target=view.id(target), type=name, weight=weight, **fields)
+
+
+def linked_aliases(view: GraphView, key: NodeKey) -> list[LinkedAlias]:
+    """Return the entities that are the same thing as an entity, those that most documents show first."""
+    found = []
+    edges = edges_of(view, np.array([key.number]), ["ALIAS_OF"], "both", MAX_LINKED_ALIASES)
+    for at in np.lexsort((view.id_rank(edges.far), -edges.weight))[:MAX_LINKED_ALIASES].tolist():
+        other = view.node(int(edges.far[at]))
+        source, target = (key, other) if edges.outward[at] else (other, key)
+        reason = view.tables.aliases.reason[_visible_alias(view, source.row, target.row)]
+        found.append(LinkedAlias(id=view.id(other), name=_entity(view, other)["name"], reason=reason))
+    return found
+
+
+def _visible_alias(view: GraphView, source: int, target: int) -> int:
+    """Return the first visible row that shows that two entities are the same thing."""
+    aliases = view.tables.aliases
+    rows = np.flatnonzero((aliases.source == source) & (aliases.target == target))
+    return int(rows[view.sees_sentences(aliases.sentence[rows])][0])
 
 
 def stated_facts(view: GraphView, facts: Iterable[int], most: int) -> list[str]:

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from graphctx.retrieve.graph.columns import (
+    AliasColumns,
     CommunityHierarchy,
     DocumentColumns,
     EntityColumns,
@@ -64,6 +65,11 @@ class GraphTables:
     def related(self) -> RelatedColumns:
         """The pairs of related entities."""
         return RelatedColumns(self._table("related", ["source_row", "target_row", "weight"]), len(self.entities))
+
+    @cached_property
+    def aliases(self) -> AliasColumns:
+        """The names of code and of prose that mean one thing."""
+        return AliasColumns(self._table("aliases", ["source_row", "target_row", "reason", "sentence_row"]))
 
     @cached_property
     def facts(self) -> FactColumns:

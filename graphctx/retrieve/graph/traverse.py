@@ -29,7 +29,7 @@ EXPAND_PER_NODE = 2 * MAX_NODES + 32
 """Edges of a type and direction of one node that an expansion looks at: so many that only nodes beyond the largest
 ``max_nodes`` are missed, be all others among the starts."""
 
-DEFAULT_TYPES: tuple[RelType, ...] = ("MENTIONS", "RELATED", "LINKS_TO")
+DEFAULT_TYPES: tuple[RelType, ...] = ("MENTIONS", "RELATED", "ALIAS_OF", "LINKS_TO")
 """Relations that paths follow if the request names none. The outline is followed only where these lead nowhere: that
 two nodes stand in one document says little."""
 
@@ -136,7 +136,7 @@ def find_paths(
         starts, ends: a node that is both is a path of length 0.
         types: of relations, followed either way; empty for `DEFAULT_TYPES`, and for all where these lead nowhere.
         max_hops: the longest path.
-        max_paths: at most so many, by length, then the weight of the weakest edge, then ids.
+        max_paths: at most this many, by length, then the weight of the weakest edge, then ids.
 
     Returns:
         The edges that were found, and the paths over them.

@@ -162,6 +162,13 @@ class GraphView:
         """Return the unit of a sentence."""
         return int(np.searchsorted(self.walk.unit_sentence, sentence, side="right")) - 1
 
+    def sees_sentences(self, sentences: Rows) -> Mask:
+        """Return which sentences are visible, bool."""
+        if self.index.visible is None:
+            return np.ones(len(sentences), dtype=bool)
+        seen: Mask = self.index.visible[np.searchsorted(self.walk.unit_sentence, sentences, side="right") - 1]
+        return seen
+
     # Mentions
 
     def pairs_of(self, entity: int) -> Rows:

@@ -19,14 +19,15 @@ FILES = {
         "# The Winter Desk\n\nThe Winter Desk watches Marstrand Harbour at night. Ingrid Vasslund leads the Winter Desk.\n\n"
         "## Rota\n\nOdile Brandt keeps the rota. Odile Brandt calls Ingrid Vasslund. Kristofer Lindqvist pays for the tide table.\n"
     ),
-    "open/anna.md": "# Lighthouse\n\nAnna Halloran paints the lighthouse. Halloran keeps geese beside the lighthouse.\n",
+    "open/anna.md": "# Lighthouse\n\nAnna Halloran paints the lighthouse. Halloran keeps geese beside the lighthouse. "
+    "The `gannet.toml` file names the desk. Read `gannet.toml`, or copy the `gannet.toml` file, before the tide clock (`tide_clock`).\n",
     "closed/plan.md": (
         "# Project Kestrel\n\nProject Kestrel replaces Gannet. Ingrid Vasslund pays Zacharias Quill for Project Kestrel.\n\n"
         "## Money\n\nZacharias Quill owes Odile Brandt 900 crowns. The old name of the Winter Desk is on the "
         "[gateway](../open/gannet.md).\n\nKristoffer Lindqvist pays Lisbon. Kristoffer Lindqvist trusts Zacharias Quill.\n"
     ),
     "closed/more.md": "# Ledger\n\nZacharias Quill keeps the ledger. Gannet is in the ledger. Gannet pays Lisbon. "
-    "The tide tables lie in Lisbon. Nobody reads tide tables.\n",
+    "The `tide_clock` is slow. The tide clock, also called `old-clock.py`, is slow. The tide tables lie in Lisbon. Nobody reads tide tables.\n",
 }
 
 

@@ -24,7 +24,7 @@ def test_counts_of_an_entity_are_those_of_the_snapshot(graph: GraphExplorer, har
         assert told == (row["name"], row["label"], row["aliases"], row["n_mentions"], row["n_units"])
 
 
-def test_only_the_fields_that_are_asked_for_are_told(graph: GraphExplorer) -> None:
+def test_only_the_fields_that_are_asked_for_are_reported(graph: GraphExplorer) -> None:
     found = graph.describe(DescribeInput(node_ids=["Gannet", "open/desk.md"], fields=["n_units", "tags"]))
     assert [set(node.model_dump()) for node in found.items] == [{"id", "kind", "n_units"}] * 2
     with_text = graph.describe(DescribeInput(node_ids=["Gannet"], fields=["name"], include_snippet=True))
@@ -37,7 +37,7 @@ def test_an_unknown_field_is_refused_with_the_known_ones(graph: GraphExplorer) -
     assert caught.value.details["value"] == "size"
 
 
-def test_no_text_is_told_unless_it_is_asked_for(graph: GraphExplorer) -> None:
+def test_no_text_is_reported_unless_it_is_asked_for(graph: GraphExplorer) -> None:
     found = graph.expand(ExpandInput(node_ids=["Gannet"], max_hops=2))
     for item in found.items:
         assert item.snippet is None

@@ -179,7 +179,7 @@ def _parts(value: Any) -> Iterator[dict[str, Any]]:
 
 @settings(max_examples=8)
 @given(uris=st.sets(st.sampled_from(sorted(FILES)), min_size=1, max_size=4))
-def test_all_that_is_told_is_within_a_random_scope(harbour: KnowledgeBase, uris: set[str]) -> None:
+def test_all_that_is_reported_is_within_a_random_scope(harbour: KnowledgeBase, uris: set[str]) -> None:
     index = harbour.searcher().index
     snapshot = index.snapshot
     visible = np.array([uri in uris for uri in index.documents["uri"].to_pylist()])
