@@ -1,20 +1,19 @@
 """The tables of a snapshot as a folder of Parquet files, with a description of their columns and checksums.
 
-The files are the snapshot's own, byte for byte: they hold every document, also those outside of the boundary.
+They hold every document, also those outside of the boundary.
 """
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from graphctx.errors import BackendUnavailable
 from graphctx.export.options import OnProgress
 from graphctx.export.target import SUMS_NAME
 from graphctx.store.files import sha256_of
 from graphctx.store.manifest import FORMAT_VERSION
+from graphctx.store.publish import write_table
 from graphctx.store.schema import TABLES
 
 if TYPE_CHECKING:
@@ -33,6 +32,7 @@ _ROWS = {
     "mentions": "places where an entity is named; sorted by unit, then position",
     "facts": "subject, predicate, object, and the sentence that states it",
     "related": "pairs of related entities, the smaller row first",
+    "aliases": "names of code (source) and of prose (target) that mean one thing, with each sentence that shows it",
     "links": "from document to document: hyperlinks, and mentions of a title",
     "communities": "groups of entities; level 0 is the root level, deeper ones are finer",
 }
@@ -49,24 +49,17 @@ Made by graphctx; format {version}. It has every document of the knowledge base,
 
 
 def write_parquet(snapshot: Snapshot, folder: Path, *, on_progress: OnProgress) -> dict[str, int]:
-    """Copy the tables into an empty folder, describe them, and return the number of rows of each.
+    """Write the tables into an empty folder, describe them, and return the number of rows of each.
 
     Raises:
-        BackendUnavailable: a table is not the published one.
+        BackendUnavailable: a table cannot be read.
     """
-    import pyarrow.parquet as pq
-
     counts, schemas = {}, {}
     for done, name in enumerate(TABLES, 1):
         file = f"{name}.parquet"
-        # Opening the snapshot has compared every file with its manifest; the disk may fail between then and now.
-        shutil.copyfile(snapshot.directory / "parquet" / file, folder / file)
-        if sha256_of(folder / file) != snapshot.manifest.files[f"parquet/{file}"].sha256:
-            raise BackendUnavailable(
-                f"{file} changed while it was copied. Check the disk, and export again.", file=file
-            )
-        with pq.ParquetFile(folder / file) as copied:
-            counts[name], schemas[name] = copied.metadata.num_rows, copied.schema_arrow
+        table = snapshot.table(name)
+        write_table(folder / file, table)
+        counts[name], schemas[name] = table.num_rows, table.schema
         on_progress("tables", done, len(TABLES), "tables")
     (folder / _README).write_text(_readme(snapshot.id, counts, schemas), "utf-8", newline="\n")
     files = [*(f"{name}.parquet" for name in TABLES), _README]

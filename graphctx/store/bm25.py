@@ -53,6 +53,7 @@ def write_bm25(directory: Path, terms: Iterable[Sequence[str]]) -> dict[str, int
     vocabulary.setdefault("", len(vocabulary))
     with np.errstate(invalid="ignore"):  # units without a single term have a mean length of zero
         index.index((rows or [[]], vocabulary), create_empty_token=False, show_progress=False)
+    index.scores["indices"] = index.scores["indices"].astype(np.min_scalar_type(len(rows)))
     index.save(str(directory), show_progress=False)
     _write_counts(directory, rows)
     return vocabulary
@@ -257,7 +258,7 @@ def write_sentence_terms(directory: Path, sentences: Iterable[Iterable[str]], vo
         }
         ids.append(np.array(sorted(held), dtype=np.int32))
         ends.append(ends[-1] + len(held))
-    save_matrix(directory / _IDS, np.concatenate(ids))
+    save_matrix(directory / _IDS, np.concatenate(ids).astype(np.min_scalar_type(len(vocabulary) + len(own))))
     save_matrix(directory / _ENDS, np.array(ends, dtype=np.int32 if ends[-1] < 2**31 else np.int64))
     (directory / _OWN).write_text(json.dumps(own, ensure_ascii=True), "utf-8")
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -112,7 +113,7 @@ def read_config(kb_dir: Path) -> KbConfig:
                 file=CONFIG_NAME,
             ) from None
         raise BackendUnavailable(
-            f"There is no knowledge base here: {CONFIG_NAME} is missing. Make one: `graphctx ingest PATH`.",
+            "There is no knowledge base here. Make one: `graphctx ingest PATH`.",
             file=CONFIG_NAME,
         ) from None
     except OSError as error:
@@ -155,25 +156,30 @@ def read_config(kb_dir: Path) -> KbConfig:
 
 
 def write_config(kb_dir: Path, config: KbConfig) -> None:
-    """Replace ``kb.toml`` atomically, unless it already says the same: then hand-written comments stay.
+    """Replace ``kb.toml`` atomically, unless it already says the same. Hand-written comments stay.
 
     Raises:
         BackendUnavailable: the disk is full or refuses the write.
     """
     path = Path(kb_dir) / CONFIG_NAME
-    try:
+    before = None
+    with suppress(BackendUnavailable):  # absent or unreadable: write it
         if read_config(kb_dir) == config:
             return
-    except BackendUnavailable:
-        pass  # absent or unreadable: write it
+        before = path.read_text("utf-8")
     with disk_errors(CONFIG_NAME):
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomic(path, config_text(config).encode("utf-8"))
+        write_atomic(path, config_text(config, before).encode("utf-8"))
 
 
-def config_text(config: KbConfig) -> str:
-    """Return the text of ``kb.toml``."""
-    import tomli_w
+def config_text(config: KbConfig, before: str | None = None) -> str:
+    """Return the text of ``kb.toml``.
+
+    Args:
+        config: what it says.
+        before: a text of ``kb.toml``, of which comments and the order of keys are kept.
+    """
+    import tomlkit
 
     own: dict[str, Any] = {"graph": {"engine": config.engine}}
     if config.embedder:
@@ -181,13 +187,27 @@ def config_text(config: KbConfig) -> str:
     tables = {key: value for key, value in config.settings.items() if isinstance(value, Mapping)}
     scalars = {key: value for key, value in config.settings.items() if key not in tables}
     merged = {key: {**own.get(key, {}), **tables.get(key, {})} for key in sorted({*own, *tables})}
-    removed = {"removed": dict(sorted(config.removed.items()))} if config.removed else {}
-    data = {"format": CONFIG_FORMAT, "project_id": config.project_id, **scalars, **merged, **removed}
-    text = tomli_w.dumps(data)
-    for source in config.sources:
-        entry = source.model_dump(exclude=None if source.reading else {"reading"})
-        text += "\n" + tomli_w.dumps({"sources": entry}).replace("[sources]", "[[sources]]", 1)
-    return text
+    data = {"format": CONFIG_FORMAT, "project_id": config.project_id, **scalars, **merged}
+    if config.removed:
+        data["removed"] = dict(sorted(config.removed.items()))
+    if config.sources:
+        data["sources"] = [
+            source.model_dump(exclude=None if source.reading else {"reading"}) for source in config.sources
+        ]
+    document = tomlkit.parse(before or "")
+    _update(document, data)
+    return tomlkit.dumps(document)
+
+
+def _update(table: MutableMapping[str, Any], data: Mapping[str, Any]) -> None:
+    """Change the values of a TOML table that differ, and leave the others with their comments."""
+    for key in table.keys() - data.keys():
+        del table[key]
+    for key, value in data.items():
+        if isinstance(value, Mapping) and isinstance(table.get(key), MutableMapping):
+            _update(table[key], value)
+        elif table.get(key) != value:
+            table[key] = value
 
 
 def has_snapshots(kb_dir: Path) -> bool:

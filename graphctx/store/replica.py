@@ -107,15 +107,15 @@ class Replica:
         self._thread = None
 
     def _follow(self, copier: _Copier, closed: threading.Event) -> None:
-        told = ""
+        reported = ""
         while not closed.wait(self._seconds):
             try:
                 copier.copy(wait=False)
-                told = ""
+                reported = ""
             except Exception as error:  # the next look may find it gone
-                if str(error) != told:
+                if str(error) != reported:
                     log.warning("%s The copy on this machine answers meanwhile.", error)
-                told = str(error)
+                reported = str(error)
 
 
 class _Copier:

@@ -115,6 +115,13 @@ RELATED = _schema(  # entity pairs, source row < target row, sorted by both
     similarity=pa.float32(),  # of near-synonyms, else 0
 )
 
+ALIASES = _schema(  # a name of code and a name of prose that mean one thing, sorted by all columns
+    source_row=INT,
+    target_row=INT,
+    reason=TEXT,
+    sentence_row=INT,  # the sentence that shows it
+)
+
 LINKS = _schema(  # hyperlinks and title mentions between documents, sorted
     source_row=INT,
     target_row=INT,
@@ -149,6 +156,7 @@ TABLES: dict[str, pa.Schema] = {
     "mentions": MENTIONS,
     "facts": FACTS,
     "related": RELATED,
+    "aliases": ALIASES,
     "links": LINKS,
     "communities": COMMUNITIES,
 }
@@ -160,3 +168,9 @@ UNHASHED_COLUMNS: dict[str, frozenset[str]] = {
 }
 """Columns that the content hash leaves out, because a copy of the same corpus may differ in them: they come from
 the file system, from what was published before, or from a model elsewhere."""
+
+STORED_AS_TEXTS = (("documents", "text"), ("units", "text"))
+"""Columns that Parquet leaves out, because the texts of documents are stored once, in ``texts/``."""
+
+SPAN_COLUMNS = ("doc_row", "start_char", "end_char")
+"""Columns of ``units`` that say where in which text a unit is."""

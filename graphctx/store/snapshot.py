@@ -126,7 +126,7 @@ class Snapshot:
         return open_matrix(self._file(f"{MATRICES_DIR}/{name}.npy", f"matrix {name!r}"))
 
     def table(self, name: str, columns: Sequence[str] | None = None) -> pa.Table:
-        """Read all rows of a table of ``schema.TABLES`` from Parquet.
+        """Read all rows of a table of ``schema.TABLES``: texts from ``texts/``, all else from Parquet.
 
         Args:
             name: the table.
@@ -139,16 +139,26 @@ class Snapshot:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
+        from graphctx.store.schema import SPAN_COLUMNS, TABLES
+        from graphctx.store.texts import TEXTS_DIR, Texts
+
         path = self._file(f"{PARQUET_DIR}/{name}.parquet", f"table {name!r}")
-        wanted = None if columns is None else list(columns)
+        names = TABLES[name].names
+        wanted = list(names if columns is None else columns)
+        if unknown := [column for column in wanted if column not in names]:
+            raise InvalidArgument(f"{name!r} has no column {unknown[0]!r}; it has {', '.join(names)}.")
         try:
-            names = pq.read_schema(path).names
-            if unknown := [column for column in wanted or () if column not in names]:
-                raise InvalidArgument(f"{name!r} has no column {unknown[0]!r}; it has {', '.join(names)}.")
             # Not read_table, which keeps several times as much memory as the columns take.
             with pq.ParquetFile(path) as file:
-                table = file.read(columns=wanted, use_threads=False)
-            return table if wanted is None else table.select(wanted)
+                stored = set(file.schema_arrow.names)
+                absent = [column for column in wanted if column not in stored]
+                spans = SPAN_COLUMNS if absent and name == "units" else ()
+                table = file.read(columns=[*(stored & {*wanted, *spans})], use_threads=False)
+            for column in absent:
+                texts = Texts(self.directory / TEXTS_DIR)
+                found = texts.of_units(*map(table.column, spans)) if spans else texts.all()
+                table = table.append_column(TABLES[name].field(column), found)
+            return table.select(wanted)
         except (OSError, pa.ArrowException) as error:
             raise BackendUnavailable(
                 f"{self._relative(path)} cannot be read. {REMEDY}",

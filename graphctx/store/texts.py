@@ -1,11 +1,9 @@
-"""The documents' texts in one file, each compressed by itself: any of them is read in microseconds.
-
-They are in the tables too; but a row of LanceDB takes a millisecond and a switch of threads, as much as the rest of an
-answer.
-"""
+"""The documents' texts in one file, each compressed by itself: any of them is read in microseconds."""
 
 from __future__ import annotations
 
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -60,6 +58,20 @@ class Texts:
     def sizes(self) -> npt.NDArray[np.int64]:
         """The bytes of every text in UTF-8, int64 [D]."""
         return np.diff(self._ends[:, 1])
+
+    def all(self) -> pa.Array:
+        """Return every text, in row order."""
+        return pa.array([self[row] for row in range(len(self))], pa.large_string())
+
+    def of_units(self, documents: pa.ChunkedArray, starts: pa.ChunkedArray, ends: pa.ChunkedArray) -> pa.Array:
+        """Return the texts of units.
+
+        Args:
+            documents: the row of the document of each unit; equal ones are adjacent.
+            starts, ends: where each unit begins and ends in its document.
+        """
+        spans = groupby(zip(*(one.to_pylist() for one in (documents, starts, ends)), strict=True), itemgetter(0))
+        return pa.array([text[a:b] for row, some in spans for text in (self[row],) for _, a, b in some], pa.string())
 
     def __getitem__(self, row: int) -> str:
         """Return the text of a row."""

@@ -108,7 +108,7 @@ def test_a_failure_in_the_middle_leaves_what_was_there_and_nothing_else(tmp_path
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="a limit of the file's size stands in for a full disk")
-def test_a_full_disk_is_told_with_what_to_do(python: Callable[..., str], tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_with_what_to_do(python: Callable[..., str], tmp_path: Path) -> None:
     code = """
 import resource, signal, sys
 from pathlib import Path

@@ -64,6 +64,21 @@ def test_other_tables_of_the_file_stay(tmp_path: Path) -> None:
     assert read_config(tmp_path) == changed
 
 
+def test_comments_stay_where_something_else_changes(tmp_path: Path) -> None:
+    text = '# mine\nproject_id = "p"  # fixed\n\n# ours\n[retrieve]\ntop_k = 9  # few\n\n[[sources]] # first\nname = "a"\npath = "/a"\n'
+    (tmp_path / "kb.toml").write_text(text)
+    config = read_config(tmp_path)
+    changed = config.model_copy(
+        update={"sources": (*config.sources, SourceEntry(name="b", path="/b")), "removed": {"b/c.md": "b"}}
+    )
+    write_config(tmp_path, changed)
+    assert read_config(tmp_path) == changed
+    written = (tmp_path / "kb.toml").read_text()
+    assert all(
+        line in written.splitlines() for line in ("# mine", 'project_id = "p"  # fixed', "# ours", "top_k = 9  # few")
+    )
+
+
 def test_no_file_says_how_to_make_one(tmp_path: Path) -> None:
     with pytest.raises(BackendUnavailable, match="graphctx ingest"):
         read_config(tmp_path)

@@ -64,6 +64,7 @@ def test_a_damaged_file_is_written_again(kb_dir: Path, spoil: Callable[[Path], N
     assert sorted(path.name for path in folder_of(kb_dir).iterdir()) == ["SHA256", "graph.kuzu"]
 
 
+@pytest.mark.slow
 def test_several_may_ask_first_at_once(kb_dir: Path) -> None:
     found: list[list[tuple[str, ...]]] = []
     threads = [threading.Thread(target=lambda: found.append(ask(kb_dir))) for _ in range(3)]

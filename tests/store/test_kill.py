@@ -31,7 +31,8 @@ for turn in range(int(sys.argv[3]), 10_000):
 """
 
 
-@pytest.mark.parametrize("kills", [1, pytest.param(8, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("kills", [8])
 def test_readers_see_whole_snapshots_whenever_the_writer_dies(tmp_path: Path, kills: int) -> None:
     publish_world(tmp_path, stamp="turn0", at="000000")
     draw = random.Random(20260101)

@@ -75,6 +75,7 @@ def world(n_docs: int = 4, units_per_doc: int = 3, *, stamp: str = "first") -> d
         numbers = {"weight": 1.0 + i, "n_facts": i, "n_units": 1, "similarity": 0.0}
         rows["related"].append({"source_row": source, "target_row": target, **numbers})
     rows["related"].sort(key=lambda row: (row["source_row"], row["target_row"]))
+    rows["aliases"] = [{"source_row": 0, "target_row": 1, "reason": "heading", "sentence_row": at} for at in (0, 2)]
     rows["links"] = [
         {"source_row": d, "target_row": d + 1, "n_links": 1, "n_title_mentions": d} for d in range(n_docs - 1)
     ]

@@ -1,6 +1,6 @@
 """The graph's node and relation tables (DDL), and their rows from the tables of a snapshot, in Arrow.
 
-Nodes carry what identifies and names a thing; relations carry numbers only.
+Nodes carry what identifies and names a thing; relations carry numbers, and an alias its reason.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class NodeTable:
 
 @dataclass(frozen=True, slots=True)
 class RelTable:
-    """A relation: its label, the labels at its ends, and its numbers."""
+    """A relation: its label, the labels at its ends, and its properties."""
 
     label: str
     source: str
@@ -81,6 +81,7 @@ REL_TABLES: tuple[RelTable, ...] = (
         "Entity",
         (("weight", "FLOAT"), ("n_facts", "INT32"), ("n_units", "INT32"), ("similarity", "FLOAT")),
     ),
+    RelTable("ALIAS_OF", "Entity", "Entity", (("reason", "STRING"),)),
     RelTable("LINKS_TO", "Document", "Document", (("n_links", "INT32"), ("n_title_mentions", "INT32"))),
     RelTable("IN_COMMUNITY", "Entity", "Community"),
     RelTable("CHILD_OF", "Community", "Community"),
@@ -109,7 +110,7 @@ def node_rows(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
 
 
 def relation_rows(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
-    """Return the rows of each relation label: source id, target id, then its numbers, in the order of the DDL."""
+    """Return the rows of each relation label: source id, target id, then its properties, in the order of the DDL."""
     documents, sections, units = tables["documents"], tables["sections"], tables["units"]
     entities, communities = tables["entities"], tables["communities"]
     mentions = tables["mentions"].group_by(["unit_row", "entity_row"], use_threads=False)
@@ -125,6 +126,7 @@ def relation_rows(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
             n_mentions=pairs["count_all"].cast(pa.int32()),
         ),
         "RELATED": _pairs(entities, tables["related"]),
+        "ALIAS_OF": _pairs(entities, _first_of_each_pair(tables["aliases"])),
         "LINKS_TO": _pairs(documents, tables["links"]),
         "IN_COMMUNITY": _in_community(communities),
         "CHILD_OF": _tree(communities["id"], communities["parent_id"]),
@@ -136,9 +138,17 @@ def _edges(source: pa.ChunkedArray, target: pa.ChunkedArray, **numbers: pa.Chunk
 
 
 def _pairs(nodes: pa.Table, pairs: pa.Table) -> pa.Table:
-    """Return edges between rows of one table, with all numbers of the pairs."""
+    """Return edges between rows of one table, with all further columns of the pairs."""
     ids = {name: nodes["id"].take(pairs[f"{name}_row"]) for name in ("source", "target")}
     return pa.table({**ids, **{name: pairs[name] for name in pairs.column_names[2:]}})
+
+
+def _first_of_each_pair(aliases: pa.Table) -> pa.Table:
+    """Return one row of each pair, with its reason; the table is sorted by pair."""
+    source, target = (aliases[name].to_numpy() for name in ("source_row", "target_row"))
+    first = np.ones(len(source), dtype=bool)
+    first[1:] = (source[1:] != source[:-1]) | (target[1:] != target[:-1])
+    return aliases.filter(pa.array(first)).drop(["sentence_row"])
 
 
 def _tree(source: pa.ChunkedArray, target: pa.ChunkedArray) -> pa.Table:
