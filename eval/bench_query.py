@@ -29,7 +29,7 @@ from graphctx.retrieve.question import parse_question
 from graphctx.retrieve.stages.arrays_search import search_arrays
 
 _WARM_UP = 100
-"""So many other questions are asked before memory and time are measured."""
+"""This many other questions are asked before memory and time are measured."""
 
 TOP = 100
 """Units that each bare search returns."""

@@ -305,7 +305,7 @@ class Diagnostics(Answer):
     DETAIL: ClassVar[frozenset[str]] = frozenset({"mode", "candidates", "snapshot_id"})
 
     mode: RunMode
-    candidates: int = Field(ge=0, description="Passages that were quoted from.")
+    candidates: int = Field(ge=0, description="Passages that were considered for quotes.")
     snapshot_id: str
     stages: dict[str, str | int | float | bool] | None = Field(None, description="Counts, if asked for.")
 

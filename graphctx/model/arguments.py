@@ -115,7 +115,7 @@ def _plain(annotation: Any) -> set[type]:
 
 
 class _OfAnotherType:
-    """A value where a number or a boolean belongs, and is not: pydantic would make one of some that are bare."""
+    """Wraps a value of the wrong type where a number or a boolean belongs, so that pydantic refuses to coerce it."""
 
     def __init__(self, value: object) -> None:
         self._value = value
@@ -133,7 +133,7 @@ def _is_of_another_type(value: object, annotation: Any) -> bool:
 
 
 def _read(text: str, *kinds: type) -> Any:
-    """What a string of JSON says, if it is one and says a thing of these kinds."""
+    """Return the JSON value of a string if it has one of these types, else the string."""
     try:
         said = json.loads(text)
     except (ValueError, RecursionError):
@@ -142,7 +142,7 @@ def _read(text: str, *kinds: type) -> Any:
 
 
 def _written(value: Any) -> Any:
-    """A string, or the strings of a list, in characters that can be written."""
+    """Replace lone surrogates in a string, or in the strings of a list."""
     if isinstance(value, str):
         return _SURROGATE.sub("\ufffd", value)
     return [_written(item) if isinstance(item, str) else item for item in value] if isinstance(value, list) else value
@@ -191,7 +191,7 @@ def _places(model: type[BaseModel], above: str = "") -> Iterator[tuple[str, str]
 
 
 def _shown(value: Any) -> str:
-    """A value as it is told: shortened, and without a character that acts."""
+    """A value as an error shows it: shortened, without control characters."""
     try:
         return _short(_REPR.repr(value))
     except (ValueError, RecursionError):  # an integer of more digits than Python writes

@@ -153,7 +153,7 @@ def fit(n_items: int, weight_with: Callable[[int, CapReason | None], Weight], li
 
 
 _WIDER = 8
-"""An answer says its own limits: where more is allowed, these numbers may be longer by so many tokens and bytes."""
+"""An answer says its own limits: where more is allowed, these numbers may be longer by this many tokens and bytes."""
 
 
 def _too_small(limits: Limits, least: Weight, reason: CapReason) -> BudgetExceeded:

@@ -24,6 +24,7 @@ class RetrievedPart:
         question: what it was found for; a cache may return what was found for another wording.
         empty_reason: why there is nothing.
         notes: what could not be asked, and where sources disagree, in sentences.
+        tokens: of the sections as `graphctx.context.render` writes them; ``None`` where nobody counted.
     """
 
     sections: Sequence[ContextSection] = ()
@@ -35,6 +36,7 @@ class RetrievedPart:
     question: str = ""
     empty_reason: EmptyReason | None = None
     notes: Sequence[str] = ()
+    tokens: int | None = None
 
 
 class ContextSource(Protocol):

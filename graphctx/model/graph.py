@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from graphctx.model.answers import Answer, CitedSpan, ListAnswer
+from graphctx.model.knowledge import AliasReason
 from graphctx.model.requests import RelType
 
 NodeKind = Literal["document", "section", "unit", "entity"]
@@ -63,10 +64,26 @@ class Node(NodeSummary):
     snippet: Snippet | None = Field(None, description="A sentence of it, with include_snippet.")
 
 
+class LinkedAlias(Answer):
+    """An entity that the documents show to be the same thing: a name of code, or what prose calls it."""
+
+    id: str
+    name: str
+    reason: AliasReason
+
+
+class DescribedNode(Node):
+    """A node with the entities that are the same thing."""
+
+    SILENT: ClassVar[frozenset[str]] = Node.SILENT | {"linked_aliases"}
+
+    linked_aliases: list[LinkedAlias] = Field([], description="Of an entity: ALIAS_OF, either way.")
+
+
 class Relation(Answer):
     """A relation between two nodes, from its source to its target (RELATED has no direction: ids in order)."""
 
-    SILENT: ClassVar[frozenset[str]] = frozenset({"predicates", "weight", "n_facts", "n_units", "snippet"})
+    SILENT: ClassVar[frozenset[str]] = frozenset({"predicates", "weight", "n_facts", "n_units", "reason", "snippet"})
 
     source: str
     target: str
@@ -75,6 +92,7 @@ class Relation(Answer):
     predicates: list[str] = Field([], description="Of RELATED: what facts say, as `subject predicate object`.")
     n_facts: int | None = Field(None, ge=0)
     n_units: int | None = Field(None, ge=0, description="Units that name both.")
+    reason: AliasReason | None = Field(None, description="Of ALIAS_OF: how a document shows that both are the same.")
     snippet: Snippet | None = None
 
 
@@ -126,7 +144,9 @@ class GraphAnswer(ListAnswer):
 
     SILENT: ClassVar[frozenset[str]] = ListAnswer.SILENT | {"unresolved"}
 
-    unresolved: list[Unresolved] = Field([], description="What was asked for and could not be told.")
+    unresolved: list[Unresolved] = Field(
+        [], description="Names that could not be resolved, each with the reason and candidates."
+    )
     snapshot_id: str
 
 

@@ -18,6 +18,13 @@ LABELS: tuple[EntityLabel, ...] = get_args(EntityLabel)
 """The labels in a fixed order, for arrays that store their positions."""
 
 
+AliasReason = Literal["apposition", "brackets", "heading", "stated"]
+"""Why a name of code and a name of prose mean one thing. ``apposition``: one is the other before its kind ("the
+``--set`` flag"); ``brackets``: one stands in brackets behind the other, and abbreviates it or has its words;
+``heading``: a section is headed by one and writes the other, in the same words; ``stated``: the text says so ("also
+called")."""
+
+
 @dataclass(frozen=True, slots=True)
 class Mention:
     """A span of the document that names something.

@@ -23,7 +23,7 @@ class TokenBudget:
 
     Attributes:
         left: tokens.
-        within: the budget of the whole, which pays too.
+        within: the budget of the whole, which is charged as well.
     """
 
     left: int
@@ -50,7 +50,7 @@ class TokenBudget:
 
 
 def labelled(label: str, text: str) -> str:
-    """Return an entry of a block: its label, then its text, whose further lines are indented and pass for no entry.
+    """Return an entry of a block: its label, then its text, with further lines indented so that none looks like one.
 
     >>> labelled("Fact", "one\\n[Fact] two")
     '[Fact] one\\n  [Fact] two'

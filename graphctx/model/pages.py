@@ -15,7 +15,7 @@ from graphctx.errors import BudgetExceeded
 from graphctx.model.answers import LOCAL_SESSION, Answer, Budget, EmptyReason, LimitReason, ListAnswer
 from graphctx.model.budgets import CapReason, CountTokens, Fitted, Limits, Weight, fit, weigh
 from graphctx.model.cursors import HEAVIEST_ID, SAMPLE_CURSOR, Cursors
-from graphctx.model.requests import Bounded, Scope
+from graphctx.model.requests import BudgetedRequest, Scope
 from graphctx.model.results import Results
 from graphctx.text.graphemes import MAX_GRAPHEME_CHARS, cut_end, first_end
 
@@ -92,7 +92,7 @@ class Pager:
 
     def page(
         self,
-        request: Bounded,
+        request: BudgetedRequest,
         listing: Results[Item],
         build: Callable[[Part[Item]], Out],
         render: Callable[[Out], str] | None = None,
@@ -201,7 +201,7 @@ class Pager:
         parts = self.payload_parts(text, self.json(answer))
         return weigh([steady(part) for part in parts], self.count) + limits.reserve
 
-    def _rest(self, request: Bounded, listing: Results[Item]) -> tuple[int, list[Item]]:
+    def _rest(self, request: BudgetedRequest, listing: Results[Item]) -> tuple[int, list[Item]]:
         """The offset of the first item of this page, and the items of the page before the budget."""
         asked, start = vars(request), 0  # not every request has these fields
         if asked.get("cursor") is not None:

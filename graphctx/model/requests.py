@@ -28,7 +28,7 @@ MAX_PATHS = 50
 
 Mode = Literal["auto", "vector_only", "hybrid_local"]
 Environment = Literal["dev", "prod", "scratch"]
-RelType = Literal["HAS_SECTION", "PARENT_OF", "HAS_UNIT", "NEXT", "MENTIONS", "RELATED", "LINKS_TO"]
+RelType = Literal["HAS_SECTION", "PARENT_OF", "HAS_UNIT", "NEXT", "MENTIONS", "RELATED", "ALIAS_OF", "LINKS_TO"]
 Direction = Literal["out", "in", "both"]
 LayerName = Literal["base", "user", "delta", "local"]
 
@@ -94,14 +94,14 @@ class Request(Strict):
     )
 
 
-class Bounded(Request):
+class BudgetedRequest(Request):
     """A request that may limit its answer further than the server does."""
 
     max_tokens: int | None = Field(None, ge=1, le=1_000_000, description="Limit of the whole response.")
     max_bytes: int | None = Field(None, ge=1, le=100_000_000, description="Limit of the whole response.")
 
 
-class PagedInput(Bounded):
+class PagedInput(BudgetedRequest):
     """A request whose answer is a list, which goes on at a cursor."""
 
     cursor: Cursor | None = Field(None, description="next_cursor of the last answer; all else as before.")
@@ -114,7 +114,7 @@ class SearchOptions(Strict):
     max_per_doc: int = Field(1, ge=1, le=20, description="Most results from one document.")
     include_scores: bool = Field(False, description="Add the parts of each score.")
     include_debug: bool = Field(False, description="Add diagnostic fields to each result.")
-    mode: Mode = Field("auto", description="auto picks hybrid_local where a graph exists.")
+    mode: Mode = Field("auto", description="auto is hybrid_local, or vector_only where settings turn the graph off.")
     layers: Layers = []
 
 
@@ -137,9 +137,9 @@ class SearchInput(PagedInput):
 class RetrieveOptions(Strict):
     """How `RetrieveInput` is carried out."""
 
-    mode: Mode = Field("auto", description="auto picks hybrid_local where a graph exists.")
+    mode: Mode = Field("auto", description="auto is hybrid_local, or vector_only where settings turn the graph off.")
     rerank: bool = Field(
-        True, description="Choose quotes by meaning; false: by shared words, one passage of a document."
+        True, description="Choose quotes by meaning; false: by shared words, from one passage of a document."
     )
     include_diagnostics: bool = Field(False, description="Add counts of the stages to the diagnostics.")
     include_memory: bool = Field(
@@ -206,8 +206,8 @@ class ReadExcerptInput(Request):
     max_tokens: int = Field(300, ge=1, le=MAX_EXCERPT_TOKENS, description="Longest excerpt, in tokens.")
     max_bytes: int = Field(MAX_EXCERPT_BYTES, ge=1, le=MAX_EXCERPT_BYTES, description="Longest excerpt, in bytes.")
     start_char: int = Field(0, ge=0, le=2**31 - 1, description="Where to begin, in the passage.")
-    before_tokens: int = Field(0, ge=0, le=MAX_EXCERPT_TOKENS, description="Also so much of the document before it.")
-    after_tokens: int = Field(0, ge=0, le=MAX_EXCERPT_TOKENS, description="Also so much of the document after it.")
+    before_tokens: int = Field(0, ge=0, le=MAX_EXCERPT_TOKENS, description="Tokens of the document before it to add.")
+    after_tokens: int = Field(0, ge=0, le=MAX_EXCERPT_TOKENS, description="Tokens of the document after it to add.")
     options: ExcerptOptions = Field(default_factory=ExcerptOptions, description="How to show it.")
 
     @field_validator("before_tokens", "after_tokens")
@@ -249,7 +249,7 @@ NodeRefs = Annotated[
 SectionRefs = Annotated[
     list[NodeRef], Field(min_length=1, max_length=20, description="section_ids or passage_ids of earlier answers.")
 ]
-RelTypes = Annotated[list[RelType], Field(max_length=7, description="Only relations of these types.")]
+RelTypes = Annotated[list[RelType], Field(max_length=8, description="Only relations of these types.")]
 
 
 class DescribeInput(GraphInput):

@@ -63,11 +63,12 @@ SearchResults = Results[SearchResult]
 
 @dataclass(frozen=True, kw_only=True)
 class EvidenceResults(Results[Quote]):
-    """The results of a question: every quote up to ``max_quotes`` in rank order.
+    """The results of a question: every quote up to ``max_quotes``, the surest first, then in reading order.
 
-    ``candidates`` is the number of text units that were quoted from; ``stages`` holds counts of the retrieval stages
-    (never times) for ``include_diagnostics``. ``nearest`` has the URIs of the nearest documents, best first, if and
-    only if there is ``no_evidence``; ``unknown_words`` the key words of the question that no document in scope holds.
+    ``candidates`` is the number of text units that were considered for quotes; ``stages`` holds counts of the retrieval
+    stages (never times) for ``include_diagnostics``. ``nearest`` has the URIs of the nearest documents, best first, if
+    and only if there is ``no_evidence``; ``unknown_words`` the key words of the question that no document in scope
+    holds.
     """
 
     mode: RunMode

@@ -45,7 +45,8 @@ def turns(values: npt.NDArray[np.generic]) -> Mask:
     >>> turns(np.array([4, 4, 7])).tolist()
     [True, False, True]
     """
-    changed = np.ones(len(values), dtype=bool)
+    changed = np.empty(len(values), dtype=bool)
+    changed[:1] = True
     np.not_equal(values[1:], values[:-1], out=changed[1:])
     return changed
 

@@ -24,7 +24,7 @@ class TokenCounter(Protocol):
         """The number of tokens of each text; faster than one call for each."""
 
     def clip(self, text: str, max_tokens: int) -> int:
-        """The end of the longest prefix with at most so many tokens, cut between tokens and graphemes."""
+        """The end of the longest prefix with at most this many tokens, cut between tokens and graphemes."""
 
     def offsets(self, text: str) -> list[tuple[int, int]]:
         """The span of each token."""

@@ -57,7 +57,7 @@ MAX_BETWEEN = 5
 """Words between the question word and what it asks for."""
 
 NEIGHBOURS = 5
-"""The nearest unit is compared with the one so many places behind it."""
+"""The nearest unit is compared with the one this many places behind it."""
 
 NEAR = 0.33
 """Where no sentence has so large a cosine with the question, each bit that is missing counts much."""

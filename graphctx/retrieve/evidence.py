@@ -29,7 +29,7 @@ MAX_NEAREST = 3
 
 @dataclass(frozen=True, slots=True)
 class Quotes:
-    """Quotes, best first.
+    """Quotes: the surest first, then in reading order.
 
     Attributes:
         quotes: distinct.

@@ -15,7 +15,7 @@ from graphctx.text.sentences import links
 _CLAUSE_END = re.compile(r"(?<=[;:,.])\s+|(?<!\s)\s+(?=[(–—])")
 
 _CHARS_PER_TOKEN = 3
-"""A line with so many characters for each token of a quote rarely fits into one; English has about five."""
+"""A line with this many characters for each token of a quote rarely fits into one; English has about five."""
 
 
 def split_fragments(

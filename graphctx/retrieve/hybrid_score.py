@@ -37,6 +37,9 @@ class HybridScores:
 def hybrid_scores(index: SearchIndex, question: Question, candidates: Candidates, rows: Rows) -> HybridScores:
     """Score units: ``0.3 * bm25 / max + 0.5 * minmax(cosine) + 0.2 * best sentence / max``, and support.
 
+    BM25 and cosine are scaled over what the first stage found, the best sentence and support over ``rows``, so a unit's
+    score depends on the units that it is scored with.
+
     Args:
         index: the visible part of the snapshot.
         question: the parsed question.

@@ -47,6 +47,7 @@ _SHARED = (
     "_unit_columns",
     "_document_columns",
     "_section_ids",
+    "_section_numbers",
     "_document_texts",
 )
 """Properties that `SearchIndex.part` shares."""
@@ -172,7 +173,7 @@ class SearchIndex:
         """Load all that a first question needs."""
         with self._lock:
             _ = (self.walk, self.prefilter, self.sentence_vectors, self.bm25, self.sentence_terms)
-            _ = (self._unit_columns, self._document_columns)
+            _ = (self._unit_columns, self._document_columns, self._section_numbers)
             self.embedder.embed(["warm"])
             if len(self.visible_rows):
                 self.text_of(int(self.walk.unit_doc[self.visible_rows[0]]))
@@ -237,6 +238,11 @@ class SearchIndex:
         return self.snapshot.table("units", columns=["section_id"])["section_id"].combine_chunks()
 
     @cached_property
+    def _section_numbers(self) -> npt.NDArray[np.int32]:
+        numbers: npt.NDArray[np.int32] = pc.dictionary_encode(self._section_ids).indices.to_numpy(zero_copy_only=False)
+        return numbers
+
+    @cached_property
     def _document_texts(self) -> DocumentCache:
         return DocumentCache(self._document_columns, Texts(self.snapshot.directory / TEXTS_DIR))
 
@@ -266,8 +272,7 @@ class SearchIndex:
 
     def section_numbers(self, rows: Rows) -> Rows:
         """Return a number for the section of each of some units, equal for units of the same section."""
-        seen: dict[str, int] = {}
-        return np.array([seen.setdefault(self._section_ids[row].as_py(), len(seen)) for row in rows.tolist()])
+        return self._section_numbers[rows].astype(np.int64)
 
     def unit_row(self, unit_id: str) -> int:
         """Return the row of a unit, by its own id or by that of the section that it opens.

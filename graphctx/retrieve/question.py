@@ -128,6 +128,8 @@ def answer_test(question: str, kind: str) -> Callable[[str], bool] | None:
     if pattern is None:
         return None
     asked = {match.casefold() for match in pattern.findall(question)}
+    if not asked:
+        return lambda sentence: pattern.search(sentence) is not None
     return lambda sentence: any(match.casefold() not in asked for match in pattern.findall(sentence))
 
 

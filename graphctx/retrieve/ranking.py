@@ -32,7 +32,7 @@ LITERAL_BOOST = 3.0
 """Weight of a unit that holds a question of one word or identifier: more than all else that a unit can get."""
 
 REACH = 4
-"""Of so many times as many units as are quoted from, those beside one of the best may be quoted from, too."""
+"""Neighbours of a chosen unit are considered within the best ``REACH * limit`` units."""
 
 N_SEEDS = 5
 """Number of seed units, from which the expansion starts."""
@@ -124,14 +124,18 @@ def top_units(index: SearchIndex, ranking: Ranking, limit: int, per_document: in
     """
     taken: dict[int, int] = {}
     chosen: list[int] = []
-    for position, row in enumerate(ranking.rows.tolist()):
-        document = int(index.walk.unit_doc[row])
+    vectors, scale = index.unit_vectors
+    kept = np.empty((limit, vectors.shape[1] if distinct else 0), dtype=np.float32)
+    documents = index.walk.unit_doc[ranking.rows].tolist()
+    for position, (row, document) in enumerate(zip(ranking.rows.tolist(), documents, strict=True)):
         if taken.get(document, 0) >= per_document:
             continue
-        if distinct and chosen:
-            own = index.vectors_of(np.array([row]))[0]
-            if index.unit_similarity(own, ranking.rows[chosen]).max() >= SAME_UNIT:
+        if distinct:
+            own = vectors[row].astype(np.float32)  # sums of products of int8 are exact in any order
+            cosines = kept[: len(chosen)] @ own * scale[ranking.rows[chosen]] * scale[row]
+            if cosines.max(initial=0.0) >= SAME_UNIT:
                 continue
+            kept[len(chosen)] = own
         taken[document] = taken.get(document, 0) + 1
         chosen.append(position)
         if len(chosen) == limit:

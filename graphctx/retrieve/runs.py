@@ -13,9 +13,9 @@ from graphctx.retrieve.arrays import Mask, Rows, turns
 from graphctx.retrieve.cite import TokenCounter
 from graphctx.retrieve.sentences import CODE, LIST, PROSE, TABLE, SentencePool
 
-NEAR = 1
-"""Two runs of a section with at most so many sentences between them would read as one quote. A short document is quoted
-as far as the quotes reach."""
+APART = 80
+"""Two runs of a section with fewer characters between them would read as one quote. In a short document they may
+touch: it is quoted as far as the quotes reach."""
 
 MIN_CHARS = 12
 """Shorter sentences are passed over where there are longer ones, and count as no repetition."""
@@ -39,7 +39,6 @@ class SentenceLists:
         first, last: of the atom of each sentence.
     """
 
-    rows: list[int]
     unit: list[int]
     section: list[int]
     start: list[int]
@@ -56,7 +55,6 @@ class SentenceLists:
     def of(cls, pool: SentencePool, before: Rows) -> SentenceLists:
         """Read the columns; each sentence is an atom at first."""
         return cls(
-            rows=pool.rows.tolist(),
             unit=pool.unit.tolist(),
             section=pool.section.tolist(),
             start=pool.start.tolist(),
@@ -170,23 +168,18 @@ class SentenceRuns:
 
     def near(self, run: Run) -> Mask:
         """Return the sentences of a run, and those of its section that would read as one quote with it."""
-        near: Mask = self.pool.section == self.pool.section[run[0]]
-        near[near] = [self._beside(run, at) for at in near.nonzero()[0].tolist()]
+        pool, (first, last), apart = self.pool, run, self._apart(run)
+        before, after = pool.end > pool.start[first] - apart, pool.start < pool.end[last] + apart
+        near: Mask = before & after & (pool.section == pool.section[first])
         return near
 
     def is_near(self, run: Run, other: Run) -> bool:
-        """Whether any sentence of another run of the same section is near a run."""
-        return any(self._beside(run, at) for at in range(other[0], other[1] + 1))
+        """Whether another run of the same section would read as one quote with a run."""
+        start, end, apart = self.at.start, self.at.end, self._apart(run)
+        return start[run[0]] - end[other[1]] < apart and start[other[0]] - end[run[1]] < apart
 
-    def _beside(self, run: Run, at: int) -> bool:
-        """Whether a sentence of the same section would read as one quote with a run."""
-        known, (first, last) = self.at, run
-        if known.kind[at] == PROSE and known.unit[at] == known.unit[first]:
-            # By position in prose, which tells the fragments of a sentence apart; those of code belong together.
-            between = max(first - at, at - last) - 1
-        else:
-            between = max(known.rows[first] - known.rows[at], known.rows[at] - known.rows[last]) - 1
-        return between <= (-1 if known.short[first] else NEAR)
+    def _apart(self, run: Run) -> int:
+        return 0 if self.at.short[run[0]] else APART
 
     def said(self, run: Run) -> Mask:
         """Return the sentences of a run, and those that have the same text as one of them."""
@@ -199,7 +192,7 @@ class SentenceRuns:
         unit, first, last = self.at.unit, min(one[0], other[0]), max(one[1], other[1])
         return unit[first] == unit[last] and self.fits(first, last)
 
-    def grown(self, run: Run, score: npt.NDArray[np.floating], covered: Mask) -> Run:
+    def grown(self, run: Run, score: npt.NDArray[np.floating], barred_beside: Mask) -> Run:
         """Grow a run by whole neighbours of its unit as long as it fits.
 
         An item of a list and a row of a table begin with their lead-in or header where all between fits; then the
@@ -208,13 +201,13 @@ class SentenceRuns:
         Args:
             run: its first and last sentence.
             score: of each sentence; ties go to the earlier one.
-            covered: sentences that may not be quoted beside those of the run.
+            barred_beside: sentences that may not be quoted beside those of the run.
 
         Returns:
             The first and the last sentence.
         """
         (first, last), unit, cut = run, self.at.unit, self.at.cut
-        barred, value, atom_first, atom_last = covered.tolist(), score.tolist(), self.at.first, self.at.last
+        barred, value, atom_first, atom_last = barred_beside.tolist(), score.tolist(), self.at.first, self.at.last
         may_cut = any(cut[first : last + 1])
         at, head = first, self._head(first)
         if self.fits(head, last) and not any(barred[head:first]):

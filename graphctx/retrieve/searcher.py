@@ -1,6 +1,6 @@
 """The searcher: one published snapshot, pinned, with one method for each kind of request.
 
-``scope mask -> question -> first stage -> expand -> rank -> select -> cite``
+``scope mask -> question -> first stage -> score -> expand -> rerank -> select -> cite``
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from graphctx.model.graph import CommunityNode
 from graphctx.model.interrupt import checkpoint
 from graphctx.model.layers import NO_LAYERS
 from graphctx.model.requests import (
-    Bounded,
+    BudgetedRequest,
     CommunitiesInput,
     ExtractEvidenceInput,
     Filters,
@@ -144,7 +144,7 @@ class Searcher:
         )
 
     def evidence(self, request: RetrieveInput, variant: Variant = DEFAULT) -> EvidenceResults:
-        """Find units and quote the sentences that answer a question, best first."""
+        """Find units and quote the sentences that answer a question: the surest quote first, then in reading order."""
         scope, index, empty = self._within(request, request.filters)
         if index:
             evidence = self._evidence(index, request, scope, variant)
@@ -282,7 +282,7 @@ class Searcher:
             )
         return self.layers
 
-    def _within(self, request: Bounded, filters: Filters) -> tuple[Scope, SearchIndex | None, Empty]:
+    def _within(self, request: BudgetedRequest, filters: Filters) -> tuple[Scope, SearchIndex | None, Empty]:
         """The scope that applies to a request, the index of what it sees, and why that is nothing."""
         scope = self.boundary.narrow(request.scope)
         return scope, *self._visible(scope, filters)
@@ -326,7 +326,7 @@ class Searcher:
 
     def _evidence(self, index: SearchIndex, request: RetrieveInput, scope: Scope, variant: Variant) -> EvidenceResults:
         question, ranking = self._ranked(index, request.question, request.options.mode, variant)
-        if request.options.rerank and variant.selection.semantic:
+        if request.options.rerank and variant.selection.semantic:  # the contract's name; no reranker is meant
             positions = quoted_units(index, ranking, request.top_k, self._settings.max_per_document)
             found = semantic_quotes(
                 index, question, ranking, positions, request.top_k, request, variant.selection, self._tokens

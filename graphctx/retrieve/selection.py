@@ -19,14 +19,14 @@ from graphctx.retrieve.index import SearchIndex
 from graphctx.retrieve.question import Question
 from graphctx.retrieve.ranking import Ranking
 from graphctx.retrieve.runs import MIN_CHARS, Run, SentenceRuns
-from graphctx.retrieve.sentences import LIST, SentencePool, sentence_pool
+from graphctx.retrieve.sentences import PROSE, SentencePool, sentence_pool
 from graphctx.retrieve.variants import SelectionWeights
 
 N_FRONT = 10
-"""Unit scores are shares of the best among so many units."""
+"""Unit scores are shares of the best among this many units."""
 
 N_TOGETHER = 6
-"""So many quotes are put into reading order at a time, best first: a budget that cuts many cuts the weakest."""
+"""This many quotes are put into reading order at a time, best first: a budget that cuts many cuts the weakest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +61,9 @@ def select_sentences(
 ) -> tuple[SentencePool, list[Selected]]:
     """Select the sentences to quote.
 
-    Each quote starts as the best atom that is left, with the good ones that fit into the same quote, and grows by whole
-    neighbours of its unit, the better one first, as long as it keeps to its length: an answer often stands beside the
-    sentence that is like the question. No two quotes touch: of two that would, the better one stays.
+    Each quote starts as the best atom that is left and grows by whole neighbours of its unit, the better one first, as
+    long as it keeps to its length: an answer often stands beside the sentence that is like the question. A good atom
+    that still fits into a quote widens it. No two quotes nearly touch: of two that would, the better one stays.
 
     Args:
         index: the visible part of the snapshot.
@@ -91,14 +91,7 @@ def select_sentences(
         barred = pool.links
     score = _scores(ranking, pool, positions, weights)
     # A short answer is the best of the usual one, with its surest quote.
-    cores = _cores(pool, runs, score, barred, max_units, max(max_quotes, N_TOGETHER), weights, repetition)
-    quotes = list(cores)
-    taken = [runs.near(core) | runs.said(core) for core in cores]
-    times = sum(taken, barred.astype(np.int64))
-    for number, core in enumerate(cores if weights.grow else ()):
-        times -= taken[number]
-        quotes[number] = runs.grown(core, score, times > 0)
-        times += runs.near(quotes[number]) | runs.said(quotes[number])
+    quotes = _quoted(pool, runs, score, barred, max_units, max(max_quotes, N_TOGETHER), weights, repetition)
     selected = [
         Selected(first, last, confidence.of_run(first, last), runs.fits(first, last), _whole(pool, first, last))
         for first, last in quotes
@@ -106,7 +99,7 @@ def select_sentences(
     return pool, _in_reading_order(pool, selected, max_quotes)
 
 
-def _cores(
+def _quoted(
     pool: SentencePool,
     runs: SentenceRuns,
     score: Scores,
@@ -116,26 +109,27 @@ def _cores(
     weights: SelectionWeights,
     repetition: _Repetition,
 ) -> list[Run]:
-    """Return what each quote grows from, best first: the best atoms that are left, those that fit into one joined."""
+    """Return the sentences of each quote, best first: the best atom left, grown; one that fits widens a quote."""
     lengths = [len(text) for text in pool.texts]
     free = (np.array(lengths) >= min(MIN_CHARS, max(lengths))) & ~runs.touched(barred)
-    covered = barred.copy()
-    lost_by_cut = runs.touched(pool.cut) * np.where(pool.kind == LIST, weights.cut_item, weights.cut)
+    covered, barred_beside = barred.copy(), barred.copy()
+    lost_by_cut = runs.touched(pool.cut) * np.where(pool.kind == PROSE, weights.cut, weights.cut_item)
     same_unit = np.where(pool.short, weights.same_short_unit, weights.same_unit)
     lost_by_unit, repeated, echoed = np.zeros(len(pool)), None, None
-    cores: list[Run] = []
+    quotes: list[Run] = []
     units: set[int] = set()
     while True:
         lost = lost_by_unit + (weights.room * (1.0 - runs.room(covered)) + lost_by_cut)
         if repeated is not None and echoed is not None:
             lost += weights.repeat * np.maximum(repeated, runs.unit_mean(echoed))
-        core = _next_core((score - lost).round(6), free, runs, cores)
-        if core is None or len(cores) == max_quotes:
-            return cores
-        cores.append(core)
-        first, last = runs.grown(core, score, covered) if weights.grow else core
+        core = _next_core((score - lost).round(6), free, barred_beside, runs, quotes)
+        if core is None or len(quotes) == max_quotes:
+            return quotes
+        first, last = runs.grown(core, score, barred_beside) if weights.grow else core
+        quotes.append((first, last))
         said = runs.said((first, last))
         covered |= said
+        barred_beside |= said | runs.near((first, last))
         said[first : last + 1] = False
         free &= ~said
         same, here = repetition.of(first, last), pool.unit == pool.unit[first]
@@ -149,10 +143,12 @@ def _cores(
             free &= is_in(pool.unit, np.array(sorted(units)))
 
 
-def _next_core(value: npt.NDArray[np.float64], free: Mask, runs: SentenceRuns, cores: list[Run]) -> Run | None:
-    """Return the best free atom that stands apart from all cores; better ones widen the core that they fit into.
+def _next_core(
+    value: npt.NDArray[np.float64], free: Mask, barred_beside: Mask, runs: SentenceRuns, quotes: list[Run]
+) -> Run | None:
+    """Return the best free atom that stands apart from all quotes; better ones widen the quote that they fit into.
 
-    What is looked at is no longer free.
+    What is looked at is no longer free, and ``barred_beside`` gains what no quote may hold beside a widened one.
     """
     some, section = free.nonzero()[0], runs.at.section
     for at in some[(-value[some]).argsort(kind="stable")].tolist():
@@ -160,21 +156,22 @@ def _next_core(value: npt.NDArray[np.float64], free: Mask, runs: SentenceRuns, c
             continue
         core = runs.atom(at)
         free[core[0] : core[1] + 1] = False
-        beside = [n for n, other in enumerate(cores) if section[other[0]] == section[at]]
-        joining = next((n for n in beside if runs.joined(core, cores[n])), None)
+        beside = [n for n, other in enumerate(quotes) if section[other[0]] == section[at]]
+        joining = next((n for n in beside if runs.joined(core, quotes[n])), None)
         if joining is not None:
-            core = min(core[0], cores[joining][0]), max(core[1], cores[joining][1])
-        if any(runs.is_near(cores[n], core) for n in beside if n != joining):
+            core = min(core[0], quotes[joining][0]), max(core[1], quotes[joining][1])
+        if any(runs.is_near(quotes[n], core) for n in beside if n != joining):
             continue
         if joining is None:
             return core
-        cores[joining] = core
+        quotes[joining] = core
+        barred_beside |= runs.near(core) | runs.said(core)
         free[core[0] : core[1] + 1] = False
     return None
 
 
 def _in_reading_order(pool: SentencePool, selected: list[Selected], most: int) -> list[Selected]:
-    """Return at most so many quotes: the surest first, then document by document, each in its own order.
+    """Return at most this many quotes: the surest first, then document by document, each in its own order.
 
     The document with the surest quote comes first.
     """

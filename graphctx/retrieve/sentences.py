@@ -19,7 +19,7 @@ from graphctx.retrieve.question import Question
 from graphctx.store.walk import WalkArrays, gather
 
 SHORT_UNITS = 2
-"""A document of so many units is a single passage, as an entry of an encyclopedia."""
+"""A document of this many units is a single passage, as an entry of an encyclopedia."""
 
 PROSE, LIST, CODE, TABLE = (BLOCK_KINDS.index(kind) for kind in ("prose", "list", "code", "table"))
 

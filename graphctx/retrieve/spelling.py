@@ -17,7 +17,7 @@ MIN_LETTERS = 4
 """Shorter words resemble too many others."""
 
 LONG_LETTERS = 8
-"""Words of so many letters may differ by two edits, shorter ones by one."""
+"""Words of this many letters may differ by two edits, shorter ones by one."""
 
 MAX_SUFFIX = 6
 """Letters behind a stem that may hold the error: the stem of ``configuraton`` is no stem of the documents."""

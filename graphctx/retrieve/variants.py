@@ -27,7 +27,7 @@ class SelectionWeights:
         same_unit, same_short_unit: lost for each quote that was already taken from the same unit; of a document of one
             or two units, whose unit is a whole passage, less.
         room: lost by a sentence around which nothing is left that a quote could grow by, in part where little is.
-        cut, cut_item: lost by a part of a block, or of a list, that no quote can hold whole.
+        cut, cut_item: lost by a part of a sentence, or of another block, that no quote can hold whole.
         repeat: lost by a sentence that repeats a quote, in part from a cosine of ``repeat_from`` on.
         grow: whether quotes grow by neighbouring sentences up to their length.
         semantic: whether this mix selects at all; otherwise lexical overlap alone does (tool contract, section 4.6.1).

@@ -86,7 +86,7 @@ def test_fields_that_were_not_asked_for_are_not_sent() -> None:
     assert "scores" in result.model_copy(update={"scores": {"bm25": 1.0}}).model_dump()
 
 
-def test_a_scope_is_told_by_what_narrows_it() -> None:
+def test_a_scope_is_reported_by_what_narrows_it() -> None:
     budget = Limits().placeholder()
     told = {}
     for scope in (Scope(project_id="p", environment="dev"), Scope(project_id="p", doc_tags=["ops"])):

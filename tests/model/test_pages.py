@@ -150,7 +150,7 @@ def test_an_item_that_is_shortened_loses_its_surroundings_first() -> None:
     assert least.quotes[0].truncated
 
 
-def test_a_cap_of_the_request_itself_is_told_on_the_last_page() -> None:
+def test_a_cap_of_the_request_itself_is_reported_on_the_last_page() -> None:
     items = [quote_of(number, "word") for number in range(3)]
     listing = Results(items=items, snapshot_id="sn", capped="node_cap")
     pager = Pager(SERVER, COUNT, cursors=Cursors())

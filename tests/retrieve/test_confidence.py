@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
+from graphctx.cli.places import DocumentFiles
 from graphctx.cli.show import show_evidence
 from graphctx.eval.measures import auroc
 from graphctx.knowledge_base import KnowledgeBase
@@ -116,7 +117,7 @@ def test_model_and_person_are_told_what_to_do_where_there_is_no_evidence(handboo
     assert "kb.search" in reply.text
     assert "kb.global_search" in reply.text
     shown = io.StringIO()
-    show_evidence(Console(file=shown, width=200), FOREIGN[0], reply.answer, ())
+    show_evidence(Console(file=shown, width=200), FOREIGN[0], reply.answer, DocumentFiles(handbook_kb))
     assert reply.answer.nearest[0] in shown.getvalue()
     assert "graphctx search" in shown.getvalue()
 
@@ -157,7 +158,7 @@ def test_an_answer_names_the_key_words_that_no_document_holds(
     assert answer.unknown_words == unknown
     assert answer.answered != "yes" or not unknown or best(answer) >= UNKNOWN_CONFIDENCE
     shown = io.StringIO()
-    show_evidence(Console(file=shown, width=200), question, answer, ())
+    show_evidence(Console(file=shown, width=200), question, answer, DocumentFiles(handbook_kb))
     assert ("No document holds" in shown.getvalue()) is bool(unknown or answer.read_as)
 
 

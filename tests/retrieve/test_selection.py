@@ -34,7 +34,7 @@ def quotes(kb: KnowledgeBase, question: str, **options: int) -> list[str]:
     return [quote.quote for quote in answer.quotes]
 
 
-def test_what_another_version_says_again_is_not_quoted_before_what_is_told_nowhere_else(make_kb: Make) -> None:
+def test_what_another_version_says_again_is_not_quoted_before_what_is_reported_nowhere_else(make_kb: Make) -> None:
     versions = {
         f"v{version}/lantern.md": MANUAL.format(version=version, change=f"It weighs {version + 20} stone.")
         for version in range(1, 5)

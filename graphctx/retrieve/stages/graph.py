@@ -83,7 +83,7 @@ def defining_units(walk: WalkArrays, question: Question, k: int) -> SparseScores
     """
     if not len(question.entities):
         return NO_SCORES
-    units, values, _ = _definitions(walk, question.entities)
+    units, values, _ = _definitions(walk, question.entities, specificity(walk, question.entities))
     found = SparseScores.sum_of_best((units, values))
     if len(found.rows) <= k:
         return found
@@ -102,11 +102,12 @@ def specificity(walk: WalkArrays, entities: Rows) -> Scores:
 
 @dataclass(frozen=True, slots=True)
 class _Mentions:
-    """Mentions in seeds from which edges leave: position of the seed, entity, carrying sentence, weight so far."""
+    """Mentions in seeds that edges leave from: position of the seed, entity, carrying sentence, weight so far."""
 
     seed: Rows
     source: Rows
     entity: Rows
+    specificity: Scores
     sentence: Rows
     weight: Scores
 
@@ -123,7 +124,8 @@ def _mentions_of(index: SearchIndex, question: Question, seeds: SparseScores) ->
     carrier[owner[is_best]] = rows[is_best]
     weight = seeds.values[seed] * cosine
     kept = _heaviest(weight)
-    return _Mentions(seed[kept], seeds.rows[seed[kept]], entity[kept], carrier[kept], weight[kept])
+    seed, entity = seed[kept], entity[kept]
+    return _Mentions(seed, seeds.rows[seed], entity, specificity(walk, entity), carrier[kept], weight[kept])
 
 
 def _best_cosine(index: SearchIndex, question: Question, pairs: Rows) -> tuple[Scores, Rows, Scores, Rows]:
@@ -139,18 +141,17 @@ def _best_cosine(index: SearchIndex, question: Question, pairs: Rows) -> tuple[S
     return best, rows, similarity, owner
 
 
-def _definitions(walk: WalkArrays, entities: Rows) -> tuple[Rows, Scores, Rows]:
+def _definitions(walk: WalkArrays, entities: Rows, specific: Scores) -> tuple[Rows, Scores, Rows]:
     """The units that define some entities, their weights, and the position of the entity that each defines."""
     positions, owner = gather(walk.definition_ptr, entities)
-    entity = entities[owner]
-    count = (walk.definition_ptr[entity + 1] - walk.definition_ptr[entity]).astype(np.float32)
-    weight = specificity(walk, entity) * walk.entity_proper[entity] / np.sqrt(count)
-    value = (walk.definition_value[positions] * weight).astype(np.float32)
+    count = np.maximum(walk.definition_ptr[entities + 1] - walk.definition_ptr[entities], 1).astype(np.float32)
+    weight = specific * walk.entity_proper[entities] / np.sqrt(count)
+    value = (walk.definition_value[positions] * weight[owner]).astype(np.float32)
     return walk.definition_unit[positions].astype(np.int64), value, owner
 
 
 def _definition_edges(walk: WalkArrays, start: _Mentions) -> Edges:
-    target, value, owner = _definitions(walk, start.entity)
+    target, value, owner = _definitions(walk, start.entity, start.specificity)
     value = (start.weight[owner] * value).astype(np.float32)
     edges = Edges(start.source[owner], start.entity[owner], target, start.sentence[owner], value)
     return edges.select(edges.target != edges.source)
@@ -171,7 +172,7 @@ def _entity_edges(index: SearchIndex, question: Question, start: _Mentions) -> E
     mentions = (walk.pair_definition[pairs] == 0) & (target != start.source[owner])
     pairs, target, owner = pairs[mentions], target[mentions], owner[mentions]
     cosine, *_ = _best_cosine(index, question, pairs)
-    spread = specificity(walk, start.entity[owner]) / np.sqrt(np.maximum(frequency[owner] - 1, 1))
+    spread = start.specificity[owner] / np.sqrt(np.maximum(frequency[owner] - 1, 1))
     value = (start.weight[owner] * spread * (walk.pair_place[pairs] + cosine)).astype(np.float32)
     return Edges(start.source[owner], start.entity[owner], target, start.sentence[owner], value)
 
@@ -192,10 +193,9 @@ def _bridge_edges(index: SearchIndex, question: Question, seeds: Rows, start: _M
     left = bridging[left]
     elsewhere = start.source[left] != candidates[candidate[right]]
     left, right = left[elsewhere], right[elsewhere]
-    entity = start.entity[left]
     fit, *_ = _best_cosine(index, question, ends)
     completed = _completed(index, question, seeds, start.seed[left], candidates, candidate[right])
-    weight = start.weight[left] * np.sqrt(specificity(walk, entity) * walk.entity_proper[entity])
+    weight = (start.weight * np.sqrt(start.specificity * walk.entity_proper[start.entity]))[left]
     value = (weight * ((1 - MEANING_SHARE) * completed + MEANING_SHARE * fit[right])).astype(np.float32)
     kept = _heaviest(value)
     left, right = left[kept], right[kept]
