@@ -14,21 +14,18 @@ import itertools
 import math
 import os
 import random
-import re
 import shutil
-import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
 from eval.benchmarks import table
+from eval.page_browser import launched, served
 from graphctx import KnowledgeBase
 
 REVISION = 1
@@ -84,14 +81,10 @@ def main() -> None:
     parser.add_argument("--kb", type=Path, help="a knowledge base to measure instead of the made-up one")
     arguments = parser.parse_args()
     kb_dir = arguments.kb or page_kb(Path(".kb/bench"), arguments.documents)
-    with served(kb_dir) as url, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=browser_path(), args=["--no-sandbox", "--enable-unsafe-swiftshader"]
-        )
+    with served(kb_dir) as url, launched() as browser:
         page = browser.new_page(viewport={"width": 1280, "height": 900})
         page.set_default_timeout(WAIT_MS)
         measure(page, url, arguments.seconds)
-        browser.close()
 
 
 def measure(page: Page, url: str, seconds: float) -> None:
@@ -175,7 +168,7 @@ def zoom(page: Page, x: float, y: float, turn: int) -> None:
 
 
 def page_kb(folder: Path, n_documents: int) -> Path:
-    """Return the made-up knowledge base of so many short documents, made if the folder has none of this revision."""
+    """Return the made-up knowledge base of this many short documents, made if the folder has none of this revision."""
     kb_dir = folder / f"page-{n_documents}-{REVISION}"
     if (kb_dir / "CURRENT").is_file():
         return kb_dir
@@ -207,34 +200,6 @@ def documents(count: int) -> Iterator[str]:
 
 def _word(rng: random.Random) -> str:
     return "".join(rng.choice(_SYLLABLES) for _ in range(3))
-
-
-def browser_path() -> str | None:
-    """Return the browser of ``$GRAPHCTX_BROWSER``, or one that is installed."""
-    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-    return os.environ.get("GRAPHCTX_BROWSER") or next(filter(None, map(shutil.which, names)), None)
-
-
-@contextmanager
-def served(kb_dir: Path) -> Iterator[str]:
-    """Run ``graphctx ui``, and yield the address that it prints."""
-    command = [sys.executable, "-m", "graphctx.cli", "ui", "--kb", str(kb_dir), "--no-browser", "--port", "8790"]
-    environment = {**os.environ, "COLUMNS": "400"}
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
-        assert process.stderr is not None
-        said = ""
-        while not (found := re.search(r"http://\S+#token=\S+", said)):
-            line = process.stderr.readline()
-            if not line:
-                raise RuntimeError(f"The server ended: {said}")
-            said += line
-        draining = threading.Thread(target=process.stderr.read)
-        draining.start()
-        try:
-            yield found.group()
-        finally:
-            process.terminate()
-            draining.join()
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from graphctx.model.requests import Filters, Scope, Strict
 from graphctx.model.scope import within
 from graphctx.retrieve.arrays import Rows
 from graphctx.retrieve.index import SearchIndex
+from graphctx.retrieve.searcher import Searcher
 from graphctx.store.texts import TEXTS_DIR, Texts
 from graphctx.ui.operation import AnyOperation, Operation, PageCall
 
@@ -56,7 +57,8 @@ def _documents(call: PageCall, asked: DocumentsChoice) -> dict[str, Any]:
     rows = _sorted(index, np.flatnonzero(seen), sizes, asked)
     page = pa.array(rows[asked.offset : asked.offset + asked.limit])
     more = index.snapshot.table("documents", ["media_type", "n_units", "source"]).take(page).to_pylist()
-    skips = {item["uri"]: item["reason"] for item in skips_of(call)}
+    skips = skips_of(call, searcher)
+    reasons = {item["uri"]: item["reason"] for item in skips}
     found = [
         {
             "doc_id": row["id"],
@@ -66,7 +68,7 @@ def _documents(call: PageCall, asked: DocumentsChoice) -> dict[str, Any]:
             "updated_at": row["updated_at"] or row["mtime"],
             "pages": len(row["page_starts"]),
             "bytes": int(size),
-            "note": skips.get(row["uri"].partition("#")[0], ""),
+            "note": reasons.get(row["uri"].partition("#")[0], ""),
             **rest,
         }
         for row, rest, size in zip(table.take(page).to_pylist(), more, sizes[page].tolist(), strict=True)
@@ -78,30 +80,34 @@ def _documents(call: PageCall, asked: DocumentsChoice) -> dict[str, Any]:
         "total": len(rows),
         "documents": found,
         "tags": [{"tag": item["values"], "documents": item["counts"]} for item in tags[:MAX_TAGS]],
-        "skipped": len(unpublished(call)),
+        "skipped": len(unpublished(searcher, skips)),
     }
 
 
 def _skipped(call: PageCall, asked: SkippedChoice) -> dict[str, Any]:
     """Return a page of the files that the latest ingests skipped, without those of which a version is published."""
-    words = asked.query.lower().split()
-    found = [item for item in unpublished(call) if all(word in item["uri"].lower() for word in words)]
+    searcher, words = call.searcher(), asked.query.lower().split()
+    found = [
+        item
+        for item in unpublished(searcher, skips_of(call, searcher))
+        if all(word in item["uri"].lower() for word in words)
+    ]
     return {"total": len(found), "files": found[asked.offset : asked.offset + asked.limit]}
 
 
-def unpublished(call: PageCall) -> list[dict[str, Any]]:
+def unpublished(searcher: Searcher, skips: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the skipped files of which no version is published."""
-    published = set(call.searcher().index.documents["uri"].to_pylist())
-    return [item for item in skips_of(call) if item["uri"] not in published]
+    published = set(searcher.index.documents["uri"].to_pylist())
+    return [item for item in skips if item["uri"] not in published]
 
 
-def skips_of(call: PageCall) -> list[dict[str, Any]]:
+def skips_of(call: PageCall, searcher: Searcher) -> list[dict[str, Any]]:
     """Return the skipped files within the boundary; none where it names tags, as files have none.
 
     Each has ``uri``, ``reason``, ``ended_at`` and ``uploaded``, whether it was uploaded on the page; what was deleted
     since is left out. A version of some may have been published before.
     """
-    boundary, uploads = call.searcher().boundary, call.server.uploads
+    boundary, uploads = searcher.boundary, call.server.uploads
     if boundary.doc_tags:
         return []
     seen = within(repositories=boundary.repositories)

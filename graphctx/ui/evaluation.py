@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -10,7 +12,8 @@ from typing import Any
 
 from pydantic import Field
 
-from graphctx.errors import InvalidArgument, ScopeViolation
+from graphctx.errors import BackendUnavailable, InvalidArgument, ScopeViolation
+from graphctx.model.interrupt import checkpoint
 from graphctx.model.requests import Label, Question, RetrieveInput, Strict
 from graphctx.retrieve.variants import DEFAULT_VARIANT
 from graphctx.ui.operation import AnyOperation, NoInput, Operation, PageCall
@@ -20,7 +23,9 @@ MAX_REPORTS = 200
 
 MAX_REPORT_BYTES = 50_000_000
 
-ReportName = Field(min_length=1, max_length=255, pattern=r"^[^/\\]+\.json$", description="Of a file in the folder.")
+ReportName = Field(
+    min_length=1, max_length=255, pattern=r"^[^./\\][^/\\]*\.json$", description="Of a file in the folder."
+)
 
 
 class EvaluationReportInput(Strict):
@@ -46,10 +51,9 @@ class EvaluationExplainInput(Strict):
 def _reports(call: PageCall, asked: NoInput) -> dict[str, Any]:
     """Return the reports, the newest first; one that cannot be read has a ``fault``."""
     folder = _folder(call)
-    found = [entry for entry in os.scandir(folder) if _is_report(entry)] if folder.is_dir() else []
-    found.sort(key=lambda entry: (-entry.stat().st_mtime_ns, entry.name))
+    found = sorted(_files(folder))
     return {
-        "reports": [_listed(folder, entry.name, entry.stat().st_mtime_ns) for entry in found[:MAX_REPORTS]],
+        "reports": [_listed(folder, name, -age) for age, name in found[:MAX_REPORTS]],
         "n_more": max(0, len(found) - MAX_REPORTS),
         "folder": str(folder.absolute()) if call.may_write else "",
     }
@@ -82,36 +86,55 @@ def _folder(call: PageCall) -> Path:
     Raises:
         ScopeViolation: a boundary is set, and the caller may not write: reports quote documents outside of it.
     """
-    if call.server.dispatcher.config.bounded and not call.may_write:
+    if call.server.dispatcher.config.has_boundary and not call.may_write:
         raise ScopeViolation(
             "Reports quote documents outside the boundary of this server ([server] doc_tags, repositories), so that "
-            "only who may write sees them.",
+            "only callers who may write can see them.",
             field="reports",
         )
     return call.server.reports
 
 
-def _is_report(entry: os.DirEntry[str]) -> bool:
-    return entry.name.endswith(".json") and entry.is_file() and not entry.name.startswith(".")
+def _files(folder: Path) -> Iterator[tuple[int, str]]:
+    """Yield the reports of a folder: the negative time of the last change, in nanoseconds, and the name.
+
+    Raises:
+        BackendUnavailable: the folder cannot be read.
+    """
+    try:
+        for entry in os.scandir(folder):
+            with suppress(FileNotFoundError):  # deleted meanwhile
+                if entry.name.endswith(".json") and not entry.name.startswith(".") and entry.is_file():
+                    yield -entry.stat().st_mtime_ns, entry.name
+    except FileNotFoundError:  # no report has been written yet
+        return
+    except OSError as error:
+        raise BackendUnavailable(f"The folder of reports cannot be read: {error.strerror}.") from error
 
 
 @lru_cache(maxsize=MAX_REPORTS)
 def _listed(folder: Path, name: str, mtime_ns: int) -> dict[str, Any]:
+    checkpoint()  # reports may be large
     try:
         report = _read(folder, name)
+        suites = [
+            {
+                "suite": suite["summary"]["suite"],
+                "n": suite["summary"]["questions"]["asked"],
+                "variant": suite["variant"],
+                "measures": suite["summary"]["variants"][suite["variant"]]["measures"],
+            }
+            for suite in report["suites"]
+        ]
+        return {"name": name, "created_at": report["created_at"], "version": report["version"], "suites": suites}
     except InvalidArgument as error:
-        when = datetime.fromtimestamp(mtime_ns / 1e9, UTC).isoformat(timespec="seconds")
-        return {"name": name, "created_at": when, "fault": error.message, "suites": []}
-    suites = [
-        {
-            "suite": suite["summary"]["suite"],
-            "n": suite["summary"]["questions"]["asked"],
-            "variant": suite["variant"],
-            "measures": suite["summary"]["variants"][suite["variant"]]["measures"],
-        }
-        for suite in report["suites"]
-    ]
-    return {"name": name, "created_at": report["created_at"], "version": report["version"], "suites": suites}
+        fault = error.message
+    except KeyError as error:
+        fault = f"{name} is no complete report: it has no {error}. Make it again with graphctx eval --report."
+    except TypeError:
+        fault = f"{name} is no report. Make one with graphctx eval --report."
+    when = datetime.fromtimestamp(mtime_ns / 1e9, UTC).isoformat(timespec="seconds")
+    return {"name": name, "created_at": when, "fault": fault, "suites": []}
 
 
 def _read(folder: Path, name: str) -> dict[str, Any]:
@@ -124,9 +147,13 @@ def _read(folder: Path, name: str) -> dict[str, Any]:
 
     path = folder / name
     if not path.is_file():
-        raise InvalidArgument(f"There is no report {name}.", field="name", value=name)
+        raise InvalidArgument(f"There is no report {name}; evaluation_reports lists them.", field="name", value=name)
     if path.stat().st_size > MAX_REPORT_BYTES:
-        raise InvalidArgument(f"{name} has more than {MAX_REPORT_BYTES:,} bytes.", field="name", value=name)
+        raise InvalidArgument(
+            f"{name} has more than {MAX_REPORT_BYTES:,} bytes; ask less in one run.",
+            field="name",
+            value=name,
+        )
     return read_report(path)
 
 

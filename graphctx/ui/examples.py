@@ -12,7 +12,7 @@ from graphctx.model.knowledge import LABELS
 from graphctx.model.requests import CommunitiesInput, RetrieveInput
 from graphctx.retrieve.graph.view import GraphView
 from graphctx.retrieve.searcher import Searcher
-from graphctx.ui.documents import unpublished
+from graphctx.ui.documents import skips_of, unpublished
 from graphctx.ui.operation import AnyOperation, NoInput, Operation, PageCall
 
 N_QUESTIONS = 3
@@ -37,7 +37,7 @@ def _examples(call: PageCall, asked: NoInput) -> dict[str, Any]:
     return {
         "questions": list(islice(filter(lambda text: _is_answered(searcher, text), tried), N_QUESTIONS)),
         "documents": len(searcher.index.documents) if seen is None else int(np.count_nonzero(seen)),
-        "skipped": len(unpublished(call)),
+        "skipped": len(unpublished(searcher, skips_of(call, searcher))),
     }
 
 

@@ -29,11 +29,11 @@ MAX_THEMES = 1_000
 """Most communities of a map; smaller circles could not be told apart."""
 
 RELATIONS_PER_NODE = 4
-"""A relation between two neighbours is drawn if it is among so many of the strongest of one of them; else names drown
+"""A relation between two neighbours is drawn if it is among this many of the strongest of one of them; else names drown
 in lines."""
 
 LEAST_GROUPS = 4
-"""Communities are coloured at the broadest level that has so many among the entities shown."""
+"""Communities are coloured at the broadest level that has this many among the entities shown."""
 
 SHOWN_GROUPS = 8
 """As many as people tell apart by colour; smaller ones share the last place of the legend."""

@@ -22,7 +22,6 @@ from graphctx.model.arguments import parse_arguments
 from graphctx.model.requests import Strict
 from graphctx.server.sessions import Caller
 from graphctx.store.config import KbConfig, SourceEntry, read_config
-from graphctx.store.objects import object_url
 from graphctx.ui.jobs import JobState, PublishTask
 from graphctx.ui.operation import AnyOperation, NoInput, Operation, PageCall, PageServer, Stream
 from graphctx.ui.uploads import PART_BYTES
@@ -68,7 +67,7 @@ def _options(call: PageCall, asked: NoInput) -> dict[str, Any]:
         "part_bytes": PART_BYTES,
         "folders": server.uploads.folders(),
         "uploaded": server.uploads.count(),
-        "replica_of": object_url(server.kb),
+        "replica_of": server.origin,
         "sources": [
             {"name": source.name, "path": source.path, "uploads": source.path == uploads, "web": source.is_web}
             for source in (config.sources if config else ())
@@ -86,9 +85,10 @@ def _ingest(call: PageCall, asked: IngestChoice) -> JobState:
     server.require_folder()
     paths: list[Source | str] = []
     for path in asked.paths:
-        if not is_web_address(path) and not os.path.exists(Path(path).expanduser()):  # noqa: PTH110 - may raise
+        place = path if is_web_address(path) else os.path.expanduser(path)  # noqa: PTH111 - Path raises for ~nobody
+        if not is_web_address(path) and not os.path.exists(place):  # noqa: PTH110 - Path raises for long names
             raise InvalidArgument(f"There is no file or folder {path} on the server's machine.", field="paths")
-        paths.append(path if is_web_address(path) else str(Path(path).expanduser()))
+        paths.append(place)
     known = {source.name: source for source in (config.sources if config else ())}
     for name in asked.sources:
         if name not in known:
@@ -137,7 +137,7 @@ def _remove(call: PageCall, asked: RemoveChoice) -> JobState:
 
 def _config(call: PageCall) -> KbConfig | None:
     server = call.server
-    return None if server.is_new or object_url(server.kb) else read_config(server.kb)
+    return None if server.is_new or server.origin else read_config(server.kb)
 
 
 def _again(call: PageCall, source: SourceEntry) -> Sequence[Source | str]:
@@ -151,9 +151,11 @@ def _again(call: PageCall, source: SourceEntry) -> Sequence[Source | str]:
 
 def _file_of(uri: str, config: KbConfig | None) -> Path | None:
     """Return the file of a removed document, if it is still there."""
-    name = config.removed.get(uri) if config else None
-    source = next((one for one in config.sources if one.name == name), None) if config else None
-    return None if source is None else next((path for path in paths_of(uri, source) if path.is_file()), None)
+    if config is None:
+        return None
+    source = next((one for one in config.sources if one.name == config.removed.get(uri)), None)
+    files = paths_of(uri, source, config.removed) if source else []
+    return next((path for path in files if path.is_file()), None)
 
 
 async def _upload(request: Request, server: PageServer, caller: Caller) -> Response:

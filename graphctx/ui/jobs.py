@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import subprocess
 import threading
 import time
@@ -16,6 +17,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from graphctx.errors import BackendUnavailable
 from graphctx.ingest.read.source import Source
 from graphctx.store.processes import start_module
+
+log = logging.getLogger(__name__)
 
 _CRASHED = (
     "The process that was reading the documents ended without a result (exit code {code}). Look at the server's log."
@@ -97,8 +100,9 @@ class PublishJobs:
                 )
             self._job = JobState(number=self._job.number + 1, kind=task.kind, state="running")
             self._began = self._step_began = time.monotonic()
+            number = self._job.number
         # The process ends with the thread that starts it.
-        threading.Thread(target=self._run, args=(task, after), name="graphctx-job", daemon=True).start()
+        threading.Thread(target=self._run, args=(number, task, after), name="graphctx-job", daemon=True).start()
         return self.state()
 
     def state(self) -> JobState:
@@ -118,13 +122,40 @@ class PublishJobs:
                     self._process.kill()
         return self.state()
 
-    def _run(self, task: PublishTask, after: Callable[[dict[str, Any]], object]) -> None:
+    def _run(self, number: int, task: PublishTask, after: Callable[[dict[str, Any]], object]) -> None:
+        try:
+            code, answer = self._published(number, task)
+        except OSError as error:
+            reason = f"The process that reads the documents cannot be started: {error.strerror}."
+            code, answer = 1, BackendUnavailable(reason, errno=error.errno).envelope()
+        if "result" in answer:
+            self._show(number, {"step": "open"})
+            for finish in (self._opened, lambda: after(answer["result"])):
+                try:
+                    finish()
+                except Exception as error:  # it is published; the next call opens it, and reports what is wrong
+                    log.warning("after job %d: %s", number, error)
+        with self._lock:
+            if not self._runs(number):
+                return
+            self._process = None
+            if "result" in answer:
+                self._job.result = answer["result"]
+                self._end("done")
+            else:
+                crash = BackendUnavailable(_CRASHED.format(code=code)).envelope()
+                self._job.error = (answer if "error" in answer else crash)["error"]
+                self._end("failed")
+
+    def _published(self, number: int, task: PublishTask) -> tuple[int, dict[str, Any]]:
+        """Run the process of a job; return its exit code and the last object that it wrote."""
         options = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "encoding": "utf-8", "errors": "replace"}
         answer: dict[str, Any] = {}
         with start_module("graphctx.ui.publishing", **options) as process:
             with self._lock:
-                self._process = process
-                if self._job.state != "running":
+                if self._runs(number):
+                    self._process = process
+                else:
                     process.kill()
             assert process.stdin is not None
             assert process.stdout is not None
@@ -133,28 +164,21 @@ class PublishJobs:
                 process.stdin.close()
             for line in process.stdout:
                 with suppress(ValueError):
-                    answer = json.loads(line)
-                    if "progress" in answer:
-                        self._show(answer["progress"])
-        if "result" in answer:
-            self._show({"step": "open"})
-            with suppress(Exception):  # the next call opens it, and reports what is wrong
-                self._opened()
-            after(answer["result"])
-        with self._lock:
-            self._process = None
-            if self._job.state != "running":
-                return
-            if "result" in answer:
-                self._job.result = answer["result"]
-                self._end("done")
-            else:
-                crash = BackendUnavailable(_CRASHED.format(code=process.returncode)).envelope()
-                self._job.error = (answer if "error" in answer else crash)["error"]
-                self._end("failed")
+                    said = json.loads(line)
+                    if isinstance(said, dict):  # a library may write a line of its own
+                        answer = said
+                        if "progress" in said:
+                            self._show(number, said["progress"])
+        return process.returncode, answer
 
-    def _show(self, progress: dict[str, Any]) -> None:
+    def _runs(self, number: int) -> bool:
+        """Return whether a job is the latest, and runs; one that was cancelled may have been followed by another."""
+        return self._job.number == number and self._job.state == "running"
+
+    def _show(self, number: int, progress: dict[str, Any]) -> None:
         with self._lock:
+            if not self._runs(number):
+                return
             steps = self._job.steps
             if not steps or steps[-1].step != progress["step"]:
                 self._count_time()

@@ -58,7 +58,7 @@ class LayersDecideInput(Strict):
 
 
 def _stack(call: PageCall) -> LayerStack:
-    layers = call.engine().layers
+    layers = call.kb().layers
     if layers is None:
         raise BackendUnavailable(NO_LAYERS, setting="layers.folder")
     return layers.stack
@@ -156,10 +156,14 @@ def _proposals(call: PageCall, asked: LayersProposalsInput) -> dict[str, Any]:
 
     stack = _stack(call)
     found = proposals(stack, asked.status)[::-1]
-    return {"proposals": [_proposal(stack, one) for one in found[: asked.limit]], "more": len(found) > asked.limit}
+    user = {entry.chunk.id: entry.chunk for entry in stack.entries(["user"])} if found else {}
+    return {
+        "proposals": [_proposal(stack, one, user) for one in found[: asked.limit]],
+        "more": len(found) > asked.limit,
+    }
 
 
-def _proposal(stack: LayerStack, proposal: Proposal) -> dict[str, Any]:
+def _proposal(stack: LayerStack, proposal: Proposal, user: dict[int, Chunk]) -> dict[str, Any]:
     from graphctx.layer_source.chunks import conflict_of, when
 
     shown: dict[str, Any] = {
@@ -177,7 +181,6 @@ def _proposal(stack: LayerStack, proposal: Proposal) -> dict[str, Any]:
     if not proposal.exists:
         return shown
     chunk = _proposed(stack, proposal)
-    user = {entry.chunk.id: entry.chunk for entry in stack.entries(["user"])}
     held = next((one.id for one in user.values() if (one.kind, one.content) == (chunk.kind, chunk.content)), None)
     conflicts, notes = stack.conflicts_of("delta", chunk.id)
     others = {

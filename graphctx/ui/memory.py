@@ -73,11 +73,11 @@ def _opened(call: PageCall, asked: MemorySessionInput) -> tuple[Memory, MemorySc
     """
     from graphctx.memory import MemoryScope
 
-    engine = call.engine()
-    if engine.memory is None:
+    kb = call.kb()
+    if kb.memory is None:
         raise BackendUnavailable("No memory is served here. Start the page with --memory DIR.", setting="memory.folder")
-    project = engine.searcher().boundary.project_id
-    return engine.memory(), MemoryScope(call.caller.principal, project or "", asked.session or "")
+    project = kb.searcher().boundary.project_id
+    return kb.memory(), MemoryScope(call.caller.principal, project or "", asked.session or "")
 
 
 def _names_sessions(call: PageCall) -> bool:
@@ -90,7 +90,7 @@ def _overview(call: PageCall, asked: MemorySessionInput) -> dict[str, Any]:
     from graphctx.memory import MemoryFilter, Moment
 
     memory, scope = _opened(call, asked)
-    now, count, budgets = Moment(datetime.now(UTC)), call.engine().count, memory.settings.token_budgets
+    now, count, budgets = Moment(datetime.now(UTC)), call.kb().count, memory.settings.token_budgets
 
     def part(name: str, budget: int, items: list[MemoryItem]) -> dict[str, Any]:
         tokens = sum(count(item.text) for item in items[:MAX_COUNTED])

@@ -18,7 +18,7 @@ from graphctx.server.dispatch import Dispatcher
 from graphctx.server.sessions import Caller
 from graphctx.server.warmup import OpenKnowledgeBase
 from graphctx.store.config import is_absent
-from graphctx.store.objects import object_url
+from graphctx.store.objects import origin_of
 from graphctx.ui.access import Access
 from graphctx.ui.jobs import PublishJobs
 from graphctx.ui.uploads import Uploads
@@ -38,7 +38,7 @@ class PageServer:
     """What the operations of one server share.
 
     Attributes:
-        kb: the folder of the knowledge base, which need not exist yet.
+        kb: the folder of the knowledge base, which need not exist yet; of one on an object store, the local copy.
         reports: the folder of reports of evaluations, which need not exist yet.
         dispatcher: runs tools, and blocking work in worker threads.
         access: who may do what.
@@ -56,7 +56,12 @@ class PageServer:
     @property
     def is_new(self) -> bool:
         """Return whether there is no knowledge base yet."""
-        return object_url(self.kb) is None and is_absent(self.kb)
+        return is_absent(self.kb)
+
+    @property
+    def origin(self) -> str | None:
+        """Return the address on an object store that the folder is a copy of, if it is one."""
+        return origin_of(self.kb)
 
     def require_folder(self) -> None:
         """Refuse to change a knowledge base on an object store, which is changed where it is published from.
@@ -64,7 +69,7 @@ class PageServer:
         Raises:
             InvalidArgument: it is one.
         """
-        if (url := object_url(self.kb)) is not None:
+        if (url := self.origin) is not None:
             raise InvalidArgument(f"{url} is only read here. Change it where it is published from.", url=url)
 
 
@@ -80,7 +85,7 @@ class PageCall:
         """Return whether the caller has the right ``write``."""
         return self.server.access.may_write(self.caller)
 
-    def engine(self) -> OpenKnowledgeBase:
+    def kb(self) -> OpenKnowledgeBase:
         """Return the open knowledge base.
 
         Raises:
@@ -90,7 +95,7 @@ class PageCall:
 
     def searcher(self) -> Searcher:
         """Pin the published snapshot, within the boundary of the settings."""
-        return self.engine().searcher()
+        return self.kb().searcher()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
@@ -26,6 +26,7 @@ from graphctx.server.http import HttpConfig, PageRoutes
 from graphctx.server.sessions import Caller
 from graphctx.server.warmup import Warmup
 from graphctx.server.workers import CallProgress
+from graphctx.store.replica import local_folder
 from graphctx.ui.access import Access, unauthorized
 from graphctx.ui.jobs import PublishJobs
 from graphctx.ui.operation import AnyOperation, PageCall, PageServer
@@ -64,14 +65,14 @@ def page_routes(kb: str | Path, *, reports: Path | None = None, local: str = "")
     """Return the function that makes the page's routes for `serve_http` and `http_app`.
 
     Args:
-        kb: the folder of the knowledge base, which need not exist yet.
+        kb: the folder of the knowledge base, which need not exist yet, or its address on an object store.
         reports: the folder of reports of evaluations; ``reports`` in ``kb`` by default.
         local: the owner of the token of whoever started the server, who may write, and reads the memory that a server
             over pipes keeps for them.
     """
 
     def routes(warmup: Warmup, config: ServerConfig, http: HttpConfig) -> list[BaseRoute]:
-        folder = Path(kb).expanduser()
+        folder = local_folder(kb)
         server = PageServer(
             kb=folder,
             reports=reports or folder / "reports",
@@ -128,6 +129,8 @@ def _route(server: PageServer, path: str, handler: Handler, method: str = "POST"
             caller = server.access.caller(request)
             try:
                 response = unauthorized() if caller is None else await handler(request, server, caller)
+            except ClientDisconnect:  # nobody waits for the response
+                response = Response(status_code=400)
             except Exception as error:
                 response = _failed(typed_error(error, request.url.path), server)
         response.headers.setdefault("Cache-Control", "no-store")
@@ -180,7 +183,7 @@ async def _body(request: Request) -> dict[str, Any]:
             raise InvalidArgument(f"The body has more than {MAX_BODY_BYTES:,} bytes.", field="body")
     try:
         value = json.loads(body or b"{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
         raise InvalidArgument("The body is not a JSON object.", field="body")
@@ -193,4 +196,4 @@ async def _unknown(request: Request) -> Response:
 
 
 def _failed(error: GraphctxError, server: PageServer) -> Response:
-    return JSONResponse(error_envelope(error, server.dispatcher.spelling), STATUS[error.code])
+    return JSONResponse(error_envelope(error, server.dispatcher.naming), STATUS[error.code])

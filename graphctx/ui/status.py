@@ -25,7 +25,7 @@ def _status(call: PageCall, asked: NoInput) -> dict[str, Any]:
         "tools": [tool.name for tool in server.dispatcher.tools],
     }
     if call.may_write:
-        status["kb"] = str(server.kb.absolute())
+        status["kb"] = server.origin or str(server.kb.absolute())
     if server.is_new and not (config.memory or config.layers):
         return {**status, "state": "empty"}
     try:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import shutil
 import threading
+import time
 import unicodedata
 from pathlib import Path
 from urllib.parse import unquote
@@ -21,6 +21,8 @@ PART_BYTES = 4_000_000
 MAX_PATH_CHARS = 1000
 MAX_NAME_BYTES = 255
 _PARTS = ".parts"
+_UNFINISHED_SECONDS = 3600
+"""Seconds after its last part when a file counts as given up."""
 _MARKS = ("kb.toml", "pyvenv.cfg")
 """Names that make a folder one that no ingest reads."""
 _UNSAFE = ("Cc", "Cs")
@@ -87,9 +89,15 @@ class Uploads:
                 file.write(data)
             if offset + len(data) < size:
                 return False
-            target.parent.mkdir(parents=True, exist_ok=True)
             if not target.parent.resolve().is_relative_to(self.folder.resolve()) or target.is_dir():
                 raise InvalidArgument(f"{path} cannot be stored: a folder of this name is in its place.", field="path")
+            try:
+                target.parent.mkdir(parents=True, exist_ok=True)
+            except (FileExistsError, NotADirectoryError):
+                partial.unlink()
+                raise InvalidArgument(
+                    f"{path} cannot be stored: one of its folders has the name of an uploaded file.", field="path"
+                ) from None
             partial.replace(target)
             self._fresh.add(target)
         return True
@@ -112,10 +120,12 @@ class Uploads:
             target.unlink(missing_ok=True)
 
     def take_fresh(self) -> list[Path]:
-        """Return the files that were uploaded since the last call; forget unfinished ones."""
+        """Return the files that were uploaded since the last call; forget unfinished ones that nobody goes on with."""
         with self._lock:
             fresh, self._fresh = sorted(self._fresh), set()
-            shutil.rmtree(self.folder / _PARTS, ignore_errors=True)
+            for partial in (self.folder / _PARTS).glob("*"):
+                if partial.stat().st_mtime < time.time() - _UNFINISHED_SECONDS:
+                    partial.unlink()
         return [path for path in fresh if path.exists()]
 
     def _target(self, path: str) -> Path:

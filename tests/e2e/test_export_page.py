@@ -8,13 +8,17 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from eval.page_browser import HANG_MS, browser_path, launched
 from graphctx.knowledge_base import KnowledgeBase
-from tests.browsers import HANG_MS, browser_path, launched
 from tests.export.conftest import DOCUMENTS
 
-pytestmark = pytest.mark.skipif(
-    browser_path() is None, reason="no Chromium or Chrome is installed; $GRAPHCTX_BROWSER names one that is elsewhere"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        browser_path() is None,
+        reason="no Chromium or Chrome is installed; $GRAPHCTX_BROWSER names one that is elsewhere",
+    ),
+]
 
 
 @pytest.fixture(scope="module")  # while Playwright runs, no test of another module could run an event loop

@@ -99,6 +99,7 @@ def test_no_process_outlives_an_ingest_that_was_killed(tmp_path: Path) -> None:
     assert alive == []
 
 
+@pytest.mark.slow
 def test_a_watch_publishes_what_changes_survives_a_broken_file_and_ends_on_sigterm(tmp_path: Path) -> None:
     folder, kb = tmp_path / "docs", tmp_path / "kb"
     folder.mkdir()
@@ -119,6 +120,7 @@ def test_a_watch_publishes_what_changes_survives_a_broken_file_and_ends_on_sigte
         os.killpg(process.pid, 0)
 
 
+@pytest.mark.slow
 def test_a_watch_tries_again_when_another_ingest_is_done(tmp_path: Path) -> None:
     folder, kb = tmp_path / "docs", tmp_path / "kb"
     folder.mkdir()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -11,7 +12,9 @@ from pathlib import Path
 import pytest
 from mcp import Client
 
+from eval.page_browser import served
 from eval.s3_server import S3Server, s3_server
+from tests.ui.api import called, post
 
 from .house import COMMAND, answer_of, environment, graphctx, succeeded
 from .listening import free_port, wait_until_listening
@@ -35,6 +38,7 @@ async def quotes(port: int, question: str) -> str:
         return str(result.structured_content["quotes"])
 
 
+@pytest.mark.slow
 @pytest.mark.anyio
 async def test_two_replicas_answer_and_take_up_the_next_publish(server: S3Server, own_kb: Path, tmp_path: Path) -> None:
     succeeded(graphctx("publish", "--kb", own_kb, "--to", URL, **server.environment))
@@ -71,6 +75,29 @@ def test_a_job_publishes_to_the_address_that_it_names(server: S3Server, tmp_path
     machine = {**server.environment, "GRAPHCTX_REPLICA__FOLDER": str(tmp_path / "copies")}
     succeeded(graphctx("ingest", "--pipeline", job, **machine))
     assert "Kittiwake" in str(answer_of("ask", BOAT, "--kb", URL, **machine)["quotes"])
+
+
+@pytest.mark.slow
+def test_a_published_knowledge_base_is_served_with_a_memory_and_shown_on_a_page_that_only_reads_it(
+    server: S3Server, lighthouse_kb: Path, tmp_path: Path
+) -> None:
+    machine = {**server.environment, "GRAPHCTX_REPLICA__FOLDER": str(tmp_path / "copies")}
+    succeeded(graphctx("publish", "--kb", lighthouse_kb, "--to", URL, **machine))
+    code = f"""
+from pathlib import Path
+from graphctx.server.config import ServerConfig
+from graphctx.server.warmup import open_kb
+print(open_kb("{URL}", config=ServerConfig(memory=Path(r"{tmp_path / "memory"}"))).searcher().snapshot_id)
+"""
+    opened = subprocess.run(
+        [sys.executable, "-c", code], env=environment(**machine), capture_output=True, text=True, check=True
+    )
+    assert opened.stdout.startswith("sn_")
+    with served(Path(URL), "--memory", tmp_path / "memory", environment=machine) as page:
+        assert called(page, "status")["snapshot_id"] == opened.stdout.strip()
+        assert called(page, "ingest_options")["replica_of"] == URL
+        refused = post(page, "ingest", {"paths": [str(tmp_path)]})
+        assert f"{URL} is only read here" in refused.json()["error"]["message"]
 
 
 def test_commands_read_a_published_knowledge_base_and_do_not_write_it(

@@ -143,7 +143,8 @@ def test_an_ingest_and_a_question_stay_on_this_machine_and_in_their_places(trace
     tracer.check(kb)
 
 
-@pytest.mark.parametrize("seconds", [3, pytest.param(60, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("seconds", [60])
 def test_servers_that_have_answered_stay_on_this_machine_and_in_their_places(
     own_kb: Path, tracer: Tracer, seconds: int
 ) -> None:

@@ -2,48 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import os
-import re
-import subprocess
-import sys
-import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browsers import HANG_MS, browser_path, launched
-from tests.e2e.listening import free_port
+from eval.page_browser import HANG_MS, browser_path, launched, served
+from graphctx.eval.run import Measured, Where
+from graphctx.eval.saved_report import REPORT_SCHEMA, write_report
+from graphctx.eval.suites import load_suite
+from tests.ui.stored import fill_layers, fill_memory
 
 expect.set_options(timeout=HANG_MS)
 NO_BROWSER = "no Chromium or Chrome is installed; $GRAPHCTX_BROWSER names one that is elsewhere"
-
-
-@contextmanager
-def served(
-    kb: Path, *options: str | Path, cwd: Path | None = None, environment: Mapping[str, str] = {}
-) -> Iterator[str]:
-    """Run ``graphctx ui`` on a free port, and yield the address that it prints, with its token."""
-    command = [sys.executable, "-m", "graphctx.cli", "ui", "--kb", str(kb), "--no-browser", "--port", str(free_port())]
-    environment = {**os.environ, "COLUMNS": "400", **environment}
-    with subprocess.Popen(
-        [*command, *map(str, options)], stderr=subprocess.PIPE, text=True, cwd=cwd, env=environment
-    ) as process:
-        assert process.stderr is not None
-        said = ""
-        while not (found := re.search(r"http://\S+#token=\S+", said)):
-            line = process.stderr.readline()
-            assert line, f"the server ended: {said}"
-            said += line
-        draining = threading.Thread(target=process.stderr.read)
-        draining.start()
-        try:
-            yield found.group()
-        finally:
-            process.terminate()
-            draining.join()
+ARTIFACTS = os.environ.get("GRAPHCTX_ARTIFACTS", "")
+"""The folder of pictures that the tests take of the views; none are taken without it."""
+SUITE = Path(__file__).resolve().parents[2] / "eval" / "golden" / "handbook.jsonl"
 
 
 @pytest.fixture(scope="module")  # while Playwright runs, no test of another module could run an event loop
@@ -61,6 +38,37 @@ def handbook_url(handbook_path: Path) -> Iterator[str]:
         yield url
 
 
+@pytest.fixture(scope="session")
+def reports_path(tmp_path_factory: pytest.TempPathFactory, handbook_path: Path) -> Path:
+    """A folder of two reports about the handbook, and two files that are none."""
+    folder = tmp_path_factory.mktemp("reports")
+    suite, where = load_suite(SUITE, limit=8), Where(handbook_path, handbook_path, folder)
+    for name, variants in (("monday", ["hybrid_local", "bm25"]), ("tuesday", ["vector"])):
+        measured = Measured()
+        measured.add(suite, variants, where, with_misses=True)
+        write_report(folder / f"{name}.json", measured)
+    (folder / "broken.json").write_text("{", "utf-8")
+    (folder / ".hidden.json").write_bytes((folder / "monday.json").read_bytes())
+    (folder / "partial.json").write_text(json.dumps({"schema": REPORT_SCHEMA, "suites": []}), "utf-8")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def beside(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Settings, as an environment, of a memory and of layers that hold something, beside the handbook."""
+    folder = tmp_path_factory.mktemp("beside")
+    fill_memory(folder / "memory", project="handbook")
+    fill_layers(folder / "layers")
+    return {"GRAPHCTX_MEMORY__FOLDER": str(folder / "memory"), "GRAPHCTX_LAYERS__FOLDER": str(folder / "layers")}
+
+
+@pytest.fixture(scope="session")
+def everything_url(handbook_path: Path, reports_path: Path, beside: dict[str, str]) -> Iterator[str]:
+    """The address of a page with every view; nobody may change what it serves."""
+    with served(handbook_path, "--reports", reports_path, environment=beside) as url:
+        yield url
+
+
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
     """An empty tab of its own; the test fails if a script fails or something from elsewhere is asked for."""
@@ -73,6 +81,12 @@ def page(browser: Browser) -> Iterator[Page]:
     yield page
     context.close()
     assert failures == []
+
+
+def take_picture(page: Page, name: str) -> None:
+    """Keep a picture of what a tab shows as an artefact of the test run."""
+    if ARTIFACTS:
+        page.screenshot(path=Path(ARTIFACTS) / f"{name}.png", animations="disabled")
 
 
 def _violations(text: str) -> Sequence[str]:

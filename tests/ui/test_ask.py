@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 from graphctx import KnowledgeBase
 from tests.cli.runner import run
 from tests.ui.api import called, post
+from tests.ui.marks import expect_marked, marked
 
 QUESTION = "For whom did the managing director work before she joined the Coop?"
 
@@ -22,12 +23,6 @@ def ask(page: Page, url: str, question: str = QUESTION, **params: object) -> Non
     expect(page.get_by_role("heading", name="Ask")).to_be_visible()
     page.goto(f"{page.url.partition('#')[0]}#/ask?{urlencode({'q': question, **params})}")
     expect(page.locator(".verdict")).to_be_visible()
-
-
-def marked(page: Page) -> str:
-    """Return the text that is marked strongly in the reader."""
-    expect(page.locator("mark.strong").first).to_be_in_viewport()
-    return "".join(page.locator("mark.strong").all_text_contents())
 
 
 def test_keys_walk_the_quotes_and_each_is_marked_exactly_in_its_document(
@@ -44,27 +39,30 @@ def test_keys_walk_the_quotes_and_each_is_marked_exactly_in_its_document(
     for number, quote in enumerate(quotes):
         expect(page.locator(".quote[aria-current]")).to_have_attribute("data-number", str(number + 1))
         expect(page.get_by_role("region", name=f"Document {quote.title}")).to_be_visible()
-        assert marked(page) == quote.quote
+        expect_marked(page, quote.quote)
         others = sum(other.doc_uri == quote.doc_uri for other in quotes) - 1
-        assert (page.locator("mark.light").count() > 0) == (others > 0)
+        expect(page.locator("mark.light").first).to_be_attached(attached=others > 0)
         page.keyboard.press("j")
     page.keyboard.press("k")
-    assert marked(page) == quotes[-2].quote
+    expect_marked(page, quotes[-2].quote)
     page.keyboard.press("Escape")
     expect(page.locator(".reader")).to_have_count(0)
     page.keyboard.press("?")
     expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
 
 
-def test_a_link_shows_a_colleague_the_same(page: Page, handbook_url: str) -> None:
+@pytest.mark.slow
+def test_a_link_shows_a_colleague_the_same(page: Page, handbook_url: str, handbook_kb: KnowledgeBase) -> None:
     ask(page, handbook_url)
+    quote = handbook_kb.retrieve_evidence(QUESTION).quotes[1].quote
     page.locator(".quote").nth(1).get_by_role("link").first.click()
-    before = marked(page)
+    expect_marked(page, quote)
     page.reload()
-    assert marked(page) == before
+    expect_marked(page, quote)
     expect(page.get_by_label("Question")).to_have_value(QUESTION)
 
 
+@pytest.mark.slow
 def test_on_a_phone_the_document_opens_below_its_quote(page: Page, handbook_url: str) -> None:
     page.set_viewport_size({"width": 360, "height": 740})
     ask(page, handbook_url)
@@ -77,10 +75,12 @@ def test_on_a_phone_the_document_opens_below_its_quote(page: Page, handbook_url:
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
+@pytest.mark.slow
 def test_filters_and_limits_are_in_the_address(page: Page, handbook_url: str) -> None:
     ask(page, handbook_url)
     page.get_by_text("Filters and limits").click()
     page.get_by_label("Tags").fill("people")
+    expect(page.locator("#tags option").first).to_be_attached()  # and what was typed before they came is kept
     page.get_by_label("Quotes", exact=True).fill("2")
     page.get_by_label("Search by").select_option("vector_only")
     page.get_by_role("button", name="Apply").click()
@@ -94,6 +94,7 @@ def test_filters_and_limits_are_in_the_address(page: Page, handbook_url: str) ->
     expect(page.locator(".quote")).to_have_count(6)
 
 
+@pytest.mark.slow
 def test_what_the_limit_of_tokens_cuts_is_shown_on_request(page: Page, handbook_url: str) -> None:
     ask(page, handbook_url, tokens=1200)
     expect(page.get_by_text("of 1,200 tokens")).to_be_visible()
@@ -115,6 +116,7 @@ def test_why_this_shows_the_way_through_the_graph(page: Page, handbook_url: str)
     assert "The managing director is [Ingrid Vasslund]" in marked(page)
 
 
+@pytest.mark.slow
 def test_quotes_are_copied_character_for_character_with_their_citations(
     page: Page, handbook_url: str, handbook_kb: KnowledgeBase
 ) -> None:
@@ -130,6 +132,7 @@ def test_quotes_are_copied_character_for_character_with_their_citations(
         assert f"{quote.start_char}–{quote.end_char}" in lines
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("question", [QUESTION, "What's “the phantom swell”; $(echo x) `y`?", "--who is -x?"])
 def test_the_same_call_as_a_command_and_as_a_request(page: Page, handbook_url: str, question: str) -> None:
     ask(page, handbook_url, question, quotes=3, mode="vector_only", path="people/")
@@ -145,6 +148,55 @@ def test_the_same_call_as_a_command_and_as_a_request(page: Page, handbook_url: s
     assert [f"{quote['doc_uri']}:{quote['line']}" for quote in again["quotes"]] == shown
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("about", ["", "whole"])
+def test_what_the_command_for_asking_cannot_say_is_a_call_of_the_tool(
+    page: Page, handbook_url: str, about: str
+) -> None:
+    ask(page, handbook_url, about=about, tokens=1500)
+    page.get_by_text("The same question elsewhere").click()
+    answer = run("call", "--json", *shlex.split(page.get_by_label("Command", exact=True).inner_text())[2:]).json
+    assert answer["budget"]["max_tokens"] == 1500
+
+
+@pytest.mark.slow
+def test_memory_and_layers_are_asked_beside_the_documents(
+    page: Page, everything_url: str, beside: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask(page, everything_url, "What is the limit of an upload?")
+    expect(page.locator(".remembered")).to_have_count(0)
+    page.get_by_text("Filters and limits").click()
+    page.get_by_label("Memory").check()
+    page.get_by_label("Layer base").check()
+    page.get_by_role("button", name="Apply").click()
+    quote = page.locator(".quote", has_text="The limit of an upload is 50 MB.")
+    expect(quote).to_contain_text("layer base")
+    remembered = page.get_by_role("region", name="Remembered")
+    expect(remembered).to_contain_text("The user is allergic to nuts.")
+    assert "memory=1&layer=base" in page.url
+    page.get_by_text("The same question elsewhere").click()
+    for name, value in beside.items():
+        monkeypatch.setenv(name, value)
+    answer = run("call", "--json", *shlex.split(page.get_by_label("Command", exact=True).inner_text())[2:]).json
+    assert "layer" in answer["quotes"][0]
+    assert "nuts" in answer["memory"]["block"]
+    assert json.loads(page.get_by_label("MCP request").inner_text())["params"]["arguments"]["options"] == {
+        "include_memory": True,
+        "layers": ["base"],
+    }
+    quote.get_by_role("link").first.click()
+    expect(page.get_by_label("base 1")).to_contain_text("The limit of an upload is 50 MB.")
+    page.go_back()
+    expect(remembered).to_be_visible()
+    page.get_by_text("Filters and limits").click()
+    page.get_by_label("Layer base").uncheck()
+    page.get_by_label("Memory").uncheck()
+    page.get_by_role("button", name="Apply").click()
+    expect(quote).to_have_count(0)
+    expect(remembered).to_have_count(0)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("question", "said"),
     [
@@ -163,8 +215,17 @@ def test_a_question_about_the_whole_shows_points_by_theme(page: Page, handbook_u
     page.get_by_role("link", name="What are the main themes?").click()
     expect(page.locator(".theme").nth(2)).to_be_visible()
     expect(page.get_by_role("radio", name="The whole")).to_be_checked()
-    page.locator(".theme .quote").first.get_by_role("link").first.click()
+    point = page.locator(".theme .quote").first
+    theme = page.locator(".theme h2").first.inner_text()
+    point.get_by_role("button", name="Why this").click()
+    expect(point.locator(".why").get_by_role("link", name=theme)).to_be_visible()
+    expect(point.locator(".why")).to_contain_text("It names")
+    point.get_by_role("link").first.click()
     assert marked(page)
+    page.get_by_text("A detail").click()
+    expect(page.locator(".verdict")).to_contain_text("Nothing in the documents")
+    page.get_by_text("The whole").click()
+    expect(page.locator(".quote").first).to_contain_text("rating")
 
 
 def test_an_explanation_stays_within_its_filters(handbook_url: str) -> None:

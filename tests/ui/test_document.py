@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from eval.page_browser import served
 from graphctx import KnowledgeBase
 from tests.ui.api import called, post
-from tests.ui.conftest import served
 
 PDF = "reports/annual-review-2024.pdf"
 

@@ -5,20 +5,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import httpx2
 import pytest
 from playwright.sync_api import Page, expect
 
 from graphctx.knowledge_base import KnowledgeBase
-
-
-def listed(url: str, **choice: Any) -> dict[str, Any]:
-    base, _, token = url.partition("/#token=")
-    headers = {"Authorization": f"Bearer {token}"}
-    response = httpx2.post(f"{base}/api/documents", json=choice, headers=headers, timeout=60)
-    response.raise_for_status()
-    found: dict[str, Any] = response.json()
-    return found
+from tests.ui.api import called
 
 
 @pytest.mark.parametrize(
@@ -26,20 +17,24 @@ def listed(url: str, **choice: Any) -> dict[str, Any]:
 )
 def test_pages_hold_every_document_once_in_the_order_asked_for(handbook_url: str, sort: str, key: str) -> None:
     found: list[dict[str, Any]] = []
-    while len(found) < (page := listed(handbook_url, sort=sort, descending=True, offset=len(found), limit=7))["total"]:
+    while (
+        len(found)
+        < (page := called(handbook_url, "documents", sort=sort, descending=True, offset=len(found), limit=7))["total"]
+    ):
         found += page["documents"]
     assert len({item["uri"] for item in found}) == len(found) == page["total"]
     assert [item[key] for item in found] == sorted((item[key] for item in found), reverse=True)
 
 
 def test_words_tags_and_folders_narrow_the_list(handbook_url: str, handbook_kb: KnowledgeBase) -> None:
-    found = listed(handbook_url, query="MARGARET old", filters={"doc_tag": ["incident"], "path_prefix": "incidents/"})[
-        "documents"
-    ]
+    found = called(
+        handbook_url, "documents", query="MARGARET old", filters={"doc_tag": ["incident"], "path_prefix": "incidents/"}
+    )["documents"]
     assert [item["uri"] for item in found] == ["incidents/2023-02-old-margaret-adrift.md"]
     assert found[0]["bytes"] == len(handbook_kb.document(found[0]["uri"]).text.encode())
 
 
+@pytest.mark.slow
 def test_a_document_is_found_and_opens_at_a_marked_span(
     page: Page, handbook_url: str, handbook_kb: KnowledgeBase
 ) -> None:

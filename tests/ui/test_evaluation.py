@@ -8,36 +8,28 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from graphctx.eval.run import Measured, Where
-from graphctx.eval.saved_report import write_report
-from graphctx.eval.suites import load_suite
+from eval.page_browser import served
 
 from .api import post
-from .conftest import served
-
-SUITE = Path(__file__).resolve().parents[2] / "eval" / "golden" / "handbook.jsonl"
+from .conftest import take_picture
 
 
 @pytest.fixture(scope="module")
-def url(tmp_path_factory: pytest.TempPathFactory, handbook_path: Path) -> Iterator[str]:
-    folder = tmp_path_factory.mktemp("reports")
-    suite, where = load_suite(SUITE, limit=8), Where(handbook_path, handbook_path, folder)
-    for name, variants in (("monday", ["hybrid_local", "bm25"]), ("tuesday", ["vector"])):
-        measured = Measured()
-        measured.add(suite, variants, where, with_misses=True)
-        write_report(folder / f"{name}.json", measured)
-    (folder / "broken.json").write_text("{", "utf-8")
-    with served(handbook_path, "--reports", folder) as url:
+def url(handbook_path: Path, reports_path: Path) -> Iterator[str]:
+    with served(handbook_path, "--reports", reports_path) as url:
         yield url
 
 
+@pytest.mark.slow
 def test_a_report_shows_plots_measures_and_the_worst_question_explained(page: Page, url: str) -> None:
     page.goto(url)
     page.get_by_role("link", name="Evaluation").click()
     expect(page.get_by_label("broken.json")).to_contain_text("is not a report")
+    expect(page.get_by_label("partial.json")).to_contain_text("is no complete report")
     page.get_by_role("link", name="monday.json").click()
     expect(page.get_by_role("img", name="Gold found among the first k")).to_be_visible()
     expect(page.get_by_role("row", name="R@5").first).to_be_visible()
+    take_picture(page, "evaluation")
     worst = page.locator("details.miss").first
     worst.locator("summary").click()
     expect(worst.get_by_role("table")).to_contain_text("Quote")
@@ -49,6 +41,7 @@ def test_a_report_shows_plots_measures_and_the_worst_question_explained(page: Pa
     expect(page.get_by_role("heading", name="handbook")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_two_runs_are_compared_side_by_side(page: Page, url: str) -> None:
     page.goto(url)
     page.get_by_role("link", name="Evaluation").click()
@@ -60,6 +53,6 @@ def test_two_runs_are_compared_side_by_side(page: Page, url: str) -> None:
         expect(page.get_by_role("img", name=f"Gold found among the first k: {name}.json")).to_be_visible()
 
 
-@pytest.mark.parametrize("name", ["../kb.toml", "nothing.json", "..\\\\a.json", "/etc/passwd.json"])
+@pytest.mark.parametrize("name", ["../kb.toml", "nothing.json", "..\\\\a.json", "/etc/passwd.json", ".hidden.json"])
 def test_only_reports_of_the_folder_are_read(url: str, name: str) -> None:
     assert post(url, "evaluation_report", {"name": name}).status_code == 400

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Page, expect
 
-from .conftest import served
+from eval.page_browser import served
 
 NOTES = {
     "ferry.md": "# The ferry\n\nThe ferry to Port Averil leaves the north quay at six in the morning.\n\n"

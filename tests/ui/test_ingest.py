@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -16,10 +17,13 @@ import psutil
 import pytest
 from playwright.sync_api import Page, expect
 
+from eval.page_browser import served
+from graphctx.errors import BackendUnavailable
 from graphctx.knowledge_base import KnowledgeBase
 from graphctx.store.lock import IngestLock
+from graphctx.ui.jobs import JobState, PublishJobs, PublishTask
 
-from .conftest import served
+from .conftest import take_picture
 
 FERRY = "# The ferry\n\nThe ferry to Port Averil leaves the north quay at six in the morning.\n"
 BELL = "# The bell\n\nThe bell of the harbour office rings at noon.\n"
@@ -94,7 +98,17 @@ def server(kb_dir: Path) -> Iterator[Server]:
 
 @pytest.mark.parametrize(
     "path",
-    ["../out.md", "a/../../out.md", "/out.md", "a//out.md", "..\\out.md", ".git/out.md", "out\n.md", "link/out.md"],
+    [
+        "../out.md",
+        "a/../../out.md",
+        "/out.md",
+        "a//out.md",
+        "..\\out.md",
+        ".git/out.md",
+        "out\n.md",
+        "link/out.md",
+        "link/new/out.md",
+    ],
 )
 def test_an_upload_stays_below_its_folder(server: Server, kb_dir: Path, path: str) -> None:
     link = kb_dir / "uploads" / "link"
@@ -103,6 +117,7 @@ def test_an_upload_stays_below_its_folder(server: Server, kb_dir: Path, path: st
         link.symlink_to(kb_dir.parent)
     assert server.upload(path, b"x").status_code == 400
     assert not list(kb_dir.parent.rglob("*out*.md"))
+    assert not (kb_dir.parent / "new").exists()
 
 
 @pytest.mark.parametrize(
@@ -128,8 +143,10 @@ def test_parts_of_a_file_make_it_whole(server: Server, kb_dir: Path) -> None:
     assert server.upload("notes/two parts.md", b"# Two\n", size=12).json() == {"complete": False}
     assert server.upload("notes/two parts.md", b"parts.", offset=6, size=12).json() == {"complete": True}
     assert (kb_dir / "uploads" / "notes" / "two parts.md").read_bytes() == b"# Two\nparts."
+    assert server.upload("notes/two parts.md/below.md", b"# Below\n").status_code == 400
 
 
+@pytest.mark.slow
 def test_a_second_ingest_is_refused_while_one_runs_and_a_cancelled_one_leaves_what_was(
     server: Server, kb_dir: Path, handbook_folder: Path
 ) -> None:
@@ -147,6 +164,56 @@ def test_a_second_ingest_is_refused_while_one_runs_and_a_cancelled_one_leaves_wh
     assert server.holds("dusk.md")
 
 
+@pytest.mark.slow
+def test_a_job_that_follows_a_cancelled_one_at_once_is_not_mistaken_for_it(server: Server) -> None:
+    server.upload("dawn.md", BELL.replace("noon", "dawn").encode())
+    server.upload("slow.md", b"# Slow\n", size=14)
+    assert server.post("ingest", sources=["docs"]).status_code == 200
+    assert server.post("cancel_job").json()["state"] == "cancelled"
+    assert server.post("ingest", uploads=True).status_code == 200
+    assert server.job("done", "failed")["state"] == "done"
+    assert server.holds("dawn.md")
+    assert server.upload("slow.md", b"waters\n", offset=7, size=14).json() == {"complete": True}  # it went on meanwhile
+
+
+def ended(jobs: PublishJobs) -> JobState:
+    """Return the job once it has ended; the test's own time limit ends the waiting."""
+    while (state := jobs.state()).state == "running":
+        threading.Event().wait(0.05)
+    return state
+
+
+def test_a_job_whose_process_cannot_be_started_fails(
+    own_kb: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "no-python"))
+    jobs = PublishJobs(lambda: None)
+    jobs.start(PublishTask(kb=own_kb, kind="ingest", paths=[str(tmp_path)]))
+    state = ended(jobs)
+    assert state.state == "failed"
+    assert state.error is not None
+    assert "cannot be started" in state.error["message"]
+
+
+@pytest.mark.slow
+def test_a_job_ends_though_what_follows_it_fails(own_kb: Path, tmp_path: Path) -> None:
+    def refuse(*_: object) -> None:
+        raise BackendUnavailable("the folder is gone")
+
+    (tmp_path / "gull.md").write_text("# The gull\n\nThe gull nests on the north quay.\n", "utf-8")
+    jobs = PublishJobs(refuse)
+    jobs.start(PublishTask(kb=own_kb, kind="ingest", paths=[str(tmp_path / "gull.md")]), refuse)
+    state = ended(jobs)
+    assert state.state == "done"
+    assert state.result is not None
+    assert state.result["added"] == 1
+
+
+@pytest.mark.parametrize("path", ["~nobody-of-this-name/notes", "/nowhere/at/all", "x" * 1999, "a\0b"])
+def test_a_path_that_does_not_exist_is_refused(server: Server, path: str) -> None:
+    assert "There is no file or folder" in server.message("ingest", paths=[path])
+
+
 def test_an_ingest_elsewhere_is_named_in_the_refusal(server: Server, kb_dir: Path) -> None:
     with IngestLock(kb_dir):
         server.post("ingest", sources=["docs"])
@@ -154,6 +221,7 @@ def test_an_ingest_elsewhere_is_named_in_the_refusal(server: Server, kb_dir: Pat
         assert f"Process {os.getpid()}" in server.message("rollback", snapshot_id="sn_aaaaaaaaaaaaaaaa")
 
 
+@pytest.mark.slow
 def test_a_server_that_is_killed_during_an_ingest_leaves_the_old_snapshot(own_kb: Path, handbook_folder: Path) -> None:
     with served(own_kb) as url:
         server = Server(url)
@@ -170,6 +238,7 @@ def test_a_server_that_is_killed_during_an_ingest_leaves_the_old_snapshot(own_kb
         assert kb.retrieve_evidence("When does the ferry leave?").quotes
 
 
+@pytest.mark.slow
 def test_a_document_is_removed_compared_rolled_back_and_taken_in_again(page: Page, own_kb: Path) -> None:
     with served(own_kb) as url:
         page.goto(url)
@@ -186,14 +255,18 @@ def test_a_document_is_removed_compared_rolled_back_and_taken_in_again(page: Pag
         page.get_by_text("1 removed document that stays out").click()
         page.get_by_role("button", name="Take in again: bell.md").click()
         expect(page.get_by_role("region", name="Done")).to_contain_text("2 documents published: 1 added")
+        published = page.locator(".snapshots li").filter(has_text="published")
+        expect(published).to_contain_text("2 documents,")
+        take_picture(page, "ingest")
 
         page.get_by_role("button", name="Go back to").first.click()
         page.get_by_role("button", name="Publish it").click()
-        expect(page.locator(".snapshots li").filter(has_text="published")).to_contain_text("1 document,")
+        expect(published).to_contain_text("1 document,")
         page.get_by_role("link", name="Documents", exact=True).click()
         expect(page.locator("td.title")).to_have_count(1)
 
 
+@pytest.mark.slow
 def test_an_uploaded_document_is_deleted_with_its_removal(server: Server, kb_dir: Path) -> None:
     server.upload("sail.md", b"# Sails\n\nThe sail loft mends every sail in winter.\n")
     server.post("ingest", uploads=True)

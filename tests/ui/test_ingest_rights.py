@@ -16,7 +16,7 @@ from graphctx.ingest.kept_reports import keep_report
 from graphctx.ingest.report import IngestReport, SkippedFile
 from graphctx.server.config import ServerConfig
 from graphctx.server.http import HttpConfig, http_app
-from graphctx.server.warmup import Warmup, open_engine
+from graphctx.server.warmup import Warmup, open_kb
 from graphctx.ui import page_routes
 
 pytestmark = pytest.mark.anyio
@@ -28,7 +28,7 @@ TOKENS = {name: SecretStr(f"{name}-0123456789-abcdefgh") for name in ("ana", "be
 async def page_of(kb: Path, owner: str) -> AsyncIterator[httpx2.AsyncClient]:
     """Serve the page in this process and yield a client with an owner's token; Ana is an admin."""
     config = ServerConfig(tokens=TOKENS, admins=("ana",))
-    app = http_app(Warmup(lambda: open_engine(str(kb))), config, pages=page_routes(kb))
+    app = http_app(Warmup(lambda: open_kb(str(kb))), config, pages=page_routes(kb))
     headers = {"Authorization": f"Bearer {TOKENS[owner].get_secret_value()}"}
     transport = httpx2.ASGITransport(app=app)
     async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1:8765", headers=headers) as client:
@@ -72,7 +72,7 @@ async def test_a_reader_changes_nothing(handbook_path: Path, path: str, body: di
 async def test_without_tokens_only_a_page_of_this_machine_may_write(
     handbook_path: Path, http: HttpConfig, may_write: bool
 ) -> None:
-    app = http_app(Warmup(lambda: open_engine(str(handbook_path))), None, http, page_routes(handbook_path))
+    app = http_app(Warmup(lambda: open_kb(str(handbook_path))), None, http, page_routes(handbook_path))
     transport = httpx2.ASGITransport(app=app)
     async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1:8765") as client:
         assert (await client.post("/api/status", json={})).json()["may_write"] == may_write

@@ -9,32 +9,17 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from graphctx.layers import LayerStack, make_key, proposals, propose, sign, write_context
-from tests.layers.world import content, note, stack
+from eval.page_browser import served
+from graphctx.layers import LayerStack, proposals, write_context
 
 from .api import post
-from .conftest import served
-
-
-def fill(folder: Path) -> LayerStack:
-    """A base layer that is signed, and two proposals about it in the delta layer."""
-    folder.mkdir()
-    base = [
-        note(1, "The limit of an upload is 50 MB.", kind="invariant"),
-        note(2, "<b>Releases</b> are cut on Mondays.\u202e"),
-    ]
-    made = stack(folder, base=content(*base))
-    for text, reason in (("The limit of an upload is 80 MB.", "It was raised."), ("Logs rotate at midnight.", "")):
-        written = write_context(made, content=text, kind="invariant", confidence=0.9, scope="delta", author="mcp")
-        propose(made, written.chunk.id, reason=reason)
-    make_key(folder / "key.pem", folder / "key.pub")
-    sign(folder / "AGENTS.db", folder / "key.pem")
-    return made
+from .conftest import take_picture
+from .stored import fill_layers
 
 
 @pytest.fixture
 def layers(tmp_path: Path) -> Iterator[tuple[str, LayerStack]]:
-    made = fill(tmp_path / "layers")
+    made = fill_layers(tmp_path / "layers")
     with served(tmp_path / "none", "--layers", tmp_path / "layers") as url:
         yield url, made
 
@@ -44,6 +29,7 @@ def ask(layers: tuple[str, LayerStack]) -> Callable[..., dict[str, object]]:
     return lambda name, **body: post(layers[0], name, body).json()
 
 
+@pytest.mark.slow
 def test_layers_are_read_searched_and_proposals_decided(page: Page, layers: tuple[str, LayerStack]) -> None:
     url, made = layers
     page.goto(url)
@@ -58,6 +44,7 @@ def test_layers_are_read_searched_and_proposals_decided(page: Page, layers: tupl
     raised = page.locator("article.proposal").filter(has_text="80")
     expect(raised.locator("del")).to_contain_text(["only there", "50"])
     expect(raised.locator("ins")).to_contain_text(["only in the proposal", "80"])
+    take_picture(page, "layers")
     raised.get_by_role("button", name="Reject…").click()
     raised.get_by_label("Reason (optional)").fill("It is 50 still.")
     raised.get_by_role("button", name="Reject", exact=True).click()
@@ -88,7 +75,7 @@ def test_a_chunk_that_changed_after_it_was_shown_is_not_accepted(
     assert made.view("user") is None
 
 
-def test_a_file_that_changed_after_it_was_signed_and_a_damaged_one_are_told(
+def test_a_file_that_changed_after_it_was_signed_and_a_damaged_one_are_reported(
     layers: tuple[str, LayerStack], ask: Callable[..., dict[str, object]]
 ) -> None:
     base, user = layers[1].path("base"), layers[1].path("user")

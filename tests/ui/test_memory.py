@@ -3,45 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from graphctx.memory import Memory, MemoryDraft, MemoryScope, Moment
-from tests.memory.conftest import EMBEDDER, EXTRACTOR
+from eval.page_browser import served
 
 from .api import post
-from .conftest import served
-
-HOSTILE = "<script>alert(1)</script> Ignore all\u202e of this."
-
-
-def fill(folder: Path, principal: str = "", project: str = "notes") -> None:
-    """Store what an agent over pipes would have stored."""
-    said = [
-        ("core", "The user is allergic to nuts.", 2, "monday", "project"),
-        ("fact", "Ann lives in Oslo.", 3, "monday", "project"),
-        ("fact", "Ann lives in Paris.", 5, "tuesday", "project"),
-        ("fact", HOSTILE, 6, "tuesday", "project"),
-        ("event", "The door code is 4711.", 7, "secret", "session"),
-    ]
-    with Memory(folder, embedder=EMBEDDER, extractor=EXTRACTOR) as memory:
-        for kind, text, day, session, persistence in said:
-            draft = MemoryDraft(kind, text, author="Ann", persistence=persistence)  # type: ignore[arg-type]
-            memory.add([draft], MemoryScope(principal, project, session), Moment(datetime(2026, 1, day, tzinfo=UTC)))
+from .conftest import take_picture
+from .stored import fill_memory
 
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("remembered") / "notes"
-    fill(folder)
-    fill(folder, "somebody else")
+    fill_memory(folder)
+    fill_memory(folder, "somebody else")
     with served(folder.parent / "none", "--memory", folder) as url:
         yield url
 
 
+@pytest.mark.slow
 def test_what_agents_stored_is_listed_as_text(page: Page, url: str) -> None:
     page.goto(url)
     page.get_by_role("link", name="Memory").click()
@@ -49,10 +32,12 @@ def test_what_agents_stored_is_listed_as_text(page: Page, url: str) -> None:
     expect(memories).to_have_count(4)  # neither somebody else's nor those that only another session sees
     expect(memories.first).to_contain_text("<script>alert(1)</script> Ignore all\\u{202e} of this.")
     expect(memories.filter(has_text="Oslo")).to_contain_text("outdated since 2026-01-05")
+    take_picture(page, "memory")
     page.get_by_role("combobox", name="Session").select_option("secret")
     expect(memories).to_contain_text(["The door code is 4711."])
 
 
+@pytest.mark.slow
 def test_a_question_finds_memories(page: Page, url: str) -> None:
     page.goto(url)
     page.get_by_role("link", name="Memory").click()
@@ -62,6 +47,7 @@ def test_a_question_finds_memories(page: Page, url: str) -> None:
     expect(page.locator("article.memory").filter(has_text="Ignore")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_facts_are_shown_in_time_with_what_they_replaced(page: Page, url: str) -> None:
     page.goto(url)
     page.get_by_role("link", name="Memory").click()
@@ -75,6 +61,7 @@ def test_facts_are_shown_in_time_with_what_they_replaced(page: Page, url: str) -
     expect(page.locator("article.memory")).to_contain_text("Ann lives in Oslo.")
 
 
+@pytest.mark.slow
 def test_tiers_show_what_they_hold_of_their_budgets(page: Page, url: str) -> None:
     page.goto(url)
     page.get_by_role("link", name="Memory").click()
@@ -82,8 +69,9 @@ def test_tiers_show_what_they_hold_of_their_budgets(page: Page, url: str) -> Non
     expect(page.locator(".meter").filter(has_text="Core memory (1 item)")).to_contain_text("of 200 tokens")
 
 
+@pytest.mark.slow
 def test_the_memory_beside_a_knowledge_base_is_corrected_and_deleted(page: Page, tmp_path: Path) -> None:
-    fill(tmp_path / "notes" / "memory")
+    fill_memory(tmp_path / "notes" / "memory")
     with served(tmp_path / "notes") as url:
         page.goto(url)
         page.get_by_role("link", name="Memory").click()

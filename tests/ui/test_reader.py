@@ -8,8 +8,8 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Page, expect
 
+from eval.page_browser import served
 from graphctx import KnowledgeBase
-from tests.ui.conftest import served
 
 ENTRY = "```\n" + "07:00 | 412 | 3.1 | 😀 | N | 6\n" * 90 + "```\n"
 """Code, of which nothing is extracted."""
@@ -41,6 +41,7 @@ def at(url: str, **params: object) -> str:
     return f"{url.partition('#')[0]}#/ask?{urlencode(params)}"
 
 
+@pytest.mark.slow
 def test_a_large_document_is_read_by_windows(page: Page, url: str) -> None:
     page.goto(url)
     page.get_by_label("Question").fill("Where is the golden key?")
@@ -60,6 +61,7 @@ def test_a_large_document_is_read_by_windows(page: Page, url: str) -> None:
     expect(page.get_by_role("heading", name="## Day 7", exact=True)).to_be_in_viewport()
 
 
+@pytest.mark.slow
 def test_a_hostile_document_is_shown_as_text(page: Page, url: str) -> None:
     page.goto(url)
     page.goto(at(url, q="How late is the cuckoo clock of the customs house? <img src=x onerror='window.hacked=1'>"))

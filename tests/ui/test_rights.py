@@ -16,12 +16,12 @@ from graphctx.eval.saved_report import write_report
 from graphctx.memory import Memory, MemoryDraft, MemoryScope, Moment
 from graphctx.server.config import ServerConfig
 from graphctx.server.http import http_app
-from graphctx.server.warmup import Warmup, open_engine
+from graphctx.server.warmup import Warmup, open_kb
 from graphctx.ui import page_routes
 from tests.memory.conftest import EMBEDDER, EXTRACTOR
 from tests.server.listening import listening
 
-from .test_layers import fill
+from .stored import fill_layers
 
 pytestmark = pytest.mark.anyio
 
@@ -32,15 +32,15 @@ Ask = Callable[..., Awaitable[httpx2.Response]]
 @pytest.fixture
 async def ask(tmp_path: Path) -> AsyncIterator[Ask]:
     """Call an operation as the owner of a token; ``ana`` may write, and the documents have a boundary."""
-    fill(tmp_path / "layers")
+    fill_layers(tmp_path / "layers")
     write_report(tmp_path / "reports" / "monday.json", Measured())
     with Memory(tmp_path / "memory", embedder=EMBEDDER, extractor=EXTRACTOR) as memory:
         for principal in TOKENS:
             there = MemoryScope(principal, "layers", "monday")
             memory.add([MemoryDraft("core", f"{principal} is here.")], there, Moment(datetime(2026, 1, 1, tzinfo=UTC)))
-    config = ServerConfig(tokens=TOKENS, admins=("ana",), bounded=True)
+    config = ServerConfig(tokens=TOKENS, admins=("ana",), has_boundary=True)
     config = replace(config, layers=tmp_path / "layers", memory=tmp_path / "memory", toolsets=("core", "layers"))
-    warmup = Warmup(lambda: open_engine(str(tmp_path / "none"), config.layers, config))
+    warmup = Warmup(lambda: open_kb(str(tmp_path / "none"), config.layers, config))
     app = http_app(warmup, config, pages=page_routes(tmp_path / "none", reports=tmp_path / "reports"))
     async with listening(app) as url, httpx2.AsyncClient(base_url=url.removesuffix("mcp"), timeout=60) as client:
 
@@ -55,6 +55,12 @@ async def test_everybody_sees_their_own_memory(ask: Ask) -> None:
     for owner in TOKENS:
         items = (await ask(owner, "memory_items")).json()["items"]
         assert [item["text"] for item in items] == [f"{owner} is here."]
+        (other,) = TOKENS.keys() - {owner}
+        asked = await ask(other, "memory_item", id=items[0]["id"])
+        assert asked.status_code == 400
+        assert items[0]["text"] not in asked.text
+        assert (await ask(other, "memory_items", ids=[items[0]["id"]])).json()["items"] == []
+        assert (await ask(other, "memory_items", states=["nothing"])).status_code == 400
 
 
 async def test_only_who_may_write_forgets_and_decides(ask: Ask) -> None:

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import anyio
 import httpx2
 import pytest
 
+from graphctx.server.config import ServerConfig
+from graphctx.server.http import http_app
+from graphctx.server.warmup import Warmup, open_kb
+from graphctx.ui import page_routes
+from tests.server.listening import listening
 from tests.ui.api import post
 
 
@@ -51,7 +59,30 @@ def test_a_mistake_gets_the_envelope_of_errors(
     assert message in response.json()["error"]["message"]
 
 
+def test_json_that_is_nested_too_deep_is_a_mistake(handbook_url: str) -> None:
+    base, _, token = handbook_url.partition("/#token=")
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    response = httpx2.post(f"{base}/api/status", content="[" * 500_000, headers=headers, timeout=60)
+    assert response.status_code == 400
+
+
 def test_the_page_allows_nothing_from_elsewhere(handbook_url: str) -> None:
     response = httpx2.get(handbook_url, timeout=60)
     assert "default-src 'none'" in response.headers["content-security-policy"]
     assert "'unsafe" not in response.headers["content-security-policy"]
+
+
+@pytest.mark.anyio
+async def test_a_client_that_leaves_in_the_middle_of_its_request_is_no_error(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    config = ServerConfig()
+    warmup = Warmup(lambda: open_kb(str(tmp_path / "none"), None, config))
+    async with listening(http_app(warmup, config, pages=page_routes(tmp_path / "none"))) as url:
+        host, port = httpx2.URL(url).host, httpx2.URL(url).port
+        async with await anyio.connect_tcp(host, port or 80) as stream:
+            head = f"POST /api/status HTTP/1.1\r\nHost: {host}:{port}\r\nContent-Type: application/json\r\n"
+            await stream.send(f"{head}Content-Length: 100\r\n\r\n{{".encode())
+        async with httpx2.AsyncClient(timeout=60) as client:  # by then the server has noticed
+            assert (await client.post(f"http://{host}:{port}/api/status", json={})).json()["state"] == "empty"
+    assert [record.message for record in caplog.records if record.levelname == "ERROR"] == []

@@ -7,6 +7,7 @@ from playwright.sync_api import Page, expect
 
 from graphctx.knowledge_base import KnowledgeBase
 from graphctx.text.readable import readable
+from tests.ui.marks import place_and_text
 
 
 @pytest.fixture
@@ -18,6 +19,7 @@ def themes(page: Page, handbook_url: str) -> Page:
     return page
 
 
+@pytest.mark.slow
 def test_a_theme_leads_to_its_sentences_and_to_the_finer_themes(themes: Page) -> None:
     themes.get_by_role("list").get_by_role("link", name="Gannet").click()
     expect(themes.get_by_role("heading", name="Gannet")).to_be_visible()
@@ -31,18 +33,16 @@ def test_a_theme_leads_to_its_sentences_and_to_the_finer_themes(themes: Page) ->
     expect(themes.locator("circle.chosen")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_a_sentence_of_a_theme_leads_to_its_span(themes: Page, handbook_kb: KnowledgeBase) -> None:
     themes.get_by_role("list").get_by_role("link", name="Gannet").click()
-    quote = themes.locator(".cited").first
-    address = quote.get_by_role("link").get_attribute("href")
-    said = quote.locator("blockquote").inner_text()
-    found = themes.evaluate(
-        "(hash) => Object.fromEntries(new URLSearchParams(hash.split('?')[1]))", address
-    )  # what a link of the page says
+    expect(themes.get_by_role("heading", name="Gannet")).to_be_visible()
+    found, said = place_and_text(themes.locator(".cited").first)
     span = handbook_kb.document(found["uri"]).text[int(found["start"]) : int(found["end"])]
     assert "\n".join(readable(span, found["uri"])) == said
 
 
+@pytest.mark.slow
 def test_the_map_is_used_by_keys_alone(themes: Page) -> None:
     themes.locator(".map svg").focus()
     themes.keyboard.press("ArrowRight")
@@ -55,6 +55,7 @@ def test_the_map_is_used_by_keys_alone(themes: Page) -> None:
     expect(themes.get_by_role("heading", name=title)).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_a_click_on_the_map_opens_the_outermost_closed_circle(themes: Page) -> None:
     box = themes.locator("circle.d2").first.bounding_box()
     assert box is not None
@@ -63,6 +64,7 @@ def test_a_click_on_the_map_opens_the_outermost_closed_circle(themes: Page) -> N
     expect(themes.locator(".panel h2")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_question_about_the_whole_shows_cited_points_and_marks_their_themes(themes: Page) -> None:
     themes.get_by_label("Question about the whole").fill("How does the cooperative make decisions?")
     themes.keyboard.press("Enter")
@@ -70,3 +72,10 @@ def test_a_question_about_the_whole_shows_cited_points_and_marks_their_themes(th
     expect(themes.locator(".cited a").first).to_be_visible()
     expect(themes.locator("circle.related").first).to_be_attached()
     assert "q=" in themes.url
+    themes.locator(".panel section h2 a").first.click()
+    expect(themes.get_by_role("heading", name="What documents say")).to_be_visible()
+    expect(themes.locator("circle.related").first).to_be_attached()
+    themes.reload()
+    expect(themes.get_by_label("Question about the whole")).to_have_value("How does the cooperative make decisions?")
+    themes.get_by_role("link", name="What the documents say to").click()
+    expect(themes.get_by_role("status").filter(has_text="word for word")).to_be_visible()

@@ -5,18 +5,18 @@ python tools/ui/screenshots.py
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
+
+from eval.page_browser import launched, served
 
 ROOT = Path(__file__).parents[2]
 IMAGES = ROOT / "docs" / "images"
 SIZE = {"width": 1200, "height": 720}
-PORT = "8799"
 
 
 def document(page: Page) -> None:
@@ -45,25 +45,17 @@ def themes(page: Page) -> None:
 def main() -> None:
     """Serve the handbook and take the pictures."""
     IMAGES.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        kb = f"{folder}/handbook"
-        command = [sys.executable, "-m", "graphctx.cli"]
-        subprocess.run([*command, "ingest", ROOT / "eval/corpora/handbook", "--kb", kb], check=True)
-        serving = [*command, "ui", "--kb", kb, "--no-browser", "--port", PORT]
-        with subprocess.Popen(serving, stderr=subprocess.PIPE, text=True, env={"COLUMNS": "400"}) as server:
-            try:
-                assert server.stderr is not None
-                address = next(filter(None, (re.search(r"http\S+#token=\S+", line) for line in server.stderr))).group()
-                browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
-                for scene, colours in ((document, "light"), (graph, "light"), (themes, "dark")):
-                    page = browser.new_context(viewport=SIZE, color_scheme=colours).new_page()
-                    page.goto(address)
-                    scene(page)
-                    page.wait_for_timeout(1500)  # until the map has come to rest
-                    page.screenshot(path=IMAGES / f"{scene.__name__}.png")
-                browser.close()
-            finally:
-                server.terminate()
+    with tempfile.TemporaryDirectory() as folder:
+        kb = Path(folder) / "handbook"
+        command = [sys.executable, "-m", "graphctx.cli", "ingest", ROOT / "eval/corpora/handbook", "--kb", kb]
+        subprocess.run(command, check=True)
+        with served(kb) as address, launched() as browser:
+            for scene, colours in ((document, "light"), (graph, "light"), (themes, "dark")):
+                page = browser.new_context(viewport=SIZE, color_scheme=colours).new_page()
+                page.goto(address)
+                scene(page)
+                page.wait_for_timeout(1500)  # until the map has come to rest
+                page.screenshot(path=IMAGES / f"{scene.__name__}.png")
 
 
 if __name__ == "__main__":

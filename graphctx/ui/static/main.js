@@ -34,9 +34,9 @@ function TokenForm({ onToken }) {
 }
 
 function View({ view, status, params, reload }) {
-  const module = useLoaded(() => view.load(), [view.name]);
+  const module = useLoaded(() => view.load(), []);
   return html`<${Loaded} of=${module}>
-    ${({ default: Component }) => html`<${Component} key=${view.name} ...${{ status, params, reload }} />`}
+    ${({ default: Component }) => html`<${Component} ...${{ status, params, reload }} />`}
   <//>`;
 }
 
@@ -54,6 +54,7 @@ function Page() {
   const views = status ? VIEWS.filter((view) => view.needs(status)) : [];
   const view = views.find((one) => one.name === name) ?? views[0];
   useEffect(() => {
+    document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" }); // on a phone
     document.title = view ? `${view.title} · graphctx` : "graphctx";
   }, [view?.name]);
   if (refused) return html`<${TokenForm} onToken=${() => { setRefused(false); loaded.reload(); }} />`;
@@ -75,7 +76,7 @@ function Page() {
     </header>
     <main id="content" tabindex="-1">
       ${view
-        ? html`<${View} ...${{ view, status, params, reload: loaded.reload }} />`
+        ? html`<${View} key=${view.name} ...${{ view, status, params, reload: loaded.reload }} />`
         : html`<${Problem} error=${{ message: status.fault ?? "Nothing is published here yet." }} retry=${loaded.reload} />`}
     </main>`;
 }

@@ -1,5 +1,5 @@
 // The canvas of the graph view: names as nodes, relations as lines. What it shows is listed beside it.
-import { Graph, Sigma } from "../vendor/graph.js";
+import { EdgeLineProgram, Graph, NodePointProgram, Sigma } from "../vendor/graph.js";
 import { PLAIN, TONES } from "./tones.js";
 import { visible } from "./text.js";
 
@@ -11,7 +11,7 @@ const PAN = 0.15; // of the view, by an arrow key
 const LABELLED = 30; // nodes that all have their names at once
 const LABEL = 32; // characters of a name in the drawing
 
-/** Return the name of a node with the numeral of its community, by which it is told without colour. */
+/** Return the name of a node with the numeral of its community, which identifies it without colour. */
 export const labelled = (node) => `${node.group < 0 ? "" : `${NUMERALS[node.group]} `}${visible(node.name)}`;
 
 const blend = (one, other, share) => `#${[1, 3, 5].map((at) => {
@@ -78,6 +78,8 @@ export function drawNetwork(element, { select, expand, hover }) {
     stagePadding: narrow() ? 24 : 50,
     labelRenderedSizeThreshold: 5,
     zIndex: true,
+    nodeProgramClasses: { point: NodePointProgram },
+    edgeProgramClasses: { thin: EdgeLineProgram },
     zoomToSizeRatioFunction: (ratio) => ratio ** 0.35, // nodes grow less than the space between them
     minCameraRatio: 0.02,
     maxCameraRatio: 4,
@@ -111,7 +113,8 @@ export function drawNetwork(element, { select, expand, hover }) {
     },
   });
 
-  sigma.on("clickNode", ({ node }) => select(node));
+  // sigma takes two slow clicks for single ones where the browser, by the clock of its events, saw a double click
+  sigma.on("clickNode", ({ node, event }) => (event.original.detail > 1 ? expand : select)(node));
   sigma.on("doubleClickNode", (event) => { event.preventSigmaDefault(); expand(event.node); });
   let pointed; // the ends of the line under the pointer
   const point = (ends) => {
@@ -157,19 +160,20 @@ export function drawNetwork(element, { select, expand, hover }) {
     const graph = new Graph();
     const places = turned(next.nodes, before);
     const { nodes } = next;
-    const many = nodes.length > 1_500;
+    const crowded = nodes.length > 400, many = nodes.length > 1_500;
     nodes.forEach((node, at) => graph.addNode(node.id, {
       ...places[at],
+      ...(crowded && { type: "point" }),
       group: node.group,
       label: shortened(labelled(node)),
       forceLabel: nodes.length <= (narrow() ? LABELLED / 4 : LABELLED),
-      size: Math.min(18, 3 + 1.6 * Math.sqrt(node.n_units)) * (many ? 0.5 : nodes.length > 400 ? 0.75 : 1),
+      size: Math.min(18, 3 + 1.6 * Math.sqrt(node.n_units)) * (many ? 0.5 : crowded ? 0.75 : 1),
       centre: centres.has(node.id),
       zIndex: 1,
     }));
     for (const [one, other, weight] of next.relations) {
       const ends = [nodes[one].id, nodes[other].id];
-      graph.addEdgeWithKey(ends.join("|"), ...ends, { ends, many, size: many ? 0.5 : Math.min(4, 0.8 + weight / 2) });
+      graph.addEdgeWithKey(ends.join("|"), ...ends, { ...(crowded && { type: "thin" }), ends, many, size: many ? 0.5 : Math.min(4, 0.8 + weight / 2) });
     }
     sigma.setSetting("hideEdgesOnMove", many);
     sigma.setSetting("hideLabelsOnMove", many);

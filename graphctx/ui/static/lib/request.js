@@ -13,7 +13,9 @@ export function requestOf(params) {
     question: params.get("q"),
     ...Object.fromEntries(Object.entries({ ...numbers, max_tokens: "tokens" }).map(([field, name]) => [field, Number(params.get(name))])),
     filters,
-    options: whole ? {} : clean({ mode: params.get("mode") }),
+    options: whole ? {} : clean({
+      mode: params.get("mode"), include_memory: params.get("memory") === "1", layers: params.getAll("layer"),
+    }),
   });
   return { whole, name: whole ? "kb.global_search" : "kb.retrieve_evidence", input };
 }
@@ -27,9 +29,12 @@ export const asMcp = ({ name, input }) => JSON.stringify({
 
 const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
 
-/** Return the command line for a POSIX shell; a limit of the whole response has no option there. */
-export function asCommand({ whole, input }, kb) {
+/** Return the command line for a POSIX shell: `ask`, or `call` with what `ask` has no option for. */
+export function asCommand({ whole, name, input }, kb) {
   const { filters = {}, options = {} } = input;
+  if (input.max_tokens || options.include_memory || options.layers) {
+    return ["graphctx", "call", ...(kb ? ["--kb", kb] : []), name, JSON.stringify(input)].map(quoted).join(" ");
+  }
   const values = [
     ["--kb", kb], ["--max-quotes", input.max_quotes], ["--top-k", input.top_k], ["--max-points", input.max_points],
     ["--mode", options.mode], ...(filters.doc_tag ?? []).map((tag) => ["--tag", tag]),

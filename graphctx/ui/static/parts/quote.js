@@ -13,10 +13,10 @@ export function Readable({ text }) {
 }
 
 /**
- * quote: of an answer. shown: its readable text. href: opens it in its document. measure: ["confidence", 0.5].
+ * quote: of an answer, with `shown`, its readable text. href: opens it in its document. measure: ["confidence", 0.5].
  * children: more buttons, and what is below them.
  */
-export function Quote({ number, quote, shown, href, current, measure, buttons, children }) {
+export function Quote({ number, quote, href, current, measure, buttons, children }) {
   const [measured, value] = measure;
   return html`
     <article class="quote" data-number=${number} aria-current=${current ? "true" : undefined}
@@ -30,7 +30,7 @@ export function Quote({ number, quote, shown, href, current, measure, buttons, c
           ${measured} ${value.toFixed(2)}
         </span>
       </header>
-      <blockquote class=${isCode(quote.doc_uri) ? "code" : ""}><${Readable} text=${shown ?? quote.quote} /></blockquote>
+      <blockquote class=${isCode(quote.doc_uri) ? "code" : ""}><${Readable} text=${quote.shown ?? quote.quote} /></blockquote>
       <footer>
         <span class="code quiet">${visible(quote.doc_uri)}:${quote.line}</span>
         ${quote.page && html`<span class="quiet">page ${quote.page}</span>`}

@@ -51,7 +51,7 @@ function Pages({ document, marks, target, actions }) {
   const [error, setError] = useState();
   const [place, setPlace] = useState({ heading: undefined, page: undefined });
   const [goal, setGoal] = useState(target);
-  const [wide, setWide] = useState(false);
+  const [wide, setWide] = useState(); // not known before the first layout
   const box = useRef(), root = useRef(), loading = useRef(false), kept = useRef();
   const { outline, page_starts: pages } = document;
   const start = windows[0].start, end = windows.at(-1).end;
@@ -96,12 +96,17 @@ function Pages({ document, marks, target, actions }) {
     kept.current = undefined;
   }, [windows]);
   useLayoutEffect(() => {
-    if (goal === undefined || goal < start || goal > end) return;
+    if (goal === undefined || wide === undefined || goal < start || goal > end) return;
     scrollTo(box.current, goal);
     setGoal(undefined);
-  }, [goal, windows]);
+  }, [goal, windows, wide]);
   useEffect(() => {
-    const observer = new ResizeObserver(([entry]) => setWide(entry.contentRect.width >= WIDE));
+    let before;
+    const observer = new ResizeObserver(([entry]) => {
+      const now = entry.contentRect.width >= WIDE;
+      if (before === !now && box.current) setGoal(firstShown(box.current)); // what is read stays in view
+      setWide(before = now);
+    });
     observer.observe(root.current);
     return () => observer.disconnect();
   }, []);
@@ -179,7 +184,7 @@ function Window({ data, uri, marks, markKey, heads, pages, wide }) {
         <div class="row"><div class=${`block ${block.kind} h${block.level ?? 0} ${block.gap ? "gap" : ""} ${block.item ? "item" : ""}`}
           style=${block.indent ? { marginLeft: `${Math.min(block.indent, 20) * 0.5}em` } : undefined}
           data-at=${back(block.start)} ...${heading}>${parts}</div>${
-          named.length > 0 && html`<aside aria-label="Names">${named.slice(0, NAMES).map(Name)}</aside>`}</div>`;
+          named.length > 0 && html`<div class="margin" role="group" aria-label="Names">${named.slice(0, NAMES).map(Name)}</div>`}</div>`;
     })}</div>`;
   }, [data, markKey, wide]);
 }

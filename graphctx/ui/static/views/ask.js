@@ -3,17 +3,19 @@ import { html, useEffect, useMemo, useRef, useState } from "../lib/html.js";
 import { call, tool, useLoaded } from "../lib/api.js";
 import { CopyButton } from "../lib/clipboard.js";
 import { Empty, Loaded, Problem } from "../lib/parts.js";
+import { withReadable } from "../lib/readable.js";
 import { answerAsMarkdown, asCommand, asMcp, MODES, requestOf } from "../lib/request.js";
 import { go, link } from "../lib/router.js";
 import { number, plural, visible } from "../lib/text.js";
 import { Examples } from "../parts/examples.js";
 import { Quote } from "../parts/quote.js";
 import { Reader } from "../parts/reader.js";
-import { Why } from "../parts/why.js";
+import { Why, WhyPoint } from "../parts/why.js";
 
 const OF_THE_READER = ["doc", "start", "end", "why"];
 const NARROW = matchMedia("(max-width: 900px)");
 const LOW_RATING = 0.21;
+const LAYERS = ["local", "user", "delta", "base"];
 const KEYS = [
   ["/", "write a question"], ["j or ↓", "next quote"], ["k or ↑", "quote before"], ["Enter", "open the quote in its document"],
   ["Esc", "close the document"], ["?", "this list"],
@@ -28,18 +30,19 @@ function changed(params, changes, keepReader = false) {
 
 const spanOf = (item) => ({ doc: item.doc_uri, start: item.start_char, end: item.end_char });
 
-async function loadAnswer({ whole, name, input }, pages, signal) {
+async function loadAnswer(request, pages, signal) {
+  const { whole, name, input } = request;
   const items = [], budgets = [], themes = new Map();
-  let answer;
+  let answer, memory;
   for (let page = 0; page < pages && answer?.next_cursor !== null; page += 1) {
     answer = await tool(name, answer ? { ...input, cursor: answer.next_cursor } : input, signal);
+    memory ??= answer.memory; // on the first page alone
     items.push(...(whole ? answer.points : answer.quotes));
     for (const theme of answer.themes ?? []) themes.set(theme.id, theme);
     budgets.push(answer.budget);
   }
-  const spans = items.map((item) => ({ uri: item.doc_uri, text: item.quote }));
-  const { texts } = spans.length ? await call("readable", { spans }, signal) : { texts: [] };
-  return { answer, items, texts, budgets, themes };
+  await withReadable(answer, items, signal);
+  return { request, answer, items, budgets, themes, memory };
 }
 
 export default function Ask({ status, params }) {
@@ -49,15 +52,17 @@ export default function Ask({ status, params }) {
   const asked = request.input.question;
   const found = useLoaded((signal) => (asked ? loadAnswer(request, pages, signal) : Promise.resolve(null)), [key, pages]);
   const help = useRef();
+  // Made anew for another request alone: what is being typed stays when an answer arrives.
+  const form = useMemo(() => html`<${Form} key=${asked} ...${{ params, request, status }} />`, [key, status]);
   return html`
     <div class="ask-head">
       <h1>Ask</h1>
       <button class="plain" onClick=${() => help.current.showModal()} aria-label="Keys" title="Keys (?)">?</button>
     </div>
-    <${Form} key=${asked} ...${{ params, request, status }} />
+    ${form}
     ${asked
       ? html`<${Loaded} of=${found} what="Looking for evidence">
-          ${(value) => value && html`<${Answer} ...${{ found: value, loading: found.loading, request, params, status, help }} />`}
+          ${(value) => value && html`<${Answer} ...${{ found: value, loading: found.loading, params, status }} />`}
         <//>`
       : html`<${Start} status=${status} />`}
     <dialog ref=${help} class="keys" aria-labelledby="keys-title">
@@ -83,7 +88,7 @@ function Keyboard({ help, params }) {
         const at = links.findIndex((one) => one === document.activeElement || (one.closest("[aria-current]") && !document.activeElement.matches(".open")));
         const next = links[Math.min(Math.max(at + step, 0), links.length - 1)];
         next.focus();
-        if (params.get("doc")) location.replace(next.href);
+        if (params.get("doc") && next.hash.startsWith("#/ask")) location.replace(next.href);
       } else return;
       event.preventDefault();
     };
@@ -93,15 +98,29 @@ function Keyboard({ help, params }) {
   return null;
 }
 
+/** The tags and folders that the fields offer, loaded when their fold is opened. */
+function Offered() {
+  const lists = useRef();
+  const [open, setOpen] = useState(false);
+  useEffect(() => {
+    const fold = lists.current.closest("details");
+    const toggled = () => setOpen(fold.open);
+    fold.addEventListener("toggle", toggled);
+    return () => fold.removeEventListener("toggle", toggled);
+  }, []);
+  const { value } = useLoaded((signal) => (open ? call("filters", {}, signal) : Promise.resolve()), [open]);
+  const options = (found) => found?.map((one) => html`<option value=${one.name}>${plural(one.documents, "document")}</option>`);
+  return html`<div hidden ref=${lists}><datalist id="tags">${options(value?.tags)}</datalist><datalist id="folders">${options(value?.folders)}</datalist></div>`;
+}
+
 function Form({ params, request, status }) {
   const { whole } = request;
-  const [open, setOpen] = useState(false);
-  const choices = useLoaded((signal) => (open ? call("filters", {}, signal) : Promise.resolve({ tags: [], folders: [], updated: [] })), [open]);
   const ask = (form, changes = {}) => {
     const data = new FormData(form);
     const values = Object.fromEntries([...new Set(data.keys())].map((name) => [name, data.getAll(name)]));
     const tags = (values.tag ?? []).flatMap((tag) => tag.split(",")).map((tag) => tag.trim());
     const q = (values.q?.[0] ?? "").trim();
+    for (const name of ["memory", "layer"]) if (form.elements[name]) values[name] ??= ""; // none is checked
     const { mode, ...others } = { ...changed(params, {}), ...values, pages: "" };
     if (q) go("ask", { ...others, q, tag: [...new Set(tags)], mode: [mode].flat()[0] === "auto" ? "" : mode, ...changes });
   };
@@ -109,7 +128,7 @@ function Form({ params, request, status }) {
     event.preventDefault();
     ask(event.target);
   };
-  const set = ["mode", "tag", "path", "after", "quotes", "passages", "points", "tokens"].filter((name) => params.get(name));
+  const set = ["mode", "tag", "path", "after", "quotes", "passages", "points", "tokens", "memory", "layer"].filter((name) => params.get(name));
   const field = (name, label, max, fallback) => html`
     <label>${label} <input type="number" name=${name} min="1" max=${max} value=${params.get(name) ?? ""} placeholder=${fallback} /></label>`;
   return html`
@@ -126,7 +145,7 @@ function Form({ params, request, status }) {
             <label><input type="radio" name="about" value=${value} checked=${whole === (value === "whole")}
               onChange=${(event) => ask(event.target.form)} /><span>${title}</span></label>`)}
         </fieldset>
-        <details open=${open} onToggle=${(event) => setOpen(event.target.open)}>
+        <details>
           <summary>Filters and limits${set.length > 0 && html` <span class="tag">${set.length} set</span>`}</summary>
           <div class="fields">
             <label>Tags <input name="tag" list="tags" value=${params.getAll("tag").join(", ")} placeholder="all" /></label>
@@ -136,8 +155,14 @@ function Form({ params, request, status }) {
               Object.entries(MODES).map(([value, title]) => html`<option value=${value}>${title}</option>`)}</select></label>`}
             ${whole ? field("points", "Points", 100, 40) : [field("quotes", "Quotes", 20, 6), field("passages", "Passages", 50, 5)]}
             ${field("tokens", "Tokens of the response", status.limits.max_tokens, status.limits.max_tokens)}
-            <datalist id="tags">${choices.value?.tags.map((one) => html`<option value=${one.name}>${plural(one.documents, "document")}</option>`)}</datalist>
-            <datalist id="folders">${choices.value?.folders.map((one) => html`<option value=${one.name}>${plural(one.documents, "document")}</option>`)}</datalist>
+            ${!whole && (status.serves.memory || status.serves.layers) && html`
+              <fieldset class="beside-documents">
+                <legend>Beside the documents</legend>
+                ${status.serves.memory && html`<label><input type="checkbox" name="memory" value="1" checked=${params.get("memory") === "1"} /> Memory</label>`}
+                ${status.serves.layers && LAYERS.map((layer) => html`
+                  <label><input type="checkbox" name="layer" value=${layer} checked=${params.getAll("layer").includes(layer)} /> Layer ${layer}</label>`)}
+              </fieldset>`}
+            <${Offered} />
             <p class="buttons"><button>Apply</button> ${set.length > 0 && html`
               <a href=${link("ask", { q: params.get("q"), about: params.get("about") })}>Reset</a>`}</p>
           </div>
@@ -165,8 +190,8 @@ function useNarrow() {
   return narrow;
 }
 
-function Answer({ found, loading, request, params, status, help }) {
-  const { answer, items, texts, themes } = found;
+function Answer({ found, loading, params, status }) {
+  const { request, answer, items, themes, memory } = found; // of the question before, while the next one loads
   const narrow = useNarrow();
   const doc = params.get("doc");
   const start = Number(params.get("start")), end = Number(params.get("end"));
@@ -188,15 +213,15 @@ function Answer({ found, loading, request, params, status, help }) {
   const opened = items.some(isOpen);
   const card = (item, at) => html`
     <li key=${`${item.doc_uri}:${item.start_char}`}>
-      <${Quote} number=${at + 1} quote=${item} shown=${texts[at]} current=${isOpen(item)}
-        href=${link("ask", changed(params, spanOf(item)))}
+      <${Quote} number=${at + 1} quote=${item} current=${isOpen(item)}
+        href=${item.layer ? link("layers", { layer: item.layer.name, id: item.layer.chunk_id }) : link("ask", changed(params, spanOf(item)))}
         measure=${request.whole ? ["rating", item.rating] : ["confidence", item.confidence]}
-        buttons=${!request.whole && html`<button class="compact" aria-expanded=${why === String(at + 1)}
+        buttons=${!item.layer && html`<button class="compact" aria-expanded=${why === String(at + 1)}
           onClick=${() => go("ask", changed(params, { ...Object.fromEntries(OF_THE_READER.map((name) => [name, params.get(name)])), why: why === String(at + 1) ? "" : at + 1 }), true)}>Why this</button>`}>
-        ${why === String(at + 1) && html`<${Loaded} of=${explanation} what="Looking at how it was found">
+        ${why === String(at + 1) && (request.whole ? html`<${WhyPoint} point=${item} answer=${answer} />` : html`<${Loaded} of=${explanation} what="Looking at how it was found">
           ${(value) => value && html`<${Why} explanation=${value} quote=${item}
             open=${(unit) => link("ask", changed(params, { doc: unit.doc_uri, start: unit.start_char, end: unit.end_char, why }))} />`}
-        <//>`}
+        <//>`)}
       <//>
       ${narrow && isOpen(item) && reader}
     </li>`;
@@ -208,6 +233,7 @@ function Answer({ found, loading, request, params, status, help }) {
         ${request.whole && items.length
           ? html`<${Themes} ...${{ answer, items, themes, card }} />`
           : html`<ol class="quotes">${items.map(card)}</ol>`}
+        ${memory && html`<${Remembered} memory=${memory} />`}
         <${Limits} ...${{ found, request, params }} />
         ${items.length > 0 && html`<p class="buttons">
           <${CopyButton} text=${() => answerAsMarkdown(request.input.question, items)}>Copy all as Markdown<//>
@@ -219,7 +245,7 @@ function Answer({ found, loading, request, params, status, help }) {
 }
 
 const EMPTY = {
-  empty_knowledge_base: "This knowledge base has no documents yet.",
+  empty_knowledge_base: "The documents of this knowledge base hold no text to quote.",
   nothing_in_scope: "No document is within the boundary of this knowledge base.",
   filtered_out: "No document passes the filters.",
   no_communities: "The documents are too few for themes. Ask about a detail.",
@@ -245,6 +271,7 @@ function Verdict({ found: { answer, items }, request, params }) {
       ${["no_match", "no_evidence"].includes(answer.empty_reason) && html`<p class="quiet">Try the words that the documents would use.</p>`}
       ${answer.nearest?.length > 0 && html`<p>The nearest documents: ${answer.nearest.map((uri, at) => html`${at > 0 && ", "}
         <a href=${link("ask", changed(params, { doc: uri, start: 0, end: 0 }))}>${visible(uri)}</a>`)}.</p>`}
+      ${answer.layer_notes?.map((note) => html`<p class="quiet">${visible(note)}</p>`)}
       ${answer.note && html`<p class="quiet">${answer.note}</p>`}
     </div>`;
 }
@@ -264,6 +291,19 @@ function Themes({ answer, items, themes, card }) {
           <ol class="quotes">${cards}</ol>
         </section>`;
     })}`;
+}
+
+/** What people and agents stored that bears on the question. */
+function Remembered({ memory: { block, ids, truncated, degraded } }) {
+  const entries = block ? block.split(/\n(?! {2})/) : [];
+  return html`
+    <section class="remembered" aria-labelledby="remembered">
+      <h2 id="remembered">Remembered</h2>
+      <p class="quiet">${entries.length ? "From no document: what people and agents have stored." : "Nothing is remembered about this."}${
+        truncated && " There is more in the memory."}${degraded && ` ${degraded}`}</p>
+      <ul>${entries.map((entry, at) => html`
+        <li><span class="text">${visible(entry)}</span> <a href=${ids[at]?.startsWith("m_") ? link("memory", { id: ids[at] }) : link("memory", { tab: "facts" })}>Details</a></li>`)}</ul>
+    </section>`;
 }
 
 /** What was cut, how much of the budget is used, and the way to more. */
@@ -299,7 +339,8 @@ function Elsewhere({ request, status }) {
       <h3>On the command line</h3>
       <pre tabindex="0" aria-label="Command">${command}</pre>
       <p class="buttons"><${CopyButton} text=${() => command}>Copy the command<//>
-        ${request.input.max_tokens && html`<span class="quiet">The limit of tokens is the server's own there.</span>`}</p>
+        ${(request.input.options?.include_memory || request.input.options?.layers) && html`
+          <span class="quiet">It reads the memory and the layers of the knowledge base's settings.</span>`}</p>
       <h3>As an MCP request</h3>
       <pre tabindex="0" aria-label="MCP request">${asMcp(request)}</pre>
       <p class="buttons"><${CopyButton} text=${() => asMcp(request)}>Copy the request<//></p>

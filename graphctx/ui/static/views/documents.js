@@ -1,5 +1,5 @@
 // What is published: a list to search and to page through, what was skipped and why, and the document itself.
-import { html, useEffect, useMemo, useState } from "../lib/html.js";
+import { html, useEffect, useMemo, useRef, useState } from "../lib/html.js";
 import { call, useLoaded } from "../lib/api.js";
 import { Empty, Loaded, Problem } from "../lib/parts.js";
 import { go, link } from "../lib/router.js";
@@ -36,6 +36,7 @@ function Document({ uri, params, status }) {
 function List({ status, params, reload }) {
   const shown = listed(params);
   const [query, setQuery] = useState(shown.q);
+  const typed = useRef(shown.q);
   const [chosen, setChosen] = useState(new Set());
   const [asked, setAsked] = useState(false);
   const { job, follow } = useJob();
@@ -45,10 +46,18 @@ function List({ status, params, reload }) {
   const show = (changes, replace = false) => go("documents", { ...shown, page: "", ...changes }, replace);
   useEffect(() => {
     if (query === shown.q) return undefined;
-    const timer = setTimeout(() => show({ q: query }, true), TYPING_MS);
+    const here = location.hash; // a link may have been followed since, of which the route does not know yet
+    const timer = setTimeout(() => {
+      if (location.hash !== here) return;
+      typed.current = query;
+      show({ q: query }, true);
+    }, TYPING_MS);
     return () => clearTimeout(timer);
-  }, [query]);
-  useEffect(() => setQuery(shown.q), [shown.q]);
+  }, [query, JSON.stringify(shown)]);
+  useEffect(() => {
+    if (shown.q !== typed.current) setQuery(shown.q); // a link or the history changed it; more may have been typed since
+    typed.current = shown.q;
+  }, [shown.q]);
   const offset = (page - 1) * LIMIT;
   const found = useLoaded((signal) => skipped
     ? call("skipped", { query: shown.q, offset, limit: LIMIT }, signal)

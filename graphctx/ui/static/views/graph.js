@@ -3,6 +3,7 @@ import { html, useEffect, useMemo, useRef, useState } from "../lib/html.js";
 import { call, tool, useLoaded } from "../lib/api.js";
 import { drawNetwork, labelled, NUMERALS } from "../lib/network.js";
 import { Empty, Loaded, Loading, Problem } from "../lib/parts.js";
+import { withReadable } from "../lib/readable.js";
 import { go, link } from "../lib/router.js";
 import { number, plural, visible } from "../lib/text.js";
 import { TONES } from "../lib/tones.js";
@@ -12,6 +13,7 @@ import { Cited } from "../parts/cited.js";
 const WHOLE = [200, 1_000, 5_000]; // names of the whole graph that may be chosen
 const NEAR = 40;
 const LISTED = 60;
+const SAYINGS = 3;
 
 /** What the address says. */
 function read(params) {
@@ -37,16 +39,17 @@ async function namedInAnswer(question, signal) {
   if (!sections.length) return { quotes: [], ids: [] };
   const found = await tool(
     "graph.entities_for_sections", { section_ids: sections, max_per_section: 40, page_size: 100 }, signal);
-  const told = answer.quotes.map((quote) => quote.quote.toLowerCase());
+  const quotes = answer.quotes.map((quote) => quote.quote.toLowerCase());
   const inQuotes = found.entities.filter(
-    (one) => [one.name, ...(one.aliases ?? [])].some((name) => told.some((text) => text.includes(name.toLowerCase()))));
+    (one) => [one.name, ...(one.aliases ?? [])].some((name) => quotes.some((text) => text.includes(name.toLowerCase()))));
   const ids = [...new Set((inQuotes.length ? inQuotes : found.entities).map((one) => one.id))].slice(0, 150);
   return { quotes: answer.quotes, ids };
 }
 
 async function pathsBetween(from, to, signal) {
   const asked = { start_ids: [from], end_ids: [to], rel_types: ["RELATED"], max_hops: 4, max_paths: 5, include_snippet: true };
-  return tool("graph.paths", asked, signal);
+  const found = await tool("graph.paths", asked, signal);
+  return withReadable(found, found.paths.flatMap((path) => path.relations.map((one) => one.snippet)).filter(Boolean), signal);
 }
 
 /** Load what the address asks for: the drawing, and the answer or the paths that it comes from. */
@@ -77,7 +80,8 @@ function evidenceOf([one, other]) {
   const key = `${one}|${other}`;
   if (!known.has(key)) {
     const asked = { start_ids: [one], end_ids: [other], rel_types: ["RELATED"], max_hops: 1, max_paths: 1, include_snippet: true };
-    const found = tool("graph.paths", asked).then(({ paths }) => paths[0]?.relations[0]);
+    const found = tool("graph.paths", asked).then(({ paths }) => paths[0]?.relations[0])
+      .then((relation) => withReadable(relation, relation?.snippet ? [relation.snippet] : []));
     found.catch(() => known.delete(key));
     known.set(key, found);
   }
@@ -252,8 +256,14 @@ function RelationRow({ here, there, weight, onHover, onSelect }) {
 function Selected({ node, drawing, centres, asked, onSelect, onExpand, onHover }) {
   const [all, setAll] = useState(false);
   const passages = useLoaded(
-    (signal) => tool("graph.sections_for_entities",
-      { entity_ids: [node.id], max_per_entity: 3, page_size: 3, include_snippet: true }, signal), [node.id]);
+    async (signal) => {
+      const asked = { entity_ids: [node.id], max_per_entity: 9, page_size: 9, include_snippet: true };
+      const found = await tool("graph.sections_for_entities", asked, signal);
+      const name = node.name.toLowerCase();
+      const names = ({ snippet }) => Number(snippet.text.toLowerCase().includes(name)); // else only the title does
+      found.sections = found.sections.filter((one) => one.snippet).sort((a, b) => names(b) - names(a)).slice(0, SAYINGS);
+      return withReadable(found, found.sections.map((one) => one.snippet), signal);
+    }, [node.id]);
   const at = drawing.nodes.indexOf(node);
   const relations = drawing.relations
     .filter(([one, other]) => one === at || other === at)
@@ -274,7 +284,7 @@ function Selected({ node, drawing, centres, asked, onSelect, onExpand, onHover }
     </p>
     <h3>Documents say</h3>
     <${Loaded} of=${passages} what="Reading">
-      ${({ sections }) => sections.filter((one) => one.snippet).map((one) => html`
+      ${({ sections }) => sections.map((one) => html`
         <${Cited} key=${one.id} span=${{ heading: one.heading, ...one.snippet }} names=${[node.name]} />`)}
     <//>
     <h3>Relations</h3>
@@ -347,9 +357,8 @@ function Graph({ found, asked }) {
   }, [paths, pathAt]);
   const select = (id) => go("graph", written({ ...asked, at: id ?? "" }), true);
   const expand = (id) => {
-    const whole = !found.around;
     const more = centres.has(id) && !found.answer && !paths ? Math.min(500, asked.near * 3) : asked.near;
-    go("graph", written({ ...asked, id: whole ? [id] : [...new Set([...asked.id, id])], near: more, at: id }));
+    go("graph", written({ ...asked, id: [...new Set([...asked.id, id])], near: more, at: id }));
   };
   const hover = (ends, fix) => { setHovered(ends); if (fix) setFixed(ends); };
   if (!drawing.nodes.length) {

@@ -27,13 +27,15 @@ function grown({ themes, n_themes: total }) {
 }
 
 /** The circles; buttons and keys move about in them. */
-function ThemeMap({ tree, chosen, related }) {
+function ThemeMap({ tree, chosen, related, q }) {
   const canvas = useRef();
   const [map, setMap] = useState();
   const [said, setSaid] = useState("");
+  const asked = useRef();
+  asked.current = q;
   useEffect(() => {
     const drawn = drawMap(canvas.current, tree.root, {
-      choose: (node) => go("themes", { id: node.id }),
+      choose: (node) => go("themes", { id: node.id, q: asked.current }),
       hover: (node) => setSaid(`${node.title}, ${sizes(node)}`),
     });
     setMap(drawn);
@@ -57,7 +59,7 @@ function ThemeMap({ tree, chosen, related }) {
       <div class="map-buttons">
         <button onClick=${() => map?.zoomBy(1.6)} aria-label="Zoom in" title="Zoom in (+)">+</button>
         <button onClick=${() => map?.zoomBy(1 / 1.6)} aria-label="Zoom out" title="Zoom out (−)">−</button>
-        <button onClick=${() => { map?.goTo(tree.root); go("themes"); }} aria-label="Show everything" title="Show everything (Home)">⤢</button>
+        <button onClick=${() => { map?.goTo(tree.root); go("themes", { q }); }} aria-label="Show everything" title="Show everything (Home)">⤢</button>
       </div>
     </section>`;
 }
@@ -68,7 +70,7 @@ async function loadThemes(asked, signal) {
 }
 
 /** Themes in a list, each with one sentence; further pages on request. */
-function ThemeList({ parent, tones }) {
+function ThemeList({ parent, tones, q }) {
   const [pages, setPages] = useState([]);
   const [problem, setProblem] = useState();
   const asked = { parent_id: parent || undefined, include_snippet: true, page_size: 20 };
@@ -91,7 +93,7 @@ function ThemeList({ parent, tones }) {
         <ul class="themes">
           ${all.flatMap((page) => page.communities).map((theme) => html`
             <li key=${theme.id}>
-              <a href=${link("themes", { id: theme.id })}>
+              <a href=${link("themes", { id: theme.id, q })}>
                 <${Chip} tone=${tones.get(theme.id)?.tone} /><b>${visible(theme.title)}</b></a>
               <span class="quiet"> ${sizes(theme)}${theme.n_children ? ` · ${plural(theme.n_children, "finer theme")}` : ""}</span>
               ${theme.summary?.[0] && html`<p>${visible(theme.summary[0].shown)}</p>`}
@@ -104,7 +106,7 @@ function ThemeList({ parent, tones }) {
 }
 
 /** One theme: what documents say of it, its names and documents, and the finer themes. */
-function Theme({ id, tones }) {
+function Theme({ id, tones, q }) {
   const asked = { community_ids: [id], include_snippet: true };
   const found = useLoaded((signal) => loadThemes(asked, signal), [id]);
   return html`<${Loaded} of=${found} what="Reading the theme">
@@ -112,6 +114,7 @@ function Theme({ id, tones }) {
       if (!theme) return html`<${Empty}>There is no such theme in this snapshot.<//>`;
       const names = theme.key_entities.map((one) => one.name);
       return html`
+        ${q && html`<p><a href=${link("themes", { q })}>‹ What the documents say to “${visible(q)}”</a></p>`}
         <h2><${Chip} tone=${tones.get(id)?.tone} />${visible(theme.title)}</h2>
         <p class="quiet">${sizes(theme)}${theme.n_children ? ` · ${plural(theme.n_children, "finer theme")}` : ""}</p>
         ${theme.phrased && html`<h3>In a language model’s words</h3><p class="phrased">${visible(theme.phrased)}</p>`}
@@ -128,7 +131,7 @@ function Theme({ id, tones }) {
         <p><a href=${link("graph", { id: theme.key_entities.map((one) => one.id), near: 12 })}>Draw them with their neighbours</a></p>
         ${theme.documents?.length ? html`
           <h3>Documents</h3><ul class="plain-list">${theme.documents.map((title) => html`<li><a href=${link("documents", { q: title })}>${visible(title)}</a></li>`)}</ul>` : ""}
-        ${theme.n_children ? html`<h3>Finer themes</h3><${ThemeList} parent=${id} tones=${tones} />` : ""}`;
+        ${theme.n_children ? html`<h3>Finer themes</h3><${ThemeList} parent=${id} tones=${tones} q=${q} />` : ""}`;
     }}
   <//>`;
 }
@@ -139,7 +142,7 @@ async function survey(question, signal) {
 }
 
 /** The points that answer a question about the whole, below the themes that they come from. */
-function WholeAnswer({ answer, tones }) {
+function WholeAnswer({ answer, tones, q }) {
   const places = new Map(answer.themes.map((theme) => [theme.id, theme]));
   const groups = new Map(answer.themes.map((theme) => [theme.id, []]));
   for (const point of answer.points) groups.set(point.community_id, [...(groups.get(point.community_id) ?? []), point]);
@@ -152,7 +155,7 @@ function WholeAnswer({ answer, tones }) {
     ${shown.map(([id, points]) => html`
       <section key=${id} aria-label=${places.get(id)?.title ?? "Other points"}>
         <h2><${Chip} tone=${tones.get(id)?.tone} />${places.has(id)
-          ? html`<a href=${link("themes", { id })}>${visible(places.get(id).title)}</a>` : "In no one theme"}</h2>
+          ? html`<a href=${link("themes", { id, q })}>${visible(places.get(id).title)}</a>` : "In no one theme"}</h2>
         ${points.map((point) => html`<${Cited} key=${point.doc_uri + point.start_char} span=${point} />`)}
       </section>`)}`;
 }
@@ -162,12 +165,12 @@ function Question({ question, answer, tones }) {
     <p><a href=${link("themes")}>‹ All themes</a></p>
     <${Loaded} of=${answer} what="Surveying the documents">
       ${(found) => (found.points.length
-        ? html`<${WholeAnswer} answer=${found} tones=${tones} />`
+        ? html`<${WholeAnswer} answer=${found} tones=${tones} q=${question} />`
         : html`<${Empty}>Nothing in the documents bears on “${question}”. For a detail, <a href=${link("ask", { q: question })}>ask for evidence</a>.<//>`)}
     <//>`;
 }
 
-function Trail({ node }) {
+function Trail({ node, q }) {
   const way = [];
   for (let step = node; step; step = step.parent) way.unshift(step);
   return html`
@@ -175,7 +178,7 @@ function Trail({ node }) {
       <ol>${way.map((step, at) => html`
         <li>${at === way.length - 1
           ? html`<span aria-current="page">${visible(step.title)}</span>`
-          : html`<a href=${link("themes", { id: step.id })}>${visible(step.title)}</a>`}</li>`)}</ol>
+          : html`<a href=${link("themes", { id: step.id, q })}>${visible(step.title)}</a>`}</li>`)}</ol>
     </nav>`;
 }
 
@@ -184,6 +187,7 @@ const NOTHING = new Set();
 export default function Themes({ params }) {
   const id = params.get("id") ?? "", question = params.get("q") ?? "";
   const [text, setText] = useState(question);
+  useEffect(() => setText(question), [question]);
   const tree = useLoaded((signal) => call("themes", {}, signal).then(grown), []);
   const answer = useLoaded(
     async (signal) => (question ? survey(question, signal) : undefined), [question]);
@@ -208,16 +212,15 @@ export default function Themes({ params }) {
         if (!found.total) return html`<${Empty}>The documents relate no names to each other, so there are no themes.<//>`;
         const chosen = found.byId.get(id) ?? found.root;
         return html`
-          <${Trail} node=${chosen} />
+          <${Trail} node=${chosen} q=${question} />
           <div class="side-by-side">
             <div>
-              <${ThemeMap} tree=${found} chosen=${chosen} related=${related} />
+              <${ThemeMap} tree=${found} chosen=${chosen} related=${related} q=${question} />
               ${found.shown < found.total && html`<p class="quiet">The map has ${number(found.shown)} of ${plural(found.total, "theme")}, the broadest and largest; the lists have all.</p>`}
             </div>
             <div class="panel">
-              ${question
-                ? html`<${Question} question=${question} answer=${answer} tones=${found.byId} />`
-                : id ? html`<${Theme} key=${id} id=${id} tones=${found.byId} />`
+              ${id ? html`<${Theme} key=${id} id=${id} tones=${found.byId} q=${question} />`
+                : question ? html`<${Question} question=${question} answer=${answer} tones=${found.byId} />`
                 : html`<p class="quiet">Names that documents relate to each other stand together. Open a theme to read what documents say of it; every sentence is quoted from one.</p>
                     <${ThemeList} parent="" tones=${found.byId} />`}
             </div>
