@@ -57,7 +57,7 @@ class GraphctxServer:
 
     def __init__(self, dispatcher: Dispatcher) -> None:
         self._dispatcher = dispatcher
-        self._spelling = dispatcher.spelling
+        self._naming = dispatcher.naming
         self._prompts = prompts.offered({tool.toolset for tool in dispatcher.tools})
         self._tools: list[types.Tool] = []
         self.subscriptions = MemorySubscriptions(self._memory)
@@ -67,7 +67,7 @@ class GraphctxServer:
     async def list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         """Answer ``tools/list``: always the same list in the same order."""
         tools, config = self._dispatcher.tools, self._dispatcher.config
-        self._tools = self._tools or [listed(tool, self._spelling, config) for tool in tools]
+        self._tools = self._tools or [listed(tool, self._naming, config) for tool in tools]
         return types.ListToolsResult(tools=self._tools)
 
     async def call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
@@ -126,7 +126,7 @@ class GraphctxServer:
             remembered = (
                 self._remembered(playbook.remembered, params.arguments or {}, caller) if playbook.remembered else ""
             )
-            return prompts.filled(playbook, params.arguments or {}, self._spelling, remembered)
+            return prompts.filled(playbook, params.arguments or {}, self._naming, remembered)
 
         caller = self._dispatcher.sessions.caller(ctx)
 
@@ -139,14 +139,14 @@ class GraphctxServer:
 
     def _status(self) -> dict[str, Any]:
         """Return what the server holds and has done since its start."""
-        engine, dispatcher = self._dispatcher.warmup.get(), self._dispatcher
-        searcher, cache = engine.searcher(), engine.context_cache
+        kb, dispatcher = self._dispatcher.warmup.get(), self._dispatcher
+        searcher, cache = kb.searcher(), kb.context_cache
         return {
             "project_id": searcher.boundary.project_id,
             "environment": searcher.boundary.environment,
             "snapshot_id": searcher.snapshot_id,
             "transport": dispatcher.config.transport,
-            "tools": [self._spelling.name(tool.name) for tool in dispatcher.tools],
+            "tools": [self._naming.name(tool.name) for tool in dispatcher.tools],
             "calls": dispatcher.workers.counts(),
             "scratch": asdict(dispatcher.scratch.stats()),
             "handles": len(dispatcher.sessions),
@@ -165,11 +165,11 @@ class GraphctxServer:
         """Return the memory, and what a caller sees of it now."""
         from graphctx.memory import MemoryScope, Moment
 
-        engine = self._dispatcher.warmup.get()
-        assert engine.memory is not None
-        project = engine.searcher().boundary.project_id
+        kb = self._dispatcher.warmup.get()
+        assert kb.memory is not None
+        project = kb.searcher().boundary.project_id
         scope = MemoryScope(caller.principal, project, caller.session_id)
-        return engine.memory(), scope, Moment(self._dispatcher.clock())
+        return kb.memory(), scope, Moment(self._dispatcher.clock())
 
     def _memory_source(self, caller: Caller) -> ContextSource:
         from graphctx.memory import MemoryContextSource
@@ -196,9 +196,9 @@ class GraphctxServer:
             known = ", ".join(each.uri for each in MEMORY_RESOURCES)
             raise InvalidArgument(f"The memory has no resource {uri[:120]!r}; it has {known}.", field="uri")
         if self.composes and uri.startswith(CONTEXT_SCHEME):
-            engine = self._dispatcher.warmup.get()
-            memory = partial(self._memory_source, caller) if engine.memory is not None else None
-            return context_contents(uri, self._searcher_and_scope()[0], engine.context_cache, memory)
+            kb = self._dispatcher.warmup.get()
+            memory = partial(self._memory_source, caller) if kb.memory is not None else None
+            return context_contents(uri, self._searcher_and_scope()[0], kb.context_cache, memory)
         address = resources.parse_uri(uri)
         kind, name = address.kind, address.parts[-1] if address.parts else ""
         if kind == "status":
@@ -219,9 +219,9 @@ class GraphctxServer:
         if kind == "document":
             return document_contents(uri, name, searcher, scope)
         if kind == "community":
-            return community_contents(uri, name, searcher, scope, self._spelling)
+            return community_contents(uri, name, searcher, scope, self._naming)
         if kind == "hierarchy":
-            return hierarchy_contents(uri, name, searcher, scope, self._spelling)
+            return hierarchy_contents(uri, name, searcher, scope, self._naming)
         return entity_contents(uri, name, searcher, scope)
 
     def _searcher_and_scope(self) -> tuple[Searcher, Scope]:
@@ -250,7 +250,7 @@ def build_server(
     ```python
     from mcp import Client
 
-    warmup = Warmup(lambda: open_engine("handbook/.graphctx"))
+    warmup = Warmup(lambda: open_kb("handbook/.graphctx"))
     async with Client(build_server(warmup)) as client:
         result = await client.call_tool("kb.search", {"query": "duty officer"})
     ```
@@ -280,7 +280,7 @@ def build_server(
         "graphctx",
         version=__version__,
         title="graphctx",
-        instructions=instructions(dispatcher.tools, config, dispatcher.spelling),
+        instructions=instructions(dispatcher.tools, config, dispatcher.naming),
         cache_hints={"tools/list": lists, "resources/templates/list": lists, "prompts/list": lists},
         get_tool_input_schema=dispatcher.input_schema,
         on_list_tools=handlers.list_tools,

@@ -45,7 +45,7 @@ class CallContext:
         scratch: holds the passages that the session has seen.
         session_id: the session of the call.
         config: the server's settings.
-        spelling: the names of tools as the client knows them.
+        naming: the names of tools as the client knows them.
         cursors: makes and reads cursors.
         layers: the layers of AGENTS.db, if any are served.
         principal: the owner of the call's bearer token, or empty.
@@ -62,7 +62,7 @@ class CallContext:
     scratch: ScratchStore
     session_id: str
     config: ServerConfig
-    spelling: ToolNaming = DOTTED
+    naming: ToolNaming = DOTTED
     cursors: Cursors = field(default_factory=Cursors)
     layers: LayerSource | None = None
     principal: str = ""
@@ -98,7 +98,7 @@ class CallContext:
 
     def say(self, sentence: str) -> str:
         """Return a sentence of the server's own with the names of tools as this client knows them."""
-        return self.spelling.text(sentence)
+        return self.naming.text(sentence)
 
     def scope(self, asked: Scope) -> Scope:
         """Return the scope that applies: what was asked for, within the boundary of the settings.

@@ -43,7 +43,7 @@ class ServerConfig:
         scratch_bytes: memory for the passages of all sessions (256 MB, the same section).
         toolsets: the tools to offer.
         full_form: whether ``core`` too lists every argument and output schema, and answers with every field.
-        bounded: whether the settings draw a boundary, which a call can narrow.
+        has_boundary: whether the settings draw a boundary, which a call can narrow.
         kb_v2: If false, offer only the older names of the tools.
         structured_output: if false, answers are JSON text alone.
         cursor_key: signs cursors; empty for the knowledge base's own key.
@@ -68,7 +68,7 @@ class ServerConfig:
     scratch_bytes: int = 256 * 1024 * 1024
     toolsets: tuple[Toolset, ...] = ("core",)
     full_form: bool = False
-    bounded: bool = False
+    has_boundary: bool = False
     kb_v2: bool = True
     structured_output: bool = True
     cursor_key: str = field(default="", repr=False)
@@ -121,7 +121,7 @@ class ServerConfig:
             scratch_bytes=settings.scratch_mb * 1024 * 1024,
             toolsets=(*toolsets, "layers") if layers and "layers" not in toolsets else toolsets,
             full_form=settings.full_form,
-            bounded=bool(settings.doc_tags or settings.repositories),
+            has_boundary=bool(settings.doc_tags or settings.repositories),
             kb_v2=settings.kb_v2,
             structured_output=settings.structured_output,
             cursor_key=settings.cursor_key.get_secret_value(),

@@ -63,7 +63,7 @@ class Dispatcher:
         self.clock = clock
         self.warmup = warmup
         self.tools = offered_tools(config.toolsets, config.kb_v2)
-        self.spelling = ToolNaming.of((tool.name for tool in TOOLS), config.tool_names)
+        self.naming = ToolNaming.of((tool.name for tool in TOOLS), config.tool_names)
         self.sessions = Sessions(config.scratch_ttl)
         self.scratch = ScratchStore(config.scratch_bytes, config.scratch_ttl)
         self.workers = Workers(config.workers, config.call_timeout)
@@ -96,7 +96,7 @@ class Dispatcher:
         except GraphctxError as failure:
             # Clients hold structured content against the tool's output schema even where the result is an error, so
             # the envelope is text alone.
-            return _text_result(_minified(error_envelope(failure, self.spelling)), is_error=True)
+            return _text_result(_minified(error_envelope(failure, self.naming)), is_error=True)
 
     async def call(
         self,
@@ -123,7 +123,7 @@ class Dispatcher:
         with log_call(tool.name if tool else name, caller.principal, client) as record:
             if tool is None:
                 record.outcome = "UNKNOWN_TOOL"
-                known = ", ".join(self.spelling.name(tool.name) for tool in self.tools)
+                known = ", ".join(self.naming.name(tool.name) for tool in self.tools)
                 raise MCPError(code=INVALID_PARAMS, message=f"Unknown tool: {name[:100]}. Known: {known}")
 
             def work(progress: CallProgress) -> tuple[types.CallToolResult, int | None]:
@@ -132,7 +132,7 @@ class Dispatcher:
             try:
                 result, record.tokens = await self.workers.run(work, report, tool.timeout_seconds)
             except Exception as error:
-                failure = typed_error(error, self.spelling.name(tool.name))
+                failure = typed_error(error, self.naming.name(tool.name))
                 record.outcome = failure.code
                 raise failure from None
             record.outcome = "ok"
@@ -158,7 +158,7 @@ class Dispatcher:
             return await self.workers.run(watched, ctx.session.report_progress)
         except Exception as error:
             failure = typed_error(error, method)
-            envelope = error_envelope(failure, self.spelling)
+            envelope = error_envelope(failure, self.naming)
             code = INVALID_PARAMS if failure.code in ("INVALID_ARGUMENT", "SCOPE_VIOLATION") else INTERNAL_ERROR
             raise MCPError(code=code, message=envelope["error"]["message"], data=envelope) from None
 
@@ -171,24 +171,24 @@ class Dispatcher:
         if tool.toolset in MEMORY_TOOLSETS:  # a session of memory outlives its connection, and the caller names it
             session_id = getattr(request, "session_id", None) or session_id
         progress.message = "opening the knowledge base"
-        engine = self.warmup.get()
-        searcher = engine.searcher()
-        progress.message = f"working on {self.spelling.name(tool.name)}"
+        kb = self.warmup.get()
+        searcher = kb.searcher()
+        progress.message = f"working on {self.naming.name(tool.name)}"
         context = CallContext(
             searcher,
-            engine.count,
+            kb.count,
             self.scratch,
             session_id,
             self.config,
-            self.spelling,
-            Cursors(self.config.cursor_key.encode("utf-8") or engine.cursor_key),
-            layers=engine.layers,
+            self.naming,
+            Cursors(self.config.cursor_key.encode("utf-8") or kb.cursor_key),
+            layers=kb.layers,
             principal=caller.principal,
             session_note=ignored_session(request, session_id),
             slim=self.config.slim(tool.toolset),
-            memory=engine.memory,
+            memory=kb.memory,
             now=self.clock(),
-            ingest=engine.ingest,
+            ingest=kb.ingest,
             say_progress=partial(setattr, progress, "message"),
         )
         reply = tool.run(context, request)
@@ -220,10 +220,10 @@ def typed_error(error: Exception, what: str) -> GraphctxError:
     return InternalError(f"Internal error in {what}; see the server log.")
 
 
-def error_envelope(error: GraphctxError, spelling: ToolNaming) -> dict[str, Any]:
+def error_envelope(error: GraphctxError, naming: ToolNaming) -> dict[str, Any]:
     """Return the envelope of an error as JSON values, with the tools named as the server lists them."""
     # A file's name or its content may hold half of a surrogate pair, which no message can carry.
-    text = json.dumps(spelling.error(error).envelope(), ensure_ascii=False, default=str)
+    text = json.dumps(naming.error(error).envelope(), ensure_ascii=False, default=str)
     plain: dict[str, Any] = json.loads(encodable(text))
     return plain
 

@@ -54,7 +54,7 @@ class TreeLine:
 
 
 def community_contents(
-    uri: str, name: str, searcher: Searcher, scope: Scope, spelling: ToolNaming
+    uri: str, name: str, searcher: Searcher, scope: Scope, naming: ToolNaming
 ) -> types.TextResourceContents:
     """Return a community: what it is, what is above and below it, and what the documents say of it.
 
@@ -70,7 +70,7 @@ def community_contents(
         below = searcher.communities(CommunitiesInput(parent_id=community.id, scope=scope)).items
         lines = [f"- {_linked(child)}, {sizes_of(child)}" for child in below[:MAX_CHILDREN]]
         if len(below) > MAX_CHILDREN:
-            lines.append(f"- {len(below) - MAX_CHILDREN} more: {spelling.name('graph.communities')} with parent_id")
+            lines.append(f"- {len(below) - MAX_CHILDREN} more: {naming.name('graph.communities')} with parent_id")
         blocks.append("\n".join(["## Below it\n", *lines]))
     names = [f"- {one_line(key.name)} (`{key.id}`)" for key in community.key_entities]
     blocks.append("\n".join(["## Key entities\n", *names]))
@@ -104,7 +104,7 @@ def community_contents(
 
 
 def hierarchy_contents(
-    uri: str, level: str, searcher: Searcher, scope: Scope, spelling: ToolNaming
+    uri: str, level: str, searcher: Searcher, scope: Scope, naming: ToolNaming
 ) -> types.TextResourceContents:
     """Return one level of the whole as a tree, broad entries first, up to the limit.
 
@@ -115,12 +115,12 @@ def hierarchy_contents(
     if kind == "concept":
         entries, left = _communities(searcher, scope)
         about, what = "Communities of entities", "communities"
-        deeper = f"Read one with {community_uri('ID')}, or go on below it with {spelling.name('graph.communities')}."
+        deeper = f"Read one with {community_uri('ID')}, or go on below it with {naming.name('graph.communities')}."
     else:
         entries, left = _documents(searcher, scope, kind)
         about = "Documents and their sections" if kind == "section" else "Documents and their units"
         what = "documents or sections" if kind == "section" else "documents or units"
-        deeper = f"Read a document with {document_uri('ID')}; go down in one with {spelling.name('graph.children')}."
+        deeper = f"Read a document with {document_uri('ID')}; go down in one with {naming.name('graph.children')}."
     shown = _most(entries)
     left += len(entries) - len(shown)
     blocks = [f"# {about} in {searched(scope)}"]

@@ -31,14 +31,14 @@ from graphctx.server.app import build_server
 from graphctx.server.auth import BearerTokens
 from graphctx.server.config import ServerConfig
 from graphctx.server.process import configure_log, leave
-from graphctx.server.warmup import Warmup, open_engine
+from graphctx.server.warmup import Warmup, open_kb
 from graphctx.store.config import is_absent
 from graphctx.store.objects import object_url
 
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1")
 REQUEST_SECONDS = 30.0
-"""Seconds from the connection, or from the first byte of a request on a kept connection, to the last byte of its body
-(at most 4 MB)."""
+"""Seconds from the connection, or from the first byte of a request on a keep-alive connection, to the last byte of its
+body (at most 4 MB)."""
 SHUTDOWN_SECONDS = 3
 """Seconds that calls may take after SIGTERM or Ctrl-C; streams that clients keep open would never end."""
 HEALTH_PATH = "/healthz"
@@ -68,7 +68,7 @@ class HttpConfig:
         allowed_origins: ``Origin`` headers of browsers to let in (``https://name``, ``http://name:*``): their pages
             may call the server and read its answers (CORS).
         allow_anonymous: serve an address that is not local without bearer tokens: right where a proxy in front
-            authenticates, and nobody can go around it. Such callers may also write into layers.
+            authenticates, and nobody can go around it. Such callers may also write into layers and the memory.
     """
 
     host: str = "127.0.0.1"
@@ -154,12 +154,12 @@ def http_app(
 
 async def _health(warmup: Warmup, request: Request) -> Response:
     """Answer whether the knowledge base is open and something is published, and nothing about its content."""
-    engine = warmup.get_nowait()
+    kb = warmup.get_nowait()
     published = False
-    if engine is not None:
+    if kb is not None:
         with contextlib.suppress(GraphctxError):
-            published = bool((await run_in_threadpool(engine.searcher)).snapshot_id)
-    return JSONResponse({"status": "opening" if engine is None else "ok", "published": published})
+            published = bool((await run_in_threadpool(kb.searcher)).snapshot_id)
+    return JSONResponse({"status": "opening" if kb is None else "ok", "published": published})
 
 
 def _allow_origins(app: Starlette, origins: Sequence[str]) -> None:
@@ -201,7 +201,7 @@ def serve_http(
     """
     configure_log(_is_worth_logging)
     http, config = http or HttpConfig(), config or ServerConfig()
-    warmup = Warmup(lambda: open_engine(str(kb_path), config.layers, config))
+    warmup = Warmup(lambda: open_kb(str(kb_path), config.layers, config))
     server = uvicorn.Server(
         uvicorn.Config(
             http_app(warmup, config, http, pages),
@@ -217,7 +217,7 @@ def serve_http(
         # uvicorn shuts down in order, and then raises the signal again for the handler that was there before.
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         on_listening()
-        if pages is None or object_url(kb_path) or not is_absent(Path(kb_path)):  # a page is where one begins
+        if pages is None or object_url(kb_path) or not is_absent(Path(kb_path)):  # the page can create a knowledge base
             warmup.start()
         with contextlib.suppress(KeyboardInterrupt):
             server.run(sockets=sockets)

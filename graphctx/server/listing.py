@@ -8,7 +8,7 @@ from pathlib import Path
 
 import mcp_types as types
 
-from graphctx.model.requests import Bounded, GraphInput
+from graphctx.model.requests import BudgetedRequest, GraphInput
 from graphctx.server.config import MEMORY_TOOLSETS, ServerConfig
 from graphctx.server.names import ToolNaming
 from graphctx.server.schemas import Schema, slim, tool_schema, without
@@ -17,7 +17,7 @@ from graphctx.server.tool import AnyTool
 _ABOUT = "Answers from a knowledge base of documents, as exact quotes with citations."
 _ABOUT_LAYERS = "Searches and extends the layers of AGENTS.db: what people and agents wrote down beside the code."
 _ABOUT_MEMORY = "Remembers what people and agents said and found out, across sessions."
-_BOUNDED = (
+_ABOUT_ANSWERS = (
     "Quotes are word for word; cite them by title and URI. An empty answer says why in empty_reason. When partial is "
     "true, repeat the call with next_cursor."
 )
@@ -43,7 +43,7 @@ _PLAYBOOK = {
 _HANDLES = "Name passages by their section_id, which needs no session; a passage_id needs the session_id of its answer."
 
 
-def instructions(tools: Iterable[AnyTool], config: ServerConfig, spelling: ToolNaming) -> str:
+def instructions(tools: Iterable[AnyTool], config: ServerConfig, naming: ToolNaming) -> str:
     """Return the instructions for models, in the names of the tools that the server offers."""
     offered = {tool.toolset for tool in tools}
     about = [
@@ -53,10 +53,10 @@ def instructions(tools: Iterable[AnyTool], config: ServerConfig, spelling: ToolN
     ]
     parts = [*about, *(said for toolset, said in _PLAYBOOK.items() if toolset in offered)]
     if not offered <= MEMORY_TOOLSETS:
-        parts.append(_BOUNDED)
+        parts.append(_ABOUT_ANSWERS)
     if config.transport == "http" and not offered <= MEMORY_TOOLSETS:
         parts.append(_HANDLES)
-    return spelling.text(" ".join(parts))
+    return naming.text(" ".join(parts))
 
 
 _WITHOUT_DOCUMENTS = MEMORY_TOOLSETS | {"layers"}
@@ -85,11 +85,11 @@ def _unlisted(tool: AnyTool, config: ServerConfig) -> frozenset[str]:
     hidden = hidden_fields(tool, config)
     if not config.slim(tool.toolset):
         return hidden
-    if issubclass(tool.input, Bounded):
+    if issubclass(tool.input, BudgetedRequest):
         hidden |= {"max_tokens"}
     if issubclass(tool.input, GraphInput):
         hidden |= {"filters"}
-    return hidden | (_SELDOM - {"scope"} if config.bounded else _SELDOM)
+    return hidden | (_SELDOM - {"scope"} if config.has_boundary else _SELDOM)
 
 
 def _arguments(tool: AnyTool, config: ServerConfig) -> Schema:
@@ -98,17 +98,17 @@ def _arguments(tool: AnyTool, config: ServerConfig) -> Schema:
     return slim(schema) if config.slim(tool.toolset) else schema
 
 
-def listed(tool: AnyTool, spelling: ToolNaming, config: ServerConfig) -> types.Tool:
+def listed(tool: AnyTool, naming: ToolNaming, config: ServerConfig) -> types.Tool:
     """Return a tool as it is listed, with the limits that are configured."""
     arguments = _arguments(tool, config)
     output = None
     if config.structured_output and not config.slim(tool.toolset):
-        output = spelling.schema(without(tool_schema(tool.output, "output"), hidden_fields(tool, config)))
+        output = naming.schema(without(tool_schema(tool.output, "output"), hidden_fields(tool, config)))
     return types.Tool(
-        name=spelling.name(tool.name),
+        name=naming.name(tool.name),
         title=tool.title,
-        description=spelling.text(tool.describe(config.limits, arguments)),
-        input_schema=spelling.schema(arguments),
+        description=naming.text(tool.describe(config.limits, arguments)),
+        input_schema=naming.schema(arguments),
         output_schema=output,
         annotations=types.ToolAnnotations(
             read_only_hint=tool.hints["readOnlyHint"],

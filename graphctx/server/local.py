@@ -58,11 +58,11 @@ def tool_named(name: str) -> AnyTool:
     )
 
 
-def call(engine: OpenKnowledgeBase, config: ServerConfig, name: str, arguments: Mapping[str, Any]) -> Reply[Any]:
+def call(kb: OpenKnowledgeBase, config: ServerConfig, name: str, arguments: Mapping[str, Any]) -> Reply[Any]:
     """Call a tool.
 
     Args:
-        engine: what the tool runs on.
+        kb: what the tool runs on.
         config: limits and boundary, as a server would have them.
         name: the tool's name, with dots or with underscores.
         arguments: the arguments, as a client would send them.
@@ -71,7 +71,7 @@ def call(engine: OpenKnowledgeBase, config: ServerConfig, name: str, arguments: 
         GraphctxError: what a client would get as an error envelope.
 
     ```python
-    reply = call(open_engine("handbook/.graphctx"), ServerConfig(), "kb.search", {"query": "duty officer"})
+    reply = call(open_kb("handbook/.graphctx"), ServerConfig(), "kb.search", {"query": "duty officer"})
     print(reply.text)
     ```
     """
@@ -79,16 +79,16 @@ def call(engine: OpenKnowledgeBase, config: ServerConfig, name: str, arguments: 
     request = parse_arguments(tool.input, arguments, hidden_fields(tool, config))
     reply: Reply[Any] = tool.run(
         CallContext(
-            engine.searcher(),
-            engine.count,
+            kb.searcher(),
+            kb.count,
             LocalScratch(max_bytes=0, ttl=0),
             LOCAL_SESSION,
             config,
             cursors=Cursors(LOCAL_SESSION.encode()),  # a fixed key, so that the next process can go on
-            layers=engine.layers,
-            memory=engine.memory,
+            layers=kb.layers,
+            memory=kb.memory,
             now=datetime.now(UTC),
-            ingest=engine.ingest,
+            ingest=kb.ingest,
         ),
         request,
     )

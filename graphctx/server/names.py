@@ -39,7 +39,7 @@ class ToolNaming:
 
     @classmethod
     def of(cls, names: Iterable[str], style: ToolNames) -> ToolNaming:
-        """Return the spelling of tools with these names in a style."""
+        """Return the naming of these tools in a style."""
         return DOTTED if style == "dotted" else cls({name: name.replace(".", "_") for name in names if "." in name})
 
     def name(self, name: str) -> str:

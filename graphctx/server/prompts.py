@@ -235,7 +235,7 @@ def find(playbooks: tuple[Playbook, ...], name: str) -> Playbook:
 
 
 def filled(
-    playbook: Playbook, arguments: Mapping[str, str], spelling: ToolNaming, remembered: str = ""
+    playbook: Playbook, arguments: Mapping[str, str], naming: ToolNaming, remembered: str = ""
 ) -> types.GetPromptResult:
     """Return a prompt with its blanks filled in, and what is remembered behind it.
 
@@ -255,10 +255,10 @@ def filled(
             continue
         raise InvalidArgument(f"{name[:100]} = {value[:80]!r}: {problem}.", field=name[:200], value=value[:200])
     before, *rest = playbook.text.split("{")  # not str.format: a value may hold braces
-    pieces = [spelling.text(before)]
+    pieces = [naming.text(before)]
     for piece in rest:
         name, after = piece.split("}", 1)
-        pieces += [arguments[name].strip(), spelling.text(after)]
+        pieces += [arguments[name].strip(), naming.text(after)]
     if playbook.remembered:
         pieces.append(remembered or "(none)")
     message = types.PromptMessage(role="user", content=types.TextContent(text="".join(pieces)))

@@ -28,7 +28,7 @@ _EMPTY: dict[EmptyReason, str] = {
     "filtered_out": "The filters leave no document of the scope. Widen or drop them.",
     "no_communities": "There are no communities here: the documents are too few. Widen the scope, or ingest more.",
     "ambiguous": "The name stands for several; ask again by the id of one.",
-    "empty_knowledge_base": "The knowledge base holds no documents yet. Ingest some, then ask again.",
+    "empty_knowledge_base": "The documents of the knowledge base hold no text to quote. Ingest others, then ask again.",
     "nothing_in_scope": "The scope leaves no document to look in. Widen it if you may.",
     "no_match": "Nothing fits. Try other words, or a larger top_k.",
     "no_evidence": "Nothing in scope bears on the question.",
@@ -129,7 +129,7 @@ def more(context: CallContext, answer: ListAnswer, call: str) -> list[str]:
 
 def how_named(context: CallContext) -> str:
     """Return how to name a passage in the next call, by what works in every session."""
-    argument = "" if context.spelling.name("kb.search") == "search_sections" else " as passage_id"
+    argument = "" if context.naming.name("kb.search") == "search_sections" else " as passage_id"
     return f"a section's id{argument}. Resource: {section_uri('<section>')}"
 
 

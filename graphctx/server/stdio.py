@@ -35,7 +35,7 @@ from pydantic import ValidationError
 
 from graphctx.server.config import ServerConfig
 from graphctx.server.process import configure_log, leave
-from graphctx.server.warmup import Warmup, open_engine
+from graphctx.server.warmup import Warmup, open_kb
 
 log = logging.getLogger(__name__)
 
@@ -57,7 +57,7 @@ def serve_stdio(kb_path: str | Path, config: ServerConfig | None = None, warmup:
     """
     configure_log()
     config = config or ServerConfig()
-    anyio.run(_serve, config, warmup or Warmup(lambda: open_engine(str(kb_path), config.layers, config)))
+    anyio.run(_serve, config, warmup or Warmup(lambda: open_kb(str(kb_path), config.layers, config)))
     leave()
 
 

@@ -38,8 +38,9 @@ _NO_CAP = 2**31 - 1
 class Description:
     """What a tool's author writes of its description (tool contract, section 7.1).
 
-    The fifth part, defaults and caps, is generated from the input model. In ``returns``, the name of an argument in
-    braces stands for its default (``{top_k}``), and ``{response}`` for the limits of a whole response.
+    Each part goes on from words that the listing puts before it: "Use when", "Do not use when", "Returns at most", "If
+    you need more,". The fifth part, defaults and caps, is generated from the input model. In ``returns``, the name of
+    an argument in braces stands for its default (``{top_k}``), and ``{response}`` for the limits of a whole response.
     """
 
     use_when: str

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _POLL_SECONDS = 0.05
-"""Seconds between the checkpoints of a call that waits for another one to open the engine."""
+"""Seconds between the checkpoints of a call that waits for another one to open the knowledge base."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,55 +63,55 @@ class OpenKnowledgeBase:
 
 
 class Warmup:
-    """An engine that is opened by the first thread that needs it, and again once it is outdated.
+    """A knowledge base that is opened by the first thread that needs it, and again once it is outdated.
 
     Args:
-        open_engine: opens the engine; may take seconds, and may raise typed errors.
+        open_kb: opens the knowledge base; may take seconds, and may raise typed errors.
     """
 
-    def __init__(self, open_engine: Callable[[], OpenKnowledgeBase]) -> None:
-        self._open = open_engine
+    def __init__(self, open_kb: Callable[[], OpenKnowledgeBase]) -> None:
+        self._open = open_kb
         self._lock = threading.Lock()
-        self._engine: OpenKnowledgeBase | None = None
+        self._kb: OpenKnowledgeBase | None = None
 
     def start(self) -> None:
-        """Open and warm the engine in a background thread."""
+        """Open and warm the knowledge base in a background thread."""
         threading.Thread(target=self._warm, name="graphctx-warmup", daemon=True).start()
 
     def get_nowait(self) -> OpenKnowledgeBase | None:
-        """Return the engine if it is open; else start to open it, unless another thread does. Never blocks."""
-        engine = self._current()
-        if engine is None and not self._lock.locked():
+        """Return the knowledge base if it is open; else start to open it, unless another thread does. Never blocks."""
+        kb = self._current()
+        if kb is None and not self._lock.locked():
             self.start()
-        return engine
+        return kb
 
     def get(self) -> OpenKnowledgeBase:
-        """Return the engine; blocks until it is open.
+        """Return the knowledge base; blocks until it is open.
 
         The thread that opens it goes on to the end even if its own call is abandoned, as others wait for it.
 
         Raises:
             GraphctxError: opening failed.
         """
-        while (engine := self._current()) is None:
+        while (kb := self._current()) is None:
             if self._lock.acquire(timeout=_POLL_SECONDS):
                 try:
                     if self._current() is None:
-                        self._engine = contextvars.Context().run(self._opened)
+                        self._kb = contextvars.Context().run(self._opened)
                 finally:
                     self._lock.release()
             checkpoint()
-        return engine
+        return kb
 
     def _current(self) -> OpenKnowledgeBase | None:
-        engine = self._engine
-        return None if engine is None or engine.outdated() else engine
+        kb = self._kb
+        return None if kb is None or kb.outdated() else kb
 
     def _opened(self) -> OpenKnowledgeBase:
-        engine = self._open()
-        engine.warm()
-        engine.count("warm")
-        return engine
+        kb = self._open()
+        kb.warm()
+        kb.count("warm")
+        return kb
 
     def _warm(self) -> None:
         try:
@@ -120,11 +120,11 @@ class Warmup:
             log.warning("the knowledge base cannot be opened yet: %s", error)
 
 
-def open_engine(kb_path: str, layers: Path | None = None, config: ServerConfig | None = None) -> OpenKnowledgeBase:
+def open_kb(kb_path: str, layers: Path | None = None, config: ServerConfig | None = None) -> OpenKnowledgeBase:
     """Open the knowledge base at a path, or layers and a memory alone where there is none.
 
     Args:
-        kb_path: the knowledge base's folder.
+        kb_path: the knowledge base's folder, or its address on an object store.
         layers: the folder of the layers beside it.
         config: names the folder of the memory, if one is served.
 
@@ -135,11 +135,13 @@ def open_engine(kb_path: str, layers: Path | None = None, config: ServerConfig |
     from graphctx.server.entities import name_resolver
     from graphctx.store.config import is_absent
     from graphctx.store.cursor_key import cursor_key
+    from graphctx.store.replica import local_folder
 
     memory = config.memory if config else None
-    if is_absent(Path(kb_path)) and (layers or memory):
-        return _open_without_documents(Path(kb_path), layers, memory, config)
-    kb = KnowledgeBase.open(kb_path, layers=layers)
+    folder = local_folder(kb_path)
+    if is_absent(folder) and (layers or memory):
+        return _open_without_documents(folder, layers, memory, config)
+    kb = KnowledgeBase.open(folder, layers=layers)
     return OpenKnowledgeBase(
         kb.searcher,
         kb.warm,

@@ -25,13 +25,17 @@ _INPUTS = {
 
 
 def naming(passage: str) -> list[tuple[str, dict[str, Any]]]:
-    """A call with a passage id in each argument of each tool that takes a reference."""
+    """A call with a passage id in each argument that takes a reference, and one of each tool that asks for nothing."""
+    unasked = [tool for tool, fields in _INPUTS.items() if not {*REFERENCES, "query", "question"} & fields.keys()]
     return [
-        (tool, others | {name: [passage] if name.endswith("_ids") else passage})
-        for tool, fields in _INPUTS.items()
-        for others in [{name: value for name, value in _OTHER_ARGUMENTS.items() if name in fields}]
-        for name in fields
-        if name in REFERENCES
+        *((tool, {}) for tool in unasked),
+        *(
+            (tool, others | {name: [passage] if name.endswith("_ids") else passage})
+            for tool, fields in _INPUTS.items()
+            for others in [{name: value for name, value in _OTHER_ARGUMENTS.items() if name in fields}]
+            for name in fields
+            if name in REFERENCES
+        ),
     ]
 
 

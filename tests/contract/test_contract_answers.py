@@ -113,7 +113,7 @@ def test_every_span_is_the_text_at_its_place(
 
 
 @each_tool
-def test_the_budget_is_kept_and_told(caller: Caller, examples: Examples, tool: str) -> None:
+def test_the_budget_is_kept_and_reported(caller: Caller, examples: Examples, tool: str) -> None:
     reply = examples.reply(tool)
     tokens, size = weight(reply)
     assert tokens <= 8_000

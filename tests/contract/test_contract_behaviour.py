@@ -19,7 +19,7 @@ OF_NODES = ("graph.describe", "graph.expand", "graph.paths", "graph.sections_for
 @pytest.mark.parametrize(
     ("asked", "mode"), [("auto", "hybrid_local"), ("vector_only", "vector_only"), ("hybrid_local", "hybrid_local")]
 )
-def test_the_mode_that_ran_is_told(caller: Caller, asked: str, mode: str) -> None:
+def test_the_mode_that_ran_is_reported(caller: Caller, asked: str, mode: str) -> None:
     arguments = {"question": OPEN_QUESTION, "options": {"mode": asked}}
     assert caller.call("kb.retrieve_evidence", arguments).answer["diagnostics"]["mode"] == mode
     found = caller.call("kb.search", {"query": OPEN_QUESTION, "options": {"mode": asked}}).answer

@@ -201,7 +201,7 @@ def test_more_than_the_settings_allow_is_a_scope_violation(twice_fenced: Caller,
 
 
 @pytest.mark.parametrize("tool", [*PASSAGE_TOOLS, *NODE_TOOLS, *COMPAT[1:], "fetch"])
-def test_an_id_that_is_unknown_is_told_with_what_to_do(caller: Caller, examples: Examples, tool: str) -> None:
+def test_an_id_that_is_unknown_is_reported_with_what_to_do(caller: Caller, examples: Examples, tool: str) -> None:
     for name in ("passage_id", "passage_ids", "node_ids", "start_ids", "section_ids", "entity_ids", "parent_id", "id"):
         if name in examples.plain[tool]:
             for unknown in ("u_aaaaaaaaaaaaaaaa", "p_aaaaaaaaaaaaaaaa", "../../etc/passwd"):

@@ -144,7 +144,7 @@ def test_reading_around_a_passage_is_what_expanding_it_is(caller: Caller, plain:
 
 
 def test_a_scope_is_listed_where_the_settings_draw_a_boundary(nasty: KnowledgeBase) -> None:
-    with in_memory(nasty, toolsets=("core",), bounded=True) as caller:
+    with in_memory(nasty, toolsets=("core",), has_boundary=True) as caller:
         assert all("scope" in tool["inputSchema"]["properties"] for tool in caller.tools().values())
 
 

@@ -169,7 +169,9 @@ ODD = [*NASTY, "tide " * 20_000, "\u0301" * 500_000, '"' * 1_000_000]
 def test_any_text_is_answered_or_refused(askers: dict[str, Asker], examples: Examples, tool: str) -> None:
     asker, plain = askers["whole"], examples.plain[tool]
     schema = asker.tools[tool]["inputSchema"]
-    name = schema.get("required", ["entity_id"])[0]
+    name = next((name for name in (*schema.get("required", []), "entity_id") if name in schema["properties"]), None)
+    if name is None:
+        pytest.skip(f"{tool} needs no argument")
     step = 1 if EFFORT >= 1 else 6  # then each text meets every sixth tool
     for text in ODD[EVERY_TOOL.index(tool) % step :: step]:
         asker.check(tool, {**plain, name: [text] if schema["properties"][name]["type"] == "array" else text})

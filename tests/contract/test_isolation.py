@@ -103,7 +103,7 @@ def test_outside_the_scope_of_a_call_looks_like_nowhere(caller: Caller, truth: T
     check_like_nowhere(caller, truth, {"scope": {"repositories": ["open"]}})
 
 
-def test_whatever_is_asked_about_it_nothing_sealed_is_told(fenced: Caller, truth: Truth) -> None:
+def test_whatever_is_asked_about_it_nothing_sealed_is_reported(fenced: Caller, truth: Truth) -> None:
     for question in ("What does the Obsidian Ledger of Quillfeather list?", "vantablack code name secretly"):
         for tool, name in QUESTIONED.items():
             arguments = {name: question}
@@ -208,7 +208,7 @@ def test_resources_outside_the_boundary_are_unknown(fenced: Caller, truth: Truth
 def test_the_whole_seen_from_above_ends_at_the_boundary(fenced: Caller, caller: Caller, truth: Truth) -> None:
     for level in ("concept", "section", "unit"):
         text = fenced.read(f"graphctx://hierarchy/{level}").contents[0].text
-        assert text.count("\n- ") > 1
+        assert len(re.findall("\n *- ", text)) > 1
         check_nothing_sealed(truth, Reply({}, text, False))
     known, messages = 0, set()
     every = [caller.call("graph.communities", {"level": level, "page_size": 100}).answer for level in range(3)]

@@ -21,7 +21,7 @@ from mcp.client.stdio import stdio_client
 from graphctx.memory import FILE_NAME
 from graphctx.server.app import build_server
 from graphctx.server.config import ServerConfig
-from graphctx.server.warmup import Warmup, open_engine
+from graphctx.server.warmup import Warmup, open_kb
 from graphctx.settings import MemorySettings
 from tests.conftest import EFFORT
 
@@ -62,7 +62,7 @@ def served(folder: Path, era: str = "auto", memory: MemorySettings | None = None
     made = ServerConfig(toolsets=("iteration",), memory=folder, memory_settings=memory or MemorySettings())
     seconds = count()
     server = build_server(
-        Warmup(lambda: open_engine(str(folder / "none"), None, made)),
+        Warmup(lambda: open_kb(str(folder / "none"), None, made)),
         made,
         lambda: datetime(2026, 1, 1, hour, tzinfo=UTC) + timedelta(seconds=next(seconds)),
     )

@@ -24,7 +24,7 @@ def identity(item: dict[str, Any]) -> Any:
         return tuple(node["id"] for node in item["nodes"]), tuple(r["type"] for r in item["relations"])
     if "quote" in item:
         return item["doc_uri"], item["start_char"], item["end_char"]
-    return tuple(item.get(name) for name in ("section_id", "entity_id", "id"))
+    return tuple(item.get(name) for name in ("section_id", "entity_id", "doc_id", "id"))
 
 
 def wide(examples: Examples, tool: str) -> dict[str, Any]:

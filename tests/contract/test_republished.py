@@ -118,7 +118,7 @@ def test_before_the_first_ingest_no_id_is_blamed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", GONE)
-def test_what_was_edited_or_removed_is_told_by_no_tool(world: World, name: str) -> None:
+def test_what_was_edited_or_removed_is_reported_by_no_tool(world: World, name: str) -> None:
     caller = world.caller
     held = world.held[name]
     for tool, arguments in naming(held["passage_id"]):
@@ -154,7 +154,7 @@ def test_a_removed_document_is_gone_from_contexts_and_communities(world: World) 
     assert not [text for text in told if "stored in the red shed" in text]
 
 
-def test_what_only_moved_is_told_where_it_stands_now(world: World) -> None:
+def test_what_only_moved_is_reported_where_it_stands_now(world: World) -> None:
     caller, was = world.caller, world.was
     passage = world.held["kept"]["passage_id"]
     document = world.kb.document("public/kept.md").text

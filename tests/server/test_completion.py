@@ -67,7 +67,9 @@ async def test_at_most_so_many_values_are_given_and_the_rest_is_counted(
 
 async def test_communities_are_completed_to_titles_and_levels_to_names(connect: Connect) -> None:
     async with connect() as client:
-        [title] = (await complete(client, COMMUNITY, "community_id", "Duty")).values
+        title = (await complete(client, COMMUNITY, "community_id", "")).values[0]
+        assert title in (await complete(client, COMMUNITY, "community_id", title[:4])).values
+        assert (await complete(client, COMMUNITY, "community_id", "Nowhere")).values == []
         assert (await client.read_resource(f"graphctx://community/{title.replace(',', '%2C')}")).contents
         every = await complete(client, LEVEL, "level", "")
         assert every.values == ["concept", "section", "unit", "1", "2", "3"]

@@ -19,7 +19,7 @@ from mcp_types import INTERNAL_ERROR, PromptReference
 from graphctx.knowledge_base import KnowledgeBase
 from graphctx.server.app import build_server
 from graphctx.server.config import ServerConfig
-from graphctx.server.warmup import OpenKnowledgeBase, Warmup, open_engine
+from graphctx.server.warmup import OpenKnowledgeBase, Warmup, open_kb
 
 from .calls import engine_over
 from .conftest import Connect, each_era
@@ -43,7 +43,7 @@ async def test_an_index_that_comes_later_is_found_by_the_next_call(
     connect: Connect, kb_path: Path, tmp_path: Path
 ) -> None:
     later = tmp_path / "kb"
-    async with connect(server=build_server(Warmup(lambda: open_engine(str(later))))) as client:
+    async with connect(server=build_server(Warmup(lambda: open_kb(str(later))))) as client:
         error = error_of(await client.call_tool("kb.search", {"query": "ledger"}))
         assert error["code"] == "BACKEND_UNAVAILABLE"
         assert "graphctx ingest" in error["message"]

@@ -48,7 +48,7 @@ async def test_a_community_is_read_by_its_id_or_its_title_and_leads_to_its_paren
 @pytest.mark.parametrize(
     ("names", "line"),
     [
-        (("1", "concept"), r"- Night watch \(`c_\w+`\), \d+ entities"),
+        (("1", "concept"), r"- \w[\w ,]+ \(`c_\w+`\), \d+ entities"),
         (("2", "section"), r"- Backups — ops/backup.md \(`d_\w+`\), 2 units\n  - Backups \(`s_\w+`\)\n  - Restore \("),
         (("3", "unit"), r"- Backups — ops/backup.md \(`d_\w+`\), 2 units\n  - Backups \(`u_\w+`\)\n  - Restore \("),
     ],

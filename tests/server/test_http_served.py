@@ -159,6 +159,7 @@ HALVES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("half", HALVES)
 def test_a_request_that_does_not_arrive_ends_after_a_limit(served: Served, half: str) -> None:
     with served.connected() as client:

@@ -25,7 +25,7 @@ SECONDS = 120
 NOISY_SERVER = """
 import logging, os, subprocess, sys
 from graphctx.server.stdio import serve_stdio
-from graphctx.server.warmup import Warmup, open_engine
+from graphctx.server.warmup import Warmup, open_kb
 
 def open_noisily():
     print("a stray print")
@@ -33,7 +33,7 @@ def open_noisily():
     os.write(1, b"a stray write\\n")
     subprocess.run(["echo", "a stray child"])
     logging.warning("a log line")
-    return open_engine(sys.argv[1])
+    return open_kb(sys.argv[1])
 
 serve_stdio("unused", warmup=Warmup(open_noisily))
 """
@@ -44,7 +44,7 @@ import sys, threading
 from pathlib import Path
 from graphctx.server.config import ServerConfig
 from graphctx.server.stdio import serve_stdio
-from graphctx.server.warmup import Warmup, open_engine
+from graphctx.server.warmup import Warmup, open_kb
 from server.waiting import Waiting
 
 class Telling(Waiting):
@@ -53,7 +53,7 @@ class Telling(Waiting):
         threading.Timer({release}, self.released.set).start()
         return super().run(context, request)
 
-warmup = Warmup(lambda: open_engine("none", Path(sys.argv[1])))  # no layers either: what waits needs nothing
+warmup = Warmup(lambda: open_kb("none", Path(sys.argv[1])))  # no layers either: what waits needs nothing
 warmup.get()  # opening takes none of a call's time
 with Telling().offered():
     serve_stdio("unused", ServerConfig(workers=1, call_timeout={timeout}), warmup)

@@ -76,7 +76,7 @@ def _older(
 
     def renamed(context: CallContext, request: Older) -> Reply[Out]:
         try:
-            return run(replace(context, spelling=OLDER), request)
+            return run(replace(context, naming=OLDER), request)
         except GraphctxError as error:
             OLDER.error(error)
             raise

@@ -34,7 +34,7 @@ INDEX_SECONDS = 3600.0
 """An ingest goes on where its client waits; the published snapshot serves meanwhile."""
 
 _SMALLER = 0.9
-"""A text that is too long for an answer is made shorter by at least so much each time."""
+"""A text that is too long for an answer is made shorter by at least this much each time."""
 
 
 class SearchContextAnswer(ListAnswer):

@@ -136,9 +136,9 @@ def _reply(
 def _text(context: CallContext, answer: EvidenceAnswer, call: str) -> str:
     """Return the quotes below their citations."""
     start = head(answer, len(answer.quotes), "quote")
-    spelling = [*respelt(answer.read_as), *unheld(answer.unknown_words)]
+    about_words = [*respelt(answer.read_as), *unheld(answer.unknown_words)]
     if answer.empty_reason:
-        said = "\n\n".join([f"{start}. {why_empty(answer)}", *spelling, *note_lines(answer.layer_notes)])
+        said = "\n\n".join([f"{start}. {why_empty(answer)}", *about_words, *note_lines(answer.layer_notes)])
         if answer.nearest:
             said += f" Closest documents (weak matches): {joined(answer.nearest, ', ')}. "
             said += context.say(
@@ -157,7 +157,7 @@ def _text(context: CallContext, answer: EvidenceAnswer, call: str) -> str:
         )
     if answer.answered == "near":
         blocks.append(ONLY_NEAR)
-    blocks += [*spelling, *note_lines(answer.layer_notes), *_memory_text(context, answer)]
+    blocks += [*about_words, *note_lines(answer.layer_notes), *_memory_text(context, answer)]
     if answer.next_cursor is not None or answer.limit_reason in CAPPED:
         blocks += more(context, answer, call)
     blocks.append(context.say(f"More text: kb.read_excerpt with {how_named(context)}"))

@@ -13,6 +13,7 @@ from typing import TypeVar
 from pydantic import Field
 
 from graphctx.model.graph import (
+    DescribedNode,
     EntitySection,
     GraphAnswer,
     Neighbour,
@@ -41,11 +42,15 @@ NodeT = TypeVar("NodeT", bound=Node)
 class DescribeAnswer(GraphAnswer):
     """Output of graph.describe."""
 
-    nodes: list[Node]
+    nodes: list[DescribedNode]
 
 
 def _described(answer: DescribeAnswer, _: NodeNames) -> list[str]:
-    return ["\n".join(map(node_line, answer.nodes))] if answer.nodes else []
+    lines = []
+    for node in answer.nodes:
+        lines.append(node_line(node))
+        lines += [f"  the same as {_named(one.id, {one.id: one.name})} ({one.reason})" for one in node.linked_aliases]
+    return ["\n".join(lines)] if lines else []
 
 
 DESCRIBE = graph_tool(
@@ -292,4 +297,6 @@ def _measures(relation: Relation) -> str:
         said.append(counted(relation.n_facts, "fact"))
     if relation.n_units:
         said.append(counted(relation.n_units, "unit"))
+    if relation.reason:
+        said.append(relation.reason)
     return ", ".join(said)

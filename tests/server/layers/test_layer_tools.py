@@ -128,7 +128,7 @@ def test_layers_that_cannot_be_compared_are_refused_with_both_named(kb: Knowledg
     assert call(context, "agents_search", query="size", layers=["local"])[0]["chunks"][0]["id"] == 5
 
 
-def test_a_damaged_layer_is_told_of_and_never_half_read(kb: KnowledgeBase, folder: Path) -> None:
+def test_a_damaged_layer_is_reported_of_and_never_half_read(kb: KnowledgeBase, folder: Path) -> None:
     (folder / FILES["local"]).write_bytes(b"AGDB and nothing more")
     with pytest.raises(InvalidArgument, match=r"AGENTS\.local\.db"):
         call(context_with(kb, folder), "agents_search", query="x")

@@ -98,7 +98,7 @@ def test_a_text_that_several_layers_hold_is_quoted_once_from_the_one_that_goes_f
     assert [q["doc_uri"] for q in answer["quotes"] if "layer" in q] == ["AGENTS.user.db#9"]
 
 
-def test_conflicts_are_told_beside_documents_too(context: CallContext) -> None:
+def test_conflicts_are_reported_beside_documents_too(context: CallContext) -> None:
     answer, text = call(context, "kb.search", query="Gulls are not fed", options={"layers": ["base", "delta"]})
     marks = {r["doc_uri"]: r["layer"] for r in answer["results"] if "layer" in r}
     assert marks["AGENTS.delta.db#2"]["conflicts"] == ["AGENTS.db#2"]

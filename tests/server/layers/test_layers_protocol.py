@@ -19,7 +19,7 @@ from graphctx.layers import FILES, write_layer
 from graphctx.server.app import build_server
 from graphctx.server.config import ServerConfig
 from graphctx.server.http import HttpConfig, http_app
-from graphctx.server.warmup import Warmup, open_engine
+from graphctx.server.warmup import Warmup, open_kb
 from tests.layers.world import content, note, stack
 
 from ..listening import as_bearer, listening
@@ -79,7 +79,7 @@ async def test_layers_alone_are_served_from_a_folder_whose_name_is_not_utf8(tmp_
     place = tmp_path / os.fsdecode(b"caf\xe9")
     stack(place, base=content(note(1, "Gulls are fed.")))
     config = ServerConfig(toolsets=("layers",), layers=place)
-    async with Client(build_server(Warmup(lambda: open_engine(str(tmp_path / "none"), place)), config)) as client:
+    async with Client(build_server(Warmup(lambda: open_kb(str(tmp_path / "none"), place)), config)) as client:
         found = await client.call_tool("agents_search", {"query": "gulls"})
     assert found.structured_content["scope"]["project_id"] == "caf\ufffd"
 
@@ -208,7 +208,7 @@ async def test_layers_are_served_without_a_knowledge_base_and_no_folder_is_made_
 @pytest.mark.anyio
 async def test_a_tool_of_documents_that_was_asked_for_says_that_there_are_none(tmp_path: Path) -> None:
     config = ServerConfig(toolsets=("kb", "layers"), layers=tmp_path)
-    server = build_server(Warmup(lambda: open_engine(str(tmp_path / "none"), tmp_path)), config)
+    server = build_server(Warmup(lambda: open_kb(str(tmp_path / "none"), tmp_path)), config)
     async with Client(server) as client:
         found = await client.call_tool("kb.search", {"query": "wire"})
         assert found.structured_content["empty_reason"] == "no_snapshot"

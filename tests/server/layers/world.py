@@ -45,8 +45,8 @@ def warmup_with(kb: KnowledgeBase, folder: Path) -> Warmup:
 
 def context_with(kb: KnowledgeBase, folder: Path, limits: Limits | None = None) -> CallContext:
     """Return the context of one session's calls, with layers."""
-    engine = beside(kb, folder)
-    return replace(context_over(kb, limits, layers=engine.layers), searcher=engine.searcher())
+    opened = beside(kb, folder)
+    return replace(context_over(kb, limits, layers=opened.layers), searcher=opened.searcher())
 
 
 def digests(folder: Path) -> dict[str, str]:

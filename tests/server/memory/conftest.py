@@ -14,7 +14,7 @@ from graphctx.memory import Memory
 from graphctx.memory.extraction import TripleExtractor
 from graphctx.server.app import build_server
 from graphctx.server.config import ServerConfig
-from graphctx.server.warmup import OpenKnowledgeBase, Warmup, open_engine
+from graphctx.server.warmup import OpenKnowledgeBase, Warmup, open_kb
 from tests.memory.conftest import EMBEDDER, EXTRACTOR
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -50,7 +50,7 @@ def warmup_with(config: ServerConfig) -> Warmup:
     memory = opened_memory(config.memory)
 
     def engine() -> OpenKnowledgeBase:
-        made = open_engine("/nonexistent", None, config)
+        made = open_kb("/nonexistent", None, config)
         return OpenKnowledgeBase(made.searcher, lambda: None, made.count, memory=lambda: memory)
 
     return Warmup(engine)

@@ -18,7 +18,7 @@ from graphctx.knowledge_base import KnowledgeBase
 from graphctx.server.app import build_server
 from graphctx.server.config import ServerConfig
 from graphctx.server.http import HttpConfig, http_app
-from graphctx.server.warmup import OpenKnowledgeBase, Warmup, open_engine
+from graphctx.server.warmup import OpenKnowledgeBase, Warmup, open_kb
 
 from ..listening import as_bearer, listening
 from ..results import error_of, text_of
@@ -33,7 +33,7 @@ Beside = Callable[..., AbstractAsyncContextManager[Client]]
 
 def warmup_beside(kb_path: Path, config: ServerConfig) -> Warmup:
     def engine() -> OpenKnowledgeBase:
-        made = open_engine(str(kb_path), None, config)
+        made = open_kb(str(kb_path), None, config)
         assert config.memory is not None
         memory = opened_memory(config.memory)
         return OpenKnowledgeBase(made.searcher, made.warm, made.count, memory=lambda: memory)
@@ -120,7 +120,7 @@ async def test_the_option_is_listed_where_a_memory_is_served_and_refused_elsewhe
             options = listed["kb_retrieve_evidence"]["properties"]["options"]["properties"]
             assert options["include_memory"]["type"] == "boolean"
     config = ServerConfig(toolsets=("kb",))
-    async with Client(build_server(Warmup(lambda: open_engine(str(kb_path), None, config)), config)) as client:
+    async with Client(build_server(Warmup(lambda: open_kb(str(kb_path), None, config)), config)) as client:
         listed = "".join(tool.model_dump_json() for tool in (await client.list_tools()).tools)
         assert "include_memory" not in listed
         assert '"memory"' not in listed
@@ -147,7 +147,7 @@ async def test_a_damaged_memory_leaves_the_quotes(kb_path: Path, folder: Path) -
     folder.mkdir()
     (folder / "memory.db").write_bytes(b"no database" * 100)
     config = ServerConfig(toolsets=("kb", "memory"), memory=folder)
-    async with Client(build_server(Warmup(lambda: open_engine(str(kb_path), None, config)), config)) as client:
+    async with Client(build_server(Warmup(lambda: open_kb(str(kb_path), None, config)), config)) as client:
         answer = (await client.call_tool("kb.retrieve_evidence", WITH_MEMORY)).structured_content
         assert answer["quotes"]
         assert "memory repair" in answer["memory"]["degraded"]

@@ -18,7 +18,7 @@ from pydantic import SecretStr
 from graphctx.server.app import build_server
 from graphctx.server.config import ServerConfig
 from graphctx.server.http import HttpConfig, http_app
-from graphctx.server.warmup import Warmup, open_engine
+from graphctx.server.warmup import Warmup, open_kb
 from tests.nlp.llm_stub import Stub, sends, stub
 
 from ..conftest import each_era
@@ -239,7 +239,7 @@ async def test_summaries_that_are_asked_for_are_written_by_the_model_that_is_set
     folder: Path, stub: Stub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = ServerConfig(toolsets=("memory", "iteration"), memory=folder, llm=stub.settings())
-    async with Client(build_server(Warmup(lambda: open_engine("/nonexistent", None, config)), config)) as client:
+    async with Client(build_server(Warmup(lambda: open_kb("/nonexistent", None, config)), config)) as client:
         for model, degraded in (("stub", ""), ("", "1 of 1 summaries are extractive: The endpoint failed with 500.")):
             await client.call_tool("memory_store", {"content": "The key is under the mat.", "memory_type": "turn"})
             await client.call_tool("store_context", {"content": "The build needs Java 21.", "context_type": "output"})
@@ -295,7 +295,7 @@ async def test_a_memory_that_cannot_be_opened_leaves_the_other_tools_alone(kb_pa
     folder.mkdir()
     (folder / "memory.db").write_bytes(b"nothing of the kind" * 100)
     config = ServerConfig(toolsets=("kb", "memory"), memory=folder)
-    async with Client(build_server(Warmup(lambda: open_engine(str(kb_path), None, config)), config)) as client:
+    async with Client(build_server(Warmup(lambda: open_kb(str(kb_path), None, config)), config)) as client:
         assert not (await client.call_tool("kb.search", {"query": "duty officer"})).is_error
         error = error_of(await client.call_tool("memory_status", {}))
         assert error["code"] == "BACKEND_UNAVAILABLE"
@@ -304,7 +304,7 @@ async def test_a_memory_that_cannot_be_opened_leaves_the_other_tools_alone(kb_pa
 
 async def test_facts_and_documents_name_the_same_things(kb_path: Path, folder: Path) -> None:
     config = ServerConfig(toolsets=("kb", "graph", "memory"), memory=folder)
-    async with Client(build_server(Warmup(lambda: open_engine(str(kb_path), None, config)), config)) as client:
+    async with Client(build_server(Warmup(lambda: open_kb(str(kb_path), None, config)), config)) as client:
         triple = {"subject": "Duty Officer", "predicate": "works_with", "object": "Bob"}
         await client.call_tool("store_facts", {"triples": [triple]})
         found = (await client.call_tool("graph_query", {"entity": "duty officer"})).structured_content

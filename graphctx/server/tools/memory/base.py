@@ -12,7 +12,7 @@ from pydantic import Field
 
 from graphctx.errors import InvalidArgument
 from graphctx.model.answers import LOCAL_SESSION, Answer, Budget
-from graphctx.model.requests import Bounded, Label, Scope
+from graphctx.model.requests import BudgetedRequest, Label, Scope
 from graphctx.server.call_context import CallContext
 from graphctx.server.fitting import first_fitting
 from graphctx.server.render import one_line
@@ -73,7 +73,7 @@ SessionName = Annotated[
 ]
 
 
-class MemoryInput(Bounded):
+class MemoryInput(BudgetedRequest):
     """What calls of the memory have in common."""
 
     scope: Scope = Field(default_factory=Scope, description="This server's project, or left out.")
