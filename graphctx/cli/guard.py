@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
+import sys
 import traceback
+from collections.abc import Sequence
+from difflib import get_close_matches
+from itertools import takewhile
 from typing import Any
 
 import typer
@@ -11,10 +15,11 @@ from typer.core import TyperCommand, TyperGroup
 
 from graphctx.cli.console import errors_console, print_json
 from graphctx.cli.options import DEFAULT_KB
-from graphctx.errors import GraphctxError, InternalError
+from graphctx.errors import GraphctxError, InternalError, InvalidArgument
 from graphctx.store.objects import object_url
 
 EXIT_ERROR = 1
+EXIT_USAGE = 2
 EXIT_STOPPED = 130
 """128 + SIGINT, as shells report it."""
 
@@ -73,6 +78,7 @@ class GuardedCommand(_Described, TyperCommand):
         try:
             return super().parse_args(ctx, args)
         except Exception as error:
+            _drop_far_options(error)
             message = str(getattr(error, "message", ""))
             if "unexpected extra argument" in message and len(words) > 1 and self.name in _QUOTED:
                 remedy = _QUOTED[self.name].format(command=ctx.command_path)
@@ -112,18 +118,47 @@ class GuardedCommand(_Described, TyperCommand):
 
 
 class GuardedGroup(_Described, TyperGroup):
-    """A group of commands that explains that an option given before the command belongs after it."""
+    """A group of commands that explains that an option given before the command belongs after it.
+
+    With ``--json`` on the command line it reports bad usage as an envelope, too.
+    """
+
+    def main(self, args: Sequence[str] | None = None, **options: Any) -> Any:  # type: ignore[override]
+        """Run the command line and exit."""
+        words = sys.argv[1:] if args is None else args
+        if "--json" not in takewhile(lambda word: word != "--", words):
+            return super().main(args, **options)
+        try:
+            sys.exit(super().main(args, **{**options, "standalone_mode": False}))
+        except typer.Abort:
+            sys.exit(EXIT_ERROR)
+        except Exception as error:
+            if not hasattr(error, "format_message"):  # not of click
+                raise
+            fault = InvalidArgument(error.format_message())
+            if (context := getattr(error, "ctx", None)) is not None:
+                fault.details["hint"] = f"See {context.command_path} --help."
+            print_json(fault.envelope())
+            sys.exit(EXIT_USAGE)
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
         """Parse the arguments before the command."""
         try:
             return super().parse_args(ctx, args)
         except Exception as error:
+            _drop_far_options(error)
             name = getattr(error, "option_name", "")
             if any(name in option.opts for command in self.commands.values() for option in command.params):
                 remedy = f"Put it after the command: {ctx.command_path} COMMAND {name} …"
                 error.message = f"{name} belongs after a command. {remedy}"  # type: ignore[attr-defined]
             raise
+
+
+def _drop_far_options(error: Any) -> None:
+    """Of an unknown option, keep only suggestions whose name is near: every option has two dashes in common."""
+    if near := getattr(error, "possibilities", None):
+        name = str(getattr(error, "option_name", "")).lstrip("-")
+        error.possibilities = [one for one in near if not name or get_close_matches(name, [one.lstrip("-")])]
 
 
 def _report(error: GraphctxError, ctx: typer.Context) -> None:

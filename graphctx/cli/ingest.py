@@ -104,6 +104,7 @@ def ingest(
     """
     from graphctx.cli.job import IngestJob, read_job
     from graphctx.cli.watch import missing_paths, watch_sources
+    from graphctx.ingest.read.discover import IF_DELETED
 
     if (pipeline is None) == (not paths):
         raise InvalidArgument("Give either paths or --pipeline FILE, and only one of them: graphctx ingest FOLDER.")
@@ -116,13 +117,14 @@ def ingest(
     if scheduler is not None and engine != "dask":
         raise InvalidArgument("--scheduler is the address of a Dask cluster; add --engine dask.", field="scheduler")
     sources: list[str | Source] = [*job.all_sources] if job else [*paths]
-    if missing := missing_paths(sources):
-        raise InvalidArgument(f"There is no such file or folder: {', '.join(missing)}.", paths=missing)
     changed: dict[str, object] = {**(job.ingest if job else {})}
     changed |= {"ignore_files": False} if no_ignore else {}
     changed |= {name: value for name, value in (("include", include), ("exclude", exclude)) if value}
     job = job or IngestJob(paths=paths)
     folder = kb or Path(job.kb or DEFAULT_KB)
+    if missing := missing_paths(sources):
+        remedy = f" {IF_DELETED}" if (folder.expanduser() / "kb.toml").exists() else ""
+        raise InvalidArgument(f"There is no such file or folder: {', '.join(missing)}.{remedy}", paths=missing)
     project = job.project_id if project_id is None else project_id
     prune = prune or job.prune
     created = not dry_run and not folder.expanduser().exists()
@@ -165,7 +167,7 @@ def ingest(
         raise
     if not report.added + report.replaced + report.renamed + report.removed + report.unchanged:
         raise InvalidArgument(
-            f"None of the {len(report.skipped)} files could be read, so nothing was ingested: "
+            "No file could be read, so nothing was ingested: "
             + "; ".join(f"{item.uri}: {item.reason}" for item in report.skipped[:5]),
             skipped=[item.model_dump() for item in report.skipped],
         )
@@ -173,6 +175,8 @@ def ingest(
         print_json(report)
         return
     _show_report(report)
+    if not report.units:
+        return
     option = "" if folder == DEFAULT_KB else f" --kb {shlex.quote(str(folder))}"
     command = "graphctx" if shutil.which("graphctx") else shlex.join(program())
     output_console().print(f'\nNext: {command} ask{option} "your question"', style="green")
@@ -269,7 +273,7 @@ def _show_plan(plan: IngestPlan) -> None:
     published = f"snapshot {plan.snapshot_id} stays" if plan.snapshot_id else "nothing is published yet"
     outcome = "would publish" if plan.builds else "nothing to do"
     console.print(f"{plan.project_id} · dry run: {outcome} · {published}", style="bold")
-    console.print(f"{counted(plan.documents, 'documents')} afterwards, {plan.unchanged:,} of them read and unchanged")
+    console.print(f"{counted(plan.documents, 'documents')} afterwards; {plan.unchanged:,} were read and are unchanged")
     print_list(console, "Would be added", plan.added)
     print_list(console, "Would be replaced", plan.replaced)
     print_list(console, "Would be renamed", [f"{old} → {new}" for new, old in plan.renamed.items()])

@@ -23,7 +23,7 @@ from graphctx.cli.options import (
     UpdatedAfterOption,
     filters,
 )
-from graphctx.cli.places import uri_prefix
+from graphctx.cli.places import DocumentFiles, uri_prefix
 from graphctx.cli.show import show_answered, show_community, show_evidence, show_global, show_search, show_tree
 from graphctx.errors import InvalidArgument
 from graphctx.model.context import ContextInput
@@ -134,7 +134,7 @@ def ask(
             if as_json:
                 print_json(points)
             else:
-                show_global(output_console(), question, points, base.config.sources)
+                show_global(output_console(), question, points, DocumentFiles(base))
             return
         answer = base.retrieve_evidence(
             question,
@@ -149,7 +149,7 @@ def ask(
         if as_json:
             print_json(answer)
         else:
-            show_evidence(output_console(), question, answer, base.config.sources)
+            show_evidence(output_console(), question, answer, DocumentFiles(base))
 
 
 def search(
@@ -186,7 +186,7 @@ def search(
         if as_json:
             print_json(answer)
         else:
-            show_search(output_console(), query, answer, base.config.sources)
+            show_search(output_console(), query, answer, DocumentFiles(base))
 
 
 def context(
@@ -303,7 +303,7 @@ def communities(
             parents: Sequence[CommunityNode] = ()
             if one.parent_id:
                 parents = searcher.communities(request.model_copy(update={"community_ids": [one.parent_id]})).items
-            show_community(console, one, parents, base.config.sources)
+            show_community(console, one, parents, DocumentFiles(base))
             if below:
                 console.print()
                 show_tree(console, "Below it", below, whole=whole)
@@ -395,7 +395,7 @@ def cypher(
         return
     print_table(result.columns, ([_cell(value) for value in row] for row in result.rows))
     cut = ", cut; see --max-rows" if result.truncated else ""
-    errors_console().print(f"{len(result.rows):,} rows{cut}", style="dim")
+    errors_console().print(f"{counted(len(result.rows), 'rows')}{cut}", style="dim")
 
 
 def _parameter(text: str) -> tuple[str, Any]:

@@ -204,13 +204,15 @@ Every tool can be called by its name and by the same name with `_` for `.` (`kb_
 as readable text and as structured content, and each of the two is complete. `document.text[start_char:end_char]` is \
 the quote, preview, snippet or excerpt beside it. Complete JSON Schemas are in [`schemas/tools`](../../schemas/tools).
 
+The default toolset, `core`, lists six of them: %s.
+
 An argument that is null counts as left out; unknown arguments are refused. A field marked `?` is left out of an \
 answer when it is empty."""
 _TOOLSETS = {
-    "kb": "Evidence and excerpts. Offered by default.",
-    "graph": "Entities, sections and documents, and how they are related. Offered by default. Nodes are named by id "
-    "or passage id, documents also by URI, entities also by name; an ambiguous name gives its candidates in "
-    "`unresolved`.",
+    "kb": "Evidence and excerpts. Callable by default, and listed with `--toolsets kb`.",
+    "graph": "Entities, sections and documents, and how they are related. Callable by default, and listed with "
+    "`--toolsets graph`. Nodes are named by id or passage id, documents also by URI, entities also by name; an "
+    "ambiguous name gives its candidates in `unresolved`.",
     "compat": "The same under older names and with their defaults, for prompts and clients that were written for them. "
     "Off by default; alone where the flag `kb_v2` is off.",
     "connector": "The two tools that ChatGPT's connectors and deep research look for, in exactly their form. Off by "
@@ -244,13 +246,14 @@ def tools_page() -> str:
     from graphctx.model.requests import GraphInput
     from graphctx.server.listing import tool_document
     from graphctx.server.schemas import tool_schema
-    from graphctx.server.tools import TOOLSETS
+    from graphctx.server.tools import CORE, TOOLSETS
 
     own = ("include_snippet", "page_size")
     fields = tool_schema(GraphInput, "input")["properties"].items()
     arguments = {name: field for name, field in fields if name not in own}
     answer = tool_schema(ListAnswer, "output")
-    parts = [f"# Tools\n\n{_NOTE.format('graphctx/server/tools')}", _TOOLS_INTRO]
+    core = ", ".join(_link(tool.name) for tool in CORE)
+    parts = [f"# Tools\n\n{_NOTE.format('graphctx/server/tools')}", _TOOLS_INTRO % core]
     for toolset, tools in TOOLSETS.items():
         names = ", ".join(_link(tool.name) for tool in tools)
         parts.append(f"**Toolset `{toolset}`.** {_TOOLSETS[toolset]} {names}.")

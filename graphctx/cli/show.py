@@ -6,8 +6,8 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from graphctx.cli.console import counted, errors_console
-from graphctx.cli.places import place_of, shown_path
+from graphctx.cli.console import counted, errors_console, warn
+from graphctx.cli.places import shown_path
 from graphctx.text.printable import one_line, visible
 from graphctx.text.readable import hanging_indent, readable
 
@@ -15,15 +15,18 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.tree import Tree
 
+    from graphctx.cli.places import DocumentFiles
     from graphctx.model.answers import EvidenceAnswer, GlobalAnswer, Point, Quote, SearchAnswer, SearchResult, Theme
     from graphctx.model.context import OptimalContext
     from graphctx.model.graph import CommunityNode
-    from graphctx.store.config import SourceEntry
 
 _OTHER_WORDS = "Try the words that the documents would use, or graphctx search with a few key words."
 _EMPTY = {
     "no_snapshot": ("nothing is published in this knowledge base yet", "Add documents: graphctx ingest FOLDER"),
-    "empty_knowledge_base": ("this knowledge base has no documents yet", "Add some: graphctx ingest FOLDER"),
+    "empty_knowledge_base": (
+        "the documents of this knowledge base hold no text to quote",
+        "Add some with text below their headings: graphctx ingest FOLDER",
+    ),
     "nothing_in_scope": (
         "no document is within the boundary of this knowledge base",
         "Check [server] doc_tags and repositories in its kb.toml.",
@@ -54,7 +57,7 @@ _TREE_LINES = 18
 """Communities that are listed by default: with the title and a hint, about 20 lines."""
 
 
-def show_evidence(console: Console, question: str, answer: EvidenceAnswer, sources: Sequence[SourceEntry]) -> None:
+def show_evidence(console: Console, question: str, answer: EvidenceAnswer, files: DocumentFiles) -> None:
     """Print quotes with their citations."""
     console.print(f"Question: {question}\n", style="bold")
     _show_spelling(console, answer.read_as)
@@ -68,11 +71,18 @@ def show_evidence(console: Console, question: str, answer: EvidenceAnswer, sourc
     for number, quote in enumerate(answer.quotes, start=1):
         goes_on = f" · the {quote.continues} goes on" if quote.continues and not quote.truncated else ""
         note = f"confidence {quote.confidence:.2f}{_shortened(quote)}{goes_on}"
-        _show_span(console, number, quote, quote.quote, note, sources)
+        _show_span(console, number, quote, quote.quote, note, files)
+    _show_changed(files)
     if answer.answered == "near":
         console.print(_NEAR, style="yellow")
     if answer.limit_reason != "none":
         console.print(_limit_hint(answer), style="dim")
+
+
+def _show_changed(files: DocumentFiles) -> None:
+    """Print on standard error how many files that an answer names changed since their ingest."""
+    if changed := sum(files.changed.values()):
+        warn(f"{counted(changed, 'files')} changed since the ingest; run graphctx ingest again.")
 
 
 def show_answered(context: OptimalContext) -> None:
@@ -108,7 +118,7 @@ def _limit_hint(answer: EvidenceAnswer) -> str:
     return "More quotes match than fit; lower --max-quote-tokens."
 
 
-def show_search(console: Console, query: str, answer: SearchAnswer, sources: Sequence[SourceEntry]) -> None:
+def show_search(console: Console, query: str, answer: SearchAnswer, files: DocumentFiles) -> None:
     """Print previews with their citations."""
     console.print(f"Query: {query}\n", style="bold")
     _show_spelling(console, answer.read_as)
@@ -116,14 +126,15 @@ def show_search(console: Console, query: str, answer: SearchAnswer, sources: Seq
         _show_empty(console, "No results", answer.empty_reason)
         return
     for result in answer.results:
-        _show_span(console, result.rank, result, result.preview, f"score {result.score:.3f}", sources)
+        _show_span(console, result.rank, result, result.preview, f"score {result.score:.3f}", files)
+    _show_changed(files)
     if answer.limit_reason == "doc_cap":
         console.print("These documents contain more matches; --max-per-doc shows more of each.", style="dim")
     elif answer.limit_reason != "none":
         console.print("More results fit the query than are shown; --top-k shows up to 50.", style="dim")
 
 
-def show_global(console: Console, question: str, answer: GlobalAnswer, sources: Sequence[SourceEntry]) -> None:
+def show_global(console: Console, question: str, answer: GlobalAnswer, files: DocumentFiles) -> None:
     """Print points with their citations, theme by theme, and how they were found."""
     from rich.text import Text
 
@@ -150,17 +161,13 @@ def show_global(console: Console, question: str, answer: GlobalAnswer, sources: 
     for theme, points in points_by_theme(answer).items():
         console.print(titles[theme])
         for number, point in points:
-            _show_span(console, number, point, point.quote, f"rating {point.rating:.2f}{_shortened(point)}", sources)
+            _show_span(console, number, point, point.quote, f"rating {point.rating:.2f}{_shortened(point)}", files)
+    _show_changed(files)
     if all(point.rating < LOW_RATING for point in answer.points):
         console.print("None of these fits the question well: the documents may not cover it.", style="yellow")
-    counts = answer.diagnostics
     origin = "phrased by a language model" if answer.phrased else "extractive: every word comes from a document"
     note = f" ({answer.note})" if answer.note else ""
-    console.print(
-        f"{origin}{note} · {counts.communities} communities: {counts.rated} rated, {counts.descended} expanded, "
-        f"{counts.dropped} dropped",
-        style="dim",
-    )
+    console.print(f"{origin}{note}", style="dim")
     if answer.limit_reason != "none":
         console.print("More points fit than the limits allow (--points-tokens, --max-points).", style="dim")
     console.print("One theme: graphctx communities ID", style="dim")
@@ -182,7 +189,7 @@ def _show_span(
     item: Quote | SearchResult | Point,
     text: str,
     note: str,
-    sources: Sequence[SourceEntry],
+    files: DocumentFiles,
 ) -> None:
     """Print a span of a document in a block, with its place."""
     from rich.text import Text
@@ -190,7 +197,7 @@ def _show_span(
     title = f"{item.title} › {item.heading}" if item.heading else item.title
     console.print(Text(f"[{number}] ", style="bold cyan").append(one_line(title), style="bold"))
     show_block(console, _wrapped(console, readable(visible(text), item.doc_uri)))
-    place = place_of(sources, item.doc_uri, item.line, text)
+    place = files.locate(item.doc_uri, item.line, text)
     shown, style = one_line(item.doc_uri), ""
     if place.path is not None:
         shown, style = shown_path(place.path), f"link {place.path.as_uri()}"
@@ -273,7 +280,7 @@ def show_tree(console: Console, title: str, communities: Sequence[CommunityNode]
 
 
 def show_community(
-    console: Console, community: CommunityNode, parents: Sequence[CommunityNode], sources: Sequence[SourceEntry]
+    console: Console, community: CommunityNode, parents: Sequence[CommunityNode], files: DocumentFiles
 ) -> None:
     """Print what a community is about, with its summary and the place of each sentence."""
     from rich.text import Text
@@ -303,13 +310,14 @@ def show_community(
         for line in _wrapped(console, readable(visible(sentence.text), sentence.doc_uri)):
             console.print(Text(mark, style="bold cyan").append(line, style="not bold default"))
             mark = "    "
-        place = place_of(sources, sentence.doc_uri, sentence.line, sentence.text)
+        place = files.locate(sentence.doc_uri, sentence.line, sentence.text)
         shown = one_line(sentence.doc_uri) if place.path is None else shown_path(place.path)
         if place.line is not None:
             shown += f":{place.line}"
         elif sentence.page is not None:
             shown += f" · page {sentence.page}"
         console.print(f"    {shown}", style="dim")
+    _show_changed(files)
 
 
 def _sizes(community: CommunityNode) -> str:

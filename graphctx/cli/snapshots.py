@@ -88,12 +88,12 @@ def list_all(kb: KbOption = DEFAULT_KB, as_json: JsonOption = False) -> None:
         output_console().print("No snapshot yet. Make one: graphctx ingest FOLDER")
     else:
         print_table(
-            ("", "snapshot", "created", "documents", "MB", "engine", "problem"),
+            ("", "snapshot", "created (UTC)", "documents", "MB", "engine", "problem"),
             [
                 (
                     "→" if info.current else "",
                     info.id,
-                    info.created_at,
+                    info.created_at[:16].replace("T", " "),
                     str(info.counts.get("documents", "")),
                     f"{info.size_bytes / 1e6:.1f}",
                     info.engine,
@@ -201,8 +201,8 @@ def remove(
 
     with KnowledgeBase.open(kb) as base:
         if not (dry_run or yes):
-            _require_person("Removing changes what is published", as_json)
             plan = base.remove(references, tags=tag, missing=missing, dry_run=True)
+            _require_person("Removing changes what is published", as_json)
             _show_removal(plan)
             if not plan.removed:
                 return

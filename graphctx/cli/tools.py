@@ -73,17 +73,19 @@ def call(
     from graphctx.server.config import MEMORY_TOOLSETS, ServerConfig
     from graphctx.server.local import call as call_tool
     from graphctx.server.local import tool_named
-    from graphctx.server.warmup import open_engine
+    from graphctx.server.warmup import open_kb
     from graphctx.settings import layers_folder, load_settings, memory_folder
     from graphctx.store.config import is_absent, read_config
 
     toolset = tool_named(tool).toolset
     values = read_arguments(arguments)
     remembers = toolset in MEMORY_TOOLSETS
+    options = values.get("options")
+    beside = ("memory",) if isinstance(options, dict) and options.get("include_memory") is True else ()
     settings = load_settings({} if remembers and is_absent(kb) else read_config(kb).settings)
     layers = layers_folder(settings, kb)
     config = ServerConfig.from_settings(
-        settings.server.model_copy(update={"toolsets": (*settings.server.toolsets, toolset)}),
+        settings.server.model_copy(update={"toolsets": (*settings.server.toolsets, toolset, *beside)}),
         layers=layers,
         layers_writable=settings.layers.writable,
         memory=memory_folder(settings, kb),
@@ -91,10 +93,10 @@ def call(
         llm=settings.llm,
         context_settings=settings.context,
     )
-    engine = open_engine(str(kb), layers, config)
-    if not remembers and not engine.searcher().snapshot_id:
+    opened = open_kb(str(kb), layers, config)
+    if not remembers and not opened.searcher().snapshot_id:
         raise nothing_published()
-    reply = call_tool(engine, config, tool, values)
+    reply = call_tool(opened, config, tool, values)
     if as_json:
         print_json(reply.answer)
     else:

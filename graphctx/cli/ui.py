@@ -51,7 +51,6 @@ def ui(
 
     from graphctx.server.http import HttpConfig, serve_http
     from graphctx.store.config import is_absent
-    from graphctx.store.objects import object_url
     from graphctx.ui import page_routes
 
     token = secrets.token_urlsafe(24)
@@ -61,7 +60,7 @@ def ui(
 
     def listening() -> None:
         errors_console().print(f"The page is at {url} (stop with Ctrl-C)", soft_wrap=True)
-        if object_url(kb) is None and is_absent(kb):
+        if is_absent(kb):
             errors_console().print(f"There is no knowledge base in {kb} yet: drop files into the page to make it.")
         if not no_browser:
             webbrowser.open(url)

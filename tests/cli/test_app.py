@@ -139,3 +139,38 @@ def test_where_nothing_is_published_the_error_says_so(words: list[str], tmp_path
 )  # fmt: skip
 def test_one_thing_is_not_called_like_several(count: int, plural: str, text: str) -> None:
     assert counted(count, plural) == text
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["ingest", "--json", "--frob"], "No such option: --frob"),
+        (["no-such-command", "--json"], "No such command 'no-such-command'."),
+        (["ask", "--json"], "Missing argument 'QUESTION'."),
+    ],
+)
+def test_with_json_bad_usage_is_an_envelope_too(words: list[str], message: str) -> None:
+    done = run(*words)
+    assert done.code == 2
+    error = json.loads(done.out)["error"]
+    assert (error["code"], error["message"]) == ("INVALID_ARGUMENT", message)
+
+
+def test_deleted_files_are_refused_with_the_command_that_removes_their_documents(tmp_path: Path) -> None:
+    KnowledgeBase.open(tmp_path / "kb", create=True).close()
+    (tmp_path / "docs").mkdir()
+    for folder in ("docs", "gone"):
+        done = run("ingest", tmp_path / folder, "--kb", tmp_path / "kb")
+        assert (done.code, "graphctx remove --missing" in done.err) == (1, True)
+
+
+def test_documents_without_text_are_no_empty_knowledge_base(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("![](a.png)\n", "utf-8")
+    done = run("ingest", tmp_path / "a.md", "--kb", tmp_path / "kb")
+    assert "hold no text to quote" in done.out
+    assert "hold no text to quote" in run("ask", "Who?", "--kb", tmp_path / "kb").out
+
+
+def test_what_is_removed_is_checked_before_consent_is_asked_for(tmp_path: Path) -> None:
+    KnowledgeBase.open(tmp_path / "kb", create=True).close()
+    assert "No document matches docs/nothing.md" in run("remove", "docs/nothing.md", "--kb", tmp_path / "kb").err

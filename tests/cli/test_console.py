@@ -27,7 +27,7 @@ ways = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 def print_every_way(text: str) -> None:
     console = output_console()
-    for renderable in (text, Text(text), Panel(text, title=text), Tree(text)):
+    for renderable in (text, Text(text), Panel(text, title=Text(text)), Tree(text)):
         console.print(renderable, style="bold")
         console.print(renderable, soft_wrap=True)
     print_text(text)

@@ -136,7 +136,9 @@ def test_on_a_terminal_every_table_fits_its_width(suite: Path, work: Path) -> No
     assert "3 questions are too few to tell variants apart" in shown
 
 
-def test_what_is_odd_about_a_golden_file_is_told_beside_the_measures(suite: Path, work: Path, tmp_path: Path) -> None:
+def test_what_is_odd_about_a_golden_file_is_reported_beside_the_measures(
+    suite: Path, work: Path, tmp_path: Path
+) -> None:
     rows = [ROWS[0], {"question": "What is the boat called?", "answer": "Kittiwake"}]
     odd = write(tmp_path / "odd.jsonl", rows)
     arguments = (odd, "--corpus", suite.parent / "docs", "--work", work, "--json")
@@ -209,6 +211,7 @@ def test_a_suite_must_be_named_and_only_once(suite: Path) -> None:
     assert "'light'" in evaluate(suite, suite, "--json", code=1).error["message"]
 
 
+@pytest.mark.slow
 def test_global_search_and_its_rivals_are_measured_at_three_budgets(handbook_path: Path) -> None:
     done = evaluate(GOLDEN, "--limit", 2, "--kb", handbook_path)
     lines = [line.split("\t") for line in done.out.splitlines()]
@@ -216,6 +219,7 @@ def test_global_search_and_its_rivals_are_measured_at_three_budgets(handbook_pat
     assert [line[1] for line in lines[1:5]] == ["global", "hybrid", "summaries", "evidence"]
 
 
+@pytest.mark.slow
 def test_an_explanation_says_where_each_point_was_lost(handbook_path: Path) -> None:
     shown = evaluate(GOLDEN, "--kb", handbook_path, "--explain", "hg03").out
     assert shown.startswith("hg03: Two buoys broke loose")

@@ -71,7 +71,7 @@ def test_markup_in_a_message_is_printed_as_it_is() -> None:
     assert "[red]x[/red] :smile:" in CliRunner().invoke(app, ["fail"]).stderr
 
 
-def test_an_error_out_of_concurrent_work_is_told_as_itself() -> None:
+def test_an_error_out_of_concurrent_work_is_reported_as_itself() -> None:
     error = InvalidArgument("The question is empty.", field="question")
     RAISED.append(ExceptionGroup("unhandled errors in a TaskGroup", [ExceptionGroup("inner", [error])]))
     shown = CliRunner().invoke(app, ["fail"])

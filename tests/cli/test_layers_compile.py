@@ -183,7 +183,7 @@ def test_other_kinds_cuts_and_files_can_be_had(repository: Path) -> None:
         (["docs", "--created-at", "1969-01-01"], "from 1970 on"),
         (["docs", "--tag", "x"], "--tag has an effect on a knowledge base only"),
         (["--kb", "kb", "--split", "units"], "--split has an effect on documents only"),
-        (["--kb", "kb"], "kb.toml is missing"),
+        (["--kb", "kb"], "There is no knowledge base here"),
         (["..", "--dir", "docs"], "lies outside"),
         (["empty.md"], "no text"),
     ],
@@ -198,7 +198,7 @@ def test_a_slip_writes_nothing_and_is_answered_with_what_to_do(
     assert {path: path.stat().st_mtime_ns for path in repository.rglob("*")} == before
 
 
-def test_a_base_layer_that_parts_the_layers_is_told(repository: Path) -> None:
+def test_a_base_layer_that_parts_the_layers_is_reported(repository: Path) -> None:
     stack(repository, delta=content(note(1, "text")))
     done = layers(repository, "compile", "docs", *FAST)
     assert done.code == 0

@@ -1,42 +1,82 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
-from graphctx.cli.places import place_of, uri_prefix
+from graphctx.cli.places import DocumentFiles, uri_prefix
 from graphctx.knowledge_base import KnowledgeBase
-from graphctx.store.config import SourceEntry
+
+from .runner import run
+
+PUMPS = {
+    "one/a/x.md": "# alpha\n\nThe alpha pump was built by Mara Lind.\nIt stands in Oslo.\n",
+    "one/a/a/x.md": "# gamma\n\nThe gamma pump was built by Ulf Dahl.\n",
+    "one/a/rows.jsonl": '{"id": "7", "title": "t", "text": "The row of the pump."}\n',
+    "two/a/y.md": "# beta\n\nThe beta pump was built by Jon Berg.\n",
+    "three/x.md": "# delta\n\nThe delta pump was built by Ole Dunn.\n",
+}
+"""Files with the folder that is ingested as their first part; that of ``one`` is ``one/a``."""
 
 
-@pytest.fixture
-def sources(tmp_path: Path) -> list[SourceEntry]:
-    for name in ("one", "two"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "a.md").write_text(f"# {name}\n\nThe first line.\nThe second line.\n")
-    return [
-        SourceEntry(name="one", path=str(tmp_path / "one")),
-        SourceEntry(name="two", path=str(tmp_path / "two"), prefix="two"),
-    ]
+@pytest.fixture(scope="module")
+def pumps(tmp_path_factory: pytest.TempPathFactory) -> KnowledgeBase:
+    """A knowledge base whose URIs and sources have names in common: URIs of ``two`` begin with the name of ``one/a``."""
+    folder = tmp_path_factory.mktemp("pumps")
+    for name, text in PUMPS.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, "utf-8")
+    kb = KnowledgeBase.open(folder / "kb", create=True)
+    kb.ingest([folder / "one" / "a"], processes=1)
+    kb.ingest([folder / "two", folder / "three"], processes=1)
+    (folder / "two" / "x.md").write_text("# epsilon\n", "utf-8")  # a path that the URI a/x.md could mean
+    return kb
 
 
-def test_a_span_is_placed_in_its_file_at_its_line(sources: list[SourceEntry], tmp_path: Path) -> None:
-    place = place_of(sources, "a.md", 3, "first line.\nThe second")
-    assert (place.path, place.line) == (tmp_path / "one" / "a.md", 3)
+@pytest.mark.parametrize(
+    ("uri", "name"),
+    [
+        ("x.md", "one/a/x.md"),
+        ("a/x.md", "one/a/a/x.md"),
+        ("a/y.md", "two/a/y.md"),
+        ("three/x.md", "three/x.md"),
+        ("rows.jsonl#7", "one/a/rows.jsonl"),
+    ],
+)
+def test_a_document_is_located_in_the_file_that_it_was_read_from(pumps: KnowledgeBase, uri: str, name: str) -> None:
+    line, text = 3, PUMPS[name].rstrip().rpartition("\n")[2]
+    place = DocumentFiles(pumps).locate(uri, line, text)
+    assert place.path == pumps.path.parent / name
 
 
-def test_the_prefix_of_a_source_is_no_part_of_the_path(sources: list[SourceEntry], tmp_path: Path) -> None:
-    assert place_of(sources, "two/a.md", 1, "# two").path == tmp_path / "two" / "a.md"
+def test_a_line_that_the_file_does_not_show_is_not_claimed(pumps: KnowledgeBase) -> None:
+    files = DocumentFiles(pumps)
+    assert files.locate("x.md", 3, "built by Mara Lind.\nIt stands").line == 3
+    assert files.locate("x.md", 1, "The alpha pump").line is None
+    assert files.locate("x.md", 99, "The alpha pump").line is None
 
 
-def test_a_line_that_the_file_does_not_show_is_not_claimed(sources: list[SourceEntry]) -> None:
-    assert place_of(sources, "a.md", 1, "The second line.").line is None
-    assert place_of(sources, "a.md", 99, "The second line.").line is None
+def test_a_document_without_a_file_has_no_place(pumps: KnowledgeBase) -> None:
+    assert DocumentFiles(pumps).locate("gone.md", 1, "x").path is None
 
 
-def test_a_row_is_placed_in_the_file_that_holds_it(sources: list[SourceEntry], tmp_path: Path) -> None:
-    (tmp_path / "one" / "rows.jsonl").write_text('{"id": "7", "title": "t", "text": "x"}\n')
-    assert place_of(sources, "rows.jsonl#7", 1, "x y").path == tmp_path / "one" / "rows.jsonl"
+def test_an_answer_says_that_files_changed_since_the_ingest(pumps: KnowledgeBase) -> None:
+    file = pumps.path.parent / "two" / "a" / "y.md"
+    question = ("ask", "Who built the beta pump?", "--kb", pumps.path)
+    os.utime(file, (1, 1))  # written again with the same text
+    assert not run(*question).err
+    file.write_text("# beta\n\nMore.\n\nThe beta pump was built by Jon Berg.\n", "utf-8")
+    os.utime(file, (1, 1))
+    done = run(*question)
+    assert done.err == "1 file changed since the ingest; run graphctx ingest again.\n"
+    assert f"{file} · " in done.out
+
+
+def test_the_prefix_of_a_path_is_that_of_its_own_source(pumps: KnowledgeBase) -> None:
+    folder = pumps.path.parent
+    assert uri_prefix(pumps, str(folder / "two" / "a")) == "a"
+    assert uri_prefix(pumps, str(folder / "one" / "a")) == str(folder / "one" / "a")
 
 
 def test_a_path_as_it_is_printed_is_the_prefix_of_its_documents(
@@ -59,7 +99,3 @@ def test_a_path_as_it_is_printed_is_the_prefix_of_its_documents(
         }.items():
             assert uri_prefix(base, path) == prefix
         assert uri_prefix(base, None) is None
-
-
-def test_a_file_that_has_gone_has_no_place(sources: list[SourceEntry]) -> None:
-    assert place_of(sources, "gone.md", 1, "x").path is None

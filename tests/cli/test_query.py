@@ -127,7 +127,6 @@ def test_a_question_about_the_whole_gives_points_below_their_themes(handbook_pat
         assert point["doc_uri"] in text
     assert all(f"{theme['title']} · {theme['id']}" in text for theme in found["themes"])
     assert "extractive: every word comes from a document" in text
-    assert f"{found['diagnostics']['communities']} communities: " in text
     few = answer(handbook_path, "ask", "--global", QUESTION, "--max-points", 2, "--diagnostics")
     assert len(few["points"]) == 2
     assert few["diagnostics"]["stages"]

@@ -79,7 +79,7 @@ def test_a_token_file_that_others_may_read_is_warned_of(
     assert (f"chmod 600 {file}" in done.err) == warned
 
 
-def test_a_port_in_use_is_told_with_what_to_do_and_nothing_is_said_to_listen(tmp_path: Path) -> None:
+def test_a_port_in_use_is_reported_with_what_to_do_and_nothing_is_said_to_listen(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         said = run(tmp_path, "--transport", "http", "--port", str(port))

@@ -255,12 +255,14 @@ def show_chunk(
     from rich.text import Text
 
     console = console or output_console()
-    console.print(Text(f"{layer} {chunk.id} ", style="bold cyan").append(one_line(chunk.kind), style="bold"))
+    sources = ", ".join(map(source_text, chunk.sources))
+    title = Text(f"{sources} · " if sources else "", style="bold")
+    console.print(title.append(f"{layer} {chunk.id} ", style="bold cyan").append(one_line(chunk.kind), style="bold"))
     content = span_lines(console, chunk.content)
     show_block(console, content[:lines])
     if lines is not None and len(content) > lines:
         rest = counted(len(content) - lines, "more lines")
         console.print(f"    and {rest} (graphctx layers inspect --id {chunk.id})", style="dim")
     parts = [one_line(chunk.author), f"confidence {chunk.confidence:.2f}", moment(chunk.created_at_unix_ms)]
-    parts += [", ".join(map(source_text, chunk.sources)) or "no sources", note]
+    parts += ["" if sources else "no sources", note]
     console.print(f"    {' · '.join(part for part in parts if part)}\n", style="dim")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphctx.cli.console import errors_console, print_json, print_text
+from graphctx.cli.console import counted, errors_console, print_json, print_text
 from graphctx.cli.memory.shared import AllProjectsOption, CommandMemory, in_memory
 from graphctx.cli.options import JsonOption, require_choice
 from graphctx.errors import InvalidArgument
@@ -98,7 +98,8 @@ def import_memories(
     if as_json:
         print_json(asdict(report))
     else:
-        print_text(f"{report.items:,} items and {report.facts:,} facts added, {report.known:,} items known already.")
+        added = f"{counted(report.items, 'items')} and {counted(report.facts, 'facts')} added"
+        print_text(f"{added}, {counted(report.known, 'items')} known already.")
 
 
 def _lines_of(name: str) -> list[str]:
