@@ -66,7 +66,7 @@ run: export KNOWLEDGE_BASE := $(value KB)
 # A tenth of the effort: every property is tried, on fewer examples than in test-all.
 test: export GRAPHCTX_TEST_EFFORT ?= 0.1
 test: .venv/.installed-dev ## Run the tests, without the long suites (T="arguments for pytest")
-	$(BIN)/python -m pytest -n auto -m "not slow" $(T)
+	$(BIN)/python -m pytest -n $$($(BIN)/python -c "import os; print((os.cpu_count() or 1) + 1)") -m "not slow" $(T)
 
 test-all: .venv/.installed-dev ## Run the whole test suite: crashes, fuzzing and properties at full length too
 	$(BIN)/python -m pytest -n auto $(T)

@@ -189,7 +189,7 @@ MEASURES: dict[str, Callable[[Path, Path], Row]] = {
 
 
 def write_corpus(target: Path, folder: Path | None, words: int) -> None:
-    """Write files of about so many words: copies of a folder's, as often as needed, or made-up ones."""
+    """Write files of about this many words: copies of a folder's, as often as needed, or made-up ones."""
     if folder is None:
         _write_made_up(target, words)
         return

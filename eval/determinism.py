@@ -45,7 +45,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """How a knowledge base is made: ``shares`` of the corpus one after another, with so many worker processes; with a
+    """How a knowledge base is made: ``shares`` of the corpus one after another, with this many worker processes; with a
     ``shuffle`` other than 0 in another order of rows or files."""
 
     name: str
@@ -58,7 +58,7 @@ class Build:
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """How questions are asked of a build: by so many ``callers`` at once, the last question first if ``reverse``."""
+    """How questions are asked of a build: by this many ``callers`` at once, the last question first if ``reverse``."""
 
     build: str
     hash_seed: int
@@ -139,7 +139,7 @@ def prove(suite: Suite, work: Path, limit: int, reuse: bool) -> Row:
 
 
 def spread(rows: Sequence[T], limit: int) -> list[T]:
-    """Return at most so many rows, evenly from the first to the last; all of them for 0."""
+    """Return at most this many rows, evenly from the first to the last; all of them for 0."""
     n = min(limit, len(rows)) if limit else len(rows)
     return [rows[at * len(rows) // n] for at in range(n)]
 

@@ -44,7 +44,7 @@ _NOISE = 0.9
 _N_QUESTIONS = 1_000
 _QUESTIONS = "questions.json"
 _FUNCTION_WORDS = 150
-"""So many of the commonest words say nothing."""
+"""This many of the commonest words say nothing."""
 _ROWS = 16_384  # vectors made at a time: 25 MB
 
 

@@ -27,7 +27,7 @@ TOPIC_WORDS = 60
 ENTITIES_PER_UNIT = 4
 MENTIONS_PER_UNIT = 10
 COMMON_NAMES = 1_000
-"""So many of the commonest names belong to no topic."""
+"""This many of the commonest names belong to no topic."""
 
 _SEPARATORS = ("", " ", ". ", ".\n\n")
 _SYLLABLES = [

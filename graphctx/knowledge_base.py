@@ -308,7 +308,7 @@ class KnowledgeBase:
         return search_answer(self._pager, request, self.searcher().search(request))[0]
 
     def retrieve_evidence(self, question: str, **options: Unpack[EvidenceKeywords]) -> EvidenceAnswer:
-        """Answer a question with quotes, best first.
+        """Answer a question with quotes: the surest first, then in reading order.
 
         Args:
             question: as a full sentence.

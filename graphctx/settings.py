@@ -91,7 +91,7 @@ class RetrieveSettings(_Group):
         "vector_only.",
     )
     reranker: str = Field("none", description="Reranker, a name in RERANKERS: `none` keeps the scores.")
-    candidates: int = Field(200, ge=10, le=5000, description="Units taken from each first-stage search.")
+    candidates: int = Field(100, ge=10, le=5000, description="Units taken from each first-stage search.")
     max_per_document: int = Field(
         8, ge=1, le=50, description="Most units of one document that evidence is quoted from."
     )

@@ -22,7 +22,7 @@ GATE = {"a.md": "# Harbour Gate\n\nMaren Halloran opens the Harbour Gate at noon
 
 
 def test_there_is_none_until_one_is_made(tmp_path: Path) -> None:
-    with pytest.raises(BackendUnavailable, match=r"kb\.toml is missing"):
+    with pytest.raises(BackendUnavailable, match="no knowledge base here"):
         KnowledgeBase.open(tmp_path / "kb")
     assert not (tmp_path / "kb").exists()
     KnowledgeBase.open(tmp_path / "kb", create=True).close()

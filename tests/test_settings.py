@@ -20,7 +20,7 @@ def test_every_setting_has_a_default_and_says_what_it_is_for() -> None:
 
 def test_the_environment_wins_over_the_file_and_the_file_over_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
     tables = {"retrieve": {"candidates": 50}, "server": {"max_tokens": 1000}, "graph": {"engine": "kuzu"}}
-    assert load_settings().retrieve.candidates == 200
+    assert load_settings().retrieve.candidates == 100
     assert load_settings(tables).retrieve.candidates == 50
     monkeypatch.setenv("GRAPHCTX_RETRIEVE__CANDIDATES", "77")
     loaded = load_settings(tables)

@@ -1,7 +1,7 @@
 """What is made of four documentation sites, as a strict reader sees it: ``make eval-answers``.
 
     python -m eval.answers [--site NAME,…] [--examples] [--jsonl FILE] [--against FILE]
-    python -m eval.answers --samples names|facts|titles N [--site NAME,…]
+    python -m eval.answers --samples names|aliases|facts|titles N [--site NAME,…]
     python -m eval.answers --verdicts
 
 The sites are not part of the repository: they are looked for in ``DATA/docs``, with ``$GRAPHCTX_DEV_DATA`` or

@@ -59,7 +59,9 @@ class Span:
 
 Rule = Callable[[Sequence[Span]], list[int]]
 
-TOUCHING_CHARS = 2
+NEAR_CHARS = 60
+"""Quotes with fewer characters between them nearly touch."""
+
 _OPENING = " \t*_\"'([|>~"
 _CLOSING = " \t\n*_\"')]|>~"
 _SEE_ALSO = re.compile(r"see also|further reading|learn more|related|next steps|links|resources|references", re.I)
@@ -72,8 +74,23 @@ _COLON = re.compile(r":[\s*_`\"')\]]*(?:</\w+>\s*)*$")
 
 
 def split(quotes: Sequence[Span]) -> list[int]:
-    """Quotes that follow another one of their document at once, or after no more than one sentence of its section."""
-    return [later for earlier, later in _neighbours(quotes) if _touch(quotes[earlier], quotes[later])]
+    """Quotes that touch or nearly touch another one of their document; no heading or code stands between."""
+    return [
+        later
+        for earlier, later in _neighbours(quotes)
+        if len(_between(quotes[earlier], quotes[later]).strip()) < NEAR_CHARS
+        and not _divided(quotes[earlier], quotes[later])
+    ]
+
+
+def one_sentence_between(quotes: Sequence[Span]) -> list[int]:
+    """Quotes with nothing or one sentence between them and another one of their section; no fault beyond `split`."""
+    return [
+        later
+        for earlier, later in _neighbours(quotes)
+        if len(split_sentences(_between(quotes[earlier], quotes[later]))) <= 1
+        and not _divided(quotes[earlier], quotes[later])
+    ]
 
 
 def _neighbours(quotes: Sequence[Span]) -> list[tuple[int, int]]:
@@ -84,14 +101,15 @@ def _neighbours(quotes: Sequence[Span]) -> list[tuple[int, int]]:
     return [pair for found in pages.values() for pair in pairwise(found)]
 
 
-def _touch(first: Span, second: Span) -> bool:
-    gap = _BULLET.sub("", first.page.text[first.end : second.start])
-    if len(gap.strip()) <= TOUCHING_CHARS:
-        return True
+def _between(first: Span, second: Span) -> str:
+    """The text between two quotes without a bullet at its end."""
+    return _BULLET.sub("", first.page.text[first.end : second.start])
+
+
+def _divided(first: Span, second: Span) -> bool:
+    """Whether a heading or code stands between two quotes."""
     between = Span(first.page, first.end, second.start).inside
-    if any(one.kind in ("heading", "code") and one.end <= second.start for one in between):
-        return False
-    return len(split_sentences(gap)) <= 1
+    return any(one.kind in ("heading", "code") and one.end <= second.start for one in between)
 
 
 def out_of_order(quotes: Sequence[Span]) -> list[int]:
@@ -206,6 +224,7 @@ class Fault:
 
 FAULTS = (
     Fault("split", split, of_answers=True),
+    Fault("one sentence between", one_sentence_between, of_answers=True),
     Fault("out of document order", out_of_order, of_answers=True),
     Fault("out of section order", section_out_of_order, of_answers=True),
     Fault("first not surest", first_not_surest, of_answers=True),

@@ -1,4 +1,4 @@
-"""Samples of names, facts and titles for a strict reader, and what the reader said.
+"""Samples of names, aliases, facts and titles for a strict reader, and what the reader said.
 
 A row of a sample, and of a file of verdicts, is a JSON object: ``site``; ``kind``, one of `KINDS`; ``item``, what is
 judged; ``seen``, what helps to judge it, which files of verdicts leave out; ``verdict``, ``right`` or ``wrong``, or
@@ -19,7 +19,7 @@ from graphctx.store.snapshot import Snapshot
 
 Row = dict[str, str]
 
-KINDS = ("name", "label", "fact", "document", "community")
+KINDS = ("name", "label", "alias", "fact", "document", "community")
 VERDICTS = ("right", "wrong", "")
 SEED = 20_240_229
 _SURFACES = 6
@@ -32,8 +32,8 @@ def sample(site: str, snapshot: Snapshot, what: str, n: int) -> list[Row]:
     Args:
         site: its name.
         snapshot: of its knowledge base.
-        what: ``names``, the entities with the most neighbours and their labels; ``facts``, drawn at random; or
-            ``titles``, of documents drawn at random and of the largest communities from the top level down.
+        what: ``names``, the entities with the most neighbours and their labels; ``aliases`` and ``facts``, drawn at
+            random; or ``titles``, of documents drawn at random and of the largest communities from the top level down.
         n: how many of each.
 
     Raises:
@@ -72,17 +72,30 @@ def _names(snapshot: Snapshot, n: int) -> Iterator[tuple[str, str, str]]:
             yield "label", f"{name}: {label}", seen
 
 
+def _aliases(snapshot: Snapshot, n: int) -> Iterator[tuple[str, str, str]]:
+    names = snapshot.table("entities", ["name"])["name"].to_pylist()
+    shown = {(row["source_row"], row["target_row"]): row for row in reversed(snapshot.table("aliases").to_pylist())}
+    pairs = sorted(shown)
+    for at in sorted(_drawn(len(pairs), n)):
+        source, target = pairs[at]
+        item = f"{names[source]} = {names[target]} ({shown[pairs[at]]['reason']})"
+        yield "alias", item, _sentence(snapshot, shown[pairs[at]]["sentence_row"])
+
+
+def _sentence(snapshot: Snapshot, row: int) -> str:
+    """Return the URI of a sentence's document and the sentence."""
+    one = snapshot.table("sentences", ["unit_row", "start_char", "end_char"]).slice(row, 1).to_pylist()[0]
+    unit = snapshot.table("units", ["doc_row", "doc_uri"]).slice(one["unit_row"], 1).to_pylist()[0]
+    text = snapshot.table("documents", ["text"])["text"][unit["doc_row"]].as_py()
+    return f"{unit['doc_uri']}: {' '.join(text[one['start_char'] : one['end_char']].split())}"
+
+
 def _facts(snapshot: Snapshot, n: int) -> Iterator[tuple[str, str, str]]:
-    facts = snapshot.table("facts", ["subject", "predicate", "object", "unit_row", "sentence_row"]).to_pylist()
-    sentences = snapshot.table("sentences", ["start_char", "end_char"])
-    units = snapshot.table("units", ["doc_row", "doc_uri"])
-    texts = snapshot.table("documents", ["text"])["text"]
+    facts = snapshot.table("facts", ["subject", "predicate", "object", "sentence_row"]).to_pylist()
     for at in sorted(_drawn(len(facts), n)):
         fact = facts[at]
-        start, end = (sentences[name][fact["sentence_row"]].as_py() for name in ("start_char", "end_char"))
-        text = texts[units["doc_row"][fact["unit_row"]].as_py()].as_py()[start:end]
         item = f"{fact['subject']} → {fact['predicate']} → {fact['object']}"
-        yield "fact", item, f"{units['doc_uri'][fact['unit_row']].as_py()}: {' '.join(text.split())}"
+        yield "fact", item, _sentence(snapshot, fact["sentence_row"])
 
 
 def _titles(snapshot: Snapshot, n: int) -> Iterator[tuple[str, str, str]]:
@@ -96,7 +109,7 @@ def _titles(snapshot: Snapshot, n: int) -> Iterator[tuple[str, str, str]]:
         yield "community", one["title"], f"level {one['level']}, {one['n_entities']} names: {summary}"
 
 
-SAMPLES = {"names": _names, "facts": _facts, "titles": _titles}
+SAMPLES = {"names": _names, "aliases": _aliases, "facts": _facts, "titles": _titles}
 
 
 def _drawn(size: int, n: int) -> list[int]:

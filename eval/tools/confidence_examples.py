@@ -145,7 +145,7 @@ def gather_cut(suite: Suite, work: Path) -> Iterator[Example]:
 
 
 def evenly(items: Sequence[T], most: int) -> list[T]:
-    """Return at most so many, at even distances."""
+    """Return at most this many, at even distances."""
     step = max(1.0, len(items) / most)
     return [items[int(at * step)] for at in range(min(most, len(items)))]
 

@@ -112,7 +112,7 @@ def _request(question: str, options: dict[str, int]) -> RetrieveInput:
 
 
 LONG_DOCUMENT_UNITS = 20
-"""A document of so many units (about 5,000 tokens) is not an answer by itself: its units are judged, if the gold has
+"""A document of this many units (about 5,000 tokens) is not an answer by itself: its units are judged, if the gold has
 spans."""
 
 OnAsked = Callable[[str, int, int], None]

@@ -42,7 +42,7 @@ COVERAGE = 0.95
 """Of the intervals."""
 
 _EXACT_UP_TO = 13
-"""With so many questions that differ, all 2^n assignments of signs are fewer than the resamples, and are all tried."""
+"""With this many questions that differ, all 2^n assignments of signs, fewer than the resamples, are tried."""
 
 _BLOCK_ROWS = 512  # draws made at a time: numpy draws eight bytes each, and they are kept as one
 

@@ -98,7 +98,7 @@ class Rivals:
 
 
 _SPARE = 8
-"""A rival is read until so many budgets are full: what follows is hardly short enough to fit into what is left."""
+"""A baseline is read until it has this many times the largest budget; hardly any later piece is short enough to fit."""
 
 
 def run_global_suite(suite: Suite, kb: KnowledgeBase, *, on_asked: OnAsked | None = None) -> SuiteRun:
@@ -209,7 +209,7 @@ def _of_rival(golden: Golden, rival: Rival) -> Outcome:
 
 
 def enough(pieces: Iterable[QuotedText], most: int = _SPARE * POINT_BUDGETS[-1]) -> Iterable[QuotedText]:
-    """Return the first pieces, as many as weigh so much together."""
+    """Return the leading pieces until they reach ``most`` tokens together."""
     read = 0
 
     def wanted(piece: QuotedText) -> bool:

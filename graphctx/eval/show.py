@@ -20,7 +20,7 @@ _COMPARED = ("R@5", "all@10", "hit@1", "MRR", "answer", "answer@500", "span", *_
 
 FEW = 20
 """Fewer questions are too few for comparisons: a two-sided test needs six that all differ in one direction, which is
-nearly a third of so many."""
+nearly a third of this many."""
 
 Table = tuple[list[str], list[list[str]]]
 """Column heads and rows, for `graphctx.cli.console.print_table`."""

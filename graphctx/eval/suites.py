@@ -91,7 +91,7 @@ def load_suite(
         corpus: the documents, instead of what the suite says.
         judge: what is ranked, instead of what the suite says.
         blank_titles: take the corpus without its titles; only for a corpus in one JSONL file.
-        limit: ask only the first so many questions; 0 for all.
+        limit: ask only the first this many questions; 0 for all.
 
     Raises:
         InvalidArgument: there is no such suite, it holds no question, or a line is wrong; the message names it.

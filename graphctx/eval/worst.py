@@ -19,7 +19,7 @@ WORST = 20
 """Questions that are shown of each suite."""
 
 QUOTED_FROM = 5
-"""Evidence is quoted from the best so many units by default, and from some of each document only."""
+"""Evidence is quoted from the best this many units by default, and from some of each document only."""
 
 COUNTED = ("R@5", "R@10", "nDCG@10", "answer", "span")
 """Measures that say how well a question went."""
@@ -81,7 +81,7 @@ def worst(run: SuiteRun, kb: KnowledgeBase, variant: str, n: int = WORST) -> lis
         run: a suite with this variant.
         kb: that was asked.
         variant: of the run.
-        n: at most so many; questions that went perfectly are none of them.
+        n: at most this many; questions that went perfectly are none of them.
 
     Returns:
         The worst first; ties by id.

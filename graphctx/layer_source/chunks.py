@@ -170,7 +170,7 @@ def best_span(query: str, content: str) -> tuple[int, int]:
 
 
 def piece_of(query: str, content: str, max_chars: int) -> ChunkExcerpt:
-    """As much of a content as so many characters hold: all of it, or from a little before its best span on."""
+    """As much of a content as this many characters hold: all of it, or from a little before its best span on."""
     if len(content) <= max_chars:
         return ChunkExcerpt(0, len(content), content)
     start, end = best_span(query, content)

@@ -32,7 +32,7 @@ _BEARS = 0.16
 _COPIES = 3  # chunks more for each that is wanted, up to 50 in all: what several layers hold is shown once
 _ENOUGH = 50
 
-_TOKENS_PER_CHUNK = 50  # a context looks at a chunk for so many of its tokens
+_TOKENS_PER_CHUNK = 50  # a context looks at a chunk for this many of its tokens
 _CHARS_PER_TOKEN = 12  # more than a text of words has: a longer chunk is not counted whole
 
 

@@ -287,7 +287,7 @@ class LayerStack:
         kinds: Sequence[str],
         number: int,
     ) -> Iterator[ChunkPlace]:
-        """The chunks in effect that come nearest to a text, so many of each layer.
+        """The chunks in effect that come nearest to a text, this many of each layer.
 
         A layer of another model is compared by its words.
         """

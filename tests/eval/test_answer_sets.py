@@ -20,6 +20,8 @@ from graphctx.knowledge_base import KnowledgeBase
 PROSE = "Ann keeps the lamp. Bob, e.g. at night, helps\nher. Cal sleeps: he is old."
 LIST = "Before you start:\n\n- Trim the wick. Use the small knife.\n- Fill the tank:\n  - with oil\n\nThen light it."
 CODE = "Run this:\n\n```sh\nmake lamp\nmake oil\n```\n\nThat was all."
+LONG = "What the keeper of the lamp has to say about the oil that came by boat takes a long sentence."
+BETWEEN = "one sentence between"
 TABLE = "| part | price |\n|---|---|\n| wick | 2 |\n| oil | 5 |\n"
 
 
@@ -91,20 +93,22 @@ def test_links_with_a_word_each_are_a_list_below_such_a_heading() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("⟦One is here.⟧ ⟦Two is here.⟧", {"split"}),
-        ("⟦One is here.⟧ Between. ⟦Two is here.⟧", {"split"}),
-        ("- ⟦One is here.⟧\n- Between.\n- ⟦Two is here.⟧", {"split"}),
-        ("⟦One is here.⟧ Between. And more. ⟦Two is here.⟧", set()),
+        ("⟦One is here.⟧ ⟦Two is here.⟧", {"split", BETWEEN}),
+        ("⟦One is here.⟧ Between. ⟦Two is here.⟧", {"split", BETWEEN}),
+        ("- ⟦One is here.⟧\n- Between.\n- ⟦Two is here.⟧", {"split", BETWEEN}),
+        ("⟦One is here.⟧ Between. And more. ⟦Two is here.⟧", {"split"}),
+        (f"⟦One is here.⟧ {LONG} ⟦Two is here.⟧", {BETWEEN}),
+        (f"⟦One is here.⟧ {LONG} And more. ⟦Two is here.⟧", set()),
         ("⟦One is here.⟧\n\n## Next\n\n⟦Two is here.⟧", set()),
         ("⟦One is here.⟧\n\n```\ncode\n```\n\n⟦Two is here.⟧", set()),
     ],
 )
-def test_quotes_with_at_most_a_sentence_between_them_are_one_that_was_split(text: str, expected: set[str]) -> None:
+def test_quotes_that_nearly_touch_are_one_that_was_split(text: str, expected: set[str]) -> None:
     assert faults_of(marked(text)) - {"lost bullet"} == expected
 
 
 def test_quotes_in_another_order_than_the_document_and_a_first_one_that_is_not_the_surest_are_counted() -> None:
-    first, second, third = marked("⟦One.⟧\n\nSome is. More is.\n\n⟦Two.⟧\n\nMuch is. Less is.\n\n⟦Three.⟧")
+    first, second, third = marked(f"⟦One.⟧\n\n{LONG} More is.\n\n⟦Two.⟧\n\n{LONG} Less is.\n\n⟦Three.⟧")
     other = marked("⟦Elsewhere.⟧", uri="b.md")[0]
     assert faults_of([first, second, third]) == set()
     assert faults_of([third, first, other]) == {"first not surest"}
@@ -183,11 +187,11 @@ def test_samples_are_the_same_each_time_and_keep_the_verdicts_of_what_is_unchang
     verdicts = read_verdicts(tmp_path)
     assert with_verdicts(names, verdicts) == [names[0] | {"verdict": "right"}, *names[1:]]
     of_all = verdict_table(verdicts)[-1]
-    assert of_all == ("all", "1 of 1", "", "0 of 1, 1 unread", "", "")
+    assert of_all == ("all", "1 of 1", "", "", "0 of 1, 1 unread", "", "")
     (tmp_path / "a.jsonl").write_text(json.dumps(facts[0] | {"verdict": "wrong"}))
     with pytest.raises(InvalidArgument, match=r"a\.jsonl:1: a wrong one needs a reason"):
         read_verdicts(tmp_path)
-    with pytest.raises(InvalidArgument, match="no samples of 'themes': ask for one of names, facts, titles"):
+    with pytest.raises(InvalidArgument, match="no samples of 'themes': ask for one of names, aliases, facts, titles"):
         sample("small", snapshot, "themes", 2)
 
 

@@ -60,7 +60,7 @@ def test_each_edge_is_justified_by_a_sentence_of_its_source(
     assert sum(explanation.edges_followed.values()) >= len(explanation.edges)
 
 
-def test_names_and_terms_of_the_question_are_told(explanation: Explanation) -> None:
+def test_names_and_terms_of_the_question_are_reported(explanation: Explanation) -> None:
     assert {"managing director", "Coop"} <= {one.name for one in explanation.entities}
     assert explanation.terms["director"] > explanation.terms["work"] > 0
     assert explanation.kind == "person"

@@ -67,6 +67,7 @@ def test_the_script_tries_what_its_prompt_does_not_speak_against() -> None:
     assert {attempt("read the log", approaches, told, random.Random(n)) for n in range(20)} == set(approaches)
 
 
+@pytest.mark.slow
 def test_context_saves_iterations_of_the_scripted_orchestrator() -> None:
     tasks = [task for task in TASKS if task.name in ("Simple File Creation", "Error Recovery")]
     runs = run_all(tasks, SCRIPTED, runs=4, max_iterations=50)

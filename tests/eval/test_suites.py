@@ -110,7 +110,7 @@ def test_a_wrong_line_is_named_by_its_number(write_suite: WriteSuite, row: dict[
     assert named in message
 
 
-def test_unknown_fields_are_told_once_each_with_what_may_be_meant(write_suite: WriteSuite) -> None:
+def test_unknown_fields_are_reported_once_each_with_what_may_be_meant(write_suite: WriteSuite) -> None:
     rows = [ROW, {"question": "A?", "answer": "x", "gold_span": []}, {"question": "B?", "answer": "y", "zzz": 1}]
     assert load_suite(write_suite(*rows)).warnings == (
         "the field 'answer' (did you mean 'answers'?) is unknown and ignored: 2 rows, first on line 2",
@@ -222,7 +222,7 @@ def test_points_keep_their_order_and_all_their_places(handbook_kb: KnowledgeBase
         ({**WHOLE, "points": "all"}, "points"),
     ],
 )
-def test_what_is_wrong_with_a_point_is_told_with_its_line_and_field(
+def test_what_is_wrong_with_a_point_is_reported_with_its_line_and_field(
     write_suite: WriteSuite, row: dict[str, Any], said: str
 ) -> None:
     fault = fault_of(write_suite(WHOLE, {**row, "id": "2"}))

@@ -13,7 +13,7 @@ def view(made: LayerContent) -> LayerView:
     return LayerView("delta", LayerFile.parse(to_bytes(made), "AGENTS.delta.db"))
 
 
-def test_added_removed_changed_moved_and_same_are_told() -> None:
+def test_added_removed_changed_moved_and_same_are_reported() -> None:
     old = content(note(1, "kept"), note(2, "gone"), note(3, "before"), note(4, "moved"))
     new = content(
         note(1, "kept"), note(3, "draft"), note(3, "after", confidence=0.5), note(9, "moved"), note(10, "new")

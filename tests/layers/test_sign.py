@@ -59,7 +59,7 @@ def test_what_is_no_key_is_refused(signed: Path) -> None:
         sign(signed / "AGENTS.db", signed / "none.pem")
 
 
-def test_a_missing_signature_is_told(signed: Path) -> None:
+def test_a_missing_signature_is_reported(signed: Path) -> None:
     (signed / "AGENTS.db.sig").unlink()
     with pytest.raises(BackendUnavailable, match=r"AGENTS\.db\.sig cannot be read"):
         verify(signed / "AGENTS.db", signed / "key.pub")

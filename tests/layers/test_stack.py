@@ -70,7 +70,7 @@ def test_only_kinds_asked_for_are_returned(tmp_path: Path) -> None:
     assert made.search("the same words", kinds=["z"]).hits == ()
 
 
-def test_only_layers_asked_for_are_searched_and_absent_ones_are_told(tmp_path: Path) -> None:
+def test_only_layers_asked_for_are_searched_and_absent_ones_are_reported(tmp_path: Path) -> None:
     made = stack(tmp_path, base=content(note(1, "words")), delta=content(note(2, "words")))
     assert {hit.layer for hit in made.search("words", layers=["delta"]).hits} == {"delta"}
     assert made.search("words", layers=[]).hits == ()
@@ -148,7 +148,7 @@ def test_a_chunk_is_seen_as_soon_as_it_is_written(tmp_path: Path) -> None:
     assert [entry.chunk.content for entry in made.entries()] == ["first", "second"]
 
 
-def test_the_same_id_with_other_content_is_told_with_both_sides(tmp_path: Path) -> None:
+def test_the_same_id_with_other_content_is_reported_with_both_sides(tmp_path: Path) -> None:
     made = stack(
         tmp_path,
         base=content(note(7, "Retries: five times")),
@@ -166,7 +166,7 @@ def test_the_same_id_with_other_content_is_told_with_both_sides(tmp_path: Path) 
     assert conflict in made.conflicts()
 
 
-def test_the_same_subject_with_other_content_is_told(tmp_path: Path) -> None:
+def test_the_same_subject_with_other_content_is_reported(tmp_path: Path) -> None:
     made = stack(
         tmp_path,
         base=content(note(1, "# Release schedule\n\nEvery second Tuesday, after the freeze of Monday.")),
@@ -180,7 +180,7 @@ def test_the_same_subject_with_other_content_is_told(tmp_path: Path) -> None:
     assert [c.reason for c in told] == ["subject"]
 
 
-def test_a_number_that_differs_is_told_with_both_sentences(tmp_path: Path) -> None:
+def test_a_number_that_differs_is_reported_with_both_sentences(tmp_path: Path) -> None:
     made = stack(
         tmp_path,
         base=content(note(1, "The upload limit is 50 megabytes for each file.")),
@@ -194,7 +194,7 @@ def test_a_number_that_differs_is_told_with_both_sentences(tmp_path: Path) -> No
     assert conflicts[0].members[1].claim == "The upload limit is 50 megabytes for each file."
 
 
-def test_a_contradiction_is_told_within_a_layer_and_with_layers_that_were_left_out(tmp_path: Path) -> None:
+def test_a_contradiction_is_reported_within_a_layer_and_with_layers_that_were_left_out(tmp_path: Path) -> None:
     made = stack(
         tmp_path,
         user=content(note(1, "Requests to /foo must NOT carry the header Bar.")),

@@ -72,6 +72,7 @@ def faults(*, first: int = 0, step: int = 1, attacks: int, worst: int) -> tuple[
         first = lines[-1]["number"] + step
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(3600)
 def test_every_pattern_of_the_package_is_linear_in_the_text() -> None:
     about, found = faults(attacks=80, worst=1)
