@@ -8,16 +8,17 @@ from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import urlsplit
 
 from graphctx.errors import BackendUnavailable, InvalidArgument
+from graphctx.ingest.memoised import run_memoised
 from graphctx.ingest.metadata import with_metadata
-from graphctx.ingest.outline import document_from_row, outline_of
+from graphctx.ingest.outline import document_from_row
 from graphctx.ingest.read import Discovery, Skipped, discover, read_file, with_content
 from graphctx.ingest.read.source import Source, is_web_address, sources_of
+from graphctx.ingest.readings import READINGS, file_state, reading_key
 from graphctx.ingest.removal import Removal, exists
 from graphctx.ingest.sources import Located, file_uri, locate, locate_pages, owners_of, paths_of
 from graphctx.ingest.web import addresses_of, fetch_pages, keep_validators
@@ -25,6 +26,7 @@ from graphctx.ingest.workers import DocumentStep, Executor, Refused
 from graphctx.model.arguments import parse_arguments
 from graphctx.model.documents import Document
 from graphctx.settings import IngestSettings
+from graphctx.store.cache import Memo
 from graphctx.store.config import WEB_PREFIX, KbConfig, SourceEntry, keep_copy, write_config
 from graphctx.store.files import disk_errors
 from graphctx.store.history import VALIDATORS, list_snapshots
@@ -115,8 +117,11 @@ def gather_documents(
     prune_missing: bool,
     progress: Callable[[int, int, str], None],
     executor: Executor,
+    memo: Memo,
 ) -> Changes:
     """Read the paths and merge their documents with the published ones, by URI.
+
+    What a file gave when it had the same bytes comes from the memo.
 
     Raises:
         InvalidArgument: a path does not exist, or nothing could be read and nothing is published.
@@ -150,7 +155,7 @@ def gather_documents(
         pages = fetch_pages(lists, addresses - met, kb_dir, before, Path(folder), max_bytes, progress)
         fetched, sources = locate_pages(pages.files, sources, owners)
         readable = [item for item in located if item.uri not in met]
-        fresh, left_out, source_of_fresh, notes = _read([*readable, *fetched], settings, progress, executor)
+        fresh, left_out, source_of_fresh, notes = _read([*readable, *fetched], settings, progress, executor, memo)
     if addresses:
         keep_validators(kb_dir, pages, before, fresh)
     met |= fresh.keys() & kept_out.keys()
@@ -292,26 +297,35 @@ def _read(
     settings: IngestSettings,
     progress: Callable[[int, int, str], None],
     executor: Executor,
+    memo: Memo,
 ) -> tuple[dict[str, Document], list[Skipped], dict[str, str], list[str]]:
-    done = count(1)
-    readings = executor.run(
+    states = [file_state(item.file) for item in located]
+    keys = [state and reading_key(item.file, item.uri, state) for item, state in zip(located, states, strict=True)]
+    digests = {key: state.sha256 for key, state in zip(keys, states, strict=True) if key and state}
+    readings = run_memoised(
         DocumentStep("reading", read_file, pack=with_content),
         [(item.file, item.uri) for item in located],
         [item.file.size for item in located],
+        keys,
+        READINGS,
+        memo,
         settings,
-        lambda number, result: progress(next(done), len(located), "files"),
+        executor,
+        lambda done, total: progress(done, total, "files"),
+        is_of=lambda key, read: read.sha256 == digests[key],  # it may have changed meanwhile
     )
     documents: dict[str, Document] = {}
     skipped: list[Skipped] = []
     notes: list[str] = []
     source_of: dict[str, str] = {}
-    for item, reading in zip(located, readings, strict=True):
+    for item, state, reading in zip(located, states, readings, strict=True):
         if isinstance(reading, Refused):
             skipped.append(Skipped(item.uri, reading.reason))
             continue
         skipped += reading.skipped
         notes += reading.notes
         for document in _with_metadata(reading.documents, item):
+            document = document if state is None else replace(document, mtime=state.mtime)
             if document.uri in documents:
                 skipped.append(Skipped(document.uri, "another document has the same URI; the first one is kept"))
                 continue
@@ -390,5 +404,5 @@ def _same(a: Document, b: Document) -> bool:
         and (a.title, a.titled, a.tags, a.updated_at, a.media_type)
         == (b.title, b.titled, b.tags, b.updated_at, b.media_type)
         and a.page_starts == b.page_starts
-        and outline_of(a) == outline_of(b)
+        and (a.headings, a.blocks, a.links) == (b.headings, b.blocks, b.links)
     )

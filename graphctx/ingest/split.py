@@ -13,8 +13,11 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Protocol
 
+from graphctx.ingest.memoised import KeptAs
+from graphctx.ingest.outline import outline_of
 from graphctx.model.documents import Block, BlockKind, Document, Heading, Section, Sentence, TextUnit
-from graphctx.model.ids import content_id, unit_ids
+from graphctx.model.ids import content_id, fingerprint, unit_ids
+from graphctx.nlp.weights import TOKENIZER, expected_sha256
 from graphctx.text.sentences import marker_start, split_sentences
 
 SPLIT_VERSION = 4
@@ -38,6 +41,9 @@ class Split:
 
     sections: tuple[Section, ...]
     units: tuple[TextUnit, ...]
+
+
+SPLITS = KeptAs("split", Split)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +95,13 @@ def split_document(document: Document, counter: TokenCounter, *, unit_tokens: in
 def split_by_word_pieces(document: Document, unit_tokens: int) -> Split:
     """Split a document by the tokens of the default embedder."""
     return split_document(document, _word_pieces(), unit_tokens=unit_tokens)
+
+
+def split_key(document: Document, unit_tokens: int) -> str:
+    """Return a key of everything that `split_by_word_pieces` depends on."""
+    tokenizer = expected_sha256(TOKENIZER)
+    versions = f"split {SPLIT_VERSION} {unit_tokens} {tokenizer}"
+    return fingerprint((versions, document.id, document.title, document.sha256, outline_of(document)))
 
 
 @lru_cache(maxsize=1)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import count
 from pathlib import Path
 from typing import TypedDict, TypeVar
 
@@ -35,11 +34,12 @@ from graphctx.ingest.embed import Quantised, embed_corpus
 from graphctx.ingest.extract import extract_corpus
 from graphctx.ingest.link import Linked, link_corpus
 from graphctx.ingest.link_targets import corpus_definitions
+from graphctx.ingest.memoised import run_memoised
 from graphctx.ingest.read.source import Source
 from graphctx.ingest.relate import relate_entities
 from graphctx.ingest.report import StepName
 from graphctx.ingest.resolve import Resolution, resolve_names
-from graphctx.ingest.split import split_by_word_pieces
+from graphctx.ingest.split import SPLITS, split_by_word_pieces, split_key
 from graphctx.ingest.tables import build_tables, communities_table, snapshot_content, variant_of
 from graphctx.ingest.workers import DocumentStep, Executor, Refused
 from graphctx.model.documents import Document
@@ -150,19 +150,24 @@ def read(state: State, context: Context) -> State:
             context.prune_missing,
             context.progress,
             context.executor,
+            context.memo,
         )
     }
 
 
 def split(state: State, context: Context) -> State:
     """Split documents into sections, text units and sentences."""
-    documents, done = state["changes"].documents, count(1)
-    splits = context.executor.run(
+    documents, unit_tokens = state["changes"].documents, context.settings.unit_tokens
+    splits = run_memoised(
         DocumentStep("splitting", split_by_word_pieces),
-        [(document, context.settings.unit_tokens) for document in documents],
+        [(document, unit_tokens) for document in documents],
         [len(document.text) for document in documents],
+        [split_key(document, unit_tokens) for document in documents],
+        SPLITS,
+        context.memo,
         context.settings,
-        lambda number, result: context.progress(next(done), len(documents), "documents"),
+        context.executor,
+        lambda done, total: context.progress(done, total, "documents"),
     )
     corpus = Corpus.of(list(zip(documents, _accepted(documents, splits), strict=True)))
     return {"corpus": corpus, "boilerplate": boilerplate(corpus)}

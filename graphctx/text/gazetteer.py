@@ -83,8 +83,10 @@ class Gazetteer:
             text: to search.
             prose: whether to look for names of prose; they mean nothing in a block of code.
         """
-        code = [(match.group(), match.start(), match.end()) for match in _CODE_WORD.finditer(text)]
-        found = [match for match in self._code.find(code) if _is_written_as_code(text, match.start, match.end)]
+        found: list[Match] = []
+        if self._code.may_begin(_CODE_WORD.findall(text)):
+            code = [(match.group(), match.start(), match.end()) for match in _CODE_WORD.finditer(text)]
+            found += [match for match in self._code.find(code) if _is_written_as_code(text, match.start, match.end)]
         if prose:
             found += [match for match in self._prose.find(name_words(text)) if _is_prose(text, match.start, match.end)]
         end = 0
@@ -106,9 +108,13 @@ class _Phrases:
             self._values[words] = value
             self._longest[words[0]] = max(self._longest.get(words[0], 0), len(words))
 
+    def may_begin(self, words: Iterable[str]) -> bool:
+        """Whether any of some words is the first of a phrase."""
+        return not self._longest.keys().isdisjoint(words)
+
     def find(self, found: Sequence[tuple[str, int, int]]) -> Iterable[Match]:
         words = [word for word, _, _ in found]
-        if self._longest.keys().isdisjoint(words):
+        if not self.may_begin(words):
             return
         at = 0
         while at < len(words):

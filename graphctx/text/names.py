@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 
 DETERMINERS = frozenset(
     "the a an this that these those my your his her its our their some any each every no another such".split()
@@ -93,6 +94,7 @@ _PLAIN = re.compile(r"[a-z0-9]+(?: [a-z0-9]+)*")
 """A case-folded surface with nothing else to fold."""
 
 
+@lru_cache(maxsize=1 << 16)
 def normalise_name(surface: str) -> str:
     """Fold a surface to the form in which names are compared.
 

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphctx.errors import BackendUnavailable, InternalError
-from graphctx.ingest.extract import extract_all, extraction_from_bytes, extraction_to_bytes
+from graphctx.errors import BackendUnavailable
+from graphctx.ingest.extract import EXTRACTIONS, extract_step
 from graphctx.model.documents import Block, Document, Sentence, TextUnit
 from graphctx.model.ids import content_id
 from graphctx.model.knowledge import Extraction, Mention, RawFact
+from graphctx.nlp.spacy_extractor import SpacyExtractor
 from graphctx.settings import IngestSettings
 from graphctx.text.sentences import split_sentences
 
@@ -50,7 +51,8 @@ class FailingExtractor:
 
 
 def extract(*items: tuple[Document, list[TextUnit]], processes: int = 1) -> list[Extraction]:
-    found = extract_all(items, IngestSettings(processes=processes))
+    work = [(SpacyExtractor, *one) for one in items]
+    found = extract_step().of_all(work, [1] * len(work), IngestSettings(processes=processes))
     assert all(isinstance(one, Extraction) for one in found)
     return [one for one in found if isinstance(one, Extraction)]
 
@@ -63,7 +65,7 @@ def test_a_document_gives_the_same_whatever_stands_beside_it() -> None:
 
 def test_an_error_of_the_extractor_is_raised_here() -> None:
     with pytest.raises(BackendUnavailable, match="no model") as caught:
-        extract_all([item(0, TEXTS[0])], IngestSettings(), make_extractor=FailingExtractor)
+        extract_step(FailingExtractor).of_all([(FailingExtractor, *item(0, TEXTS[0]))], [1], IngestSettings())
     assert caught.value.details == {"model": "none"}
 
 
@@ -93,10 +95,4 @@ _facts = st.builds(
 @given(st.lists(_mentions, max_size=5), st.lists(_facts, max_size=5))
 def test_an_extraction_survives_its_bytes(mentions: list[Mention], facts: list[RawFact]) -> None:
     extraction = Extraction("d_x", tuple(mentions), tuple(facts))
-    assert extraction_from_bytes(extraction_to_bytes(extraction)) == extraction
-
-
-@pytest.mark.parametrize("data", [b"", b"junk", extraction_to_bytes(Extraction("d", (), ()))[:-4]])
-def test_damaged_bytes_are_refused(data: bytes) -> None:
-    with pytest.raises(InternalError, match="damaged"):
-        extraction_from_bytes(data)
+    assert EXTRACTIONS.from_bytes(EXTRACTIONS.to_bytes(extraction)) == extraction

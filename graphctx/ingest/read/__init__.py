@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -71,7 +72,8 @@ def read_file(file: SourceFile, uri: str) -> ReadFile:
     mtime = iso_moment(modified)
     documents = [replace(document, mtime=mtime) for document in reading.documents if not _is_data(document)]
     data_files = [Skipped(document.uri, _DATA_REASON) for document in reading.documents if _is_data(document)]
-    return ReadFile(tuple(documents), (*reading.skipped, *data_files), reading.notes)
+    digest = hashlib.sha256(data).hexdigest()
+    return ReadFile(tuple(documents), (*reading.skipped, *data_files), reading.notes, digest)
 
 
 def with_content(file: SourceFile, uri: str) -> tuple[SourceFile, str]:

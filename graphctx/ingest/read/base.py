@@ -35,11 +35,13 @@ class ReadFile:
         documents: in file order.
         skipped: the parts that were not read.
         notes: what a person should know of how it was read, such as its encoding.
+        sha256: of the file's bytes, in hexadecimal; empty if its reader did not accept them.
     """
 
     documents: tuple[Document, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     notes: tuple[str, ...] = ()
+    sha256: str = ""
 
 
 class DocumentReader(Protocol):
