@@ -9,6 +9,7 @@ const MOVE_MS = 400;
 const REACH = 6; // pixels from a line at which the pointer is on it; the line itself is too thin to hit
 const PAN = 0.15; // of the view, by an arrow key
 const LABELLED = 30; // nodes that all have their names at once
+const SMALLEST = 3, LARGEST = 14; // radius of a node, in pixels
 const LABEL = 32; // characters of a name in the drawing
 
 /** Return the name of a node with the numeral of its community, which identifies it without colour. */
@@ -161,13 +162,14 @@ export function drawNetwork(element, { select, expand, hover }) {
     const places = turned(next.nodes, before);
     const { nodes } = next;
     const crowded = nodes.length > 400, many = nodes.length > 1_500;
+    const most = nodes.reduce((found, node) => Math.max(found, node.n_units), 16);
     nodes.forEach((node, at) => graph.addNode(node.id, {
       ...places[at],
       ...(crowded && { type: "point" }),
       group: node.group,
       label: shortened(labelled(node)),
       forceLabel: nodes.length <= (narrow() ? LABELLED / 4 : LABELLED),
-      size: Math.min(18, 3 + 1.6 * Math.sqrt(node.n_units)) * (many ? 0.5 : crowded ? 0.75 : 1),
+      size: (SMALLEST + (LARGEST - SMALLEST) * Math.sqrt(node.n_units / most)) * (many ? 0.5 : crowded ? 0.75 : 1),
       centre: centres.has(node.id),
       zIndex: 1,
     }));
