@@ -29,9 +29,11 @@ def document(page: Page) -> None:
 
 
 def graph(page: Page) -> None:
-    """Show the graph of the names."""
+    """Show a name with its neighbours."""
     page.get_by_role("link", name="Graph", exact=True).click()
-    page.locator(".rows").get_by_role("button").filter(has_text="Gannet").first.click()
+    page.get_by_label("Find a name", exact=True).fill("Gannet")
+    page.get_by_role("button", name="Show", exact=True).click()
+    page.get_by_text("neighbours in all").wait_for()
     page.locator(".cited").first.wait_for()
 
 
