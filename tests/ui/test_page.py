@@ -55,6 +55,19 @@ def test_without_the_right_token_nothing_is_shown_and_one_is_asked_for(
 
 
 @pytest.mark.slow
+def test_a_view_that_is_left_asks_for_nothing_more(page: Page, handbook_url: str) -> None:
+    page.goto(handbook_url)
+    page.get_by_role("link", name="Graph", exact=True).click()
+    expect(page.locator(".rows > li").first).to_be_visible()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url.rpartition("/api/")[2]))
+    page.get_by_role("link", name="Themes", exact=True).click()
+    expect(page.locator("ul.themes > li").first).to_be_visible()
+    assert "themes" in asked
+    assert "graph" not in asked
+
+
+@pytest.mark.slow
 def test_the_first_view_is_small(page: Page, handbook_url: str) -> None:
     page.goto(handbook_url)
     expect(page.get_by_role("heading", name="Try one of these")).to_be_visible()
