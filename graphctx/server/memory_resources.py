@@ -21,7 +21,7 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, Res
 from graphctx.errors import GraphctxError
 from graphctx.server.resources import JSON, TEXT, text_contents
 from graphctx.server.sessions import Caller
-from graphctx.server.tools.memory.status import status_fields
+from graphctx.server.tools.memory.upkeep import status_fields
 
 if TYPE_CHECKING:
     from graphctx.memory import Memory, MemoryItem, MemoryScope, Moment
