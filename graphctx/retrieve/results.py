@@ -77,17 +77,8 @@ def search_results(
 
 
 def _score_parts(ranking: Ranking, position: int) -> dict[str, float]:
-    """The parts of a score. Hybrid score, boost and gain add up to it, but for the unit that is kept in front."""
-    row = ranking.rows[position : position + 1]
-    at = int(np.searchsorted(ranking.hybrid.rows, row[0]))
-    parts = {
-        "bm25": ranking.hybrid.bm25[at],
-        "cosine": ranking.hybrid.cosine[at],
-        "hybrid": ranking.hybrid.values[at],
-        "definition": ranking.boost.at(row)[0],
-        "graph": ranking.expanded.gain.at(row)[0],
-    }
-    return {name: round(float(value), 4) for name, value in parts.items()}
+    parts = ranking.score_parts(ranking.rows[position : position + 1])
+    return {name: round(float(values[0]), 4) for name, values in parts.items()}
 
 
 def _debug(unit: Unit, ranking: Ranking) -> dict[str, str | int | float | bool]:

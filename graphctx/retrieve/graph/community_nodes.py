@@ -43,12 +43,7 @@ _ID = re.compile(r"[a-z]_[a-z2-7]{16}")
 
 
 class LazySequence(Sequence[Item]):
-    """A sequence whose items are made when they are read: a page takes a few of a long list.
-
-    Args:
-        rows: one for each item.
-        make: makes the item of a row.
-    """
+    """A sequence whose items are made when they are read: a page takes a few of a long list."""
 
     def __init__(self, rows: Sequence[int], make: Callable[[int], Item]) -> None:
         self._rows = rows

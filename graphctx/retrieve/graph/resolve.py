@@ -15,9 +15,9 @@ from graphctx.errors import InvalidArgument
 from graphctx.model.graph import NodeKind, NodeSummary, Unresolved
 from graphctx.model.interrupt import checkpoint
 from graphctx.model.knowledge import LABELS
-from graphctx.retrieve.graph.columns import row_of
 from graphctx.retrieve.graph.nodes import node_fields
 from graphctx.retrieve.graph.view import KINDS, GraphView, NodeKey
+from graphctx.retrieve.index import row_of
 from graphctx.store.walk import name_hash
 from graphctx.text.gazetteer import name_words
 from graphctx.text.names import normalise_name
