@@ -108,13 +108,6 @@ class Dispatcher:
     ) -> types.CallToolResult:
         """Run a tool in a worker thread, and log the call.
 
-        Args:
-            name: any of the tool's names.
-            arguments: as the caller wrote them.
-            caller: who calls.
-            report: sends the progress.
-            client: the name of the caller's program, for the log.
-
         Raises:
             MCPError: there is no such tool.
             GraphctxError: the tool failed.

@@ -55,11 +55,6 @@ class Units:
     def within(self, section_id: str, scope: Scope, argument: str) -> UnitText:
         """Return a unit of a scope, or a layer's chunk, by its id.
 
-        Args:
-            section_id: the id that the caller sent.
-            scope: the scope that applies.
-            argument: the argument's name, for the error.
-
         Raises:
             InvalidArgument: the scope has no such unit; the error is the same for one outside of the scope.
         """
