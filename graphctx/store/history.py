@@ -155,10 +155,6 @@ class PurgeReport(BaseModel):
 def purge(kb_dir: Path, *, dry_run: bool = False) -> PurgeReport:
     """Erase older snapshots, unused memoised results, damaged copies and leftovers.
 
-    Args:
-        kb_dir: the knowledge base.
-        dry_run: report without erasing.
-
     Raises:
         BackendUnavailable: an ingest is running, the published snapshot is unknown or damaged, so that an older one
             may be needed, or the disk refuses a write.
