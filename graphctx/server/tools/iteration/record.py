@@ -10,7 +10,7 @@ from graphctx.model.requests import Label
 from graphctx.server.call_context import CallContext
 from graphctx.server.render import counted
 from graphctx.server.tool import Description, Reply, Tool
-from graphctx.server.tools.iteration.base import MAX_NUMBER, ContextChange, change_of, writing_client
+from graphctx.server.tools.iteration.base import MAX_NUMBER, ContextChange, context_change, writing_client
 from graphctx.server.tools.memory.base import (
     MAX_CONTENT_CHARS,
     MemoryInput,
@@ -56,7 +56,7 @@ def _store_iteration_result(context: CallContext, asked: IterationResultInput) -
             said += f" {counted(answer.summarized, 'summary')} made, {counted(answer.pruned, 'item')} pruned."
         return said
 
-    return change_of(context, IterationResultAnswer, found, render)
+    return context_change(context, IterationResultAnswer, found, render)
 
 
 STORE_ITERATION_RESULT = Tool(
@@ -106,7 +106,7 @@ def _store_context(context: CallContext, asked: StoreContextInput) -> Reply[Stor
     found = writing_client(context, asked).store_context(
         asked.content, asked.context_type, asked.tags, asked.metadata, source=asked.source
     )
-    return change_of(
+    return context_change(
         context,
         StoreContextAnswer,
         found,
@@ -155,7 +155,7 @@ class MarkUsefulAnswer(ContextChange):
 
 def _mark_useful(context: CallContext, asked: MarkUsefulInput) -> Reply[MarkUsefulAnswer]:
     found = writing_client(context, asked).mark_useful(asked.item_id, asked.helpful, asked.reason)
-    return change_of(
+    return context_change(
         context,
         MarkUsefulAnswer,
         found,

@@ -10,7 +10,7 @@ from graphctx.model.answers import Answer
 from graphctx.server.call_context import CallContext
 from graphctx.server.render import counted, one_line, quoted
 from graphctx.server.tool import Description, Reply, Tool
-from graphctx.server.tools.iteration.base import MAX_NUMBER, ContextChange, change_of, client_of, writing_client
+from graphctx.server.tools.iteration.base import MAX_NUMBER, ContextChange, client_of, context_change, writing_client
 from graphctx.server.tools.memory.base import (
     DATA_NOTE,
     MemoryInput,
@@ -53,7 +53,7 @@ def _summarize_old_context(context: CallContext, asked: SummarizeInput) -> Reply
         said = f"{counted(answer.summarized, 'item')} summarized. {DATA_NOTE}"
         return "\n\n".join([said, *(f"[{each.id}]\n{quoted(each.content)}" for each in answer.summaries)])
 
-    return change_of(context, SummarizeAnswer, found, render)
+    return context_change(context, SummarizeAnswer, found, render)
 
 
 SUMMARIZE_OLD_CONTEXT = Tool(
@@ -90,7 +90,9 @@ class PruneAnswer(ContextChange):
 def _prune_low_value_context(context: CallContext, asked: PruneInput) -> Reply[PruneAnswer]:
     given = "min_score" in asked.model_fields_set
     found = writing_client(context, asked).prune_low_value_context(asked.min_score if given else None)
-    return change_of(context, PruneAnswer, found, lambda answer: f"{counted(answer.pruned, 'item')} deleted for good.")
+    return context_change(
+        context, PruneAnswer, found, lambda answer: f"{counted(answer.pruned, 'item')} deleted for good."
+    )
 
 
 PRUNE_LOW_VALUE_CONTEXT = Tool(
@@ -142,7 +144,7 @@ def _get_context_stats(context: CallContext, asked: ContextStatsInput) -> Reply[
             f"{answer.storage_bytes:,} of {answer.max_bytes:,} bytes."
         )
 
-    return change_of(context, ContextStatsAnswer, found, render)
+    return context_change(context, ContextStatsAnswer, found, render)
 
 
 GET_CONTEXT_STATS = Tool(
@@ -179,7 +181,7 @@ def _health_check(context: CallContext, asked: HealthCheckInput) -> Reply[Health
     def render(answer: HealthCheckAnswer) -> str:
         return "\n".join([f"{answer.status}.", *(f"{name}: {one_line(said)}" for name, said in answer.checks.items())])
 
-    return change_of(context, HealthCheckAnswer, found, render)
+    return context_change(context, HealthCheckAnswer, found, render)
 
 
 HEALTH_CHECK = Tool(

@@ -18,6 +18,7 @@ from graphctx.server.tools.memory.base import (
     MemoryChange,
     MemoryInput,
     SessionName,
+    change_of,
     change_reply,
 )
 
@@ -262,9 +263,6 @@ def status_fields(memory: Memory, scope: MemoryScope) -> dict[str, Any]:
 def _status(context: CallContext, asked: MemoryStatusInput) -> Reply[MemoryStatusAnswer]:
     fields = status_fields(context.open_memory(), context.memory_scope(asked.scope))
 
-    def build(n: int, budget: Budget) -> MemoryStatusAnswer:
-        return MemoryStatusAnswer(**fields, as_of=context.now.isoformat(), session_id=context.session_id, budget=budget)
-
     def render(answer: MemoryStatusAnswer) -> str:
         kinds = ", ".join(f"{count} {kind}" for kind, count in answer.by_kind.items()) or "none"
         return "\n".join(
@@ -278,7 +276,7 @@ def _status(context: CallContext, asked: MemoryStatusInput) -> Reply[MemoryStatu
             ]
         )
 
-    return change_reply(context, build, render)
+    return change_of(context, MemoryStatusAnswer, {**fields, "as_of": context.now.isoformat()}, render)
 
 
 MEMORY_STATUS = Tool(
@@ -324,13 +322,8 @@ def _wipe(context: CallContext, asked: MemoryWipeInput) -> Reply[MemoryWipeAnswe
             allowed=WIPE_WORD,
         )
     n_deleted = context.open_memory().wipe(context.memory_scope(asked.scope))
-
-    def build(n: int, budget: Budget) -> MemoryWipeAnswer:
-        return MemoryWipeAnswer(n_deleted=n_deleted, session_id=context.session_id, budget=budget)
-
-    return change_reply(
-        context, build, lambda answer: f"{counted(answer.n_deleted, 'memory')} deleted for good, with all facts."
-    )
+    said = f"{counted(n_deleted, 'memory')} deleted for good, with all facts."
+    return change_of(context, MemoryWipeAnswer, {"n_deleted": n_deleted}, lambda answer: said)
 
 
 MEMORY_WIPE = Tool(
