@@ -29,16 +29,9 @@ def search_results(
     weights: SelectionWeights,
     tokens: TokenCounter,
 ) -> Iterator[SearchResult]:
-    """Yield the results of ranked units: their places, scores and previews.
+    """Yield the results of the units at some positions of a ranking, best first: their places, scores and previews.
 
-    Args:
-        index: the visible part of the snapshot.
-        question: the parsed question.
-        ranking: units in rank order.
-        positions: which of them to return, best first.
-        request: what a result holds.
-        weights: of the features of sentences, which choose the preview.
-        tokens: counts tokens.
+    ``weights`` are those of the features of sentences, which choose the preview.
     """
     pool = sentence_pool(index, question, ranking.rows[positions])
     values = sentence_scores(pool, weights)

@@ -77,11 +77,6 @@ class Units:
 
         Its text is the same; tags, title and place are those of the published document.
 
-        Args:
-            held: the passage as the session holds it.
-            argument: the argument's name, for the error.
-            seen: tests whether a unit is in scope.
-
         Raises:
             InvalidArgument: the text was changed or deleted, or has left the boundary; the error is the same.
         """

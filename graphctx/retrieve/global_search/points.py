@@ -92,11 +92,7 @@ def candidate_points(
 ) -> CandidatePoints:
     """Return the sentences of the documents that a plain search found, and the points of the relevant communities.
 
-    Args:
-        communities: of the scope.
-        question: the parsed question.
-        selection: with the relevant communities.
-        units: unit rows of the plain search, best first.
+    ``units`` are the rows of the plain search, best first.
     """
     index = communities.view.index
     units = units[:SEARCHED_UNITS]
