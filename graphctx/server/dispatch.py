@@ -47,11 +47,6 @@ Result = TypeVar("Result")
 class Dispatcher:
     """The tools that a server offers, and what its requests share.
 
-    Args:
-        warmup: opens the knowledge base.
-        config: the server's settings.
-        clock: returns the time of a call, as an aware time.
-
     Raises:
         InvalidArgument: the settings name an unknown toolset.
     """
