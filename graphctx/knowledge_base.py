@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, Unpack
 
 from pydantic import BaseModel
@@ -248,9 +247,6 @@ class KnowledgeBase:
 
     def purge(self, *, dry_run: bool = False) -> PurgeReport:
         """Erase what the published snapshot does not hold: older snapshots, their memoised results, damaged copies.
-
-        Args:
-            dry_run: only say what would be erased.
 
         Raises:
             BackendUnavailable: an ingest is running, or the published snapshot is unknown or damaged.
@@ -563,23 +559,14 @@ class KnowledgeBase:
             BackendUnavailable: the snapshot is missing or damaged.
         """
         index, held = self._published.current(), self._searcher
-        if held is None or held.published is not index:
-            self._searcher = held = self._search(index)
-        return held
-
-    def _search(self, index: SearchIndex | None) -> Searcher:
+        if held is not None and held.published is index:
+            return held
         from graphctx.retrieve.searcher import Searcher
 
-        server = self.settings.server
+        server, retrieve = self.settings.server, self.settings.retrieve
         boundary = Boundary(self.project_id, self.environment, server.doc_tags, server.repositories)
-        return Searcher(
-            index,
-            boundary,
-            self.tokens,
-            self.settings.retrieve,
-            phraser=self._phraser,
-            layers=self.layers,
-        )
+        self._searcher = Searcher(index, boundary, self.tokens, retrieve, phraser=self._phraser, layers=self.layers)
+        return self._searcher
 
     def warm(self) -> None:
         """Load the model and open the index, so that the next call is fast."""
@@ -626,9 +613,7 @@ class KnowledgeBase:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     @cached_property
@@ -672,9 +657,8 @@ class KnowledgeBase:
         from graphctx.ingest.pipeline import Ingest
         from graphctx.nlp.spacy_extractor import SpacyExtractor
 
-        changes: dict[str, object] = {} if processes is None else {"processes": processes}
-        changes |= {"include": tuple(include)} if include else {}
-        changes |= {"exclude": tuple(exclude)} if exclude else {}
+        given = {"processes": processes, "include": tuple(include), "exclude": tuple(exclude)}
+        changes = {name: value for name, value in given.items() if value not in (None, ())}
         return Ingest(
             kb_dir=self.path,
             embedder=self._embedder,

@@ -17,8 +17,13 @@ from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
-from pydantic.fields import FieldInfo
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
+from pydantic_settings import (
+    BaseSettings,
+    InitSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+)
 
 from graphctx.errors import InvalidArgument
 
@@ -465,18 +470,6 @@ _MEMORY_PRESETS: dict[str, dict[str, dict[str, Any]]] = {
 }
 
 
-class _ContractVariables(PydanticBaseSettingsSource):
-    """Values of `CONTRACT_VARIABLES`."""
-
-    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
-        """Return nothing; `__call__` returns all values at once."""
-        return None, field_name, False
-
-    def __call__(self) -> dict[str, Any]:
-        given = {name: os.environ[variable] for name, variable in CONTRACT_VARIABLES.items() if variable in os.environ}
-        return {"server": given} if given else {}
-
-
 class Settings(BaseSettings):
     """All groups."""
 
@@ -507,7 +500,9 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Let environment variables win over ``kb.toml``, whose tables arrive as init arguments."""
-        return env_settings, _ContractVariables(settings_cls), init_settings
+        given = {name: os.environ[variable] for name, variable in CONTRACT_VARIABLES.items() if variable in os.environ}
+        contract = InitSettingsSource(settings_cls, {"server": given} if given else {})
+        return env_settings, contract, init_settings
 
 
 def load_settings(kb_tables: Mapping[str, Any] | None = None) -> Settings:

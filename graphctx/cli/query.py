@@ -55,16 +55,14 @@ _NO_LIMIT = 1_000_000_000
 """Tokens and bytes: output of the command line has no budget."""
 
 
-def _default(model: type[BaseModel], name: str) -> Any:
-    return model.model_fields[name].default
-
-
 def _number(option: str, model: type[BaseModel], name: str, only: str = "") -> Any:
     """Return an option for a number of a request, described by the request's field."""
     field = model.model_fields[name]
     bounds = {key: getattr(one, key) for one in field.metadata for key in ("ge", "le") if hasattr(one, key)}
     text = f"{(field.description or '').rstrip('.')}; {bounds['ge']} to {bounds['le']}."
-    return typer.Option(option, metavar="N", help=f"{only}{text[0].lower() if only else text[0]}{text[1:]}")
+    return typer.Option(
+        field.default, option, metavar="N", help=f"{only}{text[0].lower() if only else text[0]}{text[1:]}"
+    )
 
 
 @contextmanager
@@ -83,26 +81,16 @@ def ask(
     ctx: typer.Context,
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question, as a full sentence.")],
     kb: KbOption = DEFAULT_KB,
-    max_quotes: Annotated[int, _number("--max-quotes", RetrieveInput, "max_quotes")] = _default(
-        RetrieveInput, "max_quotes"
-    ),
-    max_quote_tokens: Annotated[int, _number("--max-quote-tokens", RetrieveInput, "max_quote_tokens")] = _default(
-        RetrieveInput, "max_quote_tokens"
-    ),
-    context_tokens: Annotated[int, _number("--context-tokens", RetrieveInput, "include_context_tokens")] = _default(
-        RetrieveInput, "include_context_tokens"
-    ),
-    top_k: Annotated[int, _number("--top-k", RetrieveInput, "top_k")] = _default(RetrieveInput, "top_k"),
+    max_quotes: int = _number("--max-quotes", RetrieveInput, "max_quotes"),
+    max_quote_tokens: int = _number("--max-quote-tokens", RetrieveInput, "max_quote_tokens"),
+    context_tokens: int = _number("--context-tokens", RetrieveInput, "include_context_tokens"),
+    top_k: int = _number("--top-k", RetrieveInput, "top_k"),
     mode: ModeOption = "auto",
     whole: Annotated[
         bool, typer.Option("--global", help="Ask about the documents as a whole: points of their themes.")
     ] = False,
-    points_tokens: Annotated[
-        int, _number("--points-tokens", GlobalSearchInput, "points_tokens", "With --global: ")
-    ] = _default(GlobalSearchInput, "points_tokens"),
-    max_points: Annotated[int, _number("--max-points", GlobalSearchInput, "max_points", "With --global: ")] = _default(
-        GlobalSearchInput, "max_points"
-    ),
+    points_tokens: int = _number("--points-tokens", GlobalSearchInput, "points_tokens", "With --global: "),
+    max_points: int = _number("--max-points", GlobalSearchInput, "max_points", "With --global: "),
     tag: TagOption = [],
     path_prefix: PathPrefixOption = None,
     updated_after: UpdatedAfterOption = None,
@@ -155,13 +143,9 @@ def ask(
 def search(
     query: Annotated[str, typer.Argument(metavar="QUERY", help="A question or key words.")],
     kb: KbOption = DEFAULT_KB,
-    top_k: Annotated[int, _number("--top-k", SearchInput, "top_k")] = _default(SearchInput, "top_k"),
-    max_per_doc: Annotated[int, _number("--max-per-doc", SearchOptions, "max_per_doc")] = _default(
-        SearchOptions, "max_per_doc"
-    ),
-    max_snippet_chars: Annotated[int, _number("--max-snippet-chars", SearchOptions, "max_snippet_chars")] = _default(
-        SearchOptions, "max_snippet_chars"
-    ),
+    top_k: int = _number("--top-k", SearchInput, "top_k"),
+    max_per_doc: int = _number("--max-per-doc", SearchOptions, "max_per_doc"),
+    max_snippet_chars: int = _number("--max-snippet-chars", SearchOptions, "max_snippet_chars"),
     scores: Annotated[bool, typer.Option("--scores", help="Add the parts of each score to the JSON.")] = False,
     mode: ModeOption = "auto",
     tag: TagOption = [],
@@ -192,7 +176,7 @@ def search(
 def context(
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question, as a full sentence.")],
     kb: KbOption = DEFAULT_KB,
-    tokens: Annotated[int, _number("--tokens", ContextInput, "max_tokens")] = _default(ContextInput, "max_tokens"),
+    tokens: int = _number("--tokens", ContextInput, "max_tokens"),
     flat: Annotated[bool, typer.Option("--flat", help="Take whole chunks in order of score.")] = False,
     layer: Annotated[
         list[str], typer.Option("--layer", metavar="NAME", help="Also this layer of AGENTS.db; may be repeated.")
@@ -339,11 +323,9 @@ def _communities_answer(
     from graphctx.model.graph import CommunitiesAnswer
     from graphctx.model.pages import Pager
     from graphctx.model.requests import Scope
-    from graphctx.model.scope import Boundary
     from graphctx.nlp.tokens import AnswerCounter
 
-    server = base.settings.server
-    scope = Boundary(base.project_id, base.environment, server.doc_tags, server.repositories).narrow(Scope())
+    scope = base.searcher().boundary.narrow(Scope())
     whole = request.model_copy(update={"scope": scope, "page_size": len(items)})
     pager = Pager(Limits(_NO_LIMIT, _NO_LIMIT), AnswerCounter().count)
 

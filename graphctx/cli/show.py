@@ -246,14 +246,7 @@ def _show_empty(console: Console, what: str, reason: str | None) -> None:
 
 
 def show_tree(console: Console, title: str, communities: Sequence[CommunityNode], *, whole: bool) -> None:
-    """Print communities as a tree; one whose parent is not among them stands at the top.
-
-    Args:
-        console: where to print.
-        title: the first line.
-        communities: those of one level in their order of size.
-        whole: whether to print all of them; by default at most 18, with a hint how to see more.
-    """
+    """Print communities as a tree; one whose parent is not among them stands at the top."""
     from rich.text import Text
     from rich.tree import Tree
 

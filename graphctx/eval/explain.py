@@ -251,11 +251,9 @@ class _View:
         }
 
     def final(self) -> tuple[FinalRank, ...]:
-        from graphctx.retrieve.trace import score_parts
-
         ranking = self._ranking
         rows = ranking.rows[self._best]
-        parts = score_parts(ranking, rows)
+        parts = ranking.score_parts(rows)
         return tuple(
             FinalRank(
                 rank=position + 1,

@@ -67,13 +67,7 @@ _SEPARATOR = "; "
 
 
 def write_graphml(view: GraphView, file: BinaryIO, *, documents: bool, on_progress: OnProgress) -> dict[str, int]:
-    """Write the graph as UTF-8.
-
-    Args:
-        view: the graph within a scope.
-        file: the file to write to.
-        documents: whether documents are nodes too.
-        on_progress: called with each step's progress.
+    """Write the graph as UTF-8; ``documents`` makes documents nodes, too.
 
     Returns:
         The number of entities, communities and relations, and of documents and their mentions.

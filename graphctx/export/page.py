@@ -41,14 +41,7 @@ _IMPORT = re.compile(r"^import [^;\n]*;\n", re.M)
 def write_page(
     view: GraphView, project_id: str, options: ExportOptions, file: BinaryIO, on_progress: OnProgress
 ) -> tuple[dict[str, int], list[str]]:
-    """Write the page as UTF-8.
-
-    Args:
-        view: the graph within a scope.
-        project_id: the title.
-        options: the limits.
-        file: the file to write to.
-        on_progress: called with each step's progress.
+    """Write the page, whose title is the project, as UTF-8.
 
     Returns:
         The counts of the page's content, and a sentence for each limit that left something out.

@@ -60,14 +60,7 @@ class MirroredItem:
 def write_mirror(
     view: GraphView, project_id: str, url: str, *, replace: bool, on_progress: OnProgress
 ) -> tuple[str, dict[str, int]]:
-    """Write what a view shows into a database of Redis.
-
-    Args:
-        view: the graph within a scope.
-        project_id: noted in the mirror.
-        url: of the database.
-        replace: whether a mirror that is there may be replaced.
-        on_progress: called with each step's progress.
+    """Write what a view shows into a database of Redis; ``replace`` allows to replace a mirror that is there.
 
     Returns:
         The address without a password, and the number of concepts, sections and chunks.

@@ -26,12 +26,6 @@ def export(
 ) -> ExportReport:
     """Write the published snapshot.
 
-    Args:
-        searcher: of the published snapshot, within the boundary of the settings.
-        project_id: the title of the page.
-        options: what to write, and where.
-        on_progress: called with each step's progress.
-
     Raises:
         InvalidArgument: the target cannot be used, filters were set for tables, or they leave no document.
         BackendUnavailable: the disk refuses the write.

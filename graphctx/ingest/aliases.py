@@ -55,12 +55,6 @@ Alias = tuple[int, int, AliasReason, int]
 def link_aliases(corpus: Corpus, linked: Linked, resolution: Resolution, definitions: Sequence[Definition]) -> pa.Table:
     """Link names of code with the names of prose that mean the same thing.
 
-    Args:
-        corpus: the documents.
-        linked: entities and their mentions.
-        resolution: the entity of each name.
-        definitions: as `corpus_definitions` returns them.
-
     Returns:
         A table of schema ``ALIASES``: of each pair the first sentence of each document that shows it.
     """

@@ -58,17 +58,17 @@ class Changes:
     documents: tuple[Document, ...]
     source_of: dict[str, str]
     sources: tuple[SourceEntry, ...]
-    added: tuple[str, ...]
-    replaced: tuple[str, ...]
-    removed: tuple[str, ...]
-    unchanged: int
-    held: int
-    pruned: int
-    skipped: tuple[Skipped, ...]
-    no_longer_found: tuple[str, ...]
-    recovery: tuple[str, ...]
-    notes: tuple[str, ...]
-    former: Mapping[str, Document]
+    added: tuple[str, ...] = ()
+    replaced: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    unchanged: int = 0
+    held: int = 0
+    pruned: int = 0
+    skipped: tuple[Skipped, ...] = ()
+    no_longer_found: tuple[str, ...] = ()
+    recovery: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    former: Mapping[str, Document] = field(default_factory=dict)
     renamed: Mapping[str, str] = field(default_factory=dict)
     kept_out: Mapping[str, str] = field(default_factory=dict)
 
@@ -225,17 +225,9 @@ def removal_of(kb_dir: Path, config: KbConfig, removal: Removal) -> Changes:
         documents=documents,
         source_of={uri: source for uri, (_, source) in held.items()},
         sources=config.sources,
-        added=(),
-        replaced=(),
         removed=tuple(sorted(removed)),
-        unchanged=0,
         held=len(held),
-        pruned=0,
-        skipped=(),
-        no_longer_found=(),
         recovery=recovery,
-        notes=(),
-        former={},
         kept_out=config.removed | {uri: held[uri][1] for uri in removed if removal.remembered},
     )
 

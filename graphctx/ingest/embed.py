@@ -59,14 +59,6 @@ def embed_corpus(
 ) -> tuple[Quantised, Quantised, Vectors]:
     """Embed a corpus.
 
-    Args:
-        corpus: documents with their units.
-        names: of the entities.
-        embedder: the model.
-        memo: vectors of earlier ingests; it grows.
-        progress: called with the count done, the total and the unit that is counted.
-        at_once: texts to embed in one call.
-
     Returns:
         The vectors of units, sentences and names, by row.
     """

@@ -21,10 +21,6 @@ def name_key(surface: str, *, code: bool = False) -> str:
     Code keeps its case and its marks: ``--id``, ``id`` as code and "ID" in prose are three names. What has the shape
     of code (a flag, a path, ``snake_case``, ``a.b``, ``a::b``) is code wherever it stands.
 
-    Args:
-        surface: as it is written.
-        code: whether it is written as code.
-
     Returns:
         The key; empty if nothing of a name is left.
 

@@ -97,12 +97,6 @@ def global_answer(
 ) -> tuple[GlobalAnswer, str]:
     """Return the points that fit, with their communities and the phrased sentences about them, and the readable text.
 
-    Args:
-        pager: cuts the page.
-        request: the request with the scope that applies.
-        found: all points; on a server each with its ``passage_id`` and ``uri``.
-        render: renders the readable text.
-
     Raises:
         BudgetExceeded: not even one point fits.
     """

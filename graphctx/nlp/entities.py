@@ -60,11 +60,6 @@ def find_mentions(parse: Parse, document: Document, about: About) -> list[Candid
 
     Names (tagged, capitalised, identifiers, code) do not overlap: the longest stays. A noun chunk may hold names,
     and a title or heading may hold anything.
-
-    Args:
-        parse: the parsed unit.
-        document: which it belongs to.
-        about: what is known of the document as a whole.
     """
     shaped = _shaped(parse)
     names = _longest([*shaped, *tagged_spans(parse), *proper_spans(parse)])

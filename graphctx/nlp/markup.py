@@ -75,9 +75,6 @@ def mask_markup(text: str) -> Masked:
     Labels of links and the words inside emphasis stay; targets, tags, comments, bare URLs and table bars go.
     Text between back ticks is left as it is.
 
-    Args:
-        text: prose as it is in a document.
-
     Returns:
         A string of the same length, and the code spans.
     """

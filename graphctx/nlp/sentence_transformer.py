@@ -45,7 +45,6 @@ class SentenceTransformerEmbedder:
             is used without asking the network.
         threads: torch's threads on a processor, **for the whole process**; torch's own choice by default.
         batch_size: texts that go through the model at a time.
-        device: ``cpu``, ``cuda``, ``mps``, …; the best one there is by default.
 
     Raises:
         InvalidArgument: the name is empty, or a number is below 1.
@@ -57,7 +56,6 @@ class SentenceTransformerEmbedder:
         *,
         threads: int | None = None,
         batch_size: int = _BATCH_SIZE,
-        device: str | None = None,
     ) -> None:
         self._source = str(model)
         if not self._source:
@@ -67,7 +65,6 @@ class SentenceTransformerEmbedder:
                 raise InvalidArgument(f"{option} is {value}; give 1 or more.", **{option: value})
         self._threads = threads
         self._batch_size = batch_size
-        self._device = device
         self._lock = threading.RLock()
         self._loaded: SentenceTransformer | None = None
         self._fingerprint: str | None = None
@@ -120,7 +117,7 @@ class SentenceTransformerEmbedder:
     def _model(self) -> SentenceTransformer:
         with self._lock:
             if self._loaded is None:
-                self._loaded = _load(self._source, self._device)
+                self._loaded = _load(self._source)
                 if self._threads is not None:
                     import torch
 
@@ -128,7 +125,7 @@ class SentenceTransformerEmbedder:
             return self._loaded
 
 
-def _load(source: str, device: str | None) -> SentenceTransformer:
+def _load(source: str) -> SentenceTransformer:
     os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"  # read when it is imported; HF_HUB_OFFLINE stays the user's choice
     try:
         from sentence_transformers import SentenceTransformer
@@ -139,11 +136,11 @@ def _load(source: str, device: str | None) -> SentenceTransformer:
         ) from error
     try:
         try:
-            return SentenceTransformer(source, device=device, local_files_only=True)
+            return SentenceTransformer(source, local_files_only=True)
         except Exception:  # the hub's client has many kinds of "not in the cache"
             if Path(source).exists():
                 raise
-            return SentenceTransformer(source, device=device)
+            return SentenceTransformer(source)
     except Exception as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise BackendUnavailable(

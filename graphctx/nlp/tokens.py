@@ -82,8 +82,7 @@ class WordPieceCounter:
         WordPieceCounter().count("The dog runs.")  # 4
     """
 
-    def __init__(self, folder: Path = weights.FOLDER) -> None:
-        self._folder = folder
+    def __init__(self) -> None:
         self._lock = threading.Lock()
         self._loaded: _WordPieces | None = None
 
@@ -139,7 +138,7 @@ class WordPieceCounter:
         return loaded
 
     def _load(self) -> _WordPieces:
-        return _WordPieces(load_tokenizer(self._folder))
+        return _WordPieces(load_tokenizer())
 
 
 class AnswerCounter(WordPieceCounter):
@@ -160,7 +159,7 @@ class AnswerCounter(WordPieceCounter):
         return end
 
     def _load(self) -> _WordPieces:
-        return _ByteFallback(load_tokenizer(self._folder))
+        return _ByteFallback(load_tokenizer())
 
 
 class _WordPieces:

@@ -25,35 +25,29 @@ MIN_FUZZY_SCORE = 75.0
 MAX_CALLED = 300
 """Entities whose names are read from the texts of a scope for one completion; about 0.1 ms each."""
 
-_SECTION_COLUMNS = ["id", "doc_id", "ordinal", "level", "title", "anchor", "start_char", "end_char"]
+_SHOWN = ["level", "title", "anchor", "start_char", "end_char"]
 
 Rows = npt.NDArray[np.int64]
 
 
 class Catalog:
-    """The names of a snapshot, and its documents by name. Thread-safe.
-
-    Args:
-        index: of the whole snapshot.
-        tables: of its graph.
-    """
+    """The names of a snapshot, and its documents by name. Thread-safe."""
 
     def __init__(self, index: SearchIndex, tables: GraphTables) -> None:
         self._index = index
         self._tables = tables
 
-    def document(self, name: str, scope: Scope, argument: str = "doc_uri") -> WholeDocument:
+    def document(self, name: str, scope: Scope) -> WholeDocument:
         """Return a document by its id or its URI.
 
         Args:
             name: its id or its URI.
             scope: the documents to look among.
-            argument: the argument that holds the name, for the error.
 
         Raises:
             InvalidArgument: the scope has no such document.
         """
-        found = self._index.within(scope, Filters()).document(name, argument)
+        found = self._index.within(scope, Filters()).document(name)
         return WholeDocument(
             doc_id=found.id,
             uri=found.uri,
@@ -141,17 +135,7 @@ class Catalog:
 
     def _outline(self, doc_id: str) -> tuple[OutlineEntry, ...]:
         rows = self._sections.filter(pc.equal(self._sections["doc_id"], doc_id)).sort_by("ordinal").to_pylist()
-        return tuple(
-            OutlineEntry(
-                section_id=row["id"],
-                level=row["level"],
-                title=row["title"],
-                anchor=row["anchor"],
-                start_char=row["start_char"],
-                end_char=row["end_char"],
-            )
-            for row in rows
-        )
+        return tuple(OutlineEntry(row["id"], *(row[name] for name in _SHOWN)) for row in rows)
 
     def _likely(self, text: str, rows: Rows, pairs: npt.NDArray[np.integer]) -> Rows:
         """Return the entities among some rows that a text fits by any of their names anywhere, visible or not."""
@@ -167,7 +151,7 @@ class Catalog:
 
     @cached_property
     def _sections(self) -> pa.Table:
-        return self._index.snapshot.table("sections", columns=_SECTION_COLUMNS)
+        return self._index.snapshot.table("sections", columns=["id", "doc_id", "ordinal", *_SHOWN])
 
     @property
     def _uris(self) -> pa.ChunkedArray:

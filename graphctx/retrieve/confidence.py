@@ -79,15 +79,7 @@ class Confidence:
     def of(
         cls, index: SearchIndex, question: Question, ranking: Ranking, positions: Rows, pool: SentencePool
     ) -> Confidence:
-        """Look at a pool once.
-
-        Args:
-            index: the visible part of the snapshot.
-            question: the parsed question.
-            ranking: units in rank order.
-            positions: of the pool's units in the ranking.
-            pool: sentences that may be quoted.
-        """
+        """Look at a pool once, whose units stand at ``positions`` in the ranking."""
         return cls(features(index, question, ranking, positions, pool))
 
     def of_run(self, first: int, last: int) -> float:

@@ -44,12 +44,7 @@ class DocumentCache:
     """Reads documents with their texts and keeps the last ones. Thread-safe."""
 
     def __init__(self, columns: Mapping[str, pa.Array], texts: Texts) -> None:
-        """Read nothing yet.
-
-        Args:
-            columns: of all documents, without their texts.
-            texts: their texts, by row.
-        """
+        """Read nothing yet."""
         self._columns = columns
         self._texts = texts
         self._kept: OrderedDict[int, DocumentText] = OrderedDict()

@@ -54,17 +54,10 @@ def semantic_quotes(
     weights: SelectionWeights,
     tokens: TokenCounter,
 ) -> Quotes:
-    """Quote the sentences of ranked units that are likely to answer a question; none where no quote is.
+    """Quote the sentences that are likely to answer a question; none where no quote is.
 
-    Args:
-        index: the visible part of the snapshot.
-        question: the parsed question.
-        ranking: units in rank order.
-        positions: which of them may be quoted from.
-        max_units: how many of these at most.
-        limits: how many quotes, how long, and with how much around them.
-        weights: of the selection of sentences.
-        tokens: counts tokens.
+    They are of the units at some positions of the ranking, of which ``max_units`` at most; ``limits`` says how many
+    quotes, how long, and with how much around them.
     """
     pool, selected = select_sentences(
         index,

@@ -63,13 +63,6 @@ def best_fragments(
     """Cut a span to its consecutive fragments that cover most of the question; all of it where it fits.
 
     Code is one span, as is a sentence that lists a hundred names, and the first lines or names are rarely the answer.
-
-    Args:
-        question: the parsed question.
-        text: the document's text.
-        span: start and end.
-        max_tokens, max_chars: the longest quote.
-        tokens: counts tokens.
     """
     start, end = span
     at = _best_start(question, text, start, end, max_tokens, tokens, max_chars)

@@ -280,7 +280,7 @@ class SearchIndex:
         Raises:
             InvalidArgument: the snapshot has neither.
         """
-        row = _row_of(unit_id, self._section_ids if unit_id.startswith("s_") else self._unit_columns["id"])
+        row = row_of(self._section_ids if unit_id.startswith("s_") else self._unit_columns["id"], unit_id)
         if row is None:
             row = self.former_units.get(unit_id)
         if row is None or (self.visible is not None and not self.visible[row]):
@@ -300,17 +300,13 @@ class SearchIndex:
     def document(self, name: str, argument: str = "doc_uri") -> DocumentText:
         """Return a document by its URI or its id.
 
-        Args:
-            name: its URI or its id.
-            argument: the argument that holds it, for the error.
-
         Raises:
             InvalidArgument: the snapshot has no such document.
         """
         columns = self._document_columns
-        row = _row_of(name, columns["uri"])
+        row = row_of(columns["uri"], name)
         if row is None:
-            row = _row_of(name, columns["id"])
+            row = row_of(columns["id"], name)
         if row is None:
             row = self.former_documents.get(name)
         if row is None or (self.visible_documents is not None and not self.visible_documents[row]):
@@ -367,7 +363,7 @@ def _columns(table: pa.Table) -> dict[str, pa.Array]:
     }
 
 
-def _row_of(value: str, column: pa.Array) -> int | None:
+def row_of(column: pa.Array, value: str) -> int | None:
     """Return the first row of a value: half a millisecond in 100,000 rows; a dictionary would take 20 MB."""
     try:
         row = pc.index(column, value).as_py()

@@ -75,6 +75,20 @@ class Ranking:
     expanded: Expanded
     mode: RunMode
 
+    def score_parts(self, rows: Rows) -> dict[str, Scores]:
+        """Return the parts of the scores of some ranked units, each float32 beside ``rows``.
+
+        Hybrid score, definition and graph add up to a score, but for the unit that is kept in front.
+        """
+        at = np.searchsorted(self.hybrid.rows, rows)
+        return {
+            "bm25": self.hybrid.bm25[at],
+            "cosine": self.hybrid.cosine[at],
+            "hybrid": self.hybrid.values[at],
+            "definition": self.boost.at(rows),
+            "graph": self.expanded.gain.at(rows),
+        }
+
 
 def rank(
     index: SearchIndex,

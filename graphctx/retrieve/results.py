@@ -29,16 +29,9 @@ def search_results(
     weights: SelectionWeights,
     tokens: TokenCounter,
 ) -> Iterator[SearchResult]:
-    """Yield the results of ranked units: their places, scores and previews.
+    """Yield the results of the units at some positions of a ranking, best first: their places, scores and previews.
 
-    Args:
-        index: the visible part of the snapshot.
-        question: the parsed question.
-        ranking: units in rank order.
-        positions: which of them to return, best first.
-        request: what a result holds.
-        weights: of the features of sentences, which choose the preview.
-        tokens: counts tokens.
+    ``weights`` are those of the features of sentences, which choose the preview.
     """
     pool = sentence_pool(index, question, ranking.rows[positions])
     values = sentence_scores(pool, weights)
@@ -77,17 +70,8 @@ def search_results(
 
 
 def _score_parts(ranking: Ranking, position: int) -> dict[str, float]:
-    """The parts of a score. Hybrid score, boost and gain add up to it, but for the unit that is kept in front."""
-    row = ranking.rows[position : position + 1]
-    at = int(np.searchsorted(ranking.hybrid.rows, row[0]))
-    parts = {
-        "bm25": ranking.hybrid.bm25[at],
-        "cosine": ranking.hybrid.cosine[at],
-        "hybrid": ranking.hybrid.values[at],
-        "definition": ranking.boost.at(row)[0],
-        "graph": ranking.expanded.gain.at(row)[0],
-    }
-    return {name: round(float(value), 4) for name, value in parts.items()}
+    parts = ranking.score_parts(ranking.rows[position : position + 1])
+    return {name: round(float(values[0]), 4) for name, values in parts.items()}
 
 
 def _debug(unit: Unit, ranking: Ranking) -> dict[str, str | int | float | bool]:

@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from graphctx.errors import BackendUnavailable, InvalidArgument
 from graphctx.model.answers import RunMode
@@ -26,7 +26,7 @@ from graphctx.model.requests import (
     Scope,
     SearchInput,
 )
-from graphctx.model.results import EvidenceResults, GlobalResults, GraphResults, SearchResults, UnitText
+from graphctx.model.results import EvidenceResults, GlobalResults, GraphResults, Results, SearchResults, UnitText
 from graphctx.model.scope import Boundary
 from graphctx.retrieve.cite import TokenCounter
 from graphctx.retrieve.confidence import unknown_words
@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from graphctx.retrieve.catalog import Catalog
     from graphctx.retrieve.global_search.phrase import PhraserConfig
     from graphctx.retrieve.graph import GraphExplorer
+
+Listing = TypeVar("Listing", bound=Results[Any])
 
 
 class SecondSource(ContextSource, Protocol):
@@ -130,18 +132,10 @@ class Searcher:
         if index:
             found = self._search(index, request, scope, variant)
         else:
-            found = SearchResults(
-                items=(),
-                scope=scope,
-                snapshot_id=self.snapshot_id,
-                empty_reason=empty.reason,
-                filtered_by=empty.filtered_by,
-            )
-        return (
-            self.second_source(request.options.layers).merge_results(request, found)
-            if request.options.layers
-            else found
-        )
+            found = self._nothing(SearchResults, scope, empty)
+        if request.options.layers:
+            return self.second_source(request.options.layers).merge_results(request, found)
+        return found
 
     def evidence(self, request: RetrieveInput, variant: Variant = DEFAULT) -> EvidenceResults:
         """Find units and quote the sentences that answer a question: the surest quote first, then in reading order."""
@@ -149,7 +143,7 @@ class Searcher:
         if index:
             evidence = self._evidence(index, request, scope, variant)
         else:
-            evidence = self._no_evidence(scope, request.options.mode, empty)
+            evidence = self._nothing(EvidenceResults, scope, empty, mode=self.mode(request.options.mode))
         if request.options.layers:
             return self.second_source(request.options.layers).merge_evidence(request, evidence)
         return evidence
@@ -162,7 +156,7 @@ class Searcher:
         """
         scope, index, empty = self._within(request, Filters())
         if index is None:
-            return self._no_evidence(scope, "auto", empty)
+            return self._nothing(EvidenceResults, scope, empty, mode=self.mode("auto"))
         rows = [index.unit_row(section_id) for section_id in section_ids]
         found = lexical_quotes(index, request.question, rows, request, self._tokens)
         return EvidenceResults(
@@ -179,13 +173,7 @@ class Searcher:
         """Find points of many documents for a question about the whole, best first."""
         scope, index, empty = self._within(request, request.filters)
         if index is None:
-            return GlobalResults(
-                items=(),
-                scope=scope,
-                snapshot_id=self.snapshot_id,
-                empty_reason=empty.reason,
-                filtered_by=empty.filtered_by,
-            )
+            return self._nothing(GlobalResults, scope, empty)
         from graphctx.retrieve.global_search.search import GlobalSearch
         from graphctx.retrieve.graph.communities import CommunityIndex
         from graphctx.retrieve.graph.view import GraphView
@@ -264,10 +252,6 @@ class Searcher:
 
     def second_source(self, asked: Sequence[str], field: str = "options.layers") -> SecondSource:
         """Return the layers.
-
-        Args:
-            asked: names of layers.
-            field: the argument that has them.
 
         Raises:
             InvalidArgument: no layers are served.
@@ -351,14 +335,15 @@ class Searcher:
             capped="passage_cap" if found.quotes and more else "none",
         )
 
-    def _no_evidence(self, scope: Scope, mode: Mode, empty: Empty) -> EvidenceResults:
-        return EvidenceResults(
+    def _nothing(self, kind: Callable[..., Listing], scope: Scope, empty: Empty, **fields: Any) -> Listing:
+        """Return a listing without items, and why it has none."""
+        return kind(
             items=(),
             scope=scope,
             snapshot_id=self.snapshot_id,
-            mode=self.mode(mode),
             empty_reason=empty.reason,
             filtered_by=empty.filtered_by,
+            **fields,
         )
 
 

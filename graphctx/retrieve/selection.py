@@ -59,22 +59,11 @@ def select_sentences(
     weights: SelectionWeights,
     tokens: TokenCounter,
 ) -> tuple[SentencePool, list[Selected]]:
-    """Select the sentences to quote.
+    """Select the sentences to quote from the units at some positions of a ranking, of which ``max_units`` at most.
 
     Each quote starts as the best atom that is left and grows by whole neighbours of its unit, the better one first, as
     long as it keeps to its length: an answer often stands beside the sentence that is like the question. A good atom
     that still fits into a quote widens it. No two quotes nearly touch: of two that would, the better one stays.
-
-    Args:
-        index: the visible part of the snapshot.
-        question: the parsed question.
-        ranking: units in rank order.
-        positions: which of them may be quoted from.
-        max_units: how many of these at most.
-        max_quotes: most quotes.
-        max_quote_tokens: longest quote.
-        weights: of the features and penalties.
-        tokens: counts tokens.
 
     Returns:
         The sentences of the units, and what was selected of them in reading order: the surest quote, then the others of

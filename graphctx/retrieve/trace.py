@@ -60,19 +60,6 @@ def stages(ranking: Ranking) -> dict[str, Stage]:
     }
 
 
-def score_parts(ranking: Ranking, rows: Rows) -> dict[str, Scores]:
-    """Return the parts of the scores of some ranked units, each float32 beside ``rows``."""
-    hybrid = ranking.hybrid
-    at = np.searchsorted(hybrid.rows, rows)
-    return {
-        "bm25": hybrid.bm25[at],
-        "cosine": hybrid.cosine[at],
-        "hybrid": hybrid.values[at],
-        "definition": ranking.boost.at(rows),
-        "graph": ranking.expanded.gain.at(rows),
-    }
-
-
 def _of_sparse(scores: SparseScores) -> Stage:
     rows = scores.top(len(scores.rows))
     return Stage(rows, scores.at(rows))

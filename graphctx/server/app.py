@@ -27,7 +27,6 @@ from graphctx.server.memory_resources import (
     MEMORY_RESOURCES,
     MemorySubscriptions,
     entries_text,
-    listed_resources,
     memory_contents,
 )
 from graphctx.server.reading import (
@@ -155,7 +154,7 @@ class GraphctxServer:
 
     def _list(self, session_id: str, cursor: str | None) -> types.ListResourcesResult:
         passages = self._dispatcher.scratch.passages(session_id) if session_id else []
-        first = listed_resources() if self.remembers and cursor is None else []
+        first = list(MEMORY_RESOURCES) if self.remembers and cursor is None else []
         if not passages and cursor is None:
             return types.ListResourcesResult(resources=first)  # without opening the knowledge base
         page = resources.page(passages, cursor, *self._units_and_scope())

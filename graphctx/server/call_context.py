@@ -193,10 +193,6 @@ class CallContext:
     def section_id(self, ref: str, argument: str) -> str:
         """Return the section id of a passage id, and any other reference unchanged.
 
-        Args:
-            ref: the reference, as the caller wrote it.
-            argument: the argument that holds it, for errors.
-
         Raises:
             InvalidArgument: this session has no such passage, or its text is no longer published.
         """
@@ -204,11 +200,6 @@ class CallContext:
 
     def passage(self, asked: str, scope: Scope, argument: str = "passage_id") -> Passage:
         """Return a passage by its passage id or section id, as it is published now.
-
-        Args:
-            asked: the id, as the caller wrote it.
-            scope: the scope that applies.
-            argument: the argument that holds it, for errors.
 
         Raises:
             InvalidArgument: this session has no such passage, its text is no longer published, or the scope has no

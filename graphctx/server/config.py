@@ -99,18 +99,7 @@ class ServerConfig:
         llm: LlmSettings | None = None,
         context_settings: ContextSettings | None = None,
     ) -> ServerConfig:
-        """Build the configuration from the ``[server]`` settings of a knowledge base.
-
-        Args:
-            settings: the settings.
-            transport: the transport.
-            layers: the folder of the layers; their tools are then offered too.
-            layers_writable: whether these tools may append to the layers.
-            memory: the folder of the memory, which is served if a toolset needs it.
-            memory_settings: of the ``[memory]`` group.
-            llm: of the ``[llm]`` group.
-            context_settings: of the ``[context]`` group.
-        """
+        """Build the configuration from the ``[server]`` settings of a knowledge base."""
         toolsets = settings.toolsets
         return cls(
             tool_names=settings.tool_names,

@@ -53,13 +53,7 @@ def context_contents(
     cache: ContextCache | None = None,
     memory: Callable[[], ContextSource] | None = None,
 ) -> types.TextResourceContents:
-    """Return the contents of a resource.
-
-    Args:
-        uri: of the resource.
-        searcher: the pinned snapshot.
-        cache: of composed contexts.
-        memory: returns what the caller may see of the memory; ``None`` where none is served.
+    """Return the contents of a resource; ``memory`` returns what the caller may see of the memory.
 
     Raises:
         InvalidArgument: there is no such resource, or a value in it is out of range.

@@ -47,11 +47,6 @@ Result = TypeVar("Result")
 class Dispatcher:
     """The tools that a server offers, and what its requests share.
 
-    Args:
-        warmup: opens the knowledge base.
-        config: the server's settings.
-        clock: returns the time of a call, as an aware time.
-
     Raises:
         InvalidArgument: the settings name an unknown toolset.
     """
@@ -107,13 +102,6 @@ class Dispatcher:
         client: str | None = None,
     ) -> types.CallToolResult:
         """Run a tool in a worker thread, and log the call.
-
-        Args:
-            name: any of the tool's names.
-            arguments: as the caller wrote them.
-            caller: who calls.
-            report: sends the progress.
-            client: the name of the caller's program, for the log.
 
         Raises:
             MCPError: there is no such tool.

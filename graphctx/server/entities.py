@@ -30,11 +30,7 @@ def entity_named(searcher: Searcher, name: str) -> Node | None:
 
 
 def name_resolver(searcher: Callable[[], Searcher]) -> Callable[[str], Sequence[str]]:
-    """Return a function that returns the names of the entity that a name means; empty if documents have none.
-
-    Args:
-        searcher: pins the published snapshot.
-    """
+    """Return a function that returns the names of the entity that a name means; empty if documents have none."""
 
     @lru_cache(maxsize=_MAX_REMEMBERED)
     def names(snapshot_id: str, name: str) -> tuple[str, ...]:

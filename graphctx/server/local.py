@@ -61,12 +61,6 @@ def tool_named(name: str) -> AnyTool:
 def call(kb: OpenKnowledgeBase, config: ServerConfig, name: str, arguments: Mapping[str, Any]) -> Reply[Any]:
     """Call a tool.
 
-    Args:
-        kb: what the tool runs on.
-        config: limits and boundary, as a server would have them.
-        name: the tool's name, with dots or with underscores.
-        arguments: the arguments, as a client would send them.
-
     Raises:
         GraphctxError: what a client would get as an error envelope.
 

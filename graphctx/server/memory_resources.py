@@ -21,7 +21,7 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, Res
 from graphctx.errors import GraphctxError
 from graphctx.server.resources import JSON, TEXT, text_contents
 from graphctx.server.sessions import Caller
-from graphctx.server.tools.memory.status import status_fields
+from graphctx.server.tools.memory.upkeep import status_fields
 
 if TYPE_CHECKING:
     from graphctx.memory import Memory, MemoryItem, MemoryScope, Moment
@@ -37,37 +37,16 @@ MAX_SUBSCRIBERS = 1024
 """Subscriptions of one principal; with one more, its oldest ends."""
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryResource:
-    """A resource of the memory as clients list it."""
-
-    uri: str
-    name: str
-    title: str
-    description: str
-    mime_type: str
-
-
-MEMORY_RESOURCES = (
-    MemoryResource("memory://core", "core", "Core memory", "What is part of every block; data for a prompt.", TEXT),
-    MemoryResource(
-        "memory://session/current", "session", "Working memory", "The turns of this session, the oldest first.", TEXT
-    ),
-    MemoryResource(
-        "memory://graph/schema", "schema", "Types of facts", "Types of entities and relations, and how many.", JSON
-    ),
-    MemoryResource(STATS_URI, "stats", "Memory statistics", "Counts of memories and facts.", JSON),
+MEMORY_RESOURCES = tuple(
+    types.Resource(uri=uri, name=name, title=title, description=description, mime_type=mime_type)
+    for uri, name, title, description, mime_type in (
+        ("memory://core", "core", "Core memory", "What is part of every block; data for a prompt.", TEXT),
+        ("memory://session/current", "session", "Working memory", "The turns of this session, the oldest first.", TEXT),
+        ("memory://graph/schema", "schema", "Types of facts", "Types of entities and relations, and how many.", JSON),
+        (STATS_URI, "stats", "Memory statistics", "Counts of memories and facts.", JSON),
+    )
 )
-
-
-def listed_resources() -> list[types.Resource]:
-    """Return the resources as clients list them."""
-    return [
-        types.Resource(
-            uri=each.uri, name=each.name, title=each.title, description=each.description, mime_type=each.mime_type
-        )
-        for each in MEMORY_RESOURCES
-    ]
+"""The resources as clients list them."""
 
 
 def memory_contents(uri: str, memory: Memory, scope: MemoryScope, now: Moment) -> types.TextResourceContents | None:

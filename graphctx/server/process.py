@@ -48,9 +48,6 @@ def configure_log(keep: Callable[[logging.LogRecord], bool] = lambda record: Tru
 
     Libraries log warnings and errors only, unless the level is ``debug``: below that they name sessions and values.
 
-    Args:
-        keep: whether to log a record.
-
     Raises:
         InvalidArgument: the variable names no level.
     """
@@ -86,13 +83,7 @@ class CallRecord:
 
 @contextmanager
 def log_call(tool: str, principal: str, client: str | None) -> Iterator[CallRecord]:
-    """Log a call at level ``info`` when the block ends, in one line without its arguments and its answer.
-
-    Args:
-        tool: the tool's name; the name that was asked for where there is no such tool.
-        principal: the owner of the bearer token, or empty.
-        client: the name that the client gave itself.
-    """
+    """Log a call at level ``info`` when the block ends, in one line without its arguments and its answer."""
     record, started = CallRecord(), time.perf_counter()
     try:
         yield record

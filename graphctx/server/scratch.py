@@ -143,11 +143,6 @@ class ScratchStore:
     def get(self, session_id: str, passage_id: str, argument: str = "passage_id") -> Passage:
         """Return the passage of a session with this id.
 
-        Args:
-            session_id: the session.
-            passage_id: the id, as the caller wrote it.
-            argument: the argument that holds it, for errors.
-
         Raises:
             InvalidArgument: the id is unknown, another session's, expired or evicted; the message is the same for all,
                 so that an id of another session looks like an unknown one.

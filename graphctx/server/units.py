@@ -55,11 +55,6 @@ class Units:
     def within(self, section_id: str, scope: Scope, argument: str) -> UnitText:
         """Return a unit of a scope, or a layer's chunk, by its id.
 
-        Args:
-            section_id: the id that the caller sent.
-            scope: the scope that applies.
-            argument: the argument's name, for the error.
-
         Raises:
             InvalidArgument: the scope has no such unit; the error is the same for one outside of the scope.
         """
@@ -81,11 +76,6 @@ class Units:
         """Return a passage that was found earlier as it is published now, under the same id.
 
         Its text is the same; tags, title and place are those of the published document.
-
-        Args:
-            held: the passage as the session holds it.
-            argument: the argument's name, for the error.
-            seen: tests whether a unit is in scope.
 
         Raises:
             InvalidArgument: the text was changed or deleted, or has left the boundary; the error is the same.

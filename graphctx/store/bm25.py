@@ -269,10 +269,6 @@ class SentenceTerms:
     def __init__(self, directory: Path, vocabulary: Mapping[str, int]) -> None:
         """Open the sentence terms of a verified snapshot.
 
-        Args:
-            directory: of the lexical index.
-            vocabulary: of that index.
-
         Raises:
             BackendUnavailable: they cannot be read.
         """

@@ -11,15 +11,16 @@ import os
 import sqlite3
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import wraps
 from itertools import islice
 from pathlib import Path
-from types import TracebackType
-from typing import TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
 
 from graphctx.errors import BackendUnavailable
 from graphctx.store.files import disk_errors, disk_full
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 _SCHEMA = (
     "CREATE TABLE IF NOT EXISTS memo ("
@@ -30,6 +31,25 @@ _SCHEMA = (
 _UNUSED = "NOT EXISTS (SELECT 1 FROM used WHERE used.kind = memo.kind AND used.key = memo.key)"
 _READ_KEYS = 500  # keys per SELECT: below SQLite's oldest limit of 999 variables, and no slower than more
 _WRITE_ROWS = 2_000  # rows per transaction: a full disk or a kill loses no more than this
+
+
+def _guarded(method: Callable[Concatenate[Memo, P], T]) -> Callable[Concatenate[Memo, P], T]:
+    """Run a method of a memo; where its file turns out to be damaged, run it once more on an empty one."""
+
+    @wraps(method)
+    def guarded(memo: Memo, /, *args: P.args, **options: P.kwargs) -> T:
+        try:
+            return method(memo, *args, **options)
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+            # An error without a code is Python's: a damaged text that is not UTF-8.
+            if isinstance(error, sqlite3.OperationalError) and hasattr(error, "sqlite_errorcode"):
+                memo._refuse(error)
+                raise
+            memo._db.close()
+            memo._db = memo._rebuild()
+            return method(memo, *args, **options)
+
+    return guarded
 
 
 class Memo:
@@ -58,55 +78,42 @@ class Memo:
     def __enter__(self) -> Memo:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
+    @_guarded
     def get_many(self, kind: str, keys: Iterable[str]) -> dict[str, bytes]:
         """Return the stored values of some keys, in the order of ``keys``; absent keys are left out."""
         wanted = list(dict.fromkeys(keys))
         self._asked.setdefault(kind, set()).update(wanted)
-
-        def read() -> dict[str, bytes]:
-            found: dict[str, bytes] = {}
-            for batch in _batches(wanted, _READ_KEYS):
-                marks = ",".join("?" * len(batch))
-                query = f"SELECT key, crc, value FROM memo WHERE kind = ? AND key IN ({marks})"
-                for key, crc, value in self._db.execute(query, (kind, *batch)):
-                    if isinstance(value, bytes) and crc == _crc(kind, key, value):
-                        found[key] = value
-            return found
-
-        nothing: dict[str, bytes] = {}
-        found = self._guarded(read, default=nothing)
+        found: dict[str, bytes] = {}
+        for batch in _batches(wanted, _READ_KEYS):
+            marks = ",".join("?" * len(batch))
+            query = f"SELECT key, crc, value FROM memo WHERE kind = ? AND key IN ({marks})"
+            for key, crc, value in self._db.execute(query, (kind, *batch)):
+                if isinstance(value, bytes) and crc == _crc(kind, key, value):
+                    found[key] = value
         return {key: found[key] for key in wanted if key in found}
 
+    @_guarded
     def put_many(self, kind: str, items: Mapping[str, bytes]) -> None:
         """Store values, replacing earlier ones, in transactions of 2,000; a kill loses the last one at most."""
+        for batch in _batches(items.items(), _WRITE_ROWS):
+            rows = [(kind, key, _crc(kind, key, value), value) for key, value in batch]
+            with self._db:
+                self._db.executemany("INSERT OR REPLACE INTO memo VALUES (?, ?, ?, ?)", rows)
 
-        def write() -> None:
-            for batch in _batches(items.items(), _WRITE_ROWS):
-                rows = [(kind, key, _crc(kind, key, value), value) for key, value in batch]
-                with self._db:
-                    self._db.executemany("INSERT OR REPLACE INTO memo VALUES (?, ?, ?, ?)", rows)
-
-        self._guarded(write, default=None)
-
+    @_guarded
     def prune(self, kind: str, keep: Iterable[str]) -> int:
         """Delete the values of ``kind`` whose key is not in ``keep``, shrink the file, and return their number."""
         kept = set(keep)
-
-        def drop() -> int:
-            stored = [row[0] for row in self._db.execute("SELECT key FROM memo WHERE kind = ?", (kind,))]
-            unused = [(kind, key) for key in stored if key not in kept]
-            if unused:
-                with self._db:
-                    self._db.executemany("DELETE FROM memo WHERE kind = ? AND key = ?", unused)
-                self._db.execute("VACUUM")
-            return len(unused)
-
-        return self._guarded(drop, default=0)
+        stored = [row[0] for row in self._db.execute("SELECT key FROM memo WHERE kind = ?", (kind,))]
+        unused = [(kind, key) for key in stored if key not in kept]
+        if unused:
+            with self._db:
+                self._db.executemany("DELETE FROM memo WHERE kind = ? AND key = ?", unused)
+            self._db.execute("VACUUM")
+        return len(unused)
 
     def evict_unused(self) -> int:
         """Delete the values that nobody asked for since the memo was opened, of kinds where they are more than half.
@@ -120,66 +127,45 @@ class Memo:
         stale = [kind for kind, asked in sorted(self._asked.items()) if stored.get(kind, 0) > 2 * len(asked)]
         return sum(self.prune(kind, self._asked[kind]) for kind in stale)
 
+    @_guarded
     def record_usage(self, snapshot_id: str) -> None:
         """Record that a snapshot was made of exactly the values asked for since the memo was opened."""
+        with self._db:
+            self._db.execute("DELETE FROM used_by")
+            self._db.execute("DELETE FROM used")
+            for kind, asked in self._asked.items():
+                self._db.executemany("INSERT INTO used VALUES (?, ?)", ((kind, key) for key in sorted(asked)))
+            self._db.execute("INSERT INTO used_by VALUES (?)", (snapshot_id,))
 
-        def record() -> None:
-            with self._db:
-                self._db.execute("DELETE FROM used_by")
-                self._db.execute("DELETE FROM used")
-                for kind, asked in self._asked.items():
-                    self._db.executemany("INSERT INTO used VALUES (?, ?)", ((kind, key) for key in sorted(asked)))
-                self._db.execute("INSERT INTO used_by VALUES (?)", (snapshot_id,))
-
-        self._guarded(record, default=None)
-
+    @_guarded
     def unused(self, snapshot_id: str | None) -> dict[str, int]:
         """Return how many values of each kind a snapshot does not use; all without `record_usage` for it."""
+        where = _UNUSED if self._is_used_by(snapshot_id) else "TRUE"
+        return dict(self._db.execute(f"SELECT kind, count(*) FROM memo WHERE {where} GROUP BY kind ORDER BY kind"))
 
-        def count() -> dict[str, int]:
-            where = _UNUSED if self._is_used_by(snapshot_id) else "TRUE"
-            return dict(self._db.execute(f"SELECT kind, count(*) FROM memo WHERE {where} GROUP BY kind ORDER BY kind"))
-
-        return self._guarded(count, default={})
-
+    @_guarded
     def erase_unused(self, snapshot_id: str | None) -> None:
         """Delete the values that `unused` counts, with every byte of them in the files."""
-
-        def erase() -> None:
-            self._db.execute("PRAGMA secure_delete = ON")
-            with self._db:
-                if not self._is_used_by(snapshot_id):
-                    self._db.execute("DELETE FROM used_by")
-                    self._db.execute("DELETE FROM used")
-                self._db.execute(f"DELETE FROM memo WHERE {_UNUSED}")
-            self._db.execute("VACUUM")
-            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-
-        self._guarded(erase, default=None)
+        self._db.execute("PRAGMA secure_delete = ON")
+        with self._db:
+            if not self._is_used_by(snapshot_id):
+                self._db.execute("DELETE FROM used_by")
+                self._db.execute("DELETE FROM used")
+            self._db.execute(f"DELETE FROM memo WHERE {_UNUSED}")
+        self._db.execute("VACUUM")
+        self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def _is_used_by(self, snapshot_id: str | None) -> bool:
         return self._db.execute("SELECT snapshot FROM used_by").fetchall() == [(snapshot_id,)]
 
+    @_guarded
     def counts(self) -> dict[str, int]:
         """Return the number of values by kind."""
-        query = "SELECT kind, count(*) FROM memo GROUP BY kind ORDER BY kind"
-        return self._guarded(lambda: dict(self._db.execute(query).fetchall()), default={})
+        return dict(self._db.execute("SELECT kind, count(*) FROM memo GROUP BY kind ORDER BY kind").fetchall())
 
     def close(self) -> None:
         """Close the file. A closed memo cannot be used again."""
         self._db.close()
-
-    def _guarded(self, work: Callable[[], T], default: T) -> T:
-        try:
-            return work()
-        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-            # An error without a code is Python's: a damaged text that is not UTF-8.
-            if isinstance(error, sqlite3.OperationalError) and hasattr(error, "sqlite_errorcode"):
-                self._refuse(error)
-                raise
-            self._db.close()
-            self._db = self._rebuild()
-            return default
 
     def _open_or_rebuild(self) -> sqlite3.Connection:
         try:

@@ -6,7 +6,7 @@ import json
 import secrets
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -15,7 +15,7 @@ from graphctx.errors import BackendUnavailable, InvalidArgument
 from graphctx.store.cache import Memo
 from graphctx.store.files import disk_errors, size_of, write_atomic
 from graphctx.store.lock import IngestLock, is_leased
-from graphctx.store.manifest import MANIFEST_NAME, Manifest, read_manifest
+from graphctx.store.manifest import MANIFEST_NAME, read_manifest
 from graphctx.store.snapshot import (
     SNAPSHOTS_DIR,
     TEMPORARY_PREFIX,
@@ -47,11 +47,11 @@ class SnapshotInfo:
 
     id: str
     current: bool
-    created_at: str
-    size_bytes: int
-    counts: dict[str, int]
-    engine: str
-    problem: str | None
+    created_at: str = ""
+    size_bytes: int = 0
+    counts: dict[str, int] = field(default_factory=dict)
+    engine: str = ""
+    problem: str | None = None
 
 
 def list_snapshots(kb_dir: Path) -> list[SnapshotInfo]:
@@ -60,22 +60,14 @@ def list_snapshots(kb_dir: Path) -> list[SnapshotInfo]:
     current = current_or_none(kb_dir)
     found = []
     for directory in sorted((kb_dir / SNAPSHOTS_DIR).glob("sn_*")):
+        own = directory.name, directory.name == current
         try:
-            manifest: Manifest | None = read_manifest(directory)
-            problem = None
+            manifest = read_manifest(directory)
         except BackendUnavailable as error:
-            manifest, problem = None, error.message
-        found.append(
-            SnapshotInfo(
-                id=directory.name,
-                current=directory.name == current,
-                created_at=manifest.created_at if manifest else "",
-                size_bytes=manifest.size_bytes if manifest else 0,
-                counts=manifest.counts if manifest else {},
-                engine=manifest.engine if manifest else "",
-                problem=problem,
-            )
-        )
+            found.append(SnapshotInfo(*own, problem=error.message))
+        else:
+            sizes = manifest.size_bytes, manifest.counts
+            found.append(SnapshotInfo(*own, manifest.created_at, *sizes, manifest.engine))
     return sorted(found, key=lambda info: info.created_at, reverse=True)
 
 
@@ -154,10 +146,6 @@ class PurgeReport(BaseModel):
 
 def purge(kb_dir: Path, *, dry_run: bool = False) -> PurgeReport:
     """Erase older snapshots, unused memoised results, damaged copies and leftovers.
-
-    Args:
-        kb_dir: the knowledge base.
-        dry_run: report without erasing.
 
     Raises:
         BackendUnavailable: an ingest is running, the published snapshot is unknown or damaged, so that an older one

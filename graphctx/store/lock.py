@@ -13,7 +13,6 @@ import os
 import weakref
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
 
 from graphctx.errors import BackendUnavailable, InvalidArgument
 from graphctx.store.files import disk_errors, write_atomic
@@ -74,9 +73,7 @@ class IngestLock:
             raise
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         (self._dir / HOLDER_NAME).unlink(missing_ok=True)
         self._lock.release()
 

@@ -65,10 +65,6 @@ def connect(url: str, timeout: float, use: str, remedy: str) -> Redis:
 def answered(url: str, use: str, remedy: str, work: Callable[[], _Result]) -> _Result:
     """Return what is done on Redis, and every failure of it as an error of graphctx.
 
-    Args:
-        url, use, remedy: as for `connect`.
-        work: returns the result.
-
     Raises:
         BackendUnavailable: redis-py is not installed, or the server does not answer or refuses.
     """

@@ -103,10 +103,6 @@ class TableReader:
 
         reader = TableReader(directory, write_tables(directory, tables, vectors))
         hits = reader.search_vector("units", vector, 10)
-
-    Args:
-        directory: the database.
-        versions: the version of each table, the result of `write_tables`.
     """
 
     def __init__(self, directory: Path, versions: Mapping[str, int]) -> None:

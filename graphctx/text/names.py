@@ -102,9 +102,6 @@ def normalise_name(surface: str) -> str:
     the dots of initials, call brackets and generic parameters of an identifier are folded away. Dots, ``::`` and
     underscores inside an identifier stay, and so do the dashes that open a command-line flag.
 
-    Args:
-        surface: any string.
-
     Returns:
         Words joined by single spaces; empty where nothing of a name is left. Applying it twice changes nothing.
     """

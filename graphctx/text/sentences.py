@@ -75,7 +75,7 @@ def split_sentences(text: str, kind: BlockKind = "prose") -> list[Span]:
         pieces = _prose(text)
     spans: list[Span] = []
     for start, end in pieces:
-        start, end = _trim(text, start, end)
+        start, end = trim(text, start, end)
         if start < end:
             spans.extend(_bounded(text, start, end))
     return spans
@@ -206,12 +206,11 @@ def _cut(text: str, separator: re.Pattern[str], start: int, end: int) -> Iterato
         yield at, end
 
 
-def _trim(text: str, start: int, end: int) -> Span:
-    while start < end and text[start].isspace():
-        start += 1
-    while end > start and text[end - 1].isspace():
-        end -= 1
-    return start, end
+def trim(text: str, start: int, end: int) -> Span:
+    """Shrink a span until it neither starts nor ends with white space; a blank span becomes empty."""
+    piece = text[start:end]
+    left = len(piece) - len(piece.lstrip())
+    return (start, start) if left == len(piece) else (start + left, start + len(piece.rstrip()))
 
 
 def _bounded(text: str, start: int, end: int) -> Iterator[Span]:
@@ -221,9 +220,9 @@ def _bounded(text: str, start: int, end: int) -> Iterator[Span]:
         cut = text.rfind("\n", start + MAX_SENTENCE_CHARS // 2, limit)
         if cut == -1:
             cut = next((i for i in range(limit, start + MAX_SENTENCE_CHARS // 2, -1) if text[i - 1].isspace()), limit)
-        first, last = _trim(text, start, cut)
+        first, last = trim(text, start, cut)
         if first < last:
             yield first, last
-        start, end = _trim(text, cut, end)
+        start, end = trim(text, cut, end)
     if start < end:
         yield start, end

@@ -243,15 +243,7 @@ def remarks(revisions: int, retracted_by: Sequence[tuple[LayerName, int]]) -> st
 def show_chunk(
     layer: str, chunk: Chunk, *, note: str = "", lines: int | None = None, console: Console | None = None
 ) -> None:
-    """Print a chunk in a block.
-
-    Args:
-        layer: its layer.
-        chunk: the chunk.
-        note: a remark after its provenance.
-        lines: the most lines of its content to print; all by default.
-        console: where to print; standard output by default.
-    """
+    """Print a chunk in a block."""
     from rich.text import Text
 
     console = console or output_console()

@@ -60,13 +60,6 @@ def phrase_summaries(
 ) -> tuple[list[CommunitySummary], LlmReport]:
     """Have a language model phrase summaries. What it fails on, or does not cite, stays extractive.
 
-    Args:
-        summaries: extractive ones.
-        evidence: what they were made from.
-        summariser: the language model.
-        memory: answers of earlier ingests; it grows.
-        on_done: called with how many of how many texts are done.
-
     Returns:
         The summaries in their order, and a report of the model's calls.
     """

@@ -54,12 +54,6 @@ def summarise_communities(
 ) -> list[CommunitySummary]:
     """Describe communities.
 
-    Args:
-        evidence: what they are described from.
-        communities: sorted by level and id.
-        memo: sentences chosen by earlier ingests from the same candidates; it grows.
-        on_done: called with how many are described.
-
     Returns:
         One summary each, in their order. Work is linear in mentions and facts for each level.
     """

@@ -102,10 +102,6 @@ def topic_titles(evidence: CommunityEvidence, levels: Sequence[Level]) -> dict[t
     than headings of sections, and key names less than both: below a name are the units that mention it. Each names one
     community, the broadest that it is rated highest for.
 
-    Args:
-        evidence: what the documents say.
-        levels: from the top.
-
     Returns:
         Level and position to title, where one is rated at least `TOPIC_RATING`.
     """

@@ -175,11 +175,6 @@ def decode(data: bytes, uri: str, declared: str = "") -> tuple[str, tuple[str, .
     """Decode and normalise a text file: UTF-8, UTF-16, UTF-32 with its mark, else the encoding that it declares or
     that its bytes suggest.
 
-    Args:
-        data: the file.
-        uri: of the file, for notes and errors.
-        declared: the encoding that the file itself states.
-
     Returns:
         The text, and a note if the encoding was guessed or bytes could not be decoded.
 

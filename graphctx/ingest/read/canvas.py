@@ -6,9 +6,9 @@ import re
 from bisect import bisect_right
 
 from graphctx.ingest.read.base import Outline
-from graphctx.ingest.read.lines import trim
 from graphctx.model.documents import Block, BlockKind, Heading, Link, line_starts
 from graphctx.text.normalise import normalise
+from graphctx.text.sentences import trim
 
 _SPACE = re.compile(r"\s+")
 

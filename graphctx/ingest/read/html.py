@@ -62,9 +62,6 @@ def _refuse_bottomless(source: str, uri: str) -> None:
 def parse_html(source: str) -> tuple[str, Outline, Metadata]:
     """Render a page as text.
 
-    Args:
-        source: the normalised HTML source.
-
     Returns:
         The normalised text, its structure, and what the page's head says.
     """

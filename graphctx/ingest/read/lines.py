@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from graphctx.model.documents import Block, BlockKind, line_starts
+from graphctx.text.sentences import trim
 
 
 class Lines:
@@ -41,13 +42,6 @@ class Lines:
 
     def _end(self, last: int) -> int:
         return self.starts[last] - 1 if last < len(self.starts) else len(self.text)
-
-
-def trim(text: str, start: int, end: int) -> tuple[int, int]:
-    """Shrink a span until it neither starts nor ends with white space; a blank span becomes empty."""
-    piece = text[start:end]
-    left = len(piece) - len(piece.lstrip())
-    return (start, start) if left == len(piece) else (start + left, start + len(piece.rstrip()))
 
 
 def join_lists(text: str, blocks: Iterable[Block]) -> list[Block]:

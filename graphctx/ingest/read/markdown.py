@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from graphctx.ingest.read.base import Metadata, Outline, ReadFile, Slugger, decode, make_document, suffix_of
 from graphctx.ingest.read.front_matter import read_front_matter
-from graphctx.ingest.read.lines import Lines, join_lists, trim
+from graphctx.ingest.read.lines import Lines, join_lists
 from graphctx.ingest.read.markdown_inline import Resolve, bare_span, find_links, unwrapped_span, visible_span
 from graphctx.ingest.read.markdown_source import mask
 from graphctx.model.documents import Block, BlockKind, Heading
+from graphctx.text.sentences import trim
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

@@ -44,7 +44,6 @@ def ask_all(
     *,
     concurrency: int,
     within_seconds: float = math.inf,
-    break_after: int = BREAK_AFTER,
 ) -> Generator[tuple[int, Outcome], None, None]:
     """Ask all prompts.
 
@@ -56,7 +55,6 @@ def ask_all(
         max_tokens: of each answer.
         concurrency: prompts asked at the same time.
         within_seconds: what has no answer by then has failed.
-        break_after: failures in a row after which the rest is skipped.
 
     Yields:
         The index of each prompt, once, with its outcome, in the order in which they come.
@@ -68,7 +66,7 @@ def ask_all(
         return
     from anyio.from_thread import start_blocking_portal
 
-    run = _Run(model, prompts, max_tokens, concurrency, within_seconds, break_after)
+    run = _Run(model, prompts, max_tokens, concurrency, within_seconds)
     with start_blocking_portal() as portal:  # a thread with a loop of its own: the caller may have one running
         done = portal.start_task_soon(run.all)
         for _ in prompts:
@@ -96,7 +94,6 @@ class _Run:
     max_tokens: int
     concurrency: int
     within_seconds: float
-    break_after: int
     outcomes: SimpleQueue[tuple[int, Outcome]] = field(default_factory=SimpleQueue)
 
     def __post_init__(self) -> None:
@@ -130,7 +127,7 @@ class _Run:
                 self._in_a_row = 0
                 continue
             self._in_a_row += 1
-            if outcome.permanent or self._in_a_row >= self.break_after:
+            if outcome.permanent or self._in_a_row >= BREAK_AFTER:
                 self._end = _skipped(outcome, self._in_a_row)
                 scope.cancel()
                 return

@@ -52,18 +52,12 @@ class Summaries:
 
 
 class SummariserLlm:
-    """Summarises communities. Never fails an ingest: what goes wrong is in the report.
+    """Summarises communities. Never fails an ingest: what goes wrong is in the report."""
 
-    Args:
-        model: the language model.
-        settings: limits and prices.
-        counter: measures prompts.
-    """
-
-    def __init__(self, model: ChatModel, settings: LlmSettings, counter: WordPieceCounter | None = None) -> None:
+    def __init__(self, model: ChatModel, settings: LlmSettings) -> None:
         self._model = model
         self._settings = settings
-        self._counter = counter or WordPieceCounter()
+        self._counter = WordPieceCounter()
         self._prompts = Prompts(self._counter)
 
     @property
@@ -170,13 +164,7 @@ class Phrased:
 
 
 class PhraserLlm:
-    """Phrases what global search found, and memories. Never fails a query: what goes wrong is in the result.
-
-    Args:
-        model: the language model.
-        settings: limits and prices.
-        counter: measures prompts.
-    """
+    """Phrases what global search found, and memories. Never fails a query: what goes wrong is in the result."""
 
     def __init__(self, model: ChatModel, settings: LlmSettings, counter: WordPieceCounter | None = None) -> None:
         self._model = model
@@ -215,19 +203,17 @@ class PhraserLlm:
 
     def _ask(self, prompts: Sequence[Prompt], within_seconds: float) -> tuple[list[Phrased], LlmReport]:
         rows = [row for row, prompt in enumerate(prompts) if prompt.given]
-        outcomes: dict[int, Outcome] = dict(
-            ask_all(
-                self._model,
-                [prompts[row] for row in rows],
-                self._settings.max_output_tokens,
-                concurrency=self._settings.concurrency,
-                within_seconds=within_seconds,
-            )
+        asked = ask_all(
+            self._model,
+            [prompts[row] for row in rows],
+            self._settings.max_output_tokens,
+            concurrency=self._settings.concurrency,
+            within_seconds=within_seconds,
         )
+        outcomes = [outcome for _, outcome in sorted(asked, key=lambda pair: pair[0])]
         made = [Phrased(()) for _ in prompts]
-        for at, row in enumerate(rows):
-            outcome = outcomes[at]
+        for row, outcome in zip(rows, outcomes, strict=True):
             made[row] = (
                 Phrased(outcome.cited.sentences) if isinstance(outcome, ModelAnswer) else Phrased((), outcome.message)
             )
-        return made, report(self._settings, self._model.name, [outcomes[at] for at in range(len(rows))])
+        return made, report(self._settings, self._model.name, outcomes)

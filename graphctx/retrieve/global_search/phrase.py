@@ -32,11 +32,6 @@ def phrase(
 ) -> tuple[tuple[PhrasedSentence, ...], str]:
     """Return a language model's words for points.
 
-    Args:
-        phraser: the model; ``None`` for no words.
-        question: of the user.
-        points: in the order of the answer.
-
     Returns:
         Sentences that cite points by their place, from 1, and a note that says why there are none or what they leave
         out.

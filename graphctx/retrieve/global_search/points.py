@@ -92,11 +92,7 @@ def candidate_points(
 ) -> CandidatePoints:
     """Return the sentences of the documents that a plain search found, and the points of the relevant communities.
 
-    Args:
-        communities: of the scope.
-        question: the parsed question.
-        selection: with the relevant communities.
-        units: unit rows of the plain search, best first.
+    ``units`` are the rows of the plain search, best first.
     """
     index = communities.view.index
     units = units[:SEARCHED_UNITS]
@@ -143,11 +139,6 @@ def rate_sentences(index: SearchIndex, question: Question, sentences: Rows) -> S
     ``(cosine + 0.5 * cosine of the unit + 0.5 * share of the terms by idf) / 2``. The cosine of the sentence is with
     the question's vector less its projection on the mean of all visible sentences: what is typical of the documents is
     no evidence for any question about them.
-
-    Args:
-        index: of the scope.
-        question: the parsed question.
-        sentences: sentence rows.
     """
     own = index.sentence_similarity(_beyond_the_mean(index, question), sentences)
     units, back = np.unique(units_of(index, sentences), return_inverse=True)

@@ -70,14 +70,7 @@ class GlobalOutcome:
 
 
 class GlobalSearch:
-    """Global search for one question.
-
-    Args:
-        communities: of the scope.
-        question: the parsed question.
-        ranking: of a plain search.
-        tokens: counts tokens.
-    """
+    """Global search for one question."""
 
     def __init__(self, communities: CommunityIndex, question: Question, ranking: Ranking, tokens: TokenCounter) -> None:
         self._communities = communities

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from graphctx.model.knowledge import AliasReason
 from graphctx.retrieve.arrays import Rows
+from graphctx.retrieve.index import row_of
 from graphctx.store.walk import pointers
 
 
@@ -328,12 +329,6 @@ class CommunityHierarchy(IdColumn):
     def heirs(self) -> dict[str, int]:
         """The row that each former id leads to."""
         return {former: row for row, ids in enumerate(self._formerly.to_pylist()) for former in ids}
-
-
-def row_of(column: pa.Array, value: str) -> int | None:
-    """Return the first row of a value, or ``None`` if the column does not have it."""
-    row = pc.index(column, value).as_py()
-    return row if row >= 0 else None
 
 
 def int_rows(column: Any) -> Rows:

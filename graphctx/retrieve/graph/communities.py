@@ -67,11 +67,7 @@ _LOCK = threading.Lock()
 
 
 class CommunityIndex:
-    """The communities that are visible in a view of the graph. Rows are those of the `hierarchy`.
-
-    Args:
-        view: of the scope.
-    """
+    """The communities that are visible in a view of the graph. Rows are those of the `hierarchy`."""
 
     def __init__(self, view: GraphView) -> None:
         self.view = view

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TypeVar, overload
 
 import numpy as np
@@ -24,11 +23,11 @@ from graphctx.retrieve.graph.resolve import (
     MIN_SIMILARITY,
     entities_called,
     resolve,
+    resolve_each,
     similar_entities,
 )
 from graphctx.retrieve.graph.view import GraphView
 from graphctx.store.communities import read_phrased
-from graphctx.text.normalise import normalise
 
 Item = TypeVar("Item")
 
@@ -43,12 +42,7 @@ _ID = re.compile(r"[a-z]_[a-z2-7]{16}")
 
 
 class LazySequence(Sequence[Item]):
-    """A sequence whose items are made when they are read: a page takes a few of a long list.
-
-    Args:
-        rows: one for each item.
-        make: makes the item of a row.
-    """
+    """A sequence whose items are made when they are read: a page takes a few of a long list."""
 
     def __init__(self, rows: Sequence[int], make: Callable[[int], Item]) -> None:
         self._rows = rows
@@ -73,14 +67,6 @@ class LazySequence(Sequence[Item]):
         return self._make(row)
 
 
-@dataclass(frozen=True, slots=True)
-class ResolvedCommunities:
-    """The communities that some references name, by row in the order of the references, and the other references."""
-
-    rows: list[int]
-    unresolved: list[Unresolved]
-
-
 def find_communities(view: GraphView, request: CommunitiesInput) -> GraphResults[CommunityNode]:
     """Describe the communities that a request names, or list those that meet its conditions.
 
@@ -101,8 +87,7 @@ def find_communities(view: GraphView, request: CommunitiesInput) -> GraphResults
         return GraphResults(items=(), snapshot_id=snapshot_id, empty_reason="no_communities")
     starts: list[str] = []
     if request.community_ids:
-        resolved = resolve_communities(communities, request.community_ids, "community_ids")
-        rows, unresolved = resolved.rows, resolved.unresolved
+        rows, unresolved = resolve_communities(communities, request.community_ids, "community_ids")
     else:
         rows, unresolved, starts = _listed(communities, request)
 
@@ -169,10 +154,9 @@ def _listed(communities: CommunityIndex, request: CommunitiesInput) -> tuple[lis
     hierarchy = communities.hierarchy
     rows = np.arange(len(hierarchy))
     if request.parent_id is not None:
-        parents = resolve_communities(communities, [request.parent_id], "parent_id")
-        unresolved = parents.unresolved
-        starts += [hierarchy.id(row) for row in parents.rows]
-        rows = _below(communities, parents.rows, request.level)
+        parents, unresolved = resolve_communities(communities, [request.parent_id], "parent_id")
+        starts += [hierarchy.id(row) for row in parents]
+        rows = _below(communities, parents, request.level)
     elif request.level is not None or request.entity_id is None:
         rows = np.flatnonzero(hierarchy.level == (request.level or 0))
     if request.entity_id is None:
@@ -196,8 +180,10 @@ def _below(communities: CommunityIndex, parents: list[int], level: int | None) -
     return none
 
 
-def resolve_communities(communities: CommunityIndex, refs: Sequence[str], field: str) -> ResolvedCommunities:
-    """Resolve references to communities.
+def resolve_communities(
+    communities: CommunityIndex, refs: Sequence[str], field: str
+) -> tuple[list[int], list[Unresolved]]:
+    """Return the rows of the communities that references name, in their order, and the other references.
 
     Args:
         communities: of the scope; all others are unknown.
@@ -207,34 +193,21 @@ def resolve_communities(communities: CommunityIndex, refs: Sequence[str], field:
     Raises:
         InvalidArgument: no reference is known or ambiguous.
     """
-    rows: dict[int, None] = {}
-    unresolved: list[Unresolved] = []
-    near: dict[int, None] = {}
-    for ref in dict.fromkeys(refs):
-        checkpoint()
-        asked = normalise(ref)
-        row = communities.row(asked.strip())
+
+    def find(asked: str) -> tuple[list[int], list[int]]:
+        row = communities.row(asked)
         found = _titled(communities, asked) if row is None else [row]
         partly = [] if found else _partly_titled(communities, asked)
         if len(partly) == 1:
             found = partly
-        if len(found) == 1:
-            rows.setdefault(found[0])
-            continue
-        shown = (
-            found[:MAX_AMBIGUOUS] or list(dict.fromkeys([*partly, *_similar(communities, asked.strip())]))[:MAX_NEAR]
-        )
-        near |= dict.fromkeys(shown)
-        unresolved.append(
-            Unresolved(
-                asked=asked,
-                reason="ambiguous" if found else "unknown",
-                candidates=[_short(communities, at) for at in shown],
-            )
-        )
+        if found:
+            return found, found[:MAX_AMBIGUOUS]
+        return [], list(dict.fromkeys([*partly, *_similar(communities, asked)]))[:MAX_NEAR]
+
+    rows, unresolved, near = resolve_each(refs, find, lambda row: _short(communities, row))
     if not rows and all(one.reason == "unknown" for one in unresolved):
-        raise _nothing_known(communities, [one.asked for one in unresolved], list(near)[:MAX_NEAR], field)
-    return ResolvedCommunities(list(rows), unresolved)
+        raise _nothing_known(communities, [one.asked for one in unresolved], near[:MAX_NEAR], field)
+    return rows, unresolved
 
 
 def _titled(communities: CommunityIndex, title: str) -> list[int]:

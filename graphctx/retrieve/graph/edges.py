@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from functools import partial
 from typing import get_args
 
 import numpy as np
@@ -169,18 +170,11 @@ def _section(view: GraphView, rows: Rows, most: int) -> Ends:
     return _unweighted(rows, view.tables.units.section[rows])
 
 
-def _next(view: GraphView, rows: Rows, most: int) -> Ends:
+def _beside(step: int, view: GraphView, rows: Rows, most: int) -> Ends:
     doc = view.tables.units.doc
-    rows = rows[rows + 1 < len(doc)]
-    rows = rows[doc[rows] == doc[rows + 1]]
-    return _unweighted(rows, rows + 1)
-
-
-def _previous(view: GraphView, rows: Rows, most: int) -> Ends:
-    doc = view.tables.units.doc
-    rows = rows[rows > 0]
-    rows = rows[doc[rows] == doc[rows - 1]]
-    return _unweighted(rows, rows - 1)
+    rows = rows[(rows + step >= 0) & (rows + step < len(doc))]
+    rows = rows[doc[rows] == doc[rows + step]]
+    return _unweighted(rows, rows + step)
 
 
 def _mentioned(view: GraphView, rows: Rows, most: int) -> Ends:
@@ -313,7 +307,7 @@ _RELATIONS: dict[RelType, tuple[NodeKind, NodeKind, Neighbours, Neighbours | Non
     "HAS_SECTION": ("document", "section", _sections, _document),
     "PARENT_OF": ("section", "section", _subsections, _parent),
     "HAS_UNIT": ("section", "unit", _units, _section),
-    "NEXT": ("unit", "unit", _next, _previous),
+    "NEXT": ("unit", "unit", partial(_beside, 1), partial(_beside, -1)),
     "MENTIONS": ("unit", "entity", _mentioned, _mentioning),
     "RELATED": ("entity", "entity", related, None),
     "ALIAS_OF": ("entity", "entity", _alias_of, _aliased),

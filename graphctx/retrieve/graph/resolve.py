@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -15,9 +16,9 @@ from graphctx.errors import InvalidArgument
 from graphctx.model.graph import NodeKind, NodeSummary, Unresolved
 from graphctx.model.interrupt import checkpoint
 from graphctx.model.knowledge import LABELS
-from graphctx.retrieve.graph.columns import row_of
 from graphctx.retrieve.graph.nodes import node_fields
 from graphctx.retrieve.graph.view import KINDS, GraphView, NodeKey
+from graphctx.retrieve.index import row_of
 from graphctx.store.walk import name_hash
 from graphctx.text.gazetteer import name_words
 from graphctx.text.names import normalise_name
@@ -37,6 +38,8 @@ _POOL = 50
 
 _ID = re.compile(r"[dsue]_[a-z2-7]{16}")
 _KIND_OF_LETTER: dict[str, NodeKind] = {"d": "document", "s": "section", "u": "unit", "e": "entity"}
+
+Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,30 +72,40 @@ def resolve(view: GraphView, refs: Sequence[str], field: str, kinds: Sequence[No
     Raises:
         InvalidArgument: no reference is known or ambiguous.
     """
-    keys: dict[int, NodeKey] = {}
+
+    def find(asked: str) -> tuple[list[NodeKey], list[NodeKey]]:
+        found = _find(view, asked, kinds)
+        return found, found[:MAX_AMBIGUOUS] or _similar(view, asked, kinds)
+
+    keys, unresolved, near = resolve_each(refs, find, lambda key: _short(view, key))
+    resolved = ResolvedNodes(keys, unresolved)
+    if not keys and not resolved.ambiguous:
+        raise _nothing_known(view, [item.asked for item in unresolved], near[:MAX_NEAR], field, kinds)
+    return resolved
+
+
+def resolve_each(
+    refs: Sequence[str], find: Callable[[str], tuple[list[Key], list[Key]]], short: Callable[[Key], NodeSummary]
+) -> tuple[list[Key], list[Unresolved], list[Key]]:
+    """Return what references name that name one thing, the other references, and the candidates for unknown ones.
+
+    ``find`` returns what a reference names, and what to offer where it names nothing or several things.
+    """
+    keys: dict[Key, None] = {}
+    near: dict[Key, None] = {}
     unresolved: list[Unresolved] = []
-    near: dict[int, NodeKey] = {}
     for ref in dict.fromkeys(refs):
         checkpoint()
         asked = normalise(ref)
-        found = _find(view, asked.strip(), kinds)
+        found, candidates = find(asked.strip())
         if len(found) == 1:
-            keys.setdefault(found[0].number, found[0])
+            keys.setdefault(found[0])
             continue
-        candidates = found[:MAX_AMBIGUOUS] or _similar(view, asked.strip(), kinds)
         if not found:
-            near |= {key.number: key for key in candidates}
-        unresolved.append(
-            Unresolved(
-                asked=asked,
-                reason="ambiguous" if found else "unknown",
-                candidates=[_short(view, key) for key in candidates],
-            )
-        )
-    resolved = ResolvedNodes(list(keys.values()), unresolved)
-    if not resolved.keys and not resolved.ambiguous:
-        raise _nothing_known(view, [item.asked for item in unresolved], list(near.values())[:MAX_NEAR], field, kinds)
-    return resolved
+            near |= dict.fromkeys(candidates)
+        shown = [short(candidate) for candidate in candidates]
+        unresolved.append(Unresolved(asked=asked, reason="ambiguous" if found else "unknown", candidates=shown))
+    return list(keys), unresolved, list(near)
 
 
 def entities_called(view: GraphView, name: str) -> list[int]:

@@ -74,13 +74,7 @@ def no_expansion(index: SearchIndex, question: Question, seeds: SparseScores, ca
 
 
 def defining_units(walk: WalkArrays, question: Question, k: int) -> SparseScores:
-    """Score the units that define what the question names: ``value * specificity * proper / sqrt(definitions)``.
-
-    Args:
-        walk: the arrays of the visible units.
-        question: the parsed question.
-        k: how many units at most.
-    """
+    """Score the units that define what the question names: ``value * specificity * proper / sqrt(definitions)``."""
     if not len(question.entities):
         return NO_SCORES
     units, values, _ = _definitions(walk, question.entities, specificity(walk, question.entities))

@@ -87,10 +87,6 @@ def accepted(toolsets: Iterable[str] = DEFAULT_TOOLSETS, kb_v2: bool = True) -> 
     """Return the tools that can be called: those that are listed, and with ``core`` all of the tool contract.
 
     Prompts and clients that know a tool by name keep working (tool contract, section 3.1), and no model pays for it.
-
-    Args:
-        toolsets: as for `offered_tools`.
-        kb_v2: as for `offered_tools`.
     """
     wanted = set(toolsets)
     return offered_tools(wanted | set(CONTRACT) if "core" in wanted else wanted, kb_v2)

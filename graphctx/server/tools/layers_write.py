@@ -205,11 +205,6 @@ def _require_writer(context: CallContext) -> None:
 def _require_room(context: CallContext, build: Build[Out], render: Callable[[Out], str]) -> None:
     """Check that the answer to a write will fit before anything is written: a failure after it would mislead.
 
-    Args:
-        context: of the call.
-        build: makes the answer, with the longest values that it may have.
-        render: makes its text.
-
     Raises:
         BudgetExceeded: the server's limits are too small for it.
     """

@@ -40,10 +40,6 @@ _CALLS = {
 def check_reading(cypher: str, params: Collection[str]) -> None:
     """Check that a text is one reading statement with a value for each parameter.
 
-    Args:
-        cypher: the statement.
-        params: the names of the parameters that have a value.
-
     Raises:
         InvalidArgument: the text is empty, has several statements, does more than read, or does not fit its
             parameters.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 from pydantic import Field
 
-from graphctx.model.answers import Answer, Budget, ListAnswer
+from graphctx.model.answers import Answer, ListAnswer
 from graphctx.model.pages import Part, Shorten
 from graphctx.model.requests import PagedInput
 from graphctx.model.results import Results
@@ -17,7 +17,7 @@ from graphctx.server.tool import Reply
 from graphctx.server.tools.memory.base import (
     MemoryChange,
     MemoryInput,
-    change_reply,
+    change_of,
     parse_time,
     time_field,
 )
@@ -100,17 +100,13 @@ def list_reply(
     return Reply(*context.pager.page(request, results, build, text, shorten))
 
 
-def change_of(
+def context_change(
     context: CallContext, kind: type[Changed], found: dict[str, Any], render: Callable[[Changed], str]
 ) -> Reply[Changed]:
-    """Answer what a client returned; its lists are cut to what fits."""
-
-    def build(n: int, budget: Budget) -> Changed:
-        fields = {name: value[:n] if isinstance(value, list) else value for name, value in found.items()}
-        return kind(**fields, session_id=context.session_id, budget=budget)
+    """Answer what a client returned, and say where it is degraded."""
 
     def text(answer: Changed) -> str:
         degraded = [f"Degraded: {one_line(answer.degraded)}"] if answer.degraded else []
         return "\n".join([render(answer), *degraded])
 
-    return change_reply(context, build, text)
+    return change_of(context, kind, found, text)

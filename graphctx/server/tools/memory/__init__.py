@@ -4,13 +4,10 @@ Whatever is remembered is data: it is shown as entries of a block or as fields, 
 """
 
 from graphctx.server.tool import AnyTool
-from graphctx.server.tools.memory.compress import MEMORY_COMPRESS
-from graphctx.server.tools.memory.forget import MEMORY_FORGET
 from graphctx.server.tools.memory.graph_query import GRAPH_QUERY
 from graphctx.server.tools.memory.retrieve import MEMORY_RETRIEVE
-from graphctx.server.tools.memory.status import MEMORY_STATUS
 from graphctx.server.tools.memory.store import MEMORY_STORE
-from graphctx.server.tools.memory.wipe import MEMORY_WIPE
+from graphctx.server.tools.memory.upkeep import MEMORY_COMPRESS, MEMORY_FORGET, MEMORY_STATUS, MEMORY_WIPE
 
 MEMORY_TOOLS: tuple[AnyTool, ...] = (
     MEMORY_RETRIEVE,

@@ -136,6 +136,18 @@ def change_reply(
     return first_fitting(context, [partial(build, n) for n in (_MAX_CHANGES, 3, 1, 0)], render)
 
 
+def change_of(
+    context: CallContext, kind: type[Changed], found: dict[str, Any], render: Callable[[Changed], str]
+) -> Reply[Changed]:
+    """Answer with the fields that a change left; its lists are cut to what fits."""
+
+    def build(n: int, budget: Budget) -> Changed:
+        fields = {name: value[:n] if isinstance(value, list) else value for name, value in found.items()}
+        return kind(**fields, session_id=context.session_id, budget=budget)
+
+    return change_reply(context, build, render)
+
+
 def other_sessions(context: CallContext, scope: MemoryScope) -> str:
     """Return where else the caller has memories that the call may ask for, for an answer without any.
 

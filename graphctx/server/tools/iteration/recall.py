@@ -1,4 +1,4 @@
-"""get_relevant_context: what earlier iterations learned that bears on a task."""
+"""get_relevant_context, get_iteration_history and get_skills: what earlier iterations did and learned."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import Field
 from graphctx.model.answers import Answer
 from graphctx.model.assemble import start_of
 from graphctx.model.pages import Part, Shorten
-from graphctx.model.requests import Question
+from graphctx.model.requests import Label, Question
 from graphctx.server.call_context import CallContext
 from graphctx.server.render import counted, one_line, quoted
 from graphctx.server.tool import Description, Reply, Tool
@@ -166,4 +166,145 @@ GET_RELEVANT_CONTEXT = Tool(
     input=RelevantContextInput,
     output=RelevantContextAnswer,
     run=_get_relevant_context,
+)
+
+
+class IterationHistoryInput(IterationListInput):
+    """Arguments of get_iteration_history."""
+
+    last_n: int = Field(5, ge=1, le=100, description="How many iterations.")
+
+
+class IterationRecord(Answer):
+    """The result of an iteration."""
+
+    SILENT: ClassVar[frozenset[str]] = frozenset(
+        {"success", "duration_ms", "tokens_used", "cost", "tool_calls", "artifacts", "error"}
+    )
+
+    id: str
+    iteration: int
+    success: bool | None = None
+    summary: str
+    error: str | None = None
+    duration_ms: int | None = None
+    tokens_used: int | None = None
+    cost: float | None = None
+    tool_calls: list[str] | None = None
+    artifacts: list[str] | None = None
+    created_at: str
+    created_iteration: int
+
+
+class IterationHistoryAnswer(IterationListAnswer):
+    """Output of get_iteration_history."""
+
+    iterations: list[IterationRecord] = Field(description="The newest first.")
+    total: int = Field(description="Results in this project.")
+
+
+def _get_iteration_history(context: CallContext, asked: IterationHistoryInput) -> Reply[IterationHistoryAnswer]:
+    found = client_of(context, asked).get_iteration_history(asked.last_n)
+
+    def build(part: Part[IterationRecord]) -> IterationHistoryAnswer:
+        return IterationHistoryAnswer(
+            iterations=part.items, total=found["total"], degraded=found["degraded"], **part.fields
+        )
+
+    def render(answer: IterationHistoryAnswer) -> list[str]:
+        if not answer.iterations:
+            return ["No result of an iteration is stored."]
+        lines = [f"The last {len(answer.iterations)} of {counted(answer.total, 'iteration')}. {DATA_NOTE}"]
+        for each in answer.iterations:
+            outcome = {True: "succeeded", False: "failed", None: "ended"}[each.success]
+            error = f"\n  error:\n{quoted(each.error, '  ')}" if each.error else ""
+            lines.append(f"Iteration {each.iteration} {outcome} ({each.id})\n{quoted(each.summary)}{error}")
+        return lines
+
+    records = [IterationRecord(**each) for each in found["iterations"]]
+    return list_reply(context, asked, records, build, render, "get_iteration_history")
+
+
+GET_ITERATION_HISTORY = Tool(
+    name="get_iteration_history",
+    toolset="iteration",
+    title="See the last iterations",
+    description=Description(
+        use_when="you go on with a task and want to know what was tried last, and what succeeded or failed.",
+        not_when="you look for something particular: get_relevant_context.",
+        returns="the results of the last {last_n} iterations, the newest first, within {response}.",
+        follow_up="call it with a larger last_n.",
+    ),
+    input=IterationHistoryInput,
+    output=IterationHistoryAnswer,
+    run=_get_iteration_history,
+)
+
+
+class SkillsInput(IterationListInput):
+    """Arguments of get_skills."""
+
+    tags: list[Label] | None = Field(None, max_length=50, description="Only skills with one of these tags.")
+    min_score: float = Field(0.5, ge=0, le=1, description="Least usefulness.")
+
+
+class Skill(Answer):
+    """A lesson, and what it was worth."""
+
+    SILENT: ClassVar[frozenset[str]] = frozenset({"tags", "source", "skill_id"})
+
+    id: str = Field(description="For mark_useful.")
+    content: str
+    tags: list[str] = Field([], description="Of a skillbook: its section.")
+    source: str = ""
+    skill_id: str | None = Field(None, description="Its id in the skillbook.")
+    usefulness_score: float
+    helpful: int = Field(description="How often mark_useful said so.")
+    harmful: int
+    created_at: str
+
+
+class SkillsAnswer(IterationListAnswer):
+    """Output of get_skills."""
+
+    skills: list[Skill] = Field(description="The most useful first.")
+    total: int
+
+
+def _get_skills(context: CallContext, asked: SkillsInput) -> Reply[SkillsAnswer]:
+    found = client_of(context, asked).get_skills(asked.tags, asked.min_score)
+
+    def build(part: Part[Skill]) -> SkillsAnswer:
+        return SkillsAnswer(skills=part.items, total=found["total"], degraded=found["degraded"], **part.fields)
+
+    def render(answer: SkillsAnswer) -> list[str]:
+        if not answer.skills:
+            return ["There are no such skills."]
+        start = f"{len(answer.skills)} of {counted(answer.total, 'skill')}. {DATA_NOTE}"
+        return [
+            start,
+            *(
+                f"{each.id}, usefulness {each.usefulness_score:.2f}"
+                + (f", {', '.join(map(one_line, each.tags))}" if each.tags else "")
+                + f"\n{quoted(each.content)}"
+                for each in answer.skills
+            ),
+        ]
+
+    return list_reply(context, asked, [Skill(**each) for each in found["skills"]], build, render, "get_skills")
+
+
+GET_SKILLS = Tool(
+    name="get_skills",
+    toolset="iteration",
+    title="List learned skills",
+    description=Description(
+        use_when="you want all lessons of a topic, those of the skillbook too.",
+        not_when="you want those that bear on a task: get_relevant_context with context_types skill.",
+        returns="skills of usefulness {min_score} and above, the most useful first, within {response}.",
+        follow_up="call mark_useful with the id of one that helped or misled.",
+    ),
+    input=SkillsInput,
+    output=SkillsAnswer,
+    run=_get_skills,
 )
