@@ -82,30 +82,6 @@ def test_answers_carry_scope_budget_and_snapshot(make_kb: Make) -> None:
     assert answer.quotes[0].quote == "Maren Halloran opens the Harbour Gate at noon."
 
 
-def test_a_scope_of_another_project_or_environment_is_refused(make_kb: Make) -> None:
-    kb = make_kb(GATE)
-    assert kb.search("gate", scope={"project_id": "test", "environment": "dev"}).results
-    for scope in ({"project_id": "other"}, {"environment": "prod"}):
-        with pytest.raises(ScopeViolation):
-            kb.search("gate", scope=scope)
-        with pytest.raises(ScopeViolation):
-            kb.retrieve_evidence("gate", scope=Scope(**scope))  # type: ignore[arg-type]
-
-
-def test_the_configured_tags_and_folders_bound_every_question(
-    handbook_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("GRAPHCTX_SERVER__REPOSITORIES", '["people/"]')
-    with KnowledgeBase.open(handbook_path) as kb:
-        found = kb.search("Who approves a release?", top_k=20)
-        assert found.results
-        assert all(result.doc_uri.startswith("people/") for result in found.results)
-        assert all(quote.doc_uri.startswith("people/") for quote in kb.retrieve_evidence("Who?").quotes)
-        assert found.scope.repositories == ["people"]
-        with pytest.raises(ScopeViolation, match="'people/'"):
-            kb.search("Who?", scope={"repositories": ["operations"]})
-
-
 @pytest.mark.parametrize(
     ("call", "field"),
     [

@@ -28,6 +28,8 @@ def test_an_export_bears_the_project_and_stays_in_the_working_directory(
     assert done.code == 0, done.err
     assert [path.name for path in here.iterdir()] == [name]
     assert done.out.startswith(f"{name}  ")
+    assert run("export", "--format", format_, "--kb", lighthouse).code == 1  # it is there already
+    assert run("export", "--format", format_, "--kb", lighthouse, "--force").code == 0
 
 
 def test_json_tells_files_with_their_checksums(lighthouse: Path, here: Path) -> None:
@@ -67,14 +69,3 @@ def test_what_cannot_be_done_is_refused_with_a_reason_and_nothing_is_written(
     assert "INVALID_ARGUMENT" in done.err
     assert said in done.err
     assert list(here.iterdir()) == []
-
-
-def test_what_is_there_is_replaced_with_force_only(lighthouse: Path, here: Path) -> None:
-    arguments = ["export", "--format", "html", "--out", "x.html", "--kb", lighthouse]
-    assert run(*arguments, "--max-entities", "1").code == 0
-    before = (here / "x.html").read_bytes()
-    refused = run(*arguments, "--json")
-    assert refused.error["code"] == "INVALID_ARGUMENT"
-    assert (here / "x.html").read_bytes() == before
-    assert run(*arguments, "--force").code == 0
-    assert (here / "x.html").read_bytes() != before

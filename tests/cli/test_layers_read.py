@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from graphctx.layers import write_context
-from tests.layers.world import COUNTS, REAL, content, entry_of, needs_real, note, patched, stack
+from tests.layers.world import REAL, content, entry_of, needs_real, note, patched, stack
 
 from .runner import layers
 
@@ -190,13 +190,6 @@ def test_a_file_of_another_name_is_searched_as_the_layer_that_is_said(repository
     assert [hit["layer"] for hit in both["chunks"]] == ["user", "delta"]
     error = layers(repository, "search", "gulls", "--layer", "user", "--layer", "old.db", "--json").error
     assert "base=old.db" in error["message"]
-
-
-@needs_real
-@pytest.mark.parametrize("name", sorted(COUNTS))
-def test_files_of_another_implementation_are_valid_and_list_their_chunks(name: str) -> None:
-    assert layers(REAL, "validate", name).code == 0
-    assert len(layers(REAL, "list", name, "--json").json["chunks"]) == COUNTS[name]
 
 
 @needs_real

@@ -222,10 +222,6 @@ def test_the_text_comes_from_standard_input_and_a_chunk_is_revised_by_its_id(fol
     ("arguments", "stdin", "named"),
     [
         (["--kind", "note", "--text", "x", "--layer", "base"], b"", "user or delta or local"),
-        (["--kind", "tombstone", "--text", "x"], b"", "kept for tools"),
-        (["--kind", " ", "--text", "x"], b"", "kind is empty"),
-        (["--kind", "note", "--text", "x", "--confidence", "1.5"], b"", "confidence is 1.5"),
-        (["--kind", "note", "--text", "x", "--source", "docs/a.md"], b"", "sources holds"),
         (["--kind", "note", "--text", "x", "--edit", "99"], b"", "no user layer yet"),
         (["--kind", "note"], b"", "content is empty"),
         (["--kind", "note"], b"\xff", "not UTF-8 at byte 0"),

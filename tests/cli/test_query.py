@@ -99,15 +99,6 @@ def test_one_is_shown_by_id_or_title_with_its_summary_and_its_places(
     assert f"part of {root.title} · {root.id}" in shown(handbook_path, "communities", child.id)
 
 
-def test_a_wrong_name_is_answered_with_names_near_it(handbook_path: Path) -> None:
-    for name in ("Gannett", "Ganet"):
-        message = run("communities", name, "--kb", handbook_path, "--json").error["message"]
-        assert "Near it: " in message
-        assert re.search(r"\(c_[a-z2-7]{16}\)", message)
-    error = run("communities", "--entity", "zeppelin of the north", "--kb", handbook_path, "--json").error
-    assert (error["code"], error["details"]["field"]) == ("INVALID_ARGUMENT", "entity_id")
-
-
 def test_documents_without_communities_are_not_an_error(lighthouse: Path) -> None:
     alone = ("--path-prefix", "in/")
     assert "There are no communities" in shown(lighthouse, "communities", *alone)

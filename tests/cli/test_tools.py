@@ -42,11 +42,6 @@ def test_a_passage_and_a_cursor_of_one_call_are_understood_by_the_next(lighthous
     assert excerpt["excerpt"] in DOCUMENTS[f"docs/{excerpt['doc_uri']}"]
 
 
-def test_the_graph_is_asked_by_name(lighthouse: Path) -> None:
-    described = answer(lighthouse, "graph.describe", 'node_ids=["Ada Merriweather"]')
-    assert described["nodes"][0]["kind"] == "entity"
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -12,7 +12,7 @@ import pytest
 
 from graphctx.context import HierarchicalRetriever
 from graphctx.context.candidates import find_candidates
-from graphctx.context.hierarchy import hierarchy_page, section_cosines
+from graphctx.context.hierarchy import section_cosines
 from graphctx.context.render import augment_for_llm
 from graphctx.knowledge_base import KnowledgeBase
 from graphctx.model.context import ContextSection, SearchContextInput, relevance_of
@@ -218,14 +218,6 @@ def test_a_section_is_as_near_as_the_mean_of_its_units(handbook_kb: KnowledgeBas
         mean = found.index.vectors_of(found.rows[found.section == section]).mean(axis=0)
         expected = float(mean @ found.question.vector) / float(np.linalg.norm(mean))
         assert cosine == pytest.approx(expected, abs=1e-4)
-
-
-@pytest.mark.parametrize("level", [1, 2, 3])
-def test_pages_of_a_level_hold_every_item_once(handbook_kb: KnowledgeBase, level: int) -> None:
-    searcher = handbook_kb.searcher()
-    _, total = hierarchy_page(searcher, level, 0, 1)
-    items = [item for start in range(0, total, 7) for item in hierarchy_page(searcher, level, start, 7)[0]]
-    assert len({item["id"] for item in items}) == len(items) == total > 7
 
 
 def test_an_augmented_prompt_has_the_best_of_each_level_below_its_heading(

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import anyio.from_thread
 from anyio.from_thread import BlockingPortal
@@ -29,7 +29,6 @@ EVERY_TOOLSET: tuple[Toolset, ...] = tuple(
 OWN_NAME = {form: tool.name for tool in TOOLS for form in tool.names}
 """The name that a tool is declared by, for each form that can be called."""
 ERAS = ("legacy", "auto")
-Era = Literal["legacy", "auto"]
 
 
 @dataclass(frozen=True)

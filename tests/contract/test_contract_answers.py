@@ -199,12 +199,6 @@ def test_an_answer_that_a_filter_or_the_scope_empties_names_it(
     assert named in reply.text
 
 
-def test_a_question_about_nothing_in_the_documents_has_an_empty_answer_with_the_reason(caller: Caller) -> None:
-    reply = caller.call("kb.retrieve_evidence", {"question": "Which omelette does the emperor of Trantor prefer?"})
-    assert reply.answer["quotes"] == []
-    assert reply.answer["empty_reason"] in ("no_match", "no_evidence")
-
-
 def test_a_knowledge_base_without_a_snapshot_says_so(tmp_path: Path, examples: Examples) -> None:
     with KnowledgeBase.open(tmp_path / "kb", create=True, project_id="marrow") as kb, in_memory(kb) as caller:
         for tool in EVERY_TOOL:

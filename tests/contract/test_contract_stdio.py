@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import jsonschema
 import pytest
-from mcp import Client, StdioServerParameters
-from mcp.client.stdio import stdio_client
+from mcp import Client
 from mcp.shared.exceptions import MCPError
+
+from tests import processes
 
 from .corpus import OPEN_QUESTION
 from .examples import EVERY_TOOL, ITEMS, Examples
@@ -21,7 +19,6 @@ from .test_contract_answers import check_text_stands_alone
 from .truth import Truth
 
 pytestmark = pytest.mark.anyio
-REPO = Path(__file__).resolve().parents[2]
 ODD = [
     "a\x00b",
     "\u202egate\u202c",
@@ -35,20 +32,9 @@ ODD = [
 EVERY_TOOLSET = '["kb", "graph", "compat", "connector"]'
 
 
-def environment(**extra: str) -> dict[str, str]:
-    """The process environment without settings of whoever runs the tests."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("GRAPHCTX_")}
-    return {**kept, "PYTHONPATH": str(REPO), "GRAPHCTX_SERVER__TOOLSETS": EVERY_TOOLSET, **extra}
-
-
-@asynccontextmanager
-async def over_pipes(kb: Path, mode: str, **extra: str) -> AsyncIterator[Client]:
-    """A client of a server in a process of its own."""
-    parameters = StdioServerParameters(
-        command=sys.executable, args=["-m", "graphctx.cli", "serve", "--kb", str(kb)], env=environment(**extra)
-    )
-    async with Client(stdio_client(parameters), mode=mode, read_timeout_seconds=60) as client:
-        yield client
+def over_pipes(kb: Path, mode: str, **extra: str) -> AbstractAsyncContextManager[Client]:
+    """A client of a server of every tool in a process of its own."""
+    return processes.over_pipes("--kb", str(kb), mode=mode, GRAPHCTX_SERVER__TOOLSETS=EVERY_TOOLSET, **extra)
 
 
 @pytest.mark.parametrize("mode", [pytest.param("legacy", marks=pytest.mark.slow), "auto"])

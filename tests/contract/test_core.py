@@ -153,16 +153,3 @@ def test_one_setting_brings_the_form_of_the_contract(nasty: KnowledgeBase, schem
         assert caller.tools() == {name: schemas[name] for name in NAMES}
         answer = caller.call("kb.search", {"question": "tide gate"}).answer
     assert answer.keys() >= {"budget", "scope", "session_id", "snapshot_id"}
-
-
-@pytest.mark.parametrize(
-    "tool", [tool.name for tool in TOOLS if tool.toolset not in ("memory", "iteration", "context")]
-)
-def test_a_question_and_a_query_stand_for_each_other(caller: Caller, examples: Examples, tool: str) -> None:
-    asked = dict(examples.plain[tool])
-    other = {"query": "question", "question": "query"}
-    named = next((name for name in other if name in asked), None)
-    if named is None or tool.startswith("agents"):
-        pytest.skip("it has neither, or is not offered here")
-    asked[other[named]] = asked.pop(named)
-    assert caller.call(tool, asked) == examples.reply(tool)

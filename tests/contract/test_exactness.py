@@ -175,19 +175,3 @@ def test_any_text_is_answered_or_refused(askers: dict[str, Asker], examples: Exa
     step = 1 if EFFORT >= 1 else 6  # then each text meets every sixth tool
     for text in ODD[EVERY_TOOL.index(tool) % step :: step]:
         asker.check(tool, {**plain, name: [text] if schema["properties"][name]["type"] == "array" else text})
-
-
-@settings(max_examples=max(3, int(30 * EFFORT)), derandomize=True, database=None)
-@given(start=st.integers(0, 9_000), tokens=st.integers(1, 800), size=st.integers(1, 400))
-def test_excerpts_from_anywhere_are_exact(
-    askers: dict[str, Asker], truth: Truth, start: int, tokens: int, size: int
-) -> None:
-    asker = askers["whole"]
-    for section in truth.ids("u")[:: max(1, len(truth.ids("u")) // 6)]:
-        asker.check(
-            "kb.read_excerpt", {"passage_id": section, "start_char": start, "max_tokens": tokens, "max_bytes": size}
-        )
-        asker.check(
-            "kb.expand_excerpt",
-            {"passage_id": section, "before_tokens": tokens, "after_tokens": size, "max_bytes": size},
-        )

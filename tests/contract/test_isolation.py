@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,6 @@ from typing import Any
 import pytest
 from mcp.shared.exceptions import MCPError
 from mcp_types import PromptReference, ResourceTemplateReference
-
-from graphctx.knowledge_base import KnowledgeBase
 
 from .conftest import fenced_kb
 from .corpus import OPEN_QUESTION, SEALED_WORDS
@@ -164,27 +161,6 @@ def test_counts_are_of_the_scope(caller: Caller) -> None:
         for count in ("n_mentions", "n_units"):
             assert whole[count] == opened[count] + sealed[count]
             assert sealed[count] > 0
-
-
-def test_within_a_scope_it_is_answered_as_if_nothing_else_were_there(
-    nasty_path: Path, nasty: KnowledgeBase, tmp_path: Path
-) -> None:
-    documents = nasty_path.parent / "documents"
-    # From the folder above, so that URIs are the same; what is sealed is not among them.
-    shutil.copytree(documents / "open", tmp_path / "documents" / "open")
-    shutil.copytree(nasty_path / "cache", tmp_path / "kb" / "cache")  # so that no sentence is parsed again
-    with KnowledgeBase.open(tmp_path / "kb", create=True, project_id="marrow") as kb:
-        kb.ingest(tmp_path / "documents", processes=1)
-        with in_memory(kb) as alone, in_memory(nasty) as caller:
-            for question in (OPEN_QUESTION, "Mercury Doyle", "Halvard Works bell", "tide gate storm", "ferry times"):
-                for tool, name in (("kb.search", "query"), ("kb.retrieve_evidence", "question")):
-                    here = caller.call(tool, {name: question, "scope": {"repositories": ["open"]}}).answer
-                    there = alone.call(tool, {name: question}).answer
-                    items = ITEMS[tool]
-                    assert [item["section_id"] for item in here[items]] == [item["section_id"] for item in there[items]]
-                    for mine, other in zip(here[items], there[items], strict=True):
-                        for field in ("score", "confidence", "preview", "quote"):
-                            assert mine.get(field) == other.get(field), (question, field)
 
 
 def test_resources_outside_the_boundary_are_unknown(fenced: Caller, truth: Truth) -> None:

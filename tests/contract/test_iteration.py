@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -15,8 +14,7 @@ import jsonschema
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mcp import Client, StdioServerParameters
-from mcp.client.stdio import stdio_client
+from mcp import Client
 
 from graphctx.memory import FILE_NAME
 from graphctx.server.app import build_server
@@ -26,10 +24,9 @@ from graphctx.settings import MemorySettings
 from tests.conftest import EFFORT
 
 from .examples import offered
-from .protocol import ERAS, Caller, reply_of, weight
+from .protocol import Caller, weight
 from .spec_table import ERROR_CODES
 from .strategies import NASTY, arguments_of
-from .test_contract_stdio import environment
 
 TOOLS = offered("iteration")
 ERROR = "ModuleNotFoundError: No module named 'requests'. Solution: added to requirements.txt."
@@ -194,17 +191,6 @@ def test_what_is_of_a_session_stays_in_it(tmp_path: Path) -> None:
             assert caller.call("mark_useful", {"item_id": item, "helpful": True, **other}).is_error
 
 
-def test_both_eras_share_one_store(tmp_path: Path) -> None:
-    legacy, auto = ERAS
-    with served(tmp_path, legacy) as one, served(tmp_path, auto, hour=1) as other:
-        fill(one)
-        found = other.call("get_relevant_context", {"query": "No module named requests"}).answer
-        assert found["items"][0]["content"] == ERROR
-        other.call("mark_useful", {"item_id": found["items"][0]["id"], "helpful": False})
-        again = one.call("get_relevant_context", {"query": "No module named requests", "max_items": 1}).answer
-        assert again["items"][0]["usefulness_score"] == 0.35
-
-
 def test_a_damaged_store_degrades_reading_and_refuses_writing(tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).write_bytes(b"This is not a database. " * 500)
     with served(tmp_path) as caller:
@@ -214,17 +200,3 @@ def test_a_damaged_store_degrades_reading_and_refuses_writing(tmp_path: Path) ->
         assert caller.call("health_check").answer["status"] == "unavailable"
         error = caller.call("store_context", {"content": "x", "context_type": "task"}).error
         assert error["code"] == "BACKEND_UNAVAILABLE"
-
-
-@pytest.mark.anyio
-async def test_the_tools_answer_over_pipes(tmp_path: Path) -> None:
-    parameters = StdioServerParameters(
-        command=sys.executable,
-        args=["-m", "graphctx.cli", "serve", "--memory", str(tmp_path / "memory"), "--toolsets", "iteration"],
-        env=environment(GRAPHCTX_SERVER__TOOLSETS='["iteration"]', GRAPHCTX_KB=str(tmp_path / "none")),
-    )
-    async with Client(stdio_client(parameters), read_timeout_seconds=60) as client:
-        assert [tool.name for tool in (await client.list_tools()).tools] == list(TOOLS)
-        stored = reply_of(await client.call_tool("store_context", {"content": ERROR, "context_type": "error"}))
-        found = reply_of(await client.call_tool("get_relevant_context", {"query": "requests"}))
-        assert found.answer["items"][0]["id"] == stored.answer["item_id"]

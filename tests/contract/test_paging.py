@@ -106,16 +106,6 @@ def cursors(caller: Caller, examples: Examples) -> dict[str, tuple[str, dict[str
     return some
 
 
-def test_an_altered_cursor_is_refused(caller: Caller, cursors: dict[str, tuple[str, dict[str, Any]]]) -> None:
-    for tool, (cursor, arguments) in cursors.items():
-        for at in (0, 20, len(cursor) - 2):
-            other = "b" if cursor[at] == "a" else "a"
-            error = refused(caller, tool, {**arguments, "cursor": cursor[:at] + other + cursor[at + 1 :]}, "cursor")
-            assert "altered" in error["message"]
-        for wrong in (cursor[:-1], cursor + "a"):
-            refused(caller, tool, {**arguments, "cursor": wrong}, "cursor")
-
-
 def test_a_cursor_of_other_arguments_is_refused(caller: Caller, cursors: dict[str, tuple[str, dict[str, Any]]]) -> None:
     for tool, (cursor, arguments) in cursors.items():
         other = {"scope": {"repositories": ["open"]}, "cursor": cursor}
@@ -124,14 +114,6 @@ def test_a_cursor_of_other_arguments_is_refused(caller: Caller, cursors: dict[st
         if tool == "get_section_text":
             other = {"max_bytes_per": 99, "cursor": cursor}
         assert "arguments" in refused(caller, tool, {**arguments, **other}, "cursor")["message"]
-
-
-def test_a_cursor_of_another_tool_is_refused(
-    caller: Caller, examples: Examples, cursors: dict[str, tuple[str, dict[str, Any]]]
-) -> None:
-    for tool in LISTS:
-        if tool != "kb.search":
-            refused(caller, tool, {**wide(examples, tool), "cursor": cursors["kb.search"][0]}, "cursor")
 
 
 def test_a_cursor_goes_on_with_another_page_size_and_budget(

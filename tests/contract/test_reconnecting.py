@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import signal
-import socket
 import subprocess
-import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
@@ -17,10 +15,11 @@ import pytest
 from mcp import Client
 
 from graphctx.knowledge_base import KnowledgeBase
+from tests.processes import COMMAND, environment, free_port, wait_until_listening
 
 from .corpus import OPEN_QUESTION
 from .protocol import reply_of
-from .test_contract_stdio import environment, over_pipes
+from .test_contract_stdio import EVERY_TOOLSET, over_pipes
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
@@ -38,13 +37,12 @@ def folder(nasty_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @asynccontextmanager
 async def http_server(folder: Path) -> AsyncIterator[str]:
     """`graphctx serve` over HTTP, in a process of its own."""
-    with socket.create_server(("127.0.0.1", 0)) as sock:
-        port = sock.getsockname()[1]
-    command = [sys.executable, "-m", "graphctx.cli", "serve", "--kb", str(folder), "--transport", "http"]
-    with subprocess.Popen([*command, "--port", str(port)], env=environment(), stderr=subprocess.PIPE) as process:
+    port = free_port()
+    command = [*COMMAND, "serve", "--kb", str(folder), "--transport", "http", "--port", str(port)]
+    settings = environment(GRAPHCTX_SERVER__TOOLSETS=EVERY_TOOLSET)
+    with subprocess.Popen(command, env=settings, stderr=subprocess.PIPE, text=True) as process:
         try:
-            assert process.stderr is not None
-            assert b"MCP at" in process.stderr.readline()
+            wait_until_listening(process)
             yield f"http://127.0.0.1:{port}/mcp"
             process.send_signal(signal.SIGTERM)
             assert process.wait(60) == 0

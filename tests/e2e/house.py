@@ -7,7 +7,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from contextlib import chdir
 from pathlib import Path
 from typing import Any
@@ -15,10 +14,10 @@ from typing import Any
 from typer.testing import CliRunner
 
 from graphctx.cli.app import app
+from tests.conftest import REPO
+from tests.processes import COMMAND, environment
 
-ROOT = Path(__file__).parents[2]
-HANDBOOK = ROOT / "eval" / "corpora" / "handbook"
-COMMAND = [sys.executable, "-m", "graphctx.cli"]
+HANDBOOK = REPO / "eval" / "corpora" / "handbook"
 SECONDS = 240
 
 LIGHTHOUSE = {
@@ -28,12 +27,6 @@ LIGHTHOUSE = {
     "Thornby. Her brother Silas built the [lamp](../lamp.md).\n",
     "rules.txt": "RULES\n=====\n\nThe keeper writes the weather into the log at noon. Nobody swims from the landing.\n",
 }
-
-
-def environment(**extra: str) -> dict[str, str]:
-    """Return the environment without graphctx settings of the person who runs the tests."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("GRAPHCTX_")}
-    return {**kept, "PYTHONPATH": str(ROOT), "COLUMNS": "100", **extra}
 
 
 def graphctx(*arguments: object, cwd: Path | None = None, **extra: str) -> subprocess.CompletedProcess[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from graphctx import KnowledgeBase
 from graphctx.text.readable import readable
@@ -16,26 +15,6 @@ def test_every_file_of_the_handbook_is_a_document(handbook_path: Path) -> None:
     assert status["counts"]["documents"] == sum(1 for path in HANDBOOK.rglob("*") if path.is_file())
     assert status["verified"]
     assert status["fault"] is None
-
-
-def test_every_quote_and_preview_is_the_text_at_its_place(
-    handbook_kb: KnowledgeBase, golden: list[dict[str, Any]], effort: float
-) -> None:
-    texts = {}
-    for question in golden[:: max(1, round(1 / effort / 3))]:
-        quotes = handbook_kb.retrieve_evidence(question["question"], max_quotes=20, top_k=10).quotes
-        results = handbook_kb.search(question["question"], top_k=20, max_per_doc=3).results
-        assert results
-        for item in (*quotes, *results):
-            texts.setdefault(item.doc_uri, handbook_kb.document(item.doc_uri).text)
-        for quote in quotes:
-            text = texts[quote.doc_uri]
-            assert text[quote.start_char : quote.end_char] == quote.quote, (question["id"], quote.doc_uri)
-            assert text[: quote.start_char].endswith(quote.context_before)
-            assert text[quote.end_char :].startswith(quote.context_after)
-            assert text.count("\n", 0, quote.start_char) + 1 == quote.line
-        for result in results:
-            assert texts[result.doc_uri][result.start_char : result.end_char] == result.preview, question["id"]
 
 
 def test_the_command_prints_the_bytes_of_the_facade_in_any_process(

@@ -14,13 +14,12 @@ import psutil
 import pytest
 
 from graphctx.store.lock import IngestLock
+from tests.processes import COMMAND, environment
 
 from .house import (
-    COMMAND,
     HANDBOOK,
     SECONDS,
     answer_of,
-    environment,
     error_of,
     published,
     started,

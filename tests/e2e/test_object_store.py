@@ -14,10 +14,10 @@ from mcp import Client
 
 from eval.page_browser import served
 from eval.s3_server import S3Server, s3_server
+from tests.processes import COMMAND, environment, free_port, wait_until_listening
 from tests.ui.api import called, post
 
-from .house import COMMAND, answer_of, environment, graphctx, succeeded
-from .listening import free_port, wait_until_listening
+from .house import answer_of, graphctx, succeeded
 
 pytest.importorskip("obstore", reason="the extra object-store is not installed")
 

@@ -21,8 +21,9 @@ import anyio
 import pytest
 from mcp import Client
 
-from .house import COMMAND, SECONDS, environment, write_lighthouse
-from .listening import free_port, wait_until_listening
+from tests.processes import COMMAND, environment, free_port, wait_until_listening
+
+from .house import SECONDS, write_lighthouse
 
 QUESTION = "Where was Ada Merriweather born?"
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from graphctx.errors import BackendUnavailable, InvalidArgument
+from graphctx.errors import BackendUnavailable
 from graphctx.eval.ask import Asker, run_suite
 from graphctx.eval.records import SuiteRun
 from graphctx.eval.run import open_for
@@ -135,14 +135,6 @@ def test_the_evaluation_asks_as_a_user_does_until_no_cursor_is_left(small_kb: Kn
     pages = list(Asker(small_kb).pages(question, max_tokens=whole.budget.tokens * 2 // 3))
     assert len(pages) > 1
     assert [quote for page in pages for quote in page.quotes] == whole.quotes
-
-
-def test_a_variant_that_does_not_exist_is_refused_before_anything_is_asked(
-    small_kb: KnowledgeBase, tmp_path: Path
-) -> None:
-    suite = suite_of(tmp_path, {"question": "Who?", "gold_docs": ["keepers/ada.md"]})
-    with pytest.raises(InvalidArgument, match=r"bm52.*bm25"):
-        run_suite(suite, small_kb, ["hybrid", "bm52"])
 
 
 def test_a_corpus_is_ingested_into_a_knowledge_base_that_is_kept_for_it(tmp_path: Path) -> None:

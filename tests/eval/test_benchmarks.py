@@ -44,28 +44,6 @@ def test_made_up_documents_are_quoted_exactly_and_the_walk_leaves_its_seeds(fold
         assert int(answer.diagnostics.stages["entity_edges"]) > 0
 
 
-def test_a_part_of_the_made_up_corpus_counts_its_own_mentions(folder: Path) -> None:
-    with KnowledgeBase.open(synthetic_kb(folder, SIZE)) as kb:
-        walk = kb.searcher().index.walk
-        assert walk.pair_mentions.max() > 1
-        part = walk.within(np.arange(walk.n_units) % 2 == 0)
-        assert part.pair_mentions.tolist() == walk.pair_mentions[walk.pair_unit % 2 == 0].tolist()
-        assert np.array_equal(walk.entity_proper, np.ones(walk.n_entities, np.float32))
-
-
-@pytest.mark.slow
-def test_the_same_size_gives_the_same_corpus_and_hierarchy(folder: Path, tmp_path: Path) -> None:
-    again = communities_kb(tmp_path, SIZE)
-    assert questions(synthetic_kb(tmp_path, SIZE)) == questions(synthetic_kb(folder, SIZE))
-    assert global_questions(again) == global_questions(communities_kb(folder, SIZE))
-    with KnowledgeBase.open(communities_kb(folder, SIZE)) as first, KnowledgeBase.open(again) as second:
-        assert first.snapshot_id == second.snapshot_id
-        tables = [kb.searcher().index.snapshot.table("communities") for kb in (first, second)]
-        assert tables[0].equals(tables[1])
-        question = questions(synthetic_kb(folder, SIZE))[0]
-        assert first.retrieve_evidence(question) == second.retrieve_evidence(question)
-
-
 def test_a_stopwatch_takes_each_stages_own_time_and_is_removed_without_a_trace(folder: Path) -> None:
     before = selection.sentence_pool
     ticks = itertools.count()  # the clock goes on by one each time that it is read

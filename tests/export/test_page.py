@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphctx.export.page import embedded
-from graphctx.export.page import page as rendered
 from graphctx.export.page_data import MAX_QUOTE_CHARS
 from graphctx.knowledge_base import KnowledgeBase
 from tests.export.conftest import GENERIC, IMAGE, Export, data_of
@@ -147,11 +146,6 @@ def test_any_text_is_embedded_safely(value: Any) -> None:
     text = embedded({"value": value})
     assert not set(text) & set("<>&\u2028\u2029")
     assert json.loads(text) == {"value": value}
-
-
-def test_a_project_is_escaped_in_the_title() -> None:
-    found = Elements(rendered({"project": "</title><img src=x>"}))
-    assert "img" not in [tag for tag, _ in found.elements]
 
 
 def test_the_page_has_the_licences_of_its_library(page: Path) -> None:

@@ -3,7 +3,6 @@ from __future__ import annotations
 import tracemalloc
 
 import numpy as np
-import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -65,11 +64,6 @@ def test_what_is_named_together_by_chance_alone_is_not_related() -> None:
     everywhere = [(sentence, 0) for sentence in range(8)]
     assert edges([*everywhere, (0, 1), (1, 1)], []) == {}
     assert (1, 2) in edges([*everywhere, (0, 1), (0, 2), (1, 1), (1, 2)], [])
-
-
-def test_nothing_gives_an_empty_table() -> None:
-    assert edges([], []) == {}
-    assert isinstance(related_edges(*rows([]), *rows([]), NOTHING), pa.Table)
 
 
 def unit(*values: float) -> list[float]:

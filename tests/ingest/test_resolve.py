@@ -157,11 +157,6 @@ def test_a_fact_joins_the_entities_of_its_ends_once() -> None:
     assert (only.start_char, only.end_char) == (0, 50)
 
 
-def test_an_empty_corpus_resolves_to_nothing() -> None:
-    found = resolve_names([], n_units=0)
-    assert (found.entities, found.facts, len(found.mention_entity)) == ([], [], 0)
-
-
 _SURFACES = st.sampled_from(
     [
         "Noor",

@@ -15,10 +15,10 @@ import pytest
 
 from graphctx.errors import InvalidArgument
 from graphctx.layers import LayerContent, LayerFile, append, to_bytes, write_layer
+from tests.conftest import EFFORT
 
 from .world import REPO, content, note
 
-EFFORT = float(os.environ.get("GRAPHCTX_TEST_EFFORT", "1"))
 KILLS = max(3, round(30 * EFFORT))
 
 WRITER = """

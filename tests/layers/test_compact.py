@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import tempfile
 from pathlib import Path
 
@@ -25,10 +24,9 @@ from graphctx.layers import (
     hashed,
     layer_named,
 )
+from tests.conftest import EFFORT
 
 from .world import DIM, content, note, stack
-
-EFFORT = float(os.environ.get("GRAPHCTX_TEST_EFFORT", "1"))
 
 
 def base(folder: Path) -> dict[int, str]:

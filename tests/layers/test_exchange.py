@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-import os
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,10 +25,9 @@ from graphctx.layers import (
     to_ndjson,
     write_layer,
 )
+from tests.conftest import EFFORT
 
 from .world import content, note
-
-EFFORT = float(os.environ.get("GRAPHCTX_TEST_EFFORT", "1"))
 
 LAYER = LayerFile.parse(to_bytes(content(note(1, "one", sources=(2, "a:1")), note(2, "two"), dim=2)), "AGENTS.user.db")
 BUNDLE = to_bundle([LAYER])

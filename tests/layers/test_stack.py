@@ -80,12 +80,6 @@ def test_only_layers_asked_for_are_searched_and_absent_ones_are_reported(tmp_pat
         made.search("words", layers=["top"])
 
 
-@pytest.mark.parametrize("query", ["", "  \n "])
-def test_an_empty_query_is_refused(tmp_path: Path, query: str) -> None:
-    with pytest.raises(InvalidArgument, match="query is empty"):
-        LayerStack(tmp_path).search(query)
-
-
 @pytest.mark.parametrize("k", [0, -1, True, 1.5])
 def test_k_is_a_positive_whole_number(tmp_path: Path, k: object) -> None:
     with pytest.raises(InvalidArgument, match="k is"):

@@ -24,6 +24,17 @@ def on_day(days: float, iteration: int = 0) -> Moment:
     return Moment(START + timedelta(days=days), iteration)
 
 
+class Clock:
+    """A clock that goes on by a second with each look."""
+
+    def __init__(self, start: datetime = START) -> None:
+        self.now = start
+
+    def __call__(self) -> datetime:
+        self.now += timedelta(seconds=1)
+        return self.now
+
+
 OpenMemory = Callable[..., Memory]
 
 

@@ -106,11 +106,12 @@ def test_other_principals_projects_and_sessions_are_not_in_a_block(open_memory: 
 def test_statements_that_differ_in_a_word_are_both_in_a_block(open_memory: OpenMemory) -> None:
     memory = open_memory()
     said = ["The status of Apollo is on track.", "The status of Apollo is on hold."]
-    for day, text in enumerate([*said, said[1].upper()]):
-        memory.add([MemoryDraft("turn", text)], HERE, on_day(day))
+    for day, (kind, text) in enumerate([("turn", said[0]), ("event", said[1].upper()), ("preference", said[1])]):
+        memory.add([MemoryDraft(kind, text)], HERE, on_day(day))
     query = replace(QUERY, text="What is the status of Apollo?")
-    block = assemble_block(memory, query, 300, COUNT, record_use=False).text.casefold()
-    assert [block.count(text.casefold()) for text in said] == [1, 1]
+    block = assemble_block(memory, query, 300, COUNT, record_use=False).text
+    assert [block.count(text) for text in said] == [1, 1]
+    assert said[1].upper() not in block, "of the same words those of the higher tier are kept"
 
 
 def test_a_large_budget_is_filled_with_short_turns_and_only_those_in_the_block_count_as_used(

@@ -6,7 +6,7 @@ import math
 import shutil
 import sqlite3
 from contextlib import closing
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -19,25 +19,14 @@ from graphctx.nlp import weights
 from graphctx.nlp.onnx import OnnxEmbedder
 from graphctx.nlp.tokens import AnswerCounter
 
-from .conftest import HERE, START, OpenMemory
+from .conftest import HERE, START, Clock, OpenMemory
 
 ERROR = "ModuleNotFoundError: No module named 'requests' in the deploy step. Solution: added to requirements.txt."
 SKILL = "Check that a file exists before it is opened."
 
 
-class Clock:
-    """A clock that goes on by a second with each look."""
-
-    def __init__(self, minutes: int = 0) -> None:
-        self.now = START + timedelta(minutes=minutes)
-
-    def __call__(self) -> datetime:
-        self.now += timedelta(seconds=1)
-        return self.now
-
-
 def client_of(memory: Memory, scope: MemoryScope = HERE, minutes: int = 0) -> IterationClient:
-    return IterationClient(memory, scope, clock=Clock(minutes))
+    return IterationClient(memory, scope, clock=Clock(START + timedelta(minutes=minutes)))
 
 
 def filled(memory: Memory) -> IterationClient:
@@ -309,14 +298,6 @@ def test_an_orchestrator_goes_on_without_a_memory_that_cannot_be_opened(tmp_path
         assert client.health_check()["status"] == "unavailable"
     with IterationClient(tmp_path, HERE, strict=True) as strict, pytest.raises(BackendUnavailable, match="repair"):
         strict.store_context("x", "task")
-
-
-@pytest.mark.slow
-def test_a_full_store_makes_room_or_says_that_it_is_full(open_memory: OpenMemory) -> None:
-    client = client_of(open_memory(storage={"max_size_mb": 1}))
-    answers = [client.store_context(f"{n} " + "log " * 5000, "output") for n in range(60)]
-    assert all(answer["stored"] for answer in answers)
-    assert sum(answer["pruned"] for answer in answers) > 0
 
 
 def test_a_memory_of_a_folder_is_opened_at_the_first_use(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import shutil
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
@@ -20,8 +19,6 @@ from graphctx.memory.embedding import WindowEmbedder
 from graphctx.memory.index import EXACT_ITEMS, MemoryIndex
 from graphctx.memory.search import Ranking
 from graphctx.memory.store import is_chosen
-from graphctx.nlp import weights
-from graphctx.nlp.onnx import OnnxEmbedder
 from graphctx.settings import MemorySettings
 
 from .conftest import EMBEDDER, HERE, OpenMemory, on_day
@@ -106,35 +103,6 @@ def test_a_filter_that_contradicts_itself_is_refused() -> None:
         MemoryFilter(after=on_day(2).at, before=on_day(1).at)
     with pytest.raises(InvalidArgument, match="kinds"):
         MemoryFilter(kinds=("rumour",))  # type: ignore[arg-type]
-
-
-def test_each_stage_answers_when_those_before_it_fail_and_says_so(open_memory: OpenMemory, tmp_path: Path) -> None:
-    folder = tmp_path / "weights"
-    shutil.copytree(weights.FOLDER, folder, ignore=shutil.ignore_patterns("*.py", "__pycache__"))
-    memory = open_memory(embedder=OnnxEmbedder(folder=folder))
-    memory.add(drafts(), HERE, on_day(0, 1))
-    query = MemoryQuery("Why does the deploy fail?", HERE, on_day(0, 2))
-    assert memory.search(query).stage == "semantic"
-
-    (folder / weights.MODEL).write_bytes(b"damaged")
-    broken = open_memory(embedder=OnnxEmbedder(folder=folder))
-    by_words = broken.search(query)
-    assert by_words.stage == "text"
-    assert "semantic search failed" in by_words.degraded
-    assert by_words.hits[0].item.kind == "error"
-    outcome = broken.add([MemoryDraft("error", "The deploy fails for want of disk space.")], HERE, on_day(0, 2))[0]
-    assert "without a vector" in outcome.degraded
-
-    by_words = broken.search(query)
-    with closing(sqlite3.connect(tmp_path / "memory" / "memory.db")) as connection:
-        connection.execute("DROP TABLE item_text")
-        connection.execute("DROP TABLE meta")
-        connection.commit()
-    cached = broken.search(query)
-    assert (cached.stage, cached.hits) == ("cached", by_words.hits)
-    assert "text search failed" in cached.degraded
-    nothing = broken.search(MemoryQuery("Something else?", HERE, on_day(0, 2)))
-    assert (nothing.stage, nothing.hits) == ("none", ())
 
 
 def test_items_without_a_vector_get_one_when_the_store_is_embedded_again(

@@ -10,8 +10,7 @@ import pytest
 
 from graphctx.memory import IterationClient, MemoryFilter, Moment
 
-from .conftest import HERE, OpenMemory, on_day
-from .test_iteration import Clock
+from .conftest import HERE, Clock, OpenMemory, on_day
 
 BACKOFF = "Retry an upload with a backoff when the gateway answers 503."
 EXISTS = "Check that a file exists before it is opened."

@@ -3,65 +3,9 @@ from __future__ import annotations
 import subprocess
 import sys
 
-import pytest
-
-from graphctx.errors import InvalidArgument
 from graphctx.model.answers import ListAnswer, SearchResult
-from graphctx.model.arguments import parse_arguments
 from graphctx.model.budgets import Limits
-from graphctx.model.requests import ExtractEvidenceInput, ReadExcerptInput, RetrieveInput, Scope, SearchInput
-
-
-def test_defaults_are_those_of_the_tool_contract() -> None:
-    search = SearchInput(query="x")
-    assert (search.top_k, search.page_size, search.cursor) == (5, 5, None)
-    assert (search.options.max_snippet_chars, search.options.max_per_doc, search.options.mode) == (
-        280,
-        1,
-        "auto",
-    )
-    assert not search.options.include_scores
-    assert not search.options.include_debug
-    for quotes in (RetrieveInput(question="x"), ExtractEvidenceInput(question="x", passage_ids=["p"])):
-        assert (quotes.max_quotes, quotes.max_quote_tokens, quotes.include_context_tokens) == (6, 80, 20)
-    read = ReadExcerptInput(passage_id="p")
-    assert (read.max_tokens, read.start_char, read.options.format) == (300, 0, "text")
-    assert read.options.include_citation
-
-
-def test_null_stands_for_an_argument_that_is_left_out() -> None:
-    assert SearchInput.model_validate({"query": "x", "cursor": None, "filters": {"path_prefix": None}}) == SearchInput(
-        query="x"
-    )
-
-
-@pytest.mark.parametrize(
-    ("arguments", "field", "allowed"),
-    [
-        ({"query": "x", "top_k": 0}, "top_k", "from 1 to 50"),
-        ({"query": "x", "top_k": 51}, "top_k", "from 1 to 50"),
-        ({"query": "x", "tok_k": 1}, "tok_k", "top_k"),
-        ({"query": "x", "options": {"snippet": 1}}, "options.snippet", "max_snippet_chars"),
-        ({"query": "x", "options": {"mode": "graph"}}, "options.mode", "hybrid_local"),
-        ({"query": "x", "filters": {"updated_after": "spring"}}, "filters.updated_after", "ISO 8601"),
-    ],
-)
-def test_a_refusal_names_field_value_and_what_is_allowed(
-    arguments: dict[str, object], field: str, allowed: str
-) -> None:
-    with pytest.raises(InvalidArgument) as caught:
-        parse_arguments(SearchInput, arguments)
-    details = caught.value.details
-    assert details["field"] == field
-    assert allowed in details["allowed"]
-    assert field in caught.value.message
-    assert details["value"] in caught.value.message
-
-
-def test_all_wrong_arguments_are_named_at_once() -> None:
-    with pytest.raises(InvalidArgument) as caught:
-        parse_arguments(SearchInput, {"top_k": 99, "page_size": 0})
-    assert [p["field"] for p in caught.value.details["problems"]] == ["query", "top_k", "page_size"]
+from graphctx.model.requests import Scope
 
 
 def test_fields_that_were_not_asked_for_are_not_sent() -> None:

@@ -18,7 +18,6 @@ from graphctx.nlp.tokens import WordPieceCounter
 
 from .embedder_conformance import TEXTS, EmbedderConformance
 
-EFFORT = float(os.environ.get("GRAPHCTX_TEST_EFFORT", "1.0"))
 EMBEDDER = OnnxEmbedder(threads=2)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import unicodedata
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -15,10 +14,10 @@ from graphctx.errors import InvalidArgument
 from graphctx.nlp import tokens
 from graphctx.nlp.tokens import AnswerCounter, WordPieceCounter, encodable, load_tokenizer
 from graphctx.text.graphemes import is_boundary
+from tests.conftest import EFFORT
 
 from .embedder_conformance import TEXTS
 
-EFFORT = float(os.environ.get("GRAPHCTX_TEST_EFFORT", "1.0"))
 TOKENIZER = load_tokenizer()
 PLAIN = WordPieceCounter()
 ANSWER = AnswerCounter()

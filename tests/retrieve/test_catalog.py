@@ -4,7 +4,6 @@ from itertools import pairwise
 
 import pytest
 
-from graphctx.errors import InvalidArgument
 from graphctx.knowledge_base import KnowledgeBase
 from graphctx.model.requests import CommunitiesInput, Scope
 from graphctx.model.results import NameResults
@@ -59,30 +58,6 @@ def test_any_text_can_be_completed(catalog: Catalog, text: str) -> None:
     for names in (catalog.entities(text, ALL, 5), catalog.documents(text, ALL, 5)):
         assert len(names.values) <= 5
         assert names.total >= len(names.values)
-
-
-def test_what_is_outside_the_scope_is_neither_named_nor_read(catalog: Catalog) -> None:
-    inside = Scope(repositories=["decisions"])
-    documents = catalog.documents("", inside, 1000).values
-    assert documents
-    assert all(uri.startswith("decisions/") for uri in documents)
-    outside = next(uri for uri in catalog.documents("", ALL, 1000).values if not uri.startswith("decisions/"))
-    assert (
-        catalog.documents(outside, inside, 5).values == ()
-        or outside not in catalog.documents(outside, inside, 5).values
-    )
-    for name in (outside, catalog.document(outside, ALL).doc_id):
-        with pytest.raises(InvalidArgument):
-            catalog.document(name, inside)
-    some = catalog.entities("", inside, 10_000).values
-    assert some
-    whole = [catalog.document(uri, ALL) for uri in documents]
-    written = " ".join(" ".join(f"{one.uri} {one.title} {one.text}".split()) for one in whole).lower()
-    assert all(name.lower() in written for name in some)
-    assert any(name.lower() not in written for name in catalog.entities("", ALL, 10_000).values)
-    for name in catalog.entities("", ALL, 200).values:
-        found = catalog.entities(name, inside, 100).values
-        assert all(shown.lower() in written for shown in found)
 
 
 def test_communities_are_completed_to_titles_and_ids_the_largest_first(

@@ -15,14 +15,12 @@ from hypothesis import strategies as st
 
 from graphctx.knowledge_base import KnowledgeBase
 from graphctx.model.answers import EvidenceAnswer, SearchAnswer
-from graphctx.model.requests import MAX_QUOTE_CHARS, ExtractEvidenceInput, Scope
+from graphctx.model.requests import MAX_QUOTE_CHARS, ExtractEvidenceInput
 from graphctx.nlp.tokens import AnswerCounter
-from graphctx.retrieve.scope import moment
 
 COUNTER = AnswerCounter()
 DEV_DATA = Path(os.environ.get("GRAPHCTX_DEV_DATA", Path(__file__).resolve().parents[3] / "shared" / "data"))
 
-TAGS = ["incident", "person", "people", "system", "policy", "leadership", "telemetry", "decision", "nothing-has-this"]
 QUESTION_SEEDS = st.integers(0, 2**32 - 1)
 
 
@@ -151,52 +149,6 @@ def test_lexical_quotes_are_exact_and_keep_their_limits(
         assert len(quote.quote) <= MAX_QUOTE_CHARS
         assert COUNTER.count(quote.quote) <= tokens
         assert quote.section_id in ids
-
-
-@settings(max_examples=60)
-@given(
-    seed=QUESTION_SEEDS,
-    tags=st.lists(st.sampled_from(TAGS), max_size=3),
-    scope_tags=st.lists(st.sampled_from(TAGS), max_size=2),
-    prefix=st.sampled_from([None, "people/", "sys", "systems/almanac.md", "nowhere/"]),
-    folders=st.lists(st.sampled_from(["people", "systems", "teams", "incidents/", "none"]), max_size=2),
-    after=st.sampled_from([None, "2024-06-01", "2025-01-20T00:00:00+00:00", "2999-01-01"]),
-    mode=st.sampled_from(["auto", "vector_only"]),
-)
-def test_scope_and_filters_never_let_a_document_through(
-    handbook_kb: KnowledgeBase,
-    words: list[str],
-    seed: int,
-    tags: list[str],
-    scope_tags: list[str],
-    prefix: str | None,
-    folders: list[str],
-    after: str | None,
-    mode: Any,
-) -> None:
-    filters = {
-        name: value for name, value in (("doc_tag", tags), ("path_prefix", prefix), ("updated_after", after)) if value
-    }
-    scope = Scope(doc_tags=scope_tags, repositories=folders)
-    question = ask(words, seed)
-    found = handbook_kb.search(question, top_k=50, max_per_doc=20, scope=scope, filters=filters, mode=mode)
-    answer = handbook_kb.retrieve_evidence(question, top_k=10, scope=scope, filters=filters, mode=mode)
-    seen = {result.doc_uri for result in found.results} | {quote.doc_uri for quote in answer.quotes}
-    for uri in seen:
-        document = handbook_kb.document(uri)
-        own = set(document.tags)
-        assert not tags or own & set(tags)
-        assert not scope_tags or own & set(scope_tags)
-        assert not prefix or uri.startswith(prefix)
-        assert not folders or uri.split("/")[0] in {folder.rstrip("/") for folder in folders}
-        assert not after or (document.updated_at and moment(document.updated_at) > moment(after))
-    nothing = ("nothing_in_scope", "filtered_out")
-    assert bool(found.results) is (found.empty_reason is None)
-    assert found.filtered_by == answer.filtered_by
-    assert bool(found.filtered_by) is (found.empty_reason in nothing) is (answer.empty_reason in nothing)
-    if found.filtered_by:
-        assert found.empty_reason == answer.empty_reason
-        assert not seen
 
 
 DOC_SETS = ["fastapi_docs", "helm_docs", "prometheus_docs", "rust_book"]

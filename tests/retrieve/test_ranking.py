@@ -78,15 +78,6 @@ def test_every_variant_ranks_each_unit_once_best_first(handbook_kb: KnowledgeBas
     assert (np.diff(ranking.scores) <= 0).all()
 
 
-def test_the_baselines_differ_from_each_other(handbook_kb: KnowledgeBase) -> None:
-    question = "How often does a freshly built data logger fail its cold test?"
-    orders = {
-        variant: tuple(result.section_id for result in Asker(handbook_kb, variant).search(question, top_k=10).results)
-        for variant in ("bm25", "vector", "rrf", "hybrid", "hybrid_local")
-    }
-    assert len(set(orders.values())) >= 4, orders
-
-
 def test_an_unknown_variant_is_refused_with_those_that_there_are(handbook_kb: KnowledgeBase) -> None:
     with pytest.raises(InvalidArgument, match="hybrid_local"):
         Asker(handbook_kb, "best")

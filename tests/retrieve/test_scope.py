@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -27,13 +26,9 @@ from graphctx.retrieve.question import parse_question
 from graphctx.retrieve.scope import moment
 from graphctx.retrieve.searcher import Searcher
 from graphctx.retrieve.stages.graph import GraphExpansion
-from graphctx.store.bm25 import Bm25, write_bm25
 from tests.conftest import MakeKb
 from tests.retrieve.carving import carve
 from tests.retrieve.test_ranking import QUESTION, VALLEYS
-
-WORDS = "buoy gate harbour logger noon sunset tide vane".split()
-UNITS = st.lists(st.lists(st.sampled_from(WORDS), max_size=12), min_size=1, max_size=20)
 
 ASKED = [
     QUESTION,
@@ -158,27 +153,6 @@ def test_the_walk_neither_reaches_nor_passes_through_nor_counts_what_is_outside(
         assert units.tolist() == [row for row in index.walk.pair_unit[mine].tolist() if row in set(seen.tolist())]
 
 
-@given(UNITS, st.data())
-def test_words_are_weighed_as_if_only_what_is_visible_were_indexed(units: list[list[str]], data: st.DataObject) -> None:
-    visible = np.array([data.draw(st.booleans()) for _ in units])
-    asked = data.draw(st.lists(st.sampled_from([*WORDS, "unheard"]), max_size=6))
-    with tempfile.TemporaryDirectory() as folder:
-        both, few = Path(folder, "both"), Path(folder, "few")
-        write_bm25(both, units)
-        write_bm25(few, [unit for unit, kept in zip(units, visible, strict=True) if kept])
-        part, alone = Bm25.open(both).within(visible), Bm25.open(few)
-        rows, values = part.scores(asked)
-        expected, expected_values = alone.scores(asked)
-        assert rows.tolist() == np.flatnonzero(visible)[expected].tolist()
-        assert values.tobytes() == expected_values.tobytes()
-        seen = np.flatnonzero(visible)
-        held = part.contains(asked, seen)
-        assert held.tolist() == alone.contains(asked, np.arange(len(seen))).tolist()
-        if len(seen):  # an index of nothing is written with one empty unit
-            assert [part.idf(term) for term in asked] == [alone.idf(term) for term in asked]
-            assert [part.has_term(term) for term in asked] == [alone.has_term(term) for term in asked]
-
-
 TAGS = st.lists(st.sampled_from(["safety", "data", "team", "procedure", "none-has-it"]), max_size=2)
 FOLDERS = st.lists(st.sampled_from(["people", "people/", "peop", "systems", "nowhere"]), max_size=2)
 
@@ -257,22 +231,6 @@ def test_an_answer_without_documents_says_so_whatever_the_scope(make_kb: MakeKb,
         assert empty.searcher().index.empty_reason(Scope(repositories=["x"]), Filters()) is not None
         answer = empty.search("gate", scope={"repositories": ["x"]})
         assert (answer.empty_reason, answer.filtered_by) == ("empty_knowledge_base", [])
-
-
-def test_what_is_outside_is_unknown_by_name(fresh: SearchIndex) -> None:
-    part = fresh.within(Scope(repositories=["people"]), Filters())
-    for row in range(0, fresh.walk.n_units, 7):
-        unit = fresh.unit(row)
-        document = fresh.text_of(unit.doc_row)
-        if document.uri.startswith("people/"):
-            assert part.unit_row(unit.id) == row
-            assert part.document(document.uri) is part.document(document.id) is document
-        else:
-            with pytest.raises(InvalidArgument):
-                part.unit_row(unit.id)
-            for name in (document.uri, document.id):
-                with pytest.raises(InvalidArgument):
-                    part.document(name)
 
 
 def test_a_scope_is_narrowed_once_and_the_last_ones_are_kept(

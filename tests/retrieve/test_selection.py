@@ -78,17 +78,6 @@ def test_a_quote_of_whole_sentences_is_not_called_cut(make_kb: Make, limit: int)
         assert COUNTER.count(quote.quote) <= limit
 
 
-def test_evidence_comes_from_where_the_walk_leads(make_kb: Make) -> None:
-    files = {
-        "kestrel.md": "# Kestrel\n\nThe crew of the Kestrel is led by Orla Venn. Its hull is black.\n",
-        "people/venn.md": "# Orla Venn\n\nOrla Venn was born in Tarrow, a village of slate and rain.\n",
-    }
-    kb = make_kb({**files, **NOTES})
-    found = quotes(kb, "Where was the person born who leads the crew of the Kestrel?", max_quotes=2)
-    assert any("led by Orla Venn" in quote for quote in found)
-    assert any("born in Tarrow" in quote for quote in found)
-
-
 def test_a_preview_is_the_sentence_that_fits_and_not_the_first_line(make_kb: Make) -> None:
     filler = "The barge carries turf and slate from the quay to the kiln. " * 8
     kb = make_kb({"barge.md": f"# Barge\n\n{filler}The skipper of the barge is Wenna Tregear.\n", **NOTES})

@@ -24,6 +24,20 @@ FULL = ServerConfig(toolsets=("kb", "graph"))
 each_era = pytest.mark.parametrize("era", ["legacy", "auto"], ids=["handshake-era", "2026-era"])
 
 
+class Clock:
+    """Seconds that a test sets."""
+
+    seconds = 0.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"

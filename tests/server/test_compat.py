@@ -3,52 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import pytest
 
 from graphctx.errors import InvalidArgument
 from graphctx.knowledge_base import KnowledgeBase
 from graphctx.model.budgets import Limits
-from graphctx.server.schemas import tool_schema
-from graphctx.server.tools.compat import COMPAT_TOOLS
 
-from .calls import BY_NAME, call, context_over, unit_with
-
-ADDED = {"scope", "cursor", "max_tokens", "max_bytes"}
-
-SIGNATURES: dict[str, dict[str, Any]] = {
-    "search_sections": {"query": ..., "top_k": 20, "filters": None, "page_size": None},
-    "get_section_text": {"section_ids": ..., "max_bytes_per": 8192},
-    "expand_neighbors": {
-        "node_ids": ...,
-        "rel_types": None,
-        "direction": "both",
-        "max_hops": 1,
-        "include_snippet": False,
-        "page_size": 25,
-    },
-    "get_paths_between": {"start_ids": ..., "end_ids": ..., "rel_types": None, "max_hops": 3, "max_paths": 10},
-    "describe_nodes": {"node_ids": ..., "fields": None},
-    "list_children": {"parent_id": ..., "page_size": 50},
-    "list_parents": {"section_ids": ...},
-    "get_entities_for_sections": {"section_ids": ..., "labels": None, "max_per_section": 20},
-    "get_sections_for_entities": {"entity_ids": ..., "max_per": 20},
-}
-"""Each tool's own arguments: ``...`` is required, ``None`` is optional without a default of its own."""
-
-
-@pytest.mark.parametrize("name", SIGNATURES)
-def test_arguments_and_defaults_are_those_of_before(name: str) -> None:
-    schema = tool_schema(BY_NAME[name].input, "input")
-    own = {key: field for key, field in schema["properties"].items() if key not in ADDED | {"session_id"}}
-    required = schema["required"]
-    assert {key: ... if key in required else field.get("default") for key, field in own.items()} == SIGNATURES[name]
-    assert schema["properties"].keys() >= ADDED | {"session_id"}
-
-
-def test_all_the_older_tools_are_there() -> None:
-    assert [tool.name for tool in COMPAT_TOOLS] == list(SIGNATURES)
+from .calls import call, context_over, unit_with
 
 
 def test_search_sections_shows_scores_and_may_give_many_of_one_document(kb: KnowledgeBase) -> None:
@@ -86,6 +48,16 @@ def test_get_section_text_gives_exact_text_and_where_it_goes_on(kb: KnowledgeBas
     assert not whole["truncated"]
 
 
+def test_answers_name_the_tools_that_the_caller_knows(kb: KnowledgeBase) -> None:
+    for name, arguments in (
+        ("describe_nodes", {"node_ids": ["ledger"]}),
+        ("expand_neighbors", {"node_ids": ["ledger"], "page_size": 1}),
+        ("list_children", {"parent_id": "ops/backup.md"}),
+        ("get_sections_for_entities", {"entity_ids": ["ledger"]}),
+    ):
+        assert not re.search(r"\b(kb|graph)\.[a-z]", call(context_over(kb), name, **arguments)[1])
+
+
 def test_errors_name_the_tools_that_the_caller_knows(kb: KnowledgeBase) -> None:
     for name, arguments in (
         ("get_section_text", {"section_ids": ["p_" + "a" * 16]}),
@@ -95,13 +67,3 @@ def test_errors_name_the_tools_that_the_caller_knows(kb: KnowledgeBase) -> None:
             call(context_over(kb), name, **arguments)
         assert "epeat the search_sections call" in caught.value.message
         assert not re.search(r"\b(kb|graph)\.[a-z]", caught.value.message)
-
-
-def test_answers_name_the_tools_that_the_caller_knows(kb: KnowledgeBase) -> None:
-    for name, arguments in (
-        ("describe_nodes", {"node_ids": ["ledger"]}),
-        ("expand_neighbors", {"node_ids": ["ledger"], "page_size": 1}),
-        ("list_children", {"parent_id": "ops/backup.md"}),
-        ("get_sections_for_entities", {"entity_ids": ["ledger"]}),
-    ):
-        assert not re.search(r"\b(kb|graph)\.[a-z]", call(context_over(kb), name, **arguments)[1])

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from graphctx.errors import InvalidArgument
 from graphctx.knowledge_base import KnowledgeBase
 from graphctx.model.budgets import Limits, weigh
 from graphctx.server.tools.connector import address
@@ -74,13 +73,6 @@ def test_a_text_beyond_the_response_limit_is_cut_and_says_so(kb: KnowledgeBase, 
     assert kb.document("odd/line.txt").text[place["start_char"] : place["end_char"]] == answer["text"] != ""
     assert 2 * len(text.encode()) <= limits.max_bytes
     assert 2 * weigh([text], context.count).tokens <= limits.max_tokens
-
-
-def test_an_unknown_id_and_any_other_argument_are_refused(kb: KnowledgeBase) -> None:
-    with pytest.raises(InvalidArgument, match="u_nowhere"):
-        call(context_over(kb), "fetch", id="u_nowhere")
-    with pytest.raises(InvalidArgument, match="there is no such argument; known here: query"):
-        call(context_over(kb), "search", query="ledger", top_k=3)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import shutil
 import threading
@@ -152,10 +151,3 @@ async def test_an_error_suggests_layers_only_where_they_are_served(connect: Conn
             error = error_of(await client.call_tool("kb.search", asked))
             assert "known here: max_snippet_chars" in error["message"]
             assert ("layers" in error["message"]) == suggested
-
-
-async def test_without_structured_output_an_error_is_the_same_text(connect: Connect) -> None:
-    async with connect(ServerConfig(structured_output=False)) as client:
-        result = await client.call_tool("kb.search", {"query": ""})
-        assert error_of(result)["code"] == "INVALID_ARGUMENT"
-        assert json.loads(text_of(result))["error"]["details"]["field"] == "query"

@@ -71,15 +71,6 @@ def test_a_limit_below_one_character_is_refused_with_what_it_needs(kb: Knowledge
     assert ask(kb, "kb.read_excerpt", passage_id=unit.section_id, start_char=family, max_bytes=needed).excerpt
 
 
-def test_bullets_change_the_text_and_not_the_excerpt(kb: KnowledgeBase) -> None:
-    unit = unit_with(kb, "ops/backup.md", "A restore")
-    options = {"format": "bullets", "include_citation": False}
-    answer, text = call(context_over(kb), "kb.read_excerpt", passage_id=unit.section_id, options=options)
-    assert text.count("\n- ") == 2
-    assert answer["excerpt"] == unit.text
-    assert answer["citation"] is None
-
-
 @given(
     before=st.integers(0, 800), after=st.integers(0, 800), max_tokens=st.integers(8, 800), size=st.integers(60, 32_768)
 )

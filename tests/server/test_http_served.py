@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from .test_stdio import environment
+from tests.processes import environment, free_port
 
 SECONDS = 60
 """Seconds after which a server counts as hanging."""
@@ -84,11 +84,6 @@ def call_headers(tool: str) -> dict[str, str]:
     }
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as sock:
-        return int(sock.getsockname()[1])
-
-
 @pytest.fixture(scope="module")
 def served(kb_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A server for this module, whose requests must arrive within half a second; at SIGTERM it ends well."""
@@ -97,7 +92,7 @@ def served(kb_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         log_file.open("wb") as log,
         subprocess.Popen(
             [sys.executable, "-c", SERVER, str(port), TOKEN, PAGE, str(kb_path)],
-            env={**environment(), "GRAPHCTX_LOG": "info"},
+            env=environment(GRAPHCTX_LOG="info"),
             stdout=subprocess.PIPE,
             stderr=log,
         ) as process,

@@ -97,10 +97,6 @@ class Tree(BaseModel):
     trunk: Branch
 
 
-WRITERS = {"agents_context_write", "agents_context_propose"}
-"""The tools that leave something behind: a record more, which takes nothing away."""
-
-
 @each_tool
 def test_a_description_names_defaults_and_caps_of_the_model(tool: AnyTool) -> None:
     returns, defaults = tool.describe().split("\n")[2::2]
@@ -112,10 +108,6 @@ def test_a_description_names_defaults_and_caps_of_the_model(tool: AnyTool) -> No
         assert limits[name]["default"] == float(number), name
     for name, number in re.findall(r"([a-z_]+) (\d+)", caps):
         assert limits[name]["maximum"] == int(number), name
-
-
-BEYOND = {"kb.global_search", "graph.communities"}
-"""Tools that look at the whole: no search comes before them, and the older tools had none like them."""
 
 
 def test_toolsets_hold_every_tool_once_and_are_served_in_one_order() -> None:

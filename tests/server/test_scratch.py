@@ -12,24 +12,13 @@ from graphctx.errors import BudgetExceeded, InvalidArgument
 from graphctx.model.results import UnitText
 from graphctx.server.scratch import ScratchStore, new_id
 
+from .conftest import Clock
+
 NOW = datetime(2025, 3, 31, 12, 0, tzinfo=UTC)
 
 
 def unit(name: str, text: str = "some words") -> UnitText:
     return UnitText(f"u_{name}", "d_1", "a.md", "", "A", "", None, text, 0, len(text), 1)
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.seconds = 0.0
-
-    def __call__(self) -> float:
-        return self.seconds
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 @pytest.fixture
@@ -134,19 +123,6 @@ def test_threads_do_not_mix_up_sessions() -> None:
         thread.join()
     assert wrong == []
     assert store.stats().bytes <= 40_000
-
-
-def test_whoever_holds_the_most_makes_room() -> None:
-    store = ScratchStore(max_bytes=6000, ttl=60)
-    modest = store.put("x_modest", "s", unit("only"))
-    greedy = [store.put("x_greedy", "s", unit(str(number))) for number in range(50)]
-    assert store.get("x_modest", modest.passage_id) == modest
-    assert store.get("x_greedy", greedy[-1].passage_id) == greedy[-1]
-    with pytest.raises(InvalidArgument):
-        store.get("x_greedy", greedy[0].passage_id)
-    stats = store.stats()
-    assert stats.bytes <= stats.max_bytes
-    assert stats.passages + stats.evicted_by_memory == 51
 
 
 def test_the_sessions_of_a_principal_share_memory_as_one() -> None:

@@ -6,22 +6,11 @@ from graphctx.errors import InvalidArgument
 from graphctx.model.requests import DescribeInput, ExtractEvidenceInput, ReadExcerptInput, SearchInput
 from graphctx.server.sessions import ANONYMOUS, Caller, Sessions, ignored_session
 
+from .conftest import Clock
+
 PASSAGE = "p_" + "a" * 16
 ANA, BEN, NOBODY = Caller("ana", ""), Caller("ben", ""), Caller(ANONYMOUS, "")
 CONNECTED = Caller(ANONYMOUS, "x_" + "c" * 16)
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.seconds = 0.0
-
-    def __call__(self) -> float:
-        return self.seconds
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -17,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphctx.server.stdio import Refusal, parse_line
+from tests.processes import environment
 
-TESTS = Path(__file__).parents[1]
 SECONDS = 120
 """Seconds after which a server counts as hanging."""
 
@@ -45,7 +44,7 @@ from pathlib import Path
 from graphctx.server.config import ServerConfig
 from graphctx.server.stdio import serve_stdio
 from graphctx.server.warmup import Warmup, open_kb
-from server.waiting import Waiting
+from tests.server.waiting import Waiting
 
 class Telling(Waiting):
     def run(self, context, request):
@@ -72,10 +71,6 @@ def open_for_ever():
 
 serve_stdio("unused", warmup=Warmup(open_for_ever))
 """
-
-
-def environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS.parent), str(TESTS)])}
 
 
 def message(**parts: Any) -> bytes:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 import random
 import signal
 import sqlite3
@@ -12,8 +11,7 @@ import pytest
 
 from graphctx.errors import BackendUnavailable
 from graphctx.store.cache import Memo
-
-EFFORT = float(os.environ.get("GRAPHCTX_TEST_EFFORT", "1"))
+from tests.conftest import EFFORT
 
 
 def test_values_are_returned_in_the_order_asked_and_survive_closing(tmp_path: Path) -> None:

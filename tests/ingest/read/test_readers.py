@@ -17,11 +17,11 @@ from graphctx.errors import InvalidArgument
 from graphctx.ingest.read import readers
 from graphctx.model.documents import Document
 from graphctx.model.ids import content_id
+from tests.conftest import EFFORT
 
 from .samples import all_samples
 
 SAMPLES = all_samples()
-EFFORT = float(os.environ.get("GRAPHCTX_TEST_EFFORT", "1.0"))
 FUZZED = (".md", ".mdx", ".txt", ".html", ".rst", ".jsonl", ".py", ".c", ".toml", ".pdf", ".docx")
 DEV_DOCS = Path(os.environ.get("GRAPHCTX_DEV_DATA", Path(__file__).parents[4] / "shared" / "data")) / "docs"
 MARKUP = re.compile(r"[`*_\\~]|<[^<>]*>|!?\[|\]\([^)]*\)|\]\[[^\]]*\]|\]")

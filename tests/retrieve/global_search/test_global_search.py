@@ -6,11 +6,9 @@ import json
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from graphctx.errors import InvalidArgument, ScopeViolation
 from graphctx.knowledge_base import KnowledgeBase
 from graphctx.model.answers import GlobalAnswer
 from graphctx.model.requests import CommunitiesInput
@@ -24,15 +22,6 @@ QUESTIONS = [
     for line in (REPO / "eval" / "golden" / "handbook_global.jsonl").read_text("utf-8").splitlines()
 ]
 COUNT = AnswerCounter().count
-
-ASK = """
-import sys
-from graphctx.knowledge_base import KnowledgeBase
-with KnowledgeBase.open(sys.argv[1]) as kb:
-    for question in sys.argv[2:]:
-        print(kb.global_search(question, include_diagnostics=True).model_dump_json())
-        print(kb.retrieve_evidence(question, include_diagnostics=True).model_dump_json())
-"""
 
 NAVY = {
     f"navy/{name.lower()}.md": f"# {name}\n\n{name} is a ship of the Northern Fleet. {name} was built in Harwick by "
@@ -90,15 +79,6 @@ def test_no_more_communities_are_rated_than_may_be(handbook_kb: KnowledgeBase) -
         check(handbook_kb, few)
         assert few.diagnostics.rated <= 4
         assert few.points
-
-
-def test_the_same_question_gives_the_same_bytes_in_every_process(
-    handbook_path: Path, python: Callable[..., str]
-) -> None:
-    questions = ["What are the main themes?", *QUESTIONS[::5]]
-    first = python(ASK, handbook_path, *questions, PYTHONHASHSEED="1")
-    second = python(ASK, handbook_path, *questions, PYTHONHASHSEED="2", OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
-    assert first == second
 
 
 def test_points_come_from_many_documents(handbook_kb: KnowledgeBase) -> None:
@@ -203,23 +183,6 @@ def test_what_is_said_twice_is_reported_once(make_kb: Make) -> None:
     assert quotes.count(said) == 1
 
 
-def test_nothing_outside_the_scope_is_reported_counted_or_named(make_kb: Make) -> None:
-    kb = make_kb({**NAVY, **CHEESE})
-    question = "Which people and firms build, command, salt and sell what, across all ships and cheeses?"
-    everything = kb.global_search(question)
-    check(kb, everything)
-    assert {point.doc_uri.split("/")[0] for point in everything.points} == {"navy", "cheese"}
-    for folder, names in (
-        ("navy", ("Almkas", "Dairy", "Korbinian", "Steinach", "Hofladen")),
-        ("cheese", ("Petrel", "Fleet", "Odell", "Harwick", "Brandt")),
-    ):
-        within = kb.global_search(question, scope={"repositories": [folder]}, include_diagnostics=True)
-        check(kb, within)
-        assert {point.doc_uri.split("/")[0] for point in within.points} == {folder}
-        assert within.diagnostics.communities < everything.diagnostics.communities
-        assert not any(name in within.model_dump_json() for name in names)
-
-
 def test_the_answer_within_a_scope_does_not_depend_on_what_hidden_documents_say_of_other_things(
     make_kb: Make,
 ) -> None:
@@ -240,27 +203,6 @@ def test_an_empty_answer_says_why(make_kb: Make, tmp_path: Path) -> None:
     assert kb.global_search(question, scope={"repositories": ["moon"]}).empty_reason == "nothing_in_scope"
     filtered = kb.global_search(question, filters={"path_prefix": "moon/"})
     assert (filtered.empty_reason, filtered.filtered_by) == ("filtered_out", ["filters.path_prefix"])
-
-
-@pytest.mark.parametrize(
-    ("values", "field"),
-    [
-        ({"points_tokens": 49}, "points_tokens"),
-        ({"max_points": 0}, "max_points"),
-        ({"max_point_tokens": 201}, "max_point_tokens"),
-        ({"relevance_tests": 3}, "relevance_tests"),
-    ],
-)
-def test_a_value_out_of_range_is_named_in_the_error(
-    handbook_kb: KnowledgeBase, values: dict[str, Any], field: str
-) -> None:
-    with pytest.raises(InvalidArgument, match=field):
-        handbook_kb.global_search("What are the main themes?", **values)
-
-
-def test_another_project_is_refused(handbook_kb: KnowledgeBase) -> None:
-    with pytest.raises(ScopeViolation):
-        handbook_kb.global_search("What are the main themes?", scope={"project_id": "other"})
 
 
 @pytest.mark.parametrize("question", QUESTIONS[:2])

@@ -10,7 +10,7 @@ import pytest
 from graphctx.knowledge_base import KnowledgeBase
 from graphctx.model.answers import GlobalAnswer
 from tests.nlp import llm_stub
-from tests.nlp.llm_stub import Stub, closed_port, says, sends, stub
+from tests.nlp.llm_stub import Stub, says, sends, stub
 
 __all__ = ["stub"]
 
@@ -115,12 +115,6 @@ def test_whatever_goes_wrong_the_points_are_reported_and_a_note_says_why(
     assert said in answer.note
     assert SECRET not in answer.model_dump_json()
     assert stub.url not in answer.model_dump_json()
-
-
-def test_an_endpoint_that_is_not_there_is_a_note(open_with: Open) -> None:
-    gone = open_with(url=f"http://127.0.0.1:{closed_port()}/v1").global_search(QUESTION)
-    assert gone.points
-    assert gone.note
 
 
 def test_a_client_that_cannot_be_made_is_a_note(open_with: Open, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from graphctx.knowledge_base import KnowledgeBase
 from graphctx.retrieve.graph import GraphExplorer
+from graphctx.retrieve.graph.view import GraphView
 
 FILES = {
     "open/gannet.md": (
@@ -29,6 +30,14 @@ FILES = {
     "closed/more.md": "# Ledger\n\nZacharias Quill keeps the ledger. Gannet is in the ledger. Gannet pays Lisbon. "
     "The `tide_clock` is slow. The tide clock, also called `old-clock.py`, is slow. The tide tables lie in Lisbon. Nobody reads tide tables.\n",
 }
+
+
+class Anew(GraphView):
+    """Everything, as if it were a scope."""
+
+    @property
+    def whole(self) -> bool:
+        return False
 
 
 @pytest.fixture(scope="session")

@@ -23,9 +23,8 @@ from graphctx.model.requests import CommunitiesInput, DescribeInput, Filters
 from graphctx.retrieve.graph import GraphExplorer
 from graphctx.retrieve.graph.communities import CommunityIndex, title_of
 from graphctx.retrieve.graph.tables import GraphTables
-from graphctx.retrieve.graph.view import GraphView
 from graphctx.store.communities import read_phrased
-from tests.retrieve.graph.conftest import FILES
+from tests.retrieve.graph.conftest import FILES, Anew
 
 __all__ = ["stub"]
 
@@ -113,13 +112,6 @@ def test_a_list_is_short_and_one_that_is_named_is_whole(handbook: GraphExplorer)
     assert bare == whole.model_copy(update={"summary": []})
 
 
-def test_a_long_list_makes_only_what_is_read_of_it(handbook: GraphExplorer) -> None:
-    items = handbook.communities(CommunitiesInput()).items
-    assert len(items) == len(list(items))
-    assert items[2:4] == list(items)[2:4]
-    assert items[-1] == list(items)[-1]
-
-
 # Names
 
 
@@ -149,13 +141,6 @@ def test_the_beginning_of_one_title_or_its_words_are_enough(handbook: GraphExplo
         assert [found.id for found in ask(handbook, community_ids=[words])] == [one.id]
     with pytest.raises(InvalidArgument):
         ask(handbook, community_ids=[lead[:-1]])
-    titles = {other.title for other in every}
-    lead = next(
-        word for word in re.findall(r"\w{5,}", " ".join(leads)) if word not in titles and "".join(leads).count(word) > 1
-    )
-    with pytest.raises(InvalidArgument, match="Near it") as caught:
-        ask(handbook, community_ids=[lead])
-    assert all(lead in near["name"] for near in caught.value.details["near"][:2])
 
 
 def test_what_is_unknown_is_listed_beside_what_is_known(handbook: GraphExplorer) -> None:
@@ -215,27 +200,13 @@ def test_documents_that_are_too_few_have_none_and_that_is_no_error(make_kb: Call
     assert (none.empty_reason, list(none.filtered_by)) == ("filtered_out", ["filters.path_prefix"])
 
 
-def test_before_the_first_ingest_there_is_nothing(tmp_path: Path) -> None:
-    with KnowledgeBase.open(tmp_path / "kb", create=True) as kb:
-        found = kb.searcher().communities(CommunitiesInput())
-        assert (list(found.items), found.empty_reason) == ([], "no_snapshot")
-
-
 # Within a scope
-
-
-class _Anew(GraphView):
-    """Everything, as if it were a scope."""
-
-    @property
-    def whole(self) -> bool:
-        return False
 
 
 def test_counts_made_anew_of_everything_are_those_of_the_table(handbook_kb: KnowledgeBase) -> None:
     index = handbook_kb.searcher().index
     tables = GraphTables(index)
-    anew = CommunityIndex(_Anew(index, tables))
+    anew = CommunityIndex(Anew(index, tables))
     rows = index.snapshot.table("communities").to_pylist()
     assert len(rows) > 20
     assert [anew.n_units(at) for at in range(len(rows))] == [row["n_units"] for row in rows]

@@ -10,6 +10,7 @@ from graphctx.retrieve.graph.communities import MAIN_DOCUMENTS, MAX_POINTS, Comm
 from graphctx.retrieve.graph.tables import GraphTables
 from graphctx.retrieve.graph.view import GraphView
 from graphctx.text.names import shown_heading
+from tests.retrieve.graph.conftest import Anew
 
 PARTS = ["decisions/", "people/", "incidents/2022", ""]
 
@@ -50,18 +51,10 @@ def test_points_within_a_scope_are_its_own_and_then_the_best_of_each_below(
         assert communities.points(row).tolist() == every[:MAX_POINTS]
 
 
-class _Anew(GraphView):
-    """Everything, as if it were a scope."""
-
-    @property
-    def whole(self) -> bool:
-        return False
-
-
 def test_titles_made_anew_of_everything_are_the_same_headings_and_as_many_names(handbook_kb: KnowledgeBase) -> None:
     index = handbook_kb.searcher().index
     tables = GraphTables(index)
-    communities = CommunityIndex(_Anew(index, tables))
+    communities = CommunityIndex(Anew(index, tables))
     rows = np.flatnonzero(communities.visible).tolist()
     assert len(rows) > 20
     paths = [part for path in index.units["heading"].to_pylist() for part in path.split(" › ")]

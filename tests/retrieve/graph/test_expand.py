@@ -11,7 +11,6 @@ from graphctx.model.requests import DescribeInput, ExpandInput, RelType
 from graphctx.retrieve.graph import GraphExplorer
 
 _ARROWS = {"out": ("-", "->"), "in": ("<-", "-"), "both": ("-", "-")}
-_BY_LABEL = {"Document": "d", "Section": "s", "TextUnit": "u", "Entity": "e"}
 
 
 def test_one_hop_is_what_the_graph_database_says(handbook_kb: KnowledgeBase) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from graphctx.errors import InvalidArgument
 from graphctx.knowledge_base import KnowledgeBase
-from graphctx.model.requests import DescribeInput, ExpandInput, Filters
+from graphctx.model.requests import DescribeInput
 from graphctx.retrieve.graph import GraphExplorer
 
 
@@ -35,16 +35,3 @@ def test_an_unknown_field_is_refused_with_the_known_ones(graph: GraphExplorer) -
     with pytest.raises(InvalidArgument, match="n_mentions") as caught:
         graph.describe(DescribeInput(node_ids=["Gannet"], fields=["size"]))
     assert caught.value.details["value"] == "size"
-
-
-def test_no_text_is_reported_unless_it_is_asked_for(graph: GraphExplorer) -> None:
-    found = graph.expand(ExpandInput(node_ids=["Gannet"], max_hops=2))
-    for item in found.items:
-        assert item.snippet is None
-        assert all(relation.snippet is None for relation in item.via)
-
-
-def test_filters_that_leave_nothing_say_so(graph: GraphExplorer) -> None:
-    found = graph.describe(DescribeInput(node_ids=["Gannet"], filters=Filters(path_prefix="nowhere/")))
-    assert (list(found.items), found.empty_reason) == ([], "filtered_out")
-    assert list(found.filtered_by) == ["filters.path_prefix"]

@@ -13,7 +13,6 @@ from graphctx.knowledge_base import KnowledgeBase
 from graphctx.model.requests import (
     ChildrenInput,
     DescribeInput,
-    ExpandInput,
     ParentsInput,
     PathsInput,
     SectionsForEntitiesInput,
@@ -51,12 +50,6 @@ def test_a_name_of_several_entities_is_not_guessed(graph: GraphExplorer) -> None
     chosen = graph.describe(DescribeInput(node_ids=[unresolved.candidates[0].id, "Halloran"]))
     assert [node.name for node in chosen.items] == [unresolved.candidates[0].name]
     assert (chosen.empty_reason, len(chosen.unresolved)) == (None, 1)
-
-
-def test_every_tool_says_ambiguous_where_all_that_was_asked_for_is(graph: GraphExplorer) -> None:
-    assert graph.expand(ExpandInput(node_ids=["Halloran"])).empty_reason == "ambiguous"
-    assert graph.sections_for_entities(SectionsForEntitiesInput(entity_ids=["Halloran"])).empty_reason == "ambiguous"
-    assert graph.paths(PathsInput(start_ids=["Gannet"], end_ids=["Halloran"])).empty_reason == "ambiguous"
 
 
 def test_an_unknown_name_among_known_ones_comes_with_near_names(graph: GraphExplorer) -> None:

@@ -3,35 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from graphctx.errors import InvalidArgument
 from graphctx.knowledge_base import KnowledgeBase
 from graphctx.model.requests import (
-    ChildrenInput,
     DescribeInput,
-    EntitiesForSectionsInput,
     ExpandInput,
     Filters,
-    ParentsInput,
     PathsInput,
     Scope,
-    SectionsForEntitiesInput,
 )
-from graphctx.model.results import GraphResults
 from graphctx.retrieve.graph import GraphExplorer
 from graphctx.retrieve.graph.edges import related
 from graphctx.retrieve.graph.tables import GraphTables
-from graphctx.retrieve.graph.view import GraphView
-from tests.retrieve.graph.conftest import FILES
+from tests.retrieve.graph.conftest import FILES, Anew
 
 OPEN = Filters(path_prefix="open/")
 CLOSED = Scope(repositories=["closed"])
@@ -47,16 +38,6 @@ def test_what_only_documents_outside_name_is_unknown(graph: GraphExplorer) -> No
     assert found.unresolved[0].candidates == []
 
 
-def test_counts_are_of_what_may_be_seen(graph: GraphExplorer) -> None:
-    [within] = graph.describe(DescribeInput(node_ids=["Gannet"], filters=OPEN)).items
-    text = "".join(text for name, text in FILES.items() if name.startswith("open/"))
-    assert within.n_mentions == text.count("Gannet") - text.count("# Gannet")
-    [whole] = graph.describe(DescribeInput(node_ids=["Gannet"])).items
-    assert (whole.n_mentions or 0) > within.n_mentions
-    sections = graph.sections_for_entities(SectionsForEntitiesInput(entity_ids=["Gannet"], filters=OPEN))
-    assert within.n_units == len(sections.items)
-
-
 def test_an_entity_is_called_as_documents_within_call_it(graph: GraphExplorer) -> None:
     [within] = graph.describe(DescribeInput(node_ids=["tide tables"], scope=CLOSED)).items
     assert (within.name, within.aliases) == ("tide tables", [])
@@ -69,16 +50,6 @@ def test_an_entity_is_called_as_documents_within_call_it(graph: GraphExplorer) -
 def test_a_name_is_ambiguous_only_among_what_may_be_seen(graph: GraphExplorer) -> None:
     [node] = graph.describe(DescribeInput(node_ids=["Halloran"], filters=Filters(path_prefix="open/anna"))).items
     assert node.name in ("Anna Halloran", "Halloran")
-
-
-def test_no_path_leads_through_what_is_outside(graph: GraphExplorer) -> None:
-    asked = {"start_ids": ["Kristoffer Lindqvist"], "end_ids": ["Kristofer Lindqvist"], "rel_types": ["RELATED"]}
-    assert graph.paths(PathsInput(**asked)).items[0].length == 1
-    both = Scope(repositories=["open", "closed"])
-    assert graph.paths(PathsInput(**asked, scope=both)).items[0].length == 1
-    through = {"start_ids": ["Lisbon"], "end_ids": ["Ingrid Vasslund"], "max_hops": 4, "max_paths": 50}
-    for path in graph.paths(PathsInput(**through, filters=OPEN)).items:
-        assert not {"Project Kestrel", "Zacharias Quill"} & {node.name for node in path.nodes}
 
 
 def test_a_scope_tells_what_a_snapshot_of_it_alone_tells(
@@ -111,105 +82,15 @@ def _plain(value: Any) -> Any:
     return [_plain(inner) for inner in value] if isinstance(value, list) else value
 
 
-class _Anew(GraphView):
-    """Everything, as if it were a scope."""
-
-    @property
-    def whole(self) -> bool:
-        return False
-
-
 def test_weights_made_anew_of_everything_are_those_of_the_table(handbook_kb: KnowledgeBase) -> None:
     index = handbook_kb.searcher().index
-    near, far, weight = related(_Anew(index, GraphTables(index)), np.arange(index.walk.n_entities), 1)
+    near, far, weight = related(Anew(index, GraphTables(index)), np.arange(index.walk.n_entities), 1)
     made = dict(zip(zip(near.tolist(), far.tolist(), strict=True), weight.tolist(), strict=True))
     rows = index.snapshot.table("related").to_pylist()
     assert len(rows) > 1000
     told = {(row["source_row"], row["target_row"]): row["weight"] - row["similarity"] for row in rows}
     told |= {(target, source): value for (source, target), value in told.items()}
     assert made == pytest.approx({pair: value for pair, value in told.items() if value > 1e-6}, abs=1e-4)
-
-
-def _calls(graph: GraphExplorer, names: Sequence[str], **within: Any) -> Iterator[GraphResults[Any]]:
-    """Every method, about everything that may be seen."""
-    last = ""
-    for name in names:
-        try:
-            yield graph.describe(DescribeInput(node_ids=[name], include_snippet=True, **within))
-        except InvalidArgument as error:
-            yield GraphResults(items=error.details["near"], snapshot_id="")
-            continue
-        yield graph.expand(ExpandInput(node_ids=[name], max_hops=2, include_snippet=True, **within))
-        yield graph.paths(
-            PathsInput(start_ids=[name], end_ids=[last or name], max_hops=4, include_snippet=True, **within)
-        )
-        last = name
-        for call in (
-            lambda name=name: graph.parents(ParentsInput(section_ids=[name], include_snippet=True, **within)),
-            lambda name=name: graph.children(ChildrenInput(parent_id=name, include_snippet=True, **within)),
-            lambda name=name: graph.entities_for_sections(
-                EntitiesForSectionsInput(section_ids=[name], include_snippet=True, **within)
-            ),
-            lambda name=name: graph.sections_for_entities(
-                SectionsForEntitiesInput(entity_ids=[name], include_snippet=True, **within)
-            ),
-        ):
-            with suppress(InvalidArgument):
-                yield call()
-
-
-def _dumped(found: GraphResults[Any]) -> Any:
-    items = [item if isinstance(item, dict) else item.model_dump() for item in found.items]
-    return {
-        "items": items,
-        "unresolved": [item.model_dump() for item in found.unresolved],
-        "starts": list(found.starts),
-    }
-
-
-def _parts(value: Any) -> Iterator[dict[str, Any]]:
-    if isinstance(value, dict):
-        yield value
-        for inner in value.values():
-            yield from _parts(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _parts(inner)
-
-
-@settings(max_examples=8)
-@given(uris=st.sets(st.sampled_from(sorted(FILES)), min_size=1, max_size=4))
-def test_all_that_is_reported_is_within_a_random_scope(harbour: KnowledgeBase, uris: set[str]) -> None:
-    index = harbour.searcher().index
-    snapshot = index.snapshot
-    visible = np.array([uri in uris for uri in index.documents["uri"].to_pylist()])
-    graph = GraphExplorer(index.part(visible))
-    units, sections = snapshot.table("units").to_pylist(), snapshot.table("sections").to_pylist()
-    documents = {row["id"]: row["uri"] for row in snapshot.table("documents", ["id", "uri"]).to_pylist()}
-    seen = {row["id"] for row in (*units, *sections) if documents[row["doc_id"]] in uris}
-    seen |= {doc_id for doc_id, uri in documents.items() if uri in uris}
-    words = " ".join(f"{uri} {FILES[uri]}" for uri in sorted(uris))
-    folded = " ".join(words.split()).casefold()
-    every = [row["id"] for row in (*units, *sections)] + list(documents)
-    every += snapshot.table("entities", ["id"])["id"].to_pylist()
-    every += ["Halloran", "tide tables", "Zacharias Quil", "plan.md"]
-    for found in _calls(graph, every):
-        for part in _parts(_dumped(found)):
-            for field in ("id", "source", "target", "section_id"):
-                told = part.get(field)
-                assert told is None or told.startswith("e_") or told in seen
-            assert part.get("doc_uri") is None or part["doc_uri"] in uris
-            for name in [part.get("name") or "", *part.get("aliases", [])]:
-                assert name.casefold() in folded
-            for said in part.get("predicates", []):
-                assert any(said.startswith(surface) for surface in _surfaces(words))
-            text = part.get("text")
-            assert text is None or FILES[part["doc_uri"]][part["start_char"] : part["end_char"]] == text
-
-
-def _surfaces(words: str) -> list[str]:
-    """The words of a text that a fact may begin with."""
-    return [word.strip(".,()[]#") for word in words.split() if word.strip(".,()[]#")]
 
 
 def test_answers_are_the_same_from_many_threads_at_once(harbour: KnowledgeBase) -> None:

@@ -14,10 +14,11 @@ from graphctx.knowledge_base import KnowledgeBase
 from graphctx.layers import FILES, LayerFile, LayerStack, hashed, write_layer
 from graphctx.model.budgets import Limits, weigh
 from graphctx.server.call_context import CallContext
+from tests.conftest import EFFORT
 from tests.layers.world import DIM, content, contents, note, stack
 
 from ..calls import call, context_over
-from .world import EFFORT, OFFICER, QUESTION, context_with
+from .world import OFFICER, QUESTION, context_with
 
 
 def slices_back(kb: KnowledgeBase, folder: Path, spans: list[dict[str, Any]], name: str) -> None:

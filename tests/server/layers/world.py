@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,7 +22,6 @@ COUNTER = WordPieceCounter()
 QUESTION = "Who is the duty officer for the ledger?"
 OFFICER = "The duty officer for the ledger is Tove Lund since April."
 LONG = "# Tides\n\n" + "".join(f"Station {n} reports the tide of basin {n} each hour.\n\n" for n in range(400))
-EFFORT = float(os.environ.get("GRAPHCTX_TEST_EFFORT", "1.0"))
 TOKEN = "ana-0123456789-abcdefgh"
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,26 +15,15 @@ from graphctx.memory.extraction import TripleExtractor
 from graphctx.server.app import build_server
 from graphctx.server.config import ServerConfig
 from graphctx.server.warmup import OpenKnowledgeBase, Warmup, open_kb
-from tests.memory.conftest import EMBEDDER, EXTRACTOR
+from tests.memory.conftest import EMBEDDER, EXTRACTOR, Clock
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 Remembering = Callable[..., AbstractAsyncContextManager[Client]]
 
 
-class Clock:
-    """A clock that tests set; each look at it is a second later."""
-
-    def __init__(self) -> None:
-        self.now = NOON
-
-    def __call__(self) -> datetime:
-        self.now += timedelta(seconds=1)
-        return self.now
-
-
 @pytest.fixture
 def clock() -> Clock:
-    return Clock()
+    return Clock(NOON)
 
 
 @cache

@@ -48,15 +48,6 @@ def test_every_kind_of_memory_can_be_asked_for() -> None:
     assert get_args(MemoryKindName) == KINDS
 
 
-async def test_an_empty_memory_answers_with_an_empty_block(remembering: Remembering) -> None:
-    async with remembering() as client:
-        answer = await call(client, "memory_retrieve", query="Where does Ann live?")
-        assert (answer["block"], answer["items"], answer["empty_reason"]) == ("", [], "no_match")
-        assert (await call(client, "graph_query", entity="Ann"))["facts"] == []
-        assert (await call(client, "memory_compress", scope="epoch"))["n_sources"] == 0
-        assert (await call(client, "memory_status"))["n_items"] == 0
-
-
 async def test_a_newer_value_ends_the_older_one_and_the_answer_says_so(remembering: Remembering) -> None:
     async with remembering() as client:
         first = await store(client, "Ann lives in Oslo.")
@@ -99,21 +90,6 @@ async def test_what_looks_like_an_entry_or_an_instruction_is_shown_as_data(remem
         assert "data, not instructions" in text_of(await client.call_tool("memory_retrieve", {"query": "notes"}))
 
 
-async def test_the_block_keeps_its_budget_and_core_memory_comes_first(remembering: Remembering) -> None:
-    async with remembering() as client:
-        for number in range(30):
-            await store(
-                client, f"Item {number}: the harbour crane number {number} was greased by team {number}.", "event"
-            )
-        await store(client, "The user is allergic to nuts.", "core")
-        for budget in (20, 60, 400):
-            answer = await call(client, "memory_retrieve", query="Which crane was greased?", token_budget=budget)
-            assert answer["block_tokens"] <= budget
-            assert answer["items"][0]["kind"] == "core"
-            assert answer["block"].startswith("[Core Memory] The user is allergic to nuts.")
-        assert len(answer["items"]) > 10
-
-
 async def test_what_fits_into_no_budget_is_said_to_be_there(remembering: Remembering) -> None:
     async with remembering() as client:
         await store(client, "Ann lives in Oslo.")
@@ -153,17 +129,6 @@ async def test_the_text_names_each_memory_by_the_beginning_of_its_id(remembering
         assert f"[{stored['id'][2:6]} Event: " in text
         gone = await call(client, "memory_forget", memory_id=stored["id"][2:6], action="delete")
         assert gone["id"] == stored["id"]
-
-
-async def test_the_same_thing_in_other_words_is_shown_once(remembering: Remembering) -> None:
-    async with remembering() as client:
-        await store(client, "The deadline of Apollo is on May 2.", "event")
-        await store(client, "The deadline of Apollo is on May 2!", "preference")
-        await store(client, "The deadline of Apollo is on May 9.", "event")
-        answer = await call(client, "memory_retrieve", query="deadline of Apollo")
-        assert "on May 2!" in answer["block"]  # of the higher tier
-        assert "on May 2." not in answer["block"]
-        assert "on May 9." in answer["block"]
 
 
 async def test_filters_narrow_what_is_retrieved(remembering: Remembering) -> None:
@@ -256,22 +221,6 @@ async def test_bad_input_is_refused_by_its_field(
         assert error["code"] == "INVALID_ARGUMENT"
         assert error["details"]["field"] == field
         assert (await call(client, "memory_status"))["n_items"] == 0
-
-
-async def test_another_project_is_out_of_scope(remembering: Remembering) -> None:
-    async with remembering() as client:
-        error = await refusal(client, "memory_retrieve", query="x", scope={"project_id": "other"})
-        assert error["code"] == "SCOPE_VIOLATION"
-
-
-async def test_a_session_keeps_what_only_it_may_see(remembering: Remembering) -> None:
-    async with remembering() as client:
-        await store(client, "The surprise is a kayak.", "event", persistence="session", session_id="a")
-        inside = await call(client, "memory_retrieve", query="surprise", session_id="a")
-        outside = await call(client, "memory_retrieve", query="surprise", session_id="b")
-        assert (len(inside["items"]), outside["items"]) == (1, [])
-        assert inside["session_id"] == "a"
-        assert "session_note" not in inside
 
 
 async def test_wiping_needs_the_word_and_leaves_nothing(remembering: Remembering) -> None:
