@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pypdf import PdfWriter
 
-from .house import answer_of, error_of, graphctx
+from .house import answer_of, error_of, graphctx, published
 
 
 def write_bad_files(folder: Path) -> None:
@@ -43,6 +43,16 @@ def test_bad_files_among_good_ones_are_skipped_and_reported(own_kb: Path, tmp_pa
     assert str(tmp_path) not in json.dumps(report["skipped"])
     found = answer_of("search", "secret outside of the given folder", "--kb", own_kb)["results"]
     assert "outside.md" not in {result["doc_uri"] for result in found}
+
+
+def test_a_folder_of_nothing_but_bad_files_fails_and_leaves_the_snapshot(own_kb: Path, tmp_path: Path) -> None:
+    documents = tmp_path / "in" / "documents"
+    write_bad_files(documents)
+    (documents / "latin.md").unlink()
+    before = published(own_kb)
+    error = error_of("ingest", documents, "--kb", own_kb)
+    assert error["code"] == "INVALID_ARGUMENT"
+    assert published(own_kb) == before
 
 
 @pytest.mark.parametrize("pattern", ["texts/*", "walk.npz", "parquet/units*", "vectors/*"])

@@ -273,8 +273,8 @@ def test_each_broken_part_leaves_the_next_and_is_named(open_memory: OpenMemory, 
 
     by_words = client.get_relevant_context(question)
     with closing(sqlite3.connect(tmp_path / "memory" / "memory.db")) as connection:
-        connection.execute("DROP TABLE item_text")
-        connection.execute("DROP TABLE items")
+        for table in ("item_text", "items", "meta"):
+            connection.execute(f"DROP TABLE {table}")
         connection.commit()
     cached = client.get_relevant_context(question)
     assert cached["stage"] == "cached"

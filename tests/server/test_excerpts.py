@@ -97,7 +97,7 @@ def test_an_expanded_excerpt_is_one_span_that_holds_its_passage_whenever_that_fi
         assert answer.excerpt == alone.excerpt
 
 
-@pytest.mark.parametrize("limits", [Limits(2_600, 30_000), Limits(8_000, 5_000)], ids=["tokens", "bytes"])
+@pytest.mark.parametrize("limits", [Limits(1_600, 30_000), Limits(8_000, 4_000)], ids=["tokens", "bytes"])
 def test_an_expanded_excerpt_holds_its_passage_in_a_small_response(kb: KnowledgeBase, limits: Limits) -> None:
     unit = units_of(kb, "odd/line.txt")[5]
     wide = {"before_tokens": 800, "after_tokens": 0, "max_tokens": 800}

@@ -31,6 +31,10 @@ def test_a_damaged_current_is_unavailable(kb_dir: Path, text: bytes) -> None:
     (kb_dir / "CURRENT").write_bytes(text)
     with pytest.raises(BackendUnavailable, match="CURRENT"):
         open_snapshot(kb_dir)
+    (kb_dir / "CURRENT").unlink()
+    (kb_dir / "CURRENT").mkdir()
+    with pytest.raises(BackendUnavailable, match="CURRENT cannot be read"):
+        open_snapshot(kb_dir)
 
 
 def test_a_snapshot_that_is_not_there_is_named(published: Path) -> None:

@@ -275,6 +275,7 @@ def test_a_document_carries_the_files_time_in_utc(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "reason"),
     [
+        ("a.md", b"", "empty"),
         ("a.md", b"  \n", "no text"),
         ("a.txt", bytes(range(256)) * 10, "binary"),
         ("a.pdf", b"%PDF-1.7 nothing", "damaged"),

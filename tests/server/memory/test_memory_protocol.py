@@ -105,6 +105,8 @@ async def test_subscribers_of_the_handshake_era_learn_of_what_other_processes_wr
         await client.call_tool("memory_store", {"content": "Good night.", "memory_type": "turn"})
         with anyio.fail_after(20):
             assert await told.receive() == "memory://session/current"
+        for name in ("core", "session/current"):
+            await client.unsubscribe_resource(f"memory://{name}")
 
 
 async def test_subscribers_of_2026_learn_of_what_other_processes_write(remembering: Remembering, folder: Path) -> None:
