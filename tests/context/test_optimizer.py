@@ -116,7 +116,7 @@ def test_many_sections_of_one_title_are_read_in_linear_time() -> None:
         return time.process_time() - before
 
     seconds(100)
-    assert seconds(20_000) < 14 * seconds(2_500)
+    assert seconds(20_000) < 32 * seconds(2_500)  # 8 times where it is linear, 64 times where it is quadratic
 
 
 def test_a_sentence_keeps_the_heading_above_it() -> None:
