@@ -99,9 +99,13 @@ def split_by_word_pieces(document: Document, unit_tokens: int) -> Split:
 
 def split_key(document: Document, unit_tokens: int) -> str:
     """Return a key of everything that `split_by_word_pieces` depends on."""
-    tokenizer = expected_sha256(TOKENIZER)
-    versions = f"split {SPLIT_VERSION} {unit_tokens} {tokenizer}"
+    versions = f"split {SPLIT_VERSION} {unit_tokens} {_tokenizer_sha256()}"
     return fingerprint((versions, document.id, document.title, document.sha256, outline_of(document)))
+
+
+@lru_cache(maxsize=1)
+def _tokenizer_sha256() -> str:
+    return expected_sha256(TOKENIZER)
 
 
 @lru_cache(maxsize=1)
