@@ -248,6 +248,9 @@ class KnowledgeBase:
     def purge(self, *, dry_run: bool = False) -> PurgeReport:
         """Erase what the published snapshot does not hold: older snapshots, their memoised results, damaged copies.
 
+        Args:
+            dry_run: only say what would be erased.
+
         Raises:
             BackendUnavailable: an ingest is running, or the published snapshot is unknown or damaged.
         """

@@ -317,7 +317,8 @@ def _read(
         skipped += reading.skipped
         notes += reading.notes
         for document in _with_metadata(reading.documents, item):
-            document = document if state is None else replace(document, mtime=state.mtime)
+            if state and state.sha256 == reading.sha256:  # what was read earlier has the time of then
+                document = replace(document, mtime=state.mtime)
             if document.uri in documents:
                 skipped.append(Skipped(document.uri, "another document has the same URI; the first one is kept"))
                 continue

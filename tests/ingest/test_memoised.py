@@ -84,6 +84,13 @@ def test_readings_and_splits_survive_their_bytes(tmp_path: Path, document: Docum
     assert SPLITS.from_bytes(SPLITS.to_bytes(split)) == split
 
 
+def test_half_a_surrogate_pair_in_a_row_survives_too(tmp_path: Path) -> None:
+    (tmp_path / "rows.jsonl").write_text(r'{"id": "a", "title": "T\ud800", "text": "The gate \ud83d opens."}', "utf-8")
+    read = read_file(SourceFile("rows.jsonl", tmp_path, tmp_path / "rows.jsonl"), "rows.jsonl")
+    assert len(read.documents) == 1
+    assert READINGS.from_bytes(READINGS.to_bytes(read)) == read
+
+
 @pytest.mark.parametrize(
     "data", [b"", b"junk", EXTRACTIONS.to_bytes(Extraction("d", (), ()))[:-4], zlib.compress(b'{"doc_id": 1}')]
 )
