@@ -34,6 +34,9 @@ _WARM_UP = 100
 TOP = 100
 """Units that each bare search returns."""
 
+NEAREST = (10, 100)
+"""Of so many nearest units the share is taken that the search finds among as many."""
+
 STAGES = {
     "question embedding": ["graphctx.nlp.onnx:OnnxEmbedder.embed"],
     "question, rest": ["graphctx.retrieve.question:parse_question"],
@@ -88,7 +91,7 @@ def measure(folder: Path, size: int, count: int, clock: Clock = time.perf_counte
         after = psutil.Process().memory_info()
         bare_search, watch = BareSearch(kb, clock), Stopwatch(STAGES, clock)
         runs: list[Row] = []
-        quotes = 0
+        quotes, found = 0, list[list[float]]()
         for number, text in enumerate(asked):
             run: Row = bare_search(text)
             RECENT_VECTORS.clear()  # the call embeds its question itself
@@ -101,7 +104,11 @@ def measure(folder: Path, size: int, count: int, clock: Clock = time.perf_counte
                 answer = kb.retrieve_evidence(text)
                 run["retrieve_evidence"] = clock() - started
             quotes += len(answer.quotes)
+            found.append(bare_search.nearest_found(text))
             runs.append(run)
+        quoted = [_places(kb, text) for text in asked]
+        vars(kb.searcher().index)["prefilter"] = None
+        same = [_places(kb, text) == before for text, before in zip(asked, quoted, strict=True)]
         vectors = (kb.path / "snapshots" / kb.snapshot_id / "vectors" / "units.npy").stat().st_size
     for run in runs:
         run["bare"] = run["bare: embedding"] + run["bare: words"] + run["bare: vectors"]
@@ -119,6 +126,8 @@ def measure(folder: Path, size: int, count: int, clock: Clock = time.perf_counte
         "to_bare": round(middle["retrieve_evidence"] / middle["bare"], 2),
         "to_bare_blas": round(middle["retrieve_evidence"] / middle["bare, BLAS"], 2),
         "to_own": round(middle["retrieve_evidence"] / middle["embedding and first stage"], 2),
+        "same_quotes": round(float(np.mean(same)), 3),
+        "nearest_found": dict(zip(map(str, NEAREST), np.mean(found, axis=0).round(3).tolist(), strict=True)),
         "memory_mb": {
             "vectors": round(vectors / 1e6),
             **memory_taken(before, after),
@@ -144,6 +153,13 @@ class BareSearch:
         self._vectors = self._index.vectors_of(np.arange(self._index.walk.n_units))
         self._bm25 = bm25s.BM25.load(str(self._index.snapshot.directory / "bm25"), mmap=True, show_progress=False)
 
+    def nearest_found(self, text: str) -> list[float]:
+        """Return the share of the nearest units that the first stage finds among as many, for each of `NEAREST`."""
+        question = parse_question(text, self._index)
+        nearest = _best(np.einsum("ij,j->i", self._vectors, question.vector))
+        near = search_arrays(self._index, question, self._candidates).nearest
+        return [float(np.isin(nearest[:count], near[:count]).mean()) for count in NEAREST]
+
     def __call__(self, text: str) -> dict[str, float]:
         """Return seconds of each part."""
         question = parse_question(text, self._index)
@@ -157,6 +173,10 @@ class BareSearch:
             "first stage alone": lambda: search_arrays(self._index, question, self._candidates),
         }
         return {name: seconds(work, self._clock) for name, work in parts.items()}
+
+
+def _places(kb: KnowledgeBase, text: str) -> list[tuple[str | None, int]]:
+    return [(quote.uri, quote.start_char) for quote in kb.retrieve_evidence(text).quotes]
 
 
 def _best(scores: np.ndarray) -> np.ndarray:
@@ -181,6 +201,9 @@ def print_tables(measured: list[Row]) -> None:
         "to_own": "retrieve_evidence to embedding and first stage",
     }
     table(("p50, ratio", *head), [(said, *(row[name] for row in measured)) for name, said in ratios.items()])
+    nearest = [(f"nearest {count}", *(row["nearest_found"][str(count)] for row in measured)) for count in NEAREST]
+    nearest.append(("same quotes as without it", *(row["same_quotes"] for row in measured)))
+    table(("share found behind the binary prefilter", *head), nearest)
     memory = [(f"{name} MB", *(row["memory_mb"][name] for row in measured)) for name in ("vectors", "own", "mapped")]
     memory.append(("resident to vectors", *(row["memory_mb"]["resident_to_vectors"] for row in measured)))
     memory.append(("open and warm, s", *(row["open_and_warm_seconds"] for row in measured)))

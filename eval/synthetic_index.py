@@ -29,7 +29,7 @@ from graphctx.store.bm25 import write_bm25, write_sentence_terms
 from graphctx.store.files import files_below, sha256_of
 from graphctx.store.manifest import FORMAT_VERSION, FileEntry, Manifest, Versions, snapshot_id, write_manifest
 from graphctx.store.schema import DOCUMENTS, UNITS
-from graphctx.store.snapshot import ARRAYS_NAME, MATRICES_DIR, PARQUET_DIR, current_id, set_current
+from graphctx.store.snapshot import ARRAYS_NAME, MATRICES_DIR, PARQUET_DIR, current_or_none, set_current
 from graphctx.store.texts import TEXTS_DIR, write_texts
 from graphctx.store.walk import WalkArrays, name_hash, pointers, proper_share
 from graphctx.text.gazetteer import name_words
@@ -59,7 +59,7 @@ def synthetic_kb(folder: Path, n_units: int) -> Path:
         The folder of the knowledge base.
     """
     kb_dir = folder / f"{n_units}-units-{REVISION}.{FORMAT_VERSION}"
-    if kb_dir.is_dir() and current_id(kb_dir):
+    if kb_dir.is_dir() and current_or_none(kb_dir):
         return kb_dir
     shutil.rmtree(kb_dir, ignore_errors=True)
     KnowledgeBase.open(kb_dir, create=True, project_id="bench").close()
