@@ -6,6 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
+import numpy as np
+import numpy.typing as npt
+
+from graphctx.ingest.sentence_forms import SentenceForm
 from graphctx.ingest.split import Split
 from graphctx.model.documents import Document, Section, TextUnit
 
@@ -50,6 +54,12 @@ class Corpus:
     def units_of(self, row: int) -> tuple[TextUnit, ...]:
         """The units of a document."""
         return self.splits[row].units
+
+    def sentence_forms(self) -> dict[str, npt.NDArray[np.int32]]:
+        """Return the forms of all sentences in row order, a column for each attribute of `SentenceForm`."""
+        forms = [form for split in self.splits for form in split.forms]
+        columns = np.array(forms, dtype=np.int32).reshape(-1, len(SentenceForm._fields)).T
+        return dict(zip(SentenceForm._fields, np.ascontiguousarray(columns), strict=True))
 
     def placed_units(self) -> Iterator[tuple[Document, str, TextUnit]]:
         """Yield each unit with its document and heading path, in row order."""

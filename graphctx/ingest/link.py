@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, takewhile
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
@@ -18,25 +17,19 @@ from graphctx.ingest.definitions import Definition
 from graphctx.ingest.link_targets import LinkTargets
 from graphctx.ingest.name_keys import CODE_MARK, name_key
 from graphctx.ingest.resolve import Resolution
-from graphctx.model.documents import BLOCK_KINDS, Block, Document
+from graphctx.model.documents import BLOCK_KINDS
 from graphctx.model.knowledge import LABELS, Entity, Extraction
 from graphctx.nlp.identifiers import is_capitals
-from graphctx.nlp.markup import sentence_kinds
-from graphctx.nlp.tokens import AnswerCounter
 from graphctx.store.schema import LINKS, MENTIONS
 from graphctx.store.walk import Long, WalkArrays, name_hash, pointers, proper_share
 from graphctx.text.gazetteer import Gazetteer, is_identifier, name_words
 from graphctx.text.names import normalise_name, singular_of
-from graphctx.text.sentences import marker_start
 
 PLACE_TITLE, PLACE_FIRST_SENTENCE, PLACE_ELSEWHERE = 0.7, 0.5, 0.3
 """How close a unit is to an entity, by the place of the mention (docs/retrieval.md, step 5)."""
 
 ACRONYM_SHARE = 3
 """An acronym is the name of what it stands for where it is this many times as frequent: "API"."""
-
-_LINK_TARGET = re.compile(r"\]\([^()\n]*\)|\]\[[^\]\n]*\]|<[^<>\s]+>")
-"""Of Markdown and reStructuredText."""
 
 _MARKUP = re.compile(r"\]\([^()\s]*\)|\]\[[^\[\]]*\]|<!--.*?-->|[`*\[\]]", re.DOTALL)
 _UNIT, _SENTENCE, _ENTITY, _START, _END, _CAPITAL = range(6)  # columns of mentions while they are gathered
@@ -86,7 +79,8 @@ def link_corpus(
     entities, number_of = resolution.entities, resolution.entity_of
     defined = {d.key: number_of[d.key] for d in definitions if d.key in number_of}
     gazetteer = Gazetteer(defined)
-    mentions, kinds = _mentions(corpus, extractions, resolution.mention_entity, gazetteer, boilerplate)
+    forms = corpus.sentence_forms()
+    mentions, kinds = _mentions(corpus, forms, extractions, resolution.mention_entity, gazetteer, boilerplate)
     own = [defined.get(name_key(document.title)) if document.titled else None for document in corpus.documents]
     titled = [
         (unit, entity)
@@ -109,7 +103,8 @@ def link_corpus(
     mentions = mentions[order]
     arrays = _arrays(
         corpus,
-        _sentence_forms(corpus, boilerplate),
+        forms,
+        _barred(corpus, forms, boilerplate),
         [LABELS.index(entities[number].label) for number in kept],
         mentions,
         [(unit, int(row_of[entity])) for unit, entity in titled],
@@ -120,10 +115,10 @@ def link_corpus(
     n_mentions = np.bincount(mentions[:, _ENTITY], minlength=len(kept))
     columns = [pa.array(mentions[:, at].astype(np.int32)) for at in (_UNIT, _SENTENCE, _ENTITY, _START, _END)]
     columns.insert(3, pa.array([kinds[at] for at in order], pa.string()))
-    forms = _forms(corpus, mentions, len(kept))
+    written = _written(corpus, mentions, len(kept))
     return Linked(
         [
-            replace(_named(entities[number], forms[row]), n_mentions=int(n_mentions[row]), n_units=int(n_units[row]))
+            replace(_named(entities[number], written[row]), n_mentions=int(n_mentions[row]), n_units=int(n_units[row]))
             for row, number in enumerate(kept)
         ],
         pa.table(columns, schema=MENTIONS),
@@ -132,7 +127,7 @@ def link_corpus(
     )
 
 
-def _forms(corpus: Corpus, mentions: Long, n_entities: int) -> list[Counter[str]]:
+def _written(corpus: Corpus, mentions: Long, n_entities: int) -> list[Counter[str]]:
     """How often each form of each entity occurs."""
     forms: list[Counter[str]] = [Counter() for _ in range(n_entities)]
     texts = [document.text for document, _, _ in corpus.placed_units()]
@@ -157,6 +152,7 @@ def _named(entity: Entity, forms: Counter[str]) -> Entity:
 
 def _mentions(
     corpus: Corpus,
+    forms: Mapping[str, npt.NDArray[np.int32]],
     extractions: Sequence[Extraction],
     mention_entity: npt.NDArray[np.int32],
     gazetteer: Gazetteer,
@@ -167,11 +163,10 @@ def _mentions(
     kinds: list[str] = []
     unit_row = {unit.id: row for row, unit in enumerate(corpus.units)}
     numbers = iter(mention_entity.tolist())
+    in_code = (forms["kind"] == BLOCK_KINDS.index("code")).tolist()
     for document_row, (document, extraction) in enumerate(zip(corpus.documents, extractions, strict=True)):
         taken: set[tuple[int, int]] = set()
         found: list[tuple[int, int, int, int, int, str]] = []
-        blocks = [kind for unit in corpus.units_of(document_row) for kind in sentence_kinds(document, unit)]
-        first_sentence = corpus.first_sentence[corpus.first_unit[document_row]]
         for mention, entity in zip(extraction.mentions, islice(numbers, len(extraction.mentions)), strict=True):
             row = unit_row.get(mention.unit_id)
             if entity >= 0 and row is not None:
@@ -182,7 +177,7 @@ def _mentions(
                 if (unit.id, ordinal) in boilerplate:
                     continue
                 at = sentence.start_char
-                prose = blocks[corpus.first_sentence[row] + ordinal - first_sentence] != "code"
+                prose = not in_code[corpus.first_sentence[row] + ordinal]
                 for match in gazetteer.find(document.text[at : sentence.end_char], prose=prose):
                     if (at + match.start, match.value) not in taken:
                         found.append((row, ordinal, match.value, at + match.start, at + match.end, "proper"))
@@ -190,7 +185,7 @@ def _mentions(
             capital = _is_proper(document.text, start, end)
             number = corpus.first_sentence[row] + ordinal
             rows.append((row, number, entity, start, end, capital))
-            kinds.append("code_block" if blocks[number - first_sentence] == "code" else how)
+            kinds.append("code_block" if in_code[number] else how)
     return np.array(rows, dtype=np.int64).reshape(-1, 6), kinds
 
 
@@ -204,7 +199,8 @@ def _is_proper(text: str, start: int, end: int) -> bool:
 
 def _arrays(
     corpus: Corpus,
-    forms: npt.NDArray[np.int32],
+    forms: Mapping[str, npt.NDArray[np.int32]],
+    barred: npt.NDArray[np.bool_],
     labels: Sequence[int],
     mentions: Long,
     titled: Sequence[tuple[int, int]],
@@ -215,7 +211,8 @@ def _arrays(
 
     Args:
         corpus: documents and units.
-        forms: as `_sentence_forms` returns them.
+        forms: of the sentences.
+        barred: the sentences that are no evidence.
         labels: of each entity, as a position in ``LABELS``.
         mentions: sorted by unit.
         titled, defining: pairs of unit and entity rows.
@@ -249,12 +246,12 @@ def _arrays(
     return WalkArrays(
         unit_doc=np.repeat(np.arange(len(corpus.documents), dtype=np.int32), np.diff(corpus.first_unit)),
         unit_sentence=np.array(corpus.first_sentence, dtype=np.int32),
-        sentence_start=forms[:, 0].copy(),
-        sentence_end=forms[:, 1].copy(),
-        sentence_tokens=_token_counts(corpus, forms),
-        sentence_kind=forms[:, 2].astype(np.uint8),
-        sentence_opens=forms[:, 3].astype(bool),
-        sentence_links=forms[:, 4].astype(bool),
+        sentence_start=forms["start_char"],
+        sentence_end=forms["end_char"],
+        sentence_tokens=np.minimum(forms["n_tokens"], np.iinfo(np.uint16).max).astype(np.uint16),
+        sentence_kind=forms["kind"].astype(np.uint8),
+        sentence_opens=forms["opens"].astype(bool),
+        sentence_links=barred,
         unit_pair=pointers(pair_unit, len(corpus.units)),
         pair_unit=pair_unit.astype(np.int32),
         pair_entity=pair_entity.astype(np.int32),
@@ -276,51 +273,14 @@ def _arrays(
     )
 
 
-def _sentence_forms(corpus: Corpus, boilerplate: frozenset[tuple[str, int]]) -> npt.NDArray[np.int32]:
-    """Return start with the marker, end, kind, whether it opens a block or an item, and whether it is no evidence:
-
-    its block is links, or it is boilerplate.
-    """
-    rows = []
-    for document_row, document in enumerate(corpus.documents):
-        starts = [block.start_char for block in document.blocks]
-        links = [_is_links(document, block) for block in document.blocks]
-        last = -1
-        for unit in corpus.units_of(document_row):
-            for number, (sentence, kind) in enumerate(zip(unit.sentences, sentence_kinds(document, unit), strict=True)):
-                start, at = sentence.start_char, bisect_right(starts, sentence.start_char) - 1
-                if kind != "code":
-                    start = max(unit.start_char, marker_start(document.text, start))
-                opens = at != last or start < sentence.start_char
-                barred = (at >= 0 and links[at]) or (unit.id, number) in boilerplate
-                rows.append((start, sentence.end_char, BLOCK_KINDS.index(kind), opens, barred))
-                last = at
-    return np.array(rows, dtype=np.int32).reshape(-1, 5)
-
-
-def _is_links(document: Document, block: Block) -> bool:
-    """Whether most letters of a block are in labels of links; targets do not count."""
-    first = bisect_left(document.links, block.start_char, key=lambda link: link.start_char)
-    labels = "".join(
-        document.text[link.start_char : link.end_char]
-        for link in takewhile(lambda link: link.end_char <= block.end_char, islice(document.links, first, None))
-    )
-    if block.kind == "code" or not labels:
-        return False
-    text = _LINK_TARGET.sub("", document.text[block.start_char : block.end_char])
-    return 2 * sum(map(str.isalnum, labels)) > sum(map(str.isalnum, text))
-
-
-def _token_counts(corpus: Corpus, forms: npt.NDArray[np.int32]) -> npt.NDArray[np.uint16]:
-    """Return the tokens of each sentence as quotes are measured, or the largest uint16 for more."""
-    spans = iter(forms[:, :2].tolist())
-    texts = [
-        document.text[start:end]
-        for document, _, unit in corpus.placed_units()
-        for start, end in islice(spans, len(unit.sentences))
-    ]
-    counts = AnswerCounter().count_many(texts)
-    return np.minimum(np.array(counts, dtype=np.int64), np.iinfo(np.uint16).max).astype(np.uint16)
+def _barred(
+    corpus: Corpus, forms: Mapping[str, npt.NDArray[np.int32]], boilerplate: frozenset[tuple[str, int]]
+) -> npt.NDArray[np.bool_]:
+    """Whether each sentence is no evidence: its block is links, or it is boilerplate."""
+    row_of = {unit.id: row for row, unit in enumerate(corpus.units)}
+    barred = forms["links"].astype(bool)
+    barred[[corpus.first_sentence[row_of[unit]] + ordinal for unit, ordinal in boilerplate]] = True
+    return barred
 
 
 def _smallest(counts: Long) -> npt.NDArray[np.integer]:

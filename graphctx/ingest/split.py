@@ -15,12 +15,13 @@ from typing import Protocol
 
 from graphctx.ingest.memoised import KeptAs
 from graphctx.ingest.outline import outline_of
+from graphctx.ingest.sentence_forms import SentenceForm, sentence_forms
 from graphctx.model.documents import Block, BlockKind, Document, Heading, Section, Sentence, TextUnit
 from graphctx.model.ids import content_id, fingerprint, unit_ids
 from graphctx.nlp.weights import TOKENIZER, expected_sha256
 from graphctx.text.sentences import marker_start, split_sentences
 
-SPLIT_VERSION = 4
+SPLIT_VERSION = 5
 UNIT_TOKENS = 256
 """Target and cap of a unit of prose: what the default embedder sees of a text."""
 
@@ -37,10 +38,11 @@ class TokenCounter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """The parts of one document, in document order."""
+    """The parts of one document, in document order; ``forms`` has those of the sentences of all units."""
 
     sections: tuple[Section, ...]
     units: tuple[TextUnit, ...]
+    forms: tuple[SentenceForm, ...]
 
 
 SPLITS = KeptAs("split", Split)
@@ -74,7 +76,7 @@ def split_document(document: Document, counter: TokenCounter, *, unit_tokens: in
         unit_tokens: cap of a unit of prose.
 
     Returns:
-        Sections and units; every unit carries its sentences.
+        Sections, units with their sentences, and the forms of these.
     """
     sections = _sections(document)
     atoms = _atoms(document, counter, max(unit_tokens, WHOLE_BLOCK_TOKENS * unit_tokens // UNIT_TOKENS))
@@ -89,7 +91,7 @@ def split_document(document: Document, counter: TokenCounter, *, unit_tokens: in
     spans = [_span(document, section, group) for section, group in groups]
     ids = unit_ids(document.id, [document.text[start:end] for start, end in spans])
     units = [_unit(document, *groups[n], n, ids[n], spans[n]) for n in range(len(groups))]
-    return Split(tuple(sections), tuple(units))
+    return Split(tuple(sections), tuple(units), sentence_forms(document, units))
 
 
 def split_by_word_pieces(document: Document, unit_tokens: int) -> Split:
