@@ -74,11 +74,11 @@ def snapshot_content(
     sentence_vectors: Quantised,
     arrays: WalkArrays,
 ) -> SnapshotContent:
-    """Lay out a snapshot. Sentences get their terms while the snapshot is written."""
-    unit_terms = [
+    """Lay out a snapshot. Units and sentences get their terms while the snapshot is written."""
+    unit_terms = (
         terms(f"{naming_title(document)}\n{heading}\n{document.text[unit.start_char : unit.end_char]}")
         for document, heading, unit in corpus.placed_units()
-    ]
+    )
     spans = zip(arrays.sentence_start.tolist(), arrays.sentence_end.tolist(), strict=True)
     sentence_terms = (
         terms(document.text[start:end])

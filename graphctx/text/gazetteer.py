@@ -114,18 +114,14 @@ class _Phrases:
 
     def find(self, found: Sequence[tuple[str, int, int]]) -> Iterable[Match]:
         words = [word for word, _, _ in found]
-        if not self.may_begin(words):
-            return
-        at = 0
-        while at < len(words):
-            length = min(self._longest.get(words[at], 0), len(words) - at)
-            while length:
+        longest, past = self._longest, 0
+        for at in [at for at, word in enumerate(words) if word in longest]:
+            for length in range(min(longest[words[at]], len(words) - at) if at >= past else 0, 0, -1):
                 value = self._values.get(tuple(words[at : at + length]))
                 if value is not None:
-                    yield Match(value, found[at][1], found[at + length - 1][2])
+                    past = at + length
+                    yield Match(value, found[at][1], found[past - 1][2])
                     break
-                length -= 1
-            at += max(1, length)
 
 
 def _is_written_as_code(text: str, start: int, end: int) -> bool:
