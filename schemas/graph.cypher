@@ -8,7 +8,7 @@ CREATE REL TABLE PARENT_OF (FROM Section TO Section);
 CREATE REL TABLE HAS_UNIT (FROM Section TO TextUnit);
 CREATE REL TABLE NEXT (FROM TextUnit TO TextUnit);
 CREATE REL TABLE MENTIONS (FROM TextUnit TO Entity, n_mentions INT32);
-CREATE REL TABLE RELATED (FROM Entity TO Entity, weight FLOAT, n_facts INT32, n_units INT32, similarity FLOAT);
+CREATE REL TABLE RELATED (FROM Entity TO Entity, weight FLOAT, n_facts INT32, n_units INT32);
 CREATE REL TABLE ALIAS_OF (FROM Entity TO Entity, reason STRING);
 CREATE REL TABLE LINKS_TO (FROM Document TO Document, n_links INT32, n_title_mentions INT32);
 CREATE REL TABLE IN_COMMUNITY (FROM Entity TO Community);

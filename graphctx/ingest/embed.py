@@ -1,4 +1,4 @@
-"""The embed step: vectors of units, sentences and entities, each computed once and memoised by its text."""
+"""The embed step: vectors of units and sentences, each computed once and memoised by its text."""
 
 from __future__ import annotations
 
@@ -51,20 +51,19 @@ def sentence_texts(document: Document, heading: str, unit: TextUnit) -> list[str
 
 def embed_corpus(
     corpus: Corpus,
-    names: Sequence[str],
     embedder: Embedder,
     memo: Memo,
     progress: Callable[[int, int, str], None] = lambda done, total, unit: None,
     at_once: int = BATCH,
-) -> tuple[Quantised, Quantised, Vectors]:
+) -> tuple[Quantised, Quantised]:
     """Embed a corpus.
 
     Returns:
-        The vectors of units, sentences and names, by row.
+        The vectors of units and sentences, by row.
     """
     units = [unit_text(*placed) for placed in corpus.placed_units()]
     sentences = [text for placed in corpus.placed_units() for text in sentence_texts(*placed)]
-    total, done = sum(map(bool, [*units, *sentences, *names])), 0
+    total, done = sum(map(bool, [*units, *sentences])), 0
 
     def advance(count: int) -> None:
         nonlocal done
@@ -78,7 +77,7 @@ def embed_corpus(
             parts.append(quantise(embed_texts(some, embedder, memo, advance, at_once)))
         return Quantised(np.concatenate([one.values for one in parts]), np.concatenate([one.scale for one in parts]))
 
-    return quantised(units), quantised(sentences), embed_texts(names, embedder, memo, advance, at_once)
+    return quantised(units), quantised(sentences)
 
 
 def embed_texts(

@@ -44,7 +44,7 @@ from graphctx.ingest.tables import build_tables, communities_table, snapshot_con
 from graphctx.ingest.workers import DocumentStep, Executor, Refused
 from graphctx.model.documents import Document
 from graphctx.model.knowledge import Community, CommunitySummary, Extraction
-from graphctx.nlp.base import Embedder, Extractor, Vectors
+from graphctx.nlp.base import Embedder, Extractor
 from graphctx.nlp.language import language_of
 from graphctx.nlp.llm.asking import LlmReport
 from graphctx.settings import IngestSettings
@@ -66,7 +66,6 @@ class State(TypedDict, total=False):
     definitions: Sequence[Definition]  # resolve
     resolution: Resolution  # resolve
     linked: Linked  # link
-    name_vectors: Vectors  # embed: of entities
     unit_vectors: Quantised  # embed
     sentence_vectors: Quantised  # embed
     tables: Mapping[str, pa.Table]  # relate: all but communities; write: communities
@@ -205,19 +204,17 @@ def link(state: State, context: Context) -> State:
 
 
 def embed(state: State, context: Context) -> State:
-    """Embed units, sentences and the names of entities."""
-    names = [entity.name for entity in state["linked"].entities]
-    at_once = context.executor.texts_at_once
-    units, sentences, of_names = embed_corpus(
-        state["corpus"], names, context.embedder, context.memo, context.progress, at_once
+    """Embed units and sentences."""
+    units, sentences = embed_corpus(
+        state["corpus"], context.embedder, context.memo, context.progress, context.executor.texts_at_once
     )
-    return {"name_vectors": of_names, "unit_vectors": units, "sentence_vectors": sentences}
+    return {"unit_vectors": units, "sentence_vectors": sentences}
 
 
 def relate(state: State, context: Context) -> State:
-    """Relate entities by facts, co-mentions and the similarity of their names, and link those that are one thing."""
+    """Relate entities by facts and co-mentions, and link those that are one thing."""
     corpus, linked, resolution = state["corpus"], state["linked"], state["resolution"]
-    related = relate_entities(linked, resolution.facts, state["name_vectors"])
+    related = relate_entities(linked, resolution.facts)
     aliases = link_aliases(corpus, linked, resolution, state["definitions"])
     return {"tables": build_tables(corpus, linked, resolution.facts, related, aliases, state["changes"].source_of)}
 

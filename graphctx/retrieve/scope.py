@@ -11,7 +11,7 @@ What ingest decides for the whole corpus stays decided, and may differ from an i
 - which names are entities, how their forms are merged, and their labels;
 - definitions that other documents make: what a link from outside calls a unit, terms that more than three documents
   define;
-- near-synonyms and communities.
+- communities.
 """
 
 from __future__ import annotations

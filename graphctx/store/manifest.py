@@ -15,7 +15,7 @@ from graphctx.model.ids import content_id
 from graphctx.store.files import reason_of, write_atomic
 
 MANIFEST_NAME = "MANIFEST.json"
-FORMAT_VERSION = 7
+FORMAT_VERSION = 8
 """Version of the snapshot layout. A snapshot of another version is refused."""
 
 ID_PATTERN = r"sn_[a-z2-7]{16}"

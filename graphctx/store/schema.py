@@ -112,7 +112,6 @@ RELATED = _schema(  # entity pairs, source row < target row, sorted by both
     weight=pa.float32(),
     n_facts=INT,
     n_units=INT,
-    similarity=pa.float32(),  # of near-synonyms, else 0
 )
 
 ALIASES = _schema(  # a name of code and a name of prose that mean one thing, sorted by all columns

@@ -16,7 +16,7 @@ def test_the_handbook_keeps_what_its_page_promises(handbook_path: Path) -> None:
     assert len(found.titles) == 3
     assert all(len(lines) == 3 for lines in found.titles)
     assert found.levels[0].modularity > 0.55  # of entities alone: roots are found with the documents
-    assert found.coverage["entities"] > 0.7
+    assert found.coverage["entities"] > 0.65
 
 
 def test_a_leaf_over_the_maximum_size_is_a_fault(

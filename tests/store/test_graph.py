@@ -138,7 +138,7 @@ def test_a_node_a_relation_and_a_path_are_returned_as_plain_values(store: GraphS
     node, relation, path = result.rows[0]
     assert result.columns == ("a", "r", "p")
     assert (node["_label"], node["name"]) == ("Entity", "harbour")
-    assert relation == {"_label": "RELATED", "weight": 1.0, "n_facts": 0, "n_units": 1, "similarity": 0.0}
+    assert relation == {"_label": "RELATED", "weight": 1.0, "n_facts": 0, "n_units": 1}
     assert set(path) == {"nodes", "relations"}
     assert not {"_id", "_ID", "_src", "_dst"} & {*node, *relation, *path["nodes"][0]}
 

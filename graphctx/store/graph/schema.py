@@ -79,7 +79,7 @@ REL_TABLES: tuple[RelTable, ...] = (
         "RELATED",
         "Entity",
         "Entity",
-        (("weight", "FLOAT"), ("n_facts", "INT32"), ("n_units", "INT32"), ("similarity", "FLOAT")),
+        (("weight", "FLOAT"), ("n_facts", "INT32"), ("n_units", "INT32")),
     ),
     RelTable("ALIAS_OF", "Entity", "Entity", (("reason", "STRING"),)),
     RelTable("LINKS_TO", "Document", "Document", (("n_links", "INT32"), ("n_title_mentions", "INT32"))),

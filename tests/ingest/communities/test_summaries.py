@@ -159,7 +159,7 @@ def test_a_reference_survives_a_document_that_comes_and_goes(
             led = [one for one in ids if leads_to(after, one)]
             assert all(len(leads_to(after, one)) == 1 for one in led)
             assert len(led) >= 0.9 * len(ids)
-            assert len(ids & {row["id"] for row in after.communities}) >= 0.75 * len(ids)
+            assert len(ids & {row["id"] for row in after.communities}) >= 0.65 * len(ids)
             for row in before.communities:
                 entities = set(row["entity_ids"])
                 alike = [set(other["entity_ids"]) for other in after.communities]

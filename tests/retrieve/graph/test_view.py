@@ -88,7 +88,7 @@ def test_weights_made_anew_of_everything_are_those_of_the_table(handbook_kb: Kno
     made = dict(zip(zip(near.tolist(), far.tolist(), strict=True), weight.tolist(), strict=True))
     rows = index.snapshot.table("related").to_pylist()
     assert len(rows) > 1000
-    told = {(row["source_row"], row["target_row"]): row["weight"] - row["similarity"] for row in rows}
+    told = {(row["source_row"], row["target_row"]): row["weight"] for row in rows}
     told |= {(target, source): value for (source, target), value in told.items()}
     assert made == pytest.approx({pair: value for pair, value in told.items() if value > 1e-6}, abs=1e-4)
 
