@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -379,12 +380,28 @@ class Runner:
         progress(0, 0, "")
         started = time.perf_counter()
         try:
-            self.state.update(step.run(self.state, replace(self.context, progress=progress)))
+            with _collector_paused():
+                self.state.update(step.run(self.state, replace(self.context, progress=progress)))
         finally:
             self.seconds[step.name] = self.seconds.get(step.name, 0.0) + time.perf_counter() - started
 
     def _place(self, name: StepName) -> int:
         return [step.name for step in self.steps].index(name)
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """Keep Python from searching all objects for cycles.
+
+    What the steps make holds none, and the searches take about a sixth of the processor time of a small change.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def versions(

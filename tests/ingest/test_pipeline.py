@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import shutil
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
@@ -207,6 +208,24 @@ def test_progress_ends_at_its_total(
     for step in last:
         done = [p.done for p in told if p.step == step and p.total]
         assert done == sorted(done)
+
+
+def test_python_searches_for_cycles_again_after_an_ingest_that_fails(tmp_path: Path) -> None:
+    (tmp_path / "gate.md").write_text(TEXTS[0], "utf-8")
+    seen: list[bool] = []
+
+    def fail(progress: Progress) -> None:
+        if progress.total:
+            seen.append(gc.isenabled())
+            raise KeyboardInterrupt
+
+    with (
+        KnowledgeBase.open(tmp_path / "kb", create=True, project_id="gate") as kb,
+        pytest.raises(KeyboardInterrupt),
+    ):
+        kb.ingest(tmp_path / "gate.md", on_progress=fail)
+    assert seen == [False]
+    assert gc.isenabled()
 
 
 def test_the_report_counts_what_the_snapshot_holds(handbook_report: IngestReport, handbook_path: Path) -> None:
