@@ -55,6 +55,10 @@ class Corpus:
         """The units of a document."""
         return self.splits[row].units
 
+    def unit_rows(self) -> dict[str, int]:
+        """Return the row of each unit id."""
+        return {unit.id: row for row, unit in enumerate(self.units)}
+
     def sentence_forms(self) -> dict[str, npt.NDArray[np.int32]]:
         """Return the forms of all sentences in row order, a column for each attribute of `SentenceForm`."""
         forms = [form for split in self.splits for form in split.forms]

@@ -161,7 +161,7 @@ def _mentions(
     """The mentions that were extracted, and further ones of defined names: their columns, int64 [n, 6], and kinds."""
     rows: list[tuple[int, ...]] = []
     kinds: list[str] = []
-    unit_row = {unit.id: row for row, unit in enumerate(corpus.units)}
+    unit_row = corpus.unit_rows()
     numbers = iter(mention_entity.tolist())
     in_code = (forms["kind"] == BLOCK_KINDS.index("code")).tolist()
     for document_row, (document, extraction) in enumerate(zip(corpus.documents, extractions, strict=True)):
@@ -277,9 +277,9 @@ def _barred(
     corpus: Corpus, forms: Mapping[str, npt.NDArray[np.int32]], boilerplate: frozenset[tuple[str, int]]
 ) -> npt.NDArray[np.bool_]:
     """Whether each sentence is no evidence: its block is links, or it is boilerplate."""
-    row_of = {unit.id: row for row, unit in enumerate(corpus.units)}
+    unit_row = corpus.unit_rows()
     barred = forms["links"].astype(bool)
-    barred[[corpus.first_sentence[row_of[unit]] + ordinal for unit, ordinal in boilerplate]] = True
+    barred[[corpus.first_sentence[unit_row[unit]] + ordinal for unit, ordinal in boilerplate]] = True
     return barred
 
 

@@ -41,7 +41,7 @@ class SentenceForm(NamedTuple):
 def sentence_forms(document: Document, units: Iterable[TextUnit]) -> tuple[SentenceForm, ...]:
     """Return the form of each sentence of a document's units, in order."""
     starts = [block.start_char for block in document.blocks]
-    links = [_is_links(document, block) for block in document.blocks]
+    of_links = [_is_links(document, block) for block in document.blocks]
     spans: list[tuple[int, int]] = []
     rest: list[tuple[int, bool, bool]] = []
     last = -1
@@ -52,12 +52,12 @@ def sentence_forms(document: Document, units: Iterable[TextUnit]) -> tuple[Sente
                 start = max(unit.start_char, marker_start(document.text, start))
             spans.append((start, sentence.end_char))
             opens = at != last or start < sentence.start_char
-            rest.append((BLOCK_KINDS.index(kind), opens, at >= 0 and links[at]))
+            rest.append((BLOCK_KINDS.index(kind), opens, at >= 0 and of_links[at]))
             last = at
     tokens = _counter().count_many([document.text[start:end] for start, end in spans])
     return tuple(
-        SentenceForm(start, end, kind, opens, barred, count)
-        for (start, end), (kind, opens, barred), count in zip(spans, rest, tokens, strict=True)
+        SentenceForm(start, end, kind, opens, links, count)
+        for (start, end), (kind, opens, links), count in zip(spans, rest, tokens, strict=True)
     )
 
 

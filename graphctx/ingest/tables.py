@@ -179,7 +179,7 @@ def _sentences(corpus: Corpus) -> pa.Table:
 
 
 def _facts(corpus: Corpus, facts: Sequence[Fact], entity_row: Mapping[str, int]) -> pa.Table:
-    unit_row = {unit.id: row for row, unit in enumerate(corpus.units)}
+    unit_row = corpus.unit_rows()
     texts = {document.id: document.text for document in corpus.documents}
     rows = []
     for fact in facts:
