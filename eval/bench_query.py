@@ -4,7 +4,8 @@
 with its golden questions; the other corpora are made up (``eval/synthetic_index.py``). They are kept in ``.kb/bench``;
 each size is measured in a process of its own. For each question its bare parts are timed (its embedding, and two plain
 searches over all units, by words and by vector), then the call. Every second call is made with a stopwatch, which takes
-the stages, and is not counted with the others. Compare ratios, not milliseconds.
+the stages, and is not counted with the others. Compare ratios, not milliseconds. Untimed, each question is also asked
+without the binary prefilter, to tell which share of the nearest units and of the quotes it costs.
 
 Memory is what the process holds more than before the knowledge base was opened, model and libraries not counted:
 ``own`` memory, and ``mapped`` pages of the snapshot's files, which it touched and the system can take back.

@@ -32,13 +32,15 @@ def main() -> None:
     parser.add_argument("--of-each", type=int, default=20, help="questions of each file; default: 20")
     arguments = parser.parse_args()
     vectors = np.unique(np.concatenate([vectors_of(folder) for folder in arguments.kb]), axis=0)
+    lengths = np.linalg.norm(vectors.astype(np.float32), axis=1)
     texts = [text for path in arguments.questions for text in questions_of(path, arguments.of_each)]
     questions = make_embedder(DEFAULT).embed(texts)
     rng = np.random.default_rng(0)
     rows = []
     for part in PARTS:
-        some = vectors[rng.permutation(len(vectors))[: len(vectors) // part]]
-        found = np.mean([kept(some, question, BinaryPrefilter(some)) for question in questions], axis=0)
+        chosen = rng.permutation(len(vectors))[: len(vectors) // part]
+        some, prefilter = vectors[chosen], BinaryPrefilter(vectors[chosen])
+        found = np.mean([kept(prefilter, one, (some @ one) / lengths[chosen]) for one in questions], axis=0)
         rows.append((f"{len(some):,}", *(f"{100 * share:.2f}" for share in found)))
     print(f"{len(questions)} questions; % of the nearest that the prefilter keeps\n")
     table(("vectors", *(f"nearest {count}" for count in NEAREST)), rows)
@@ -46,8 +48,8 @@ def main() -> None:
 
 def vectors_of(kb_dir: Path) -> npt.NDArray[np.int8]:
     """Return the quantised vectors of a knowledge base's units and sentences, without empty ones."""
-    snapshot = open_snapshot(kb_dir)
-    both = np.concatenate([np.asarray(snapshot.matrix(name)) for name in ("units", "sentences")])
+    with open_snapshot(kb_dir) as snapshot:
+        both = np.concatenate([np.asarray(snapshot.matrix(name)) for name in ("units", "sentences")])
     kept_rows: npt.NDArray[np.int8] = both[both.any(axis=1)]
     return kept_rows
 
@@ -58,10 +60,11 @@ def questions_of(path: Path, count: int) -> list[str]:
     return questions[:: max(1, len(questions) // count)][:count]
 
 
-def kept(vectors: npt.NDArray[np.int8], question: npt.NDArray[np.float32], prefilter: BinaryPrefilter) -> list[float]:
+def kept(
+    prefilter: BinaryPrefilter, question: npt.NDArray[np.float32], cosines: npt.NDArray[np.float32]
+) -> list[float]:
     """Return the share of the nearest vectors that the prefilter keeps, for each number of `NEAREST`."""
-    cosines = (vectors @ question) / np.linalg.norm(vectors.astype(np.float32), axis=1)
-    likely = prefilter.likely(question, None, np.arange(len(vectors)))
+    likely = prefilter.likely(question, None, np.arange(len(cosines)))
     return [float(np.isin(top_rows(cosines, count), likely).mean()) for count in NEAREST]
 
 
