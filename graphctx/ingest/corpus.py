@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
 import numpy as np
 import numpy.typing as npt
 
-from graphctx.ingest.sentence_forms import SentenceForm
 from graphctx.ingest.split import Split
 from graphctx.model.documents import Document, Section, TextUnit
 
@@ -60,10 +59,24 @@ class Corpus:
         return {unit.id: row for row, unit in enumerate(self.units)}
 
     def sentence_forms(self) -> dict[str, npt.NDArray[np.int32]]:
-        """Return the forms of all sentences in row order, a column for each attribute of `SentenceForm`."""
-        forms = [form for split in self.splits for form in split.forms]
-        columns = np.array(forms, dtype=np.int32).reshape(-1, len(SentenceForm._fields)).T
-        return dict(zip(SentenceForm._fields, np.ascontiguousarray(columns), strict=True))
+        """Return how all sentences are quoted, in row order.
+
+        The columns are ``start_char`` and ``end_char`` of each with its bullet, and ``kind``, ``opens``, ``links`` and
+        ``n_tokens`` of `SentenceForms`.
+        """
+
+        def column(values: Iterable[int]) -> npt.NDArray[np.int32]:
+            return np.fromiter(values, dtype=np.int32, count=self.first_sentence[-1])
+
+        def form(name: str) -> npt.NDArray[np.int32]:
+            return column(value for split in self.splits for value in getattr(split.forms, name))
+
+        sentences = [sentence for unit in self.units for sentence in unit.sentences]
+        return {
+            "start_char": column(sentence.start_char for sentence in sentences) - form("marker"),
+            "end_char": column(sentence.end_char for sentence in sentences),
+            **{name: form(name) for name in ("kind", "opens", "links", "n_tokens")},
+        }
 
     def placed_units(self) -> Iterator[tuple[Document, str, TextUnit]]:
         """Yield each unit with its document and heading path, in row order."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
@@ -61,23 +62,28 @@ def embed_corpus(
     Returns:
         The vectors of units and sentences, by row.
     """
-    units = [unit_text(*placed) for placed in corpus.placed_units()]
-    sentences = [text for placed in corpus.placed_units() for text in sentence_texts(*placed)]
-    total, done = sum(map(bool, [*units, *sentences])), 0
+
+    def units() -> Iterator[str]:
+        return (unit_text(*placed) for placed in corpus.placed_units())
+
+    def sentences() -> Iterator[str]:
+        return (text for placed in corpus.placed_units() for text in sentence_texts(*placed))
+
+    total, done = sum(map(bool, units())) + sum(map(bool, sentences())), 0
 
     def advance(count: int) -> None:
         nonlocal done
         done += count
         progress(done, total, "texts")
 
-    def quantised(texts: Sequence[str]) -> Quantised:
-        parts = []
-        for at in range(0, max(1, len(texts)), _QUANTISED_AT_ONCE):
-            some = texts[at : at + _QUANTISED_AT_ONCE]
-            parts.append(quantise(embed_texts(some, embedder, memo, advance, at_once)))
-        return Quantised(np.concatenate([one.values for one in parts]), np.concatenate([one.scale for one in parts]))
+    def quantised(texts: Iterator[str], count: int) -> Quantised:
+        made = Quantised(np.empty((count, embedder.dimension), np.int8), np.empty(count, np.float32))
+        for at in range(0, count, _QUANTISED_AT_ONCE):
+            some = quantise(embed_texts(list(islice(texts, _QUANTISED_AT_ONCE)), embedder, memo, advance, at_once))
+            made.values[at : at + len(some.values)], made.scale[at : at + len(some.scale)] = some.values, some.scale
+        return made
 
-    return quantised(units), quantised(sentences)
+    return quantised(units(), len(corpus.units)), quantised(sentences(), corpus.first_sentence[-1])
 
 
 def embed_texts(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -58,7 +58,7 @@ class Linked:
 
 def link_corpus(
     corpus: Corpus,
-    extractions: Sequence[Extraction],
+    extractions: Iterable[Extraction],
     resolution: Resolution,
     definitions: Sequence[Definition],
     boilerplate: frozenset[tuple[str, int]] = frozenset(),
@@ -153,13 +153,13 @@ def _named(entity: Entity, forms: Counter[str]) -> Entity:
 def _mentions(
     corpus: Corpus,
     forms: Mapping[str, npt.NDArray[np.int32]],
-    extractions: Sequence[Extraction],
+    extractions: Iterable[Extraction],
     mention_entity: npt.NDArray[np.int32],
     gazetteer: Gazetteer,
     boilerplate: frozenset[tuple[str, int]],
 ) -> tuple[Long, list[str]]:
     """The mentions that were extracted, and further ones of defined names: their columns, int64 [n, 6], and kinds."""
-    rows: list[tuple[int, ...]] = []
+    rows = [np.zeros((0, 6), dtype=np.int64)]
     kinds: list[str] = []
     unit_row = corpus.unit_rows()
     numbers = iter(mention_entity.tolist())
@@ -181,12 +181,14 @@ def _mentions(
                 for match in gazetteer.find(document.text[at : sentence.end_char], prose=prose):
                     if (at + match.start, match.value) not in taken:
                         found.append((row, ordinal, match.value, at + match.start, at + match.end, "proper"))
+        here = []
         for row, ordinal, entity, start, end, how in found:
             capital = _is_proper(document.text, start, end)
             number = corpus.first_sentence[row] + ordinal
-            rows.append((row, number, entity, start, end, capital))
+            here.append((row, number, entity, start, end, capital))
             kinds.append("code_block" if in_code[number] else how)
-    return np.array(rows, dtype=np.int64).reshape(-1, 6), kinds
+        rows.append(np.array(here, dtype=np.int64).reshape(-1, 6))
+    return np.concatenate(rows), kinds
 
 
 def _is_proper(text: str, start: int, end: int) -> bool:

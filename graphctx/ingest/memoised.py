@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import zlib
 from collections.abc import Callable, Sequence
-from typing import Any, Generic
+from typing import Any, Generic, Protocol
 
 from pydantic import TypeAdapter, ValidationError
 
 from graphctx.ingest.workers import DocumentStep, Executor, Refused, Result
+from graphctx.model.ids import fingerprint
 from graphctx.settings import IngestSettings
 from graphctx.store.cache import Memo
 
@@ -17,7 +19,7 @@ _KEEP_AT_ONCE = 16
 
 
 class KeptAs(Generic[Result]):
-    """How the results of a step are kept: as compressed JSON, by their type.
+    """How the results of a step are kept: as compressed JSON, by their type, behind a digest of the type.
 
     Args:
         kind: of the memo's values.
@@ -27,17 +29,52 @@ class KeptAs(Generic[Result]):
     def __init__(self, kind: str, result: type[Result]) -> None:
         self.kind = kind
         self._type = TypeAdapter(result)
+        self._digest = fingerprint([json.dumps(self._type.json_schema(), sort_keys=True)]).encode()
 
     def to_bytes(self, result: Result) -> bytes:
         """Write a result; equal results have equal bytes."""
-        return zlib.compress(self._type.dump_json(result), 6)
+        return self._digest + zlib.compress(self._type.dump_json(result), 6)
+
+    def is_of_type(self, data: bytes) -> bool:
+        """Whether bytes are of a result of this type, as their digest says."""
+        return data.startswith(self._digest)
 
     def from_bytes(self, data: bytes) -> Result | None:
         """Read what `to_bytes` wrote; ``None`` if it is something else."""
+        if not self.is_of_type(data):
+            return None
         try:
-            return self._type.validate_json(zlib.decompress(data))
+            return self._type.validate_json(zlib.decompress(data[len(self._digest) :]))
         except (ValidationError, zlib.error):
             return None
+
+
+class Packed:
+    """Results of a step that gives them as `KeptAs.to_bytes` does: they stay bytes.
+
+    Args:
+        kept_as: what the step packs them with.
+    """
+
+    def __init__(self, kept_as: KeptAs[Any]) -> None:
+        self.kind = kept_as.kind
+        self._kept_as = kept_as
+
+    def to_bytes(self, result: bytes) -> bytes:
+        """Return the bytes."""
+        return result
+
+    def from_bytes(self, data: bytes) -> bytes | None:
+        """Return the bytes; ``None`` if they are of another type."""
+        return data if self._kept_as.is_of_type(data) else None
+
+
+class _Kept(Protocol[Result]):
+    kind: str
+
+    def to_bytes(self, result: Result) -> bytes: ...
+
+    def from_bytes(self, data: bytes) -> Result | None: ...
 
 
 def run_memoised(
@@ -45,7 +82,7 @@ def run_memoised(
     documents: Sequence[tuple[Any, ...]],
     sizes: Sequence[int],
     keys: Sequence[str | None],
-    kept_as: KeptAs[Result],
+    kept_as: _Kept[Result],
     memo: Memo,
     settings: IngestSettings,
     executor: Executor,

@@ -124,8 +124,8 @@ def _is_person(table: NameTable, document: int, at: int) -> bool:
         return False
     if name.identifier or name.acronym or any(char.isdigit() for char in name.key):
         return False
-    others = max((count for label, count in labels.items() if label not in ("person", "term")), default=0)
-    return labels["person"] > 0 and labels["person"] >= others
+    others = max((count for label, count in labels.items() if label != "person"), default=0)
+    return labels.get("person", 0) >= max(1, others)
 
 
 def _may_be_first_name(name: Name) -> bool:

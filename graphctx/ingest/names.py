@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -101,20 +100,20 @@ class NameTable:
         names: in order of first mention.
         mentions: the name of each mention, in the order of the extractions; -1 if nothing is left of it.
         stated: ``(document, alias, name)``: a document says that one name stands for another.
-        labels: for each document, how often each name that names a thing in it has each label.
+        labels: for each document, how often each name that names a thing in it has each label other than ``term``.
         acronyms: the acronyms of each document.
     """
 
     names: list[Name] = field(default_factory=list)
     mentions: array[int] = field(default_factory=lambda: array("i"))
     stated: list[tuple[int, int, int]] = field(default_factory=list)
-    labels: list[dict[int, Counter[EntityLabel]]] = field(default_factory=list)
+    labels: list[dict[int, dict[EntityLabel, int]]] = field(default_factory=list)
     acronyms: list[set[int]] = field(default_factory=list)
     _rows: dict[str, int] = field(default_factory=dict)
     _keys: dict[tuple[str, bool], str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, extractions: Sequence[Extraction], definitions: Sequence[Definition] = ()) -> NameTable:
+    def of(cls, extractions: Iterable[Extraction], definitions: Sequence[Definition] = ()) -> NameTable:
         """Gather the names of a corpus: those that are mentioned, and those that definitions make."""
         table = cls()
         for document, extraction in enumerate(extractions):
@@ -130,7 +129,9 @@ class NameTable:
                 here.add(at)
                 table.names[at].count(mention)
                 if mention.kind in _NAMING:
-                    table.labels[document].setdefault(at, Counter())[mention.label] += 1
+                    labels = table.labels[document].setdefault(at, {})
+                    if mention.label != "term":
+                        labels[mention.label] = labels.get(mention.label, 0) + 1
                 if mention.kind == "acronym":
                     table.acronyms[document].add(at)
                 if mention.alias_of is not None:

@@ -58,25 +58,21 @@ def related_edges(mention_sentence: Int, mention_entity: Int, fact_subject: Int,
         A table of schema ``RELATED``. ``weight = log(1 + facts) + npmi * log(1 + sentences)``, where ``npmi`` is the
         positive part of normalised pointwise mutual information (Bouma 2009).
     """
-    pairs, together, npmi = _co_mentions(mention_sentence, mention_entity)
-    facts, n_facts = _counted(fact_subject, fact_object)
-    every = np.unique(np.concatenate([pairs, facts]), axis=0)
-    if not len(every):
-        return RELATED.empty_table()
+    width = 1 + max((int(some.max()) for some in (mention_entity, fact_subject, fact_object) if len(some)), default=0)
+    pairs, together, npmi = _co_mentions(mention_sentence, mention_entity, width)
+    facts, n_facts = np.unique(_keys(fact_subject, fact_object, width), return_counts=True)
+    every = np.union1d(pairs, facts)
     columns = {
         name: _spread(every, some, values)
-        for name, some, values in (
-            ("together", pairs, together.astype(np.float64)),
-            ("npmi", pairs, npmi),
-            ("facts", facts, n_facts.astype(np.float64)),
-        )
+        for name, some, values in (("together", pairs, together), ("npmi", pairs, npmi), ("facts", facts, n_facts))
     }
     weight = np.log1p(columns["facts"]) + columns["npmi"] * np.log1p(columns["together"])
     keep = weight > 0
+    source, target = np.divmod(every[keep], width)
     return pa.table(
         [
-            pa.array(every[keep, 0].astype(np.int32)),
-            pa.array(every[keep, 1].astype(np.int32)),
+            pa.array(source.astype(np.int32)),
+            pa.array(target.astype(np.int32)),
             pa.array(weight[keep].astype(np.float32)),
             pa.array(columns["facts"][keep].astype(np.int32)),
             pa.array(columns["together"][keep].astype(np.int32)),
@@ -85,43 +81,33 @@ def related_edges(mention_sentence: Int, mention_entity: Int, fact_subject: Int,
     )
 
 
-def _co_mentions(sentence: Int, entity: Int) -> tuple[Int, Int, npt.NDArray[np.float64]]:
-    """Pairs named in one sentence, in how many sentences, and their positive normalised PMI."""
-    named = np.unique(np.stack([sentence, entity], axis=1), axis=0) if len(sentence) else np.empty((0, 2), np.int64)
-    left, right = [], []
+def _co_mentions(sentence: Int, entity: Int, width: int) -> tuple[Int, Int, npt.NDArray[np.float64]]:
+    """Keys of pairs named in one sentence, in how many sentences, and their positive normalised PMI."""
+    sentences, entities = np.divmod(np.unique(sentence * width + entity), width)
+    found = [np.zeros(0, dtype=np.int64)]
     for lag in range(1, MAX_ENTITIES_PER_SENTENCE):
-        same = named[lag:, 0] == named[:-lag, 0]
-        left.append(named[:-lag, 1][same])
-        right.append(named[lag:, 1][same])
-    pairs, together = _counted(np.concatenate(left), np.concatenate(right))
-    if not len(pairs):
-        return pairs, together, np.empty(0)
-    n_sentences = len(np.unique(named[:, 0]))
-    occurrences = np.bincount(named[:, 1])
+        same = sentences[lag:] == sentences[:-lag]
+        found.append(_keys(entities[:-lag][same], entities[lag:][same], width))
+    pairs, together = np.unique(np.concatenate(found), return_counts=True)
+    n_sentences = max(1, len(np.unique(sentences)))
+    occurrences = np.bincount(entities, minlength=width)
     joint = together / n_sentences
-    independent = occurrences[pairs[:, 0]] * occurrences[pairs[:, 1]] / n_sentences**2
+    left, right = np.divmod(pairs, width)
+    independent = occurrences[left] * occurrences[right] / n_sentences**2
     with np.errstate(divide="ignore", invalid="ignore"):
         npmi = np.log(joint / independent) / -np.log(joint)
     return pairs, together, np.clip(np.nan_to_num(npmi, nan=0.0, posinf=1.0), 0.0, 1.0)
 
 
-def _ordered(a: Int, b: Int) -> Int:
-    return np.stack([np.minimum(a, b), np.maximum(a, b)], axis=1).astype(np.int64).reshape(-1, 2)
+def _keys(a: Int, b: Int, width: int) -> Int:
+    """Return undirected pairs without loops, each as one number: ``smaller * width + larger``."""
+    apart = a != b
+    keys: Int = np.minimum(a, b)[apart] * width + np.maximum(a, b)[apart]
+    return keys
 
 
-def _counted(a: Int, b: Int) -> tuple[Int, Int]:
-    """Distinct undirected pairs without loops, and how often each occurs."""
-    pairs = _ordered(a, b)
-    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-    unique, counts = np.unique(pairs, axis=0, return_counts=True)
-    return unique.reshape(-1, 2), counts.astype(np.int64)
-
-
-def _spread(every: Int, some: Int, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _spread(every: Int, some: Int, values: npt.NDArray[np.number]) -> npt.NDArray[np.float64]:
     """Values of some of the pairs, at the places of those pairs among all; zero elsewhere."""
     result = np.zeros(len(every))
-    if len(some):
-        width = int(every.max()) + 1
-        at = np.searchsorted(every[:, 0] * width + every[:, 1], some[:, 0] * width + some[:, 1])
-        result[at] = values
+    result[np.searchsorted(every, some)] = values
     return result

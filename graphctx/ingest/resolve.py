@@ -7,8 +7,9 @@ and descriptions that name nothing of this corpus, are pruned.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +19,7 @@ from graphctx.ingest.labels import Labels, is_about_software, is_evidence
 from graphctx.ingest.merges import merge_names
 from graphctx.ingest.names import Name, NameTable, UnionFind
 from graphctx.model.ids import content_id
-from graphctx.model.knowledge import Entity, EntityLabel, Extraction, Fact
+from graphctx.model.knowledge import Entity, EntityLabel, Extraction, Fact, RawFact
 from graphctx.nlp.commonness import expected_mentions, rank_of
 from graphctx.nlp.identifiers import is_code_name
 from graphctx.text.names import is_nameable, normalise_name, shown_name, singular_of
@@ -66,6 +67,14 @@ class Resolution:
     facts: list[Fact]
 
 
+class _StatedFact(NamedTuple):
+    """A fact, and the canonical names of its ends; -1 for an end without one."""
+
+    raw: RawFact
+    subject: int
+    object: int
+
+
 @dataclass(slots=True)
 class _Cluster:
     """Sums over the mentions of one canonical name."""
@@ -83,24 +92,23 @@ class _Cluster:
 
 
 def resolve_names(
-    extractions: Sequence[Extraction], definitions: Sequence[Definition] = (), *, n_units: int
+    extractions: Iterable[Extraction], definitions: Sequence[Definition] = (), *, n_units: int
 ) -> Resolution:
     """Resolve the mentions, definitions and facts of a corpus.
 
     Args:
-        extractions: one for each document, in a fixed order; their mentions are sorted by position.
+        extractions: one for each document, in a fixed order, iterated twice; their mentions are sorted by position.
         definitions: of names, which are entities though nothing else mentions them.
         n_units: text units of the corpus, the base of document frequencies.
     """
     table = NameTable.of(extractions, definitions)
     same = merge_names(table)
-    roots, clusters = _gather(extractions, table, same)
+    roots, clusters, stated = _gather(extractions, table, same)
     for row, name in enumerate(table.names):
         if name.defined:
             cluster = clusters.setdefault(same.find(row), _Cluster())
             cluster.defined = max(cluster.defined, name.defined)
-    ends = list(_fact_ends(extractions, table, same))
-    for subject, thing in ends:
+    for _, subject, thing in stated:
         if subject != thing and subject in clusters and thing in clusters:
             clusters[subject].facts += 1
             clusters[thing].facts += 1
@@ -120,19 +128,21 @@ def resolve_names(
         entities=entities,
         entity_of=_entity_of(table, same, position),
         mention_entity=lookup[np.frombuffer(roots, dtype=np.int32)] if len(roots) else np.empty(0, dtype=np.int32),
-        facts=list(_facts(extractions, ends, ids)),
+        facts=list(_facts(stated, ids)),
     )
 
 
 def _gather(
-    extractions: Sequence[Extraction], table: NameTable, same: UnionFind
-) -> tuple[array[int], dict[int, _Cluster]]:
-    """Return the canonical name of each mention, and the sums over the mentions of each."""
+    extractions: Iterable[Extraction], table: NameTable, same: UnionFind
+) -> tuple[array[int], dict[int, _Cluster], list[_StatedFact]]:
+    """Return the canonical name of each mention, the sums over the mentions of each, and the facts."""
     roots: array[int] = array("i")
     clusters: dict[int, _Cluster] = {}
+    stated: list[_StatedFact] = []
     at = 0
     for number, extraction in enumerate(extractions):
         about_software = is_about_software(extraction)
+        stated += _stated_facts(extraction, number, table, table.mentions[at : at + len(extraction.mentions)], same)
         for mention in extraction.mentions:
             name = table.mentions[at]
             at += 1
@@ -153,22 +163,20 @@ def _gather(
             if mention.label != "term" and is_evidence(mention, about_software):
                 cluster.labels[mention.label] = cluster.labels.get(mention.label, 0) + 1
             cluster.surfaces[mention.surface] = cluster.surfaces.get(mention.surface, 0) + 1
-    return roots, clusters
+    return roots, clusters, stated
 
 
-def _fact_ends(extractions: Sequence[Extraction], table: NameTable, same: UnionFind) -> Iterator[tuple[int, int]]:
-    at = 0
-    for number, extraction in enumerate(extractions):
-        names = table.mentions[at : at + len(extraction.mentions)]
-        here = dict(zip((mention.surface for mention in extraction.mentions), names, strict=True))
-        at += len(names)
+def _stated_facts(
+    extraction: Extraction, document: int, table: NameTable, names: Sequence[int], same: UnionFind
+) -> list[_StatedFact]:
+    """Return the facts of a document; ``names`` are those of its mentions."""
+    here = dict(zip((mention.surface for mention in extraction.mentions), names, strict=True))
 
-        def root(surface: str, number: int = number, here: dict[str, int] = here) -> int:
-            name = here[surface] if surface in here else table.find(surface)
-            return same.find_in(number, name, surface) if name >= 0 else -1
+    def root(surface: str) -> int:
+        name = here[surface] if surface in here else table.find(surface)
+        return same.find_in(document, name, surface) if name >= 0 else -1
 
-        for fact in extraction.facts:
-            yield root(fact.subject), root(fact.object)
+    return [_StatedFact(fact, root(fact.subject), root(fact.object)) for fact in extraction.facts]
 
 
 def _entity_of(table: NameTable, same: UnionFind, position: dict[int, int]) -> dict[str, int]:
@@ -223,27 +231,23 @@ def _entity(entity_id: str, cluster: _Cluster, own: Name, labels: Labels) -> Ent
     )
 
 
-def _facts(extractions: Sequence[Extraction], ends: Sequence[tuple[int, int]], ids: dict[int, str]) -> Iterator[Fact]:
+def _facts(stated: Iterable[_StatedFact], ids: dict[int, str]) -> Iterator[Fact]:
     seen = set()
-    at = 0
-    for extraction in extractions:
-        for raw in extraction.facts:
-            subject, thing = ends[at]
-            at += 1
-            if subject == thing or subject not in ids or thing not in ids:
-                continue
-            fact_id = content_id("f", raw.unit_id, raw.sentence, ids[subject], raw.predicate, ids[thing])
-            if fact_id not in seen:
-                seen.add(fact_id)
-                yield Fact(
-                    id=fact_id,
-                    unit_id=raw.unit_id,
-                    sentence=raw.sentence,
-                    subject_id=ids[subject],
-                    predicate=raw.predicate,
-                    object_id=ids[thing],
-                    subject=raw.subject,
-                    object=raw.object,
-                    start_char=raw.start_char,
-                    end_char=raw.end_char,
-                )
+    for raw, subject, thing in stated:
+        if subject == thing or subject not in ids or thing not in ids:
+            continue
+        fact_id = content_id("f", raw.unit_id, raw.sentence, ids[subject], raw.predicate, ids[thing])
+        if fact_id not in seen:
+            seen.add(fact_id)
+            yield Fact(
+                id=fact_id,
+                unit_id=raw.unit_id,
+                sentence=raw.sentence,
+                subject_id=ids[subject],
+                predicate=raw.predicate,
+                object_id=ids[thing],
+                subject=raw.subject,
+                object=raw.object,
+                start_char=raw.start_char,
+                end_char=raw.end_char,
+            )

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice, takewhile
-from typing import NamedTuple
 
 from graphctx.model.documents import BLOCK_KINDS, Block, Document, TextUnit
 from graphctx.nlp.markup import sentence_kinds
@@ -18,47 +18,48 @@ _LINK_TARGET = re.compile(r"\]\([^()\n]*\)|\]\[[^\]\n]*\]|<[^<>\s]+>")
 """Of Markdown and reStructuredText."""
 
 
-class SentenceForm(NamedTuple):
-    """How a sentence is quoted.
+@dataclass(frozen=True, slots=True)
+class SentenceForms:
+    """How the sentences of a document are quoted: columns, in the order of the sentences of its units.
 
     Attributes:
-        start_char: where it starts, with its bullet or number.
-        end_char: where it ends.
+        marker: characters of the bullet or number before it.
         kind: of its block, a position in ``BLOCK_KINDS``.
         opens: whether it opens a block or an item.
         links: whether its block is mostly labels of links, which are no evidence.
         n_tokens: its tokens, as quotes are measured.
     """
 
-    start_char: int
-    end_char: int
-    kind: int
-    opens: bool
-    links: bool
-    n_tokens: int
+    marker: tuple[int, ...]
+    kind: tuple[int, ...]
+    opens: tuple[bool, ...]
+    links: tuple[bool, ...]
+    n_tokens: tuple[int, ...]
 
 
-def sentence_forms(document: Document, units: Iterable[TextUnit]) -> tuple[SentenceForm, ...]:
-    """Return the form of each sentence of a document's units, in order."""
+def sentence_forms(document: Document, units: Iterable[TextUnit]) -> SentenceForms:
+    """Return the forms of the sentences of a document's units."""
     starts = [block.start_char for block in document.blocks]
     of_links = [_is_links(document, block) for block in document.blocks]
-    spans: list[tuple[int, int]] = []
-    rest: list[tuple[int, bool, bool]] = []
+    quoted: list[str] = []
+    marker: list[int] = []
+    kinds: list[int] = []
+    opens: list[bool] = []
+    links: list[bool] = []
     last = -1
     for unit in units:
         for sentence, kind in zip(unit.sentences, sentence_kinds(document, unit), strict=True):
             start, at = sentence.start_char, bisect_right(starts, sentence.start_char) - 1
             if kind != "code":
                 start = max(unit.start_char, marker_start(document.text, start))
-            spans.append((start, sentence.end_char))
-            opens = at != last or start < sentence.start_char
-            rest.append((BLOCK_KINDS.index(kind), opens, at >= 0 and of_links[at]))
+            quoted.append(document.text[start : sentence.end_char])
+            marker.append(sentence.start_char - start)
+            kinds.append(BLOCK_KINDS.index(kind))
+            opens.append(at != last or start < sentence.start_char)
+            links.append(at >= 0 and of_links[at])
             last = at
-    tokens = _counter().count_many([document.text[start:end] for start, end in spans])
-    return tuple(
-        SentenceForm(start, end, kind, opens, links, count)
-        for (start, end), (kind, opens, links), count in zip(spans, rest, tokens, strict=True)
-    )
+    tokens = _counter().count_many(quoted)
+    return SentenceForms(tuple(marker), tuple(kinds), tuple(opens), tuple(links), tuple(tokens))
 
 
 def _is_links(document: Document, block: Block) -> bool:

@@ -15,13 +15,13 @@ from typing import Protocol
 
 from graphctx.ingest.memoised import KeptAs
 from graphctx.ingest.outline import outline_of
-from graphctx.ingest.sentence_forms import SentenceForm, sentence_forms
+from graphctx.ingest.sentence_forms import SentenceForms, sentence_forms
 from graphctx.model.documents import Block, BlockKind, Document, Heading, Section, Sentence, TextUnit
 from graphctx.model.ids import content_id, fingerprint, unit_ids
 from graphctx.nlp.weights import TOKENIZER, expected_sha256
 from graphctx.text.sentences import marker_start, split_sentences
 
-SPLIT_VERSION = 5
+SPLIT_VERSION = 6
 UNIT_TOKENS = 256
 """Target and cap of a unit of prose: what the default embedder sees of a text."""
 
@@ -42,7 +42,7 @@ class Split:
 
     sections: tuple[Section, ...]
     units: tuple[TextUnit, ...]
-    forms: tuple[SentenceForm, ...]
+    forms: SentenceForms
 
 
 SPLITS = KeptAs("split", Split)

@@ -31,7 +31,7 @@ from graphctx.ingest.communities import (
 from graphctx.ingest.corpus import Corpus
 from graphctx.ingest.definitions import Definition
 from graphctx.ingest.embed import Quantised, embed_corpus
-from graphctx.ingest.extract import extract_corpus
+from graphctx.ingest.extract import Extractions, extract_corpus
 from graphctx.ingest.link import Linked, link_corpus
 from graphctx.ingest.link_targets import corpus_definitions
 from graphctx.ingest.memoised import run_memoised
@@ -43,7 +43,7 @@ from graphctx.ingest.split import SPLITS, split_by_word_pieces, split_key
 from graphctx.ingest.tables import build_tables, communities_table, snapshot_content, variant_of
 from graphctx.ingest.workers import DocumentStep, Executor, Refused
 from graphctx.model.documents import Document
-from graphctx.model.knowledge import Community, CommunitySummary, Extraction
+from graphctx.model.knowledge import Community, CommunitySummary
 from graphctx.nlp.base import Embedder, Extractor
 from graphctx.nlp.language import language_of
 from graphctx.nlp.llm.asking import LlmReport
@@ -62,7 +62,7 @@ class State(TypedDict, total=False):
     changes: Changes  # read
     corpus: Corpus  # split
     boilerplate: frozenset[tuple[str, int]]  # split
-    extractions: Sequence[Extraction]  # extract: one for each document, in row order
+    extractions: Extractions  # extract
     definitions: Sequence[Definition]  # resolve
     resolution: Resolution  # resolve
     linked: Linked  # link
@@ -119,11 +119,13 @@ class Step:
         name: of the step, in progress and reports.
         run: called with the state and the context; returns the parts that it adds or replaces.
         applies: whether an ingest in this context has the step.
+        last_to_use: parts of the state that no later step uses; they make room.
     """
 
     name: StepName
     run: Callable[[State, Context], State]
     applies: Callable[[Context], bool] = lambda context: True
+    last_to_use: tuple[str, ...] = ()
 
 
 class DocumentsRefused(Exception):
@@ -182,9 +184,8 @@ def extract(state: State, context: Context) -> State:
         context.settings,
         context.progress,
         context.executor,
-        state["boilerplate"],
     )
-    return {"extractions": _accepted(corpus.documents, found)}
+    return {"extractions": Extractions(_accepted(corpus.documents, found), state["boilerplate"])}
 
 
 def resolve(state: State, context: Context) -> State:
@@ -248,7 +249,8 @@ def cluster(state: State, context: Context) -> State:
 def summarise(state: State, context: Context) -> State:
     """Summarise communities by sentences of the documents."""
     communities = state["communities"]
-    evidence = CommunityEvidence.of(state["tables"], state["linked"].arrays, state["sentence_vectors"])
+    texts = [document.text for document in state["corpus"].documents]
+    evidence = CommunityEvidence.of(state["tables"], texts, state["linked"].arrays, state["sentence_vectors"])
     summaries = summarise_communities(
         evidence, communities, context.memo, lambda done: context.progress(done, len(communities), "communities")
     )
@@ -276,7 +278,12 @@ def write(state: State, context: Context) -> State:
     return {
         "tables": tables,
         "content": snapshot_content(
-            state["corpus"], tables, state["unit_vectors"], state["sentence_vectors"], state["linked"].arrays
+            state["corpus"],
+            tables,
+            state["unit_vectors"],
+            state["sentence_vectors"],
+            state["linked"].arrays,
+            lancedb=context.lancedb,
         ),
     }
 
@@ -304,13 +311,13 @@ STEPS = (
     Step("split", split),
     Step("extract", extract),
     Step("resolve", resolve),
-    Step("link", link),
+    Step("link", link, last_to_use=("extractions", "boilerplate")),
     Step("embed", embed),
-    Step("relate", relate),
+    Step("relate", relate, last_to_use=("definitions", "resolution")),
     Step("cluster", cluster),
     Step("summarise", summarise),
     Step("phrase", phrase, applies=lambda context: context.summariser is not None),
-    Step("write", write),
+    Step("write", write, last_to_use=("linked", "communities", "community_evidence", "summaries")),
     Step("publish", publish_snapshot),
 )
 

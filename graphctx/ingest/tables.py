@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 import numpy as np
@@ -21,6 +21,9 @@ from graphctx.store.texts import TEXTS_DIR, write_texts
 from graphctx.store.walk import WalkArrays
 from graphctx.text.lexical import terms
 from graphctx.text.statements import statement
+
+_ROWS = 4_096
+"""That are made into a table at once."""
 
 
 def build_tables(
@@ -73,8 +76,18 @@ def snapshot_content(
     unit_vectors: Quantised,
     sentence_vectors: Quantised,
     arrays: WalkArrays,
+    *,
+    lancedb: bool = False,
 ) -> SnapshotContent:
-    """Lay out a snapshot. Units and sentences get their terms while the snapshot is written."""
+    """Lay out a snapshot. Units and sentences get their terms while the snapshot is written.
+
+    Args:
+        corpus: documents and units in row order.
+        tables: of `graphctx.store.schema`.
+        unit_vectors, sentence_vectors: by row.
+        arrays: the walk arrays.
+        lancedb: whether it gets LanceDB tables, which hold the vectors of the units unquantised.
+    """
     unit_terms = (
         terms(f"{naming_title(document)}\n{heading}\n{document.text[unit.start_char : unit.end_char]}")
         for document, heading, unit in corpus.placed_units()
@@ -87,7 +100,7 @@ def snapshot_content(
     )
     return SnapshotContent(
         tables=tables,
-        vectors={"units": unit_vectors.values * unit_vectors.scale[:, None]},
+        vectors={"units": unit_vectors.values * unit_vectors.scale[:, None]} if lancedb else {},
         arrays=arrays.as_dict(),
         matrices={
             "units": unit_vectors.values,
@@ -141,12 +154,11 @@ def _sections(corpus: Corpus) -> pa.Table:
 
 
 def _units(corpus: Corpus) -> pa.Table:
-    rows = []
-    for number, document in enumerate(corpus.documents):
-        anchors = {section.id: section.anchor for section in corpus.sections_of(number)}
-        for row, unit in enumerate(corpus.units_of(number), corpus.first_unit[number]):
-            rows.append(
-                {
+    def rows() -> Iterator[dict[str, object]]:
+        for number, document in enumerate(corpus.documents):
+            anchors = {section.id: section.anchor for section in corpus.sections_of(number)}
+            for row, unit in enumerate(corpus.units_of(number), corpus.first_unit[number]):
+                yield {
                     "id": unit.id,
                     "doc_id": document.id,
                     "doc_row": number,
@@ -164,8 +176,15 @@ def _units(corpus: Corpus) -> pa.Table:
                     "updated_at": document.updated_at or document.mtime,
                     "text": document.text[unit.start_char : unit.end_char],
                 }
-            )
-    return pa.Table.from_pylist(rows, schema=schema.UNITS)
+
+    return _table(rows(), schema.UNITS)
+
+
+def _table(rows: Iterable[dict[str, object]], columns: pa.Schema) -> pa.Table:
+    """Make a table of some rows at a time: as Python objects they take several times the memory."""
+    left = iter(rows)
+    parts = [pa.RecordBatch.from_pylist(some, schema=columns) for some in iter(lambda: list(islice(left, _ROWS)), [])]
+    return pa.Table.from_batches(parts, schema=columns)
 
 
 def _sentences(corpus: Corpus) -> pa.Table:

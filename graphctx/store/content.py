@@ -1,4 +1,4 @@
-"""The content hash: one digest over the values of tables, vectors and arrays, whatever their layout in memory.
+"""The content hash: one digest over the values of tables and arrays, whatever their layout in memory.
 
 Two tables with the same rows hash equal whatever their chunks, slices, offsets, buffer padding, bytes under
 null slots, 32- or 64-bit string offsets or dictionary encoding. Floats are hashed by their bits.
@@ -23,12 +23,11 @@ class _Digest(Protocol):
     def update(self, data: bytes | memoryview, /) -> None: ...
 
 
-def content_hash(tables: Mapping[str, pa.Table], vectors: Mapping[str, Array], arrays: Mapping[str, Array]) -> str:
+def content_hash(tables: Mapping[str, pa.Table], arrays: Mapping[str, Array]) -> str:
     """Hash the logical content of a snapshot.
 
     Args:
         tables: Arrow tables by name; the columns of ``schema.UNHASHED_COLUMNS`` are left out.
-        vectors: numpy arrays by name, of any shape.
         arrays: numpy arrays by name, of any shape.
 
     Returns:
@@ -42,11 +41,10 @@ def content_hash(tables: Mapping[str, pa.Table], vectors: Mapping[str, Array], a
         for column in sorted(set(table.column_names) - left_out):
             _label(total, "table", name, column, str(table.num_rows))
             total.update(_column_digest(table.column(column)))
-    for kind, named in (("vectors", vectors), ("arrays", arrays)):
-        for name in sorted(named):
-            array = plain(name, named[name])
-            _label(total, kind, name, array.dtype.str, *map(str, array.shape))
-            _hash_array(total, array)
+    for name in sorted(arrays):
+        array = plain(name, arrays[name])
+        _label(total, "array", name, array.dtype.str, *map(str, array.shape))
+        _hash_array(total, array)
     return total.hexdigest()
 
 

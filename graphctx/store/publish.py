@@ -54,7 +54,8 @@ class SnapshotContent:
 
     Attributes:
         tables: every table of ``schema.TABLES``, with its columns.
-        vectors: float32 ``[rows, dimension]`` by table, L2-normalised, for the LanceDB tables.
+        vectors: float32 ``[rows, dimension]`` by table, L2-normalised, for the LanceDB tables. They derive from
+            the matrices and are not part of the content hash.
         arrays: small numpy arrays by name, kept together and read into memory.
         matrices: large numpy arrays by name, kept apart and mapped into memory.
         extras: writers by name; each is called with an empty directory of that name inside the snapshot. What
@@ -126,7 +127,6 @@ def publish(
     report("hash")
     digest = content_hash(
         content.tables,
-        content.vectors,
         {
             **{f"arrays/{name}": array for name, array in content.arrays.items()},
             **{f"matrices/{name}": array for name, array in content.matrices.items()},

@@ -64,8 +64,10 @@ class CommunityEvidence:
     vectors: Quantised
 
     @classmethod
-    def of(cls, tables: Mapping[str, pa.Table], arrays: WalkArrays, vectors: Quantised) -> CommunityEvidence:
-        """Take the evidence from the tables, the walk arrays and the vectors of all sentences."""
+    def of(
+        cls, tables: Mapping[str, pa.Table], texts: Sequence[str], arrays: WalkArrays, vectors: Quantised
+    ) -> CommunityEvidence:
+        """Take the evidence from the tables, the texts of the documents, the walk arrays and the sentences' vectors."""
         entities, mentions, facts = tables["entities"], tables["mentions"], tables["facts"]
         ids = entities["id"].to_pylist()
         row_of = {entity: row for row, entity in enumerate(ids)}
@@ -99,7 +101,7 @@ class CommunityEvidence:
             unit_doc=_numbers(tables["units"], "doc_row"),
             unit_kind=tables["units"]["kind"].to_pylist(),
             unit_heading=tables["units"]["heading"].to_pylist(),
-            texts=tables["documents"]["text"].to_pylist(),
+            texts=texts,
             titles=tables["documents"]["title"].to_pylist(),
             vectors=vectors,
         )

@@ -252,7 +252,8 @@ def test_what_a_language_model_does_not_phrase_stays_extractive_and_what_it_does
         vectors = Quantised(snapshot.matrix("sentences"), snapshot.matrix("sentence_scale"))
         arrays = WalkArrays.from_dict(snapshot.arrays())
         tables = {name: snapshot.table(name) for name in TABLES}
-        evidence = CommunityEvidence.of(tables, arrays, vectors)
+        texts = tables["documents"]["text"].to_pylist()
+        evidence = CommunityEvidence.of(tables, texts, arrays, vectors)
     names = [field.name for field in fields(CommunitySummary)]
     rows = tables["communities"].select(names).to_pylist()
     extractive = [CommunitySummary(**row) for row in rows if len(row["summary_rows"]) > 1][:2]
